@@ -1,0 +1,52 @@
+/** Interface 6: the twelve events, and the payload around them. */
+import { assumed, type Basis, stated } from './basis.ts';
+import { CARD } from './card.ts';
+import type { Shape } from './field.ts';
+import { must, text, time } from './field.ts';
+import { CHALLENGE, DEPOSIT, TRANSACTION } from './resources.ts';
+
+export interface EventRow {
+  readonly meaning: string;
+  readonly data: Shape;
+  readonly basis: Basis;
+}
+
+const event = (meaning: string, data: Shape, more?: Basis): EventRow => ({
+  meaning,
+  data,
+  basis: stated('6', more ?? assumed('A-74', 'what the payload holds is not shown')),
+});
+
+export const EVENTS = {
+  'card.created': event('A new card was issued.', CARD, assumed('A-83', 'whether card.funded follows is not shown')),
+  'card.frozen': event('A card was frozen.', CARD, assumed('A-84', 'that the automatic freeze sends it is not shown')),
+  'card.unfrozen': event('A card was unfrozen.', CARD),
+  'card.terminated': event('A card was terminated.', CARD, assumed('A-85', 'that nothing else is sent is not shown')),
+  'card.funded': event('Funds were added to a card.', CARD),
+  'transaction.authorized': event('A transaction was authorized.', TRANSACTION),
+  'transaction.settled': event('A transaction was settled.', TRANSACTION),
+  'transaction.declined': event('A transaction was declined.', TRANSACTION),
+  'transaction.refunded': event('A refund was processed.', TRANSACTION),
+  '3ds.challenge': event(
+    'A 3DS verification is required.',
+    CHALLENGE,
+    assumed('A-56', 'whether the code is in it is not shown'),
+  ),
+  'deposit.pending': event('A crypto deposit was detected.', DEPOSIT),
+  'deposit.confirmed': event('A crypto deposit was confirmed.', DEPOSIT),
+} as const satisfies Record<string, EventRow>;
+
+export type EventName = keyof typeof EVENTS;
+
+const payload = assumed('A-73', 'the payload shape is not shown');
+
+/** What is posted to a subscription; `data` is the object after the change (A-74). */
+export const EVENT_ENVELOPE = {
+  id: must(text({ doc: 'Event identifier, the same on every attempt.', basis: payload, also: ['event_id'] })),
+  type: must(text({ doc: 'Event name.', basis: payload, also: ['event', 'event_type', 'name'], names: 'event' })),
+  created_at: time({
+    doc: 'When it happened.',
+    basis: payload,
+    also: ['created', 'created_on', 'timestamp', 'occurred_at'],
+  }),
+} as const;

@@ -1,0 +1,126 @@
+/**
+ * Field constructors. A field says what one value of the wire is: its kind, its limits, where that is known
+ * from. TypeScript types, flags, validation on both sides, JSON Schema and help are derived from it.
+ *
+ * Two type parameters: `Wire` is what an answer holds (money as `Usd`), `Asked` what a caller hands in
+ * (money as `Cents`).
+ */
+import type { Cents, Usd } from '../money.ts';
+import type { Secret } from '../secret.ts';
+import type { Basis } from './basis.ts';
+
+export type FieldKind =
+  | 'text'
+  | 'sealed'
+  | 'money'
+  | 'integer'
+  | 'number'
+  | 'flag'
+  | 'choice'
+  | 'time'
+  | 'list'
+  | 'map'
+  | 'object';
+
+export interface FieldFacts {
+  /** One sentence or less, for help and documents. */
+  readonly doc: string;
+  readonly basis: Basis;
+  /** In a body or query: the caller must give it. In an answer: without it the answer is exit 13. */
+  readonly must?: boolean;
+  readonly nullable?: boolean;
+  /** Never logged, never in messages; `x-secret` in the OpenAPI document. */
+  readonly secret?: boolean;
+  /** Lowest and highest value: cents for money, else the number itself. Both inclusive. */
+  readonly min?: number;
+  readonly max?: number;
+  /** Longest text in code points; most keys of a map. */
+  readonly maxLength?: number;
+  readonly maxKeys?: number;
+  /** Words the interface or we know. The sandbox refuses others, the client shows them as they are. */
+  readonly choices?: readonly string[];
+  readonly item?: AnyField;
+  readonly shape?: Shape;
+  /** Name on the wire when it is not the field's own name. */
+  readonly wire?: string;
+  /** Other names on the wire that are read as this field (ASSUMPTIONS, column "Also"). Dots go into objects. */
+  readonly also?: readonly string[];
+  /** What the service uses when the value is not sent; words or a value. */
+  readonly defaults?: string | number;
+  /** Value or id this field names, so that completion and pickers know where candidates come from. */
+  readonly names?: 'card' | 'bin' | 'webhook' | 'event' | 'category';
+}
+
+declare const wire: unique symbol;
+declare const asked: unique symbol;
+
+export interface Field<Wire, Asked, Must extends boolean = boolean> extends FieldFacts {
+  readonly kind: FieldKind;
+  readonly must: Must;
+  readonly [wire]?: Wire;
+  readonly [asked]?: Asked;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the one place where fields of every type are held together
+export type AnyField = Field<any, any>;
+export type Shape = Readonly<Record<string, AnyField>>;
+
+/** What stands in a row about a field: everything but what its constructor decides. */
+type About = Omit<FieldFacts, 'must' | 'item' | 'shape' | 'choices'>;
+
+function field<Wire, Asked>(kind: FieldKind, facts: FieldFacts): Field<Wire, Asked, false> {
+  return { ...facts, kind, must: false };
+}
+
+export const text = (about: About) => field<string, string>('text', about);
+/** Text that arrives wrapped in a `Secret`: card number, CVV. */
+export const sealed = (about: About) => field<Secret, Secret>('sealed', { ...about, secret: true });
+/** USD; a JSON number on the wire, integer cents inside. `min` and `max` are cents. */
+export const money = (about: About) => field<Usd, Cents>('money', about);
+export const integer = (about: About) => field<number, number>('integer', about);
+export const number = (about: About) => field<number, number>('number', about);
+export const flag = (about: About) => field<boolean, boolean>('flag', about);
+/** ISO 8601 UTC text (interface 2). */
+export const time = (about: About) => field<string, string>('time', about);
+export const map = (about: About) =>
+  field<Readonly<Record<string, string>>, Readonly<Record<string, string>>>('map', about);
+
+export function choice<const C extends readonly string[]>(choices: C, about: About) {
+  return field<string, C[number]>('choice', { ...about, choices });
+}
+
+export function list<Wire, Asked>(item: Field<Wire, Asked>, about: About) {
+  return field<readonly Wire[], readonly Asked[]>('list', { ...about, item });
+}
+
+/** Makes a field one that must be there; see `FieldFacts.must`. */
+export function must<Wire, Asked>(of: Field<Wire, Asked>): Field<Wire, Asked, true> {
+  return { ...of, must: true };
+}
+
+/** A field whose value may be null. */
+export function nullable<Wire, Asked, Must extends boolean>(of: Field<Wire, Asked, Must>) {
+  return { ...of, nullable: true } as Field<Wire | null, Asked | null, Must>;
+}
+
+type WireOfField<F> = F extends Field<infer W, infer _A> ? W : never;
+type AskedOfField<F> = F extends Field<infer _W, infer A> ? A : never;
+type Required<S extends Shape> = { [K in keyof S]: S[K]['must'] extends true ? K : never }[keyof S];
+type Flatten<T> = { [K in keyof T]: T[K] };
+
+/** An answer as read: what must be there is, the rest may be absent or null (A-169). Unknown fields are kept. */
+export type WireOf<S extends Shape> = Flatten<
+  { readonly [K in Required<S>]: WireOfField<S[K]> } & {
+    readonly [K in Exclude<keyof S, Required<S>>]?: WireOfField<S[K]> | null;
+  }
+>;
+
+/** An answer as the sandbox makes it: every field, in the types of the wire. */
+export type CompleteOf<S extends Shape> = { readonly [K in keyof S]: WireOfField<S[K]> };
+
+/** What a caller hands in for a body, a query or path parameters. */
+export type AskedOf<S extends Shape> = Flatten<
+  { readonly [K in Required<S>]: AskedOfField<S[K]> } & {
+    readonly [K in Exclude<keyof S, Required<S>>]?: AskedOfField<S[K]> | undefined;
+  }
+>;

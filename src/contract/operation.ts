@@ -1,0 +1,113 @@
+/** The shape of an operation row, and the types derived from one. */
+import type { Basis } from './basis.ts';
+import type { EventName } from './events.ts';
+import type { AskedOf, CompleteOf, Shape, WireOf } from './field.ts';
+import type { RefusalName } from './refusals.ts';
+
+/** Drives confirmation, dry run, journal, live guard and redaction, so that no command can forget them. */
+export type Effect = 'read' | 'reversible' | 'moves-money' | 'irreversible' | 'reveals-secret';
+/** The only thing the retry policy looks at. */
+export type Repeat = 'freely' | 'with-key' | 'never';
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+/** What an operation answers: one object, a plain list, a page of a list, or nothing. */
+export interface Returns<
+  Kind extends 'one' | 'list' | 'page' | 'none' = 'one' | 'list' | 'page' | 'none',
+  S extends Shape = Shape,
+> {
+  readonly kind: Kind;
+  readonly shape: S;
+  readonly status: number;
+  readonly basis: Basis;
+}
+
+export interface Operation {
+  readonly summary: string;
+  /** Section of the interface; `contract show` and the OpenAPI document are in this order. */
+  readonly section: string;
+  readonly method: Method;
+  /** Relative to the base address; `{name}` is a path parameter of `params`. */
+  readonly path: `/${string}`;
+  readonly basis: Basis;
+  readonly effect: Effect;
+  readonly repeat: Repeat;
+  readonly params?: Shape;
+  readonly query?: Shape;
+  readonly body?: Shape;
+  readonly returns: Returns;
+  readonly fails?: readonly RefusalName[];
+  readonly emits?: readonly EventName[];
+  /** The operation that reads the same resource, when an action answers without it (reading rule 7). */
+  readonly readBack?: string;
+  /** Identifiers that say the card is in the wanted state already: success with `changed: false` (A-107). */
+  readonly already?: readonly RefusalName[];
+  /** The state an action leads to. */
+  readonly leadsTo?: { readonly field: string; readonly value: string };
+}
+
+export const one = <const S extends Shape>(shape: S, basis: Basis, status = 200): Returns<'one', S> => ({
+  kind: 'one',
+  shape,
+  status,
+  basis,
+});
+export const listOf = <const S extends Shape>(shape: S, basis: Basis): Returns<'list', S> => ({
+  kind: 'list',
+  shape,
+  status: 200,
+  basis,
+});
+export const pageOf = <const S extends Shape>(shape: S, basis: Basis): Returns<'page', S> => ({
+  kind: 'page',
+  shape,
+  status: 200,
+  basis,
+});
+export const nothing = (basis: Basis): Returns<'none', Record<never, never>> => ({
+  kind: 'none',
+  shape: {},
+  status: 204,
+  basis,
+});
+
+/** A row of the table, its literal types kept. */
+export function operation<const Row extends Operation>(row: Row): Row {
+  return row;
+}
+
+type Part<Row, Key extends string> = Row extends { readonly [K in Key]: infer S extends Shape } ? AskedOf<S> : unknown;
+
+/** Everything a caller hands in, path parameters, query and body side by side; no name occurs twice in a row. */
+export type InputOf<Row> = Part<Row, 'params'> & Part<Row, 'query'> & Part<Row, 'body'>;
+
+export interface ListPage<Item> {
+  readonly data: readonly Item[];
+  readonly page: PageFacts;
+}
+
+/** Where a list stands; a member the service does not tell is absent. */
+export interface PageFacts {
+  readonly page?: number;
+  readonly per_page?: number;
+  readonly total?: number;
+  readonly total_pages?: number;
+  readonly has_more?: boolean;
+}
+
+type Answer<Row, Read extends 'wire' | 'complete'> = Row extends {
+  readonly returns: Returns<infer Kind, infer S>;
+}
+  ? Kind extends 'none'
+    ? undefined
+    : Kind extends 'one'
+      ? Made<S, Read>
+      : ListPage<Made<S, Read>>
+  : never;
+type Made<S extends Shape, Read> = Read extends 'wire' ? WireOf<S> : CompleteOf<S>;
+
+/** What the client returns for a row. */
+export type ResultOf<Row> = Answer<Row, 'wire'>;
+/** What a sandbox handler must return for a row: every field. */
+export type ReplyOf<Row> = Answer<Row, 'complete'>;
+/** One entry of a list operation. */
+export type ItemOf<Row> = ResultOf<Row> extends ListPage<infer Item> ? Item : never;

@@ -1,0 +1,154 @@
+/**
+ * Interface 7: the identifiers of the service's errors. The sandbox answers with them; the client decides by
+ * them first and by the HTTP status second, never by the message (reading rule 10).
+ */
+import type { ErrorKind } from '../errors.ts';
+import { assumed, type Basis, stated } from './basis.ts';
+
+export interface Refusal {
+  /** HTTP status the sandbox sends. */
+  readonly status: number;
+  /** Kind of our error, hence the exit code. */
+  readonly kind: ErrorKind;
+  readonly when: string;
+  readonly basis: Basis;
+  /** Other spellings read as this one. */
+  readonly also?: readonly string[];
+  /** Stored for an idempotency key and replayed. */
+  readonly storedForKey?: true;
+}
+
+const notListed = (id: Parameters<typeof assumed>[0]) => assumed(id, 'the complete list of identifiers is not shown');
+
+export const REFUSALS = {
+  insufficient_funds: {
+    status: 400,
+    kind: 'insufficient_funds',
+    when: 'the wallet balance is too low for create or fund',
+    basis: stated('7'),
+    storedForKey: true,
+  },
+  invalid_request: {
+    status: 400,
+    kind: 'refused',
+    when: 'malformed JSON, a field missing, ill-typed, out of range or unknown',
+    basis: notListed('A-101'),
+    also: ['validation_error'],
+  },
+  unauthorized: {
+    status: 401,
+    kind: 'not_authenticated',
+    when: 'the key is missing, malformed, unknown or revoked',
+    basis: notListed('A-102'),
+  },
+  forbidden: {
+    status: 403,
+    kind: 'not_authenticated',
+    when: 'the key lacks the scope',
+    basis: notListed('A-103'),
+  },
+  environment_mismatch: {
+    status: 403,
+    kind: 'not_authenticated',
+    when: 'a live key at the sandbox',
+    basis: notListed('A-103'),
+  },
+  not_found: {
+    status: 404,
+    kind: 'not_found',
+    when: 'unknown card or webhook, or one of another account',
+    basis: notListed('A-104'),
+    also: ['card_not_found', 'webhook_not_found', 'resource_not_found'],
+    storedForKey: true,
+  },
+  route_not_found: { status: 404, kind: 'not_found', when: 'no such route', basis: notListed('A-104') },
+  bin_not_found: {
+    status: 404,
+    kind: 'not_found',
+    when: 'create with an unknown BIN',
+    basis: notListed('A-105'),
+    storedForKey: true,
+  },
+  method_not_allowed: {
+    status: 405,
+    kind: 'refused',
+    when: 'the route has no such method',
+    basis: notListed('A-106'),
+  },
+  card_already_frozen: {
+    status: 409,
+    kind: 'refused',
+    when: 'freeze on a frozen card',
+    basis: notListed('A-107'),
+    storedForKey: true,
+  },
+  card_not_frozen: {
+    status: 409,
+    kind: 'refused',
+    when: 'unfreeze on an active card',
+    basis: notListed('A-107'),
+    storedForKey: true,
+  },
+  card_terminated: {
+    status: 409,
+    kind: 'refused',
+    when: 'a write or details on a terminated card',
+    basis: notListed('A-108'),
+    also: ['card_already_terminated'],
+    storedForKey: true,
+  },
+  card_expired: {
+    status: 409,
+    kind: 'refused',
+    when: 'fund an expired card',
+    basis: notListed('A-109'),
+    storedForKey: true,
+  },
+  insufficient_card_funds: {
+    status: 400,
+    kind: 'refused',
+    when: 'withdraw above the balance of the card',
+    basis: notListed('A-110'),
+    storedForKey: true,
+  },
+  idempotency_key_reused: {
+    status: 422,
+    kind: 'internal',
+    when: 'the same key with another body',
+    basis: notListed('A-111'),
+  },
+  idempotency_in_progress: {
+    status: 409,
+    kind: 'outcome_unknown',
+    when: 'the same key is still being worked on',
+    basis: notListed('A-111'),
+  },
+  payload_too_large: { status: 413, kind: 'refused', when: 'a body over 64 KiB', basis: notListed('A-112') },
+  unsupported_media_type: {
+    status: 415,
+    kind: 'refused',
+    when: 'a body that is not JSON',
+    basis: notListed('A-112'),
+  },
+  rate_limited: {
+    status: 429,
+    kind: 'rate_limited',
+    when: 'over a rate limit',
+    basis: notListed('A-113'),
+    also: ['too_many_requests'],
+  },
+  internal_error: {
+    status: 500,
+    kind: 'outcome_unknown',
+    when: 'a fault of the service',
+    basis: notListed('A-114'),
+  },
+  service_unavailable: {
+    status: 503,
+    kind: 'outcome_unknown',
+    when: 'shutdown, or the store is busy',
+    basis: notListed('A-114'),
+  },
+} as const satisfies Record<string, Refusal>;
+
+export type RefusalName = keyof typeof REFUSALS;

@@ -1,0 +1,276 @@
+/** Interface 2.2 to 2.7 and the resources it leaves unshown: BIN, wallet, address, deposit, challenge, transaction, webhook. */
+import { assumed, stated } from './basis.ts';
+import { CARD_ID, NETWORK } from './card.ts';
+import { choice, flag, integer, list, money, must, nullable, number, text, time } from './field.ts';
+
+const tag = text({
+  doc: 'A merchant or use-case word.',
+  basis: stated('2.2', assumed('A-133', 'the words are not shown')),
+});
+
+export const BIN = {
+  id: must(text({ doc: 'BIN identifier.', basis: stated('2.2', assumed('A-130', 'the form of ids')), names: 'bin' })),
+  network: NETWORK,
+  type: choice(['prepaid', 'debit', 'credit'], {
+    doc: 'BIN type.',
+    basis: stated('2.2', assumed('A-132', 'the words are not shown')),
+  }),
+  '3ds': flag({ doc: '3DS support.', basis: stated('2.2') }),
+  apple_pay: flag({ doc: 'Apple Pay support.', basis: stated('2.2') }),
+  google_pay: flag({ doc: 'Google Pay support.', basis: stated('2.2') }),
+  max_transaction: money({ doc: 'Maximum single transaction, USD.', basis: stated('2.2') }),
+  max_monthly: money({ doc: 'Maximum monthly volume, USD.', basis: stated('2.2') }),
+  acceptance_rate: number({ doc: 'Acceptance rate, percent.', basis: stated('2.2'), min: 0, max: 100 }),
+  best_for: list(tag, { doc: 'Suggested merchant or use-case tags.', basis: stated('2.2') }),
+} as const;
+
+export const WALLET = {
+  balance: must(money({ doc: 'Spendable balance, USD.', basis: stated('2.3') })),
+  currency: text({ doc: 'Always USD.', basis: stated('2.3') }),
+  pending_deposits: money({
+    doc: 'Deposits seen but not confirmed, USD.',
+    basis: stated('2.3', assumed('A-60', 'sum or count is not shown')),
+  }),
+  total_deposited: money({ doc: 'Deposited in all, USD.', basis: stated('2.3') }),
+  total_spent: money({
+    doc: 'Settled minus refunded in all, USD.',
+    basis: stated('2.3', assumed('A-61', 'gross or net is not shown')),
+  }),
+  cards_active: integer({
+    doc: 'Cards with status active.',
+    basis: stated('2.3', assumed('A-62', 'whether frozen ones count')),
+  }),
+  cards_total_balance: money({
+    doc: 'Balance of all cards that are not terminated, USD.',
+    basis: stated('2.3', assumed('A-63', 'which cards count')),
+  }),
+} as const;
+
+export const CURRENCIES = ['btc', 'eth', 'sol', 'usdt'] as const;
+export const CURRENCY = choice(CURRENCIES, { doc: 'Cryptocurrency; all when left out.', basis: stated('4') });
+
+export const ADDRESS = {
+  currency: must(
+    choice(CURRENCIES, {
+      doc: 'Cryptocurrency.',
+      basis: stated('4', assumed('A-64', 'the record is not shown')),
+    }),
+  ),
+  network: text({
+    doc: 'Chain it is received on.',
+    basis: assumed('A-64', 'the record is not shown'),
+    also: ['chain'],
+  }),
+  address: must(text({ doc: 'Address to send to.', basis: assumed('A-64', 'the record is not shown') })),
+  memo: nullable(
+    text({
+      doc: 'Memo or tag that must go with it.',
+      basis: assumed('A-64', 'the record is not shown'),
+      also: ['tag'],
+    }),
+  ),
+  min_confirmations: integer({
+    doc: 'Confirmations until the deposit counts.',
+    basis: assumed('A-64', 'the record is not shown'),
+  }),
+} as const;
+
+const depositBasis = assumed('A-65', 'the deposit record is not shown');
+
+/** Appears in events only; no operation lists deposits (A-13). */
+export const DEPOSIT = {
+  id: must(text({ doc: 'Deposit identifier.', basis: depositBasis })),
+  currency: choice(CURRENCIES, { doc: 'Cryptocurrency.', basis: depositBasis }),
+  network: text({ doc: 'Chain.', basis: depositBasis, also: ['chain'] }),
+  crypto_amount: text({
+    doc: 'Amount in the cryptocurrency, as text.',
+    basis: assumed('A-68', 'only USD amounts are stated as numbers'),
+  }),
+  amount: must(
+    money({
+      doc: 'Value, USD, fixed when it was seen.',
+      basis: assumed('A-67', 'when the rate is fixed is not shown'),
+      also: ['amount_usd', 'usd_amount'],
+    }),
+  ),
+  status: must(
+    choice(['pending', 'confirmed', 'failed'], {
+      doc: 'State.',
+      basis: assumed('A-66', 'the lifecycle is not shown'),
+    }),
+  ),
+  tx_hash: text({ doc: 'Hash of the chain transaction.', basis: depositBasis, also: ['txid', 'hash'] }),
+  confirmations: integer({ doc: 'Confirmations so far.', basis: depositBasis }),
+  required_confirmations: integer({ doc: 'Confirmations needed.', basis: depositBasis }),
+  created_at: time({ doc: 'When it was seen.', basis: depositBasis }),
+  confirmed_at: nullable(time({ doc: 'When it was confirmed.', basis: depositBasis })),
+} as const;
+
+export const CHALLENGE = {
+  id: must(text({ doc: 'Challenge identifier.', basis: stated('2.4') })),
+  card_id: { ...CARD_ID, doc: 'Card the challenge belongs to.', basis: stated('2.4') },
+  merchant: text({ doc: 'Merchant name.', basis: stated('2.4') }),
+  amount: money({ doc: 'Amount, USD.', basis: stated('2.4') }),
+  otp: must(
+    text({
+      doc: 'One-time code.',
+      basis: stated('2.4', assumed('A-52', 'its form is not shown')),
+      secret: true,
+    }),
+  ),
+  status: choice(['pending'], {
+    doc: 'pending is the only value that occurs.',
+    basis: stated('2.4', assumed('A-50', 'what a finished one shows is not shown')),
+  }),
+  expires_at: time({
+    doc: 'When the code stops working.',
+    basis: stated('2.4', assumed('A-51', 'its life is not shown')),
+  }),
+} as const;
+
+export const TRANSACTION_TYPES = ['authorization', 'settlement', 'refund', 'decline'] as const;
+export const DECLINE_REASONS = [
+  'card_frozen',
+  'card_terminated',
+  'card_expired',
+  'category_not_allowed',
+  'transaction_limit_exceeded',
+  'spending_limit_exceeded',
+  'insufficient_funds',
+  'three_ds_failed',
+  'invalid_cvv',
+  'invalid_expiry',
+  'suspected_fraud',
+  'do_not_honor',
+] as const;
+
+const recordBasis = assumed('A-40', 'the fields of the transaction record are not shown');
+
+export const TRANSACTION = {
+  id: must(text({ doc: 'Transaction identifier.', basis: recordBasis })),
+  card_id: text({ doc: 'Card it belongs to.', basis: recordBasis, names: 'card', also: ['card.id'] }),
+  type: must(choice(TRANSACTION_TYPES, { doc: 'Kind of record.', basis: stated('2.5') })),
+  status: choice(['pending', 'settled', 'reversed', 'expired', 'completed', 'declined'], {
+    doc: 'State of it.',
+    basis: assumed('A-44', 'the lifecycle is not shown'),
+  }),
+  amount: must(
+    money({
+      doc: 'Amount, USD, positive; the type gives the direction.',
+      basis: assumed('A-41', 'the sign is not shown'),
+    }),
+  ),
+  currency: text({ doc: 'USD.', basis: recordBasis }),
+  merchant: text({
+    doc: 'Merchant name.',
+    basis: assumed('A-42', 'the record is not shown'),
+    also: ['merchant.name', 'merchant_name', 'descriptor'],
+  }),
+  mcc: text({
+    doc: 'Merchant category code, four digits.',
+    basis: assumed('A-43', 'the record is not shown'),
+    also: ['merchant.mcc', 'merchant.category_code', 'category_code', 'merchant_category_code'],
+  }),
+  merchant_country: text({
+    doc: 'Country of the merchant.',
+    basis: assumed('A-42', 'the record is not shown'),
+    also: ['merchant.country'],
+  }),
+  authorization_id: nullable(
+    text({
+      doc: 'Authorization it settles or refunds.',
+      basis: assumed('A-45', 'how records are linked is not shown'),
+    }),
+  ),
+  decline_reason: nullable(
+    choice(DECLINE_REASONS, {
+      doc: 'Why it was declined.',
+      basis: assumed('A-47', 'the reasons are not shown'),
+      also: ['reason', 'decline_code', 'response_code', 'result'],
+    }),
+  ),
+  created_at: time({ doc: 'When it happened.', basis: recordBasis }),
+} as const;
+
+export const EVENT_NAME = text({ doc: 'An event name, or * for all.', basis: stated('4.5'), names: 'event' });
+const hookBasis = assumed('A-70', 'the stored record is not shown');
+
+export const WEBHOOK_ID = must(text({ doc: 'Subscription identifier.', basis: hookBasis, names: 'webhook' }));
+
+export const WEBHOOK = {
+  id: WEBHOOK_ID,
+  url: must(text({ doc: 'Endpoint that receives events.', basis: stated('2.6', hookBasis) })),
+  events: list(EVENT_NAME, { doc: 'Events it receives.', basis: stated('2.6', hookBasis) }),
+  status: choice(['active', 'disabled'], {
+    doc: 'Whether events are sent.',
+    basis: hookBasis,
+    also: ['state'],
+  }),
+  created_at: time({ doc: 'When it was made.', basis: hookBasis }),
+  updated_at: time({ doc: 'When it was changed.', basis: hookBasis }),
+} as const;
+
+/** The create answer alone carries the signing secret (A-15). */
+export const WEBHOOK_WITH_SECRET = {
+  ...WEBHOOK,
+  secret: {
+    ...text({
+      doc: 'Signing secret; shown in this answer only.',
+      basis: stated('4.5', assumed('A-72', 'its form is not shown')),
+      secret: true,
+    }),
+  },
+} as const;
+
+/** Body of create webhook, interface 4.5. */
+export const CREATE_WEBHOOK = {
+  url: must(
+    text({
+      doc: 'HTTPS endpoint that receives events.',
+      basis: stated('4.5', assumed('A-71', 'the sandbox also takes http on loopback')),
+    }),
+  ),
+  events: must(list(EVENT_NAME, { doc: 'Events to receive; * for all.', basis: stated('4.5') })),
+  secret: text({ doc: 'Signing secret; generated when left out.', basis: stated('4.5'), secret: true }),
+} as const;
+
+const updateBasis = assumed('A-17', 'the update operation is not shown');
+
+export const UPDATE_WEBHOOK = {
+  url: text({ doc: 'New endpoint.', basis: updateBasis }),
+  events: list(EVENT_NAME, { doc: 'New events; * for all.', basis: updateBasis }),
+  status: choice(['active', 'disabled'], { doc: 'Switch deliveries on or off.', basis: updateBasis }),
+} as const;
+
+/** Interface 2.7. */
+export const ERROR_BODY = {
+  error: must(text({ doc: 'Error identifier.', basis: stated('2.7') })),
+  message: must(text({ doc: 'Human-readable text.', basis: stated('2.7') })),
+  code: must(
+    integer({
+      doc: 'The HTTP status.',
+      basis: stated('2.7', assumed('A-100', 'what the number means is not shown')),
+    }),
+  ),
+  request_id: must(text({ doc: 'Identifier of the request, for support.', basis: stated('2.7') })),
+} as const;
+
+/** The `meta` object of paged lists. */
+export const PAGE_META = {
+  page: integer({
+    doc: 'Number of this page.',
+    basis: assumed('A-21', 'the envelope is not shown'),
+    also: ['current_page'],
+  }),
+  per_page: integer({ doc: 'Rows a page.', basis: assumed('A-21', 'the envelope is not shown') }),
+  total: integer({
+    doc: 'Rows in all.',
+    basis: assumed('A-21', 'the envelope is not shown'),
+    also: ['total_count', 'total_entries', 'totalItemCount'],
+  }),
+  total_pages: integer({
+    doc: 'Pages in all.',
+    basis: assumed('A-21', 'the envelope is not shown'),
+    also: ['last_page', 'pages', 'pageCount'],
+  }),
+} as const;

@@ -1,0 +1,62 @@
+/**
+ * The service as the rest of the program sees it: typed calls derived from a table of operations. `client/`
+ * implements it; commands, the journal and events use it and know nothing of HTTP.
+ */
+import type { AdminOperations, NameIn, Operations, PagedName, ReadName, Table } from './calls.ts';
+import type { InputOf, ItemOf, ListPage, ResultOf } from './operation.ts';
+
+export interface CallOptions {
+  /** Idempotency key; a fresh one is made for every POST that brings none. */
+  readonly key?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A request as it would be sent, for dry runs, debug lines and the journal. Bytes are final. */
+export interface PlannedRequest {
+  readonly operation: string;
+  readonly method: string;
+  /** Path and query below the base address. */
+  readonly path: string;
+  readonly body: string | undefined;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** An answer with what surrounds it. */
+export interface Answered<Result> {
+  readonly result: Result;
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  /** False when the resource was in the wanted state already (A-107, A-158). */
+  readonly changed: boolean;
+  /** The answer lacked what it must hold and the resource was read again (A-31, reading rule 7). */
+  readonly reread: boolean;
+}
+
+export interface ServiceOf<T extends Table> {
+  /** Sends one operation. Throws a `CliError` of the class the answer falls in (RELIABILITY, section 1). */
+  send<N extends NameIn<T>>(
+    operation: N,
+    input: InputOf<T[N]>,
+    options?: CallOptions,
+  ): Promise<Answered<ResultOf<T[N]>>>;
+  /** The request `send` would make. Nothing is sent. */
+  plan<N extends NameIn<T>>(operation: N, input: InputOf<T[N]>, options?: CallOptions): PlannedRequest;
+  /** Pages from the given one on, de-duplicated, until the list ends (ASSUMPTIONS, section 3). */
+  pages<N extends PagedName<T>>(operation: N, input: InputOf<T[N]>): AsyncIterable<ListPage<ItemOf<T[N]>>>;
+  close(): Promise<void>;
+}
+
+/** The interface's operations. */
+export type Service = ServiceOf<Operations>;
+/** The sandbox's control surface. */
+export type SandboxAdmin = ServiceOf<AdminOperations>;
+
+/** What a command gets for looking: reading operations alone, so that no write can pass the guards by. */
+export interface Reader {
+  read<N extends ReadName>(operation: N, input: InputOf<Operations[N]>): Promise<ResultOf<Operations[N]>>;
+  pages<N extends PagedName>(
+    operation: N,
+    input: InputOf<Operations[N]>,
+  ): AsyncIterable<ListPage<ItemOf<Operations[N]>>>;
+}

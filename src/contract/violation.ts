@@ -1,0 +1,120 @@
+/**
+ * What is wrong with a value, in a sentence that names the limit; shared by flags (before anything is sent),
+ * by the sandbox (400 `invalid_request`) and by bulk rows.
+ */
+import { cents, centsOf, dollars } from '../money.ts';
+import { basisText } from './basis.ts';
+import type { AnyField } from './field.ts';
+import { LIMITS } from './limits.ts';
+
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
+
+/** `from 1.00 to 5000.00 USD`, `at most 64 characters`, `active, frozen or terminated`; empty when unlimited. */
+export function limitText(field: AnyField): string {
+  const { kind, min, max } = field;
+  if (field.choices) return orList(field.choices);
+  if (field.maxLength !== undefined) return `at most ${field.maxLength} characters`;
+  if (field.maxKeys !== undefined) return `at most ${field.maxKeys} keys`;
+  const show = (value: number) => (kind === 'money' ? (value / 100).toFixed(2) : String(value));
+  const unit = kind === 'money' ? ' USD' : '';
+  if (min !== undefined && max !== undefined) return `from ${show(min)} to ${show(max)}${unit}`;
+  if (min !== undefined) return `at least ${show(min)}${unit}`;
+  return max === undefined ? '' : `at most ${show(max)}${unit}`;
+}
+
+/** A value of the wire (money as a JSON number) against its field; undefined when it is fine. */
+export function violation(field: AnyField, value: unknown): string | undefined {
+  if (value === null) return field.nullable ? undefined : 'must not be null';
+  switch (field.kind) {
+    case 'money':
+      return moneyViolation(field, value);
+    case 'integer':
+      if (!Number.isSafeInteger(value)) return 'must be a whole number';
+      return rangeViolation(field, value as number);
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value) ? rangeViolation(field, value) : 'must be a number';
+    case 'flag':
+      return typeof value === 'boolean' ? undefined : 'must be true or false';
+    case 'list':
+      return listViolation(field, value);
+    case 'map':
+      return mapViolation(field, value);
+    case 'object':
+      return isObject(value) ? undefined : 'must be an object';
+    default:
+      return textViolation(field, value);
+  }
+}
+
+function moneyViolation(field: AnyField, value: unknown): string | undefined {
+  if (typeof value !== 'number') return 'must be a number of USD';
+  const amount = centsOf(value);
+  if (amount === undefined) return 'must be an amount with at most two decimals (A-139)';
+  return rangeViolation(field, amount);
+}
+
+function rangeViolation(field: AnyField, value: number): string | undefined {
+  const tooLow = field.min !== undefined && value < field.min;
+  const tooHigh = field.max !== undefined && value > field.max;
+  if (!tooLow && !tooHigh) return undefined;
+  const shown = field.kind === 'money' ? dollars(cents(value)) : String(value);
+  return `${shown} is outside the limit: ${limitText(field)} (${basisText(field.basis)})`;
+}
+
+function textViolation(field: AnyField, value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'must be text';
+  if (value.includes('\0')) return 'must not contain a NUL character';
+  if (!value.isWellFormed()) return 'must be well-formed Unicode text';
+  if (field.choices && !field.choices.includes(value))
+    return `must be ${orList(field.choices)} (${basisText(field.basis)})`;
+  if (field.kind === 'time' && (!ISO_TIME.test(value) || Number.isNaN(Date.parse(value)))) {
+    return 'must be an ISO 8601 time such as 2026-11-20T14:00:00Z';
+  }
+  const length = field.maxLength === undefined ? 0 : [...value].length;
+  if (field.maxLength !== undefined && length > field.maxLength) {
+    return `${length} characters are over the limit: ${limitText(field)} (${basisText(field.basis)})`;
+  }
+  if (field.must && value === '') return 'must not be empty';
+  return undefined;
+}
+
+function listViolation(field: AnyField, value: unknown): string | undefined {
+  if (!Array.isArray(value)) return 'must be a list';
+  if (field.must && value.length === 0) return 'must not be empty';
+  const { item } = field;
+  if (item === undefined) return undefined;
+  for (const [index, entry] of value.entries()) {
+    const wrong = violation(item, entry);
+    if (wrong) return `entry ${index + 1} ${wrong}`;
+  }
+  return undefined;
+}
+
+function mapViolation(field: AnyField, value: unknown): string | undefined {
+  if (!isObject(value)) return 'must be an object of keys and values';
+  const entries = Object.entries(value);
+  if (field.maxKeys !== undefined && entries.length > field.maxKeys) {
+    return `${entries.length} keys are over the limit: ${limitText(field)} (${basisText(field.basis)})`;
+  }
+  const { metadataKeyLength, metadataValueLength } = LIMITS;
+  for (const [key, entry] of entries) {
+    if (key === '' || [...key].length > metadataKeyLength.max || !key.isWellFormed() || key.includes('\0')) {
+      return `a key must have 1 to ${metadataKeyLength.max} characters (${basisText(metadataKeyLength.basis)})`;
+    }
+    if (typeof entry !== 'string') return `the value of ${JSON.stringify(key)} must be text`;
+    if ([...entry].length > metadataValueLength.max) {
+      return `the value of ${JSON.stringify(key)} is longer than ${metadataValueLength.max} characters (${basisText(metadataValueLength.basis)})`;
+    }
+    const wrong = textViolation({ ...field, kind: 'text', must: false }, entry);
+    if (wrong) return `the value of ${JSON.stringify(key)} ${wrong}`;
+  }
+  return undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function orList(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}

@@ -1,0 +1,133 @@
+/**
+ * The error kinds, their exit codes and what a script may conclude. This table is the only place that maps
+ * a failure to an exit code; help, `explain`, the JSON error and the tests are derived from it.
+ */
+
+interface KindRow {
+  readonly exit: number;
+  readonly means: string;
+  /** A script may run the very same command again without looking first. */
+  readonly retryable?: true;
+}
+
+export const ERROR_KINDS = {
+  internal: { exit: 1, means: 'A bug in cardwright.' },
+  usage: { exit: 2, means: 'Wrong command line, or a value that breaks a stated limit. Nothing was sent.' },
+  not_confirmed: {
+    exit: 3,
+    means: 'Declined, or a confirmation was needed and nobody could be asked. Nothing was sent.',
+  },
+  not_authenticated: { exit: 4, means: 'No key, or the service answered 401 or 403.' },
+  not_found: { exit: 5, means: 'The service does not know this card, BIN or subscription.' },
+  refused: { exit: 6, means: 'Another definite no of the service: a state conflict or a validation error.' },
+  rate_limited: { exit: 7, means: 'Still rate limited after the allowed wait.', retryable: true },
+  wait_expired: { exit: 8, means: 'The awaited thing did not happen in time.' },
+  partly_failed: { exit: 9, means: 'A bulk run ended with failed rows and none unknown.' },
+  insufficient_funds: {
+    exit: 10,
+    means: 'The wallet is too low. Nothing changed; unchanged it will fail again.',
+  },
+  outcome_unknown: {
+    exit: 11,
+    means: 'Sent, and no trustworthy answer came: it may or may not have happened. Never repeat blindly.',
+  },
+  unreachable: { exit: 12, means: 'Not sent, or a read that failed after retries.', retryable: true },
+  contract_mismatch: { exit: 13, means: 'The answer lacks what the operation must return.' },
+  guarded: {
+    exit: 14,
+    means:
+      'A guard said no: live key without --live, spend guard, key bound to another origin, a journal that cannot be written. Nothing was sent.',
+  },
+  check_failed: {
+    exit: 15,
+    means: 'A check said no: bad signature, broken audit chain, damaged journal or store, doctor.',
+  },
+  interrupted: { exit: 130, means: 'Stopped by Ctrl-C (SIGINT).' },
+  terminated: { exit: 143, means: 'Stopped by SIGTERM.' },
+} as const satisfies Record<string, KindRow>;
+
+export type ErrorKind = keyof typeof ERROR_KINDS;
+
+/** What is known about the effect of the asked-for operation. */
+export type Outcome = 'not_sent' | 'refused' | 'unknown' | 'done';
+
+/** The service's own error, verbatim (interface 2.7). Never replaced by our words, always shown beside them. */
+export interface ServiceRefusal {
+  readonly error?: string;
+  readonly message?: string;
+  readonly code?: number;
+  readonly request_id?: string;
+}
+
+export interface ErrorFacts {
+  /** What failed, in the user's own numbers. One line. */
+  readonly message: string;
+  /** The next command to run, complete and copyable. */
+  readonly hint?: string;
+  /** More lines for a person, between the message and the hint. Not part of the JSON error. */
+  readonly notes?: readonly string[];
+  readonly outcome?: Outcome;
+  /** Operation name of the contract, for example `cards.fund`. */
+  readonly operation?: string;
+  readonly httpStatus?: number;
+  readonly service?: ServiceRefusal;
+  readonly idempotencyKey?: string;
+  /** Journal id of the operation. */
+  readonly op?: string;
+  /** How long the service asked us to wait, in milliseconds. */
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
+
+/**
+ * The one error a user may see. Everything thrown on purpose is a `CliError`; anything else that reaches the
+ * top is reported as `internal` with exit 1.
+ */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly kind: ErrorKind;
+  readonly facts: ErrorFacts;
+
+  constructor(kind: ErrorKind, facts: ErrorFacts) {
+    super(facts.message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.kind = kind;
+    this.facts = facts;
+  }
+
+  get exitCode(): number {
+    return ERROR_KINDS[this.kind].exit;
+  }
+
+  /** The same error with more facts, for a caller that knows more than the thrower. */
+  with(more: Partial<ErrorFacts>): CliError {
+    return new CliError(this.kind, { ...this.facts, ...more });
+  }
+}
+
+/** Any thrown value as a `CliError`; what is not one of ours is a bug and says so. */
+export function asCliError(thrown: unknown): CliError {
+  if (thrown instanceof CliError) return thrown;
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return new CliError('internal', { message: `unexpected: ${text}`, cause: thrown });
+}
+
+/** The JSON error object of CLI.md, "Errors". Keys that do not apply are left out. */
+export function errorDocument(error: CliError): { error: Record<string, unknown> } {
+  const { kind, facts } = error;
+  const row: KindRow = ERROR_KINDS[kind];
+  const parts: Record<string, unknown> = {
+    kind,
+    message: facts.message,
+    hint: facts.hint,
+    exit_code: row.exit,
+    retryable: row.retryable === true,
+    outcome: facts.outcome,
+    operation: facts.operation,
+    http_status: facts.httpStatus,
+    service: facts.service,
+    idempotency_key: facts.idempotencyKey,
+    op: facts.op,
+    retry_after_ms: facts.retryAfterMs,
+  };
+  return { error: Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) };
+}

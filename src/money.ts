@@ -1,0 +1,81 @@
+/**
+ * Money. Inside everything is integer cents; decimals exist only at two edges: JSON numbers of the service and
+ * text from or for people. No floating arithmetic on amounts anywhere, and never `trunc`: `Math.round(x * 100)`
+ * is exact for every legal amount, truncation is wrong for 6 % of them.
+ */
+import { CliError } from './errors.ts';
+
+declare const centsBrand: unique symbol;
+declare const usdBrand: unique symbol;
+
+/** An integer number of US cents. The only form in which amounts are added or compared. */
+export type Cents = number & { readonly [centsBrand]: true };
+
+/** A JSON number in USD as the service sends it, at most two decimals. Carried, shown, never added up. */
+export type Usd = number & { readonly [usdBrand]: true };
+
+/** Brands an integer as cents. Throws `internal` for anything that is not a safe integer. */
+export function cents(value: number): Cents {
+  if (!Number.isSafeInteger(value)) {
+    throw new CliError('internal', { message: `not a whole number of cents: ${value}` });
+  }
+  return (value === 0 ? 0 : value) as Cents;
+}
+
+/**
+ * Cents of a JSON amount. Returns undefined when the number is not money: infinite, more than two decimals,
+ * negative zero or beyond safe cents. Such a value never decides anything (RELIABILITY, "The tolerant client").
+ */
+export function centsOf(usd: number): Cents | undefined {
+  if (!Number.isFinite(usd) || Object.is(usd, -0)) return undefined;
+  const rounded = Math.round(usd * 100);
+  // Dividing back gives the same double exactly when the number had at most two decimals.
+  if (!Number.isSafeInteger(rounded) || rounded / 100 !== usd) return undefined;
+  return cents(rounded);
+}
+
+/** Cents of an amount already checked by the contract. Throws `internal` for a number that is not money. */
+export function toCents(usd: Usd | number): Cents {
+  const value = centsOf(usd);
+  if (value === undefined) throw new CliError('internal', { message: `not an amount of money: ${usd}` });
+  return value;
+}
+
+/** The JSON number of an amount, for a request body or an answer. */
+export function toUsd(amount: Cents): Usd {
+  return (amount / 100) as Usd;
+}
+
+/** Sum in cents. Throws `internal` beyond the safe range rather than lose a cent. */
+export function sumCents(amounts: Iterable<Cents>): Cents {
+  let sum = 0;
+  for (const amount of amounts) sum = cents(sum + amount);
+  return cents(sum);
+}
+
+const PLAIN = /^(\d{1,13})(?:\.(\d{1,2}))?$/;
+const GROUPED = /^\$?(\d{1,3}(?:,\d{3})+|\d{1,13})(?:\.(\d{1,2}))?$/;
+
+/**
+ * Cents of what a person or a script typed: `25`, `25.5`, `1250.00`; with `grouped` also `$1,250.00`.
+ * Returns undefined for everything else (`1e3`, `+5`, `.5`, `16.999`, `1.234,50`, other digits).
+ */
+export function parseAmount(text: string, { grouped = false } = {}): Cents | undefined {
+  const match = (grouped ? GROUPED : PLAIN).exec(text);
+  if (match === null) return undefined;
+  const whole = (match[1] ?? '').replaceAll(',', '');
+  const fraction = (match[2] ?? '').padEnd(2, '0');
+  return cents(Number(whole) * 100 + Number(fraction));
+}
+
+/** `1234.50`: for machines, files and commands to copy. */
+export function plainAmount(amount: Cents): string {
+  const digits = String(Math.abs(amount)).padStart(3, '0');
+  return `${amount < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+/** `$1,234.50`: for people, whatever the locale. */
+export function dollars(amount: Cents): string {
+  const [whole = '', fraction = ''] = plainAmount(cents(Math.abs(amount))).split('.');
+  return `${amount < 0 ? '-' : ''}$${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction}`;
+}

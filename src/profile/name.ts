@@ -1,0 +1,50 @@
+import { CliError } from '../errors.ts';
+
+const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
+const LOOKS_LIKE_A_KEY = /sk_(?:live|test)_/i;
+
+/** Names with a meaning of their own: the built-in sandbox, and the key that came from the environment. */
+const RESERVED = ['sandbox', 'env'];
+
+/**
+ * What somebody typed, fit to stand in a message: in double quotes, every character outside printable ASCII
+ * as `\u` escape, at most 64 characters.
+ */
+export function quoted(text: string): string {
+  const shown = text.length > 64 ? `${text.slice(0, 64)}…` : text;
+  const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(shown).replaceAll(/[^\x20-\x7e]/g, escape);
+}
+
+/**
+ * Checks a profile name (CLI.md, "Keys and profiles") and returns it. The reserved names pass, because they
+ * can be named to choose them. Throws `usage`.
+ */
+export function checkProfileName(text: string): string {
+  // Somebody pasted a key where a name belongs: the message must not repeat it.
+  if (LOOKS_LIKE_A_KEY.test(text)) {
+    throw new CliError('usage', {
+      message: 'a profile name is expected, and this looks like an API key (not shown)',
+      hint: 'cardwright profiles list',
+    });
+  }
+  if (!NAME.test(text)) {
+    throw new CliError('usage', {
+      message: `not a profile name: ${quoted(text)}; it has 1 to 32 of a-z, 0-9, _ and -, and starts with a letter or digit`,
+      hint: 'cardwright profiles list',
+    });
+  }
+  return text;
+}
+
+/** Like `checkProfileName`, for a name under which something is saved: `sandbox` and `env` are `usage` too. */
+export function checkNewProfileName(text: string): string {
+  const name = checkProfileName(text);
+  if (RESERVED.includes(name)) {
+    throw new CliError('usage', {
+      message: `the profile name ${name} is reserved: sandbox is the built-in profile, env the key of the environment`,
+      hint: 'cardwright profiles list',
+    });
+  }
+  return name;
+}

@@ -1,0 +1,176 @@
+import { constants } from 'node:fs';
+import { chmod, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { dirname } from 'node:path';
+import { CliError } from '../errors.ts';
+import type { Randomness } from '../host.ts';
+
+/** What private files need of their surroundings. */
+export interface FileSurroundings {
+  /** Windows has no owners and modes to check. */
+  readonly platform: NodeJS.Platform;
+  readonly random: Randomness;
+  /** Told in one line about every repaired mode. */
+  readonly warn: (text: string) => void;
+}
+
+interface Found {
+  readonly path: string;
+  readonly what: 'folder' | 'file';
+  readonly uid: number;
+  readonly mode: number;
+}
+
+const OTHERS = 0o077;
+const WORLD_WRITES = 0o002;
+// Windows lacks the flag; there `lstat` alone stands guard.
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+
+/**
+ * Makes `path` a folder of ours alone (0700), with missing parents. One that is open to others is repaired with
+ * a warning. Throws `guarded` for a symlink, somebody else's folder, a world-writable one, or one that cannot
+ * be made.
+ */
+export async function preparePrivateFolder(path: string, around: FileSurroundings): Promise<void> {
+  await speaking(path, async () => {
+    const before = await statIfThere(path);
+    if (before === undefined) await mkdir(path, { recursive: true, mode: 0o700 });
+    const found = before ?? (await lstat(path));
+    if (found.isSymbolicLink()) throw unsafe(path, 'is a symlink');
+    if (!found.isDirectory()) throw unsafe(path, 'is not a folder');
+    const repair = needsRepair({ path, what: 'folder', uid: found.uid, mode: found.mode }, around);
+    if (repair) await chmod(path, 0o700);
+  });
+}
+
+/**
+ * The text of a private file, undefined when there is none. One that others may read is repaired to 0600 with a
+ * warning. Throws `guarded` for a symlink, somebody else's file or one that everybody may write.
+ */
+export async function readPrivate(path: string, around: FileSurroundings): Promise<string | undefined> {
+  return speaking(path, async () => {
+    const seen = await statIfThere(path);
+    if (seen === undefined) return undefined;
+    if (seen.isSymbolicLink()) throw unsafe(path, 'is a symlink');
+    const file = await open(path, constants.O_RDONLY | NO_FOLLOW);
+    try {
+      // The open file is judged, not the name: the name may point elsewhere by now.
+      const found = await file.stat();
+      if (!found.isFile()) throw unsafe(path, 'is not an ordinary file');
+      const repair = needsRepair({ path, what: 'file', uid: found.uid, mode: found.mode }, around);
+      if (repair) await file.chmod(0o600);
+      return await file.readFile('utf8');
+    } finally {
+      await file.close();
+    }
+  });
+}
+
+/**
+ * Replaces a private file so that a crash leaves the old or the new text, never a mixture: a 0600 file beside it,
+ * synced, renamed, folder synced. Its name is `<path>.tmp-<hex>`. Throws `guarded` when `path` is a symlink or
+ * cannot be written; then nothing is left behind.
+ */
+export async function writePrivate(path: string, text: string, around: FileSurroundings): Promise<void> {
+  await speaking(path, async () => {
+    if ((await statIfThere(path))?.isSymbolicLink()) throw unsafe(path, 'is a symlink');
+    const beside = `${path}.tmp-${Buffer.from(around.random.bytes(8)).toString('hex')}`;
+    try {
+      await createPrivate(beside, text);
+      await rename(beside, path);
+    } catch (error) {
+      await rm(beside, { force: true });
+      throw error;
+    }
+    await syncFolder(dirname(path), around.platform);
+  });
+}
+
+/** Writes a new 0600 file and syncs it. Rejects with the system's own EEXIST when the name is taken. */
+export async function createPrivate(path: string, content: string | Uint8Array): Promise<void> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
+  const file = await open(path, flags, 0o600);
+  try {
+    // A strange umask may have taken our own bits away.
+    await file.chmod(0o600);
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes names in a folder durable. Windows has no such call, its renames are journaled. */
+export async function syncFolder(path: string, platform: NodeJS.Platform): Promise<void> {
+  if (platform === 'win32') return;
+  const folder: FileHandle = await open(path, constants.O_RDONLY);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/** The system's code of an error (`ENOENT`), undefined for any other thrown value. */
+export function systemCode(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
+async function statIfThere(path: string) {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function needsRepair(found: Found, around: FileSurroundings): boolean {
+  if (around.platform === 'win32') return false;
+  const us = ourUid();
+  if (us !== undefined && found.uid !== us) throw unsafe(found.path, 'belongs to another user');
+  if ((found.mode & WORLD_WRITES) !== 0) throw unsafe(found.path, 'can be written by everybody');
+  if ((found.mode & OTHERS) === 0) return false;
+  const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
+  const right = found.what === 'folder' ? '0700' : '0600';
+  around.warn(`the ${found.what} ${found.path} was open to other users (mode ${mode}); it is now ${right}`);
+  return true;
+}
+
+/**
+ * Our user id. A container may run us under an id without a name; then it cannot be asked for, and somebody
+ * else's private file is refused by the system itself.
+ */
+function ourUid(): number | undefined {
+  try {
+    return userInfo().uid;
+  } catch (error) {
+    if (systemCode(error) !== undefined) return undefined;
+    throw error;
+  }
+}
+
+async function speaking<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    throw new CliError('guarded', {
+      message: `${path} cannot be used: ${code}`,
+      hint: 'cardwright doctor',
+      outcome: 'not_sent',
+      cause: error,
+    });
+  }
+}
+
+function unsafe(path: string, why: string): CliError {
+  return new CliError('guarded', {
+    message: `${path} ${why}; private files are kept only in files and folders of this user alone`,
+    hint: 'cardwright doctor',
+    outcome: 'not_sent',
+  });
+}

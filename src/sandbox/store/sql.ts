@@ -1,0 +1,36 @@
+/**
+ * The store's boundary: SQL that SQLite and PostgreSQL both understand, asynchronous, one transaction a command.
+ * Nothing but statements may be awaited inside `read` or `write`: the connection is one, commands queue on it.
+ */
+
+/** What may be bound. Whole numbers only (money is cents, times are ms, flags 0 or 1); booleans and undefined throw. */
+export type SqlValue = string | number | bigint | null | Uint8Array;
+
+/** Columns come back as text, safe integers, null or bytes; rows are plain objects. */
+export type SqlRow = Record<string, string | number | null | Uint8Array>;
+
+export interface Sql {
+  /** First row, or undefined. `?` marks a value; the number of values is checked. */
+  get<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<Row | undefined>;
+  all<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** Runs a writing statement; resolves to the number of rows it changed. */
+  run(statement: string, ...values: readonly SqlValue[]): Promise<number>;
+}
+
+export interface Store {
+  read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` in a transaction that takes the write lock at once (`BEGIN IMMEDIATE`); resolves after COMMIT.
+   * Works of one turn of the event loop may share a transaction, each in a savepoint: a work that throws is undone
+   * alone. Throws `StoreBusy` when the lock was not to be had in time or the disk is full: nothing was written.
+   */
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Path of the file, or `memory`. */
+  readonly path: string;
+  close(): Promise<void>;
+}
+
+/** The store could not take the write now; nothing of it happened. Answered 503 `service_unavailable`. */
+export class StoreBusy extends Error {
+  override readonly name = 'StoreBusy';
+}
