@@ -45,3 +45,13 @@ export const HEADERS = {
 } as const;
 
 export type HeaderName = keyof typeof HEADERS;
+
+/** Header names that HTTP or the interface fixes; no override can change them. */
+export const FIXED_HEADERS = {
+  content_type: { name: 'Content-Type', basis: stated('5') },
+  www_authenticate: { name: 'WWW-Authenticate', basis: assumed('A-102', 'the answer to a wrong key is not shown') },
+  allow: { name: 'Allow', basis: assumed('A-106', 'the answer to a wrong method is not shown') },
+  rate_limit_limit: { name: 'X-RateLimit-Limit', basis: assumed('A-122', 'no response headers are shown') },
+  rate_limit_remaining: { name: 'X-RateLimit-Remaining', basis: assumed('A-122', 'no response headers are shown') },
+  rate_limit_reset: { name: 'X-RateLimit-Reset', basis: assumed('A-122', 'no response headers are shown') },
+} as const;

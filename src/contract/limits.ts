@@ -77,6 +77,11 @@ export const LIMITS = {
     unit: 'cents',
     basis: stated('8', assumed('A-162', 'that it may not exceed the default is not shown')),
   },
+  singleTransaction: {
+    about: "A single transaction: at most the BIN's max_transaction",
+    unit: 'cents',
+    basis: stated('8'),
+  },
   autoFreezeAt: {
     about: 'Auto-freeze threshold',
     min: 0,

@@ -179,7 +179,7 @@ export const TRANSACTION = {
   authorization_id: nullable(
     text({
       doc: 'Authorization it settles or refunds.',
-      basis: assumed('A-45', 'how records are linked is not shown'),
+      basis: assumed('A-40', 'how records are linked is not shown'),
     }),
   ),
   decline_reason: nullable(

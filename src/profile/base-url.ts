@@ -13,6 +13,7 @@ export interface BaseUrl {
 
 const SHAPE = /^(https?):\/\/([^/?#]*)([^?#]*)$/i;
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[^:[\]@]+)(?::\d{1,5})?$/i;
+const IPV4_LOOPBACK_AS_IPV6 = /^\[::(?:ffff:)?(?:7f[0-9a-f]{2}|0):[0-9a-f]{1,4}\]$/;
 const IP_LITERAL = /^(?:\[.*\]|[\d.]+)$/;
 
 /**
@@ -70,9 +71,9 @@ function isLoopbackLiteral(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** "Any address" and IPv4 written as IPv6 also end at this machine, whatever they look like. */
+/** "Any address", and loopback or "any" of IPv4 written as IPv6, also end at this machine. */
 function isDisguisedLoopback(host: string): boolean {
-  return /^0\./.test(host) || host === '[::]' || /^\[::(?:ffff:)?[0-9a-f]{1,4}:[0-9a-f]{1,4}\]$/.test(host);
+  return /^0\./.test(host) || host === '[::]' || IPV4_LOOPBACK_AS_IPV6.test(host);
 }
 
 function broken(rule: string): CliError {

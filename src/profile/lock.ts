@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { copyFile, link, readFile, rm } from 'node:fs/promises';
 import { CliError } from '../errors.ts';
 import type { Clock, Randomness } from '../host.ts';
-import { createPrivate, systemCode } from './private-files.ts';
-import { identify, type IsRunning, isProvablyGone, type ProcessIdentity } from './process-identity.ts';
+import { createPrivate, inOurWords, systemCode } from './private-files.ts';
+import { type IsRunning, identify, isProvablyGone, type ProcessIdentity } from './process-identity.ts';
 
 export interface LockOptions {
   readonly pid: number;
@@ -21,7 +21,10 @@ interface Holder extends ProcessIdentity {
   readonly nonce: string;
 }
 
-type Attempt = { readonly taken: true } | { readonly taken: false; readonly holder: Holder | undefined };
+/** What stands under the lock's name. What cannot be read is neither taken over nor removed. */
+type Seen = Holder | 'nobody' | 'unreadable';
+
+type Attempt = { readonly taken: true } | { readonly taken: false; readonly holder: Seen };
 
 // A crash while taking over leaves a lock on the taking over; more than a few in a row is not worth more names.
 const DEEPEST_TAKEOVER = 3;
@@ -34,7 +37,7 @@ const DEEPEST_TAKEOVER = 3;
 export async function withLock<T>(path: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
   const nonce = Buffer.from(options.random.bytes(8)).toString('hex');
   const us: Holder = { ...(await identify(options.pid)), nonce };
-  await waitFor(path, us, options);
+  await inOurWords(path, () => waitFor(path, us, options));
   try {
     return await work();
   } finally {
@@ -61,31 +64,32 @@ interface Wanted {
 }
 
 async function take({ path, us, depth }: Wanted, isRunning: IsRunning | undefined): Promise<Attempt> {
-  if (await createWhole(path, us)) return { taken: true };
   const holder = await readHolder(path);
-  if (holder === undefined || depth === DEEPEST_TAKEOVER) return { taken: false, holder };
+  if (holder === 'nobody') return createWhole(path, us);
+  if (holder === 'unreadable' || depth === DEEPEST_TAKEOVER) return { taken: false, holder };
   if (!(await isProvablyGone(holder, us, isRunning))) return { taken: false, holder };
   // Two waiters may see the same dead holder. Only one may remove its file, or the second removes the lock the
   // first has just taken; so removing is itself done under a lock, and looked at again inside.
   const takeover = { path: `${path}.takeover`, us, depth: depth + 1 };
   if (!(await take(takeover, isRunning)).taken) return { taken: false, holder };
   try {
-    if ((await readHolder(path))?.nonce === holder.nonce) await rm(path);
-    return (await createWhole(path, us)) ? { taken: true } : { taken: false, holder: await readHolder(path) };
+    const now = await readHolder(path);
+    if (typeof now === 'object' && now.nonce === holder.nonce) await rm(path);
+    return await createWhole(path, us);
   } finally {
     await release(takeover.path, us);
   }
 }
 
 /** A lock file appears under its name with its content in it: a crash cannot leave one that names nobody. */
-async function createWhole(path: string, us: Holder): Promise<boolean> {
+async function createWhole(path: string, us: Holder): Promise<Attempt> {
   const candidate = `${path}.${us.pid}-${us.nonce}`;
   await createPrivate(candidate, `${JSON.stringify(us)}\n`);
   try {
     await linkOrCopy(candidate, path);
-    return true;
+    return { taken: true };
   } catch (error) {
-    if (systemCode(error) === 'EEXIST') return false;
+    if (systemCode(error) === 'EEXIST') return { taken: false, holder: await readHolder(path) };
     throw error;
   } finally {
     await rm(candidate, { force: true });
@@ -104,21 +108,24 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
 
 async function release(path: string, us: Holder): Promise<void> {
   const holder = await readHolder(path);
-  if (holder?.nonce === us.nonce && holder.pid === us.pid) await rm(path, { force: true });
+  if (typeof holder === 'object' && holder.nonce === us.nonce && holder.pid === us.pid) {
+    await rm(path, { force: true });
+  }
 }
 
-/** Undefined when the file is gone or names nobody; then there is nobody to call gone either. */
-async function readHolder(path: string): Promise<Holder | undefined> {
+const HOLDER_LINE = /^\{"pid":\d+,"started":"[^"]*","boot":"[^"]*","pids":"[^"]*","machine":"[^"]*","nonce":"\w*"\}\n$/;
+
+async function readHolder(path: string): Promise<Seen> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return '';
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   });
-  const fields = /^\{"pid":\d+,"started":"[^"]*","boot":"[^"]*","pids":"[^"]*","machine":"[^"]*","nonce":"\w*"\}\n$/;
-  return fields.test(text) ? (JSON.parse(text) as Holder) : undefined;
+  if (text === undefined) return 'nobody';
+  return HOLDER_LINE.test(text) ? (JSON.parse(text) as Holder) : 'unreadable';
 }
 
-function held(path: string, holder: Holder | undefined): CliError {
-  const who = holder === undefined ? 'an unknown process' : `process ${holder.pid} on ${holder.machine}`;
+function held(path: string, holder: Seen): CliError {
+  const who = typeof holder === 'object' ? `process ${holder.pid} on ${holder.machine}` : 'an unknown process';
   return new CliError('guarded', {
     message: `${path} is held by ${who}`,
     notes: ['If that process is no longer there, remove the file and repeat the command.'],

@@ -8,12 +8,12 @@ const RESERVED = ['sandbox', 'env'];
 
 /**
  * What somebody typed, fit to stand in a message: in double quotes, every character outside printable ASCII
- * as `\u` escape, at most 64 characters.
+ * as `\u` escape, cut after `most` characters.
  */
-export function quoted(text: string): string {
-  const shown = text.length > 64 ? `${text.slice(0, 64)}…` : text;
-  const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(shown).replaceAll(/[^\x20-\x7e]/g, escape);
+export function quoted(text: string, most = 64): string {
+  const shown = text.length > most ? `${text.slice(0, most)}...` : text;
+  const visible = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(shown).replaceAll(/[^\x20-\x7e]/g, visible);
 }
 
 /**

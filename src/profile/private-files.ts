@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
-import { chmod, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
@@ -28,19 +28,30 @@ const WORLD_WRITES = 0o002;
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 
 /**
- * Makes `path` a folder of ours alone (0700), with missing parents. One that is open to others is repaired with
- * a warning. Throws `guarded` for a symlink, somebody else's folder, a world-writable one, or one that cannot
- * be made.
+ * Makes `path` a folder of ours alone (0700), with missing parents. Repairs and throws like `checkPrivateFolder`,
+ * and throws `guarded` when it cannot be made.
  */
 export async function preparePrivateFolder(path: string, around: FileSurroundings): Promise<void> {
-  await speaking(path, async () => {
-    const before = await statIfThere(path);
-    if (before === undefined) await mkdir(path, { recursive: true, mode: 0o700 });
-    const found = before ?? (await lstat(path));
+  if (await checkPrivateFolder(path, around)) return;
+  await inOurWords(path, () => mkdir(path, { recursive: true, mode: 0o700 }));
+  // The umask may have taken bits, and somebody may have been quicker.
+  await inOurWords(path, () => chmod(path, 0o700));
+  await checkPrivateFolder(path, around);
+}
+
+/**
+ * Whether the folder is there; if so it is ours alone afterwards: one that is open to others is repaired to 0700
+ * with a warning. Throws `guarded` for a symlink, somebody else's folder or a world-writable one.
+ */
+export async function checkPrivateFolder(path: string, around: FileSurroundings): Promise<boolean> {
+  return inOurWords(path, async () => {
+    const found = await statIfThere(path);
+    if (found === undefined) return false;
     if (found.isSymbolicLink()) throw unsafe(path, 'is a symlink');
     if (!found.isDirectory()) throw unsafe(path, 'is not a folder');
     const repair = needsRepair({ path, what: 'folder', uid: found.uid, mode: found.mode }, around);
     if (repair) await chmod(path, 0o700);
+    return true;
   });
 }
 
@@ -49,7 +60,7 @@ export async function preparePrivateFolder(path: string, around: FileSurrounding
  * warning. Throws `guarded` for a symlink, somebody else's file or one that everybody may write.
  */
 export async function readPrivate(path: string, around: FileSurroundings): Promise<string | undefined> {
-  return speaking(path, async () => {
+  return inOurWords(path, async () => {
     const seen = await statIfThere(path);
     if (seen === undefined) return undefined;
     if (seen.isSymbolicLink()) throw unsafe(path, 'is a symlink');
@@ -73,7 +84,7 @@ export async function readPrivate(path: string, around: FileSurroundings): Promi
  * cannot be written; then nothing is left behind.
  */
 export async function writePrivate(path: string, text: string, around: FileSurroundings): Promise<void> {
-  await speaking(path, async () => {
+  await inOurWords(path, async () => {
     if ((await statIfThere(path))?.isSymbolicLink()) throw unsafe(path, 'is a symlink');
     const beside = `${path}.tmp-${Buffer.from(around.random.bytes(8)).toString('hex')}`;
     try {
@@ -152,7 +163,8 @@ function ourUid(): number | undefined {
   }
 }
 
-async function speaking<T>(path: string, work: () => Promise<T>): Promise<T> {
+/** Runs file work; a system error comes out as `guarded` naming `path` and the system's code. */
+export async function inOurWords<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -39,8 +39,10 @@ export async function isProvablyGone(
   if (other.pids !== us.pids) return false;
   if (us.started === '') return isRunning !== undefined && !isRunning(other.pid);
   const row = await processRow(other.pid);
-  // /proc may hide other users' processes; whoever can ask the system directly has the last word.
-  if (row === undefined) return isRunning === undefined || !isRunning(other.pid);
+  if (row === undefined) {
+    // A /proc that hides other users' processes proves nothing by silence; process 1 is always there.
+    return isRunning === undefined ? (await processRow(1)) !== undefined : !isRunning(other.pid);
+  }
   return row.ended || (other.started !== '' && row.started !== other.started);
 }
 

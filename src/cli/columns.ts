@@ -1,0 +1,39 @@
+/** Columns of tables and TSV, their kinds taken from the contract. */
+import type { AnyField, FieldKind, Shape } from '../contract/field.ts';
+import type { Column } from '../terminal/view.ts';
+
+interface ColumnWish {
+  readonly title?: string;
+  /** 1 is never dropped; the larger the sooner it goes on a narrow screen. */
+  readonly priority?: number;
+  readonly wideOnly?: true;
+  readonly shrink?: true;
+  readonly kind?: Column['kind'];
+}
+
+const KINDS: Readonly<Record<FieldKind, Column['kind']>> = {
+  text: 'text',
+  sealed: 'text',
+  money: 'money',
+  integer: 'integer',
+  number: 'number',
+  flag: 'boolean',
+  choice: 'word',
+  time: 'time',
+  list: 'list',
+  map: 'map',
+  object: 'map',
+};
+
+/** Columns in the order of `wishes`; each key is a field of `shape`. */
+export function columnsOf<S extends Shape>(
+  shape: S,
+  wishes: { readonly [K in keyof S]?: ColumnWish },
+): readonly Column[] {
+  return Object.entries(wishes).map(([field, wish]) => {
+    const { title, priority = 5, ...rest } = wish as ColumnWish;
+    const row = shape[field] as AnyField;
+    const kind = field === 'id' || row.names === 'card' ? 'id' : KINDS[row.kind];
+    return { field, kind, priority, title: title ?? field.replaceAll('_', ' ').toUpperCase(), ...rest };
+  });
+}

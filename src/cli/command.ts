@@ -1,0 +1,97 @@
+/** How a command is declared. The declaration is data: flags, help, completion and the reference are derived from it. */
+import type { CliError } from '../errors.ts';
+import type { Column, Presentation } from '../terminal/view.ts';
+import type { Context } from './context.ts';
+import type { Argument, ArgumentValue, FlagSources, FlagValue, OwnFlag, RowName } from './flag.ts';
+
+export interface Example {
+  readonly does: string;
+  /** Without the program's name; run as a test against the sandbox. */
+  readonly run: string;
+}
+
+/** What a command's result looks like. `data`, the JSON, is the result itself unless said otherwise. */
+export interface Shown extends Partial<Omit<Presentation, 'columns' | 'noun'>> {
+  readonly columns: readonly Column[];
+  readonly noun: string;
+  /** Text that is the answer as it stands, whatever the format: a script, a document. */
+  readonly verbatim?: string;
+  /** Reported after the answer; for a command that did some of what was asked. */
+  readonly failure?: CliError | undefined;
+}
+
+type Arguments = Readonly<Record<string, Argument>>;
+
+type InputOfCommand<N, Args, Flags> = { readonly [K in keyof Args]: ArgumentValue<Args[K]> } & {
+  readonly [K in keyof Flags]: FlagValue<N, Flags[K]>;
+};
+
+export interface Declaration<N extends RowName | undefined, Args extends Arguments, Flags extends FlagSources<N>, R> {
+  /** Words of the command, `cards fund`; also the path of its file. */
+  readonly path: string;
+  /** One line, imperative, no full stop. */
+  readonly summary: string;
+  /** More for its help page, one paragraph a string. */
+  readonly about?: readonly string[];
+  /** The operation it carries out: limits, failures, effect and repeat rule of its help come from the row. */
+  readonly operation?: N;
+  readonly args?: Args;
+  readonly flags?: Flags;
+  readonly examples: readonly Example[];
+  /** Not in help and completion. */
+  readonly hidden?: true;
+  /** Does the work and returns data. No stream, format, colour or exit code here. */
+  run(ctx: Context, input: InputOfCommand<N, Args, Flags>): Promise<R>;
+  /** Turns the data into what is shown; the data itself is the JSON. */
+  show(result: R): Shown;
+}
+
+/** A declared command with its types forgotten, as the machine handles it. */
+export interface Command {
+  readonly path: string;
+  readonly summary: string;
+  readonly about: readonly string[];
+  readonly operation: RowName | undefined;
+  readonly args: Readonly<Record<string, Argument>>;
+  readonly flags: Readonly<Record<string, string | OwnFlag>>;
+  readonly examples: readonly Example[];
+  readonly hidden: boolean;
+  /** Runs it and returns what to present. */
+  readonly execute: (ctx: Context, input: Readonly<Record<string, unknown>>) => Promise<Shown>;
+}
+
+/** Declares a command. Flag and argument types follow from the contract and reach `run` checked. */
+export function command<
+  const N extends RowName | undefined = undefined,
+  const Args extends Arguments = Record<never, never>,
+  const Flags extends FlagSources<N> = Record<never, never>,
+  R = unknown,
+>(declaration: Declaration<N, Args, Flags, R>): Command {
+  const { path, summary, examples, run, show } = declaration;
+  return {
+    path,
+    summary,
+    examples,
+    about: declaration.about ?? [],
+    operation: declaration.operation,
+    args: declaration.args ?? {},
+    flags: (declaration.flags ?? {}) as Command['flags'],
+    hidden: declaration.hidden ?? false,
+    async execute(ctx, input) {
+      const result = await run(ctx, input as InputOfCommand<N, Args, Flags>);
+      return { data: result as NonNullable<Presentation['data']>, ...show(result) };
+    },
+  };
+}
+
+/** A word that groups commands, loaded when it is named on the command line. */
+export interface Group {
+  readonly name: string;
+  /** Heading of the root help it stands under. */
+  readonly heading: string;
+  readonly summary: string;
+  readonly load: () => Promise<readonly Command[]>;
+}
+
+/** Every group and top-level command, in the order of the root help. */
+export type Registry = readonly Group[];

@@ -1,0 +1,114 @@
+/** What a command may ask for. Costly or failing things are functions; nothing here names a stream or a format. */
+import type { Input, ReadName, Result, WriteName } from '../contract/calls.ts';
+import type { Overrides } from '../contract/overrides.ts';
+import type { PlannedRequest, Reader, SandboxAdmin } from '../contract/service.ts';
+import type { Clock, Environment, InputStream, Randomness } from '../host.ts';
+import type { Secret } from '../secret.ts';
+import type { Prompts } from '../terminal/prompts.ts';
+import type { Shown } from './command.ts';
+
+export interface WriteOptions<Before> {
+  /** Idempotency key chosen by the caller. */
+  readonly key?: string | undefined;
+  /** What is being done, for the question, the dry run and errors: `Create a card for $25.00`. */
+  readonly intent: string;
+  /** Read just before sending, for showing before and after; not read in a dry run. */
+  readonly before?: (reader: Reader) => Promise<Before>;
+  /** The question was asked already, for several targets at once. */
+  readonly confirmed?: boolean;
+}
+
+export interface Written<N extends WriteName, Before> {
+  readonly result: Result<N>;
+  readonly changed: boolean;
+  readonly reread: boolean;
+  readonly before: Before | undefined;
+}
+
+/** Who the commands of this run act as. */
+export interface Identity {
+  readonly profile: string;
+  readonly mode: 'sandbox' | 'test' | 'live';
+  readonly baseUrl: string;
+  readonly chosenBy: string;
+  readonly keyHint: string | undefined;
+  readonly contractFile: string | undefined;
+}
+
+/** Profiles as commands see them: never a key, only its hint. */
+export interface ProfileRow {
+  readonly name: string;
+  readonly current: boolean;
+  readonly mode: 'sandbox' | 'test' | 'live';
+  readonly base_url: string;
+  readonly key: string;
+  readonly key_source: string;
+  readonly contract: string | null;
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+export interface Profiles {
+  list(): Promise<readonly ProfileRow[]>;
+  get(name: string): Promise<ProfileRow>;
+  use(name: string): Promise<ProfileRow>;
+  set(name: string, setting: string, value: string): Promise<ProfileRow>;
+  remove(name: string): Promise<void>;
+  /** Stores a key under a name; it becomes the current profile. */
+  login(name: string, baseUrl: string, key: Secret): Promise<ProfileRow>;
+  /** Name of the current profile. */
+  current(): Promise<string | undefined>;
+}
+
+export interface RevealOptions {
+  readonly reveal: boolean;
+  readonly print: boolean;
+  readonly out: string | undefined;
+  readonly field: 'number' | 'cvv' | 'expiry' | undefined;
+}
+
+export interface Context {
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly env: Environment;
+  readonly stdin: InputStream;
+  readonly prompts: Prompts;
+  readonly dryRun: boolean;
+  /** `--yes`. */
+  readonly yes: boolean;
+  /** A person looks at standard output, and no machine format was asked for. */
+  readonly forPeople: boolean;
+  /** Both ends of a conversation are terminals and questions are allowed. */
+  readonly canAsk: boolean;
+  /** Fired by Ctrl-C and SIGTERM. */
+  readonly signal: AbortSignal;
+
+  identity(): Promise<Identity>;
+  /** Reading operations. */
+  reader(): Promise<Reader>;
+  /** Reads one thing; short for `reader()` and `read`. */
+  read<N extends ReadName>(operation: N, input: Input<N>): Promise<Result<N>>;
+  /** Every change goes through here: guard, dry run, confirmation by the row's effect, then the request. */
+  write<N extends WriteName, Before = undefined>(
+    operation: N,
+    input: Input<N>,
+    options: WriteOptions<Before>,
+  ): Promise<Written<N, Before>>;
+  /** Asks once for several targets of an irreversible operation. Throws `not_confirmed`. */
+  confirmCount(operation: WriteName, ids: readonly string[]): Promise<void>;
+  /** Card details behind the gate. */
+  reveal(cardId: string, options: RevealOptions): Promise<Shown>;
+  /** The sandbox's control surface: the one at `CARDWRIGHT_SANDBOX_URL`, else the embedded one. */
+  sandbox(): Promise<SandboxAdmin>;
+  /** Moves the sandbox's store aside, unread. Resolves to the new file names. */
+  moveSandboxAside(): Promise<readonly string[]>;
+  profiles(): Promise<Profiles>;
+  overrides(): Promise<Overrides>;
+  /** Text of a file the user named. Throws `usage` naming it. */
+  readFile(path: string): Promise<string>;
+  /** A line for people on standard error. */
+  notice(text: string): void;
+  /** Name given with `--profile`, for commands that save or remove one. */
+  readonly profileName: string | undefined;
+  /** What a dry run would have sent. */
+  readonly planned: readonly PlannedRequest[];
+}

@@ -1,0 +1,32 @@
+/** What a dry run shows: the requests that were not sent. */
+import type { PlannedRequest } from '../contract/service.ts';
+import type { Shown } from './command.ts';
+
+/** One request as an object, several as a list. The body is parsed back so that JSON shows it as JSON. */
+export function showPlanned(planned: readonly PlannedRequest[]): Shown {
+  const rows = planned.map(({ operation, method, path, body, idempotencyKey }) => ({
+    dry_run: true,
+    operation,
+    method,
+    path,
+    ...(body === undefined ? {} : { body: JSON.parse(body) as unknown }),
+    ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
+  }));
+  const lines = planned.flatMap(({ method, path, body, idempotencyKey }) => [
+    `${method} ${path}`,
+    ...(body === undefined ? [] : [`  ${body}`]),
+    ...(idempotencyKey === undefined ? [] : [`  idempotency key ${idempotencyKey}`]),
+  ]);
+  return {
+    data: rows.length === 1 ? (rows[0] ?? {}) : rows,
+    noun: 'request',
+    idField: 'idempotency_key',
+    columns: [
+      { field: 'method', title: 'METHOD', kind: 'word', priority: 1 },
+      { field: 'path', title: 'PATH', kind: 'text', priority: 1 },
+      { field: 'body', title: 'BODY', kind: 'map', priority: 2 },
+      { field: 'idempotency_key', title: 'KEY', kind: 'text', priority: 2 },
+    ],
+    blocks: [...lines, 'Dry run: nothing was sent.'].map(text => ({ kind: 'line', text })),
+  };
+}

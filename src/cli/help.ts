@@ -1,0 +1,167 @@
+/** Help pages, all from the declarations and the contract; plain text, 80 columns. */
+import { basisText } from '../contract/basis.ts';
+import type { Effect, Operation } from '../contract/operation.ts';
+import { REFUSALS, type RefusalName } from '../contract/refusals.ts';
+import { limitText } from '../contract/violation.ts';
+import { ERROR_KINDS, type ErrorKind } from '../errors.ts';
+import type { Command, Registry } from './command.ts';
+import { GLOBALS, type GlobalOption } from './globals.ts';
+import type { Located } from './locate.ts';
+import { flagsOf, type ResolvedFlag, rowOf } from './parse.ts';
+
+const WIDTH = 80;
+
+const EFFECTS: Readonly<Record<Effect, string>> = {
+  read: 'reads only',
+  reversible: 'changes state; can be undone',
+  'moves-money': 'moves money',
+  irreversible: 'cannot be undone; asks first',
+  'reveals-secret': 'reveals card data; asks first',
+};
+
+/** Help of the root, of a group or of a command, by where the words led. */
+export function helpText(located: Located, registry: Registry): string {
+  if (located.command) {
+    const page = commandHelp(located.command);
+    const below = located.commands.filter(({ path }) => path.startsWith(`${located.command?.path} `));
+    return below.length === 0 ? page : `${page}\nAlso\n${verbList(below)}`;
+  }
+  if (located.group) return groupHelp(located);
+  return rootHelp(registry);
+}
+
+function rootHelp(registry: Registry): string {
+  const headings = [...new Set(registry.map(({ heading }) => heading))];
+  const width = Math.max(...registry.map(({ name }) => name.length)) + 2;
+  const sections = headings.map(heading => {
+    const rows = registry.filter(group => group.heading === heading);
+    return `${heading}\n${rows.map(({ name, summary }) => hang(`  ${name.padEnd(width)}`, summary)).join('')}`;
+  });
+  const shown = (GLOBALS as readonly GlobalOption[]).filter(option => option.shown);
+  return `Issue, fund, freeze and watch virtual cards from a terminal, a script or CI.
+
+Usage: cardwright <command> [options]
+
+${sections.join('')}
+Options
+${globalRows(shown)}
+Examples
+  $ cardwright --sandbox cards create --bin auto --amount 25 --label "CI run"
+  $ cardwright --sandbox cards list --status active -o id | \\
+      cardwright --sandbox cards freeze -
+
+Every command: cardwright <command> --help
+`;
+}
+
+function groupHelp({ group, commands, words }: Located): string {
+  const path = words.join(' ');
+  const below = commands.filter(command => !command.hidden && command.path.startsWith(`${path} `));
+  const summary = words.length === 1 ? `${path}: ${group?.summary}` : path;
+  return `${summary}
+
+Usage: cardwright ${path} <command> [options]
+
+Commands
+${verbList(below)}
+Each command: cardwright ${path} <command> --help
+`;
+}
+
+function verbList(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ path }) => path.length)) + 2;
+  return commands.map(({ path, summary }) => hang(`  ${path.padEnd(width)}`, summary)).join('');
+}
+
+function commandHelp(command: Command): string {
+  const row = command.operation === undefined ? undefined : (rowOf(command.operation) as Operation);
+  const flags = flagsOf(command);
+  const parts = [
+    `${command.summary}.\n`,
+    `Usage: ${usageLine(command, flags)}\n`,
+    ...command.about.map(paragraph => wrap(paragraph)),
+    flags.length > 0 ? `Options\n${flags.map(flagRow).join('')}` : '',
+    row ? `Effect: ${EFFECTS[row.effect]}.${basisLine(command, row)}\n` : '',
+    `Exit codes\n${exitRows(row)}`,
+    `Examples\n${command.examples.map(({ does, run }) => `  # ${does}\n  $ cardwright ${run}\n`).join('')}`,
+    'Options of every command: cardwright --help\n',
+  ];
+  return parts.filter(part => part !== '').join('\n');
+}
+
+function usageLine(command: Command, flags: readonly ResolvedFlag[]): string {
+  const args = Object.entries(command.args).map(([name, { many }]) => (many ? `<${name}...|->` : `<${name}>`));
+  const needed = flags.filter(flag => flag.needed).map(flag => `${flag.name} ${flag.placeholder}`.trim());
+  const rest = flags.some(flag => !flag.needed) ? ['[options]'] : [];
+  return ['cardwright', command.path, ...args, ...needed, ...rest].join(' ');
+}
+
+function flagRow({ name, placeholder, field, needed, repeats }: ResolvedFlag): string {
+  const limit =
+    field.kind === 'choice'
+      ? (field.choices ?? []).join(', ')
+      : limitText(field.kind === 'list' ? (field.item ?? field) : field);
+  const facts = [
+    limit && `${limit}`,
+    field.defaults !== undefined && `default ${field.defaults}`,
+    repeats && 'repeatable',
+    needed && 'required',
+  ].filter(Boolean);
+  const means = facts.length > 0 ? `${field.doc} (${facts.join('; ')})` : field.doc;
+  return hang(`  ${`${name} ${placeholder}`.trim().padEnd(28)}`, means);
+}
+
+function globalRows(options: readonly GlobalOption[]): string {
+  return options
+    .map(({ name, short, value, means, env }) => {
+      const lead = `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`;
+      return hang(`  ${lead.padEnd(28)}`, env === undefined ? means : `${means} (${env})`);
+    })
+    .join('');
+}
+
+function basisLine(command: Command, row: Operation): string {
+  const from = basisText(row.basis);
+  return from === '' ? '' : ` ${command.operation}: ${row.method} ${row.path} (${from}).`;
+}
+
+/** Kinds a command can end with: those of its operation's refusals, and what every command can meet. */
+function exitRows(row: Operation | undefined): string {
+  const refused = (row?.fails ?? []).map((name: RefusalName) => REFUSALS[name].kind as ErrorKind);
+  const always: ErrorKind[] = row === undefined ? ['usage'] : ['usage', 'not_authenticated', 'unreachable'];
+  const writes: ErrorKind[] = row === undefined || row.effect === 'read' ? [] : ['outcome_unknown', 'guarded'];
+  const asks: ErrorKind[] = row?.effect === 'irreversible' || row?.effect === 'reveals-secret' ? ['not_confirmed'] : [];
+  const kinds = [...new Set([...always, ...asks, ...refused, ...writes])].sort(
+    (a, b) => ERROR_KINDS[a].exit - ERROR_KINDS[b].exit,
+  );
+  const rows = kinds.map(kind =>
+    hang(`  ${String(ERROR_KINDS[kind].exit).padStart(2)}  `, `${kind}: ${ERROR_KINDS[kind].means}`),
+  );
+  return `   0  done\n${rows.join('')}`;
+}
+
+/** `lead` and then `text`, wrapped with a hanging indent below the lead's end. */
+function hang(lead: string, text: string): string {
+  const indent = ' '.repeat(lead.length);
+  const lines = wrapLines(text, WIDTH - lead.length);
+  return lines
+    .map((line, index) => `${(index === 0 ? lead : indent) + line}`.trimEnd())
+    .join('\n')
+    .concat('\n');
+}
+
+function wrap(text: string): string {
+  return `${wrapLines(text, WIDTH).join('\n')}\n`;
+}
+
+function wrapLines(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,75 @@
+/** Lists as commands return them: a page, all pages, or as many rows as wanted, filtered on the way. */
+
+import { flag, integer } from '../contract/field.ts';
+import type { ListPage, PageFacts } from '../contract/operation.ts';
+import type { Listing, Row } from '../terminal/view.ts';
+import { OURS, option } from './flag.ts';
+
+/** `--all` and `--limit`, the same for every paged list. */
+export const PAGING_FLAGS = {
+  all: option(flag({ doc: 'All pages.', basis: OURS })),
+  limit: option(integer({ doc: 'At most this many rows, over as many pages as it takes.', basis: OURS, min: 1 })),
+} as const;
+
+export interface ListWish {
+  readonly noun: string;
+  readonly all?: boolean | undefined;
+  readonly limit?: number | undefined;
+  /** Filters of ours, run over all pages, never over one. */
+  readonly keep?: readonly ((row: Row) => boolean)[];
+}
+
+/** A paged list. Without `--all`, `--limit` or a filter it is one page. */
+export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListWish): Listing {
+  const keep = wish.keep ?? [];
+  const everything = wish.all === true || wish.limit !== undefined || keep.length > 0;
+  const limit = wish.limit ?? Number.POSITIVE_INFINITY;
+  let last: PageFacts = {};
+  let read = 0;
+  let kept = 0;
+
+  async function* batches(): AsyncGenerator<readonly Row[]> {
+    for await (const { data, page } of pages) {
+      last = page;
+      read++;
+      const rows = (data as readonly Row[]).filter(row => keep.every(test => test(row))).slice(0, limit - kept);
+      kept += rows.length;
+      yield rows;
+      if (!everything || kept >= limit) return;
+    }
+  }
+
+  return {
+    batches: batches(),
+    page: () =>
+      everything
+        ? {
+            pages: read,
+            ...(last.total === undefined ? {} : { total: last.total }),
+            ...(kept >= limit ? { limit } : {}),
+          }
+        : { ...last },
+    footer(rows) {
+      const count = `${rows} ${wish.noun}${rows === 1 ? '' : 's'}`;
+      if (everything) return rows === 0 ? `No ${wish.noun}s.` : `${count}.`;
+      const where =
+        last.page === undefined ? '' : `, page ${last.page}${last.total_pages ? ` of ${last.total_pages}` : ''}`;
+      const more = last.has_more ? '   All pages: --all' : '';
+      return rows === 0 && !last.total ? `No ${wish.noun}s.` : `${count}${where}.${more}`;
+    },
+  };
+}
+
+/** A list that is not paged. */
+export function wholeListing(list: ListPage<object>, wish: ListWish): Listing {
+  const keep = wish.keep ?? [];
+  const rows = (list.data as readonly Row[]).filter(row => keep.every(test => test(row)));
+  async function* batches(): AsyncGenerator<readonly Row[]> {
+    yield rows;
+  }
+  return {
+    batches: batches(),
+    page: () => ({ ...list.page }),
+    footer: count => (count === 0 ? `No ${wish.noun}s.` : `${count} ${wish.noun}${count === 1 ? '' : 's'}.`),
+  };
+}

@@ -1,0 +1,88 @@
+/** Finds the command the words of a command line name, without parsing its options. */
+import type { Command, Group, Registry } from './command.ts';
+import { GLOBALS, type GlobalOption } from './globals.ts';
+import { nearest } from './suggest.ts';
+import { quote, usage } from './values.ts';
+
+export interface Located {
+  readonly group: Group | undefined;
+  readonly commands: readonly Command[];
+  /** The leaf the words name, if they name one. */
+  readonly command: Command | undefined;
+  /** Words that lead there, `['sandbox', 'simulate']`; a group when `command` is undefined. */
+  readonly words: readonly string[];
+}
+
+const VALUE_OPTIONS = new Set(
+  (GLOBALS as readonly GlobalOption[])
+    .filter(option => option.value !== undefined)
+    .flatMap(({ name, short }) => [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]),
+);
+
+/** Words of `argv` that are no options and no values of global options, up to `--`. */
+export function plainWords(argv: readonly string[]): string[] {
+  const words: string[] = [];
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index] ?? '';
+    if (word === '--') break;
+    if (word === '-' || !word.startsWith('-')) words.push(word);
+    else if (VALUE_OPTIONS.has(word)) index++;
+  }
+  return words;
+}
+
+/** True when `-h` or `--help` (or one of `names`) stands before `--`. */
+export function asksFor(argv: readonly string[], ...names: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end < 0 ? argv.length : end).some(word => names.includes(word));
+}
+
+/** Loads the named group and follows the words as far as they lead. Throws `usage` with the nearest name. */
+export async function locate(argv: readonly string[], registry: Registry): Promise<Located> {
+  const words = plainWords(argv);
+  const [first] = words;
+  if (first === undefined) return { group: undefined, commands: [], command: undefined, words: [] };
+  const group = registry.find(({ name }) => name === first);
+  if (group === undefined)
+    throw unknownWord(
+      'command',
+      first,
+      registry.map(({ name }) => name),
+      '',
+    );
+  const commands = await group.load();
+  const found = follow(words, commands);
+  if (found.command === undefined && found.words.length < words.length) {
+    const next = words[found.words.length] ?? '';
+    throw unknownWord('command', next, nextWords(found.words, commands), found.words.join(' '));
+  }
+  return { group, commands, ...found };
+}
+
+function follow(words: readonly string[], commands: readonly Command[]): Pick<Located, 'command' | 'words'> {
+  const paths = commands.map(({ path }) => path.split(' '));
+  let length = 1;
+  const leadsOn = (count: number) =>
+    count <= words.length &&
+    paths.some(path => path.length >= count && path.slice(0, count).every((word, i) => word === words[i]));
+  while (leadsOn(length + 1)) length++;
+  const path = words.slice(0, length).join(' ');
+  return { command: commands.find(command => command.path === path), words: words.slice(0, length) };
+}
+
+/** Words that may follow the given ones. */
+export function nextWords(words: readonly string[], commands: readonly Command[]): string[] {
+  const next = commands
+    .filter(({ hidden }) => !hidden)
+    .map(({ path }) => path.split(' '))
+    .filter(path => path.length > words.length && words.every((word, index) => word === path[index]))
+    .map(path => path[words.length] ?? '');
+  return [...new Set(next)];
+}
+
+function unknownWord(what: string, word: string, known: readonly string[], where: string) {
+  const near = nearest(word, known);
+  const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`;
+  const path = ['cardwright', where].filter(Boolean).join(' ');
+  return usage(`unknown ${what} ${quote(word)}.${meant}`, `${path} --help`);
+}

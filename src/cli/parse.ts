@@ -1,0 +1,201 @@
+/** The parser library behind one adapter: a declared command becomes a Commander command, built anew for each run. */
+import { type Command as CommanderCommand, CommanderError, Option } from 'commander';
+import type { AnyField } from '../contract/field.ts';
+import { OPERATIONS } from '../contract/operations.ts';
+import { ADMIN_OPERATIONS } from '../contract/sandbox-admin.ts';
+import { CliError } from '../errors.ts';
+import type { Command } from './command.ts';
+import { flagName, type OwnFlag, placeholder, type RowName } from './flag.ts';
+import { GLOBALS, type GlobalOption } from './globals.ts';
+import { nearest } from './suggest.ts';
+import { parseList, parseMap, parseValue, usage, type ValueSettings } from './values.ts';
+
+/** A flag with everything resolved: its field and whether it must be given. */
+export interface ResolvedFlag {
+  readonly key: string;
+  readonly name: string;
+  readonly field: AnyField;
+  readonly needed: boolean;
+  readonly placeholder: string;
+  readonly repeats: boolean;
+}
+
+interface RawRow {
+  readonly params?: Readonly<Record<string, AnyField>>;
+  readonly query?: Readonly<Record<string, AnyField>>;
+  readonly body?: Readonly<Record<string, AnyField>>;
+}
+
+/** The row of an operation, of the service or of the sandbox. */
+export function rowOf(name: RowName) {
+  const rows = { ...OPERATIONS, ...ADMIN_OPERATIONS };
+  return rows[name];
+}
+
+/** Flags of a command with their fields; references are looked up in the operation's row. */
+export function flagsOf(command: Command): readonly ResolvedFlag[] {
+  return Object.entries(command.flags).map(([key, source]) => {
+    const own: OwnFlag = typeof source === 'string' ? { field: fieldAt(command, source), needed: false } : source;
+    const needed = typeof source === 'string' ? own.field.must : own.needed;
+    const repeats = own.field.kind === 'list' || own.field.kind === 'map';
+    return {
+      key,
+      name: flagName(key),
+      field: own.field,
+      needed,
+      repeats,
+      placeholder: placeholder(own.field, own.placeholder),
+    };
+  });
+}
+
+function fieldAt(command: Command, reference: string): AnyField {
+  const [part = '', field = ''] = reference.split('.');
+  const row = command.operation === undefined ? undefined : (rowOf(command.operation) as RawRow);
+  const found = row?.[part as keyof RawRow]?.[field];
+  if (found === undefined) throw new CliError('internal', { message: `${command.path}: no field ${reference}` });
+  return found;
+}
+
+export interface Parsed {
+  /** Global options as typed, camel case. */
+  readonly globals: Readonly<Record<string, unknown>>;
+  /** Checks and converts arguments and flags; later, because time words need the clock and `-` needs stdin. */
+  values(settings: ValueSettings, readMore: () => Promise<string>): Promise<Record<string, unknown>>;
+  /** What follows `--`, for commands that run another one. */
+  readonly rest: readonly string[];
+}
+
+/** Parses the words after the command's path. Throws `usage` (exit 2) with the nearest name of a wrong option. */
+export function parseCommand(command: Command, argv: readonly string[], commander: typeof CommanderCommand): Parsed {
+  const flags = flagsOf(command);
+  const program = new commander('cardwright').exitOverride().helpOption(false).helpCommand(false);
+  program.configureOutput({ writeErr: () => undefined, writeOut: () => undefined }).showSuggestionAfterError(false);
+  for (const option of GLOBALS) program.addOption(globalOption(option));
+  for (const flag of flags) program.addOption(commandOption(flag));
+  // Every word arrives as an operand; the path's own words are taken off by count, so options may stand between.
+  program
+    .argument('[words...]')
+    .allowExcessArguments(true)
+    .action(() => undefined);
+  const { before, rest } = splitRest(argv);
+  try {
+    program.parse([...before], { from: 'user' });
+  } catch (thrown) {
+    throw translate(thrown, command, flags);
+  }
+  const typed = program.opts();
+  const operands = program.args.slice(command.path.split(' ').length);
+  return {
+    globals: typed,
+    rest,
+    async values(settings, readMore) {
+      const args = await readArguments(command, [...operands, ...(takesRest(command) ? rest : [])], settings, readMore);
+      return { ...args, ...readFlags(command, flags, typed, settings) };
+    },
+  };
+}
+
+/** Words after `--` are operands too, unless the command hands them to a child. */
+function takesRest(command: Command): boolean {
+  return Object.keys(command.args).length > 0;
+}
+
+function splitRest(argv: readonly string[]) {
+  const at = argv.indexOf('--');
+  return at < 0 ? { before: argv, rest: [] } : { before: argv.slice(0, at), rest: argv.slice(at + 1) };
+}
+
+function globalOption({ name, short, value, means }: GlobalOption): Option {
+  const flags = `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`;
+  return new Option(flags, means);
+}
+
+function commandOption({ name, placeholder: word, field, repeats }: ResolvedFlag): Option {
+  const made = new Option(word === '' ? name : `${name} ${word}`, field.doc);
+  return repeats ? made.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]) : made;
+}
+
+async function readArguments(
+  command: Command,
+  operands: readonly string[],
+  settings: ValueSettings,
+  readMore: () => Promise<string>,
+): Promise<Record<string, unknown>> {
+  const left = [...operands];
+  const values: Record<string, unknown> = {};
+  for (const [key, { field, many }] of Object.entries(command.args)) {
+    const texts = many ? await withStandardInput(left.splice(0), readMore) : left.splice(0, 1);
+    if (texts.length === 0)
+      throw usage(`${command.path} needs ${article(key)} ${key}`, `cardwright ${command.path} --help`);
+    const parsed = texts.map(text => parseValue(`the ${key}`, field, text, settings));
+    values[key] = many ? [...new Set(parsed)] : parsed[0];
+  }
+  if (left.length > 0) {
+    throw usage(`${command.path} does not take ${JSON.stringify(left[0])}`, `cardwright ${command.path} --help`);
+  }
+  return values;
+}
+
+/** `-` among the ids stands for the words of standard input. */
+async function withStandardInput(texts: string[], readMore: () => Promise<string>): Promise<string[]> {
+  const at = texts.indexOf('-');
+  if (at < 0) return texts;
+  const more = (await readMore()).split(/\s+/).filter(word => word !== '');
+  return [...texts.slice(0, at), ...more, ...texts.slice(at + 1).filter(text => text !== '-')];
+}
+
+function article(noun: string): string {
+  return /^[aeiou]/.test(noun) ? 'an' : 'a';
+}
+
+function readFlags(
+  command: Command,
+  flags: readonly ResolvedFlag[],
+  typed: Record<string, unknown>,
+  settings: ValueSettings,
+) {
+  const values: Record<string, unknown> = {};
+  const missing = flags.filter(({ key, needed }) => needed && typed[key] === undefined);
+  if (missing.length > 0) {
+    const names = missing.map(({ name, placeholder: word }) => `${name} ${word}`.trim()).join(' and ');
+    throw usage(`${command.path} needs ${names}`, `cardwright ${command.path} --help`);
+  }
+  for (const { key, name, field } of flags) {
+    const value = typed[key];
+    if (value === undefined) continue;
+    if (field.kind === 'flag' && typeof value === 'boolean') values[key] = value;
+    else if (field.kind === 'list') values[key] = parseList(name, field, value as string[], settings);
+    else if (field.kind === 'map') values[key] = parseMap(name, field, value as string[]);
+    else values[key] = parseValue(name, field, String(value), settings);
+  }
+  return values;
+}
+
+const SECRET_FLAGS: Readonly<Record<string, string>> = {
+  '--api-key': 'cardwright login --key-stdin, or CARDWRIGHT_API_KEY',
+  '--key': 'cardwright login --key-stdin, or CARDWRIGHT_API_KEY',
+  '--secret': 'cardwright webhooks create --secret-file <file>, or --secret-stdin',
+};
+
+function translate(thrown: unknown, command: Command, flags: readonly ResolvedFlag[]): CliError {
+  if (!(thrown instanceof CommanderError)) throw thrown;
+  const see = `cardwright ${command.path} --help`;
+  if (thrown.code === 'commander.unknownOption') {
+    // The option's name alone: a value that follows `=` could be a key.
+    const option = /'([^'=]*)/.exec(thrown.message)?.[1] ?? '';
+    const safer = SECRET_FLAGS[option];
+    if (safer) return usage(`no option takes a secret: it would be visible in the process list. Use ${safer}`);
+    const known = [...GLOBALS.map(({ name }) => `--${name}`), ...flags.map(({ name }) => name)];
+    const near = nearest(option, known);
+    return usage(
+      `unknown option ${JSON.stringify(option)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+      see,
+    );
+  }
+  if (thrown.code === 'commander.optionMissingArgument') {
+    const option = /'(?:-\w, )?(--[\w-]+)/.exec(thrown.message)?.[1] ?? 'the option';
+    return usage(`${option} needs a value`, see);
+  }
+  return usage(thrown.message.replace(/^error: /, ''), see);
+}

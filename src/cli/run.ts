@@ -1,0 +1,118 @@
+/** One run of the program: words to a command, its value to output, an error to an exit code. */
+import { asCliError, CliError, type ErrorKind } from '../errors.ts';
+import type { Host } from '../host.ts';
+import type { Presentation } from '../terminal/view.ts';
+import type { Command, Registry, Shown } from './command.ts';
+import type { Context } from './context.ts';
+import { type Globals, readGlobals } from './globals.ts';
+import { asksFor, type Located, locate } from './locate.ts';
+
+/** What the composition root hands to a run. */
+export interface Machine {
+  readonly host: Host;
+  readonly version: string;
+  readonly registry: Registry;
+  /** Everything a command may ask for; costly things are opened when asked. */
+  openContext(globals: Globals, rest: readonly string[]): OpenContext;
+  /** Takes secrets of this process out of a text. */
+  redact(text: string): string;
+}
+
+export interface OpenContext {
+  readonly context: Context;
+  /** Closes what was opened, in order. */
+  close(): Promise<void>;
+}
+
+const MAX_STDIN_BYTES = 16 * 1024 * 1024;
+
+/** Runs one command line. Resolves to the exit code; never rejects and never ends the process. */
+export async function run(machine: Machine): Promise<number> {
+  const { argv, env } = machine.host;
+  // Until the options are read, the words themselves tell how an error must look.
+  let look = { json: asksFor(argv, '--json'), debug: false };
+  try {
+    if (asksFor(argv, '-V', '--version')) return await print(machine, `${machine.version}\n`);
+    const located = await locate(argv, machine.registry);
+    if (located.command === undefined || asksFor(argv, '-h', '--help')) return await help(machine, located);
+    const [{ parseCommand }, { Command: Commander }] = await Promise.all([import('./parse.ts'), import('commander')]);
+    const parsed = parseCommand(located.command, argv, Commander);
+    const globals = readGlobals(parsed.globals, env);
+    look = { json: globals.machine, debug: globals.debug };
+    return await execute(machine, located.command, { globals, parsed });
+  } catch (thrown) {
+    return await fail(machine, asCliError(thrown), look);
+  }
+}
+
+type Parsed = import('./parse.ts').Parsed;
+
+async function execute(
+  machine: Machine,
+  command: Command,
+  line: { globals: Globals; parsed: Parsed },
+): Promise<number> {
+  const { globals, parsed } = line;
+  const { host } = machine;
+  const opened = machine.openContext(globals, parsed.rest);
+  try {
+    const settings = { now: host.clock.now(), grouped: host.streams.stdin.isTerminal };
+    const input = await parsed.values(settings, () => host.streams.stdin.readAll(MAX_STDIN_BYTES));
+    const shown = await withDryRun(command, opened.context, input);
+    await answer(machine, globals, shown);
+    if (shown.failure) return await fail(machine, shown.failure, { json: globals.machine, debug: globals.debug });
+    return 0;
+  } finally {
+    await opened.close();
+  }
+}
+
+/** A dry run ends where the first request would leave; what was planned is then the answer. */
+async function withDryRun(
+  command: Command,
+  context: Context,
+  input: Readonly<Record<string, unknown>>,
+): Promise<Shown> {
+  try {
+    return await command.execute(context, input);
+  } catch (thrown) {
+    if (!context.dryRun || !(thrown instanceof Error) || thrown.name !== 'DryRun') throw thrown;
+    const { showPlanned } = await import('./dry-run.ts');
+    return showPlanned(context.planned);
+  }
+}
+
+async function answer({ host }: Machine, globals: Globals, shown: Shown): Promise<void> {
+  const { verbatim, failure: _, ...presentation } = shown;
+  if (verbatim !== undefined) return host.streams.stdout.write(verbatim);
+  const { present } = await import('../terminal/present.ts');
+  const { format, fields, columns, sort, quiet, accessible, csvRaw, colour } = globals;
+  const chosen = { ...(fields && { fields }), ...(columns && { columns }), ...(sort !== undefined && { sort }) };
+  const settings = { format, quiet, accessible, csvRaw, colour, now: host.clock.now(), ...chosen };
+  await present(presentation as Presentation, settings, host.streams, host.env);
+}
+
+async function help(machine: Machine, located: Located): Promise<number> {
+  const { helpText } = await import('./help.ts');
+  return print(machine, helpText(located, machine.registry));
+}
+
+async function print({ host }: Machine, text: string): Promise<number> {
+  await host.streams.stdout.write(text);
+  return 0;
+}
+
+async function fail(machine: Machine, error: CliError, look: { json: boolean; debug: boolean }): Promise<number> {
+  const { errorLine, errorText } = await import('../terminal/error-text.ts');
+  const { stderr } = machine.host.streams;
+  const text = look.json ? errorLine(error) : errorText(error);
+  await stderr.write(machine.redact(text.endsWith('\n') ? text : `${text}\n`));
+  const trace = error.facts.cause instanceof Error ? error.facts.cause.stack : undefined;
+  if (look.debug && trace !== undefined) await stderr.write(`${machine.redact(trace)}\n`);
+  return error.exitCode;
+}
+
+/** The error of a run that a signal ended, for the composition root. */
+export function stoppedBy(kind: Extract<ErrorKind, 'interrupted' | 'terminated'>): CliError {
+  return new CliError(kind, { message: kind === 'interrupted' ? 'stopped by Ctrl-C' : 'stopped by a signal' });
+}

@@ -1,0 +1,30 @@
+/** The nearest known word to a mistyped one. A suggestion is shown, never run. */
+
+/** The candidate at most two edits away (one for short words), or undefined. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const allowed = word.length < 4 ? 1 : 2;
+  const scored = candidates
+    .map(candidate => ({ candidate, edits: editDistance(word.slice(0, 40), candidate) }))
+    .filter(({ edits }) => edits <= allowed)
+    .sort((a, b) => a.edits - b.edits);
+  return scored[0]?.candidate;
+}
+
+/** Optimal string alignment: insert, delete, replace, swap of neighbours. */
+function editDistance(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      let best = Math.min((row[j - 1] ?? 0) + 1, (last[j] ?? 0) + 1, (last[j - 1] ?? 0) + same);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) best = Math.min(best, (before[j - 2] ?? 0) + 1);
+      row.push(best);
+    }
+    before = last;
+    last = row;
+  }
+  return last[b.length] ?? 0;
+}

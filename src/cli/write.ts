@@ -1,0 +1,119 @@
+/**
+ * The one way a command changes anything: guard, dry run, confirmation by the row's effect, then the request. The
+ * effect is a column of the contract, so no command can forget it.
+ */
+import type { Input, WriteName } from '../contract/calls.ts';
+import { OPERATIONS } from '../contract/operations.ts';
+import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
+import { CliError } from '../errors.ts';
+import { type Cents, cents, dollars, toCents } from '../money.ts';
+import type { Prompts } from '../terminal/prompts.ts';
+import type { Identity, WriteOptions, Written } from './context.ts';
+import { guardEffect } from './guard.ts';
+
+/** Thrown in a dry run in place of sending; the run prints what was planned and ends with 0. */
+export class DryRun extends Error {
+  override readonly name = 'DryRun';
+}
+
+export interface WriteSettings {
+  readonly identity: () => Promise<Identity>;
+  readonly service: () => Promise<Service>;
+  readonly reader: () => Promise<Reader>;
+  readonly prompts: Prompts;
+  readonly canAsk: boolean;
+  readonly yes: boolean;
+  readonly dryRun: boolean;
+  readonly live: string | undefined;
+  readonly readOnly: () => Promise<boolean>;
+  /** Dry runs put their requests here. */
+  readonly planned: PlannedRequest[];
+  readonly signal: AbortSignal;
+}
+
+export function createWriter(settings: WriteSettings) {
+  async function write<N extends WriteName, Before = undefined>(
+    operation: N,
+    input: Input<N>,
+    options: WriteOptions<Before>,
+  ): Promise<Written<N, Before>> {
+    const row = OPERATIONS[operation];
+    const service = await settings.service();
+    const planned = service.plan(operation, input as never, { key: options.key });
+    if (settings.dryRun) {
+      settings.planned.push(planned);
+      throw new DryRun(options.intent);
+    }
+    const verdict = guardEffect({
+      identity: await settings.identity(),
+      effect: row.effect,
+      safeDirection: operation === 'cards.freeze',
+      readOnly: await settings.readOnly(),
+      canAsk: settings.canAsk,
+      yes: settings.yes,
+      live: settings.live,
+    });
+    if (!options.confirmed) await confirm(operation, input as object, options.intent, verdict);
+    const before = options.before ? await options.before(await settings.reader()) : undefined;
+    const sent = { key: planned.idempotencyKey, signal: settings.signal };
+    const answered = await service.send(operation, input as never, sent).catch(async thrown => {
+      throw await inTheUsersNumbers(thrown, input as object, settings.reader);
+    });
+    const { result, changed, reread } = answered;
+    return { result: result as Written<N, Before>['result'], changed, reread, before };
+  }
+
+  async function confirm(operation: WriteName, input: object, intent: string, verdict: 'go' | 'ask'): Promise<void> {
+    const irreversible = OPERATIONS[operation].effect === 'irreversible';
+    if (settings.yes || (!irreversible && verdict === 'go')) return;
+    const { profile, mode } = await settings.identity();
+    if (irreversible && 'card_id' in input) {
+      const cardId = String(input.card_id);
+      const card = await (await settings.reader()).read('cards.get', { card_id: cardId });
+      if (card.status === 'terminated') return;
+      const facts = [`ending ${card.last4}`, card.label && JSON.stringify(card.label), card.status, balanceOf(card)];
+      const question = `${intent} (${facts.filter(Boolean).join(', ')})? This cannot be undone. Type the last four digits`;
+      await agreed(settings.prompts.typed(question, { expect: card.last4, flag: '--yes' }));
+      return;
+    }
+    const where = mode === 'live' ? ` with the live key of ${profile}` : '';
+    await agreed(settings.prompts.confirm(`${intent}${where}?`, { flag: '--yes' }));
+  }
+
+  /** One question for several targets, before the first request. */
+  async function confirmCount(operation: WriteName, ids: readonly string[]): Promise<void> {
+    if (settings.dryRun || settings.yes || OPERATIONS[operation].effect !== 'irreversible') return;
+    const verb = operation.split('.')[1] ?? operation;
+    const question = `${verb} ${ids.length} cards? This cannot be undone. Type their count`;
+    await agreed(settings.prompts.typed(question, { expect: String(ids.length), flag: '--yes' }));
+  }
+
+  return { write, confirmCount };
+}
+
+async function agreed(answer: Promise<boolean>): Promise<void> {
+  if (await answer) return;
+  throw new CliError('not_confirmed', { message: 'not confirmed. Nothing was changed.', outcome: 'not_sent' });
+}
+
+function balanceOf(card: { readonly balance: number }): string {
+  return dollars(toCents(card.balance));
+}
+
+/** The wallet's refusal with what was asked and what is there; the service's own words stay in the error. */
+async function inTheUsersNumbers(thrown: unknown, input: object, reader: () => Promise<Reader>): Promise<unknown> {
+  if (!(thrown instanceof CliError) || thrown.kind !== 'insufficient_funds' || !('amount' in input)) return thrown;
+  try {
+    const wallet = await (await reader()).read('wallet.get', {});
+    const asked = input.amount as Cents;
+    const there = toCents(wallet.balance);
+    const short = cents(asked - there);
+    return thrown.with({
+      message: `the wallet is too low: ${dollars(asked)} asked, ${dollars(there)} there, ${dollars(short)} short`,
+      hint: 'cardwright wallet addresses',
+    });
+  } catch {
+    // The wallet could not be read either: the refusal itself is what the user must see.
+    return thrown;
+  }
+}

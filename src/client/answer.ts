@@ -1,0 +1,115 @@
+/** A usable 2xx body as the result of its operation, checked against what was asked. */
+import { DETAILS } from '../contract/card.ts';
+import type { Shape } from '../contract/field.ts';
+import type { ListPage } from '../contract/operation.ts';
+import type { Cents } from '../money.ts';
+import { toUsd } from '../money.ts';
+import { type Problem, readObject } from './decode.ts';
+import { readDetails } from './details.ts';
+import { fieldName, type Target } from './encode.ts';
+import { findRows, readSingle } from './envelope.ts';
+import type { WireHeaders } from './transport.ts';
+import { isObject } from './values.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface Asked {
+  readonly target: Target;
+  readonly input: Values;
+}
+
+export interface Decoded {
+  /** An object, or a `ListPage`. Partial when there are problems. */
+  readonly result: unknown;
+  readonly problems: readonly Problem[];
+  /** The answer speaks of another card, webhook or amount than was asked. */
+  readonly contradicts: boolean;
+  readonly warnings: readonly string[];
+  /** Lists: whether the service says that more follow. */
+  readonly next?: boolean;
+}
+
+/** Reads the JSON of an answer. Never throws. */
+export function decodeAnswer(asked: Asked, value: unknown, headers: WireHeaders): Decoded {
+  const { returns } = asked.target.row;
+  if (returns.kind === 'none') return decodeNone(asked, value);
+  return returns.kind === 'one' ? decodeOne(asked, value) : decodeList(asked, value, headers);
+}
+
+/** Nothing must come; what comes all the same must not deny it or speak of another resource. */
+function decodeNone({ target, input }: Asked, value: unknown): Decoded {
+  const said = isObject(value) ? value : {};
+  const asked = Object.keys(target.row.params ?? {}).map(name => input[name]);
+  const problems: Problem[] = [];
+  if (said['deleted'] === false) problems.push({ path: 'deleted', text: 'is false' });
+  if (typeof said['id'] === 'string' && asked.length > 0 && !asked.includes(said['id'])) {
+    problems.push({ path: 'id', text: `is ${JSON.stringify(said['id'])}, asked was ${JSON.stringify(asked[0])}` });
+  }
+  return { result: undefined, problems, contradicts: problems.length > 0, warnings: [] };
+}
+
+function decodeOne(asked: Asked, value: unknown): Decoded {
+  const { shape } = asked.target.row.returns;
+  const read = shape === DETAILS ? readDetails : readObject;
+  const contradictions = new Set<Problem>();
+  const { nameOf } = naming(asked.target);
+  const single = readSingle(value, (source, at) => {
+    const reading = read(source, { shape, at, nameOf });
+    const against = differences(asked, reading.value);
+    for (const each of against) contradictions.add(each);
+    return { ...reading, problems: [...reading.problems, ...against] };
+  });
+  const contradicts = single.problems.some(problem => contradictions.has(problem));
+  return { result: single.value, problems: single.problems, contradicts, warnings: single.warnings };
+}
+
+function decodeList({ target }: Asked, value: unknown, headers: WireHeaders): Decoded {
+  const found = findRows(value, headers);
+  if (found === undefined) {
+    return { result: undefined, problems: [{ path: 'data', text: 'is missing' }], contradicts: false, warnings: [] };
+  }
+  const { shape } = target.row.returns;
+  const { nameOf } = naming(target);
+  const problems: Problem[] = [];
+  const warnings: string[] = [];
+  const data = found.rows.map((row, index) => {
+    const at = `${found.at}[${index}]`;
+    if (!isObject(row)) {
+      problems.push({ path: at, text: 'is not an object' });
+      return {};
+    }
+    const read = readObject(row, { shape, at, nameOf });
+    problems.push(...read.problems);
+    warnings.push(...read.warnings.map(each => each.replace(at, `${found.at}[]`)));
+    return read.value;
+  });
+  const result: ListPage<Values> = { data, page: found.page };
+  return { result, problems, contradicts: false, warnings, ...(found.next !== undefined && { next: found.next }) };
+}
+
+function naming({ name, overrides }: Target) {
+  return { nameOf: (slot: string) => fieldName(name, slot, overrides) };
+}
+
+/** Answers about another resource or another amount count as lacking what they must hold. */
+function differences({ target, input }: Asked, value: Values): Problem[] {
+  const { row } = target;
+  const { shape } = row.returns;
+  const problems: Problem[] = [];
+  for (const [param, field] of Object.entries(row.params ?? {})) {
+    const slot = [param, 'id'].find(each => field.names !== undefined && shape[each]?.names === field.names);
+    const answered = slot === undefined ? undefined : value[slot];
+    if (slot !== undefined && answered !== undefined && answered !== null && answered !== input[param]) {
+      problems.push({ path: slot, text: `is ${JSON.stringify(answered)}, asked was ${JSON.stringify(input[param])}` });
+    }
+  }
+  if (isMoney(row.body) && isMoney(shape) && typeof value['amount'] === 'number') {
+    const differs = value['amount'] !== toUsd(input['amount'] as Cents);
+    if (differs) problems.push({ path: 'amount', text: 'is another amount than was asked for' });
+  }
+  return problems;
+}
+
+function isMoney(shape: Shape | undefined): boolean {
+  return shape?.['amount']?.kind === 'money';
+}

@@ -1,0 +1,112 @@
+/** One attempt of one request: headers on, exchange, judgement, debug lines and warnings. */
+import { HEADERS } from '../contract/envelopes.ts';
+import type { PlannedRequest } from '../contract/service.ts';
+import type { Clock } from '../host.ts';
+import type { Secret } from '../secret.ts';
+import type { Asked } from './answer.ts';
+import { MAX_BYTES, MAX_LIST_BYTES } from './body.ts';
+import { startDeadline } from './deadline.ts';
+import { isWrite, keyHeader } from './encode.ts';
+import { headerWarnings } from './headers.ts';
+import { judge, type Verdict } from './judge.ts';
+import type { Redactor } from './redact.ts';
+import type { Exchange, Transport, WireRequest } from './transport.ts';
+
+/** What all attempts of a service share. */
+export interface Wire {
+  readonly transport: Transport;
+  readonly baseUrl: URL;
+  readonly clock: Clock;
+  readonly redactor: Redactor;
+  readonly userAgent: string;
+  readonly timeoutMs: number | undefined;
+  /** The sandbox's clock is its own; no warning is due. */
+  readonly checkClock: boolean;
+  readonly debug: ((line: string) => void) | undefined;
+  /** Says each text once. */
+  readonly warn: (text: string) => void;
+}
+
+export interface Attempted extends Asked {
+  readonly plan: PlannedRequest;
+  readonly key: Secret;
+  readonly signals: readonly (AbortSignal | undefined)[];
+}
+
+/** Sends the planned bytes once and judges what came of it. Rejects only for a proxy variable that is unusable. */
+export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict> {
+  const { target, plan } = attempted;
+  const request = wireRequest(wire, attempted);
+  const deadline = startDeadline(wire.clock, {
+    write: isWrite(target.row),
+    totalMs: wire.timeoutMs,
+    signals: attempted.signals,
+  });
+  debugRequest(wire, request);
+  const exchange = await wire.transport.exchange(request, deadline).finally(() => deadline.end());
+  debugExchange(wire, exchange, deadline.elapsed());
+  if (exchange.status !== undefined) {
+    const now = wire.checkClock ? wire.clock.now() : undefined;
+    for (const warning of headerWarnings(exchange.headers, now)) wire.warn(warning);
+  }
+  const { idempotencyKey } = plan;
+  const { redactor, baseUrl } = wire;
+  const verdict = judge(exchange, { ...attempted, idempotencyKey, origin: baseUrl.origin, redactor });
+  if (verdict.class === 'done') for (const text of verdict.decoded.warnings) wire.warn(`${target.name}: ${text}`);
+  return verdict;
+}
+
+function wireRequest(wire: Wire, { target, plan, key }: Attempted): WireRequest {
+  const { row, overrides } = target;
+  return {
+    method: plan.method,
+    path: `${wire.baseUrl.pathname.replace(/\/+$/, '')}${plan.path}`,
+    headers: {
+      [HEADERS.authorization.name]: `Bearer ${key.expose()}`,
+      Accept: 'application/json',
+      'Accept-Encoding': 'identity',
+      'User-Agent': wire.userAgent,
+      ...(plan.body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(plan.idempotencyKey !== undefined && { [keyHeader(overrides)]: plan.idempotencyKey }),
+    },
+    body: plan.body,
+    write: isWrite(row),
+    maxBodyBytes: ['list', 'page'].includes(row.returns.kind) ? MAX_LIST_BYTES : MAX_BYTES,
+  };
+}
+
+function debugRequest({ debug, redactor }: Wire, request: WireRequest): void {
+  if (!debug) return;
+  debug(redactor.text(`> ${request.method} ${request.path}`));
+  debugHeaders(debug, redactor, request.headers);
+}
+
+function debugExchange({ debug, redactor }: Wire, exchange: Exchange, elapsedMs: number): void {
+  if (!debug) return;
+  const took = `${Math.round(elapsedMs)} ms`;
+  if (exchange.status === undefined) {
+    debug(redactor.text(`< ${exchange.sent ? 'no answer' : 'not sent'}: ${exchange.failure.text}, ${took}`));
+    return;
+  }
+  debug(`< ${exchange.status} ${exchange.bytes.length} bytes, ${took}`);
+  debugHeaders(debug, redactor, exchange.headers);
+  // A body that is not understood can only be asked about with a piece of it at hand; a good one is never logged.
+  if (exchange.status >= 400) {
+    const sample = new TextDecoder().decode(exchange.bytes.subarray(0, 4_096));
+    debug(
+      `< ${redactor
+        .text(sample)
+        .replace(/[^\x20-\x7e]+/g, ' ')
+        .slice(0, 200)}`,
+    );
+  }
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+function debugHeaders(debug: (line: string) => void, redactor: Redactor, headers: Headers): void {
+  for (const [name, value] of Object.entries(headers)) {
+    const hidden = /^(?:authorization|proxy-authorization|set-cookie|cookie)$/i.test(name);
+    debug(`  ${name.toLowerCase()}: ${hidden ? '[redacted]' : redactor.text(String(value))}`);
+  }
+}

@@ -1,0 +1,138 @@
+/** From what a caller asks to the request: checked, exact, one form (reading rule 1; CLI, "Contract overrides"). */
+import { shapeProblem } from '../contract/check.ts';
+import { HEADERS } from '../contract/envelopes.ts';
+import type { Shape } from '../contract/field.ts';
+import type { Operation } from '../contract/operation.ts';
+import type { FIELD_GROUPS, OperationOverride, Overrides } from '../contract/overrides.ts';
+import type { CallOptions, PlannedRequest } from '../contract/service.ts';
+import { CliError } from '../errors.ts';
+import type { Randomness } from '../host.ts';
+import { type Cents, toUsd } from '../money.ts';
+import { Secret } from '../secret.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** One row of a table under its name, with what a profile says about it. */
+export interface Target {
+  readonly name: string;
+  readonly row: Operation;
+  readonly overrides: Overrides;
+}
+
+/** Client keys stay below the shortest limit known of any service (A-98). */
+export const MAX_KEY_LENGTH = 64;
+
+/** Whether an operation changes something; revealing a secret does not. */
+export function isWrite(row: Operation): boolean {
+  return row.effect !== 'read' && row.effect !== 'reveals-secret';
+}
+
+/**
+ * The request of an operation. Throws `usage` naming field, limit and section for a value that breaks a stated
+ * limit, before anything is sent.
+ */
+export function planRequest(
+  target: Target,
+  input: Values,
+  { options, random }: { readonly options: CallOptions; readonly random: Randomness },
+): PlannedRequest {
+  const { name, row, overrides } = target;
+  const override = overrideOf(target);
+  const params = part(target, row.params, input);
+  const query = part(target, row.query, input);
+  const body = part(target, row.body, input);
+  refuseUnknown(target, input);
+  const method = override.method ?? row.method;
+  const { path, used } = fillPath(target, override.path ?? row.path, { ...query, ...params });
+  const rest = Object.entries(query)
+    .filter(([key]) => !used.has(key))
+    .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(String(value))}`)
+    .join('&');
+  const members = Object.entries(body).map(([slot, value]) => [fieldName(name, slot, overrides) ?? slot, value]);
+  const sent: Values = { ...Object.fromEntries(members), ...override.body };
+  return {
+    operation: name,
+    method,
+    path: rest === '' ? path : `${path}?${rest}`,
+    body: Object.keys(sent).length > 0 ? JSON.stringify(sent) : undefined,
+    idempotencyKey: method === 'POST' ? idempotencyKey(name, options.key, random) : undefined,
+  };
+}
+
+/** The name of the header that carries the idempotency key. */
+export function keyHeader(overrides: Overrides): string {
+  return overrides.headers.idempotency_key ?? HEADERS.idempotency_key.name;
+}
+
+export function overrideOf({ name, overrides }: Target): OperationOverride {
+  return Object.hasOwn(overrides.operations, name) ? (overrides.operations[name] ?? {}) : {};
+}
+
+const GROUPS: Readonly<Record<string, (typeof FIELD_GROUPS)[number]>> = {
+  'cards.details': 'details',
+  'cards.fund': 'funding',
+  'cards.withdraw': 'funding',
+  'wallet.addresses': 'address',
+  bins: 'bin',
+  cards: 'card',
+  wallet: 'wallet',
+  challenges: 'challenge',
+  transactions: 'transaction',
+  webhooks: 'webhook',
+};
+
+/** Name on the wire that an override gives a field of an operation. */
+export function fieldName(operation: string, slot: string, overrides: Overrides): string | undefined {
+  const group = GROUPS[operation] ?? GROUPS[operation.split('.')[0] ?? ''];
+  const key = `${group}.${slot}`;
+  return Object.hasOwn(overrides.fields, key) ? overrides.fields[key] : undefined;
+}
+
+/** The members of the input that belong to a shape, in wire form and checked. */
+function part(target: Target, shape: Shape | undefined, input: Values): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [slot, field] of Object.entries(shape ?? {})) {
+    const value = Object.hasOwn(input, slot) ? input[slot] : undefined;
+    if (value === undefined) continue;
+    const isAmount = field.kind === 'money' && typeof value === 'number';
+    values[slot] = isAmount ? toUsd(value as Cents) : value instanceof Secret ? value.expose() : value;
+  }
+  const problem = shape && shapeProblem(shape, values);
+  if (problem) throw usage(target.name, `${problem.field} ${problem.text}`);
+  return values;
+}
+
+function refuseUnknown({ name, row }: Target, input: Values): void {
+  const known = [row.params, row.query, row.body].flatMap(shape => Object.keys(shape ?? {}));
+  const unknown = Object.keys(input).find(key => input[key] !== undefined && !known.includes(key));
+  if (unknown !== undefined) throw usage(name, `${unknown} is not known here; known: ${known.join(', ') || 'nothing'}`);
+}
+
+function fillPath(target: Target, template: string, values: Values): { path: string; used: Set<string> } {
+  const used = new Set<string>();
+  const path = template.replace(/\{(\w+)\}/g, (_whole, slot: string) => {
+    const value = values[slot];
+    if (value === undefined) throw usage(target.name, `${slot} is missing; this profile's contract has it in the path`);
+    used.add(slot);
+    return segment(target, slot, String(value));
+  });
+  return { path, used };
+}
+
+/** Ids are opaque (reading rule 11), but `.` and `..` survive encoding and would address something else. */
+function segment(target: Target, slot: string, value: string): string {
+  if (value === '' || value === '.' || value === '..') throw usage(target.name, `${slot} is not an identifier`);
+  return encodeURIComponent(value);
+}
+
+function idempotencyKey(operation: string, given: string | undefined, random: Randomness): string {
+  if (given === undefined) return `cw_${Buffer.from(random.bytes(16)).toString('hex')}`;
+  if (!/^[\x21-\x7e]+$/.test(given) || given.length > MAX_KEY_LENGTH) {
+    throw usage(operation, `the idempotency key must be 1 to ${MAX_KEY_LENGTH} visible ASCII characters (§5, A-98)`);
+  }
+  return given;
+}
+
+function usage(operation: string, message: string): CliError {
+  return new CliError('usage', { message, operation, outcome: 'not_sent' });
+}

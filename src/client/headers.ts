@@ -1,0 +1,45 @@
+/** Reading response headers: request id, waits, clock, deprecation (A-122, A-168; RELIABILITY, section 2). */
+import type { WireHeaders } from './transport.ts';
+
+const MAX_CLOCK_SKEW_MS = 5 * 60_000;
+
+/** One header as text; a repeated one joined with commas. `name` in any case. */
+export function headerText(headers: WireHeaders, name: string): string | undefined {
+  const value = headers[name.toLowerCase()];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/**
+ * Milliseconds of `Retry-After`: whole seconds, or an HTTP date against the answer's own `Date`, so that a wrong
+ * clock here does not matter. Undefined when negative, unreadable or absent.
+ */
+export function retryAfterMs(headers: WireHeaders, name: string): number | undefined {
+  const text = headerText(headers, name)?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const until = httpDate(text);
+  const now = httpDate(headerText(headers, 'date'));
+  return until === undefined || now === undefined || until < now ? undefined : until - now;
+}
+
+/** Only the form with a weekday is a date in HTTP; `Date.parse` alone also reads `-5`. */
+function httpDate(text: string | undefined): number | undefined {
+  if (text === undefined || !/^[A-Z][a-z]{2,8},? /.test(text)) return undefined;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** What the headers of an answer should be warned about, whatever its status. */
+export function headerWarnings(headers: WireHeaders, nowMs: number | undefined): string[] {
+  const warnings: string[] = [];
+  const date = httpDate(headerText(headers, 'date'));
+  if (date !== undefined && nowMs !== undefined && Math.abs(date - nowMs) > MAX_CLOCK_SKEW_MS) {
+    const minutes = Math.round(Math.abs(date - nowMs) / 60_000);
+    warnings.push(`the clock of the service is ${minutes} min ${date > nowMs ? 'ahead of' : 'behind'} this machine's`);
+  }
+  for (const name of ['Deprecation', 'Sunset']) {
+    const value = headerText(headers, name);
+    if (value !== undefined) warnings.push(`the service announces ${name}: ${value.slice(0, 80)}`);
+  }
+  return warnings;
+}

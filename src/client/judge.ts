@@ -1,0 +1,220 @@
+/** One received answer to the class of its outcome (RELIABILITY, sections 1 and 4). */
+import { HEADERS } from '../contract/envelopes.ts';
+import type { RefusalName } from '../contract/refusals.ts';
+import type { CliError, ServiceRefusal } from '../errors.ts';
+import { type Asked, type Decoded, decodeAnswer } from './answer.ts';
+import { type Body, readBody } from './body.ts';
+import { type Classified, classifyError, classifySilence, classifyUnusable, type FailureClass } from './classify.ts';
+import { isWrite } from './encode.ts';
+import { isErrorAnswer, readErrorBody, refusalNamed } from './error-body.ts';
+import { headerText, retryAfterMs } from './headers.ts';
+import type { Redactor } from './redact.ts';
+import type { Exchange } from './transport.ts';
+import { isObject } from './values.ts';
+import { errorOf, type Happened } from './wording.ts';
+
+/** What is missing from a 2xx answer of a write. */
+export type Doubt =
+  /** 202: accepted, not done. */
+  | 'pending'
+  /** 204 or `{"success": true}`: done, and nothing to show. */
+  | 'no_content'
+  /** A member that must be there is not, or the wanted state does not show yet. */
+  | 'lacking'
+  /** Empty, unreadable, not of this API, or about something else. */
+  | 'worthless';
+
+export interface Received {
+  readonly status: number;
+  readonly requestId: string | undefined;
+}
+
+export type Verdict =
+  | (Received & { readonly class: 'done'; readonly decoded: Decoded })
+  /** `error` is what to throw when the effect cannot be confirmed. */
+  | (Received & {
+      readonly class: 'unverified';
+      readonly doubt: Doubt;
+      readonly partial: Readonly<Record<string, unknown>>;
+      readonly error: CliError;
+    })
+  | (Partial<Received> & {
+      readonly class: FailureClass;
+      readonly error: CliError;
+      readonly again: boolean;
+      readonly refusal?: RefusalName | undefined;
+    });
+
+export interface Judged extends Asked {
+  readonly idempotencyKey: string | undefined;
+  /** Scheme and host the request went to, for redirects. */
+  readonly origin: string;
+  readonly redactor: Redactor;
+}
+
+type Answered = Extract<Exchange, { status: number }>;
+
+/** Judges how one attempt ended. Never throws. */
+export function judge(exchange: Exchange, judged: Judged): Verdict {
+  if (exchange.status === undefined) {
+    const classified = classifySilence(judged.target.row, exchange.sent);
+    const { text: why, cause } = exchange.failure;
+    return failed(classified, judged, { why, cause });
+  }
+  const body = readBody(exchange);
+  return exchange.status < 300 ? judgeSuccess(exchange, body, judged) : judgeError(exchange, body, judged);
+}
+
+type Extra = Omit<Happened, 'target' | 'input' | 'idempotencyKey'>;
+
+function failed(classified: Classified, judged: Judged, extra: Extra): Verdict {
+  const error = errorOf(classified, { ...judged, ...extra });
+  const requestId = extra.service?.request_id;
+  return {
+    class: classified.class,
+    again: classified.again,
+    refusal: classified.refusal,
+    error,
+    ...(extra.status !== undefined && { status: extra.status, requestId }),
+  };
+}
+
+function judgeSuccess(exchange: Answered, body: Body, judged: Judged): Verdict {
+  const { row } = judged.target;
+  const { status } = exchange;
+  const service = serviceOf(exchange, body, judged);
+  const extra = { status, ...(service && { service }) };
+  if (body.kind === 'json' && isErrorAnswer(body.value)) {
+    return failed(classifyUnusable(row, false), judged, { ...extra, why: `an error came with status ${status}` });
+  }
+  const received: Received = { status, requestId: service?.request_id };
+  const unusable = unusableText(body);
+  if (!isWrite(row)) {
+    if (unusable !== undefined) {
+      const cut = body.kind === 'damaged' && body.cut;
+      const webPage = body.kind === 'html';
+      return failed(classifyUnusable(row, cut), judged, { ...extra, why: unusable, webPage });
+    }
+    return judgeDecoded(decode(exchange, body, judged), received, judged);
+  }
+  const doubted = (doubt: Doubt, why: string, partial = {}): Verdict => {
+    const error = errorOf(classifyUnusable(row, false), { ...judged, ...extra, why });
+    return { ...received, class: 'unverified', doubt, partial, error };
+  };
+  if (status === 202) return doubted('pending', 'the service accepted it and has not finished (202)');
+  const contentless = status === 204 || saysNothingElse(body);
+  const none = row.returns.kind === 'none';
+  if (none && body.kind === 'empty') return { ...received, class: 'done', decoded: decode(exchange, body, judged) };
+  if (contentless && !none) return doubted('no_content', 'the answer holds nothing but success');
+  if (unusable !== undefined) return doubted('worthless', unusable);
+  if (body.kind === 'json' && !isObject(body.value)) return doubted('worthless', 'the answer is not an object');
+  const decoded = decode(exchange, body, judged);
+  const [problem] = decoded.problems;
+  const partial = isObject(decoded.result) ? decoded.result : {};
+  if (decoded.contradicts) return doubted('worthless', problemText(decoded), partial);
+  if (problem) return doubted('lacking', problemText(decoded), partial);
+  const { leadsTo } = row;
+  if (leadsTo && partial[leadsTo.field] !== leadsTo.value) {
+    return doubted('lacking', `${leadsTo.field} in the answer is not ${leadsTo.value}`, partial);
+  }
+  return { ...received, class: 'done', decoded };
+}
+
+function decode(exchange: Answered, body: Body, judged: Judged): Decoded {
+  return decodeAnswer(judged, body.kind === 'json' ? body.value : undefined, exchange.headers);
+}
+
+function judgeDecoded(decoded: Decoded, received: Received, judged: Judged): Verdict {
+  if (decoded.problems.length === 0) return { ...received, class: 'done', decoded };
+  const { status, requestId } = received;
+  const service = requestId === undefined ? {} : { service: { request_id: requestId } };
+  return failed(classifyUnusable(judged.target.row, false), judged, { status, why: problemText(decoded), ...service });
+}
+
+function problemText({ problems }: Decoded): string {
+  const [first] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  return `${first?.path} ${first?.text}${more}`;
+}
+
+function unusableText(body: Body): string | undefined {
+  switch (body.kind) {
+    case 'json':
+      return undefined;
+    case 'empty':
+      return 'the answer is empty';
+    case 'html':
+      return notTheApi(body.title);
+    case 'text':
+      return 'the answer is not JSON';
+    case 'damaged':
+      return body.text;
+  }
+}
+
+const notTheApi = (title: string | undefined) => `a web page came, not the API${title ? `: "${title}"` : ''}`;
+
+/** `{"success": true}`, and what a delete answers: `{"id", "deleted": true}`. */
+function saysNothingElse(body: Body): boolean {
+  if (body.kind !== 'json' || !isObject(body.value)) return false;
+  const { success, deleted } = body.value;
+  const others = Object.keys(body.value).filter(
+    key => !['success', 'deleted', 'id', 'message', 'object'].includes(key),
+  );
+  return (success === true || deleted === true) && deleted !== false && others.length === 0;
+}
+
+function judgeError(exchange: Answered, body: Body, judged: Judged): Verdict {
+  const { status, headers } = exchange;
+  const { row, overrides } = judged.target;
+  const service = serviceOf(exchange, body, judged);
+  const refusal = refusalNamed(service?.error);
+  const fromApi = service?.error !== undefined || (body.kind === 'json' && readErrorBody(body.value) !== undefined);
+  const classified = classifyError({ row, status, identifier: service?.error, refusal, fromApi });
+  return failed(classified, judged, {
+    status,
+    why: errorText(exchange, body, { service, origin: judged.origin }),
+    webPage: body.kind === 'html',
+    retryAfterMs: retryAfterMs(headers, overrides.headers.retry_after ?? HEADERS.retry_after.name),
+    ...(service && { service }),
+  });
+}
+
+interface Said {
+  readonly service: ServiceRefusal | undefined;
+  readonly origin: string;
+}
+
+function errorText({ status, headers }: Answered, body: Body, { service, origin }: Said): string {
+  if (status < 400) {
+    const location = headerText(headers, 'location') ?? '';
+    const target = URL.canParse(location, origin) ? new URL(location, origin).origin : 'an unnamed address';
+    return `${origin} redirects to ${target} (${status}); redirects are not followed, set the base URL to the right one`;
+  }
+  if (body.kind === 'html') return `${notTheApi(body.title)} (${status} from ${origin})`;
+  if (service?.error === undefined) return `status ${status}`;
+  return service.message
+    ? `${service.error}, "${service.message.slice(0, 300)}" (${status})`
+    : `${service.error} (${status})`;
+}
+
+/** The service's error verbatim but for secrets; with a request id in a header alone, just that. */
+function serviceOf({ headers }: Answered, body: Body, judged: Judged): ServiceRefusal | undefined {
+  const said = body.kind === 'json' ? (readErrorBody(body.value) ?? idOnly(body.value)) : undefined;
+  const name = judged.target.overrides.headers.request_id ?? HEADERS.request_id.name;
+  const requestId = said?.request_id ?? headerText(headers, name);
+  if (said === undefined && requestId === undefined) return undefined;
+  const clean = (text: string | undefined) => (text === undefined ? undefined : judged.redactor.text(text));
+  const parts = {
+    error: clean(said?.error),
+    message: clean(said?.message),
+    code: said?.code,
+    request_id: clean(requestId),
+  };
+  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as ServiceRefusal;
+}
+
+function idOnly(value: unknown): ServiceRefusal | undefined {
+  const id = isObject(value) ? value['request_id'] : undefined;
+  return typeof id === 'string' ? { request_id: id } : undefined;
+}

@@ -1,0 +1,263 @@
+/**
+ * HTTP/1.1 through undici, of which only the client and its connector are loaded, at the first request. One
+ * request a connection at a time; nothing is repeated, redirected, inflated or cached here.
+ */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import type { Client, Dispatcher } from 'undici';
+import type { Clock, Environment } from '../host.ts';
+import { CONNECT_MS, type Deadline } from './deadline.ts';
+import { describeFailure, noteIssuer, TooLarge, type WireFailure } from './failure.ts';
+import { proxyFor } from './proxy.ts';
+
+const MAX_HEADER_BYTES = 16 * 1024;
+/** A socket idle for longer may be closed already on the other side; a write does not take the chance. */
+const IDLE_FOR_WRITES_MS = 1_000;
+
+export interface WireRequest {
+  readonly method: string;
+  /** Path and query on the origin. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly write: boolean;
+  readonly maxBodyBytes: number;
+}
+
+export type WireHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** How far a request came. `sent` is true from the moment its head is handed to the socket. */
+export type Exchange =
+  | { readonly status?: undefined; readonly sent: boolean; readonly failure: WireFailure }
+  | {
+      readonly status: number;
+      readonly sent: true;
+      readonly headers: WireHeaders;
+      readonly bytes: Uint8Array;
+      /** Set when the body did not arrive whole. */
+      readonly failure?: WireFailure;
+    };
+
+export interface Transport {
+  /** Host and port, or the path of the socket, for messages. */
+  readonly place: string;
+  exchange(request: WireRequest, deadline: Deadline): Promise<Exchange>;
+  close(): Promise<void>;
+}
+
+export interface TransportSettings {
+  readonly origin: URL;
+  readonly socketPath?: string | undefined;
+  readonly env: Environment;
+  readonly clock: Clock;
+}
+
+/** One connection. It is thrown away after anything but a whole answer. */
+interface Lane {
+  readonly client: Client;
+  idleSince: number;
+  giveUp(error: Error): void;
+}
+
+interface Attempt {
+  sent: boolean;
+}
+
+/** Nothing is loaded or connected before the first exchange. Throws `usage` for an unusable proxy variable. */
+export function createTransport(settings: TransportSettings): Transport {
+  const { origin, socketPath, clock } = settings;
+  const place = socketPath ?? origin.host;
+  const proxy = socketPath === undefined ? proxyFor(origin, settings.env) : undefined;
+  const idle: Lane[] = [];
+  const attempts = new WeakMap<object, Attempt>();
+  let dispatching: Attempt | undefined;
+  let parts: Promise<Parts> | undefined;
+
+  const onCreate = (message: unknown) => {
+    if (dispatching) attempts.set((message as { request: object }).request, dispatching);
+  };
+  const onSend = (message: unknown) => {
+    const attempt = attempts.get((message as { request: object }).request);
+    if (attempt) attempt.sent = true;
+  };
+  subscribe('undici:request:create', onCreate);
+  subscribe('undici:client:sendHeaders', onSend);
+
+  function takeLane({ Client, buildConnector }: Parts, write: boolean): Lane {
+    for (let lane = idle.pop(); lane !== undefined; lane = idle.pop()) {
+      if (!write || clock.monotonic() - lane.idleSince <= IDLE_FOR_WRITES_MS) return lane;
+      lane.giveUp(new Error('idle for too long'));
+    }
+    return openLane({ Client, buildConnector, origin, socketPath, proxy });
+  }
+
+  function exchangeOn(lane: Lane, request: WireRequest, deadline: Deadline): Promise<Exchange> {
+    const attempt: Attempt = { sent: false };
+    return new Promise(resolve => {
+      let status = 0;
+      let headers: WireHeaders = {};
+      let size = 0;
+      const chunks: Uint8Array[] = [];
+      const settle = (error: unknown) => {
+        deadline.signal.removeEventListener('abort', onDeadline);
+        const failure = error === undefined ? undefined : failureOf(error, deadline, place);
+        if (failure === undefined) {
+          lane.idleSince = clock.monotonic();
+          idle.push(lane);
+        } else lane.giveUp(error instanceof Error ? error : new Error('given up'));
+        if (status === 0) resolve({ sent: attempt.sent, failure: failure ?? describeFailure(undefined, place) });
+        else resolve({ status, sent: true, headers, bytes: Buffer.concat(chunks), ...(failure && { failure }) });
+      };
+      const once = onlyOnce(settle);
+      const onDeadline = () => once(deadline.signal.reason ?? new Error('stopped'));
+      const handler: Dispatcher.DispatchHandler = {
+        onRequestStart: () => undefined,
+        onResponseStart: (_controller, code, received) => {
+          if (code >= 200) [status, headers] = [code, received];
+        },
+        onResponseData: (_controller, chunk) => {
+          size += chunk.length;
+          if (size > request.maxBodyBytes) once(new TooLarge(request.maxBodyBytes));
+          else chunks.push(chunk);
+        },
+        onResponseEnd: () => once(undefined),
+        onResponseError: (_controller, error) => once(error),
+      };
+      deadline.signal.addEventListener('abort', onDeadline, { once: true });
+      dispatching = attempt;
+      try {
+        lane.client.dispatch(dispatchOptions(request, deadline), handler);
+      } catch (error) {
+        once(error);
+      } finally {
+        dispatching = undefined;
+      }
+    });
+  }
+
+  return {
+    place,
+    async exchange(request, deadline) {
+      parts ??= loadParts();
+      const loaded = await parts;
+      const stopped = () => ({ sent: false, failure: failureOf(deadline.signal.reason, deadline, place) });
+      return deadline.signal.aborted ? stopped() : exchangeOn(takeLane(loaded, request.write), request, deadline);
+    },
+    async close() {
+      unsubscribe('undici:request:create', onCreate);
+      unsubscribe('undici:client:sendHeaders', onSend);
+      await Promise.all(idle.splice(0).map(lane => lane.client.close()));
+    },
+  };
+}
+
+/** A deadline that passed explains every error that follows from it. */
+function failureOf(error: unknown, deadline: Deadline, place: string): WireFailure {
+  const reason: unknown = deadline.signal.aborted ? deadline.signal.reason : error;
+  const failure = describeFailure(reason, place);
+  return deadline.signal.aborted && failure.reason === 'network'
+    ? { text: 'stopped before the answer', reason: 'stopped', cause: reason }
+    : failure;
+}
+
+function dispatchOptions(request: WireRequest, deadline: Deadline): Dispatcher.DispatchOptions {
+  return {
+    method: request.method as Dispatcher.HttpMethod,
+    path: request.path,
+    headers: request.headers,
+    body: request.body ?? null,
+    headersTimeout: deadline.headersMs,
+    // The deadline covers the body: a timeout between bytes lets one byte a while drip on for ever.
+    bodyTimeout: 0,
+  };
+}
+
+interface LaneFacts extends Parts {
+  readonly origin: URL;
+  readonly socketPath: string | undefined;
+  readonly proxy: URL | undefined;
+}
+
+function openLane({ Client, buildConnector, origin, socketPath, proxy }: LaneFacts): Lane {
+  const connector = buildConnector({ timeout: CONNECT_MS, ...(socketPath === undefined ? {} : { socketPath }) });
+  const opening: { destroy(): unknown }[] = [];
+  const direct: Connector = (options, callback) => {
+    const socket = connector(options, (error, connected) => {
+      // Two calls: the callback's type is a pair, error or socket.
+      if (error) callback(noteIssuer(error, issuerOf(socket)), null);
+      else callback(null, connected);
+    });
+    opening.push(socket);
+  };
+  const client = new Client(origin.origin, {
+    connect: proxy === undefined ? direct : throughProxy(proxy, direct, opening),
+    pipelining: 1,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  });
+  return {
+    client,
+    idleSince: 0,
+    giveUp(error) {
+      client.destroy(error, () => undefined);
+      // A connection that is still being made is not undici's to close before it stands.
+      for (const socket of opening) socket.destroy();
+    },
+  };
+}
+
+type Connector = (options: ConnectorOptions, callback: ConnectorCallback) => void;
+type ConnectorOptions = Parameters<ReturnType<Parts['buildConnector']>>[0];
+type ConnectorCallback = Parameters<ReturnType<Parts['buildConnector']>>[1];
+
+function throughProxy(proxy: URL, direct: Connector, opening: { destroy(): unknown }[]): Connector {
+  return (options, callback) => {
+    const target = `${options.hostname.includes(':') ? `[${options.hostname}]` : options.hostname}:${options.port || 443}`;
+    const done = onlyOnce(({ error, socket }: { error: Error | null; socket: Socket | null }) => {
+      if (error) callback(error, null);
+      else if (socket) direct({ ...options, httpSocket: socket }, callback);
+    });
+    import('./tunnel.ts')
+      .then(({ openTunnel }) => openTunnel({ proxy, target, done: (error, socket) => done({ error, socket }) }))
+      .then(
+        request => opening.push(request),
+        (error: unknown) => done({ error: error instanceof Error ? error : new Error('no tunnel'), socket: null }),
+      );
+  };
+}
+
+function issuerOf(socket: object): string | undefined {
+  const certificate = (socket as { getPeerCertificate?: () => { issuer?: Record<string, unknown> } })
+    .getPeerCertificate;
+  const issuer = certificate?.call(socket)?.issuer;
+  const name = issuer?.['O'] ?? issuer?.['CN'];
+  return typeof name === 'string' ? name : undefined;
+}
+
+function onlyOnce<T>(call: (value: T) => void): (value: T) => void {
+  let called = false;
+  return value => {
+    if (called) return;
+    called = true;
+    call(value);
+  };
+}
+
+interface Parts {
+  readonly Client: typeof import('undici/lib/dispatcher/client.js').default;
+  readonly buildConnector: typeof import('undici/lib/core/connect.js').default;
+}
+
+/**
+ * Node 20 waits at exit for V8 to finish optimising undici's WebAssembly parser: 60 ms of a 95 ms start. The
+ * baseline compiler is enough here. The flag is set after the modules are loaded: before, it makes V8 drop the
+ * code cache of Node's own modules, which costs 10 ms.
+ */
+async function loadParts(): Promise<Parts> {
+  const [client, connect, v8] = await Promise.all([
+    import('undici/lib/dispatcher/client.js'),
+    import('undici/lib/core/connect.js'),
+    import('node:v8'),
+  ]);
+  v8.setFlagsFromString('--liftoff-only');
+  return { Client: client.default, buildConnector: connect.default };
+}

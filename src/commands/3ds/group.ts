@@ -1,0 +1,3 @@
+import { listChallenges } from './list.ts';
+
+export const CHALLENGE_COMMANDS = [listChallenges];

@@ -1,0 +1,27 @@
+import { command } from '../../cli/command.ts';
+import { argument } from '../../cli/flag.ts';
+import { BIN_ID } from '../../contract/card.ts';
+import { CliError } from '../../errors.ts';
+import { BIN_COLUMNS } from './columns.ts';
+
+/** Shows one BIN, found in the list: the service has no operation for one. */
+export const getBin = command({
+  path: 'bins get',
+  summary: 'Show one BIN',
+  operation: 'bins.list',
+  args: { bin: argument(BIN_ID) },
+  examples: [{ does: 'In words', run: 'bins get bin_1' }],
+  async run(ctx, { bin }) {
+    const { data } = await ctx.read('bins.list', {});
+    const found = data.find(({ id }) => id === bin);
+    if (found === undefined) {
+      throw new CliError('not_found', {
+        message: `no BIN ${bin} among the ${data.length} of this account`,
+        hint: 'cardwright bins list',
+        operation: 'bins.list',
+      });
+    }
+    return found;
+  },
+  show: () => ({ noun: 'BIN', columns: BIN_COLUMNS }),
+});

@@ -1,0 +1,50 @@
+import { command } from '../../cli/command.ts';
+import { OURS, option } from '../../cli/flag.ts';
+import { choice, list, money, text } from '../../contract/field.ts';
+import { CliError } from '../../errors.ts';
+import { BIN_COLUMNS } from './columns.ts';
+import { NEEDS, rankBins } from './rank.ts';
+
+/** Ranks the BINs for a job and says why. */
+export const pickBin = command({
+  path: 'bins pick',
+  summary: 'Rank BINs for a job, best first, and say why',
+  operation: 'bins.list',
+  flags: {
+    need: option(
+      list(choice(NEEDS, { doc: 'Feature.', basis: OURS }), { doc: 'Features it must have.', basis: OURS }),
+      '<a,b>',
+    ),
+    for: option(text({ doc: 'What it is for; BINs made for it come first.', basis: OURS }), '<tag>'),
+    minTransaction: option(money({ doc: 'Amount it must take at once, USD.', basis: OURS, min: 1 })),
+  },
+  examples: [
+    { does: 'For advertising, with Apple Pay and 3DS', run: 'bins pick --for ads --need apple_pay,3ds' },
+    { does: 'The best one, for a script', run: 'bins pick -o id' },
+  ],
+  async run(ctx, { need, for: purpose, minTransaction }) {
+    const { data } = await ctx.read('bins.list', {});
+    const ranked = rankBins(data, { needs: need ?? [], purpose, minTransaction });
+    if (ranked.length === 0) {
+      throw new CliError('not_found', {
+        message: `none of the ${data.length} BINs has all of that`,
+        hint: 'cardwright bins list',
+        operation: 'bins.list',
+      });
+    }
+    return ranked.map(({ bin, why }) => ({ ...bin, why }));
+  },
+  show(rows) {
+    async function* batches() {
+      yield rows;
+    }
+    return {
+      listing: { batches: batches(), page: () => ({ total: rows.length }) },
+      noun: 'BIN',
+      columns: [
+        ...BIN_COLUMNS.filter(({ field }) => field !== 'best_for'),
+        { field: 'why', title: 'WHY', kind: 'text', priority: 2, shrink: true },
+      ],
+    };
+  },
+});

@@ -1,0 +1,65 @@
+import { command } from '../../cli/command.ts';
+import { needs, OURS } from '../../cli/flag.ts';
+import { text } from '../../contract/field.ts';
+import { dollars } from '../../money.ts';
+import { bestBin } from '../bins/rank.ts';
+import { CARD_COLUMNS, cardPairs, money } from './columns.ts';
+import { idempotencyKey } from './key-flag.ts';
+
+const bin = text({ doc: 'BIN to issue from, or auto for the best one.', basis: OURS, names: 'bin' });
+
+/** Issues a card and funds it from the wallet. */
+export const createCard = command({
+  path: 'cards create',
+  summary: 'Issue a card and fund it from the wallet',
+  about: [
+    'Label, limit, categories and auto-freeze are fixed at creation: the service has no operation that changes them.',
+  ],
+  operation: 'cards.create',
+  flags: {
+    bin: needs(bin, '<bin|auto>'),
+    amount: 'body.amount',
+    label: 'body.label',
+    spendingLimit: 'body.spending_limit',
+    allowCategory: 'body.allowed_categories',
+    autoFreezeAt: 'body.auto_freeze_at',
+    metadata: 'body.metadata',
+    idempotencyKey,
+  },
+  examples: [
+    { does: 'A card with $25 from the best BIN', run: 'cards create --bin auto --amount 25' },
+    { does: 'Only its id, for a script', run: 'cards create --bin bin_1 --amount 5 -q' },
+    {
+      does: 'For software only, frozen when it runs low',
+      run: 'cards create --bin bin_1 --amount 120 --label "ads: search" --allow-category software --auto-freeze-at 20',
+    },
+  ],
+  async run(ctx, { bin, amount, idempotencyKey, ...more }) {
+    const binId = bin === 'auto' ? (await bestBin(ctx, amount)).id : bin;
+    const body = {
+      bin_id: binId,
+      amount,
+      label: more.label,
+      spending_limit: more.spendingLimit,
+      allowed_categories: more.allowCategory,
+      auto_freeze_at: more.autoFreezeAt,
+      metadata: more.metadata,
+    };
+    const intent = `Create a card with ${dollars(amount)} from the wallet`;
+    return (await ctx.write('cards.create', body, { key: idempotencyKey, intent })).result;
+  },
+  show: made => ({
+    noun: 'card',
+    columns: CARD_COLUMNS,
+    blocks: [
+      { kind: 'line', text: `Created ${made.id} with ${money(made.balance)} from the wallet.` },
+      {
+        kind: 'pairs',
+        pairs: cardPairs(made)
+          .filter(([label]) => label !== 'Balance')
+          .map(([label, value]) => [`  ${label}`, value]),
+      },
+    ],
+    notes: [`Next: cardwright cards details ${made.id}   show number and CVV`],
+  }),
+});

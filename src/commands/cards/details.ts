@@ -1,0 +1,29 @@
+import { command } from '../../cli/command.ts';
+import { OURS, option } from '../../cli/flag.ts';
+import { choice, flag, text } from '../../contract/field.ts';
+import { card } from './arguments.ts';
+
+/** Reveals number, CVV and expiry behind the gate of CLI.md, "Revealing a card". */
+export const cardDetails = command({
+  path: 'cards details',
+  summary: 'Reveal number, CVV and expiry of one card',
+  about: [
+    'On a terminal the last four digits are asked for and the card is shown on a screen of its own for 30 seconds. Off a terminal nothing is asked: --reveal and one of --print and --out must be given. A live key also needs --live and the profile setting allow_unattended_reveal there.',
+  ],
+  operation: 'cards.details',
+  args: { card },
+  flags: {
+    field: option(choice(['number', 'cvv', 'expiry'], { doc: 'Only this one, as plain text.', basis: OURS })),
+    reveal: option(flag({ doc: 'Stands for the typed last four digits.', basis: OURS })),
+    print: option(flag({ doc: 'To the ordinary screen or the pipe.', basis: OURS })),
+    out: option(text({ doc: 'Into a new file that only you can read.', basis: OURS }), '<file>'),
+  },
+  examples: [
+    { does: 'On a screen of its own, after the last four digits', run: 'cards details card_1' },
+    { does: 'The number into a pipe', run: 'cards details card_1 --reveal --print --field number' },
+    { does: 'Everything into a private file', run: 'cards details card_1 --reveal --out card.json' },
+  ],
+  run: (ctx, { card, field, reveal, print, out }) =>
+    ctx.reveal(card, { field, out, reveal: reveal ?? false, print: print ?? false }),
+  show: shown => shown,
+});

@@ -1,0 +1,20 @@
+import { command } from '../../cli/command.ts';
+import { cards } from './arguments.ts';
+import { changeState, showState } from './state.ts';
+
+/** Suspend all transactions of cards. */
+export const freezeCards = command({
+  path: 'cards freeze',
+  summary: 'Suspend all transactions of cards',
+  about: [
+    'A frozen card keeps its balance and can be funded; new authorizations decline. Already frozen is success with changed: false.',
+  ],
+  operation: 'cards.freeze',
+  args: { cards },
+  examples: [
+    { does: 'Freeze one card', run: 'cards freeze card_1' },
+    { does: 'Freeze every active card of a list', run: 'cards freeze card_1 card_2' },
+  ],
+  run: (ctx, { cards }) => changeState(ctx, 'cards.freeze', cards),
+  show: result => showState(result, { done: 'Frozen', already: 'Frozen already' }),
+});

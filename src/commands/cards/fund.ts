@@ -1,0 +1,35 @@
+import { command } from '../../cli/command.ts';
+import { dollars } from '../../money.ts';
+import { card } from './arguments.ts';
+import { balancesBefore, FUNDING_COLUMNS, movedBlocks } from './funding.ts';
+import { idempotencyKey } from './key-flag.ts';
+
+/** Moves wallet money onto a card. The row's effect puts guard, dry run and confirmation around the call. */
+export const fundCard = command({
+  path: 'cards fund',
+  summary: 'Move money from the wallet to a card',
+  operation: 'cards.fund',
+  args: { card },
+  flags: { amount: 'body.amount', idempotencyKey },
+  examples: [
+    { does: 'Top up a card by $25', run: 'cards fund card_1 --amount 25' },
+    { does: 'Look first', run: 'cards fund card_1 --amount 25 --dry-run' },
+  ],
+  run: (ctx, { card, amount, idempotencyKey: key }) =>
+    ctx.write(
+      'cards.fund',
+      { card_id: card, amount },
+      {
+        key,
+        intent: `Move ${dollars(amount)} from the wallet to ${card}`,
+        before: reader => balancesBefore(reader, card),
+      },
+    ),
+  show: moved => ({
+    data: moved.result,
+    noun: 'funding',
+    idField: 'card_id',
+    columns: FUNDING_COLUMNS,
+    blocks: movedBlocks('Funded', moved),
+  }),
+});

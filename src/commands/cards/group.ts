@@ -1,0 +1,21 @@
+import { createCard } from './create.ts';
+import { cardDetails } from './details.ts';
+import { freezeCards } from './freeze.ts';
+import { fundCard } from './fund.ts';
+import { getCard } from './get.ts';
+import { listCards } from './list.ts';
+import { terminateCards } from './terminate.ts';
+import { unfreezeCards } from './unfreeze.ts';
+import { withdrawCard } from './withdraw.ts';
+
+export const CARD_COMMANDS = [
+  createCard,
+  listCards,
+  getCard,
+  cardDetails,
+  fundCard,
+  withdrawCard,
+  freezeCards,
+  unfreezeCards,
+  terminateCards,
+];

@@ -1,0 +1,8 @@
+/** The idempotency key a caller may choose for an operation that moves money (interface 5, A-98). */
+import { OURS, option } from '../../cli/flag.ts';
+import { text } from '../../contract/field.ts';
+
+export const idempotencyKey = option(
+  text({ doc: 'Your own idempotency key; a fresh one is made otherwise.', basis: OURS, maxLength: 64 }),
+  '<key>',
+);

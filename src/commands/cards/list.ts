@@ -1,0 +1,47 @@
+import { command } from '../../cli/command.ts';
+import { OURS, option } from '../../cli/flag.ts';
+import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import { CARD } from '../../contract/card.ts';
+import { parseCondition } from '../../contract/condition.ts';
+import { list, text } from '../../contract/field.ts';
+import { CARD_COLUMNS } from './columns.ts';
+
+const condition = text({ doc: '', basis: OURS });
+
+/** Lists cards, a page or all; filters of ours run over all pages. */
+export const listCards = command({
+  path: 'cards list',
+  summary: 'List cards, newest first',
+  about: [
+    '--label and --where look at every page. A condition is <field><op><value> with = != < <= > >= and ~ (contains), for example balance<20 or metadata.team=ads.',
+  ],
+  operation: 'cards.list',
+  flags: {
+    status: 'query.status',
+    bin: 'query.bin_id',
+    page: 'query.page',
+    perPage: 'query.per_page',
+    ...PAGING_FLAGS,
+    label: option(text({ doc: 'Only cards whose label contains this.', basis: OURS })),
+    where: option(list(condition, { doc: 'Only cards that meet this condition.', basis: OURS }), '<field><op><value>'),
+  },
+  examples: [
+    { does: 'The first page', run: 'cards list' },
+    { does: 'Every active card with less than $20', run: "cards list --status active --where 'balance<20'" },
+    { does: 'Ids alone, for the next command', run: 'cards list --status frozen -o id' },
+  ],
+  async run(ctx, { status, bin, page, perPage, all, limit, label, where }) {
+    const tests = (where ?? []).map(text => parseCondition(text, CARD, '--where'));
+    if (label !== undefined) tests.push(parseCondition(`label~${label}`, CARD, '--label'));
+    const reader = await ctx.reader();
+    const wide = all || limit !== undefined || tests.length > 0;
+    const pages = reader.pages('cards.list', {
+      status,
+      bin_id: bin,
+      page,
+      per_page: perPage ?? (wide ? 100 : undefined),
+    });
+    return pagedListing(pages, { noun: 'card', all, limit, keep: tests });
+  },
+  show: listing => ({ listing, noun: 'card', columns: CARD_COLUMNS }),
+});

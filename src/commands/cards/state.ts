@@ -1,0 +1,56 @@
+/** What freeze, unfreeze and terminate share: one card or several, changed or already so. */
+
+import type { Shown } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
+import { ATTEMPT_COLUMNS, type Attempts, confirmAll, forEachCard } from '../../cli/each.ts';
+import type { Result } from '../../contract/calls.ts';
+import { CARD_COLUMNS, cardName, money } from './columns.ts';
+
+type StateOperation = 'cards.freeze' | 'cards.unfreeze' | 'cards.terminate';
+type Card = Result<'cards.freeze'>;
+
+export type StateResult = { readonly card: Card; readonly changed: boolean } | Attempts;
+
+/** Takes each card to the state the operation leads to. */
+export async function changeState(
+  ctx: Context,
+  operation: StateOperation,
+  ids: readonly string[],
+): Promise<StateResult> {
+  const verb = operation.split('.')[1] ?? operation;
+  const intent = (id: string) => `${verb[0]?.toUpperCase()}${verb.slice(1)} ${id}`;
+  const [only] = ids;
+  if (ids.length === 1 && only !== undefined) {
+    const { result, changed } = await ctx.write(operation, { card_id: only }, { intent: intent(only) });
+    return { card: result, changed };
+  }
+  const confirmed = await confirmAll(ctx, operation, ids);
+  return forEachCard(ctx, ids, async id => {
+    const { result, changed } = await ctx.write(operation, { card_id: id }, { intent: intent(id), confirmed });
+    return { changed, card: result };
+  });
+}
+
+/** The card with `changed` beside its fields; for several cards one row each. */
+export function showState(result: StateResult, words: { readonly done: string; readonly already: string }): Shown {
+  if ('attempts' in result) {
+    async function* batches() {
+      yield 'attempts' in result ? result.attempts.map(attempt => ({ ...attempt })) : [];
+    }
+    return {
+      listing: { batches: batches(), page: () => ({ total: result.attempts.length }) },
+      noun: 'card',
+      idField: 'card_id',
+      columns: ATTEMPT_COLUMNS,
+      failure: result.failure,
+    };
+  }
+  const { card, changed } = result;
+  const line = `${changed ? words.done : words.already}: ${card.id}, ${cardName(card)}, ${card.status}, ${money(card.balance)}.`;
+  return {
+    data: { ...card, changed },
+    noun: 'card',
+    columns: [...CARD_COLUMNS, { field: 'changed', title: 'CHANGED', kind: 'boolean', priority: 6, wideOnly: true }],
+    blocks: [{ kind: 'line', text: line }],
+  };
+}

@@ -1,0 +1,20 @@
+import { command } from '../../cli/command.ts';
+import { cards } from './arguments.ts';
+import { changeState, showState } from './state.ts';
+
+/** End cards for good; their balance returns to the wallet. */
+export const terminateCards = command({
+  path: 'cards terminate',
+  summary: 'End cards for good; their balance returns to the wallet',
+  about: [
+    'Asks for the last four digits, for several cards for their count; --yes skips the question. Already terminated is success with changed: false.',
+  ],
+  operation: 'cards.terminate',
+  args: { cards },
+  examples: [
+    { does: 'End one card, asked for by its last four digits', run: 'cards terminate card_1' },
+    { does: 'In a script', run: 'cards terminate card_1 --yes' },
+  ],
+  run: (ctx, { cards }) => changeState(ctx, 'cards.terminate', cards),
+  show: result => showState(result, { done: 'Terminated', already: 'Terminated already' }),
+});

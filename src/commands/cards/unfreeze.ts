@@ -1,0 +1,18 @@
+import { command } from '../../cli/command.ts';
+import { cards } from './arguments.ts';
+import { changeState, showState } from './state.ts';
+
+/** Let frozen cards transact again. */
+export const unfreezeCards = command({
+  path: 'cards unfreeze',
+  summary: 'Let frozen cards transact again',
+  about: ['Already active is success with changed: false.'],
+  operation: 'cards.unfreeze',
+  args: { cards },
+  examples: [
+    { does: 'Unfreeze one card', run: 'cards unfreeze card_1' },
+    { does: 'As JSON', run: 'cards unfreeze card_1 --json' },
+  ],
+  run: (ctx, { cards }) => changeState(ctx, 'cards.unfreeze', cards),
+  show: result => showState(result, { done: 'Active again', already: 'Active already' }),
+});

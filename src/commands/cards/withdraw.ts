@@ -1,0 +1,33 @@
+import { command } from '../../cli/command.ts';
+import { dollars } from '../../money.ts';
+import { card } from './arguments.ts';
+import { balancesBefore, FUNDING_COLUMNS, movedBlocks } from './funding.ts';
+import { idempotencyKey } from './key-flag.ts';
+
+/** Moves card money back to the wallet. */
+export const withdrawCard = command({
+  path: 'cards withdraw',
+  summary: 'Move money from a card back to the wallet',
+  about: ['When the balance falls below the auto-freeze amount of the card, the card freezes.'],
+  operation: 'cards.withdraw',
+  args: { card },
+  flags: { amount: 'body.amount', idempotencyKey },
+  examples: [{ does: 'Take $5 back', run: 'cards withdraw card_1 --amount 5' }],
+  run: (ctx, { card, amount, idempotencyKey: key }) =>
+    ctx.write(
+      'cards.withdraw',
+      { card_id: card, amount },
+      {
+        key,
+        intent: `Move ${dollars(amount)} from ${card} back to the wallet`,
+        before: reader => balancesBefore(reader, card),
+      },
+    ),
+  show: moved => ({
+    data: moved.result,
+    noun: 'withdrawal',
+    idField: 'card_id',
+    columns: FUNDING_COLUMNS,
+    blocks: movedBlocks('Withdrew from', moved),
+  }),
+});

@@ -1,0 +1,28 @@
+import type { ProfileRow } from '../../cli/context.ts';
+import { argument, OURS } from '../../cli/flag.ts';
+import { text } from '../../contract/field.ts';
+import type { Column } from '../../terminal/view.ts';
+
+export const PROFILE_COLUMNS: readonly Column[] = [
+  { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
+  { field: 'current', title: 'CURRENT', kind: 'boolean', priority: 1 },
+  { field: 'mode', title: 'MODE', kind: 'word', priority: 1 },
+  { field: 'base_url', title: 'BASE ADDRESS', kind: 'text', priority: 2 },
+  { field: 'key', title: 'KEY', kind: 'text', priority: 3 },
+  { field: 'key_source', title: 'KEPT IN', kind: 'word', priority: 5 },
+  { field: 'contract', title: 'CONTRACT', kind: 'text', priority: 6, wideOnly: true },
+];
+
+export const profile = argument(text({ doc: 'Name of the profile.', basis: OURS }));
+
+/** Label and value lines of a profile; the key as prefix and last four only. */
+export function profilePairs(row: ProfileRow): [string, string][] {
+  return [
+    ['Profile', `${row.name}${row.current ? ' (current)' : ''}`],
+    ['Mode', row.mode],
+    ['Base address', row.base_url],
+    ['Key', `${row.key} (${row.key_source})`],
+    ['Contract', row.contract ?? 'as assumed'],
+    ...Object.entries(row.settings).map(([name, value]): [string, string] => [name, String(value)]),
+  ];
+}

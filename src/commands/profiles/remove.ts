@@ -1,0 +1,32 @@
+import { command } from '../../cli/command.ts';
+import { CliError } from '../../errors.ts';
+import { profile } from './columns.ts';
+
+/** Removes a profile and every copy of its key. */
+export const removeProfile = command({
+  path: 'profiles remove',
+  summary: 'Remove a profile and its key',
+  args: { profile },
+  examples: [{ does: 'In a script', run: 'profiles remove team --yes' }],
+  async run(ctx, { profile }) {
+    const profiles = await ctx.profiles();
+    const row = await profiles.get(profile);
+    if (
+      !ctx.yes &&
+      !(await ctx.prompts.confirm(`Remove profile ${row.name} and its key ${row.key}?`, { flag: '--yes' }))
+    ) {
+      throw new CliError('not_confirmed', { message: 'not confirmed. Nothing was changed.', outcome: 'not_sent' });
+    }
+    await profiles.remove(profile);
+    return { name: profile, removed: true };
+  },
+  show: ({ name }) => ({
+    noun: 'profile',
+    idField: 'name',
+    columns: [
+      { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
+      { field: 'removed', title: 'REMOVED', kind: 'boolean', priority: 1 },
+    ],
+    blocks: [{ kind: 'line', text: `Removed ${name} and its key.` }],
+  }),
+});

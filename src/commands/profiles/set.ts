@@ -1,0 +1,30 @@
+import { command } from '../../cli/command.ts';
+import { argument, OURS } from '../../cli/flag.ts';
+import { text } from '../../contract/field.ts';
+import { PROFILE_COLUMNS, profile, profilePairs } from './columns.ts';
+
+/** Changes one setting of a profile. */
+export const setProfile = command({
+  path: 'profiles set',
+  summary: 'Change one setting of a profile',
+  about: [
+    'Settings: contract, base_url, allow_unattended_reveal, read_only, and the spend guards max_per_call, max_per_run, max_per_day, max_cards, bins. The value none takes a setting away.',
+  ],
+  args: {
+    profile,
+    setting: argument(text({ doc: 'Name of the setting.', basis: OURS })),
+    value: argument(text({ doc: 'Its value, or none.', basis: OURS })),
+  },
+  examples: [
+    { does: 'Look, do not touch', run: 'profiles set team read_only true' },
+    { does: 'Other routes than assumed', run: 'profiles set team contract ./overrides.json' },
+  ],
+  run: async (ctx, { profile, setting, value }) => (await ctx.profiles()).set(profile, setting, value),
+  show: row => ({
+    data: { ...row },
+    noun: 'profile',
+    idField: 'name',
+    columns: PROFILE_COLUMNS,
+    blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
+  }),
+});

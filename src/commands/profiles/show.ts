@@ -1,0 +1,18 @@
+import { command } from '../../cli/command.ts';
+import { PROFILE_COLUMNS, profile, profilePairs } from './columns.ts';
+
+/** Shows one profile; of its key the prefix and the last four. */
+export const showProfile = command({
+  path: 'profiles show',
+  summary: 'Show one saved profile and its settings',
+  args: { profile },
+  examples: [{ does: 'In words', run: 'profiles show team' }],
+  run: async (ctx, { profile }) => (await ctx.profiles()).get(profile),
+  show: row => ({
+    data: { ...row },
+    noun: 'profile',
+    idField: 'name',
+    columns: PROFILE_COLUMNS,
+    blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
+  }),
+});

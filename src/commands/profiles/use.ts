@@ -1,0 +1,18 @@
+import { command } from '../../cli/command.ts';
+import { PROFILE_COLUMNS, profile } from './columns.ts';
+
+/** Makes a profile the current one. */
+export const useProfile = command({
+  path: 'profiles use',
+  summary: 'Make a profile the current one',
+  args: { profile },
+  examples: [{ does: 'From now on', run: 'profiles use team' }],
+  run: async (ctx, { profile }) => (await ctx.profiles()).use(profile),
+  show: row => ({
+    data: { ...row },
+    noun: 'profile',
+    idField: 'name',
+    columns: PROFILE_COLUMNS,
+    blocks: [{ kind: 'line', text: `Now using ${row.name} (${row.mode}, ${row.base_url}).` }],
+  }),
+});

@@ -1,0 +1,79 @@
+/** Every group and top-level command, in the order of the root help. A group's code is loaded when it is named. */
+import type { Command, Registry } from '../cli/command.ts';
+
+const alone = (load: () => Promise<Command>) => async () => [await load()];
+
+export const REGISTRY: Registry = [
+  {
+    name: 'cards',
+    heading: 'Cards and money',
+    summary: 'create, list, get, details, fund, withdraw, freeze, unfreeze, terminate',
+    load: async () => (await import('./cards/group.ts')).CARD_COMMANDS,
+  },
+  {
+    name: 'bins',
+    heading: 'Cards and money',
+    summary: 'list BINs and pick one for a job',
+    load: async () => (await import('./bins/group.ts')).BIN_COMMANDS,
+  },
+  {
+    name: 'wallet',
+    heading: 'Cards and money',
+    summary: 'balances and deposit addresses',
+    load: async () => (await import('./wallet/group.ts')).WALLET_COMMANDS,
+  },
+  {
+    name: 'tx',
+    heading: 'Cards and money',
+    summary: 'list transactions',
+    load: async () => (await import('./tx/group.ts')).TRANSACTION_COMMANDS,
+  },
+  {
+    name: '3ds',
+    heading: 'Events',
+    summary: 'list one-time codes',
+    load: async () => (await import('./3ds/group.ts')).CHALLENGE_COMMANDS,
+  },
+  {
+    name: 'webhooks',
+    heading: 'Events',
+    summary: 'create, list, get, update and delete subscriptions',
+    load: async () => (await import('./webhooks/group.ts')).WEBHOOK_COMMANDS,
+  },
+  {
+    name: 'login',
+    heading: 'Setting up',
+    summary: 'save a key in a profile',
+    load: alone(async () => (await import('./login.ts')).login),
+  },
+  {
+    name: 'logout',
+    heading: 'Setting up',
+    summary: 'remove a key from this machine',
+    load: alone(async () => (await import('./logout.ts')).logout),
+  },
+  {
+    name: 'whoami',
+    heading: 'Setting up',
+    summary: 'profile, mode, address and key of this run',
+    load: alone(async () => (await import('./whoami.ts')).whoami),
+  },
+  {
+    name: 'profiles',
+    heading: 'Setting up',
+    summary: 'list, show, use, set and remove profiles',
+    load: async () => (await import('./profiles/group.ts')).PROFILE_COMMANDS,
+  },
+  {
+    name: 'sandbox',
+    heading: 'Setting up',
+    summary: 'the whole service on this machine: status, reset, simulate',
+    load: async () => (await import('./sandbox/group.ts')).SANDBOX_COMMANDS,
+  },
+  {
+    name: 'contract',
+    heading: 'Setting up',
+    summary: 'what is stated, what is assumed, what you override',
+    load: async () => (await import('./contract/group.ts')).CONTRACT_COMMANDS,
+  },
+];

@@ -1,0 +1,14 @@
+import { command } from '../../../cli/command.ts';
+import { showSimulated } from './outcome.ts';
+import { runAdmin } from './run-admin.ts';
+
+/** A merchant opens a 3DS challenge. */
+export const simulateChallenge = command({
+  path: 'sandbox simulate challenge',
+  summary: 'A merchant opens a 3DS challenge on a card',
+  operation: 'simulate.challenge',
+  flags: { card: 'body.card_id', amount: 'body.amount', merchant: 'body.merchant' },
+  examples: [{ does: 'For $59', run: 'sandbox simulate challenge --card card_1 --amount 59 --merchant "Acme Ltd"' }],
+  run: (ctx, { card, amount, merchant }) => runAdmin(ctx, 'simulate.challenge', { card_id: card, amount, merchant }),
+  show: showSimulated,
+});

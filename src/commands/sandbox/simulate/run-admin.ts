@@ -1,0 +1,20 @@
+/** Sends one admin operation; with `--dry-run` nothing of the sandbox is touched. */
+import type { Context } from '../../../cli/context.ts';
+import type { AdminName, AdminOperations } from '../../../contract/calls.ts';
+import type { InputOf, ResultOf } from '../../../contract/operation.ts';
+import { CliError } from '../../../errors.ts';
+
+export async function runAdmin<N extends AdminName>(
+  ctx: Context,
+  operation: N,
+  input: InputOf<AdminOperations[N]>,
+): Promise<ResultOf<AdminOperations[N]>> {
+  if (ctx.dryRun) {
+    throw new CliError('usage', {
+      message: 'simulations touch the sandbox alone and have no dry run',
+      outcome: 'not_sent',
+    });
+  }
+  const admin = await ctx.sandbox();
+  return (await admin.send(operation, input)).result;
+}

@@ -1,0 +1,22 @@
+import { command } from '../../../cli/command.ts';
+import { OURS, option } from '../../../cli/flag.ts';
+import { flag } from '../../../contract/field.ts';
+import { authorization } from './arguments.ts';
+import { showSimulated } from './outcome.ts';
+import { runAdmin } from './run-admin.ts';
+
+/** The merchant settles. */
+export const simulateSettle = command({
+  path: 'sandbox simulate settle',
+  summary: 'The merchant settles an authorization, wholly or in part',
+  operation: 'simulate.settle',
+  args: { authorization },
+  flags: {
+    amount: 'body.amount',
+    notFinal: option(flag({ doc: 'More will follow; the rest of the hold stays.', basis: OURS })),
+  },
+  examples: [{ does: 'All of it', run: 'sandbox simulate settle txn_1' }],
+  run: (ctx, { authorization, amount, notFinal }) =>
+    runAdmin(ctx, 'simulate.settle', { authorization_id: authorization, amount, final: notFinal ? false : undefined }),
+  show: showSimulated,
+});

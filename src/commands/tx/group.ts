@@ -1,0 +1,3 @@
+import { listTransactions } from './list.ts';
+
+export const TRANSACTION_COMMANDS = [listTransactions];

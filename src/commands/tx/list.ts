@@ -1,0 +1,46 @@
+import { columnsOf } from '../../cli/columns.ts';
+import { command } from '../../cli/command.ts';
+import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import { TRANSACTION } from '../../contract/resources.ts';
+
+const COLUMNS = columnsOf(TRANSACTION, {
+  id: { priority: 1 },
+  card_id: { title: 'CARD', priority: 5 },
+  type: { priority: 1 },
+  status: { priority: 3 },
+  amount: { priority: 1 },
+  merchant: { priority: 2, shrink: true },
+  mcc: { title: 'MCC', priority: 7, wideOnly: true },
+  authorization_id: { title: 'AUTHORIZATION', priority: 8, wideOnly: true },
+  decline_reason: { title: 'REASON', priority: 4, wideOnly: true },
+  created_at: { title: 'WHEN', priority: 3 },
+});
+
+/** Lists transaction records, newest first. */
+export const listTransactions = command({
+  path: 'tx list',
+  summary: 'List transactions, newest first',
+  about: [
+    'Times are ISO 8601, a date such as 2026-11-01, yesterday, or 7d for seven days ago; local unless a zone is given. Both ends are included.',
+  ],
+  operation: 'transactions.list',
+  flags: {
+    card: 'query.card_id',
+    type: 'query.type',
+    from: 'query.from',
+    to: 'query.to',
+    page: 'query.page',
+    ...PAGING_FLAGS,
+  },
+  examples: [
+    { does: 'The newest', run: 'tx list' },
+    { does: 'Declines of the last week', run: 'tx list --type decline --from 7d --all' },
+    { does: 'One object a line', run: 'tx list --card card_1 -o ndjson' },
+  ],
+  async run(ctx, { card, type, from, to, page, all, limit }) {
+    const reader = await ctx.reader();
+    const pages = reader.pages('transactions.list', { card_id: card, type, from, to, page });
+    return pagedListing(pages, { noun: 'transaction', all, limit });
+  },
+  show: listing => ({ listing, noun: 'transaction', columns: COLUMNS }),
+});

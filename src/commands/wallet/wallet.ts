@@ -1,0 +1,46 @@
+import { columnsOf } from '../../cli/columns.ts';
+import { command } from '../../cli/command.ts';
+import { WALLET } from '../../contract/resources.ts';
+import { money } from '../cards/columns.ts';
+
+const COLUMNS = columnsOf(WALLET, {
+  balance: { priority: 1 },
+  currency: { priority: 2 },
+  pending_deposits: { priority: 2 },
+  total_deposited: { priority: 3 },
+  total_spent: { priority: 3 },
+  cards_active: { priority: 3 },
+  cards_total_balance: { priority: 3 },
+});
+
+/** Shows the wallet. */
+export const showWallet = command({
+  path: 'wallet',
+  summary: 'Show the wallet: what is spendable, on cards, pending, spent',
+  operation: 'wallet.get',
+  examples: [
+    { does: 'In words', run: 'wallet' },
+    { does: 'The balance for a script', run: 'wallet --json --fields balance' },
+  ],
+  run: ctx => ctx.read('wallet.get', {}),
+  show: wallet => ({
+    noun: 'wallet',
+    idField: 'balance',
+    columns: COLUMNS,
+    blocks: [
+      {
+        kind: 'pairs',
+        pairs: [
+          ['Available', money(wallet.balance)],
+          [
+            'On cards',
+            `${money(wallet.cards_total_balance)}${wallet.cards_active == null ? '' : `   ${wallet.cards_active} active`}`,
+          ],
+          ['Pending deposits', money(wallet.pending_deposits)],
+          ['Total deposited', money(wallet.total_deposited)],
+          ['Total spent', money(wallet.total_spent)],
+        ],
+      },
+    ],
+  }),
+});

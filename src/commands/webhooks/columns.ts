@@ -1,0 +1,13 @@
+import { columnsOf } from '../../cli/columns.ts';
+import { argument } from '../../cli/flag.ts';
+import { WEBHOOK, WEBHOOK_ID } from '../../contract/resources.ts';
+
+export const WEBHOOK_COLUMNS = columnsOf(WEBHOOK, {
+  id: { priority: 1 },
+  status: { priority: 2 },
+  url: { priority: 1 },
+  events: { priority: 3, shrink: true },
+  created_at: { title: 'AGE', priority: 5 },
+});
+
+export const webhook = argument(WEBHOOK_ID);

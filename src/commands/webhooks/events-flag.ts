@@ -1,0 +1,16 @@
+/** Event names as a flag takes them: a misspelled one would subscribe to nothing. */
+import { nearest } from '../../cli/suggest.ts';
+import { usage } from '../../cli/values.ts';
+import { EVENTS } from '../../contract/events.ts';
+
+/** The names as they are. Throws `usage` with the nearest one for a name the interface does not have. */
+export function checkEvents(names: readonly string[]): readonly string[] {
+  const known = Object.keys(EVENTS);
+  for (const name of names) {
+    if (name === '*' || known.includes(name)) continue;
+    const near = nearest(name, known);
+    const meant = near === undefined ? ` Known: * ${known.join(' ')}` : ` Did you mean ${JSON.stringify(near)}?`;
+    throw usage(`unknown event ${JSON.stringify(name)}.${meant}`);
+  }
+  return names;
+}

@@ -1,0 +1,13 @@
+import { command } from '../../cli/command.ts';
+import { wholeListing } from '../../cli/listing.ts';
+import { WEBHOOK_COLUMNS } from './columns.ts';
+
+/** Lists subscriptions. */
+export const listWebhooks = command({
+  path: 'webhooks list',
+  summary: 'List subscriptions',
+  operation: 'webhooks.list',
+  examples: [{ does: 'All of them', run: 'webhooks list' }],
+  run: async ctx => wholeListing(await ctx.read('webhooks.list', {}), { noun: 'webhook' }),
+  show: listing => ({ listing, noun: 'webhook', columns: WEBHOOK_COLUMNS }),
+});

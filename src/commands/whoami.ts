@@ -1,0 +1,42 @@
+import { command } from '../cli/command.ts';
+
+/** Tells profile, mode, address and key of this run, and what decided. Nothing is sent. */
+export const whoami = command({
+  path: 'whoami',
+  summary: 'Show profile, mode, address and key of this run, and what chose them',
+  examples: [{ does: 'In words', run: 'whoami' }],
+  run: ctx => ctx.identity(),
+  show: who => ({
+    data: {
+      profile: who.profile,
+      mode: who.mode,
+      base_url: who.baseUrl,
+      key: who.keyHint ?? null,
+      chosen_by: who.chosenBy,
+      contract: who.contractFile ?? null,
+    },
+    noun: 'profile',
+    idField: 'profile',
+    columns: [
+      { field: 'profile', title: 'PROFILE', kind: 'id', priority: 1 },
+      { field: 'mode', title: 'MODE', kind: 'word', priority: 1 },
+      { field: 'base_url', title: 'BASE ADDRESS', kind: 'text', priority: 2 },
+      { field: 'key', title: 'KEY', kind: 'text', priority: 2 },
+      { field: 'chosen_by', title: 'CHOSEN BY', kind: 'text', priority: 3 },
+      { field: 'contract', title: 'CONTRACT', kind: 'text', priority: 4 },
+    ],
+    blocks: [
+      {
+        kind: 'pairs',
+        pairs: [
+          ['Profile', who.profile],
+          ['Mode', who.mode === 'live' ? 'LIVE' : who.mode],
+          ['Base address', who.baseUrl],
+          ['Key', who.keyHint ?? 'none needed'],
+          ['Chosen by', who.chosenBy],
+          ['Contract', who.contractFile ?? 'as assumed'],
+        ],
+      },
+    ],
+  }),
+});

@@ -1,0 +1,161 @@
+/** Which service this run speaks to: the profile's, or the embedded sandbox opened in this process. */
+import type { Identity } from './cli/context.ts';
+import type { Globals } from './cli/globals.ts';
+import { once, type Surroundings } from './compose.ts';
+import { NO_OVERRIDES, type Overrides } from './contract/overrides.ts';
+import type { SandboxAdmin, Service } from './contract/service.ts';
+import { CliError } from './errors.ts';
+import type { ResolvedProfile } from './profile/resolve.ts';
+import type { ProfileSettings } from './profile/settings.ts';
+import type { EmbeddedSandbox } from './sandbox/embedded.ts';
+import { Secret } from './secret.ts';
+
+export interface Connections {
+  readonly identity: () => Promise<Identity>;
+  readonly settings: () => Promise<ProfileSettings>;
+  readonly overrides: () => Promise<Overrides>;
+  readonly service: () => Promise<Service>;
+  readonly admin: () => Promise<SandboxAdmin>;
+  close(): Promise<void>;
+}
+
+export interface ConnectionSettings {
+  readonly host: Surroundings;
+  readonly version: string;
+  readonly globals: Globals;
+  /** Filled with what takes secrets of this run out of a text. */
+  readonly redactions: ((text: string) => string)[];
+  readonly notice: (text: string) => void;
+}
+
+interface Where {
+  readonly baseUrl: string;
+  readonly socketPath?: string;
+  readonly key: () => Promise<Secret>;
+}
+
+export function connections(settings: ConnectionSettings): Connections {
+  const { host, globals } = settings;
+  const closers: (() => Promise<void>)[] = [];
+
+  const resolved = once(() => resolve(settings));
+  const embedded = once(async (): Promise<EmbeddedSandbox> => {
+    const { openEmbedded } = await import('./sandbox/embedded.ts');
+    const sandbox = await openEmbedded(host, { version: settings.version });
+    closers.push(() => sandbox.stop());
+    return sandbox;
+  });
+  const overrides = once(async () => {
+    const { contractFile } = await resolved();
+    if (contractFile === undefined) return NO_OVERRIDES;
+    const { readOverrides } = await import('./contract/overrides.ts');
+    return readOverrides(await host.readFile(contractFile), contractFile);
+  });
+
+  async function client<T extends 'service' | 'admin'>(which: T, where: Where, mode: Identity['mode']) {
+    const { createService } = await import('./client/api.ts');
+    const { OPERATIONS } = await import('./contract/operations.ts');
+    const { ADMIN_OPERATIONS } = await import('./contract/sandbox-admin.ts');
+    const { createRedactor } = await import('./client/redact.ts');
+    const redactor = createRedactor();
+    settings.redactions.push(text => redactor.text(text));
+    const learn = async () => {
+      const key = await where.key();
+      redactor.learn(key);
+      return key;
+    };
+    const common = {
+      connection: { ...where, key: learn },
+      overrides: which === 'service' ? await overrides() : NO_OVERRIDES,
+      clock: host.clock,
+      random: host.random,
+      env: host.env,
+      signal: host.signal,
+      mode,
+      userAgent: `cardwright/${settings.version}`,
+      onWarning: (text: string) => settings.notice(`warning: ${text}`),
+      ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
+      ...(globals.debug || globals.verbose ? { onDebug: (line: string) => settings.notice(redactor.text(line)) } : {}),
+    };
+    const made =
+      which === 'service'
+        ? createService({ ...common, table: OPERATIONS })
+        : createService({ ...common, table: ADMIN_OPERATIONS });
+    closers.unshift(() => made.close());
+    return made;
+  }
+
+  const service = once(async () => {
+    const profile = await resolved();
+    const { baseUrl } = profile;
+    if (baseUrl !== undefined) return (await client('service', { baseUrl, key: profile.key }, profile.mode)) as Service;
+    // A dry run of the embedded sandbox plans requests without opening its store.
+    if (globals.dryRun)
+      return (await client('service', { baseUrl: 'http://localhost/v1', key: neverOpened }, profile.mode)) as Service;
+    const { origin, socketPath, key } = await embedded();
+    return (await client(
+      'service',
+      { baseUrl: `${origin}/v1`, socketPath, key: async () => key },
+      profile.mode,
+    )) as Service;
+  });
+
+  const admin = once(async () => {
+    const url = host.env['CARDWRIGHT_SANDBOX_URL'];
+    const token = host.env['CARDWRIGHT_SANDBOX_TOKEN'];
+    if (url && token) {
+      const { checkBaseUrl } = await import('./profile/base-url.ts');
+      const { href } = checkBaseUrl(`${url.replace(/\/$/, '')}/_sandbox/v1`, 'test');
+      return (await client('admin', { baseUrl: href, key: async () => new Secret(token) }, 'sandbox')) as SandboxAdmin;
+    }
+    const { origin, socketPath, adminToken } = await embedded();
+    const where = { baseUrl: `${origin}/_sandbox/v1`, socketPath, key: async () => adminToken };
+    return (await client('admin', where, 'sandbox')) as SandboxAdmin;
+  });
+
+  return {
+    overrides,
+    service,
+    admin,
+    identity: async () => identityOf(await resolved()),
+    settings: async () => (await resolved()).settings,
+    async close() {
+      for (const close of closers.splice(0)) await close();
+    },
+  };
+}
+
+async function resolve({ host, globals, notice }: ConnectionSettings): Promise<ResolvedProfile> {
+  const { resolveProfile } = await import('./profile/resolve.ts');
+  const { stdin, stderr } = host.streams;
+  const resolved = await resolveProfile({
+    flags: {
+      sandbox: globals.sandbox,
+      ...(globals.profile === undefined ? {} : { profile: globals.profile }),
+      ...(globals.contract === undefined ? {} : { contract: globals.contract }),
+    },
+    env: host.env,
+    interactive: stdin.isTerminal && stderr.isTerminal,
+    async store() {
+      const { openProfileStore } = await import('./profile/store.ts');
+      return openProfileStore(host, warning => notice(`warning: ${warning}`));
+    },
+    async readKeyFile(path) {
+      const { readKeyFile } = await import('./profile/key-file.ts');
+      return readKeyFile(path, { platform: host.platform, warn: warning => notice(`warning: ${warning}`) });
+    },
+  });
+  for (const warning of resolved.warnings) notice(`warning: ${warning}`);
+  if (resolved.mode === 'live') notice(`LIVE · ${resolved.name}`);
+  if (resolved.chosenBy === 'default on a terminal') notice('sandbox · no profile chosen; nothing here is real money');
+  return resolved;
+}
+
+function identityOf(resolved: ResolvedProfile): Identity {
+  const { name, mode, baseUrl, chosenBy, keyHint, contractFile } = resolved;
+  return { profile: name, mode, baseUrl: baseUrl ?? 'embedded', chosenBy, keyHint, contractFile };
+}
+
+async function neverOpened(): Promise<Secret> {
+  throw new CliError('internal', { message: 'a dry run must not open a key' });
+}

@@ -1,0 +1,244 @@
+import { CliError } from '../errors.ts';
+import type { Environment } from '../host.ts';
+import type { Secret } from '../secret.ts';
+import { type BaseUrl, checkBaseUrl } from './base-url.ts';
+import { type KeyMode, keyMode, readKey } from './key.ts';
+import { checkProfileName } from './name.ts';
+import type { Profile } from './profile.ts';
+import type { ProfileSettings } from './settings.ts';
+import type { ProfileStore } from './store.ts';
+
+/** Where the key comes from: a saved profile, `CARDWRIGHT_API_KEY`, `CARDWRIGHT_API_KEY_FILE`, or none is needed. */
+export type KeySource = 'profile' | 'environment' | 'key-file' | 'embedded';
+
+/** Who this call acts as, and why. */
+export interface ResolvedProfile {
+  /** `sandbox`, `env` for a key of the environment, or the saved name. `--live` must name it. */
+  readonly name: string;
+  readonly mode: 'sandbox' | KeyMode;
+  /** Without a slash at the end; undefined for the embedded sandbox. */
+  readonly baseUrl: string | undefined;
+  readonly keySource: KeySource;
+  /** Opens the key; throws `internal` for the sandbox, which has its own. */
+  readonly key: () => Promise<Secret>;
+  readonly keyHint: string | undefined;
+  /** What decided: `--profile`, `--sandbox`, a variable's name, `current profile` or `default on a terminal`. */
+  readonly chosenBy: string;
+  readonly contractFile: string | undefined;
+  readonly settings: ProfileSettings;
+  /** For stderr, one line each. */
+  readonly warnings: readonly string[];
+}
+
+export interface ResolveInput {
+  readonly flags: { readonly profile?: string; readonly sandbox?: boolean; readonly contract?: string };
+  readonly env: Environment;
+  /** Standard input and standard error are terminals. */
+  readonly interactive: boolean;
+  /** Opened only when a saved profile has to be looked up. */
+  readonly store: () => Promise<ProfileStore>;
+  readonly readKeyFile: (path: string) => Promise<string>;
+}
+
+/** The `CARDWRIGHT_` variables that take part; empty counts as unset. */
+interface Variables {
+  readonly key: string | undefined;
+  readonly keyFile: string | undefined;
+  readonly baseUrl: string | undefined;
+  readonly profile: string | undefined;
+  readonly contract: string | undefined;
+  readonly testOnly: boolean;
+}
+
+interface Question extends ResolveInput {
+  readonly variables: Variables;
+}
+
+interface Choice {
+  readonly name: string;
+  readonly chosenBy: string;
+}
+
+/**
+ * Who we are, in the order of CLI.md, "Keys and profiles". Throws `usage` for contradicting choices,
+ * `not_authenticated` when nothing chooses, `not_found` for an unknown profile, `guarded` when a key would go to
+ * another origin than its own or a live key is forbidden. Nothing is read from the working folder.
+ */
+export async function resolveProfile(input: ResolveInput): Promise<ResolvedProfile> {
+  const question: Question = { ...input, variables: readVariables(input.env) };
+  const resolved = await choose(question);
+  if (resolved.mode === 'live' && question.variables.testOnly) {
+    throw new CliError('guarded', {
+      message: `CARDWRIGHT_TEST_ONLY forbids live keys, and ${resolved.name} has one`,
+      hint: 'cardwright profiles list',
+      outcome: 'not_sent',
+    });
+  }
+  return resolved;
+}
+
+async function choose(question: Question): Promise<ResolvedProfile> {
+  const { key, keyFile, profile } = question.variables;
+  const named = namedByFlags(question.flags);
+  if (named?.name === 'env') return environment(question, named.chosenBy);
+  if (named !== undefined) return chosen(question, named);
+  if (key !== undefined || keyFile !== undefined) return environment(question);
+  if (profile !== undefined) {
+    const name = of('CARDWRIGHT_PROFILE', () => checkProfileName(profile));
+    const choice = { name, chosenBy: 'CARDWRIGHT_PROFILE' };
+    return choice.name === 'env' ? environment(question) : chosen(question, choice);
+  }
+  const current = (await question.store()).current();
+  if (current !== undefined) return chosen(question, { name: current, chosenBy: 'current profile' });
+  if (question.interactive) return chosen(question, { name: 'sandbox', chosenBy: 'default on a terminal' });
+  throw new CliError('not_authenticated', {
+    message:
+      'no profile chosen: use --sandbox, or set CARDWRIGHT_API_KEY and CARDWRIGHT_BASE_URL, or run cardwright login and name its profile with --profile',
+    hint: 'cardwright help environment',
+    outcome: 'not_sent',
+  });
+}
+
+function readVariables(env: Environment): Variables {
+  const set = (name: string): string | undefined => env[name] || undefined;
+  return {
+    key: set('CARDWRIGHT_API_KEY'),
+    keyFile: set('CARDWRIGHT_API_KEY_FILE'),
+    baseUrl: set('CARDWRIGHT_BASE_URL'),
+    profile: set('CARDWRIGHT_PROFILE'),
+    contract: set('CARDWRIGHT_CONTRACT'),
+    // A guard errs to the safe side: only a clear no turns it off.
+    testOnly: !['', '0', 'false'].includes(env['CARDWRIGHT_TEST_ONLY'] ?? ''),
+  };
+}
+
+function namedByFlags({ profile, sandbox }: ResolveInput['flags']): Choice | undefined {
+  const name = profile === undefined ? undefined : checkProfileName(profile);
+  if (sandbox !== true) return name === undefined ? undefined : { name, chosenBy: '--profile' };
+  if (name === undefined || name === 'sandbox') return { name: 'sandbox', chosenBy: '--sandbox' };
+  throw new CliError('usage', {
+    message: `--sandbox and --profile ${name} name two different profiles; give one of them`,
+    hint: 'cardwright profiles list',
+  });
+}
+
+async function chosen(question: Question, choice: Choice): Promise<ResolvedProfile> {
+  if (choice.name === 'sandbox') return sandbox(question, choice);
+  const store = await question.store();
+  const profile = store.get(choice.name);
+  if (profile === undefined) {
+    throw new CliError('not_found', {
+      message: `there is no profile ${choice.name} (named by ${choice.chosenBy})`,
+      hint: 'cardwright profiles list',
+      outcome: 'not_sent',
+    });
+  }
+  const warnings = [...unusedKey(question, choice), ...checkOrigin(profile, question.variables.baseUrl)];
+  return {
+    ...choice,
+    mode: profile.mode,
+    baseUrl: profile.base_url,
+    keySource: 'profile',
+    key: () => store.key(choice.name),
+    keyHint: profile.key_hint,
+    contractFile: contractFile(question) ?? profile.contract,
+    settings: profile.settings,
+    warnings,
+  };
+}
+
+function sandbox(question: Question, choice: Choice): ResolvedProfile {
+  const { baseUrl } = question.variables;
+  const unused = baseUrl === undefined ? [] : ['CARDWRIGHT_BASE_URL is not used: the sandbox is built in'];
+  return {
+    ...choice,
+    mode: 'sandbox',
+    baseUrl: undefined,
+    keySource: 'embedded',
+    key: () => Promise.reject(new CliError('internal', { message: 'the sandbox has no stored key' })),
+    keyHint: undefined,
+    contractFile: contractFile(question),
+    settings: {},
+    warnings: [...unusedKey(question, choice), ...unused],
+  };
+}
+
+/** The key of the environment; `byFlag` when a flag named `env`. */
+async function environment(question: Question, byFlag?: string): Promise<ResolvedProfile> {
+  const { key, keyFile, baseUrl, profile } = question.variables;
+  const variable = key === undefined ? 'CARDWRIGHT_API_KEY_FILE' : 'CARDWRIGHT_API_KEY';
+  if (key !== undefined && keyFile !== undefined) {
+    throw new CliError('usage', {
+      message: 'CARDWRIGHT_API_KEY and CARDWRIGHT_API_KEY_FILE are both set; set one of them',
+      hint: 'unset CARDWRIGHT_API_KEY_FILE',
+    });
+  }
+  const text = key ?? (keyFile === undefined ? undefined : await question.readKeyFile(keyFile));
+  if (text === undefined) throw incomplete('profile env needs CARDWRIGHT_API_KEY or CARDWRIGHT_API_KEY_FILE');
+  if (baseUrl === undefined) throw incomplete(`${variable} is set without CARDWRIGHT_BASE_URL`);
+  const secret = of(variable, () => readKey(text));
+  const mode = keyMode(secret);
+  const address = of('CARDWRIGHT_BASE_URL', () => checkBaseUrl(baseUrl, mode));
+  const warnings: string[] = [];
+  if (profile !== undefined && profile !== 'env') {
+    const other = of('CARDWRIGHT_PROFILE', () => checkProfileName(profile));
+    warnings.push(`${variable} overrides CARDWRIGHT_PROFILE: profile ${other} is not used`);
+  }
+  return {
+    name: 'env',
+    mode,
+    baseUrl: address.href,
+    keySource: key === undefined ? 'key-file' : 'environment',
+    key: () => Promise.resolve(secret),
+    keyHint: secret.hint(),
+    chosenBy: byFlag ?? variable,
+    contractFile: contractFile(question),
+    settings: {},
+    warnings,
+  };
+}
+
+function contractFile({ flags, variables }: Question): string | undefined {
+  if (flags.contract !== '') return flags.contract ?? variables.contract;
+  throw new CliError('usage', { message: '--contract needs the path of a file' });
+}
+
+function unusedKey({ variables }: Question, { name, chosenBy }: Choice): string[] {
+  const set = [variables.key && 'CARDWRIGHT_API_KEY', variables.keyFile && 'CARDWRIGHT_API_KEY_FILE'].filter(
+    variable => variable !== undefined,
+  );
+  return set.map(variable => `${variable} is set and not used: ${chosenBy} chose profile ${name}`);
+}
+
+/** A stored key goes to its own origin: another base address is no reason to follow, but to stop. */
+function checkOrigin(profile: Profile, baseUrl: string | undefined): string[] {
+  if (baseUrl === undefined) return [];
+  const bound = checkBaseUrl(profile.base_url, profile.mode);
+  const wanted: BaseUrl = of('CARDWRIGHT_BASE_URL', () => checkBaseUrl(baseUrl, profile.mode));
+  if (wanted.origin !== bound.origin) {
+    throw new CliError('guarded', {
+      message: `the key of profile ${profile.name} is bound to ${bound.origin}, and CARDWRIGHT_BASE_URL names ${wanted.origin}`,
+      hint: 'unset CARDWRIGHT_BASE_URL',
+      outcome: 'not_sent',
+    });
+  }
+  if (wanted.href === bound.href) return [];
+  return [`CARDWRIGHT_BASE_URL is not used: profile ${profile.name} has its own address ${bound.href}`];
+}
+
+/** The same error, saying which variable it speaks of. */
+function of<T>(variable: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof CliError ? error.with({ message: `${variable}: ${error.message}` }) : error;
+  }
+}
+
+function incomplete(message: string): CliError {
+  return new CliError('not_authenticated', {
+    message,
+    hint: 'cardwright help environment',
+    outcome: 'not_sent',
+  });
+}

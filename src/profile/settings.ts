@@ -1,0 +1,147 @@
+import { CliError } from '../errors.ts';
+import { parseAmount, plainAmount } from '../money.ts';
+import { quoted } from './name.ts';
+
+/** Settings of a profile; what is absent is not limited and not allowed. Amounts are decimal USD text, `250.00`. */
+export interface ProfileSettings {
+  /** Live reveals may run with nobody watching (CLI.md, "Revealing a card"). */
+  readonly allow_unattended_reveal?: boolean;
+  readonly read_only?: boolean;
+  readonly max_per_call?: string;
+  readonly max_per_run?: string;
+  readonly max_per_day?: string;
+  readonly max_cards?: number;
+  readonly bins?: readonly string[];
+}
+
+type SettingValue = boolean | string | number | readonly string[];
+
+/** One row of `profiles set`: help, completion and the parser come from it. */
+export interface SettingRow {
+  readonly means: string;
+  /** The form of a value, in words. */
+  readonly form: string;
+  /** All values there are, for a closed choice. */
+  readonly choices?: readonly string[];
+  /** Where the value is kept: in the profile's settings, or as a property of the profile itself. */
+  readonly home: 'settings' | 'profile';
+  /** A path: the caller makes it absolute first, because nothing here knows a working folder. */
+  readonly isPath?: true;
+  /** The value of a typed text, undefined when the text does not have the form. `none` never reaches it. */
+  readonly parse: (text: string) => SettingValue | undefined;
+}
+
+const ID = /^[A-Za-z0-9_-]{1,128}$/;
+
+function parseSwitch(text: string): boolean | undefined {
+  return text === 'true' ? true : text === 'false' ? false : undefined;
+}
+
+function parseLimit(text: string): string | undefined {
+  const amount = parseAmount(text);
+  return amount === undefined ? undefined : plainAmount(amount);
+}
+
+function parseCount(text: string): number | undefined {
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
+function parseBins(text: string): readonly string[] | undefined {
+  const bins = text.split(',').map(bin => bin.trim());
+  return bins.every(bin => ID.test(bin)) ? [...new Set(bins)] : undefined;
+}
+
+function parsePath(text: string): string | undefined {
+  return isAbsolutePath(text) ? text : undefined;
+}
+
+/** An absolute path without control characters, in the style of either system. */
+export function isAbsolutePath(text: string): boolean {
+  return /^(?:\/|[A-Za-z]:[\\/]|\\\\)/.test(text) && !/[\x00-\x1f\x7f]/.test(text);
+}
+
+const limit = { form: 'an amount in USD such as 250.00, or none', home: 'settings', parse: parseLimit } as const;
+const onOff = {
+  form: 'true or false',
+  choices: ['true', 'false'],
+  home: 'settings',
+  parse: parseSwitch,
+} as const;
+
+/** Everything `profiles set <name> <setting> <value>` knows. */
+export const PROFILE_SETTINGS = {
+  allow_unattended_reveal: { ...onOff, means: 'reveal live cards with nobody at the terminal' },
+  read_only: { ...onOff, means: 'refuse every operation that writes' },
+  max_per_call: { ...limit, means: 'most one operation may move' },
+  max_per_run: { ...limit, means: 'most one run, single or bulk, may move' },
+  max_per_day: { ...limit, means: 'most all runs of a day may move' },
+  max_cards: {
+    means: 'most cards one run may create',
+    form: 'a whole number, or none',
+    home: 'settings',
+    parse: parseCount,
+  },
+  bins: {
+    means: 'the only BINs cards may be created from',
+    form: 'BIN ids separated by commas, or none',
+    home: 'settings',
+    parse: parseBins,
+  },
+  contract: {
+    means: 'file with contract overrides',
+    form: 'an absolute path, or none',
+    home: 'profile',
+    isPath: true,
+    parse: parsePath,
+  },
+  base_url: {
+    means: 'base address of the service; scheme, host and port stay those the key is bound to',
+    form: 'an https address',
+    home: 'profile',
+    // The address is judged together with the key's mode, where that is known.
+    parse: text => text,
+  },
+} as const satisfies Record<string, SettingRow>;
+
+export type SettingName = keyof typeof PROFILE_SETTINGS;
+
+/** The setting of that name. Throws `usage` listing them all. */
+export function checkSettingName(text: string): SettingName {
+  if (Object.hasOwn(PROFILE_SETTINGS, text)) return text as SettingName;
+  throw new CliError('usage', {
+    message: `no such setting: ${quoted(text)}; there are ${Object.keys(PROFILE_SETTINGS).join(', ')}`,
+    hint: 'cardwright help environment',
+  });
+}
+
+/** The value of a typed text, undefined for `none` where a setting can be unset. Throws `usage` naming the form. */
+export function parseSetting(name: SettingName, text: string): SettingValue | undefined {
+  const row: SettingRow = PROFILE_SETTINGS[name];
+  if (text === 'none' && row.form.endsWith('or none')) return undefined;
+  const value = row.parse(text);
+  if (value !== undefined) return value;
+  throw new CliError('usage', {
+    message: `${name} takes ${row.form}, not ${quoted(text)}`,
+    hint: `cardwright profiles set <name> ${name} <value>`,
+  });
+}
+
+/** Settings with one changed or, for undefined, removed. */
+export function withSetting(
+  settings: ProfileSettings,
+  name: SettingName,
+  value: SettingValue | undefined,
+): ProfileSettings {
+  const rest = Object.entries(settings).filter(([key]) => key !== name);
+  return Object.fromEntries(value === undefined ? rest : [...rest, [name, value]]);
+}
+
+/** Whether a value read back from a file is one that setting could have written. */
+export function isStoredSetting(name: string, value: unknown): boolean {
+  if (!Object.hasOwn(PROFILE_SETTINGS, name)) return false;
+  const row: SettingRow = PROFILE_SETTINGS[name as SettingName];
+  const parts: unknown[] = Array.isArray(value) ? value : [value];
+  if (parts.some(part => typeof part === 'object')) return false;
+  const typed = parts.join(',');
+  return row.home === 'settings' && JSON.stringify(row.parse(typed)) === JSON.stringify(value);
+}

@@ -1,0 +1,275 @@
+import { join } from 'node:path';
+import { CliError } from '../errors.ts';
+import type { Host } from '../host.ts';
+import type { Secret } from '../secret.ts';
+import { checkBaseUrl } from './base-url.ts';
+import { keepCorruptCopy, removeBesides } from './corrupt-copy.ts';
+import { keyMode, readKey } from './key.ts';
+import { readKeyFile, shellWord } from './key-file.ts';
+import { withLock } from './lock.ts';
+import { checkNewProfileName, checkProfileName, quoted } from './name.ts';
+import {
+  checkPrivateFolder,
+  type FileSurroundings,
+  inOurWords,
+  preparePrivateFolder,
+  readPrivate,
+  writePrivate,
+} from './private-files.ts';
+import type { IsRunning } from './process-identity.ts';
+import { type Profile, shown } from './profile.ts';
+import {
+  EMPTY_PROFILE_FILE,
+  type ProfileFile,
+  ProfileFileDamage,
+  parseProfileFile,
+  profileFileText,
+  type StoredProfile,
+  type StoredSource,
+  storedMode,
+} from './profile-file.ts';
+import { checkSettingName, isAbsolutePath, parseSetting, type SettingName, withSetting } from './settings.ts';
+
+export type { Profile } from './profile.ts';
+
+/** What to save. Paths are absolute; the first word of a command is the absolute path of its program. */
+export type NewProfile = { readonly name: string; readonly base_url: string } & (
+  | { readonly key: Secret }
+  | { readonly key_file: string }
+  | { readonly key_command: readonly string[] }
+);
+
+/**
+ * The saved profiles of this user. Reading is from memory, as of opening or the last write here; every write
+ * re-reads under a lock. Writes throw `guarded` when the file cannot be used or stays locked, and names that
+ * are not saved throw `not_found`.
+ */
+export interface ProfileStore {
+  readonly path: string;
+  list(): readonly Profile[];
+  get(name: string): Profile | undefined;
+  /** The chosen profile, `sandbox` included; undefined when none was chosen. */
+  current(): string | undefined;
+  /** Opens the key. Throws `guarded` when it is of another mode than when it was saved. */
+  key(name: string): Promise<Secret>;
+  /** Adds a profile, or gives an existing one a new key and address while keeping its settings. */
+  save(profile: NewProfile): Promise<Profile>;
+  use(name: string): Promise<void>;
+  /** Changes one setting (`PROFILE_SETTINGS`). Throws `usage` for a bad value, `guarded` for another origin. */
+  set(name: string, setting: string, value: string): Promise<Profile>;
+  /** Removes the profile, and with it copies of the file that may still hold its key. */
+  remove(name: string): Promise<void>;
+}
+
+/** What of the host the store needs. `isRunning` lets left locks be taken over on systems without /proc. */
+export type ProfileHost = Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform' | 'env'> & {
+  readonly isRunning?: IsRunning;
+};
+
+const FILE_NAME = 'config';
+const LOCK_PATIENCE_MS = 10_000;
+
+/**
+ * Opens the profiles; nothing is written and no folder is made. Throws `check_failed` for a damaged file, which
+ * stays as it is with a copy beside it, and `guarded` for an unsafe one.
+ */
+export async function openProfileStore(host: ProfileHost, warn: (text: string) => void): Promise<ProfileStore> {
+  const store = new FileProfileStore(host, warn);
+  await store.load();
+  return store;
+}
+
+class FileProfileStore implements ProfileStore {
+  readonly path: string;
+  readonly #host: ProfileHost;
+  readonly #around: FileSurroundings;
+  #file: ProfileFile = EMPTY_PROFILE_FILE;
+
+  constructor(host: ProfileHost, warn: (text: string) => void) {
+    this.path = join(host.folders.config, `${FILE_NAME}.json`);
+    this.#host = host;
+    this.#around = { platform: host.platform, random: host.random, warn };
+  }
+
+  async load(): Promise<void> {
+    if (await checkPrivateFolder(this.#host.folders.config, this.#around)) this.#file = await this.#read();
+  }
+
+  list(): readonly Profile[] {
+    return [...this.#file.profiles.values()].map(shown).sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  get(name: string): Profile | undefined {
+    const found = this.#file.profiles.get(name);
+    return found === undefined ? undefined : shown(found);
+  }
+
+  current(): string | undefined {
+    return this.#file.current;
+  }
+
+  async key(name: string): Promise<Secret> {
+    const { source } = existing(this.#file, name);
+    if (source.kind === 'stored') return source.key;
+    const key = await this.#fetchKey(source.kind === 'key_file' ? source.file : source.command);
+    if (keyMode(key) === source.mode) return key;
+    throw new CliError('guarded', {
+      message: `profile ${name} was saved with a ${source.mode} key, and its key is now ${keyMode(key)}`,
+      hint: 'cardwright login',
+      outcome: 'not_sent',
+    });
+  }
+
+  async save(profile: NewProfile): Promise<Profile> {
+    const name = checkNewProfileName(profile.name);
+    const source = await this.#sourceOf(profile);
+    const address = checkBaseUrl(profile.base_url, storedMode(source));
+    return this.#change(name, file => {
+      const before = file.profiles.get(name);
+      const base_url = address.href;
+      if (before === undefined) return { name, base_url, source, contract: undefined, settings: {} };
+      // The leave to reveal unattended was given for another key's mode; limits are kept.
+      const kept = storedMode(before.source) === storedMode(source);
+      const settings = kept ? before.settings : withSetting(before.settings, 'allow_unattended_reveal', undefined);
+      return { ...before, base_url, source, settings };
+    });
+  }
+
+  async use(name: string): Promise<void> {
+    if (checkProfileName(name) !== 'sandbox') existing(this.#file, name);
+    await this.#update(file => {
+      if (name !== 'sandbox') existing(file, name);
+      return { ...file, current: name };
+    });
+  }
+
+  async set(name: string, setting: string, value: string): Promise<Profile> {
+    const which = checkSettingName(setting);
+    return this.#change(name, file => changed(existing(file, name), which, value));
+  }
+
+  async remove(name: string): Promise<void> {
+    existing(this.#file, name);
+    await this.#update(file => {
+      existing(file, name);
+      const profiles = new Map([...file.profiles].filter(([other]) => other !== name));
+      return { current: file.current === name ? undefined : file.current, profiles };
+    });
+    const copies = await inOurWords(this.path, () => removeBesides(this.path, 'corrupt-'));
+    if (copies > 0) this.#around.warn(`kept copies of a damaged profile file removed: ${copies}`);
+  }
+
+  async #change(name: string, make: (file: ProfileFile) => StoredProfile): Promise<Profile> {
+    const file = await this.#update(before => {
+      return { ...before, profiles: new Map([...before.profiles, [name, make(before)]]) };
+    });
+    return shown(existing(file, name));
+  }
+
+  async #update(change: (file: ProfileFile) => ProfileFile): Promise<ProfileFile> {
+    const { pid, clock, random, isRunning, folders } = this.#host;
+    await preparePrivateFolder(folders.config, this.#around);
+    const lock = { pid, clock, random, timeoutMs: LOCK_PATIENCE_MS, ...(isRunning && { isRunning }) };
+    return withLock(`${this.path}.lock`, lock, () =>
+      inOurWords(this.path, async () => {
+        const next = change(await this.#read());
+        await writePrivate(this.path, profileFileText(next), this.#around);
+        // Under the lock nobody else is writing: what looks unfinished was left by a process that was killed.
+        await removeBesides(this.path, 'tmp-');
+        this.#file = next;
+        return next;
+      }),
+    );
+  }
+
+  /**
+   * conf locates and reads the file; writing is ours. conf follows a symlink to its target, never syncs the folder,
+   * falls back to writing in place (EXDEV, snap packages) and takes no lock, and none of it can be turned off.
+   * Its `store` reads afresh every time, so that the two never disagree.
+   */
+  async #read(): Promise<ProfileFile> {
+    if ((await readPrivate(this.path, this.#around)) === undefined) return EMPTY_PROFILE_FILE;
+    const { default: Conf } = await import('conf');
+    try {
+      const conf = new Conf<{ file: ProfileFile }>({
+        cwd: this.#host.folders.config,
+        configName: FILE_NAME,
+        fileExtension: 'json',
+        projectSuffix: '',
+        configFileMode: 0o600,
+        clearInvalidConfig: false,
+        accessPropertiesByDotNotation: false,
+        deserialize: text => ({ file: parseProfileFile(text) }),
+        serialize: ({ file }) => profileFileText(file),
+      });
+      return conf.get('file', EMPTY_PROFILE_FILE);
+    } catch (error) {
+      if (error instanceof ProfileFileDamage) throw await this.#damaged(error.message);
+      throw error;
+    }
+  }
+
+  async #damaged(why: string): Promise<CliError> {
+    const copy = await keepCorruptCopy(this.path).catch((error: Error) => error);
+    const kept = typeof copy === 'string' ? `a copy is at ${copy}` : `no copy could be made (${copy.message})`;
+    return new CliError('check_failed', {
+      message: `the profile file ${this.path} is damaged: ${why}`,
+      notes: [`Nothing was changed; ${kept}.`, 'Repair the file, or remove it and log in again.'],
+      hint: `rm ${shellWord(this.path)} && cardwright login`,
+      outcome: 'not_sent',
+    });
+  }
+
+  async #sourceOf(profile: NewProfile): Promise<StoredSource> {
+    if ('key' in profile) return { kind: 'stored', key: readKey(profile.key.expose()) };
+    const [path, from] =
+      'key_file' in profile
+        ? [profile.key_file, profile.key_file]
+        : [profile.key_command[0] ?? '', profile.key_command];
+    if (!isAbsolutePath(path)) {
+      throw new CliError('usage', {
+        message: `a key file or key command is named by its absolute path, not ${quoted(path)}`,
+      });
+    }
+    const key = await this.#fetchKey(from);
+    const seen = { mode: keyMode(key), hint: key.hint() };
+    return typeof from === 'string'
+      ? { kind: 'key_file', file: from, ...seen }
+      : { kind: 'key_command', command: from, ...seen };
+  }
+
+  async #fetchKey(from: string | readonly string[]): Promise<Secret> {
+    if (typeof from === 'string') return readKey(await readKeyFile(from, this.#around));
+    const { runKeyCommand } = await import('./key-command.ts');
+    const { clock, env, folders } = this.#host;
+    await preparePrivateFolder(folders.config, this.#around);
+    return readKey(await runKeyCommand(from, { clock, env, folder: folders.config }));
+  }
+}
+
+function existing(file: ProfileFile, name: string): StoredProfile {
+  const found = file.profiles.get(checkNewProfileName(name));
+  if (found !== undefined) return found;
+  throw new CliError('not_found', {
+    message: `there is no profile ${name}`,
+    hint: 'cardwright profiles list',
+    outcome: 'not_sent',
+  });
+}
+
+function changed(profile: StoredProfile, setting: SettingName, text: string): StoredProfile {
+  const value = parseSetting(setting, text);
+  if (setting === 'contract') return { ...profile, contract: value === undefined ? undefined : String(value) };
+  if (setting !== 'base_url') {
+    return { ...profile, settings: withSetting(profile.settings, setting, value) };
+  }
+  const mode = storedMode(profile.source);
+  const address = checkBaseUrl(text, mode);
+  const bound = checkBaseUrl(profile.base_url, mode).origin;
+  if (address.origin === bound) return { ...profile, base_url: address.href };
+  throw new CliError('guarded', {
+    message: `the key of profile ${profile.name} is bound to ${bound}; another origin needs its key again`,
+    hint: `cardwright login --profile ${profile.name} --base-url ${shellWord(address.href)}`,
+    outcome: 'not_sent',
+  });
+}

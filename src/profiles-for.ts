@@ -1,0 +1,66 @@
+/** Saved profiles as commands see them. */
+import { resolve as resolvePath } from 'node:path';
+import type { ProfileRow, Profiles } from './cli/context.ts';
+import type { Surroundings } from './compose.ts';
+import { CliError } from './errors.ts';
+import type { Profile } from './profile/profile.ts';
+import { PROFILE_SETTINGS } from './profile/settings.ts';
+
+/** The built-in profile, which is never saved. */
+const SANDBOX_ROW: ProfileRow = {
+  name: 'sandbox',
+  current: true,
+  mode: 'sandbox',
+  base_url: 'embedded',
+  key: 'none needed',
+  key_source: 'embedded',
+  contract: null,
+  settings: {},
+};
+
+/** Opens the store of profiles. Throws `check_failed` for a damaged file, `guarded` for an unsafe one. */
+export async function profilesFor(host: Surroundings, notice: (text: string) => void): Promise<Profiles> {
+  const { openProfileStore } = await import('./profile/store.ts');
+  const { readKey } = await import('./profile/key.ts');
+  const store = await openProfileStore(host, warning => notice(`warning: ${warning}`));
+  const rowOf = (profile: Profile): ProfileRow => ({
+    name: profile.name,
+    current: store.current() === profile.name,
+    mode: profile.mode,
+    base_url: profile.base_url,
+    key: profile.key_hint,
+    key_source: profile.key_source,
+    contract: profile.contract ?? null,
+    settings: { ...profile.settings },
+  });
+  const get = async (name: string) => {
+    const found = store.get(name);
+    if (found) return rowOf(found);
+    throw new CliError('not_found', {
+      message: `no profile ${JSON.stringify(name)} is saved`,
+      hint: 'cardwright profiles list',
+    });
+  };
+  return {
+    get,
+    list: async () => store.list().map(rowOf),
+    current: async () => store.current(),
+    async use(name) {
+      await store.use(name);
+      return name === 'sandbox' ? SANDBOX_ROW : get(name);
+    },
+    async set(name, setting, value) {
+      const row = Object.hasOwn(PROFILE_SETTINGS, setting)
+        ? PROFILE_SETTINGS[setting as keyof typeof PROFILE_SETTINGS]
+        : undefined;
+      const path = row !== undefined && 'isPath' in row && row.isPath && value !== 'none';
+      return rowOf(await store.set(name, setting, path ? resolvePath(host.cwd, value) : value));
+    },
+    remove: name => store.remove(name),
+    async login(name, baseUrl, key) {
+      const saved = await store.save({ name, base_url: baseUrl, key: readKey(key.expose()) });
+      await store.use(name);
+      return rowOf(saved);
+    },
+  };
+}

@@ -1,0 +1,115 @@
+/** Puts a sandbox together: store, data set, keys, server. Embedded, started or in a test, it is the same thing. */
+import type { Host } from '../host.ts';
+import type { Cents } from '../money.ts';
+import { Secret } from '../secret.ts';
+import { chanceOf } from './chance.ts';
+import { type ClockRow, REAL_CLOCK, sandboxNow, setClock } from './clock.ts';
+import { loadDataSet } from './data/load.ts';
+import { ADMIN_HANDLERS, HANDLERS } from './handlers/table.ts';
+import { type IsRunning, isOwnerGone, ownerName } from './owner.ts';
+import { TIMER_ACTIONS } from './rules/timed.ts';
+import { type Place, type RunningServer, serve } from './server.ts';
+import { ACCOUNT, type ServiceParts } from './service.ts';
+import type { IdForm } from './store/meta.ts';
+import { openStore } from './store/open.ts';
+import { TABLES } from './store/schema.ts';
+import type { Sql } from './store/sql.ts';
+
+/** What a sandbox needs of its surroundings. */
+export type SandboxHost = Pick<Host, 'clock' | 'random' | 'pid' | 'platform'>;
+
+export interface Plan {
+  readonly host: SandboxHost;
+  /** Path of the store or `memory`. */
+  readonly path: string;
+  readonly place: Place;
+  readonly seed: number;
+  readonly ids: IdForm;
+  readonly data: 'empty' | 'demo';
+  readonly wallet?: Cents | undefined;
+  /** Set when given, also in a store that exists. */
+  readonly clock?: ClockRow | undefined;
+  readonly rateLimits: boolean;
+  readonly version: string;
+  readonly isRunning?: IsRunning | undefined;
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface Assembled {
+  readonly server: RunningServer;
+  readonly key: Secret;
+  readonly adminToken: Secret;
+  /** Ends the server, then the store. */
+  stop(): Promise<void>;
+}
+
+/** Throws `check_failed` for a store that cannot be used, `unreachable` when the place is taken. */
+export async function assemble(plan: Plan): Promise<Assembled> {
+  const { host, path, seed, ids, onFault } = plan;
+  const { store } = await openStore({
+    path,
+    tables: TABLES,
+    seed,
+    ids,
+    fill: sql => fill(sql, plan),
+    ...host,
+    onBroken: onFault,
+  });
+  try {
+    if (plan.clock !== undefined) {
+      const { clock } = plan;
+      await store.write(sql => setClock(sql, ACCOUNT, clock));
+    }
+    const parts = partsFor(plan, store);
+    const server = await serve(parts, plan.place);
+    const stop = async () => {
+      await server.stop();
+      await store.close();
+    };
+    return { server, key: parts.key, adminToken: parts.adminToken, stop };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+function partsFor({ host, rateLimits, version, isRunning, onFault }: Plan, store: ServiceParts['store']): ServiceParts {
+  const owner = ownerName(host.pid);
+  return {
+    store,
+    account: ACCOUNT,
+    handlers: HANDLERS,
+    adminHandlers: ADMIN_HANDLERS,
+    timerActions: TIMER_ACTIONS,
+    key: randomSecret('sk_test_', host),
+    adminToken: randomSecret('sandbox_', host),
+    clock: host.clock,
+    random: host.random,
+    owner,
+    isGone: other => isOwnerGone(other, owner, isRunning),
+    rateLimits,
+    version,
+    onFault,
+  };
+}
+
+async function fill(sql: Sql, { host, data, wallet, clock = REAL_CLOCK }: Plan): Promise<void> {
+  await setClock(sql, ACCOUNT, clock);
+  await loadDataSet(sql, {
+    name: data,
+    account: ACCOUNT,
+    now: await sandboxNow(sql, ACCOUNT, host.clock.now()),
+    chance: chanceOf({ sql, account: ACCOUNT }),
+    ...(wallet !== undefined && { wallet }),
+  });
+}
+
+/** 256 random bits: a fixed key would fall to a page that rebinds a name to loopback. */
+function randomSecret(prefix: string, { random }: SandboxHost): Secret {
+  return new Secret(prefix + Buffer.from(random.bytes(32)).toString('base64url'));
+}
+
+/** A seed for a sandbox nobody gave one. */
+export function randomSeed({ random }: SandboxHost): number {
+  return Buffer.from(random.bytes(6)).readUIntBE(0, 6);
+}

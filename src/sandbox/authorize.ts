@@ -1,0 +1,25 @@
+/** Who may ask: the key for the service, the admin token for the admin surface (SANDBOX, section 10). */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Secret } from '../secret.ts';
+import { Refused } from './handler.ts';
+
+const LIVE_PREFIX = 'sk_live_';
+
+/** Throws `unauthorized`, or `environment_mismatch` for a live key, which is neither kept nor repeated. */
+export function authorize(header: string | undefined, expected: Secret): void {
+  const given = /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
+  if (given === undefined) {
+    throw new Refused('unauthorized', 'Send the key as: Authorization: Bearer sk_test_...');
+  }
+  if (given.startsWith(LIVE_PREFIX)) {
+    throw new Refused('environment_mismatch', 'This is the sandbox: it takes no live keys. Nothing of it was kept.');
+  }
+  // Hashed first, because the comparison in constant time wants equal lengths.
+  if (!timingSafeEqual(digest(given), digest(expected.expose()))) {
+    throw new Refused('unauthorized', 'The key is not known here.');
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

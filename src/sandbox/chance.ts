@@ -1,0 +1,65 @@
+/**
+ * Ids, digits and secrets that one seed fixes. With an idempotency key they derive from it, so that parallel runs
+ * give the same cards the same ids; without one from counters in the store (SANDBOX, section 7).
+ */
+import { createHash } from 'node:crypto';
+import { nextCount } from './counters.ts';
+import type { Chance } from './handler.ts';
+import type { IdForm } from './store/meta.ts';
+import type { Sql } from './store/sql.ts';
+
+export interface ChanceParts {
+  readonly sql: Sql;
+  readonly account: string;
+  /** Scope of the idempotency key, when one was sent; differs after the key expired. */
+  readonly key?: string | undefined;
+}
+
+const ID_LENGTH = 24;
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** Chance for one transaction. */
+export function chanceOf({ sql, account, key }: ChanceParts): Chance {
+  const drawn = new Map<string, number>();
+  const origin = async (purpose: string): Promise<{ seed: number; ids: IdForm; from: string }> => {
+    // Read each time: a reset changes the seed within its transaction.
+    const meta = await sql.get<{ seed: number; ids: IdForm }>('select seed, ids from meta where one = 1');
+    if (meta === undefined) throw new Error('the store has no seed');
+    if (key === undefined || meta.ids === 'counted') {
+      return { ...meta, from: `count ${await nextCount(sql, account, purpose)}` };
+    }
+    const nth = (drawn.get(purpose) ?? 0) + 1;
+    drawn.set(purpose, nth);
+    return { ...meta, from: `key ${nth} ${key}` };
+  };
+  return {
+    async id(kind) {
+      const { seed, ids, from } = await origin(kind);
+      return ids === 'counted' ? `${kind}_${from.replace('count ', '')}` : idOf(kind, `${seed} ${kind} ${from}`);
+    },
+    async digits(purpose, count) {
+      const { seed, from } = await origin(`digits ${purpose}`);
+      return digitsOf(`${seed} ${purpose} ${from}`, count);
+    },
+    async webhookSecret() {
+      const { seed, from } = await origin('secret');
+      return `whsec_${createHash('sha256').update(`${seed} secret ${from}`).digest('base64url')}`;
+    },
+  };
+}
+
+/** `card_` and 24 lowercase base32 characters (A-130), fixed by `source`. */
+export function idOf(kind: string, source: string): string {
+  const bytes = createHash('sha256').update(source).digest().subarray(0, ID_LENGTH);
+  return `${kind}_${Array.from(bytes, byte => BASE32[byte & 31]).join('')}`;
+}
+
+function digitsOf(source: string, count: number): string {
+  let digits = '';
+  for (let block = 0; digits.length < count; block += 1) {
+    const bytes = createHash('sha256').update(`${source} ${block}`).digest();
+    // 250 to 255 would make the digits 0 to 5 more frequent.
+    for (const byte of bytes) if (byte < 250) digits += byte % 10;
+  }
+  return digits.slice(0, count);
+}

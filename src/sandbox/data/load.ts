@@ -1,0 +1,33 @@
+/** Data sets: what a sandbox holds before anybody asked it for something (SANDBOX, section 7). */
+import type { DATA_SETS } from '../../contract/sandbox-admin.ts';
+import { type Cents, cents } from '../../money.ts';
+import type { Act } from '../acting.ts';
+import { post } from '../ledger.ts';
+import { insertBins } from '../store/bins.ts';
+import type { Sql } from '../store/sql.ts';
+import { insertWallet, walletOf } from '../store/wallet.ts';
+import { BINS } from './bins.ts';
+import { tellDemo } from './demo.ts';
+
+export interface DataSetFacts extends Pick<Act, 'account' | 'now' | 'chance'> {
+  readonly name: (typeof DATA_SETS)[number];
+  /** What the wallet ends up with, by an adjustment; the data set's own sum when left out. */
+  readonly wallet?: Cents;
+}
+
+/**
+ * Fills an account that holds nothing. `empty` has the BINs and a wallet of 0.00; `demo` a history as well. Nothing
+ * is emitted: a data set is where events begin. Timers are set, so the system tables must be there.
+ */
+export async function loadDataSet(sql: Sql, { name, account, now, chance, wallet }: DataSetFacts): Promise<void> {
+  await insertWallet(sql, account, name);
+  const bins = [];
+  for (const bin of BINS) bins.push({ ...bin, id: await chance.id('bin') });
+  await insertBins(sql, account, bins);
+  if (name === 'demo') await tellDemo({ sql, account, now, chance, bins: bins.map(({ id }) => id) });
+  if (wallet === undefined) return;
+  const missing = cents(wallet - ((await walletOf(sql, account))?.balance ?? 0));
+  if (missing === 0) return;
+  const moves = { adjust: -missing, wallet: missing };
+  await post(sql, { account, kind: 'adjustment', ref: 'wallet', at: now, moves });
+}

@@ -1,0 +1,63 @@
+/** The sandbox inside a command: the store of the data folder, served in this process over a private socket. */
+import type { Host } from '../host.ts';
+import type { Secret } from '../secret.ts';
+import { assemble, randomSeed } from './assemble.ts';
+import type { IsRunning } from './owner.ts';
+import { privateFolder } from './private-place.ts';
+import { socketFolder, socketPlace, storeFile, storeFolder } from './socket-place.ts';
+
+export interface EmbeddedSandbox {
+  readonly socketPath: string;
+  /** `http://localhost`; the service is below `/v1`. */
+  readonly origin: string;
+  /** Random and in memory only, as is the admin token. */
+  readonly key: Secret;
+  readonly adminToken: Secret;
+  /** Finishes running requests, closes the store, removes the socket. */
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  /** Version of cardwright, for `sandbox status`. */
+  readonly version: string;
+  /** Told about errors nobody expected; their requests were answered 500. */
+  readonly onFault?: (error: unknown) => void;
+  /** Tells whether a pid is taken, for systems without /proc. */
+  readonly isRunning?: IsRunning;
+}
+
+/**
+ * Opens the store in the data folder, made and filled with `demo` on first use, and serves it. Any number of processes
+ * may do so at once. Throws `check_failed` for a store that cannot be used, `guarded` for unsafe folders.
+ */
+export async function openEmbedded(
+  host: Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform'>,
+  { version, isRunning, onFault = () => undefined }: EmbeddedOptions,
+): Promise<EmbeddedSandbox> {
+  await privateFolder(storeFolder(host.folders.data), host.platform);
+  const place = await socketPlace(host, socketFolder(host.folders.runtime));
+  const { server, key, adminToken, stop } = await assemble({
+    host,
+    path: storeFile(host.folders.data),
+    place,
+    seed: randomSeed(host),
+    ids: 'derived',
+    data: 'demo',
+    rateLimits: true,
+    version,
+    isRunning,
+    onFault,
+  });
+  const tidied = place.tidy().catch(onFault);
+  return {
+    socketPath: place.socketPath,
+    origin: server.origin,
+    key,
+    adminToken,
+    stop: async () => {
+      await tidied;
+      await stop();
+      await place.remove();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+/** What is refused before anything is looked at: other hosts, browsers, and HTTP as nobody honest speaks it. */
+import type { IncomingMessage } from 'node:http';
+
+/** A refusal by the server itself, not by the service; 421 has no word of the service. */
+export interface Turned {
+  readonly status: 400 | 403 | 421;
+  readonly error: 'invalid_request' | 'forbidden';
+  readonly message: string;
+}
+
+/** Headers that must not be repeated: which of two counts is a matter of taste. */
+const SINGLE = ['host', 'authorization', 'x-idempotency-key', 'content-type', 'content-length'];
+
+export function turnedAway(request: IncomingMessage, hosts: readonly string[]): Turned | undefined {
+  if (request.httpVersion !== '1.1') return bad('Only HTTP/1.1 is spoken here.');
+  if (request.url?.startsWith('/') !== true) return bad('The target of a request must be a path.');
+  const repeated = SINGLE.find(name => countOf(request.rawHeaders, name) > 1);
+  if (repeated !== undefined) return bad(`The header ${repeated} is given twice.`);
+  if (!hosts.includes(request.headers.host?.toLowerCase() ?? '')) {
+    return { status: 421, error: 'invalid_request', message: 'This host is not served here.' };
+  }
+  const site = request.headers['sec-fetch-site'];
+  if (request.headers.origin !== undefined || (site !== undefined && site !== 'none')) {
+    return { status: 403, error: 'forbidden', message: 'Web pages may not use the sandbox.' };
+  }
+  return undefined;
+}
+
+function bad(message: string): Turned {
+  return { status: 400, error: 'invalid_request', message };
+}
+
+function countOf(rawHeaders: readonly string[], name: string): number {
+  return rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length;
+}

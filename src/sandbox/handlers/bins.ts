@@ -1,0 +1,9 @@
+/** bins.list */
+import type { Handlers } from '../handler.ts';
+import { wireBin } from '../objects.ts';
+import { allBins } from '../store/bins.ts';
+
+export const listBins: Handlers['bins.list'] = async ({ sql, account }) => {
+  const rows = await allBins(sql, account);
+  return { data: rows.map(wireBin), page: {} };
+};

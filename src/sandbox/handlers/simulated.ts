@@ -1,0 +1,45 @@
+/** What every simulation answers: the ids it made, the events it caused and the balances after. */
+import type { EventName } from '../../contract/events.ts';
+import { type Cents, toUsd } from '../../money.ts';
+import type { Act } from '../acting.ts';
+import type { AdminHandlers, AdminName } from '../handler.ts';
+import { cardById } from '../store/cards.ts';
+import { walletOf } from '../store/wallet.ts';
+
+export interface Done {
+  readonly outcome: string;
+  readonly card_id?: string;
+  readonly transaction_id?: string;
+  readonly authorization_id?: string;
+  readonly challenge_id?: string;
+  readonly deposit_id?: string;
+  readonly decline_reason?: string;
+}
+
+type CallOf<N extends AdminName> = Parameters<AdminHandlers[N]>[0];
+
+/** Makes a handler of what one simulation does; adds events and balances to what it says. */
+export function simulation<N extends AdminName>(
+  _name: N,
+  work: (act: Act, input: CallOf<N>['input']) => Promise<Done>,
+): (call: CallOf<N>) => Promise<Readonly<Record<string, unknown>>> {
+  return async call => {
+    const { sql, account, now, chance } = call;
+    const events: EventName[] = [];
+    const emit: Act['emit'] = async (event, data) => {
+      events.push(event);
+      await call.emit(event, data);
+    };
+    const done = await work({ sql, account, now, chance, emit }, call.input);
+    return { ...done, ...(await balances(call, done.card_id)), events };
+  };
+}
+
+async function balances({ sql, account }: Pick<Act, 'sql' | 'account'>, cardId: string | undefined) {
+  const card = cardId === undefined ? undefined : await cardById(sql, account, cardId);
+  const wallet = (await walletOf(sql, account))?.balance ?? (0 as Cents);
+  return {
+    ...(card && { card_status: card.status, card_balance: toUsd(card.balance) }),
+    wallet_balance: toUsd(wallet),
+  };
+}

@@ -1,0 +1,96 @@
+/**
+ * Double entry (SANDBOX, section 8). Every change of money is one entry of at least two postings that sum to 0;
+ * entries are only ever added. The balances on wallet and card rows are caches that move with them, never alone.
+ */
+import { CliError } from '../errors.ts';
+import { type Cents, cents, sumCents } from '../money.ts';
+import { insertEntry, insertPostings, moveCard, moveWallet } from './store/ledger.ts';
+import type { Sql } from './store/sql.ts';
+
+export type EntryKind =
+  | 'deposit'
+  | 'adjustment'
+  | 'create'
+  | 'fund'
+  | 'withdraw'
+  | 'authorize'
+  | 'release'
+  | 'settle'
+  | 'refund'
+  | 'terminate';
+
+/** What moves in which account, cents; those left out do not move. `card` and `hold` are the entry's card's. */
+export interface Movement {
+  readonly wallet?: number;
+  readonly card?: number;
+  readonly hold?: number;
+  /** `ext:crypto`, `ext:network` and `ext:adjust`: the world outside. */
+  readonly crypto?: number;
+  readonly network?: number;
+  readonly adjust?: number;
+}
+
+export interface Entry {
+  readonly account: string;
+  readonly kind: EntryKind;
+  /** Transaction, deposit or card it is about. */
+  readonly ref: string;
+  readonly at: number;
+  /** Needed when `card` or `hold` moves. */
+  readonly card?: string;
+  readonly moves: Movement;
+}
+
+/** Balances after an entry; those of a card when the entry moved one. */
+export interface Balances {
+  readonly wallet: Cents;
+  readonly card: { readonly balance: Cents; readonly hold: Cents } | undefined;
+}
+
+/**
+ * Writes an entry and moves the balances, the wallet's row first. Throws `internal` for an entry that does not sum
+ * to 0 or moves fewer than two accounts, and the store's error when a hold would fall below 0: all bugs of a rule.
+ */
+export async function post(sql: Sql, entry: Entry): Promise<Balances> {
+  const { account, moves } = entry;
+  const postings = postingsOf(entry);
+  if (postings.length < 2 || sumCents(postings.map(({ amount }) => amount)) !== 0) {
+    throw new CliError('internal', { message: `not a balanced entry: ${entry.kind} ${JSON.stringify(moves)}` });
+  }
+  const wallet = await moveWallet(sql, account, {
+    wallet: cents(moves.wallet ?? 0),
+    deposited: cents(-(moves.crypto ?? 0) - (moves.adjust ?? 0)),
+    spent: cents(moves.network ?? 0),
+  });
+  if (wallet === undefined) throw new CliError('internal', { message: `no wallet for account ${account}` });
+  const card = await movedCard(sql, entry);
+  await insertEntry(sql, account, { id: wallet.entries, kind: entry.kind, ref: entry.ref, created_at: entry.at });
+  await insertPostings(
+    sql,
+    account,
+    postings.map(posting => ({ ...posting, entry_id: wallet.entries })),
+  );
+  return { wallet: wallet.balance, card };
+}
+
+async function movedCard(sql: Sql, { account, card, moves }: Entry): Promise<Balances['card']> {
+  if (moves.card === undefined && moves.hold === undefined) return undefined;
+  const row =
+    card === undefined
+      ? undefined
+      : await moveCard(sql, account, { id: card, card: cents(moves.card ?? 0), hold: cents(moves.hold ?? 0) });
+  if (row === undefined) throw new CliError('internal', { message: `no card ${card} for account ${account}` });
+  return row;
+}
+
+function postingsOf({ account, card, moves }: Entry): readonly { ledger: string; amount: Cents }[] {
+  const all: [string, number | undefined][] = [
+    [`wallet:${account}`, moves.wallet],
+    [`card:${card}`, moves.card],
+    [`hold:${card}`, moves.hold],
+    ['ext:crypto', moves.crypto],
+    ['ext:network', moves.network],
+    ['ext:adjust', moves.adjust],
+  ];
+  return all.flatMap(([ledger, amount]) => (amount ? [{ ledger, amount: cents(amount) }] : []));
+}

@@ -1,0 +1,36 @@
+/** The way out of a store that cannot be used: aside with it. Nothing is deleted. */
+import { lstat, mkdir, rename } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Clock, Folders } from '../host.ts';
+import { codeOf } from './private-place.ts';
+import { storeFile, storeFolder } from './socket-place.ts';
+
+/** The log first: a database without it is older but whole, a log beside another database is a danger. */
+const PARTS = ['-wal', '-shm', ''] as const;
+
+/**
+ * Moves the store and its two companions into a fresh 0700 folder beside it, `store-<time>`. Resolves to where they
+ * are now; empty when there was no store. The next command makes a new one.
+ */
+export async function resetHard(folders: Pick<Folders, 'data'>, clock: Pick<Clock, 'now'>): Promise<string[]> {
+  const time = new Date(clock.now()).toISOString().replaceAll(/[-:]/g, '');
+  const aside = join(storeFolder(folders.data), `store-${time}`);
+  const here = await existing(PARTS.map(part => storeFile(folders.data) + part));
+  if (here.length > 0) await mkdir(aside, { mode: 0o700 });
+  const moved = here.map(path => join(aside, basename(path)));
+  for (const [index, path] of here.entries()) await rename(path, moved[index] ?? aside);
+  return moved;
+}
+
+async function existing(paths: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const path of paths) {
+    try {
+      await lstat(path);
+      found.push(path);
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,56 @@
+/** Times of the service: ms UTC inside, ISO 8601 text on the wire. */
+import { Refused } from '../handler.ts';
+
+const DAY = 86_400_000;
+
+/** `2026-01-05T10:00:00Z`, with milliseconds only where there are some (A-137). */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
+}
+
+/** Last second of the month 36 months on (A-138). */
+export function cardExpiry(createdAt: number): number {
+  const created = new Date(createdAt);
+  return Date.UTC(created.getUTCFullYear(), created.getUTCMonth() + 37, 1) - 1000;
+}
+
+/** Expired is a predicate, not a status (A-165). The last second of the month still counts. */
+export function isExpired(card: { readonly expires_at: number }, now: number): boolean {
+  return now > card.expires_at;
+}
+
+export interface Span {
+  readonly from: number;
+  readonly before: number;
+}
+
+/** The calendar month, UTC, that holds `now` (A-161). */
+export function monthOf(now: number): Span {
+  const date = new Date(now);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  return { from: Date.UTC(year, month, 1), before: Date.UTC(year, month + 1, 1) };
+}
+
+/**
+ * Ends of a `from`/`to` filter, ms, both inclusive; a bare date in `to` is the end of that UTC day, a time without
+ * offset is UTC (A-26). Throws `invalid_request` when from is after to.
+ */
+export function inclusiveRange(asked: { from?: string | undefined; to?: string | undefined }): {
+  from?: number | undefined;
+  to?: number | undefined;
+} {
+  const from = asked.from === undefined ? undefined : utc(asked.from);
+  const to = asked.to === undefined ? undefined : utc(asked.to) + (isBareDate(asked.to) ? DAY - 1 : 0);
+  if (from !== undefined && to !== undefined && from > to) {
+    throw new Refused('invalid_request', `from: ${asked.from} is after to: ${asked.to}`);
+  }
+  return { from, to };
+}
+
+const isBareDate = (text: string) => !text.includes('T');
+
+/** JavaScript reads a time without offset as local time; the service has UTC alone. */
+function utc(text: string): number {
+  const hasOffset = isBareDate(text) || /(Z|[+-]\d{2}:\d{2})$/.test(text);
+  return Date.parse(hasOffset ? text : `${text}Z`);
+}

@@ -1,0 +1,29 @@
+/** What happens by itself (SANDBOX, section 6), under the same rules as what is asked for. */
+import { AUTHORIZATION_EXPIRY, release } from '../authorizations.ts';
+import { CHALLENGE_EXPIRY, failChallenge } from '../challenges.ts';
+import { countConfirmation, DEPOSIT_CONFIRMATION } from '../deposits.ts';
+import { challengeById } from '../store/challenges.ts';
+import { depositById } from '../store/deposits.ts';
+import { authorizationById } from '../store/transactions.ts';
+import type { TimerActions, TimerCall } from '../timers.ts';
+
+async function expireAuthorization(call: TimerCall): Promise<void> {
+  const row = await authorizationById(call.sql, call.account, call.ref);
+  if (row?.status === 'pending') await release(call, row, { amount: row.held, ending: 'expired' });
+}
+
+async function expireChallenge(call: TimerCall): Promise<void> {
+  const row = await challengeById(call.sql, call.account, call.ref);
+  if (row?.status === 'pending') await failChallenge(call, row, 'expired');
+}
+
+async function addConfirmation(call: TimerCall): Promise<void> {
+  const row = await depositById(call.sql, call.account, call.ref);
+  if (row?.status === 'pending') await countConfirmation(call, row);
+}
+
+export const TIMER_ACTIONS = {
+  [AUTHORIZATION_EXPIRY]: expireAuthorization,
+  [CHALLENGE_EXPIRY]: expireChallenge,
+  [DEPOSIT_CONFIRMATION]: addConfirmation,
+} as const satisfies TimerActions;

@@ -1,0 +1,90 @@
+/** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (SANDBOX, section 10). */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { CliError } from '../errors.ts';
+import { headersFor } from './answer.ts';
+import { Gone } from './body.ts';
+import { Exchange } from './exchange.ts';
+import { codeOf } from './private-place.ts';
+import type { ServiceParts } from './service.ts';
+import { StoreBroken } from './store/faults.ts';
+
+export type Place = { readonly socketPath: string } | { readonly port: number };
+
+export interface RunningServer {
+  /** `http://localhost` over a socket, `http://127.0.0.1:<port>` else. */
+  readonly origin: string;
+  /** Finishes running requests and frees the place. */
+  stop(): Promise<void>;
+}
+
+const TIMES = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 } as const;
+const MOST_CONNECTIONS = 256;
+
+/** Serves until stopped, or until a commit fails and nothing true can be said any more. Throws `unreachable`. */
+export async function serve(parts: ServiceParts, place: Place): Promise<RunningServer> {
+  const exchange = new Exchange(parts);
+  const running = new Set<Promise<void>>();
+  const server = createServer(TIMES, (request, response) => {
+    const done = answerOne(request, response).catch((error: unknown) => {
+      request.socket.destroy();
+      if (error instanceof Gone) return;
+      if (error instanceof StoreBroken) server.close().closeAllConnections();
+      parts.onFault(error);
+    });
+    running.add(done);
+    void done.finally(() => running.delete(done));
+  });
+  const answerOne = async (request: IncomingMessage, response: ServerResponse) => {
+    const { answer, requestId } = await exchange.answer(request);
+    response.writeHead(answer.status, headersFor(answer, requestId)).end(answer.body);
+  };
+  server.maxConnections = MOST_CONNECTIONS;
+  server.on('clientError', answerUnreadable);
+  await listening(server, place);
+  exchange.hosts = hostsOf(server, place);
+  return {
+    origin: `http://${exchange.hosts[0]}`,
+    stop: async () => {
+      const closed = new Promise(resolve => server.close(resolve));
+      server.closeIdleConnections();
+      await Promise.all(running);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** What could not be parsed, or came too slowly; there is no request to answer. */
+function answerUnreadable(error: Error, socket: Socket): void {
+  if (!socket.writable || socket.bytesWritten > 0) {
+    socket.destroy();
+    return;
+  }
+  const status = codeOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
+  socket.end(`HTTP/1.1 ${status}\r\nX-Sandbox: true\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
+function listening(server: Server, place: Place): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', error => reject(cannotListen(place, error)));
+    const options = 'port' in place ? { host: '127.0.0.1', port: place.port } : { path: place.socketPath };
+    server.listen(options, resolve);
+  });
+}
+
+function hostsOf(server: Server, place: Place): readonly string[] {
+  if ('socketPath' in place) return ['localhost'];
+  const { port } = server.address() as AddressInfo;
+  return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+}
+
+function cannotListen(place: Place, error: Error): CliError {
+  const where = 'port' in place ? `port ${place.port} of 127.0.0.1` : place.socketPath;
+  return new CliError('unreachable', {
+    message: `the sandbox cannot listen on ${where}: ${codeOf(error) ?? error.message}`,
+    hint: 'port' in place ? 'cardwright sandbox start --port 0' : 'cardwright doctor',
+    outcome: 'not_sent',
+    cause: error,
+  });
+}

@@ -1,0 +1,78 @@
+/** Where an embedded sandbox listens: a socket in a folder of this user alone, or a pipe with a random name. */
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Host } from '../host.ts';
+import { codeOf, privateFolder } from './private-place.ts';
+
+export interface SocketPlace {
+  readonly socketPath: string;
+  /** Removes what was left by processes that died; the names of live ones stay. */
+  tidy(): Promise<void>;
+  /** Removes the socket, and the folder when it was made for it. */
+  remove(): Promise<void>;
+}
+
+/** Longer paths are cut silently by some versions of Node and refused by others. */
+const LONGEST_PATH = 100;
+/** ms; a younger socket may belong to a process that is about to listen. */
+const SETTLED_AGE = 2_000;
+
+/** A fresh place in `folder`, in a temporary folder when its path would be too long or `folder` is undefined. */
+export async function socketPlace(
+  host: Pick<Host, 'clock' | 'random' | 'pid' | 'platform'>,
+  folder: string | undefined,
+): Promise<SocketPlace> {
+  const name = `${host.pid}-${Buffer.from(host.random.bytes(6)).toString('hex')}`;
+  if (host.platform === 'win32') {
+    const nothing = async () => undefined;
+    return { socketPath: `\\\\.\\pipe\\cardwright-${name}`, tidy: nothing, remove: nothing };
+  }
+  const wanted = folder === undefined ? undefined : join(folder, `${name}.sock`);
+  if (folder !== undefined && wanted !== undefined && Buffer.byteLength(wanted) <= LONGEST_PATH) {
+    await privateFolder(folder, host.platform);
+    return {
+      socketPath: wanted,
+      tidy: () => removeLeftovers(folder, host.clock.now()),
+      remove: () => rm(wanted, { force: true }),
+    };
+  }
+  const own = await mkdtemp(join(tmpdir(), 'cw-'));
+  return {
+    socketPath: join(own, `${name}.sock`),
+    tidy: async () => undefined,
+    remove: () => rm(own, { recursive: true, force: true }),
+  };
+}
+
+async function removeLeftovers(folder: string, now: number): Promise<void> {
+  const names = await readdir(folder);
+  const sockets = names.filter(name => /^\d+-[0-9a-f]+\.sock$/.test(name)).map(name => join(folder, name));
+  await Promise.all(sockets.map(path => removeIfLeft(path, now)));
+}
+
+/** Nobody listens any more: whoever made it is dead, in this container or another. */
+async function removeIfLeft(path: string, now: number): Promise<void> {
+  try {
+    const found = await lstat(path);
+    if (found.isSocket() && now - found.mtimeMs > SETTLED_AGE && (await isRefused(path))) await rm(path);
+  } catch (error) {
+    // Gone meanwhile: another process tidies too.
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+function isRefused(path: string): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = connect(path);
+    socket.once('connect', () => resolve(false));
+    socket.once('error', error => resolve(codeOf(error) === 'ECONNREFUSED'));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+/** Folder of the sockets below the runtime folder. */
+export const socketFolder = (runtime: string) => join(runtime, 'sandbox');
+export const storeFile = (data: string) => join(data, 'sandbox', 'store.db');
+export const storeFolder = (data: string) => dirname(storeFile(data));

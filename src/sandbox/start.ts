@@ -1,0 +1,90 @@
+/** A sandbox for test suites and programs: in memory by default, on a loopback port or a socket. */
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { CliError } from '../errors.ts';
+import { toCents } from '../money.ts';
+import type { Secret } from '../secret.ts';
+import { assemble, type SandboxHost } from './assemble.ts';
+import type { ClockRow } from './clock.ts';
+import { libraryHost } from './library-host.ts';
+import { SERVICE_PATH } from './routing.ts';
+import { type SocketPlace, socketPlace } from './socket-place.ts';
+import type { IdForm } from './store/meta.ts';
+
+export interface SandboxOptions {
+  /** `memory` (the default) or the path of a file. */
+  readonly store?: 'memory' | string;
+  readonly listen?: 'socket' | 'tcp';
+  /** For `tcp`; any free one when left out. */
+  readonly port?: number;
+  /** Fixes ids, numbers and codes; 1 when left out, so that two runs are alike. */
+  readonly seed?: number;
+  /** `counted` gives `card_1`, `req_2`. */
+  readonly ids?: IdForm;
+  readonly data?: 'empty' | 'demo';
+  /** USD in the wallet of data set `empty`. */
+  readonly wallet?: number;
+  /** A frozen clock stands at an ISO 8601 time. */
+  readonly clock?: { readonly mode: 'real' } | { readonly mode: 'frozen'; readonly at: string };
+  readonly rateLimits?: boolean;
+  readonly version?: string;
+  readonly host?: SandboxHost;
+  /** Told about errors nobody expected; without it they are answered 500 and nothing more. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+export interface RunningSandbox extends AsyncDisposable {
+  /** Base address including `/v1`; `http://localhost/v1` when `socketPath` is there. */
+  readonly url: string;
+  readonly socketPath?: string;
+  readonly key: Secret;
+  readonly adminToken: Secret;
+  stop(): Promise<void>;
+}
+
+/** Throws `check_failed` for a store that cannot be used, `unreachable` for a taken port, `usage` for a bad time. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
+  const host = options.host ?? libraryHost();
+  const { store = 'memory', wallet } = options;
+  if (store !== 'memory') await mkdir(dirname(store), { recursive: true, mode: 0o700 });
+  const socket = options.listen === 'socket' ? await socketPlace(host, undefined) : undefined;
+  const { server, key, adminToken, stop } = await assemble({
+    host,
+    path: store,
+    place: socket ?? { port: options.port ?? 0 },
+    seed: options.seed ?? 1,
+    ids: options.ids ?? 'derived',
+    data: options.data ?? 'empty',
+    wallet: wallet === undefined ? undefined : toCents(wallet),
+    clock: clockOf(options.clock),
+    rateLimits: options.rateLimits ?? true,
+    version: options.version ?? 'library',
+    onFault: options.onFault ?? (() => undefined),
+  });
+  let stopped: Promise<void> | undefined;
+  const stopOnce = () => {
+    stopped ??= stop().then(() => socket?.remove());
+    return stopped;
+  };
+  return {
+    url: server.origin + SERVICE_PATH,
+    ...placeOf(socket),
+    key,
+    adminToken,
+    stop: stopOnce,
+    [Symbol.asyncDispose]: stopOnce,
+  };
+}
+
+function placeOf(socket: SocketPlace | undefined): { socketPath?: string } {
+  return socket === undefined ? {} : { socketPath: socket.socketPath };
+}
+
+function clockOf(clock: SandboxOptions['clock']): ClockRow | undefined {
+  if (clock === undefined) return undefined;
+  const row = { mode: clock.mode, at: 0, real_since: 0, rate_milli: 1000 };
+  if (clock.mode === 'real') return row;
+  const at = Date.parse(clock.at);
+  if (Number.isNaN(at)) throw new CliError('usage', { message: `not an ISO 8601 time: ${clock.at}` });
+  return { ...row, at };
+}

@@ -1,0 +1,108 @@
+/** Statements on `cards`. Balances are changed by the ledger alone. */
+import type { CARD_STATUSES } from '../../contract/card.ts';
+import type { Cents } from '../../money.ts';
+import type { Sql, SqlValue } from './sql.ts';
+
+export type CardStatus = (typeof CARD_STATUSES)[number];
+
+export interface CardRow {
+  readonly id: string;
+  readonly bin_id: string;
+  readonly network: 'visa' | 'mastercard';
+  readonly last4: string;
+  readonly status: CardStatus;
+  /** Available, open holds taken off (A-150). */
+  readonly balance: Cents;
+  readonly hold: Cents;
+  readonly spending_limit: Cents;
+  readonly label: string;
+  /** JSON list. */
+  readonly allowed_categories: string;
+  readonly auto_freeze_at: Cents | null;
+  /** JSON object. */
+  readonly metadata: string;
+  readonly created_at: number;
+  readonly expires_at: number;
+}
+
+export type NewCard = Omit<CardRow, 'last4' | 'status' | 'balance' | 'hold'> & {
+  readonly number: string;
+  readonly cvv: string;
+};
+
+export interface CardSecrets {
+  readonly number: string;
+  /** Null once the card is terminated. */
+  readonly cvv: string | null;
+}
+
+// The number itself leaves the store through `cardSecrets` only.
+const COLUMNS = `id, bin_id, network, substr(number, 13) as last4, status, balance, hold, spending_limit, label,
+  allowed_categories, auto_freeze_at, metadata, created_at, expires_at`;
+
+export const cardById = (sql: Sql, account: string, id: string) =>
+  sql.get<CardRow>(`select ${COLUMNS} from cards where account_id = ? and id = ?`, account, id);
+
+export const cardSecrets = (sql: Sql, account: string, id: string) =>
+  sql.get<CardSecrets>('select number, cvv from cards where account_id = ? and id = ?', account, id);
+
+export const cardWithNumber = (sql: Sql, account: string, number: string) =>
+  sql.get<{ readonly id: string }>('select id from cards where account_id = ? and number = ?', account, number);
+
+/** Inserts an active card with nothing on it; the ledger funds it in the same transaction. */
+export const insertCard = (sql: Sql, account: string, card: NewCard) =>
+  sql.run(
+    `insert into cards (account_id, id, bin_id, network, number, cvv, status, balance, hold, spending_limit, label,
+      allowed_categories, auto_freeze_at, metadata, created_at, expires_at)
+     values (?, ?, ?, ?, ?, ?, 'active', 0, 0, ?, ?, ?, ?, ?, ?, ?)`,
+    account,
+    card.id,
+    card.bin_id,
+    card.network,
+    card.number,
+    card.cvv,
+    card.spending_limit,
+    card.label,
+    card.allowed_categories,
+    card.auto_freeze_at,
+    card.metadata,
+    card.created_at,
+    card.expires_at,
+  );
+
+export const setCardStatus = (sql: Sql, account: string, change: { id: string; status: 'active' | 'frozen' }) =>
+  sql.run('update cards set status = ? where account_id = ? and id = ?', change.status, account, change.id);
+
+/** Ends the card and erases its security code (SANDBOX, section 10). */
+export const terminateCard = (sql: Sql, account: string, id: string) =>
+  sql.run("update cards set status = 'terminated', cvv = null where account_id = ? and id = ?", account, id);
+
+export interface CardFilter {
+  readonly status?: CardStatus | undefined;
+  readonly bin_id?: string | undefined;
+}
+
+function filtered(account: string, filter: CardFilter): { where: string; values: SqlValue[] } {
+  const wanted = Object.entries({ status: filter.status, bin_id: filter.bin_id }).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  const where = ['account_id = ?', ...wanted.map(([column]) => `${column} = ?`)].join(' and ');
+  return { where, values: [account, ...wanted.map(([, value]) => value)] };
+}
+
+export async function countCards(sql: Sql, account: string, filter: CardFilter = {}): Promise<number> {
+  const { where, values } = filtered(account, filter);
+  const row = await sql.get<{ total: number }>(`select count(*) as total from cards where ${where}`, ...values);
+  return row?.total ?? 0;
+}
+
+/** Newest first (A-22). */
+export function pageOfCards(
+  sql: Sql,
+  account: string,
+  { filter, limit, offset }: { filter: CardFilter; limit: number; offset: number },
+): Promise<readonly CardRow[]> {
+  const { where, values } = filtered(account, filter);
+  const statement = `select ${COLUMNS} from cards where ${where} order by created_at desc, id desc limit ? offset ?`;
+  return sql.all<CardRow>(statement, ...values, limit, offset);
+}

@@ -1,0 +1,48 @@
+/** What an error of the engine means for the transaction it hit. */
+
+/** A commit failed and nobody knows whether it lasted: whoever waits gets no answer and the server stops. */
+export class StoreBroken extends Error {
+  override readonly name = 'StoreBroken';
+}
+
+const BUSY = 5;
+const BUSY_SNAPSHOT = 517;
+const IO_ERROR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CONSTRAINT = 19;
+const NOT_A_DATABASE = 26;
+
+/** The engine's own number of an error, undefined for anything else that was thrown. */
+export function engineCode(error: unknown): number | undefined {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
+  return typeof code === 'number' ? code : undefined;
+}
+
+function primary(error: unknown): number {
+  return (engineCode(error) ?? 0) & 255;
+}
+
+/** Another process holds the lock: worth another try. 517 means a statement of ours is still open: it is not. */
+export function isBusy(error: unknown): boolean {
+  return primary(error) === BUSY && engineCode(error) !== BUSY_SNAPSHOT;
+}
+
+/** The disk is full or failing: the whole transaction is lost, its neighbours too. */
+export function losesAll(error: unknown): boolean {
+  return primary(error) === FULL || primary(error) === IO_ERROR;
+}
+
+/** A COMMIT that failed like this wrote nothing for sure. */
+export function leftNothing(error: unknown): boolean {
+  return primary(error) === FULL || primary(error) === CONSTRAINT;
+}
+
+export function isFull(error: unknown): boolean {
+  return primary(error) === FULL;
+}
+
+/** The file is no database, or a broken one. */
+export function isDamage(error: unknown): boolean {
+  return primary(error) === NOT_A_DATABASE || primary(error) === CORRUPT;
+}

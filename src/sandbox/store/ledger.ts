@@ -1,0 +1,58 @@
+/** Statements on `entries` and `postings`, and the cached balances they move. Called by the ledger alone. */
+import type { Cents } from '../../money.ts';
+import type { Sql, SqlValue } from './sql.ts';
+
+export interface WalletMove {
+  readonly wallet: Cents;
+  readonly deposited: Cents;
+  readonly spent: Cents;
+}
+
+/** Moves the wallet's cached balances and takes the next entry number; the wallet row is locked first, always. */
+export const moveWallet = (sql: Sql, account: string, move: WalletMove) =>
+  sql.get<{ readonly entries: number; readonly balance: Cents }>(
+    `update wallets set entries = entries + 1, balance = balance + ?, deposited = deposited + ?, spent = spent + ?
+     where account_id = ? returning entries, balance`,
+    move.wallet,
+    move.deposited,
+    move.spent,
+    account,
+  );
+
+export const moveCard = (sql: Sql, account: string, move: { id: string; card: Cents; hold: Cents }) =>
+  sql.get<{ readonly balance: Cents; readonly hold: Cents }>(
+    'update cards set balance = balance + ?, hold = hold + ? where account_id = ? and id = ? returning balance, hold',
+    move.card,
+    move.hold,
+    account,
+    move.id,
+  );
+
+export interface EntryRow {
+  readonly id: number;
+  readonly kind: string;
+  readonly ref: string;
+  readonly created_at: number;
+}
+
+export const insertEntry = (sql: Sql, account: string, row: EntryRow) =>
+  sql.run(
+    'insert into entries (account_id, id, kind, ref, created_at) values (?, ?, ?, ?, ?)',
+    account,
+    row.id,
+    row.kind,
+    row.ref,
+    row.created_at,
+  );
+
+export interface PostingRow {
+  readonly entry_id: number;
+  readonly ledger: string;
+  readonly amount: Cents;
+}
+
+export const insertPostings = (sql: Sql, account: string, rows: readonly PostingRow[]) =>
+  sql.run(
+    `insert into postings (account_id, entry_id, ledger, amount) values ${rows.map(() => '(?, ?, ?, ?)').join(', ')}`,
+    ...rows.flatMap((row): SqlValue[] => [account, row.entry_id, row.ledger, row.amount]),
+  );

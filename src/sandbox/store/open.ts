@@ -1,0 +1,128 @@
+/**
+ * Opens the store. The only home of both engines: Node's own SQLite from 3.51.3 on (older ones can lose data when one
+ * process writes while another checkpoints), else the package, which has the same interface.
+ */
+import { createRequire } from 'node:module';
+import process from 'node:process';
+import type { Clock, Randomness } from '../../host.ts';
+import { privateFile } from '../private-place.ts';
+import type { Connection } from './bind.ts';
+import { isBusy, type StoreBroken } from './faults.ts';
+import { createTables, type IdForm, type Meta, openingError, readMeta } from './meta.ts';
+import { QueuedStore } from './queue.ts';
+import { type Sql, type Store, StoreBusy } from './sql.ts';
+import { SCHEMA } from './system-tables.ts';
+
+interface Engine {
+  readonly DatabaseSync: new (path: string, options: { readonly timeout: number }) => Connection;
+}
+
+export interface StoreRequest {
+  /** Path of the file, created 0600 when missing, or `memory`. */
+  readonly path: string;
+  /** Statements that make the domain tables. */
+  readonly tables: readonly string[];
+  /** Seed and form of ids of a store made now; one that exists keeps its own. */
+  readonly seed: number;
+  readonly ids: IdForm;
+  /** Fills a store made now, in the transaction that makes it. */
+  readonly fill: (sql: Sql) => Promise<void>;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly platform: NodeJS.Platform;
+  readonly onBroken?: (error: StoreBroken) => void;
+}
+
+export interface OpenedStore {
+  readonly store: Store;
+  readonly meta: Meta;
+}
+
+const SAFE_VERSION = [3, 51, 3] as const;
+/** ms inside SQLite; longer waits stop the event loop and are unfair, so they are ours. */
+const ENGINE_WAIT = 10;
+const OPENING_PATIENCE = 10_000;
+
+/** Throws `check_failed` for a store that is newer, foreign or damaged, and leaves it untouched. */
+export async function openStore(request: StoreRequest): Promise<OpenedStore> {
+  const { path, platform } = request;
+  if (path !== 'memory') await privateFile(path, platform);
+  let connection: Connection | undefined;
+  try {
+    connection = connectTo(path);
+    return await prepared(connection, request);
+  } catch (error) {
+    if (connection !== undefined) connection.close();
+    throw openingError(path, error);
+  }
+}
+
+/** A bare connection to a file or to `memory`; only the store and its tests have use for it. */
+export function connectTo(path: string): Connection {
+  const { DatabaseSync } = loadEngine();
+  return new DatabaseSync(path === 'memory' ? ':memory:' : path, { timeout: ENGINE_WAIT });
+}
+
+async function prepared(connection: Connection, request: StoreRequest): Promise<OpenedStore> {
+  const { path, clock, random, onBroken } = request;
+  const pragmas = path === 'memory' ? '' : 'pragma synchronous = full;';
+  connection.exec(`${pragmas} pragma foreign_keys = on`);
+  const store = new QueuedStore({ connection, path, clock, random, ...(onBroken && { onBroken }) });
+  // Looked at before anything is changed: switching the log would already write to a foreign file.
+  const found = await store.read(sql => readMeta(sql, path));
+  if (path !== 'memory') await useWriteAheadLog(connection, request);
+  const meta = found ?? (await store.write(sql => made(sql, request)));
+  return { store, meta };
+}
+
+/** Makes and fills the store, unless another process did so meanwhile. */
+async function made(sql: Sql, { path, tables, seed, ids, fill, clock, random }: StoreRequest): Promise<Meta> {
+  const found = await readMeta(sql, path);
+  if (found !== undefined) return found;
+  const instance = Buffer.from(random.bytes(12)).toString('hex');
+  const meta: Meta = { schema: SCHEMA, instance, seed, ids };
+  await createTables(sql, tables, { ...meta, now: clock.now() });
+  await fill(sql);
+  return meta;
+}
+
+async function useWriteAheadLog(connection: Connection, { clock, random }: StoreRequest): Promise<void> {
+  const deadline = clock.monotonic() + OPENING_PATIENCE;
+  for (;;) {
+    try {
+      return connection.exec('pragma journal_mode = wal');
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      if (clock.monotonic() >= deadline) throw new StoreBusy('the store is busy', { cause: error });
+      await clock.sleep(2 + random.fraction() * 18);
+    }
+  }
+}
+
+/** Never both engines in one process: they would not see each other's locks. */
+function loadEngine(): Engine {
+  const builtin = isSafe(process.versions['sqlite']) ? builtinEngine() : undefined;
+  // `require` takes half the time of `import` for this package, and every command with --sandbox waits for it.
+  return builtin ?? (createRequire(import.meta.url)('@photostructure/sqlite') as Engine);
+}
+
+function isSafe(version: string | undefined): boolean {
+  if (version === undefined) return false;
+  const parts = version.split('.').map(Number);
+  for (const [index, least] of SAFE_VERSION.entries()) {
+    const part = parts[index] ?? 0;
+    if (part !== least) return part > least;
+  }
+  return true;
+}
+
+/** Node calls its engine experimental; this one warning is not for our users. */
+function builtinEngine(): Engine | undefined {
+  const warn = process.emitWarning;
+  process.emitWarning = () => undefined;
+  try {
+    return process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown as Engine | undefined;
+  } finally {
+    process.emitWarning = warn;
+  }
+}

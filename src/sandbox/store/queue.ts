@@ -1,0 +1,202 @@
+/**
+ * Transactions on the one connection of this process. Writes of one turn of the event loop share a transaction,
+ * each in its savepoint (group commit); a busy store is tried again with jitter, because a wait inside SQLite is
+ * unfair and stops the event loop (SANDBOX, section 11).
+ */
+import type { Clock, Randomness } from '../../host.ts';
+import { type Connection, Statements } from './bind.ts';
+import { isBusy, isFull, leftNothing, losesAll, StoreBroken } from './faults.ts';
+import { type Sql, type Store, StoreBusy } from './sql.ts';
+
+export interface QueueParts {
+  readonly connection: Connection;
+  readonly path: string;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  /** How long a command waits for the lock, ms. */
+  readonly patience?: number;
+  /** Told once when a commit failed and nobody knows whether it lasted. */
+  readonly onBroken?: (error: StoreBroken) => void;
+}
+
+interface Job {
+  readonly work: (sql: Sql) => Promise<unknown>;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+  readonly deadline: number;
+}
+
+const PATIENCE = 5_000;
+const LARGEST_BATCH = 64;
+
+export class QueuedStore implements Store {
+  readonly path: string;
+  readonly #parts: QueueParts;
+  readonly #statements: Statements;
+  readonly #reads: Job[] = [];
+  readonly #writes: Job[] = [];
+  #draining: Promise<void> | undefined;
+  #refusal: Error | undefined;
+  #closed = false;
+
+  constructor(parts: QueueParts) {
+    this.path = parts.path;
+    this.#parts = parts;
+    this.#statements = new Statements(parts.connection);
+  }
+
+  read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#enqueue(this.#reads, work);
+  }
+
+  write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#enqueue(this.#writes, work);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const broken = this.#refusal !== undefined;
+    this.#refusal ??= new Error('the store is closed');
+    await this.#draining;
+    this.#statements.clear();
+    // Nothing is written to a disk that just failed.
+    if (broken) this.#parts.connection.close();
+    else closeConnection(this.#parts.connection, this.path);
+  }
+
+  #enqueue<T>(jobs: Job[], work: (sql: Sql) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#refusal !== undefined) return reject(this.#refusal);
+      const deadline = this.#parts.clock.monotonic() + (this.#parts.patience ?? PATIENCE);
+      jobs.push({ work, resolve, reject, deadline });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    do {
+      // Lets every request that arrived in this turn of the event loop join.
+      await new Promise(resolve => setImmediate(resolve));
+      await this.#readAll(this.#reads.splice(0));
+      if (this.#writes.length > 0) await this.#writeBatch();
+    } while (this.#reads.length + this.#writes.length > 0);
+    this.#draining = undefined;
+  }
+
+  async #readAll(jobs: readonly Job[]): Promise<void> {
+    const { connection } = this.#parts;
+    for (const job of jobs) {
+      const { sql, end } = this.#statements.open('read');
+      await this.#patiently(job.deadline, async () => {
+        connection.exec('begin');
+        try {
+          const value = await job.work(sql);
+          job.resolve(value as never);
+        } finally {
+          if (connection.isTransaction) connection.exec('rollback');
+        }
+      }).catch(job.reject);
+      end();
+    }
+  }
+
+  async #writeBatch(): Promise<void> {
+    if (!(await this.#begin())) return;
+    const batch = this.#writes.splice(0, LARGEST_BATCH);
+    const settle: (() => void)[] = [];
+    try {
+      for (const job of batch) settle.push(await this.#runOne(job));
+      await this.#commit(Math.max(...batch.map(job => job.deadline)));
+    } catch (error) {
+      if (this.#refusal === undefined && this.#parts.connection.isTransaction) this.#parts.connection.exec('rollback');
+      for (const job of batch) job.reject(error);
+      return;
+    }
+    for (const done of settle) done();
+  }
+
+  /** Takes the write lock; false when everybody who waited for it gave up. */
+  async #begin(): Promise<boolean> {
+    const { connection, clock } = this.#parts;
+    while (this.#writes.length > 0) {
+      try {
+        connection.exec('begin immediate');
+        return true;
+      } catch (error) {
+        const given = isBusy(error) || losesAll(error) ? new StoreBusy('the store is busy', { cause: error }) : error;
+        const now = isBusy(error) ? clock.monotonic() : Number.POSITIVE_INFINITY;
+        for (const late of this.#writes.filter(job => job.deadline <= now)) late.reject(given);
+        this.#writes.splice(0, this.#writes.length, ...this.#writes.filter(job => job.deadline > now));
+        if (this.#writes.length > 0) await this.#pause();
+      }
+    }
+    return false;
+  }
+
+  /** Runs one work in its savepoint; resolves to what is to be told once the transaction is committed. */
+  async #runOne(job: Job): Promise<() => void> {
+    const { connection } = this.#parts;
+    const { sql, end } = this.#statements.open('write');
+    connection.exec('savepoint work');
+    try {
+      const value = await job.work(sql);
+      connection.exec('release work');
+      return () => job.resolve(value as never);
+    } catch (error) {
+      if (!connection.isTransaction || losesAll(error)) {
+        if (connection.isTransaction) connection.exec('rollback');
+        throw new StoreBusy('the store could not take the write', { cause: error });
+      }
+      connection.exec('rollback to work');
+      connection.exec('release work');
+      return () => job.reject(error);
+    } finally {
+      end();
+    }
+  }
+
+  async #commit(deadline: number): Promise<void> {
+    const { connection, onBroken } = this.#parts;
+    try {
+      await this.#patiently(deadline, async () => connection.exec('commit'));
+    } catch (error) {
+      if (error instanceof StoreBusy || leftNothing(error)) {
+        if (connection.isTransaction) connection.exec('rollback');
+        throw isFull(error) ? new StoreBusy('the disk is full', { cause: error }) : error;
+      }
+      const broken = new StoreBroken('a commit failed; whether it lasted is not known', { cause: error });
+      this.#refusal = broken;
+      onBroken?.(broken);
+      throw broken;
+    }
+  }
+
+  async #patiently(deadline: number, step: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await step();
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        if (this.#parts.clock.monotonic() >= deadline) throw new StoreBusy('the store is busy', { cause: error });
+        await this.#pause();
+      }
+    }
+  }
+
+  #pause(): Promise<void> {
+    return this.#parts.clock.sleep(2 + this.#parts.random.fraction() * 18);
+  }
+}
+
+/** Closes a connection; the package's engine keeps its log until then, so it is written back first. */
+export function closeConnection(connection: Connection, path: string): void {
+  try {
+    if (path !== 'memory') connection.exec('pragma wal_checkpoint(truncate)');
+  } catch (error) {
+    // Another process is writing: the log stays, which loses nothing.
+    if (!isBusy(error)) throw error;
+  } finally {
+    connection.close();
+  }
+}

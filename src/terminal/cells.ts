@@ -1,0 +1,121 @@
+/** The text of one value, for three readers: a person's table, a machine's cell, a screen reader. */
+import { centsOf, dollars, plainAmount } from '../money.ts';
+import { printable } from './printable.ts';
+import { isoTime, monthText, parseTimestamp, relativeTime, relativeWords } from './times.ts';
+import type { Column, ColumnKind } from './view.ts';
+
+export interface HumanCells {
+  readonly now: number;
+  /** ISO times in place of relative ones (`-o wide`). */
+  readonly absoluteTimes: boolean;
+}
+
+const RIGHT_ALIGNED: ReadonlySet<ColumnKind> = new Set(['money', 'integer', 'number', 'percent', 'time']);
+
+/** Numbers and ages end at the same column, words begin at one. */
+export function alignment(column: Column): 'left' | 'right' {
+  return RIGHT_ALIGNED.has(column.kind) ? 'right' : 'left';
+}
+
+/** Any JSON value as text: strings as they are, the rest as JSON. Absent is empty. */
+export function plainText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The amount, when the value is a clean JSON number of dollars. Anything else is shown as it came. */
+function amountOf(value: unknown) {
+  return typeof value === 'number' ? centsOf(value) : undefined;
+}
+
+function listText(value: unknown, separator: string): string {
+  const joinable = Array.isArray(value) && value.every(item => isScalar(item) && !`${item}`.includes(separator));
+  return joinable ? value.join(separator) : plainText(value);
+}
+
+function mapText(value: unknown): string {
+  if (!isObject(value)) return plainText(value);
+  return Object.entries(value)
+    .map(([key, item]) => `${key}=${plainText(item)}`)
+    .join(' ');
+}
+
+function timeText(value: unknown, { now, absoluteTimes }: HumanCells): string | undefined {
+  const ms = parseTimestamp(value);
+  if (ms === undefined) return undefined;
+  return absoluteTimes ? isoTime(ms) : relativeTime(ms, now);
+}
+
+function booleanText(value: unknown): string | undefined {
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : undefined;
+}
+
+/** What a person reads in a table; `-` where there is no value. Safe to print. */
+export function humanCell(column: Column, value: unknown, options: HumanCells): string {
+  if (value === undefined || value === null) return '-';
+  return printable(humanText(column, value, options) ?? plainText(value));
+}
+
+function humanText(column: Column, value: unknown, options: HumanCells): string | undefined {
+  switch (column.kind) {
+    case 'money': {
+      const amount = amountOf(value);
+      return amount === undefined ? undefined : dollars(amount);
+    }
+    case 'percent':
+      return typeof value === 'number' && Number.isFinite(value) ? `${value}%` : undefined;
+    case 'boolean':
+      return booleanText(value);
+    case 'time':
+      return timeText(value, options);
+    case 'month':
+      return monthText(value);
+    case 'list':
+      return listText(value, ', ');
+    case 'map':
+      return mapText(value);
+    default:
+      return undefined;
+  }
+}
+
+/** The value a program reads: `120.00`, ISO times in UTC, lists with `;`, objects as JSON. Not escaped yet. */
+export function machineCell(column: Column, value: unknown): string {
+  if (column.kind === 'money') {
+    const amount = amountOf(value);
+    if (amount !== undefined) return plainAmount(amount);
+  }
+  if (column.kind === 'time') {
+    const ms = parseTimestamp(value);
+    if (ms !== undefined) return isoTime(ms);
+  }
+  if (column.kind === 'list') return listText(value, ';');
+  return plainText(value);
+}
+
+/** What a screen reader says: `120.00 US dollars`, `2 hours ago`, `none`. Safe to print. */
+export function spokenCell(column: Column, value: unknown, options: HumanCells): string {
+  if (value === undefined || value === null) return 'none';
+  if (column.kind === 'money') {
+    const amount = amountOf(value);
+    if (amount !== undefined) return `${plainAmount(amount)} US dollars`;
+  }
+  if (column.kind === 'time' && !options.absoluteTimes) {
+    const ms = parseTimestamp(value);
+    if (ms !== undefined) return relativeWords(ms, options.now);
+  }
+  return humanCell(column, value, options);
+}
+
+/** The name a field has in `field: value` lines: `created` for `created_at`, `spending limit`. */
+export function spokenName(field: string): string {
+  return printable(field.replace(/_at$/, '').replaceAll('_', ' '));
+}

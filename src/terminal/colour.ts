@@ -1,0 +1,75 @@
+/** Whether a stream gets colour, and the few colours there are. Home of chalk. */
+import type { Environment, OutputStream } from '../host.ts';
+
+/** 0 is none, 1 the sixteen colours every terminal has. Nothing here needs more. */
+export type ColourLevel = 0 | 1;
+
+export interface ColourQuestion {
+  /** `--color`; `auto` when it was not given. */
+  readonly choice: 'always' | 'auto' | 'never';
+  readonly env: Environment;
+  readonly stream: Pick<OutputStream, 'isTerminal'>;
+}
+
+const OFF_WORDS: ReadonlySet<string> = new Set(['0', 'false']);
+
+/**
+ * `--color` > `NO_COLOR` (non-empty) > `FORCE_COLOR`, `CLICOLOR_FORCE` (not 0) > `CLICOLOR=0` > `TERM=dumb` >
+ * is a terminal. `FORCE_COLOR=0` forbids colour, as it does for Node itself.
+ */
+export function colourLevel({ choice, env, stream }: ColourQuestion): ColourLevel {
+  if (choice !== 'auto') return choice === 'always' ? 1 : 0;
+  if (env['NO_COLOR']) return 0;
+  const forced = env['FORCE_COLOR'];
+  if (forced) return OFF_WORDS.has(forced) ? 0 : 1;
+  const force = env['CLICOLOR_FORCE'];
+  if (force && force !== '0') return 1;
+  if (env['CLICOLOR'] === '0' || env['TERM'] === 'dumb') return 0;
+  return stream.isTerminal ? 1 : 0;
+}
+
+type Brush = (text: string) => string;
+
+export interface Paint {
+  readonly bold: Brush;
+  readonly dim: Brush;
+  readonly red: Brush;
+  readonly green: Brush;
+  readonly yellow: Brush;
+  readonly cyan: Brush;
+}
+
+/** Brushes for a level; at level 0 they return the text itself and nothing is loaded. */
+export async function painter(level: ColourLevel): Promise<Paint> {
+  const same: Brush = text => text;
+  if (level === 0) return { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
+  const { Chalk } = await import('chalk');
+  const { bold, dim, red, green, yellow, cyan } = new Chalk({ level });
+  return { bold, dim, red, green, yellow, cyan };
+}
+
+const WORD_COLOURS: ReadonlyMap<string, keyof Paint> = new Map([
+  ['active', 'green'],
+  ['approved', 'green'],
+  ['completed', 'green'],
+  ['delivered', 'green'],
+  ['done', 'green'],
+  ['ok', 'green'],
+  ['settled', 'green'],
+  ['frozen', 'cyan'],
+  ['pending', 'yellow'],
+  ['unknown', 'yellow'],
+  ['warning', 'yellow'],
+  ['declined', 'red'],
+  ['failed', 'red'],
+  ['refused', 'red'],
+  ['disabled', 'dim'],
+  ['expired', 'dim'],
+  ['terminated', 'dim'],
+]);
+
+/** A status word in its colour; the word itself says everything the colour does. */
+export function paintWord(word: string, paint: Paint): string {
+  const colour = WORD_COLOURS.get(word);
+  return colour === undefined ? word : paint[colour](word);
+}

@@ -1,0 +1,64 @@
+/** Rows as TSV and CSV. Home of csv-stringify. */
+import { machineCell } from './cells.ts';
+import { printable } from './printable.ts';
+import { valueAt } from './rows.ts';
+import type { Column, Row } from './view.ts';
+
+const TSV_ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['\t', '\\t'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\\', '\\\\'],
+]);
+
+function tsvCell(text: string): string {
+  return text.replace(/[\t\n\r\\]/g, character => TSV_ESCAPES.get(character) ?? character);
+}
+
+/**
+ * One line a row, no header, always as many fields as columns: tab, newline, return and backslash inside a value
+ * are written `\t`, `\n`, `\r`, `\\`. On a terminal other control text becomes visible too.
+ */
+export function tsvLines(rows: readonly Row[], columns: readonly Column[], terminal: boolean): string {
+  const finish = terminal ? printable : (text: string) => text;
+  return rows
+    .map(row => columns.map(column => finish(tsvCell(machineCell(column, valueAt(row, column.field))))).join('\t'))
+    .map(line => `${line}\n`)
+    .join('');
+}
+
+/** Text a spreadsheet would run, or text that already looks guarded and must survive the way back. */
+const FORMULA = /^'*[=+\-@\t\r]/;
+
+/** A CSV text cell that no spreadsheet runs as a formula. Numbers do not pass here. */
+export function guardFormula(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text;
+}
+
+/** Takes off what `guardFormula` put on, for reading our own CSV again. */
+export function unguardFormula(text: string): string {
+  return text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text;
+}
+
+export interface CsvStyle {
+  readonly columns: readonly Column[];
+  /** `--csv-raw`: text cells as they are. */
+  readonly raw: boolean;
+  readonly terminal: boolean;
+}
+
+function csvCell(column: Column, value: unknown, style: CsvStyle): string {
+  const machine = machineCell(column, value);
+  const text = style.terminal ? printable(machine) : machine;
+  return style.raw || typeof value === 'number' ? text : guardFormula(text);
+}
+
+/** CSV lines of the rows, or the header line with `undefined`. */
+export async function csvLines(rows: readonly Row[] | undefined, style: CsvStyle): Promise<string> {
+  const { stringify } = await import('csv-stringify/sync');
+  const records =
+    rows === undefined
+      ? [style.columns.map(column => guardFormula(style.terminal ? printable(column.field) : column.field))]
+      : rows.map(row => style.columns.map(column => csvCell(column, valueAt(row, column.field), style)));
+  return stringify(records, { quoted_match: /[\r\n]/, record_delimiter: '\n' });
+}

@@ -1,0 +1,27 @@
+/** One call of `present`, and the rows in it. */
+import type { Environment, Streams } from '../host.ts';
+import { checkNames, rowsOf, sortRows } from './rows.ts';
+import type { OutputSettings, Presentation, Row } from './view.ts';
+
+export interface Job {
+  readonly presentation: Presentation;
+  readonly settings: OutputSettings;
+  readonly streams: Streams;
+  readonly env: Environment;
+}
+
+/** All rows of a result, in the asked order, names checked. Nothing has been written when this throws. */
+export async function collectRows({ presentation, settings }: Job): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  if (presentation.listing === undefined) rows.push(...rowsOf(presentation.data));
+  else for await (const batch of presentation.listing.batches) for (const row of batch) rows.push(row);
+  checkNames(settings, rows, presentation.columns);
+  return sortRows(rows, settings.sort);
+}
+
+/** The rows as they come; all at once where an order was asked for. */
+export async function* batchesOf(job: Job): AsyncIterable<readonly Row[]> {
+  const { listing } = job.presentation;
+  if (listing === undefined || job.settings.sort !== undefined) yield await collectRows(job);
+  else yield* listing.batches;
+}

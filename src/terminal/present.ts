@@ -1,0 +1,124 @@
+/** From a presentation to bytes: which format applies, and what is written whole. */
+import { CliError } from '../errors.ts';
+import type { Environment, Streams } from '../host.ts';
+import { plainText } from './cells.ts';
+import { jsonDocument, jsonLines, yamlDocument } from './documents.ts';
+import { collectRows, type Job } from './job.ts';
+import { printable } from './printable.ts';
+import { writeCsv, writeIds, writeNdjson, writeTsv } from './row-writers.ts';
+import { pick, rowsOf, valueAt } from './rows.ts';
+import { showOnScreen } from './screen-view.ts';
+import { shellAssignments } from './shell-assignments.ts';
+import type { OutputFormat, OutputSettings, Presentation, Row } from './view.ts';
+
+type Form = 'screen' | 'quiet' | 'text' | Exclude<OutputFormat, 'table' | 'wide'>;
+
+/** Tables are for screens: off a terminal they are TSV. `-q` asks for less than a table; a named format stays. */
+function formOf({ presentation, settings, streams }: Job): Form {
+  const { format, quiet } = settings;
+  const tabular = format === 'table' || format === 'wide';
+  if (typeof presentation.data === 'string' && (tabular || format === 'tsv' || format === 'csv' || format === 'id')) {
+    return 'text';
+  }
+  if (!tabular) return format;
+  if (quiet) return 'quiet';
+  const wordsOnly = presentation.data === undefined && presentation.listing === undefined;
+  return streams.stdout.isTerminal || wordsOnly ? 'screen' : 'tsv';
+}
+
+/**
+ * Renders to stdout (answer) and stderr (notes, footers). Throws `usage` for an unknown name in `--fields`,
+ * `--columns` or `--sort`, naming the valid ones, before any output. Names are known when a row seen so far or
+ * a column has them; streaming formats look at the first rows. JSON, YAML and tables are written whole or not
+ * at all. Stops quietly when stdout is closed.
+ */
+export async function present(
+  presentation: Presentation,
+  settings: OutputSettings,
+  streams: Streams,
+  env: Environment,
+): Promise<void> {
+  const job: Job = { presentation, settings, streams, env };
+  const form = formOf(job);
+  switch (form) {
+    case 'screen':
+      return showOnScreen(job);
+    case 'text':
+      return writeText(job, [String(presentation.data)]);
+    case 'quiet':
+      return writeQuietly(job);
+    case 'json':
+      return writeDocument(job, async (value, target) => jsonDocument(value, target));
+    case 'yaml':
+      return writeDocument(job, yamlDocument);
+    case 'ndjson':
+      return typeof presentation.data === 'string'
+        ? writeDocument(job, async (value, target) => jsonLines([value], target))
+        : writeNdjson(job);
+    case 'tsv':
+      return writeTsv(job);
+    case 'csv':
+      return writeCsv(job);
+    case 'id':
+      return writeIds(job);
+    case 'env':
+      return writeAssignments(job);
+  }
+}
+
+async function writeText({ streams }: Job, lines: readonly string[]): Promise<void> {
+  const finish = streams.stdout.isTerminal ? printable : (text: string) => text;
+  if (lines.length > 0) await streams.stdout.write(lines.map(line => `${finish(line)}\n`).join(''));
+}
+
+async function writeQuietly(job: Job): Promise<void> {
+  const { quiet, data, listing, idField = 'id' } = job.presentation;
+  if (quiet !== undefined) return writeText(job, quiet);
+  const [first] = rowsOf(data);
+  // A result without an id, such as the wallet, is itself the requested data.
+  const hasId = first !== undefined && plainText(valueAt(first, idField)) !== '';
+  if (listing !== undefined || hasId) return writeIds(job);
+  return job.streams.stdout.isTerminal ? showOnScreen(job) : writeTsv(job);
+}
+
+type DocumentText = (value: unknown, target: { readonly terminal: boolean }) => Promise<string>;
+
+async function writeDocument(job: Job, text: DocumentText): Promise<void> {
+  const { stdout } = job.streams;
+  const value = documentValue(job.presentation, job.settings, await collectRows(job));
+  await stdout.write(await text(value, { terminal: stdout.isTerminal }));
+}
+
+/** A list is `{data, page}`, everything else the bare resource. */
+function documentValue(presentation: Presentation, settings: OutputSettings, rows: readonly Row[]): unknown {
+  const { data, listing } = presentation;
+  const { fields } = settings;
+  const kept = fields === undefined ? rows : rows.map(row => pick(row, fields));
+  if (listing !== undefined) return { data: kept, page: listing.page() };
+  if (typeof data === 'string') return data;
+  // Rows stand in for the data only where they differ, so that an array of scalars stays one.
+  if (Array.isArray(data)) return fields === undefined && settings.sort === undefined ? data : kept;
+  return kept[0] ?? {};
+}
+
+async function writeAssignments(job: Job): Promise<void> {
+  const { presentation, settings, streams } = job;
+  const rows = await collectRows(job);
+  if (rows.length > 1 || typeof presentation.data === 'string') {
+    const found = rows.length > 1 ? `there are ${rows.length}` : 'this is plain text';
+    throw new CliError('usage', { message: `-o env prints the fields of one ${presentation.noun}; ${found}` });
+  }
+  const [row] = rows;
+  if (row === undefined) return;
+  const { text, leftOut } = shellAssignments(row, presentation.columns, {
+    asked: settings.fields,
+    terminal: streams.stdout.isTerminal,
+  });
+  if (leftOut.length > 0) {
+    const names = printable(leftOut.join(', '));
+    await streams.stderr.write(
+      `left out of -o env, because the name is taken or means something to shells: ${names}\n`,
+    );
+  }
+  await streams.stdout.write(text);
+}

@@ -1,0 +1,171 @@
+/**
+ * Questions to a person. Home of @inquirer/prompts. Asked on stderr, only when stdin and stderr are terminals:
+ * a piped `y` is never an answer (the library itself would take it, and its default is Yes).
+ */
+import { CliError } from '../errors.ts';
+import type { Streams } from '../host.ts';
+import { Secret } from '../secret.ts';
+import { printable } from './printable.ts';
+
+export interface PromptOptions {
+  readonly streams: Pick<Streams, 'stdin' | 'stderr'>;
+  /** False with `--no-input`, `--json`, in CI. */
+  readonly allowed: boolean;
+  /** The real standard input and standard error. */
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  /** Ends an open question with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** The flag that answers the question without asking, for the refusal where nobody can be asked. */
+export interface Substitute {
+  readonly flag: string;
+}
+
+export interface Choice<Value> {
+  readonly value: Value;
+  readonly name: string;
+}
+
+export interface Prompts {
+  readonly available: boolean;
+  /** Yes or no, default No. Throws `not_confirmed` where nobody can be asked. */
+  confirm(question: string, substitute: Substitute): Promise<boolean>;
+  /** True when exactly `expect` was typed. Throws `not_confirmed` where nobody can be asked. */
+  typed(question: string, options: Substitute & { readonly expect: string }): Promise<boolean>;
+  /** Typed without echo. Throws `usage` where nobody can be asked, as the next two do. */
+  secret(question: string, substitute: Substitute): Promise<Secret>;
+  text(question: string, substitute: Substitute): Promise<string>;
+  choose<Value>(question: string, choices: readonly Choice<Value>[], substitute: Substitute): Promise<Value>;
+}
+
+type Library = typeof import('@inquirer/prompts');
+interface LibraryContext {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  readonly signal: AbortSignal;
+}
+type Question<Answer> = (library: Library, context: LibraryContext) => Promise<Answer>;
+
+const plain = (text: string) => text;
+
+/** The library colours without asking about the stream; plain text is right everywhere. */
+const PLAIN_THEME = {
+  prefix: '?',
+  style: {
+    answer: plain,
+    message: plain,
+    error: (text: string) => `> ${text}`,
+    defaultAnswer: (text: string) => `(${text})`,
+    help: plain,
+    highlight: plain,
+    key: plain,
+    description: plain,
+    disabled: plain,
+    maskedText: '[hidden]',
+  },
+} as const;
+
+const END_OF_INPUT = 'end of input';
+
+/**
+ * Asks once. ^C is `interrupted`; a closed input is no answer and never leaves the question open: readline
+ * only pauses its input at ^D, and the library would wait for ever.
+ */
+async function ask<Answer>(options: PromptOptions, question: Question<Answer>, noAnswer: CliError): Promise<Answer> {
+  const library = await import('@inquirer/prompts');
+  const ended = new AbortController();
+  const end = () => setImmediate(() => ended.abort(END_OF_INPUT));
+  const { input, output, signal } = options;
+  const any = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
+  input.on('pause', end).on('end', end);
+  // An input that ended earlier says so no more.
+  if ('readableEnded' in input && input.readableEnded === true) end();
+  try {
+    return await question(library, { input, output, signal: any });
+  } catch (thrown) {
+    throw promptError(thrown, any, noAnswer);
+  } finally {
+    input.off('pause', end).off('end', end);
+  }
+}
+
+function promptError(thrown: unknown, signal: AbortSignal, noAnswer: CliError): unknown {
+  const name = thrown instanceof Error ? thrown.name : '';
+  if (name === 'ExitPromptError') {
+    return new CliError('interrupted', {
+      message: 'cancelled at the question. Nothing was changed.',
+      outcome: 'not_sent',
+    });
+  }
+  if (name !== 'AbortPromptError') return thrown;
+  return signal.reason === END_OF_INPUT ? noAnswer : signal.reason;
+}
+
+function unconfirmed(why: string, { flag }: Substitute): CliError {
+  return new CliError('not_confirmed', {
+    message: `${why}: this needs a confirmation`,
+    hint: `the same command with ${flag}`,
+    outcome: 'not_sent',
+  });
+}
+
+function missing(why: string, { flag }: Substitute): CliError {
+  return new CliError('usage', {
+    message: `${why}: ${flag} is missing`,
+    hint: `the same command with ${flag}`,
+    outcome: 'not_sent',
+  });
+}
+
+const NOBODY = 'nobody can be asked here';
+const NO_ANSWER = 'the input ended without an answer';
+
+/** Questions on the given streams. Each asks by itself; nothing is loaded before the first. */
+export function createPrompts(options: PromptOptions): Prompts {
+  const { streams, allowed } = options;
+  const available = allowed && streams.stdin.isTerminal && streams.stderr.isTerminal;
+
+  const run = async <Answer>(refusal: (why: string) => CliError, question: Question<Answer>): Promise<Answer> => {
+    if (!available) throw refusal(NOBODY);
+    return ask(options, question, refusal(NO_ANSWER));
+  };
+  const input = (question: string): Question<string> => {
+    const message = printable(question);
+    return (library, context) => library.input({ message, theme: PLAIN_THEME }, context);
+  };
+
+  return {
+    available,
+    confirm: (question, substitute) =>
+      run(
+        why => unconfirmed(why, substitute),
+        (library, context) =>
+          library.confirm({ message: printable(question), default: false, theme: PLAIN_THEME }, context),
+      ),
+    typed: async (question, { expect, flag }) => {
+      const answer = await run(why => unconfirmed(why, { flag }), input(question));
+      return answer.trim() === expect;
+    },
+    text: (question, substitute) => run(why => missing(why, substitute), input(question)),
+    secret: async (question, substitute) =>
+      new Secret(
+        await run(
+          why => missing(why, substitute),
+          (
+            library,
+            context, // By default ^T would show what was typed.
+          ) => library.password({ message: printable(question), toggleMask: false, theme: PLAIN_THEME }, context),
+        ),
+      ),
+    choose: (question, choices, substitute) =>
+      run(
+        why => missing(why, substitute),
+        (library, context) => {
+          const named = choices.map(({ value, name }) => ({ value, name: printable(name) }));
+          return library.rawlist({ message: printable(question), choices: named, theme: PLAIN_THEME }, context);
+        },
+      ),
+  };
+}

@@ -1,0 +1,89 @@
+/** The formats that write rows as they come: ndjson, TSV, CSV and ids. */
+import { CliError } from '../errors.ts';
+import { plainText } from './cells.ts';
+import { csvLines, tsvLines } from './delimited.ts';
+import { jsonLines } from './documents.ts';
+import { batchesOf, type Job } from './job.ts';
+import { printable } from './printable.ts';
+import { checkNames, columnsFor, columnsNamed, pick, valueAt } from './rows.ts';
+import type { Column, Row } from './view.ts';
+
+interface RowWriter {
+  /** Text before the first row; the first rows settle the columns. */
+  header?(rows: readonly Row[]): Promise<string>;
+  rows(rows: readonly Row[]): Promise<string>;
+}
+
+/** Writes batch after batch; a closed stdout ends the reading of further pages too. */
+async function streamRows(job: Job, writer: RowWriter): Promise<void> {
+  const { presentation, settings, streams } = job;
+  let begun = false;
+  const begin = async (rows: readonly Row[]) => {
+    checkNames(settings, rows, presentation.columns);
+    begun = true;
+    return (await writer.header?.(rows)) ?? '';
+  };
+  for await (const rows of batchesOf(job)) {
+    if (streams.stdout.closed) return;
+    if (rows.length === 0) continue;
+    // Header and rows are one write: a refusal for these rows leaves stdout empty.
+    const header = begun ? '' : await begin(rows);
+    await streams.stdout.write(header + (await writer.rows(rows)));
+    if (streams.stdout.closed) return;
+  }
+  if (begun) return;
+  const header = await begin([]);
+  if (header !== '') await streams.stdout.write(header);
+}
+
+function delimitedColumns({ presentation, settings }: Job, rows: readonly Row[]): readonly Column[] {
+  const names = settings.columns ?? settings.fields;
+  return names === undefined ? columnsFor(presentation.columns, rows) : columnsNamed(names, presentation.columns);
+}
+
+/** TSV without a header: fixed columns in a fixed order, the same whatever the screen. */
+export function writeTsv(job: Job): Promise<void> {
+  let columns: readonly Column[] = [];
+  return streamRows(job, {
+    header: async rows => {
+      columns = delimitedColumns(job, rows);
+      return '';
+    },
+    rows: async rows => tsvLines(rows, columns, job.streams.stdout.isTerminal),
+  });
+}
+
+/** CSV with a header of field names, also for an empty list. */
+export function writeCsv(job: Job): Promise<void> {
+  let columns: readonly Column[] = [];
+  const style = () => ({ columns, raw: job.settings.csvRaw, terminal: job.streams.stdout.isTerminal });
+  return streamRows(job, {
+    header: async rows => {
+      columns = delimitedColumns(job, rows);
+      return columns.length === 0 ? '' : csvLines(undefined, style());
+    },
+    rows: async rows => csvLines(rows, style()),
+  });
+}
+
+/** One JSON object a line. */
+export function writeNdjson(job: Job): Promise<void> {
+  const { fields } = job.settings;
+  const target = { terminal: job.streams.stdout.isTerminal };
+  return streamRows(job, {
+    rows: async rows => jsonLines(fields === undefined ? rows : rows.map(row => pick(row, fields)), target),
+  });
+}
+
+/** One id a line. Throws `usage` for a result that has none. */
+export function writeIds(job: Job): Promise<void> {
+  const { idField = 'id', noun } = job.presentation;
+  const terminal = job.streams.stdout.isTerminal;
+  const line = (row: Row): string => {
+    const id = plainText(valueAt(row, idField));
+    if (id === '') throw new CliError('usage', { message: `-o id: this ${noun} has no ${idField}` });
+    // A line break inside an id would make two ids of it for xargs.
+    return `${terminal ? printable(id) : id.replace(/[\r\n]/g, printable)}\n`;
+  };
+  return streamRows(job, { rows: async rows => rows.map(line).join('') });
+}

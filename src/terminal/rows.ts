@@ -1,0 +1,103 @@
+/** Rows and their fields: reading a path, choosing, ordering, and refusing a name that is not there. */
+import { CliError } from '../errors.ts';
+import { plainText } from './cells.ts';
+import type { Column, OutputSettings, Row } from './view.ts';
+
+function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A result as rows: an object is one, an array is its elements, anything else one row with `value`. */
+export function rowsOf(data: unknown): readonly Row[] {
+  if (data === undefined) return [];
+  const items = Array.isArray(data) ? data : [data];
+  return items.map(item => (isRow(item) ? item : { value: item }));
+}
+
+/** The value of a field. An exact key wins over a dotted path; inherited keys do not exist. */
+export function valueAt(row: Row, field: string): unknown {
+  if (Object.hasOwn(row, field)) return row[field];
+  let value: unknown = row;
+  for (const key of field.split('.')) {
+    if (!isRow(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+/** Only these fields, in the asked order; one the row does not have is left out. */
+export function pick(row: Row, fields: readonly string[]): Row {
+  return Object.fromEntries(
+    fields.map(field => [field, valueAt(row, field)] as const).filter(([, value]) => value !== undefined),
+  );
+}
+
+function knownNames(rows: readonly Row[], columns: readonly Column[]): Set<string> {
+  const names = new Set(columns.map(column => column.field));
+  for (const row of rows) for (const key of Object.keys(row)) names.add(key);
+  return names;
+}
+
+function sortField(sort: string): string {
+  return sort.startsWith('-') ? sort.slice(1) : sort;
+}
+
+/**
+ * Throws `usage` for the first name of `--fields`, `--columns` or `--sort` that no row and no column has. A
+ * dotted name needs only its first part: the keys of a map are free.
+ */
+export function checkNames(settings: OutputSettings, rows: readonly Row[], columns: readonly Column[]): void {
+  const asked: (readonly [option: string, name: string])[] = [
+    ...(settings.fields ?? []).map(name => ['--fields', name] as const),
+    ...(settings.columns ?? []).map(name => ['--columns', name] as const),
+    ...(settings.sort === undefined ? [] : [['--sort', sortField(settings.sort)] as const]),
+  ];
+  if (asked.length === 0) return;
+  const known = knownNames(rows, columns);
+  for (const [option, name] of asked) {
+    const head = name.split('.')[0] ?? name;
+    if (known.has(name) || (head !== name && known.has(head))) continue;
+    throw new CliError('usage', {
+      message: `${option}: there is no field "${name}". Fields: ${[...known].join(', ')}`,
+      outcome: 'not_sent',
+    });
+  }
+}
+
+function inferredColumn(field: string): Column {
+  return { field, title: field.toUpperCase(), kind: 'text', priority: 1 };
+}
+
+/** The columns of these names. A field that has none of its own gets a plain one. */
+export function columnsNamed(names: readonly string[], columns: readonly Column[]): readonly Column[] {
+  return names.map(name => {
+    const own = columns.find(column => column.field === name);
+    // What was asked for by name is not dropped on a narrow screen.
+    return own === undefined ? inferredColumn(name) : { ...own, priority: 1 };
+  });
+}
+
+/** The columns, or one for each key of the rows where a presentation has none. */
+export function columnsFor(columns: readonly Column[], rows: readonly Row[]): readonly Column[] {
+  return columns.length > 0 ? columns : [...knownNames(rows, [])].map(inferredColumn);
+}
+
+function compare(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (typeof a === 'number' || typeof b === 'number') return typeof a === 'number' ? -1 : 1;
+  const [left, right] = [plainText(a), plainText(b)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Stable order by one field, numbers by value. Rows without the field come last, either way round. */
+export function sortRows(rows: readonly Row[], sort: string | undefined): readonly Row[] {
+  if (sort === undefined) return rows;
+  const field = sortField(sort);
+  const direction = sort.startsWith('-') ? -1 : 1;
+  const keyed = rows.map(row => ({ row, key: valueAt(row, field) ?? undefined }));
+  keyed.sort((a, b) => {
+    if (a.key === undefined || b.key === undefined) return Number(a.key === undefined) - Number(b.key === undefined);
+    return direction * compare(a.key, b.key);
+  });
+  return keyed.map(({ row }) => row);
+}

@@ -1,0 +1,125 @@
+/** What a person sees on a terminal: tables, pairs, records, and the hints beside them on stderr. */
+import { humanCell } from './cells.ts';
+import { colourLevel, painter } from './colour.ts';
+import { collectRows, type Job } from './job.ts';
+import { fitSheet } from './layout.ts';
+import { printable } from './printable.ts';
+import { pairLines, pairsOf, recordLines, recordsLines, spokenPairLines } from './records.ts';
+import { columnsFor, columnsNamed, rowsOf, valueAt } from './rows.ts';
+import { ellipsisFor, NARROWEST_TABLE, screenWidth } from './screen.ts';
+import { drawTable, type Pen } from './table.ts';
+import type { Block, Column, Row } from './view.ts';
+import { createMeasure } from './width.ts';
+
+interface Screen extends Pen {
+  readonly columns: number;
+  readonly job: Job;
+}
+
+async function openScreen(job: Job): Promise<Screen> {
+  const { env, settings, streams } = job;
+  const level = colourLevel({ choice: settings.colour, env, stream: streams.stdout });
+  return {
+    job,
+    columns: screenWidth(env, streams.stdout),
+    paint: await painter(level),
+    measure: await createMeasure(ellipsisFor(env)),
+  };
+}
+
+/** Shows the result on stdout; the footer and the notes go to stderr when somebody reads there. */
+export async function showOnScreen(job: Job): Promise<void> {
+  const { presentation } = job;
+  const rows = await collectRows(job);
+  const screen = await openScreen(job);
+  if (presentation.listing !== undefined) return showListing(rows, screen);
+  const lines = await resultLines(rows, screen);
+  await writeLines(job, lines);
+  await hint(job, presentation.notes ?? []);
+}
+
+async function showListing(rows: readonly Row[], screen: Screen): Promise<void> {
+  const { job } = screen;
+  const { listing, noun } = job.presentation;
+  const footer = listing?.footer?.(rows.length);
+  if (rows.length === 0) return hint(job, [footer ?? `No ${noun} to show.`]);
+  const { lines, hidden } = await rowLines(rows, job.presentation.columns, screen);
+  await writeLines(job, lines);
+  await hint(job, [[footer, hidden].filter(Boolean).join('   '), ...(job.presentation.notes ?? [])]);
+}
+
+async function resultLines(rows: readonly Row[], screen: Screen): Promise<readonly string[]> {
+  const { presentation, settings } = screen.job;
+  const { blocks, columns, data } = presentation;
+  const named = settings.columns ?? settings.fields;
+  if (blocks !== undefined && named === undefined) return blockLines(blocks, screen);
+  if (typeof data === 'string') return [printable(data)];
+  if (Array.isArray(data)) return (await rowLines(rows, columns, screen)).lines;
+  const options = { now: settings.now, absoluteTimes: settings.format === 'wide' };
+  return rowsOf(data).flatMap(row => {
+    const shown = named === undefined ? columnsFor(columns, [row]) : columnsNamed(named, columns);
+    if (settings.accessible) return recordLines(row, shown, { ...options, spoken: true });
+    return pairLines(pairsOf(row, shown, options), screen.measure);
+  });
+}
+
+async function blockLines(blocks: readonly Block[], screen: Screen): Promise<readonly string[]> {
+  const { accessible } = screen.job.settings;
+  const lines: string[] = [];
+  for (const [index, block] of blocks.entries()) {
+    if (block.kind === 'line') lines.push(printable(block.text));
+    else if (block.kind === 'table') lines.push(...(await rowLines(block.rows, block.columns, screen)).lines);
+    else if (accessible) lines.push(...spokenPairLines(block.pairs));
+    else {
+      // Pairs below a sentence belong to it.
+      const indent = blocks[index - 1]?.kind === 'line' ? '  ' : '';
+      lines.push(...pairLines(block.pairs, screen.measure).map(line => indent + line));
+    }
+  }
+  return lines;
+}
+
+interface ShownRows {
+  readonly lines: readonly string[];
+  /** How to see the columns that are not shown. */
+  readonly hidden?: string;
+}
+
+function tableColumns(rows: readonly Row[], columns: readonly Column[], { job }: Screen): readonly Column[] {
+  const { settings } = job;
+  const named = settings.columns ?? settings.fields;
+  if (named !== undefined) return columnsNamed(named, columns);
+  return columnsFor(columns, rows).filter(column => settings.format === 'wide' || column.wideOnly !== true);
+}
+
+async function rowLines(rows: readonly Row[], all: readonly Column[], screen: Screen): Promise<ShownRows> {
+  if (rows.length === 0) return { lines: [] };
+  const { settings, presentation } = screen.job;
+  const columns = tableColumns(rows, all, screen);
+  const options = { now: settings.now, absoluteTimes: settings.format === 'wide' };
+  const cells = () => rows.map(row => columns.map(column => humanCell(column, valueAt(row, column.field), options)));
+  const tabular = !settings.accessible && screen.columns >= NARROWEST_TABLE;
+  const sheet = tabular ? fitSheet({ columns, rows: cells() }, screen.columns, screen.measure) : undefined;
+  if (sheet === undefined) {
+    const style = { ...options, noun: presentation.noun, spoken: settings.accessible };
+    return { lines: recordsLines(rows, columns, style) };
+  }
+  const lines = await drawTable(sheet, screen);
+  if (settings.format === 'wide') {
+    return sheet.dropped.length === 0
+      ? { lines }
+      : { lines, hidden: `Not shown, too narrow: ${sheet.dropped.join(', ')}` };
+  }
+  const more = settings.columns === undefined && settings.fields === undefined && sheet.columns.length < all.length;
+  return more ? { lines, hidden: 'More columns: -o wide' } : { lines };
+}
+
+async function writeLines({ streams }: Job, lines: readonly string[]): Promise<void> {
+  if (lines.length > 0) await streams.stdout.write(`${lines.join('\n')}\n`);
+}
+
+async function hint({ settings, streams }: Job, lines: readonly string[]): Promise<void> {
+  const shown = lines.filter(line => line !== '');
+  if (settings.quiet || !streams.stderr.isTerminal || streams.stdout.closed || shown.length === 0) return;
+  await streams.stderr.write(shown.map(line => `${printable(line)}\n`).join(''));
+}

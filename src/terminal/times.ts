@@ -1,0 +1,86 @@
+/** Time as text: relative for tables, ISO in UTC for machines, words for screen readers. All arguments are ms. */
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Younger than this, either way, is `now`. */
+const NOW = 5 * SECOND;
+
+const STEPS = [
+  { size: DAY, letter: 'd', word: 'day' },
+  { size: HOUR, letter: 'h', word: 'hour' },
+  { size: MINUTE, letter: 'm', word: 'minute' },
+  { size: SECOND, letter: 's', word: 'second' },
+] as const;
+
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/** Milliseconds of ISO 8601 text; a time without a zone is read as UTC. Undefined for anything else. */
+export function parseTimestamp(value: unknown): number | undefined {
+  if (typeof value !== 'string' || !TIMESTAMP.test(value)) return undefined;
+  const zoned = /(?:Z|[+-]\d{2}:?\d{2})$/.test(value.slice(10)) || value.length === 10;
+  const ms = Date.parse(`${value.replace(' ', 'T')}${zoned ? '' : 'Z'}`);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** `2026-11-20T14:03:11Z`; the fraction stays only where there is one. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
+}
+
+interface Span {
+  readonly count: number;
+  readonly letter: string;
+  readonly word: string;
+}
+
+function largestSpan(ms: number): Span | undefined {
+  if (ms < NOW) return undefined;
+  const step = STEPS.find(({ size }) => ms >= size) ?? STEPS[3];
+  return { count: Math.floor(ms / step.size), letter: step.letter, word: step.word };
+}
+
+/** `2h`, `41d`, `now`, and for the future `in 5m`. */
+export function relativeTime(ms: number, now: number): string {
+  const span = largestSpan(Math.abs(now - ms));
+  if (span === undefined) return 'now';
+  return `${ms > now ? 'in ' : ''}${span.count}${span.letter}`;
+}
+
+/** `2 hours ago`, `in 1 minute`, `now`: the same span, for a screen reader. */
+export function relativeWords(ms: number, now: number): string {
+  const span = largestSpan(Math.abs(now - ms));
+  if (span === undefined) return 'now';
+  const text = `${span.count} ${span.word}${span.count === 1 ? '' : 's'}`;
+  return ms > now ? `in ${text}` : `${text} ago`;
+}
+
+/** A length of time in its two largest units: `42s`, `4m58s`, `2h05m`, `3d04h`. Never negative. */
+export function durationText(ms: number): string {
+  const total = Math.max(0, Math.floor(ms / SECOND)) * SECOND;
+  const index = STEPS.findIndex(({ size }) => total >= size);
+  const large = STEPS[index];
+  const small = STEPS[index + 1];
+  if (large === undefined) return '0s';
+  const whole = `${Math.floor(total / large.size)}${large.letter}`;
+  if (small === undefined) return whole;
+  return `${whole}${String(Math.floor((total % large.size) / small.size)).padStart(2, '0')}${small.letter}`;
+}
+
+/** `14:05:12` in the local zone, for live lines. */
+export function timeOfDay(ms: number): string {
+  const date = new Date(ms);
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(part => String(part).padStart(2, '0')).join(':');
+}
+
+/** A card's expiry `11/29`, from `2029-11`, a timestamp (its UTC month) or text already in that form. */
+export function monthText(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (/^\d{2}\/\d{2}$/.test(value)) return value;
+  const ms = parseTimestamp(/^\d{4}-\d{2}$/.test(value) ? `${value}-01` : value);
+  if (ms === undefined) return undefined;
+  const iso = new Date(ms).toISOString();
+  return `${iso.slice(5, 7)}/${iso.slice(2, 4)}`;
+}

@@ -1,0 +1,100 @@
+/**
+ * What a command hands over to be shown. A command returns data and a description of how a person sees it; this
+ * room turns both into the asked-for format. Types and names only: `present()` of present.ts does the work.
+ */
+
+export type OutputFormat = 'table' | 'wide' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'yaml' | 'env' | 'id';
+
+export const OUTPUT_FORMATS: readonly OutputFormat[] = [
+  'table',
+  'wide',
+  'json',
+  'ndjson',
+  'csv',
+  'tsv',
+  'yaml',
+  'env',
+  'id',
+];
+
+export type ColumnKind =
+  | 'text'
+  | 'id'
+  | 'word'
+  /** A JSON number in USD. */
+  | 'money'
+  | 'integer'
+  | 'number'
+  /** A number that already is a percentage: 98.5 is shown as `98.5%`. */
+  | 'percent'
+  | 'boolean'
+  /** ISO 8601 text. */
+  | 'time'
+  /** ISO 8601 text or `YYYY-MM`, shown as `MM/YY`. */
+  | 'month'
+  | 'list'
+  | 'map';
+
+/** How one field of a row is shown. */
+export interface Column {
+  /** Key in the row; a dotted path reaches into objects. */
+  readonly field: string;
+  /** Heading, for example `BALANCE`. */
+  readonly title: string;
+  readonly kind: ColumnKind;
+  /** 1 is never dropped; larger numbers are dropped first when the screen is narrow. */
+  readonly priority: number;
+  /** Shown by `-o wide` only, and always in TSV and CSV. */
+  readonly wideOnly?: true;
+  /** May be shortened with an ellipsis. Labels may, ids never. */
+  readonly shrink?: true;
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** One piece of what a person sees on stdout. Each text is one line; control text in it becomes visible. */
+export type Block =
+  | { readonly kind: 'line'; readonly text: string }
+  | { readonly kind: 'pairs'; readonly pairs: readonly (readonly [label: string, value: string])[] }
+  | { readonly kind: 'table'; readonly columns: readonly Column[]; readonly rows: readonly Row[] };
+
+/** A list result. Rows arrive page by page, so that ndjson, TSV and CSV can be written as they come. */
+export interface Listing {
+  readonly batches: AsyncIterable<readonly Row[]>;
+  /** The JSON `page` object. Called once, after the batches ended. */
+  page(): Readonly<Record<string, unknown>>;
+  /** One hint line for a person, for example `4 cards, page 1. All pages: --all`. */
+  footer?(rows: number): string | undefined;
+}
+
+export interface Presentation {
+  /** A single result, exactly the JSON. Left out when there is a listing. */
+  readonly data?: Row | readonly unknown[] | string;
+  readonly listing?: Listing;
+  /** The fixed order of TSV and CSV; tables pick from them. */
+  readonly columns: readonly Column[];
+  /** What one row is, in the singular: `card`. */
+  readonly noun: string;
+  /** The field printed by `-o id` and `-q`; `id` when left out. */
+  readonly idField?: string;
+  /** The lines of `-q` where they are not the id. */
+  readonly quiet?: readonly string[];
+  /** What a person sees for a single result; without it, pairs made from the columns. */
+  readonly blocks?: readonly Block[];
+  /** `Next: …` lines for a person, on stderr. */
+  readonly notes?: readonly string[];
+}
+
+export interface OutputSettings {
+  readonly format: OutputFormat;
+  readonly fields?: readonly string[];
+  readonly columns?: readonly string[];
+  /** A field name, with a leading `-` for descending order. */
+  readonly sort?: string;
+  readonly quiet: boolean;
+  readonly accessible: boolean;
+  readonly csvRaw: boolean;
+  readonly colour: 'always' | 'auto' | 'never';
+  /** Milliseconds since 1970, for relative times. */
+  readonly now: number;
+}

@@ -1,0 +1,128 @@
+/** A real HTTP server of a few lines, and a client that speaks to it. */
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createService, type ServiceSettings } from '../../src/client/api.ts';
+import type { Operations } from '../../src/contract/calls.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
+import type { Service } from '../../src/contract/service.ts';
+import { CliError } from '../../src/errors.ts';
+import type { Clock, Randomness } from '../../src/host.ts';
+import { Secret } from '../../src/secret.ts';
+
+export const KEY = 'sk_test_CANARYkey0123456789';
+
+/** Real time; waits between attempts are skipped because `fraction` is 0. */
+export const clock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, signal ? { signal } : {}),
+};
+export const random: Randomness = { bytes: count => randomBytes(count), fraction: () => 0 };
+
+export interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+export interface Served {
+  readonly baseUrl: string;
+  readonly seen: Seen[];
+  close(): Promise<void>;
+}
+
+export type Handler = (seen: Seen, response: ServerResponse, request: IncomingMessage) => void;
+
+export async function serve(handler: Handler, socketPath?: string): Promise<Served> {
+  const seen: Seen[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      const one = { method, url, headers, body: Buffer.concat(chunks).toString() };
+      seen.push(one);
+      handler(one, response, request);
+    });
+  });
+  await new Promise<void>(resolve => {
+    if (socketPath === undefined) server.listen(0, '127.0.0.1', resolve);
+    else server.listen(socketPath, resolve);
+  });
+  const address = server.address();
+  const host = typeof address === 'string' ? 'localhost' : `127.0.0.1:${(address as AddressInfo).port}`;
+  return {
+    baseUrl: `http://${host}/v1`,
+    seen,
+    close: () =>
+      new Promise(resolve => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+export interface Spoken {
+  readonly service: Service;
+  readonly debug: string[];
+  readonly warnings: string[];
+}
+
+export function speak(baseUrl: string, more: Partial<ServiceSettings<Operations>> = {}): Spoken {
+  const debug: string[] = [];
+  const warnings: string[] = [];
+  const service = createService({
+    table: OPERATIONS,
+    connection: { baseUrl, key: async () => new Secret(KEY) },
+    clock,
+    random,
+    env: {},
+    userAgent: 'cardwright/0 test',
+    mode: 'test',
+    onDebug: line => debug.push(line),
+    onWarning: text => warnings.push(text),
+    ...more,
+  });
+  return { service, debug, warnings };
+}
+
+export function json(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
+
+export const CARD = {
+  id: 'card_1',
+  bin_id: 'bin_1',
+  network: 'visa',
+  last4: '4242',
+  status: 'active',
+  balance: 25.5,
+  spending_limit: 1000,
+  label: 'ads',
+  allowed_categories: [],
+  auto_freeze_at: null,
+  metadata: {},
+  created_at: '2026-01-01T00:00:00Z',
+  expires_at: '2029-01-31T23:59:59Z',
+};
+
+export const WALLET = { balance: 900.25, currency: 'USD' };
+
+/** What a call threw. */
+export async function thrown(call: Promise<unknown>): Promise<CliError> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof CliError) return error;
+    throw error;
+  }
+  throw new Error('it did not throw');
+}

@@ -1,0 +1,163 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { withLock } from '../../src/profile/lock.ts';
+import { identify, isProvablyGone } from '../../src/profile/process-identity.ts';
+import { chance, failure, freshFolder, jumpingClock } from './surroundings.ts';
+
+const hasProc = (await identify(process.pid)).started !== '';
+
+const options = (more = {}) => ({
+  pid: process.pid,
+  clock: jumpingClock(),
+  random: chance,
+  timeoutMs: 1000,
+  ...more,
+});
+
+async function idleProcess(): Promise<ChildProcess & { pid: number }> {
+  const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] });
+  await once(child, 'spawn');
+  return child as ChildProcess & { pid: number };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+/** A lock as that process would have left it. */
+async function lockOf(path: string, pid: number, more = {}): Promise<void> {
+  const holder = { ...(await identify(pid)), ...more, nonce: 'abcd' };
+  await writeFile(path, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+}
+
+describe('the lock', () => {
+  test('is there during the work, names us, and is gone after, also when the work fails', async () => {
+    await using fresh = await freshFolder();
+    const path = join(fresh.path, 'lock');
+    const held = await withLock(path, options(), () => readFile(path, 'utf8'));
+    expect(JSON.parse(held)).toMatchObject({ pid: process.pid });
+    await expect(withLock(path, options(), () => Promise.reject(new RangeError('work')))).rejects.toThrow('work');
+    expect(await readdir(fresh.path)).toEqual([]);
+  });
+
+  test('lets one in at a time', async () => {
+    await using fresh = await freshFolder();
+    const path = join(fresh.path, 'lock');
+    let [inside, most, total] = [0, 0, 0];
+    const clock = { ...jumpingClock(), sleep: () => new Promise<void>(resolve => setImmediate(resolve)) };
+    const work = async () => {
+      inside += 1;
+      most = Math.max(most, inside);
+      await readdir(fresh.path);
+      total += 1;
+      inside -= 1;
+    };
+    await Promise.all(Array.from({ length: 20 }, () => withLock(path, options({ clock }), work)));
+    expect([most, total, await readdir(fresh.path)]).toEqual([1, 20, []]);
+  });
+
+  test('of a living process is waited for, then refused with its pid', async () => {
+    await using fresh = await freshFolder();
+    const path = join(fresh.path, 'lock');
+    const child = await idleProcess();
+    await lockOf(path, child.pid);
+    const clock = jumpingClock();
+    const error = await failure(() => withLock(path, options({ clock }), async () => 1));
+    expect([error.kind, error.message]).toEqual(['guarded', expect.stringContaining(`process ${child.pid}`)]);
+    expect(clock.monotonic()).toBe(1000);
+    expect(await readFile(path, 'utf8')).toContain(String(child.pid));
+    await kill(child);
+  });
+
+  test.runIf(hasProc)('of a killed process is taken over at once, by one of many', async () => {
+    await using fresh = await freshFolder();
+    const path = join(fresh.path, 'lock');
+    const child = await idleProcess();
+    await lockOf(path, child.pid);
+    await kill(child);
+    let [inside, most] = [0, 0];
+    const clock = { ...jumpingClock(), sleep: () => new Promise<void>(resolve => setImmediate(resolve)) };
+    const work = async () => {
+      inside += 1;
+      most = Math.max(most, inside);
+      await readdir(fresh.path);
+      inside -= 1;
+    };
+    await Promise.all(Array.from({ length: 20 }, () => withLock(path, options({ clock }), work)));
+    expect([most, await readdir(fresh.path)]).toEqual([1, []]);
+  });
+
+  test.runIf(hasProc)('also when a second process was killed while taking over', async () => {
+    await using fresh = await freshFolder();
+    const path = join(fresh.path, 'lock');
+    await lockOf(path, process.pid, { started: '1' });
+    await lockOf(`${path}.takeover`, process.pid, { started: '1' });
+    expect(await withLock(path, options(), async () => 'done')).toBe('done');
+    expect(await readdir(fresh.path)).toEqual([]);
+  });
+
+  test.runIf(hasProc)('taken by a quicker one between looking and taking over is left to them', async () => {
+    await using fresh = await freshFolder();
+    const path = join(fresh.path, 'lock');
+    await lockOf(path, 99999999);
+    const quicker = `${JSON.stringify({ ...(await identify(process.pid)), nonce: 'beef' })}\n`;
+    // The question comes after the dead holder was read and before its file is removed.
+    const isRunning = () => {
+      writeFileSync(path, quicker);
+      return false;
+    };
+    const error = await failure(() => withLock(path, options({ isRunning }), async () => 1));
+    expect([error.kind, await readFile(path, 'utf8')]).toEqual(['guarded', quicker]);
+  });
+
+  test.runIf(hasProc)('of a reused pid or an earlier boot is taken over', async () => {
+    await using fresh = await freshFolder();
+    const path = join(fresh.path, 'lock');
+    for (const older of [{ started: '1' }, { boot: 'an-earlier-one' }]) {
+      await lockOf(path, process.pid, older);
+      expect(await withLock(path, options({ timeoutMs: 0 }), async () => 'done')).toBe('done');
+    }
+  });
+
+  test('of another machine or container, or with unreadable content, is never taken over', async () => {
+    await using fresh = await freshFolder();
+    const path = join(fresh.path, 'lock');
+    const elsewhere = { machine: 'elsewhere', boot: 'x', started: '1' };
+    for (const other of [elsewhere, { pids: 'pid:[1]', started: '1' }]) {
+      await lockOf(path, 99999999, other);
+      expect((await failure(() => withLock(path, options(), async () => 1))).kind).toBe('guarded');
+    }
+    for (const content of ['', '{"pid":1', '{}\n']) {
+      await writeFile(path, content);
+      expect((await failure(() => withLock(path, options(), async () => 1))).message).toContain('unknown process');
+      expect(await readFile(path, 'utf8')).toBe(content);
+    }
+  });
+
+  test('that became somebody else’s during the work is left to them', async () => {
+    await using fresh = await freshFolder();
+    const path = join(fresh.path, 'lock');
+    await withLock(path, options(), () => lockOf(path, process.pid));
+    expect(await readFile(path, 'utf8')).toContain('abcd');
+  });
+
+  test('in a folder that is not there is a named error', async () => {
+    await using fresh = await freshFolder();
+    const error = await failure(() => withLock(join(fresh.path, 'none', 'lock'), options(), async () => 1));
+    expect([error.kind, error.message]).toEqual(['guarded', expect.stringContaining('ENOENT')]);
+  });
+});
+
+test('without /proc the system is asked, and without an answer nothing is proved', async () => {
+  const us = { pid: 1, started: '', boot: '', pids: '', machine: 'here' };
+  const other = { ...us, pid: 2 };
+  expect(await isProvablyGone(other, us)).toBe(false);
+  expect(await isProvablyGone(other, us, () => false)).toBe(true);
+  expect(await isProvablyGone(other, us, () => true)).toBe(false);
+});

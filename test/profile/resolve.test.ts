@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest';
+import { readKey } from '../../src/profile/key.ts';
+import { type ResolveInput, resolveProfile } from '../../src/profile/resolve.ts';
+import { openProfileStore, type ProfileStore } from '../../src/profile/store.ts';
+import { failure, freshFolder, hostIn, LIVE_KEY, TEST_KEY, wholeText } from './surroundings.ts';
+
+const BASE = 'https://api.example.com/v1';
+
+async function storeWith(folder: string, current?: string): Promise<ProfileStore> {
+  const store = await openProfileStore(hostIn(folder), () => {});
+  await store.save({ name: 'work', base_url: BASE, key: readKey('sk_test_key_of_work') });
+  await store.save({ name: 'prod', base_url: BASE, key: readKey('sk_live_key_of_prod') });
+  await store.set('work', 'contract', '/etc/work.json');
+  await store.set('prod', 'read_only', 'true');
+  if (current !== undefined) await store.use(current);
+  return store;
+}
+
+function asked(more: Partial<ResolveInput>): ResolveInput {
+  const never = () => Promise.reject(new Error('the store was opened'));
+  return { flags: {}, env: {}, interactive: false, store: never, readKeyFile: never, ...more };
+}
+
+const KEY = { CARDWRIGHT_API_KEY: TEST_KEY, CARDWRIGHT_BASE_URL: 'https://env.example.com' };
+
+describe('every combination of what may choose', () => {
+  const flags = [undefined, '--sandbox', '--profile'] as const;
+  const keys = [undefined, 'CARDWRIGHT_API_KEY', 'CARDWRIGHT_API_KEY_FILE'] as const;
+  const profiles = [undefined, 'CARDWRIGHT_PROFILE'] as const;
+  const currents = [undefined, 'current profile'] as const;
+  const rows = flags.flatMap(flag =>
+    keys.flatMap(key =>
+      profiles.flatMap(profile =>
+        currents.flatMap(current => [true, false].map(interactive => ({ flag, key, profile, current, interactive }))),
+      ),
+    ),
+  );
+
+  test.each(rows)('$flag, $key, $profile, $current, terminal: $interactive', async row => {
+    await using fresh = await freshFolder();
+    const store = await storeWith(fresh.path, row.current && 'prod');
+    let opened = 0;
+    const input: ResolveInput = {
+      flags: {
+        ...(row.flag === '--sandbox' && { sandbox: true }),
+        ...(row.flag === '--profile' && { profile: 'work' }),
+      },
+      env: {
+        ...(row.key && {
+          [row.key]: row.key === 'CARDWRIGHT_API_KEY' ? TEST_KEY : '/run/key',
+          CARDWRIGHT_BASE_URL: BASE,
+        }),
+        ...(row.profile && { CARDWRIGHT_PROFILE: 'prod' }),
+      },
+      interactive: row.interactive,
+      store: async () => {
+        opened += 1;
+        return store;
+      },
+      readKeyFile: async () => `${LIVE_KEY}\n`,
+    };
+    const winner =
+      row.flag ?? row.key ?? row.profile ?? row.current ?? (row.interactive ? 'default on a terminal' : undefined);
+    if (winner === undefined) {
+      const error = await failure(() => resolveProfile(input));
+      expect(error.exitCode).toBe(4);
+      for (const way of ['--sandbox', 'CARDWRIGHT_API_KEY', 'CARDWRIGHT_BASE_URL', 'cardwright login', '--profile']) {
+        expect(error.message).toContain(way);
+      }
+      return;
+    }
+    const resolved = await resolveProfile(input);
+    const expected = {
+      '--sandbox': ['sandbox', 'sandbox', 'embedded', undefined],
+      '--profile': ['work', 'test', 'profile', 'sk_test_key_of_work'],
+      CARDWRIGHT_API_KEY: ['env', 'test', 'environment', TEST_KEY],
+      CARDWRIGHT_API_KEY_FILE: ['env', 'live', 'key-file', LIVE_KEY],
+      CARDWRIGHT_PROFILE: ['prod', 'live', 'profile', 'sk_live_key_of_prod'],
+      'current profile': ['prod', 'live', 'profile', 'sk_live_key_of_prod'],
+      'default on a terminal': ['sandbox', 'sandbox', 'embedded', undefined],
+    }[winner];
+    const [, mode, , key] = expected;
+    const shownKey = mode === 'sandbox' ? undefined : (await resolved.key()).expose();
+    expect([resolved.name, resolved.mode, resolved.keySource, shownKey]).toEqual(expected);
+    expect(resolved.chosenBy).toBe(winner);
+    expect(resolved.baseUrl).toBe(mode === 'sandbox' ? undefined : BASE);
+    expect(resolved.keyHint).toBe(key && `${key.slice(0, 8)}…${key.slice(-4)}`);
+    // The file behind the store costs a package: what decides before it must not open it.
+    expect(opened > 0).toBe(winner === '--profile' || !(row.flag || row.key));
+    const contradicted = (row.flag && row.key) || (row.key && row.profile && !row.flag);
+    expect(resolved.warnings.some(text => text.includes(row.key ?? '-'))).toBe(Boolean(contradicted));
+    expect(JSON.stringify(resolved)).not.toMatch(/CANARY|of_work|of_prod/);
+  });
+});
+
+describe('contradictions', () => {
+  test.each([
+    ['two flags', { flags: { sandbox: true, profile: 'work' } }, 'usage', '--sandbox'],
+    ['two keys', { env: { ...KEY, CARDWRIGHT_API_KEY_FILE: '/run/key' } }, 'usage', 'CARDWRIGHT_API_KEY_FILE'],
+    ['a key without an address', { env: { CARDWRIGHT_API_KEY: TEST_KEY } }, 'not_authenticated', 'CARDWRIGHT_BASE_URL'],
+    [
+      'a bad key',
+      { env: { ...KEY, CARDWRIGHT_API_KEY: `${TEST_KEY} x` } },
+      'usage',
+      'CARDWRIGHT_API_KEY: not an API key',
+    ],
+    ['a bad address', { env: { ...KEY, CARDWRIGHT_BASE_URL: 'http://127.1' } }, 'usage', 'CARDWRIGHT_BASE_URL'],
+    [
+      'a live key to this machine',
+      { env: { CARDWRIGHT_API_KEY: LIVE_KEY, CARDWRIGHT_BASE_URL: 'http://127.0.0.1:1' } },
+      'guarded',
+      'live key',
+    ],
+    [
+      'a live key in a test',
+      { env: { ...KEY, CARDWRIGHT_API_KEY: LIVE_KEY, CARDWRIGHT_TEST_ONLY: '1' } },
+      'guarded',
+      'CARDWRIGHT_TEST_ONLY',
+    ],
+    ['env without a key', { flags: { profile: 'env' } }, 'not_authenticated', 'CARDWRIGHT_API_KEY'],
+    ['a key as profile name', { flags: { profile: LIVE_KEY } }, 'usage', 'API key'],
+    ['a key as profile variable', { env: { CARDWRIGHT_PROFILE: LIVE_KEY } }, 'usage', 'CARDWRIGHT_PROFILE'],
+    ['an empty profile', { flags: { profile: '' } }, 'usage', 'profile name'],
+    ['an empty contract', { flags: { sandbox: true, contract: '' } }, 'usage', '--contract'],
+  ])('%s', async (_, more: Partial<ResolveInput>, kind, says) => {
+    const error = await failure(() => resolveProfile(asked(more)));
+    expect([error.kind, error.message]).toEqual([kind, expect.stringContaining(says)]);
+    expect(wholeText(error)).not.toContain('CANARY');
+  });
+
+  test.each([
+    ['another host', 'https://evil.example.com/v1', 'guarded'],
+    ['another port', 'https://api.example.com:8443/v1', 'guarded'],
+    ['this machine', 'http://127.0.0.1:4010', 'guarded'],
+    ['another scheme', 'http://api.example.com/v1', 'usage'],
+  ])('a stored key with an address variable naming %s', async (_, baseUrl, kind) => {
+    await using fresh = await freshFolder();
+    const store = await storeWith(fresh.path, 'work');
+    for (const profile of ['work', 'prod', undefined]) {
+      const flags = profile === undefined ? {} : { profile };
+      const input = asked({ flags, env: { CARDWRIGHT_BASE_URL: baseUrl }, store: async () => store });
+      expect((await failure(() => resolveProfile(input))).kind).toBe(kind);
+    }
+  });
+
+  test('the same origin with another path is not used, and said', async () => {
+    await using fresh = await freshFolder();
+    const store = await storeWith(fresh.path);
+    const env = { CARDWRIGHT_BASE_URL: 'https://api.example.com/v2' };
+    const resolved = await resolveProfile(asked({ flags: { profile: 'work' }, env, store: async () => store }));
+    expect([resolved.baseUrl, resolved.warnings]).toEqual([BASE, [expect.stringContaining('CARDWRIGHT_BASE_URL')]]);
+  });
+
+  test('an unknown profile is not found, whoever named it', async () => {
+    await using fresh = await freshFolder();
+    const store = async () => storeWith(fresh.path);
+    for (const more of [{ flags: { profile: 'constructor' } }, { env: { CARDWRIGHT_PROFILE: 'gone' } }]) {
+      const error = await failure(() => resolveProfile(asked({ ...more, store })));
+      expect([error.kind, error.facts.hint]).toEqual(['not_found', 'cardwright profiles list']);
+    }
+  });
+
+  test('a test-only environment refuses stored live keys and lets test keys and the sandbox pass', async () => {
+    await using fresh = await freshFolder();
+    const opened = await storeWith(fresh.path);
+    const ask = (profile: string, value: string) =>
+      resolveProfile(asked({ flags: { profile }, env: { CARDWRIGHT_TEST_ONLY: value }, store: async () => opened }));
+    for (const value of ['1', 'true', 'yes']) expect((await failure(() => ask('prod', value))).kind).toBe('guarded');
+    for (const value of ['', '0', 'false']) expect((await ask('prod', value)).mode).toBe('live');
+    expect([(await ask('work', '1')).mode, (await ask('sandbox', '1')).mode]).toEqual(['test', 'sandbox']);
+  });
+});
+
+describe('details', () => {
+  test('empty variables count as unset', async () => {
+    const env = {
+      CARDWRIGHT_API_KEY: '',
+      CARDWRIGHT_API_KEY_FILE: '',
+      CARDWRIGHT_PROFILE: '',
+      CARDWRIGHT_CONTRACT: '',
+      CARDWRIGHT_BASE_URL: '',
+    };
+    await using fresh = await freshFolder();
+    const store = () => openProfileStore(hostIn(fresh.path), () => {});
+    const resolved = await resolveProfile(asked({ env, interactive: true, store }));
+    expect(resolved).toMatchObject({
+      name: 'sandbox',
+      chosenBy: 'default on a terminal',
+      warnings: [],
+      contractFile: undefined,
+    });
+  });
+
+  test('the sandbox is chosen in four ways without opening the store', async () => {
+    const ways: [Partial<ResolveInput>, string][] = [
+      [{ flags: { sandbox: true } }, '--sandbox'],
+      [{ flags: { profile: 'sandbox' } }, '--profile'],
+      [{ flags: { profile: 'sandbox', sandbox: true } }, '--sandbox'],
+      [{ env: { CARDWRIGHT_PROFILE: 'sandbox' } }, 'CARDWRIGHT_PROFILE'],
+    ];
+    for (const [more, chosenBy] of ways) {
+      const resolved = await resolveProfile(asked(more));
+      expect([resolved.mode, resolved.baseUrl, resolved.chosenBy]).toEqual(['sandbox', undefined, chosenBy]);
+      await expect(resolved.key()).rejects.toMatchObject({ kind: 'internal' });
+    }
+  });
+
+  test('env can be named, for --live must name it too', async () => {
+    const resolved = await resolveProfile(asked({ flags: { profile: 'env' }, env: KEY }));
+    expect([resolved.name, resolved.chosenBy, resolved.baseUrl]).toEqual([
+      'env',
+      '--profile',
+      'https://env.example.com',
+    ]);
+  });
+
+  test('contract overrides: the flag, then the variable, then the profile', async () => {
+    await using fresh = await freshFolder();
+    const opened = await storeWith(fresh.path);
+    const store = async () => opened;
+    const ask = async (contract: string | undefined, variable: string) => {
+      const flags = { profile: 'work', ...(contract !== undefined && { contract }) };
+      return (await resolveProfile(asked({ flags, env: { CARDWRIGHT_CONTRACT: variable }, store }))).contractFile;
+    };
+    expect([await ask('a.json', '/b.json'), await ask(undefined, '/b.json'), await ask(undefined, '')]).toEqual([
+      'a.json',
+      '/b.json',
+      '/etc/work.json',
+    ]);
+  });
+
+  test('settings come with the profile', async () => {
+    await using fresh = await freshFolder();
+    const store = await storeWith(fresh.path);
+    const resolved = await resolveProfile(asked({ flags: { profile: 'prod' }, store: async () => store }));
+    expect([resolved.settings, resolved.mode]).toEqual([{ read_only: true }, 'live']);
+  });
+});

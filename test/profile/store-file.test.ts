@@ -1,0 +1,176 @@
+import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readKey } from '../../src/profile/key.ts';
+import { openProfileStore } from '../../src/profile/store.ts';
+import { allText, failure, freshFolder, hostIn, LIVE_KEY, modeOf, TEST_KEY, wholeText } from './surroundings.ts';
+
+const BASE = 'https://api.example.com/v1';
+
+async function openIn(folder: string, warnings: string[] = []) {
+  return openProfileStore(hostIn(folder), text => void warnings.push(text));
+}
+
+const work = (key = TEST_KEY, name = 'work') => ({ name, base_url: BASE, key: readKey(key) });
+
+describe('the file', () => {
+  test('is never a symlink, nor is its folder', async () => {
+    await using fresh = await freshFolder();
+    const victim = join(fresh.path, 'victim');
+    await writeFile(victim, '{}', { mode: 0o600 });
+    const config = join(fresh.path, 'config');
+    await mkdir(config, { mode: 0o700 });
+    await symlink(victim, join(config, 'config.json'));
+    expect((await failure(() => openIn(fresh.path))).kind).toBe('guarded');
+    expect(await readFile(victim, 'utf8')).toBe('{}');
+
+    await using other = await freshFolder();
+    await symlink(config, join(other.path, 'config'));
+    expect((await failure(() => openIn(other.path))).message).toContain('symlink');
+  });
+
+  test('open to others is repaired with a warning', async () => {
+    await using fresh = await freshFolder();
+    const { path } = await openIn(fresh.path);
+    await (await openIn(fresh.path)).save(work());
+    await chmod(path, 0o644);
+    const warnings: string[] = [];
+    await openIn(fresh.path, warnings);
+    expect([warnings.length, await modeOf(path)]).toEqual([1, '600']);
+  });
+
+  test('cut at any byte is a named error; it stays, and a copy is kept', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    await store.save(work());
+    await store.save(work(LIVE_KEY, 'live'));
+    await store.set('work', 'bins', 'bin_a,bin_b');
+    const whole = await readFile(store.path, 'utf8');
+    // The last character is the newline after the closing bracket.
+    for (let length = 0; length < whole.length - 1; length += 1) {
+      const cut = whole.slice(0, length);
+      await writeFile(store.path, cut);
+      const error = await failure(() => openIn(fresh.path));
+      expect([error.kind, error.message]).toEqual(['check_failed', expect.stringContaining(store.path)]);
+      expect(wholeText(error)).not.toMatch(/CANARY|sk_(test|live)_[A-Za-z0-9]/);
+      expect(await readFile(store.path, 'utf8')).toBe(cut);
+      const copy = `${store.path}.corrupt-1`;
+      expect(error.facts.notes?.[0]).toContain(copy);
+      expect([await readFile(copy, 'utf8'), await modeOf(copy)]).toEqual([cut, '600']);
+      await rm(copy);
+    }
+  });
+
+  test('damaged in the same way is kept once, in another way once more', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    await store.save(work());
+    for (const text of ['{', '{', '[', '{', '[']) {
+      await writeFile(store.path, text);
+      await failure(() => openIn(fresh.path));
+    }
+    const names = await readdir(join(fresh.path, 'config'));
+    expect(names.sort()).toEqual(['config.json', 'config.json.corrupt-1', 'config.json.corrupt-2']);
+  });
+
+  test('is not written over while damaged', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    await store.save(work());
+    await writeFile(store.path, '{"half":');
+    for (const change of [() => store.save(work()), () => store.use('work'), () => store.remove('work')]) {
+      expect((await failure(change)).kind).toBe('check_failed');
+    }
+    expect(await readFile(store.path, 'utf8')).toBe('{"half":');
+  });
+
+  test.each([
+    ['another version', (whole: Whole) => ({ ...whole, version: 2 }), 'newer'],
+    ['no version', (whole: Whole) => ({ ...whole, version: undefined }), 'version'],
+    ['an unknown key', (whole: Whole) => ({ ...whole, more: 1 }), 'unknown'],
+    ['a list', () => [], 'the file'],
+    ['a reserved name', (whole: Whole) => ({ ...whole, profiles: { sandbox: whole.profiles['work'] } }), 'reserved'],
+    ['an address over http', (whole: Whole) => patched(whole, { base_url: 'http://evil.example.com' }), 'base_url'],
+    ['a broken key', (whole: Whole) => patched(whole, { key: `${TEST_KEY}\n\n` }), 'key'],
+    [
+      'a live key for this machine',
+      (whole: Whole) => patched(whole, { base_url: 'http://localhost', key: LIVE_KEY }),
+      'base_url',
+    ],
+    ['a strange setting', (whole: Whole) => patched(whole, { settings: { max_cards: '3' } }), 'settings'],
+    ['a nested setting', (whole: Whole) => patched(whole, { settings: { bins: [{ toString: 1 }] } }), 'settings'],
+    [
+      'a command by name',
+      (whole: Whole) =>
+        patched(whole, {
+          key: undefined,
+          key_source: 'key_command',
+          mode: 'test',
+          hint: 'sk_test_…1111',
+          command: ['pass'],
+        }),
+      'command',
+    ],
+    ['a chosen profile that is not there', (whole: Whole) => ({ ...whole, current: 'gone' }), 'current'],
+  ])('with %s is damaged', async (_, spoil, why) => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    await store.save(work());
+    await writeFile(store.path, JSON.stringify(spoil(JSON.parse(await readFile(store.path, 'utf8')))));
+    const error = await failure(() => openIn(fresh.path));
+    expect([error.kind, error.message]).toEqual(['check_failed', expect.stringContaining(why)]);
+    expect(wholeText(error)).not.toContain('CANARY');
+  });
+
+  test('holding any JSON at all is read or named as damaged, never a bug', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    await store.save(work());
+    await fc.assert(
+      fc.asyncProperty(fc.json({ maxDepth: 3 }), async text => {
+        await writeFile(store.path, text);
+        expect((await failure(() => openIn(fresh.path))).kind).toBe('check_failed');
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+interface Whole {
+  readonly profiles: Readonly<Record<string, object>>;
+}
+
+function patched(whole: Whole, more: object): Whole {
+  return { ...whole, profiles: { work: { ...whole.profiles['work'], ...more } } };
+}
+
+describe('removing', () => {
+  test('leaves no copy of the key anywhere, and nothing chosen', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    await store.save(work());
+    await store.save({ ...work('sk_test_stays_here'), name: 'other' });
+    await store.use('work');
+    const whole = await readFile(store.path, 'utf8');
+    await writeFile(store.path, whole.slice(0, -20));
+    await failure(() => openIn(fresh.path));
+    await writeFile(store.path, whole);
+    // What a process killed in the middle of a write would have left.
+    await writeFile(`${store.path}.tmp-0011223344556677`, whole, { mode: 0o600 });
+    const warnings: string[] = [];
+    await (await openIn(fresh.path, warnings)).remove('work');
+    expect(await allText(fresh.path)).not.toContain('CANARY');
+    expect(await readdir(join(fresh.path, 'config'))).toEqual(['config.json']);
+    expect(warnings).toEqual([expect.stringContaining('copies')]);
+    const after = await openIn(fresh.path);
+    expect([after.current(), after.list().map(profile => profile.name)]).toEqual([undefined, ['other']]);
+  });
+
+  test('an unknown profile is not found', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    const error = await failure(() => store.remove('work'));
+    expect([error.kind, error.facts.hint]).toEqual(['not_found', 'cardwright profiles list']);
+  });
+});

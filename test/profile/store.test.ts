@@ -1,0 +1,203 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readKey } from '../../src/profile/key.ts';
+import { PROFILE_SETTINGS } from '../../src/profile/settings.ts';
+import { openProfileStore } from '../../src/profile/store.ts';
+import { allText, failure, freshFolder, hostIn, LIVE_KEY, TEST_KEY, wholeText } from './surroundings.ts';
+
+const BASE = 'https://api.example.com/v1';
+
+async function openIn(folder: string, warnings: string[] = []) {
+  return openProfileStore(hostIn(folder), text => void warnings.push(text));
+}
+
+const work = (key = TEST_KEY, name = 'work') => ({ name, base_url: BASE, key: readKey(key) });
+
+describe('profiles', () => {
+  test('opening writes nothing and makes no folder', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    expect([store.list(), store.current(), store.get('work')]).toEqual([[], undefined, undefined]);
+    expect(await readdir(fresh.path)).toEqual([]);
+  });
+
+  test('are saved, seen without their key, and read back by the next process', async () => {
+    await using fresh = await freshFolder();
+    const saved = await (await openIn(fresh.path)).save(work());
+    expect(saved).toEqual({
+      name: 'work',
+      base_url: BASE,
+      key_source: 'stored',
+      mode: 'test',
+      key_hint: 'sk_test_…1111',
+      settings: {},
+    });
+    const store = await openIn(fresh.path);
+    expect(store.list()).toEqual([saved]);
+    expect(JSON.stringify(store.list())).not.toContain('CANARY');
+    expect((await store.key('work')).expose()).toBe(TEST_KEY);
+  });
+
+  test('may be called like a property every object has', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    expect(store.get('constructor')).toBeUndefined();
+    await store.save(work(TEST_KEY, 'constructor'));
+    expect((await openIn(fresh.path)).list().map(profile => profile.name)).toEqual(['constructor']);
+  });
+
+  test('the chosen one is remembered, the sandbox can be chosen, an unknown one cannot', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    await store.save(work());
+    for (const name of ['work', 'sandbox']) {
+      await store.use(name);
+      expect((await openIn(fresh.path)).current()).toBe(name);
+    }
+    const error = await failure(() => store.use('other'));
+    expect([error.kind, error.facts.hint]).toEqual(['not_found', 'cardwright profiles list']);
+  });
+
+  test('a new login keeps limits, but not the leave to reveal live cards unattended', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    await store.save(work());
+    await store.set('work', 'max_per_call', '25.5');
+    await store.set('work', 'allow_unattended_reveal', 'true');
+    expect((await store.save(work('sk_test_another_key'))).settings).toEqual({
+      max_per_call: '25.50',
+      allow_unattended_reveal: true,
+    });
+    expect((await store.save(work(LIVE_KEY))).settings).toEqual({ max_per_call: '25.50' });
+    expect(await allText(fresh.path)).not.toContain(TEST_KEY);
+  });
+
+  test.each(['sandbox', 'env', 'a.b', '../x', '__proto__'])('%s is no name to save under', async name => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    expect((await failure(() => store.save(work(TEST_KEY, name)))).kind).toBe('usage');
+  });
+
+  test('a live key is not saved for an address of this machine', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    const error = await failure(() => store.save({ ...work(LIVE_KEY), base_url: 'http://127.0.0.1:1' }));
+    expect([error.kind, store.list()]).toEqual(['guarded', []]);
+  });
+});
+
+describe('settings', () => {
+  test.each([
+    ['allow_unattended_reveal', 'true', true, ['yes', '1', 'TRUE', '']],
+    ['read_only', 'false', false, ['none', 'no']],
+    ['max_per_call', '250', '250.00', ['1e3', '-1', '$5', '1.234', 'x']],
+    ['max_per_run', '0', '0.00', ['+5', '0x10']],
+    ['max_per_day', '1250.5', '1250.50', ['1,250']],
+    ['max_cards', '10', 10, ['1.5', '-1', '']],
+    ['bins', 'bin_a,bin_b', ['bin_a', 'bin_b'], ['', 'a,,b', 'a/b']],
+  ])('%s', async (setting, good, value, bad) => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    await store.save(work());
+    expect((await store.set('work', setting, good)).settings).toEqual({ [setting]: value });
+    expect((await openIn(fresh.path)).get('work')?.settings).toEqual({ [setting]: value });
+    for (const text of bad) {
+      const error = await failure(() => store.set('work', setting, text));
+      expect([error.kind, error.message]).toEqual(['usage', expect.stringContaining(`${setting} takes `)]);
+    }
+    if (good !== 'true' && good !== 'false') {
+      expect((await store.set('work', setting, 'none')).settings).toEqual({});
+    }
+  });
+
+  test('contract is an absolute path or none', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    await store.save(work());
+    expect((await store.set('work', 'contract', '/etc/c.json')).contract).toBe('/etc/c.json');
+    expect((await failure(() => store.set('work', 'contract', 'c.json'))).message).toContain('absolute');
+    expect(await store.set('work', 'contract', 'none')).not.toHaveProperty('contract');
+  });
+
+  test('base_url stays within the origin the key is bound to', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    await store.save(work());
+    expect((await store.set('work', 'base_url', 'https://api.example.com/v2/')).base_url).toBe(
+      'https://api.example.com/v2',
+    );
+    for (const other of ['https://evil.example.com/v1', 'https://api.example.com:8443/v1', 'http://127.0.0.1/v1']) {
+      expect((await failure(() => store.set('work', 'base_url', other))).kind).toBe('guarded');
+    }
+    expect((await failure(() => store.set('work', 'base_url', 'http://api.example.com'))).kind).toBe('usage');
+    expect((await openIn(fresh.path)).get('work')?.base_url).toBe('https://api.example.com/v2');
+  });
+
+  test('an unknown one lists them all', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    await store.save(work());
+    for (const name of ['toString', '__proto__', 'key', 'max_per_year']) {
+      const { kind, message } = await failure(() => store.set('work', name, 'x'));
+      expect(kind).toBe('usage');
+      for (const setting of Object.keys(PROFILE_SETTINGS)) expect(message).toContain(setting);
+    }
+  });
+});
+
+describe('other sources of the key', () => {
+  test('a key file is read when asked, and must keep its mode', async () => {
+    await using fresh = await freshFolder();
+    const file = join(fresh.path, 'key');
+    await writeFile(file, `${TEST_KEY}\n`, { mode: 0o600 });
+    const store = await openIn(fresh.path);
+    const saved = await store.save({ name: 'ci', base_url: BASE, key_file: file });
+    expect(saved).toMatchObject({ key_source: 'key_file', key_file: file, mode: 'test', key_hint: 'sk_test_…1111' });
+    expect(await readFile(store.path, 'utf8')).not.toContain('CANARY');
+    await writeFile(file, 'sk_test_rotated-key');
+    expect((await (await openIn(fresh.path)).key('ci')).expose()).toBe('sk_test_rotated-key');
+    await writeFile(file, LIVE_KEY);
+    const error = await failure(() => store.key('ci'));
+    expect([error.kind, wholeText(error).includes('CANARY')]).toEqual(['guarded', false]);
+  });
+
+  test('a key command runs without our variables and outside the working folder', async () => {
+    await using fresh = await freshFolder();
+    const script =
+      'const ours = Object.keys(process.env).filter(name => name.startsWith("CARD")).length;' +
+      'console.log("sk_test_" + ours + "_" + process.cwd().split("/").pop())';
+    const host = { ...hostIn(fresh.path), env: { CARDWRIGHT_API_KEY: LIVE_KEY, HOME: fresh.path } };
+    host.clock.sleep = () => new Promise(() => {});
+    const store = await openProfileStore(host, () => {});
+    await store.save({ name: 'pm', base_url: BASE, key_command: [process.execPath, '-e', script] });
+    expect((await store.key('pm')).expose()).toBe('sk_test_0_config');
+  });
+
+  test.each([
+    ['fails', ['-e', `console.log('${TEST_KEY}'); process.exit(3)`], 'exit code 3'],
+    ['prints too much', ['-e', 'console.log("x".repeat(9000))'], 'too much'],
+  ])('a key command that %s is a named error without its output', async (_, args, why) => {
+    await using fresh = await freshFolder();
+    const host = hostIn(fresh.path);
+    host.clock.sleep = () => new Promise(() => {});
+    const store = await openProfileStore(host, () => {});
+    const error = await failure(() =>
+      store.save({ name: 'pm', base_url: BASE, key_command: [process.execPath, ...args] }),
+    );
+    expect([error.kind, error.message]).toEqual(['not_authenticated', expect.stringContaining(why)]);
+    expect(wholeText(error)).not.toMatch(/CANARY|xxxx/);
+  });
+
+  test('a key command that hangs is ended, relative programs and paths are refused', async () => {
+    await using fresh = await freshFolder();
+    const store = await openIn(fresh.path);
+    const hangs = [process.execPath, '-e', 'process.stdin.resume(); setInterval(() => {}, 1000)'];
+    const error = await failure(() => store.save({ name: 'pm', base_url: BASE, key_command: hangs }));
+    expect(error.message).toContain('within a minute');
+    for (const relative of [{ key_command: ['pass'] }, { key_command: [] }, { key_file: './key' }]) {
+      const refused = await failure(() => store.save({ name: 'pm', base_url: BASE, ...relative }));
+      expect([refused.kind, refused.message]).toEqual(['usage', expect.stringContaining('absolute')]);
+    }
+  });
+});

@@ -1,0 +1,149 @@
+import { expect, it } from 'vitest';
+import type { Connection } from '../../src/sandbox/store/bind.ts';
+import { StoreBroken } from '../../src/sandbox/store/faults.ts';
+import { connectTo } from '../../src/sandbox/store/open.ts';
+import { QueuedStore } from '../../src/sandbox/store/queue.ts';
+import { type Sql, type Store, StoreBusy } from '../../src/sandbox/store/sql.ts';
+import { chance, setClock } from '../support/sandbox-http.ts';
+
+interface Wishes {
+  /** Throws to let a statement of the queue itself fail. */
+  readonly before?: (statement: string) => void;
+  readonly patience?: number;
+  readonly onBroken?: (error: StoreBroken) => void;
+}
+
+/** A queue on a memory database, with a list of what it executed between the works. */
+function openQueue({ before = () => undefined, ...rest }: Wishes = {}) {
+  const real = connectTo('memory');
+  real.exec('create table t (a text not null primary key) strict');
+  const executed: string[] = [];
+  const connection: Connection = {
+    exec: statement => {
+      executed.push(statement);
+      before(statement);
+      real.exec(statement);
+    },
+    prepare: statement => real.prepare(statement),
+    get isTransaction() {
+      return real.isTransaction;
+    },
+    close: () => real.close(),
+  };
+  const store = new QueuedStore({ connection, path: 'memory', clock: setClock(0), random: chance, ...rest });
+  return { store, executed, real };
+}
+
+const insert = (name: string) => (sql: Sql) => sql.run('insert into t (a) values (?)', name);
+const engineError = (errcode: number) => Object.assign(new Error('of the engine'), { errcode });
+
+async function rows(store: Store): Promise<string[]> {
+  const all = await store.read(sql => sql.all<{ a: string }>('select a from t order by a'));
+  return all.map(row => row.a);
+}
+
+it('shares one transaction among the writes of a turn and undoes a failing one alone', async () => {
+  const { store, executed } = openQueue();
+  const failing = async (sql: Sql) => {
+    await insert('b')(sql);
+    throw new Error('changed my mind');
+  };
+  const results = await Promise.allSettled([store.write(insert('a')), store.write(failing), store.write(insert('c'))]);
+  expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(await rows(store)).toEqual(['a', 'c']);
+  expect(executed.filter(statement => statement === 'begin immediate')).toHaveLength(1);
+});
+
+it('undoes alone a write whose statement failed', async () => {
+  const { store } = openQueue();
+  const twice = async (sql: Sql) => {
+    await insert('b')(sql);
+    await insert('a')(sql);
+  };
+  const results = await Promise.allSettled([store.write(insert('a')), store.write(twice), store.write(insert('c'))]);
+  expect(results[1]).toMatchObject({ status: 'rejected', reason: { errcode: 1555 } });
+  expect(await rows(store)).toEqual(['a', 'c']);
+});
+
+it('answers no write before its commit', async () => {
+  let answered = false;
+  const seen: boolean[] = [];
+  const before = (statement: string) => void (statement === 'commit' && seen.push(answered));
+  const { store } = openQueue({ before });
+  await store.write(insert('a')).then(() => {
+    answered = true;
+  });
+  expect(seen).toEqual([false]);
+});
+
+it('tries a busy store again until it gets the lock', async () => {
+  let refusals = 3;
+  const before = (statement: string) => {
+    if (statement === 'begin immediate' && refusals-- > 0) throw engineError(5);
+  };
+  const { store, executed } = openQueue({ before });
+  await store.write(insert('a'));
+  expect(await rows(store)).toEqual(['a']);
+  expect(executed.filter(statement => statement === 'begin immediate')).toHaveLength(4);
+});
+
+it('gives up a store that stays busy, with nothing written', async () => {
+  const before = (statement: string) => {
+    if (statement === 'begin immediate') throw engineError(5);
+  };
+  const { store } = openQueue({ before, patience: 30 });
+  await expect(store.write(insert('a'))).rejects.toThrow(StoreBusy);
+  expect(await rows(store)).toEqual([]);
+});
+
+it('does not try again what a statement of its own holds up', async () => {
+  const before = (statement: string) => {
+    if (statement === 'begin immediate') throw engineError(517);
+  };
+  const { store, executed } = openQueue({ before });
+  await expect(store.write(insert('a'))).rejects.toMatchObject({ errcode: 517 });
+  expect(executed.filter(statement => statement === 'begin immediate')).toHaveLength(1);
+});
+
+it('loses all writes of a transaction to a full disk, and none of them commits on its own', async () => {
+  const { store, real } = openQueue();
+  real.exec('pragma max_page_count = 3');
+  const big = (sql: Sql) => insert('x'.repeat(50_000))(sql);
+  const results = await Promise.allSettled([store.write(insert('a')), store.write(big), store.write(insert('c'))]);
+  for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: { name: 'StoreBusy' } });
+  expect(await rows(store)).toEqual([]);
+  await store.write(insert('later'));
+  expect(await rows(store)).toEqual(['later']);
+});
+
+it('takes a full disk at commit as nothing written', async () => {
+  let full = true;
+  const before = (statement: string) => {
+    if (statement === 'commit' && full) throw engineError(13);
+  };
+  const { store } = openQueue({ before });
+  await expect(store.write(insert('a'))).rejects.toThrow(StoreBusy);
+  full = false;
+  expect(await rows(store)).toEqual([]);
+});
+
+it('knows nothing after any other failed commit and takes no more work', async () => {
+  const told: StoreBroken[] = [];
+  const onBroken = (error: StoreBroken) => void told.push(error);
+  const before = (statement: string) => {
+    if (statement === 'commit') throw engineError(1034);
+  };
+  const { store } = openQueue({ before, onBroken });
+  await expect(store.write(insert('a'))).rejects.toThrow(StoreBroken);
+  await expect(store.write(insert('b'))).rejects.toThrow(StoreBroken);
+  await expect(store.read(async () => 1)).rejects.toThrow(StoreBroken);
+  expect(told).toHaveLength(1);
+});
+
+it('finishes what is queued before it closes, and takes nothing after', async () => {
+  const { store } = openQueue();
+  const written = store.write(insert('a'));
+  await store.close();
+  expect(await written).toBe(1);
+  await expect(store.read(async () => 1)).rejects.toThrow('closed');
+});

@@ -1,0 +1,260 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Cents, cents } from '../../src/money.ts';
+import { Refused } from '../../src/sandbox/handler.ts';
+import { cardNumber, checkDigit, TEST_RANGES } from '../../src/sandbox/rules/card-numbers.ts';
+import { allowsMcc, authorizationDue, CATEGORIES, isCategory } from '../../src/sandbox/rules/categories.ts';
+import { COINS, cryptoAmount, depositAddress } from '../../src/sandbox/rules/crypto.ts';
+import { cardExpiry, inclusiveRange, isExpired, isoTime, monthOf } from '../../src/sandbox/rules/dates.ts';
+import { type Asking, declineReason, type Standing } from '../../src/sandbox/rules/declines.ts';
+import { checkEndpoint, checkedEvents } from '../../src/sandbox/rules/endpoints.ts';
+import { mustFreeze, sinkOf, splitSettlement, statusAfter } from '../../src/sandbox/rules/money.ts';
+
+const NOW = Date.parse('2026-11-20T14:00:00Z');
+const at = (text: string) => Date.parse(text);
+const refusal = (work: () => unknown) => {
+  try {
+    work();
+  } catch (error) {
+    return error instanceof Refused ? `${error.refusal}: ${error.message}` : error;
+  }
+  return 'nothing';
+};
+
+describe('declines (A-48)', () => {
+  const fine: Standing = {
+    now: NOW,
+    card: { status: 'active', balance: cents(1_000), spending_limit: cents(2_000), expires_at: NOW },
+    categories: [],
+    maxTransaction: cents(1_000),
+    usedThisMonth: cents(1_000),
+  };
+  const small: Asking = { amount: cents(1_000), mcc: '5814' };
+  const onCard = (change: Partial<Standing['card']>): Standing => ({ ...fine, card: { ...fine.card, ...change } });
+
+  test('everything exactly at its limit is approved', () => {
+    expect(declineReason(small, fine)).toBeUndefined();
+  });
+
+  test.each<[string, Asking, Standing]>([
+    ['card_terminated', small, onCard({ status: 'terminated' })],
+    ['card_expired', small, onCard({ expires_at: NOW - 1 })],
+    ['card_frozen', small, onCard({ status: 'frozen' })],
+    ['invalid_cvv', { ...small, mismatch: 'cvv' }, fine],
+    ['invalid_expiry', { ...small, mismatch: 'expiry' }, fine],
+    ['category_not_allowed', small, { ...fine, categories: ['software'] }],
+    ['transaction_limit_exceeded', small, { ...fine, maxTransaction: cents(999) }],
+    ['spending_limit_exceeded', small, { ...fine, usedThisMonth: cents(1_001) }],
+    ['insufficient_funds', small, onCard({ balance: cents(999) })],
+    ['three_ds_failed', { ...small, challengeFailed: true }, fine],
+    ['suspected_fraud', { ...small, forced: 'suspected_fraud' }, fine],
+  ])('%s one cent or one state beyond', (reason, asking, standing) => {
+    expect(declineReason(asking, standing)).toBe(reason);
+  });
+
+  test('with everything wrong the reasons come in the order of A-48', () => {
+    const layers: [string, (asking: Asking, standing: Standing) => [Asking, Standing]][] = [
+      ['do_not_honor', (a, s) => [{ ...a, forced: undefined }, s]],
+      ['card_terminated', (a, s) => [a, { ...s, card: { ...s.card, status: 'frozen' } }]],
+      ['card_expired', (a, s) => [a, { ...s, card: { ...s.card, expires_at: NOW } }]],
+      ['card_frozen', (a, s) => [a, { ...s, card: { ...s.card, status: 'active' } }]],
+      ['invalid_cvv', (a, s) => [{ ...a, mismatch: undefined }, s]],
+      ['category_not_allowed', (a, s) => [a, { ...s, categories: [] }]],
+      ['transaction_limit_exceeded', (a, s) => [a, { ...s, maxTransaction: cents(9_000) }]],
+      ['spending_limit_exceeded', (a, s) => [a, { ...s, card: { ...s.card, spending_limit: cents(9_000) } }]],
+      ['insufficient_funds', (a, s) => [a, { ...s, card: { ...s.card, balance: cents(9_000) } }]],
+      ['three_ds_failed', (a, s) => [{ ...a, challengeFailed: false }, s]],
+    ];
+    let asking: Asking = { ...small, forced: 'do_not_honor', mismatch: 'cvv', challengeFailed: true };
+    let standing: Standing = {
+      ...fine,
+      card: { status: 'terminated', balance: cents(0), spending_limit: cents(1), expires_at: NOW - 1 },
+      categories: ['software'],
+      maxTransaction: cents(1),
+    };
+    for (const [reason, mend] of layers) {
+      expect(declineReason(asking, standing)).toBe(reason);
+      [asking, standing] = mend(asking, standing);
+    }
+    expect(declineReason(asking, standing)).toBeUndefined();
+  });
+});
+
+describe('dates', () => {
+  test('a month is a calendar month, UTC', () => {
+    const { from, before } = monthOf(at('2026-12-31T23:59:59.999Z'));
+    expect([isoTime(from), isoTime(before)]).toEqual(['2026-12-01T00:00:00Z', '2027-01-01T00:00:00Z']);
+    expect(monthOf(at('2027-01-01T00:00:00Z')).from).toBe(before);
+  });
+
+  test.each([
+    ['2026-11-20T14:03:11Z', '2029-11-30T23:59:59Z'],
+    ['2026-01-31T00:00:00Z', '2029-01-31T23:59:59Z'],
+    ['2025-02-01T00:00:00Z', '2028-02-29T23:59:59Z'],
+    ['2026-12-31T23:59:59Z', '2029-12-31T23:59:59Z'],
+  ])('a card of %s ends at %s, and that second still counts', (created, expires) => {
+    const expires_at = cardExpiry(at(created));
+    expect(isoTime(expires_at)).toBe(expires);
+    expect([isExpired({ expires_at }, expires_at), isExpired({ expires_at }, expires_at + 1)]).toEqual([false, true]);
+  });
+
+  test('milliseconds are written only where there are some', () => {
+    expect([isoTime(NOW), isoTime(NOW + 5)]).toEqual(['2026-11-20T14:00:00Z', '2026-11-20T14:00:00.005Z']);
+  });
+
+  test('a range is inclusive, a bare end is the end of its day, a time without offset is UTC', () => {
+    expect(inclusiveRange({ from: '2026-01-05', to: '2026-01-05' })).toEqual({
+      from: at('2026-01-05T00:00:00Z'),
+      to: at('2026-01-05T23:59:59.999Z'),
+    });
+    expect(inclusiveRange({ from: '2026-01-05T10:00' }).from).toBe(at('2026-01-05T10:00:00Z'));
+    expect(inclusiveRange({ to: '2026-01-05T10:00:00+02:00' }).to).toBe(at('2026-01-05T08:00:00Z'));
+    expect(inclusiveRange({})).toEqual({ from: undefined, to: undefined });
+    expect(refusal(() => inclusiveRange({ from: '2026-01-06', to: '2026-01-05' }))).toMatch(/^invalid_request: from/);
+  });
+});
+
+describe('money', () => {
+  test('a settlement splits into hold, excess and rest, and nothing is lost', () => {
+    const amount = fc.integer({ min: 1, max: 500_000 });
+    fc.assert(
+      fc.property(amount, fc.nat({ max: 500_000 }), fc.boolean(), (asked, held, final) => {
+        const { fromHold, excess, rest } = splitSettlement(cents(asked), cents(held), final);
+        expect(fromHold + excess).toBe(asked);
+        expect(Math.min(fromHold, excess, rest)).toBeGreaterThanOrEqual(0);
+        expect(fromHold + rest).toBeLessThanOrEqual(held);
+        if (final) expect(fromHold + rest).toBe(held);
+        if (excess > 0) expect(fromHold).toBe(held);
+      }),
+    );
+  });
+
+  test('money of a terminated card goes to the wallet', () => {
+    expect([sinkOf('active'), sinkOf('frozen'), sinkOf('terminated')]).toEqual(['card', 'card', 'wallet']);
+  });
+
+  test('an authorization ends as settled once something settled', () => {
+    expect(statusAfter({ held: cents(1), settled: cents(1) }, 'expired')).toBe('pending');
+    expect(statusAfter({ held: cents(0), settled: cents(1) }, 'expired')).toBe('settled');
+    expect(statusAfter({ held: cents(0), settled: cents(0) }, 'reversed')).toBe('reversed');
+  });
+
+  test.each<['active' | 'frozen' | 'terminated', number, number | null, boolean]>([
+    ['active', 1_999, 2_000, true],
+    ['active', 2_000, 2_000, false],
+    ['active', -1, 0, true],
+    ['active', 0, 0, false],
+    ['active', -500, null, false],
+    ['frozen', 1_999, 2_000, false],
+    ['terminated', 0, 2_000, false],
+  ])('%s at %i with line %s freezes: %s', (status, balance, line, expected) => {
+    expect(mustFreeze({ status, balance: balance as Cents, auto_freeze_at: line as Cents | null })).toBe(expected);
+  });
+});
+
+describe('categories (A-134)', () => {
+  test('words, codes, and neither', () => {
+    expect(['software', '5734', '0001'].map(isCategory)).toEqual([true, true, true]);
+    expect(['Software', '573', '57345', '５７３４', 'toString', ''].map(isCategory)).toEqual(new Array(6).fill(false));
+  });
+
+  test('the codes of software are the documented ones', () => {
+    const codes = Array.from({ length: 10_000 }, (_, code) => String(code).padStart(4, '0'));
+    expect(codes.filter(code => allowsMcc(['software'], code))).toEqual(['5734', '5817', '7372']);
+  });
+
+  test('an empty list restricts nothing, any entry of a list is enough', () => {
+    expect(allowsMcc([], '7995')).toBe(true);
+    expect(allowsMcc(['5411', 'lodging'], '3501')).toBe(true);
+    expect(allowsMcc(['5411', 'lodging'], '5412')).toBe(false);
+  });
+
+  test('every group is of four-digit ranges', () => {
+    const ranges = Object.values(CATEGORIES).flat();
+    expect(ranges.filter(([first, last]) => first > last || last > 9999 || first < 0)).toEqual([]);
+  });
+
+  test.each([
+    ['5814', 7],
+    ['3000', 31],
+    ['3351', 31],
+    ['3999', 31],
+    ['4411', 31],
+    ['4511', 31],
+    ['7011', 31],
+    ['7512', 31],
+    ['4722', 7],
+    ['2999', 7],
+    ['4000', 7],
+  ])('an authorization at %s expires after %i days (A-159)', (mcc, days) => {
+    expect((authorizationDue(NOW, mcc) - NOW) / 86_400_000).toBe(days);
+  });
+});
+
+describe('card numbers (A-136)', () => {
+  const luhn = (digits: string) =>
+    [...digits].reverse().reduce((sum, digit, place) => {
+      const doubled = Number(digit) * 2;
+      return sum + (place % 2 === 0 ? Number(digit) : doubled > 9 ? doubled - 9 : doubled);
+    }, 0) % 10;
+
+  test('ten thousand numbers are Luhn-valid, of 16 digits and in their range', () => {
+    const networks = ['visa', 'mastercard'] as const;
+    const wrong: string[] = [];
+    for (let count = 0; count < 10_000; count += 1) {
+      const network = networks[count % 2] ?? 'visa';
+      const number = cardNumber(network, String((count * 99_991) % 1_000_000_000).padStart(9, '0'));
+      const fine = /^\d{16}$/.test(number) && luhn(number) === 0 && number.startsWith(TEST_RANGES[network]);
+      if (!fine) wrong.push(number);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('the check digit of known numbers', () => {
+    expect([checkDigit('400000123456789'), checkDigit('7992739871'), checkDigit('0')]).toEqual(['9', '3', '0']);
+  });
+});
+
+describe('crypto', () => {
+  test.each([
+    ['btc', 65_000, '0.01000000'],
+    ['btc', 1, '0.00000015'],
+    ['eth', 250_000, '1.00000000'],
+    ['sol', 100, '0.008000000'],
+    ['usdt', 123_456_789, '1234567.890000'],
+  ] as const)('%s for %i cents is %s', (currency, amount, text) => {
+    expect(cryptoAmount(currency, cents(amount))).toBe(text);
+  });
+
+  test('no address can be taken for a real one', () => {
+    for (const chain of COINS.usdt.networks) expect(depositAddress('a', 'usdt', chain)).toContain('sandbox-do-not-send');
+  });
+});
+
+describe('endpoints (A-71)', () => {
+  test.each(['https://example.com/h', 'http://127.0.0.1:4000/h', 'http://127.9.9.9/', 'http://[::1]:80/'])(
+    '%s is taken',
+    url => {
+      expect(refusal(() => checkEndpoint(url))).toBe('nothing');
+    },
+  );
+
+  test.each([
+    'http://example.com',
+    'http://localhost:4000/',
+    'http://127.0.0.1.example.com/',
+    'http://[::2]/',
+    'ftp://127.0.0.1/',
+    'https://user:pass@example.com/',
+    'example.com',
+    '',
+  ])('%s is refused', url => {
+    expect(refusal(() => checkEndpoint(url))).toMatch(/^invalid_request: url: /);
+  });
+
+  test('events are known, each once', () => {
+    expect(checkedEvents(['card.created', '*', 'card.created'])).toEqual(['card.created', '*']);
+    expect(refusal(() => checkedEvents(['card.creatd']))).toMatch(/"card.creatd" is not an event/);
+    expect(refusal(() => checkedEvents([]))).toMatch(/must not be empty/);
+  });
+});

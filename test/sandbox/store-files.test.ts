@@ -1,0 +1,165 @@
+/** The store's file: whose it is, what it says, and what is refused without being touched. */
+import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { openEmbedded } from '../../src/sandbox/embedded.ts';
+import { libraryHost } from '../../src/sandbox/library-host.ts';
+import { resetHard } from '../../src/sandbox/reset-hard.ts';
+import { connectTo, openStore } from '../../src/sandbox/store/open.ts';
+import { program } from '../support/child.ts';
+
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cardwright-store-'));
+  path = join(folder, 'store.db');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const open = () =>
+  openStore({ path, tables: [], seed: 7, ids: 'derived', fill: async () => undefined, ...libraryHost() });
+
+async function refusal(work: () => Promise<unknown>): Promise<CliError> {
+  const error = await work().then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof CliError)) throw new Error(`expected a refusal, got ${String(error)}`);
+  return error;
+}
+
+const modeOf = async (file: string) => (await stat(file)).mode & 0o777;
+
+it('keeps seed and instance of a store that exists', async () => {
+  const first = await open();
+  await first.store.close();
+  const again = await openStore({
+    path,
+    tables: [],
+    seed: 8,
+    ids: 'counted',
+    fill: async () => {
+      throw new Error('filled twice');
+    },
+    ...libraryHost(),
+  });
+  expect(again.meta).toEqual(first.meta);
+  await again.store.close();
+});
+
+it('refuses a store of a newer cardwright and leaves every byte of it', async () => {
+  const { store } = await open();
+  await store.write(sql => sql.run('update meta set schema_number = 2'));
+  await store.close();
+  const before = await readFile(path);
+  const error = await refusal(open);
+  expect(error.kind).toBe('check_failed');
+  expect(error.message).toContain(path);
+  expect(error.message).toContain('newer');
+  expect(error.facts.hint).toBe('cardwright sandbox reset --hard');
+  expect(await readFile(path)).toEqual(before);
+});
+
+it.each([
+  ['text', async () => writeFile(path, 'this is no database, whatever its name says\n'.repeat(200))],
+  [
+    'a database of another program',
+    async () => connectTo(path).exec('create table notes (a text); insert into notes values (1)'),
+  ],
+  [
+    'a database of another program with a table of the same name',
+    async () => connectTo(path).exec('create table meta (key text); insert into meta values (1)'),
+  ],
+])('refuses %s and leaves every byte of it', async (_name, make) => {
+  await make();
+  const before = await readFile(path);
+  const error = await refusal(open);
+  expect(error.kind).toBe('check_failed');
+  expect(error.message).toContain(path);
+  expect(await readFile(path)).toEqual(before);
+});
+
+it('refuses a store whose pages are damaged', async () => {
+  const { store } = await open();
+  await store.close();
+  const bytes = await readFile(path);
+  bytes.fill(0xa5, 100, 4096);
+  await writeFile(path, bytes);
+  const error = await refusal(open);
+  expect(error.kind).toBe('check_failed');
+  expect(await readFile(path)).toEqual(bytes);
+});
+
+it('refuses a symlink', async () => {
+  await writeFile(join(folder, 'elsewhere'), '');
+  await symlink(join(folder, 'elsewhere'), path);
+  expect((await refusal(open)).kind).toBe('guarded');
+});
+
+it('closes a file that was open to others', async () => {
+  const { store } = await open();
+  await store.close();
+  await chmod(path, 0o644);
+  await (await open()).store.close();
+  expect(await modeOf(path)).toBe(0o600);
+});
+
+const UMASK_SOURCE = `
+import { libraryHost } from './src/sandbox/library-host.ts';
+import { openEmbedded } from './src/sandbox/embedded.ts';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+process.umask(0);
+const folder = process.argv[2];
+const folders = { data: join(folder, 'data'), runtime: join(folder, 'run') };
+const sandbox = await openEmbedded({ ...libraryHost(), folders }, { version: '0' });
+for (const name of await readdir(folder, { recursive: true })) {
+  const found = await stat(join(folder, name));
+  console.log((found.mode & 0o777).toString(8), found.isSocket() ? 'socket' : name);
+}
+await sandbox.stop();
+console.log('left', (await readdir(folders.runtime, { recursive: true })).join());
+`;
+
+it('makes folders 0700 and files 0600 under any umask, and takes its socket away', { timeout: 20_000 }, async () => {
+  await using child = await program(UMASK_SOURCE);
+  const told = (await child.run(folder)).trim().split('\n');
+  expect(told).toEqual(
+    expect.arrayContaining([
+      '700 data',
+      '700 data/sandbox',
+      '600 data/sandbox/store.db',
+      '600 data/sandbox/store.db-wal',
+      '600 data/sandbox/store.db-shm',
+      '700 run',
+      '700 run/sandbox',
+      'left sandbox',
+    ]),
+  );
+  const open = told.filter(line => !/^[67]00 |socket$|^left/.test(line));
+  expect(open).toEqual([]);
+});
+
+it('uses a temporary folder for a socket whose path is too long', async () => {
+  const folders = { data: folder, runtime: join(folder, 'r'.repeat(90)), config: '', state: '', cache: '' };
+  const sandbox = await openEmbedded({ ...libraryHost(), folders }, { version: '0' });
+  expect(Buffer.byteLength(sandbox.socketPath)).toBeLessThanOrEqual(100);
+  await sandbox.stop();
+  await expect(stat(sandbox.socketPath)).rejects.toThrow('ENOENT');
+});
+
+it('moves a store aside whole and deletes nothing', async () => {
+  const folders = { data: folder, runtime: join(folder, 'run'), config: '', state: '', cache: '' };
+  const host = { ...libraryHost(), folders };
+  await (await openEmbedded(host, { version: '0' })).stop();
+  const moved = await resetHard(folders, { now: () => Date.UTC(2026, 10, 20) });
+  expect(moved).toContain(join(folder, 'sandbox', 'store-20261120T000000.000Z', 'store.db'));
+  expect(await readdir(join(folder, 'sandbox'))).toEqual(['store-20261120T000000.000Z']);
+  await (await openEmbedded(host, { version: '0' })).stop();
+  expect(await readdir(join(folder, 'sandbox'))).toContain('store.db');
+  const empty = await mkdtemp(join(folder, 'empty-'));
+  expect(await resetHard({ data: empty }, { now: () => 0 })).toEqual([]);
+});

@@ -1,0 +1,272 @@
+import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { CliError } from '../../src/errors.ts';
+import { guardFormula, unguardFormula } from '../../src/terminal/delimited.ts';
+import type { OutputFormat, Row } from '../../src/terminal/view.ts';
+import { CARDS, COLUMNS, cardList, inBatches, show, TERMINAL } from './cards.ts';
+
+const HOSTILE_TEXT = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.stringMatching(/^[\t\n\r\\'"$`(),;=+@ a-z-]{0,30}$/),
+);
+
+const one = (row: Row) => ({ noun: 'card', columns: COLUMNS, data: row });
+
+async function* thenFailing(): AsyncIterable<readonly Row[]> {
+  yield CARDS;
+  throw new CliError('unreachable', { message: 'page 2 did not come' });
+}
+
+describe('TSV', () => {
+  test('the field count is constant under hostile labels, and cells come back', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(HOSTILE_TEXT, { minLength: 1, maxLength: 5 }), async labels => {
+        const { out } = await show(cardList(inBatches(labels.map(label => ({ ...CARDS[0], label })))));
+        const lines = out.split('\n').slice(0, -1);
+        expect(lines).toHaveLength(labels.length);
+        lines.forEach((line, index) => {
+          const cells = line.split('\t');
+          expect(cells).toHaveLength(COLUMNS.length);
+          const back = cells[6]?.replace(
+            /\\([tnr\\])/g,
+            (_, letter) => ({ t: '\t', n: '\n', r: '\r' })[letter as 't'] ?? '\\',
+          );
+          expect(back).toBe(labels[index]);
+        });
+      }),
+    );
+  });
+
+  test('absent is empty, the screen width changes nothing', async () => {
+    const rows = cardList(inBatches([{ id: 'card_1', balance: null }]));
+    const { out } = await show(rows, { env: { COLUMNS: '40' } });
+    expect(out).toBe(`card_1${'\t'.repeat(7)}\n`);
+  });
+
+  test('wide and tsv are the same off a terminal', async () => {
+    const table = await show(cardList());
+    for (const format of ['wide', 'tsv'] as const) {
+      expect((await show(cardList(inBatches(CARDS)), { settings: { format } })).out).toBe(table.out);
+    }
+  });
+});
+
+describe('JSON, YAML and ndjson', () => {
+  test('a list is data and page, with unknown fields, and amounts are numbers', async () => {
+    const rows = CARDS.map(card => ({ ...card, novelty: { deep: [1] } }));
+    const { out } = await show(cardList(inBatches(rows.slice(0, 2), rows.slice(2))), { settings: { format: 'json' } });
+    expect(out).toBe(`${JSON.stringify({ data: rows, page: { current: 1 } }, undefined, 2)}\n`);
+    const yaml = await show(cardList(inBatches(rows)), { settings: { format: 'yaml' } });
+    expect(parse(yaml.out)).toEqual({ data: rows, page: { current: 1 } });
+    const ndjson = await show(cardList(inBatches(rows)), { settings: { format: 'ndjson' } });
+    expect(
+      ndjson.out
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line)),
+    ).toEqual(rows);
+  });
+
+  test('--fields narrows each row and not the page', async () => {
+    const settings = { format: 'json', fields: ['balance', 'id'] } as const;
+    const { out } = await show(cardList(inBatches(CARDS.slice(0, 1))), { settings });
+    expect(JSON.parse(out)).toEqual({ data: [{ balance: 120, id: CARDS[0]?.['id'] }], page: { current: 1 } });
+    expect(JSON.parse((await show(one(CARDS[0] ?? {}), { settings })).out)).toEqual({
+      balance: 120,
+      id: CARDS[0]?.['id'],
+    });
+  });
+
+  test.each(['json', 'yaml', 'table', 'env'] as const)('%s: a failing later page leaves stdout empty', async format => {
+    const shown = await show(cardList(thenFailing()), { ...TERMINAL, settings: { format } });
+    expect(shown.out).toBe('');
+    expect(shown.error).toMatchObject({ kind: 'unreachable' });
+  });
+
+  test('scalars and arrays stay what they are', async () => {
+    const json = async (data: Row | readonly unknown[] | string) =>
+      JSON.parse((await show({ noun: 'thing', columns: [], data }, { settings: { format: 'json' } })).out);
+    expect(await json('481920')).toBe('481920');
+    expect(await json([1, 'a', { b: 2 }])).toEqual([1, 'a', { b: 2 }]);
+    expect(await json({ __proto__: null, 'a.b': 1 })).toEqual({ 'a.b': 1 });
+    const text = { noun: 'code', columns: COLUMNS, data: '481920' };
+    for (const format of ['table', 'tsv', 'csv', 'id'] as const) {
+      expect((await show(text, { settings: { format } })).out).toBe('481920\n');
+    }
+  });
+
+  test('on a terminal control text is escaped, in a pipe bytes stay', async () => {
+    const label = 'a\u202eb\x9b\u{e0041}';
+    const list = () => cardList(inBatches([{ id: 'card_1', label }]));
+    for (const format of ['json', 'ndjson'] as const) {
+      const screen = await show(list(), { ...TERMINAL, settings: { format } });
+      expect(screen.out).toContain('a\\u202eb\\u009b\\udb40\\udc41');
+      expect((await show(list(), { settings: { format } })).out).toContain(label);
+    }
+    for (const format of ['table', 'wide', 'yaml', 'csv', 'tsv', 'id', 'ndjson', 'json'] as const) {
+      const rows = inBatches([{ id: `card_\x1b[2J`, label }]);
+      const screen = await show(cardList(rows), { ...TERMINAL, settings: { format } });
+      expect(screen.out).not.toMatch(/[\x1b\x9b\u202e]|\u{e0041}/u);
+    }
+  });
+});
+
+describe('CSV', () => {
+  test('formulas are guarded in text cells and never in numbers', async () => {
+    const rows = [{ ...CARDS[0], label: '=SUM(A1)', balance: -12.5 }];
+    const csv = await show(cardList(inBatches(rows)), {
+      settings: { format: 'csv', fields: ['id', 'balance', 'label'] },
+    });
+    expect(csv.out).toBe(`id,balance,label\n${CARDS[0]?.['id']},-12.50,'=SUM(A1)\n`);
+    const raw = await show(cardList(inBatches(rows)), { settings: { format: 'csv', fields: ['label'], csvRaw: true } });
+    expect(raw.out).toBe('label\n=SUM(A1)\n');
+  });
+
+  test('the guard comes off again, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.oneof(HOSTILE_TEXT, fc.stringMatching(/^'{0,3}[=+@\t\r-]?[a-z]{0,3}$/)), text => {
+        expect(unguardFormula(guardFormula(text))).toBe(text);
+        expect(guardFormula(text)).not.toMatch(/^[=+\-@\t\r]/);
+      }),
+    );
+  });
+
+  test('a header also for nothing; line breaks are quoted', async () => {
+    expect((await show(cardList(inBatches([])), { settings: { format: 'csv', fields: ['id', 'label'] } })).out).toBe(
+      'id,label\n',
+    );
+    const rows = inBatches([{ id: 'card_1', label: 'a\r"b",c' }]);
+    const { out } = await show(cardList(rows), { settings: { format: 'csv', fields: ['id', 'label'] } });
+    expect(out).toBe('id,label\ncard_1,"a\r""b"",c"\n');
+  });
+});
+
+describe('env', () => {
+  const evaluated = (text: string, name: string) =>
+    execFileSync('/bin/sh', ['-c', `eval "$1"; printf %s "$${name}"`, 'sh', text], { encoding: 'utf8' });
+
+  test('a hostile label runs nothing and arrives whole', async () => {
+    for (const label of ['$(touch /nowhere)', '`id`', "'; exit 7; '", '\\', '"\n$HOME', "''", '-n', '!! ~ *']) {
+      const { out } = await show(one({ ...CARDS[0], label }), { settings: { format: 'env' } });
+      expect(evaluated(out, 'LABEL')).toBe(label);
+    }
+  });
+
+  test('names, amounts, lists, nothing', async () => {
+    const row = {
+      id: 'card_1',
+      spending_limit: 2000,
+      allowed: ['a', 'b'],
+      metadata: { k: 1 },
+      label: null,
+      isLive: false,
+    };
+    const { out } = await show(one(row), { settings: { format: 'env' } });
+    expect(out.split('\n').slice(0, -1).sort()).toEqual(
+      [
+        `ALLOWED='["a","b"]'`,
+        "ID='card_1'",
+        "IS_LIVE='false'",
+        "LABEL=''",
+        `METADATA='{"k":1}'`,
+        "SPENDING_LIMIT='2000.00'",
+      ].sort(),
+    );
+  });
+
+  test('an unknown field cannot become a variable the shell acts upon, nor take the place of a known one', async () => {
+    const row = { path: '/evil', ld_preload: 'x.so', bash_env: 'x', Id: 'other', id: 'card_1', 'a;id': 1 };
+    const { out, err } = await show(one(row), { settings: { format: 'env' } });
+    expect(out).toBe("ID='card_1'\nA_ID='1'\n");
+    expect(err).toContain('path, ld_preload, bash_env, Id');
+  });
+
+  test('several objects are a usage error', async () => {
+    const shown = await show(cardList(), { settings: { format: 'env' } });
+    expect(shown).toMatchObject({ out: '', error: { kind: 'usage' } });
+  });
+});
+
+describe('ids, names, order', () => {
+  const ids = CARDS.map(card => `${card['id']}\n`).join('');
+
+  test('-o id and -q print one a line', async () => {
+    expect((await show(cardList(), { settings: { format: 'id' } })).out).toBe(ids);
+    const quiet = await show(cardList(), { ...TERMINAL, settings: { quiet: true } });
+    expect(quiet).toMatchObject({ out: ids, err: '' });
+    expect((await show(one({ id: 'a\nb' }), { settings: { format: 'id' } })).out).toBe('a\\nb\n');
+    const wallet = { noun: 'wallet', columns: [], data: { available: 1 } };
+    expect((await show(wallet, { settings: { format: 'id' } })).error).toMatchObject({ kind: 'usage' });
+    expect((await show(wallet, { settings: { quiet: true } })).out).toBe('1\n');
+  });
+
+  const FORMATS: readonly OutputFormat[] = ['table', 'wide', 'json', 'ndjson', 'csv', 'tsv', 'yaml', 'id'];
+
+  test.each(FORMATS)('%s: an unknown name is refused before any output, with the valid ones', async format => {
+    for (const named of [{ fields: ['id', 'nope'] }, { columns: ['nope'] }, { sort: '-nope' }]) {
+      for (const batches of [inBatches(CARDS), inBatches([])]) {
+        const shown = await show(cardList(batches), { ...TERMINAL, settings: { format, ...named } });
+        expect(shown.out).toBe('');
+        expect(shown.error).toMatchObject({ kind: 'usage' });
+        expect((shown.error as Error).message).toMatch(/nope.*id, network, last4/);
+      }
+    }
+  });
+
+  test('sorting is by value, stable, and puts absent last both ways', async () => {
+    const rows = [{ id: 'a', balance: 9 }, { id: 'b', balance: 100 }, { id: 'c' }, { id: 'd', balance: 9 }];
+    const sorted = async (sort: string) =>
+      (await show(cardList(inBatches(rows)), { settings: { format: 'id', sort } })).out.replaceAll('\n', '');
+    expect(await sorted('balance')).toBe('adbc');
+    expect(await sorted('-balance')).toBe('badc');
+  });
+
+  test('dotted fields reach into maps; inherited names are not fields', async () => {
+    const rows = inBatches([{ id: 'card_1', metadata: { team: 'ads' } }]);
+    const { out } = await show(cardList(rows), { settings: { format: 'csv', fields: ['metadata.team'] } });
+    expect(out).toBe('metadata.team\nads\n');
+    const column = { field: 'constructor', title: 'C', kind: 'text', priority: 1 } as const;
+    const own = await show({ noun: 'card', columns: [column, ...COLUMNS.slice(0, 1)], data: { id: 'card_1' } });
+    expect(own.out).toBe('\tcard_1\n');
+    const inherited = await show(cardList(), { settings: { format: 'json', fields: ['constructor'] } });
+    expect(inherited.error).toMatchObject({ kind: 'usage' });
+  });
+
+  test('a closed stdout ends the reading of pages', async () => {
+    let pages = 0;
+    async function* endless(): AsyncIterable<readonly Row[]> {
+      for (;;) {
+        pages += 1;
+        yield CARDS;
+      }
+    }
+    const shown = await show(cardList(endless()), { stdoutClosesAfter: 1, settings: { format: 'ndjson' } });
+    expect(shown.error).toBeUndefined();
+    expect(pages).toBe(1);
+  });
+});
+
+describe('money', () => {
+  test('whatever comes, no NaN and no invented amount', async () => {
+    const odd = fc.oneof(
+      fc.double(),
+      fc.string(),
+      fc.jsonValue(),
+      fc.constantFrom(16.999, -0, 1e300, Number.NaN, '12.30'),
+    );
+    await fc.assert(
+      fc.asyncProperty(odd, async balance => {
+        fc.pre(typeof balance !== 'string' || !balance.includes('NaN'));
+        const row = { id: 'card_1', balance };
+        for (const options of [TERMINAL, {}, { ...TERMINAL, settings: { accessible: true } }]) {
+          expect((await show(cardList(inBatches([row])), options)).out).not.toMatch(/NaN|Infinity/);
+        }
+      }),
+    );
+    const { out } = await show(cardList(inBatches([{ id: 'card_1', balance: 16.999 }])), TERMINAL);
+    expect(out).toContain(' 16.999 ');
+    expect(out).not.toContain('$');
+  });
+});

@@ -1,0 +1,114 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { createPrompts, type Prompts } from '../../src/terminal/prompts.ts';
+import { memoryStreams } from '../support/streams.ts';
+
+const BOTH = { stdinTerminal: true, stderrTerminal: true };
+
+/** Types the keys as soon as the question is on the screen; gives the answer and all that was printed. */
+async function asked<Answer>(keys: string, question: (prompts: Prompts) => Promise<Answer>) {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  let screen = '';
+  let typed = false;
+  output.on('data', chunk => {
+    screen += String(chunk);
+    if (typed || !screen.includes('?')) return;
+    typed = true;
+    // The library listens for keys only after it has drawn.
+    setImmediate(() => input.write(keys));
+  });
+  const prompts = createPrompts({ streams: memoryStreams(BOTH), allowed: true, input, output });
+  const answer = await question(prompts).catch((thrown: unknown) => thrown);
+  return { answer, screen };
+}
+
+const YES = { flag: '--yes' };
+
+describe('answers', () => {
+  test.each([
+    ['y\r', true],
+    ['yes\r', true],
+    ['n\r', false],
+    ['\r', false],
+  ])('confirm: %j', async (keys, expected) => {
+    const { answer, screen } = await asked(keys, prompts => prompts.confirm('Create 3 cards?\x1b]0;x\x07', YES));
+    expect(answer).toBe(expected);
+    expect(screen).toContain('? Create 3 cards?\\x1b]0;x\\x07 (y/N)');
+  });
+
+  test.each([
+    ['4242\r', true],
+    [' 4242 \r', true],
+    ['4243\r', false],
+    ['\r', false],
+  ])('typed: %j', async (keys, expected) => {
+    const options = { expect: '4242', flag: '--yes' };
+    expect((await asked(keys, prompts => prompts.typed('Last four?', options))).answer).toBe(expected);
+  });
+
+  test('a secret is not echoed, whatever is pressed', async () => {
+    const { answer, screen } = await asked('sk_test_hush\x14\r', prompts =>
+      prompts.secret('Key?', { flag: '--key-stdin' }),
+    );
+    expect((answer as { expose(): string }).expose()).toBe('sk_test_hush');
+    expect(screen).not.toContain('hush');
+  });
+
+  test('text and a numbered choice, without colour', async () => {
+    expect((await asked('ads\r', prompts => prompts.text('Label?', { flag: '--label' }))).answer).toBe('ads');
+    const choices = [
+      { value: 1, name: 'one' },
+      { value: 2, name: 'two' },
+    ];
+    const { answer, screen } = await asked('2\r', prompts => prompts.choose('Which?', choices, { flag: '--bin' }));
+    expect(answer).toBe(2);
+    expect(screen).toContain('2) two');
+    expect(screen).not.toMatch(/\x1b\[\d+m/);
+  });
+});
+
+describe('no answer', () => {
+  test('^C is interrupted', async () => {
+    const { answer } = await asked('\x03', prompts => prompts.confirm('Sure?', YES));
+    expect(answer).toMatchObject({ kind: 'interrupted', exitCode: 130 });
+  });
+
+  test('^D ends the question', async () => {
+    const { answer } = await asked('\x04', prompts => prompts.confirm('Sure?', YES));
+    expect(answer).toMatchObject({ kind: 'not_confirmed' });
+    const text = await asked('\x04', prompts => prompts.text('Label?', { flag: '--label' }));
+    expect(text.answer).toMatchObject({ kind: 'usage' });
+  });
+
+  test('the signal ends the question with its reason', async () => {
+    const abort = new AbortController();
+    const reason = new CliError('terminated', { message: 'stopped' });
+    const output = new PassThrough().on('data', () => abort.abort(reason));
+    const input = new PassThrough();
+    const prompts = createPrompts({ streams: memoryStreams(BOTH), allowed: true, input, output, signal: abort.signal });
+    await expect(prompts.confirm('Sure?', YES)).rejects.toBe(reason);
+  });
+
+  test.each([
+    [{ stdinTerminal: false, stderrTerminal: true }, true],
+    [{ stdinTerminal: true, stderrTerminal: false }, true],
+    [BOTH, false],
+  ])('nobody to ask: %j, allowed %s', async (terminals, allowed) => {
+    const input = new PassThrough();
+    input.write('y\ny\n4242\n');
+    const output = new PassThrough();
+    const prompts = createPrompts({ streams: memoryStreams(terminals), allowed, input, output });
+    expect(prompts.available).toBe(false);
+    const refusal = (kind: string, flag: string) => ({ kind, facts: { hint: expect.stringContaining(flag) } });
+    await expect(prompts.confirm('Sure?', YES)).rejects.toMatchObject(refusal('not_confirmed', '--yes'));
+    await expect(prompts.typed('?', { expect: '4242', flag: '--reveal' })).rejects.toMatchObject(
+      refusal('not_confirmed', '--reveal'),
+    );
+    await expect(prompts.text('?', { flag: '--label' })).rejects.toMatchObject(refusal('usage', '--label'));
+    await expect(prompts.secret('?', { flag: '--key-stdin' })).rejects.toMatchObject(refusal('usage', '--key-stdin'));
+    await expect(prompts.choose('?', [], { flag: '--bin' })).rejects.toMatchObject(refusal('usage', '--bin'));
+    expect(output.read()).toBeNull();
+  });
+});

@@ -1,0 +1,230 @@
+import fc from 'fast-check';
+import stringWidth from 'string-width';
+import { describe, expect, test } from 'vitest';
+import { painter } from '../../src/terminal/colour.ts';
+import { fitSheet } from '../../src/terminal/layout.ts';
+import { drawByHand, drawTable } from '../../src/terminal/table.ts';
+import { createMeasure } from '../../src/terminal/width.ts';
+import { CARDS, COLUMNS, cardList, inBatches, show, TERMINAL } from './cards.ts';
+
+const HOSTILE_LABEL = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc
+    .array(fc.constantFrom('広告', 'カード', '👨‍👩‍👧', '🇩🇪', 'e\u0301', '\u202e', '\x1b[2J', ' ', '\t', '\n', 'a'), {
+      maxLength: 15,
+    })
+    .map(parts => parts.join('')),
+);
+
+function lines(text: string): string[] {
+  return text.split('\n').slice(0, -1);
+}
+
+describe('the card list of the mock-up', () => {
+  test('at 80 columns', async () => {
+    const { out, err } = await show(cardList(), TERMINAL);
+    expect(out).toBe(`ID                             LAST4  STATUS        BALANCE  LABEL           AGE
+card_7q2w4xk5m6n3p2r7t4v5y6z2  4242   active        $120.00  ads: search      2h
+card_b3c6d7f2g5h4j7k2m6n3p4q5  1881   active      $4,980.50  広告 — Tokyo …   3d
+card_r2s5t6v3w4x7y2z5a6b3c4d7  5454   frozen          $0.00  trial           12d
+card_f5g2h7j4k3m6n5p2q7r4s3t6  0123   terminated      $0.00                  41d
+`);
+    expect(err).toBe('4 cards, page 1. All pages: --all   More columns: -o wide\n');
+  });
+
+  test('off a terminal it is TSV with every column, and nothing on stderr', async () => {
+    const { out, err } = await show(cardList(), { stderrTerminal: true });
+    expect(lines(out)[0]).toBe(
+      'card_7q2w4xk5m6n3p2r7t4v5y6z2\tvisa\t4242\tactive\t120.00\t2000.00\tads: search\t2026-11-20T14:03:11Z',
+    );
+    expect(err).toBe('');
+  });
+
+  test('accessible', async () => {
+    const { out } = await show(cardList(), { ...TERMINAL, settings: { accessible: true } });
+    expect(lines(out).slice(0, 9)).toEqual([
+      'card 1 of 4',
+      `id: ${CARDS[0]?.['id']}`,
+      'last4: 4242',
+      'status: active',
+      'balance: 120.00 US dollars',
+      'label: ads: search',
+      'created: 2 hours ago',
+      '',
+      'card 2 of 4',
+    ]);
+  });
+
+  test('colour adds nothing but colour', async () => {
+    const plain = await show(cardList(), TERMINAL);
+    const coloured = await show(cardList(), { ...TERMINAL, settings: { colour: 'always' } });
+    expect(coloured.out).toContain('\x1b[32mactive\x1b[39m');
+    expect(coloured.out).toContain('\x1b[1mID\x1b[22m');
+    // biome-ignore lint/complexity/useRegexLiterals: the escape is clearer spelled out
+    expect(coloured.out.replace(new RegExp('\\x1b\\[\\d+m', 'g'), '')).toBe(plain.out);
+  });
+
+  test('an empty list is a hint on stderr', async () => {
+    const shown = await show(cardList(inBatches([])), TERMINAL);
+    expect(shown).toMatchObject({ out: '', err: 'No cards yet.\n', error: undefined });
+  });
+
+  test('below 40 columns rows are lines; COLUMNS beats the stream', async () => {
+    const { out } = await show(cardList(), { ...TERMINAL, columns: 200, env: { NO_COLOR: '1', COLUMNS: '39' } });
+    expect(lines(out).slice(0, 3)).toEqual(['card 1 of 4', `id: ${CARDS[0]?.['id']}`, 'last4: 4242']);
+    expect(out).toContain('balance: $120.00\n');
+  });
+
+  test('wide has ISO times and says what did not fit', async () => {
+    const wide = { ...TERMINAL, settings: { format: 'wide' } } as const;
+    const roomy = await show(cardList(), { ...wide, columns: 200 });
+    expect(lines(roomy.out)[0]).toMatch(/^ID +NETWORK +LAST4 +STATUS +BALANCE +LIMIT +LABEL +AGE$/);
+    expect(roomy.out).toContain('2026-11-20T14:03:11Z');
+    const narrow = await show(cardList(), { ...wide, columns: 100 });
+    expect(narrow.err).toContain('Not shown, too narrow: LIMIT');
+  });
+
+  test('named columns keep their order and are not dropped', async () => {
+    const settings = { columns: ['balance', 'id', 'network'] };
+    const { out } = await show(cardList(), { ...TERMINAL, columns: 60, settings });
+    expect(lines(out)[1]).toBe('  $120.00  card_7q2w4xk5m6n3p2r7t4v5y6z2  visa');
+  });
+});
+
+describe('width', () => {
+  test.each([40, 60, 80, 120, 200])('every line fits %i columns and ids stay whole', async columns => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(HOSTILE_LABEL, { minLength: 1, maxLength: 6 }), async labels => {
+        const rows = labels.map((label, index) => ({ ...CARDS[index % CARDS.length], label }));
+        const { out } = await show(cardList(inBatches(rows)), { ...TERMINAL, columns });
+        const shown = lines(out);
+        expect(shown).toHaveLength(rows.length + 1);
+        for (const line of shown) expect(stringWidth(line)).toBeLessThanOrEqual(columns);
+        rows.forEach((_, index) => {
+          expect(shown[index + 1]).toMatch(new RegExp(`^${CARDS[index % CARDS.length]?.['id']}(?: |$)`));
+        });
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('columns of priority 1 that do not fit become lines, uncut', async () => {
+    const id = `card_${'x'.repeat(60)}`;
+    const { out } = await show(cardList(inBatches([{ ...CARDS[0], id }])), { ...TERMINAL, columns: 50 });
+    expect(out).toContain(`\nid: ${id}\n`);
+  });
+
+  test('the largest priority number goes first, of equal ones the last', async () => {
+    const measure = await createMeasure('…');
+    const column = (title: string, priority: number) => ({ field: title, title, kind: 'text', priority }) as const;
+    const columns = [column('AAAAAAAA', 1), column('BBBBBBBB', 2), column('CCCCCCCC', 3), column('DDDDDDDD', 3)];
+    const droppedAt = (screen: number) => fitSheet({ columns, rows: [] }, screen, measure)?.dropped;
+    expect(droppedAt(38)).toEqual([]);
+    expect(droppedAt(37)).toEqual(['DDDDDDDD']);
+    expect(droppedAt(27)).toEqual(['DDDDDDDD', 'CCCCCCCC']);
+    expect(droppedAt(8)).toEqual(['DDDDDDDD', 'CCCCCCCC', 'BBBBBBBB']);
+    expect(droppedAt(7)).toBeUndefined();
+  });
+
+  test('shortening keeps graphemes whole', async () => {
+    const measure = await createMeasure('…');
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 30 }), fc.integer({ min: 1, max: 30 }), (text, cells) => {
+        const short = measure.shorten(text, cells);
+        expect(measure.width(short)).toBeLessThanOrEqual(cells);
+        const graphemes = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
+        const prefixes = graphemes.map((_, index) => `${graphemes.slice(0, index).join('')}…`);
+        expect([text, ...prefixes, '…']).toContain(short);
+      }),
+    );
+  });
+
+  test('a locale that is not UTF-8 gets three dots', async () => {
+    const shown = await show(cardList(), { ...TERMINAL, env: { NO_COLOR: '1', LC_ALL: 'C', LANG: 'en_US.UTF-8' } });
+    expect(shown.out).toContain('広告 — Toky...');
+  });
+});
+
+describe('the two ways of drawing', () => {
+  const LABEL = fc.stringMatching(/^[A-Za-z0-9 ,.:é—広告カード한]{0,30}$/);
+
+  test('look the same, with colour and without', async () => {
+    const measure = await createMeasure('…');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(LABEL, { minLength: 1, maxLength: 20 }),
+        fc.integer({ min: 40, max: 120 }),
+        fc.constantFrom(0 as const, 1 as const),
+        async (labels, screen, level) => {
+          const rows = labels.map(label => ['card_1', '', '4242', 'active', '$1.00', '-', label, 'now']);
+          const sheet = fitSheet({ columns: COLUMNS, rows }, screen, measure);
+          if (sheet === undefined) throw new Error('the sheet must fit');
+          const pen = { paint: await painter(level), measure };
+          expect(await drawTable(sheet, pen)).toEqual(drawByHand(sheet, pen));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test('10,000 rows take a fraction of what the library needs for them', async () => {
+    const rows = (count: number) => Array.from({ length: count }, (_, index) => ({ ...CARDS[index % 4] }));
+    await show(cardList(inBatches(rows(200))), TERMINAL);
+    const started = performance.now();
+    const { out } = await show(cardList(inBatches(rows(10_000))), TERMINAL);
+    expect(lines(out)).toHaveLength(10_001);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+});
+
+describe('one result', () => {
+  const NEXT = 'Next: cardwright cards details card_7     show number and CVV';
+
+  test('blocks, notes on stderr', async () => {
+    const created = {
+      noun: 'card',
+      columns: COLUMNS,
+      data: { id: 'card_7' },
+      blocks: [
+        { kind: 'line', text: 'Created card_7 with $120.00 from the wallet.' },
+        {
+          kind: 'pairs',
+          pairs: [
+            ['Card', 'visa ending 4242, BIN bin_2'],
+            ['Monthly limit', "$2,000.00 (the BIN's maximum)"],
+          ],
+        },
+      ],
+      notes: [NEXT],
+    } as const;
+    const shown = await show(created, TERMINAL);
+    expect(shown.out).toBe(
+      "Created card_7 with $120.00 from the wallet.\n  Card           visa ending 4242, BIN bin_2\n  Monthly limit  $2,000.00 (the BIN's maximum)\n",
+    );
+    expect(shown.err).toBe(`${NEXT}\n`);
+    const quiet = await show(created, { ...TERMINAL, settings: { quiet: true } });
+    expect(quiet).toMatchObject({ out: 'card_7\n', err: '' });
+    const piped = await show(created);
+    expect(piped).toMatchObject({ out: `card_7${'\t'.repeat(7)}\n`, err: '' });
+  });
+
+  test('amounts line up as in the wallet of the mock-up', async () => {
+    const pairs = [
+      ['Available', '$8,412.75'],
+      ['On cards', '$5,100.50   2 active cards'],
+      ['Total deposited', '$20,000.00'],
+    ] as const;
+    const wallet = { noun: 'wallet', columns: [], data: {}, blocks: [{ kind: 'pairs', pairs }] } as const;
+    expect((await show(wallet, TERMINAL)).out).toBe(
+      'Available          $8,412.75\nOn cards           $5,100.50   2 active cards\nTotal deposited   $20,000.00\n',
+    );
+  });
+
+  test('without blocks: pairs from the columns, or spoken', async () => {
+    const one = { noun: 'card', columns: COLUMNS, data: CARDS[0] ?? {} };
+    expect((await show(one, TERMINAL)).out).toContain('Created         2026-11-20T14:03:11Z (2h ago)\n');
+    const spoken = await show(one, { ...TERMINAL, settings: { accessible: true } });
+    expect(spoken.out).toContain('spending limit: 2000.00 US dollars\n');
+  });
+});

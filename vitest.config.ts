@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  define: { CARDWRIGHT_VERSION: JSON.stringify('0.0.0-test') },
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    // Forks: the store's native module and process signals do not mix with worker threads.
+    pool: 'forks',
+    restoreMocks: true,
+  },
+});
