@@ -12,6 +12,7 @@ import type { ReadName } from './contract/calls.ts';
 import type { PlannedRequest, Reader, Service } from './contract/service.ts';
 import type { Host } from './host.ts';
 import { profilesFor } from './profiles-for.ts';
+import type { EmbeddedSandbox } from './sandbox/embedded.ts';
 import { createPrompts } from './terminal/prompts.ts';
 import type { KeySource } from './terminal/reveal-screen.ts';
 
@@ -22,6 +23,8 @@ export interface Surroundings extends Host {
   readonly promptOutput: NodeJS.WritableStream;
   /** Text of a file; throws `usage` naming it. */
   readFile(path: string): Promise<string>;
+  /** Opens the embedded sandbox of this user. */
+  openSandbox(): Promise<EmbeddedSandbox>;
   /** True while a process of this number runs. */
   isRunning(pid: number): boolean;
   /** Single key presses, until closed. */

@@ -40,8 +40,7 @@ export function connections(settings: ConnectionSettings): Connections {
 
   const resolved = once(() => resolve(settings));
   const embedded = once(async (): Promise<EmbeddedSandbox> => {
-    const { openEmbedded } = await import('./sandbox/embedded.ts');
-    const sandbox = await openEmbedded(host, { version: settings.version });
+    const sandbox = await host.openSandbox();
     closers.push(() => sandbox.stop());
     return sandbox;
   });

@@ -107,6 +107,10 @@ const host: Surroundings = {
       throw new CliError('usage', { message: `cannot read ${JSON.stringify(path)}: ${code}`, outcome: 'not_sent' });
     }
   },
+  async openSandbox() {
+    const { openEmbedded } = await import('./sandbox/embedded.ts');
+    return openEmbedded(host, { version: CARDWRIGHT_VERSION });
+  },
   isRunning(pid) {
     try {
       return process.kill(pid, 0);

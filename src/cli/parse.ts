@@ -1,5 +1,5 @@
 /** The parser library behind one adapter: a declared command becomes a Commander command, built anew for each run. */
-import { type Command as CommanderCommand, CommanderError, Option } from 'commander';
+import { Command as Commander, CommanderError, Option } from 'commander';
 import type { AnyField } from '../contract/field.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { ADMIN_OPERATIONS } from '../contract/sandbox-admin.ts';
@@ -67,9 +67,9 @@ export interface Parsed {
 }
 
 /** Parses the words after the command's path. Throws `usage` (exit 2) with the nearest name of a wrong option. */
-export function parseCommand(command: Command, argv: readonly string[], commander: typeof CommanderCommand): Parsed {
+export function parseCommand(command: Command, argv: readonly string[]): Parsed {
   const flags = flagsOf(command);
-  const program = new commander('cardwright').exitOverride().helpOption(false).helpCommand(false);
+  const program = new Commander('cardwright').exitOverride().helpOption(false).helpCommand(false);
   program.configureOutput({ writeErr: () => undefined, writeOut: () => undefined }).showSuggestionAfterError(false);
   for (const option of GLOBALS) program.addOption(globalOption(option));
   for (const flag of flags) program.addOption(commandOption(flag));

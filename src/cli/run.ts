@@ -35,8 +35,8 @@ export async function run(machine: Machine): Promise<number> {
     if (asksFor(argv, '-V', '--version')) return await print(machine, `${machine.version}\n`);
     const located = await locate(argv, machine.registry);
     if (located.command === undefined || asksFor(argv, '-h', '--help')) return await help(machine, located);
-    const [{ parseCommand }, { Command: Commander }] = await Promise.all([import('./parse.ts'), import('commander')]);
-    const parsed = parseCommand(located.command, argv, Commander);
+    const { parseCommand } = await import('./parse.ts');
+    const parsed = parseCommand(located.command, argv);
     const globals = readGlobals(parsed.globals, env);
     look = { json: globals.machine, debug: globals.debug };
     return await execute(machine, located.command, { globals, parsed });

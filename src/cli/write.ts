@@ -3,10 +3,11 @@
  * effect is a column of the contract, so no command can forget it.
  */
 import type { Input, WriteName } from '../contract/calls.ts';
+import { LIMITS } from '../contract/limits.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
-import { type Cents, cents, dollars, toCents } from '../money.ts';
+import { type Cents, cents, dollars, plainAmount, toCents } from '../money.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import type { Identity, WriteOptions, Written } from './context.ts';
 import { guardEffect } from './guard.ts';
@@ -29,6 +30,13 @@ export interface WriteSettings {
   /** Dry runs put their requests here. */
   readonly planned: PlannedRequest[];
   readonly signal: AbortSignal;
+}
+
+/** What of an input an explanation may name. */
+interface Asked {
+  readonly amount?: Cents;
+  readonly card_id?: string;
+  readonly bin_id?: string;
 }
 
 export function createWriter(settings: WriteSettings) {
@@ -57,7 +65,7 @@ export function createWriter(settings: WriteSettings) {
     const before = options.before ? await options.before(await settings.reader()) : undefined;
     const sent = { key: planned.idempotencyKey, signal: settings.signal };
     const answered = await service.send(operation, input as never, sent).catch(async thrown => {
-      throw await inTheUsersNumbers(thrown, input as object, settings.reader);
+      throw await inTheUsersNumbers(thrown, operation, input as Asked, settings.reader);
     });
     const { result, changed, reread } = answered;
     return { result: result as Written<N, Before>['result'], changed, reread, before };
@@ -101,19 +109,28 @@ function balanceOf(card: { readonly balance: number }): string {
 }
 
 /** The wallet's refusal with what was asked and what is there; the service's own words stay in the error. */
-async function inTheUsersNumbers(thrown: unknown, input: object, reader: () => Promise<Reader>): Promise<unknown> {
-  if (!(thrown instanceof CliError) || thrown.kind !== 'insufficient_funds' || !('amount' in input)) return thrown;
+async function inTheUsersNumbers(thrown: unknown, operation: WriteName, input: Asked, reader: () => Promise<Reader>) {
+  if (!(thrown instanceof CliError) || thrown.kind !== 'insufficient_funds' || input.amount === undefined)
+    return thrown;
   try {
     const wallet = await (await reader()).read('wallet.get', {});
-    const asked = input.amount as Cents;
     const there = toCents(wallet.balance);
-    const short = cents(asked - there);
+    const short = cents(input.amount - there);
     return thrown.with({
-      message: `the wallet is too low: ${dollars(asked)} asked, ${dollars(there)} there, ${dollars(short)} short`,
-      hint: 'cardwright wallet addresses',
+      message: `the wallet is too low: ${dollars(input.amount)} asked, ${dollars(there)} there, ${dollars(short)} short`,
+      hint: affordable(operation, input, there),
     });
   } catch {
     // The wallet could not be read either: the refusal itself is what the user must see.
     return thrown;
   }
+}
+
+/** The same command with what the wallet holds, when that is an amount the operation takes. */
+function affordable(operation: WriteName, { card_id, bin_id }: Asked, there: Cents): string {
+  if (there < LIMITS.fundingAmount.min) return 'cardwright wallet addresses';
+  const amount = `--amount ${plainAmount(there)}`;
+  return operation === 'cards.fund'
+    ? `cardwright cards fund ${card_id} ${amount}`
+    : `cardwright cards create --bin ${bin_id} ${amount}`;
 }

@@ -63,10 +63,15 @@ export function describeFailure(thrown: unknown, place: string): WireFailure {
   if (thrown instanceof ConnectionProblem) return { text: thrown.message, reason: 'network', cause: thrown };
   const code = codeOf(thrown);
   const issuer = issuerOf(thrown);
-  const said = code?.startsWith('HPE_') ? `${place} does not speak proper HTTP` : WORDS[code ?? '']?.(place);
+  const said = isParserError(thrown, code) ? `${place} does not speak proper HTTP` : WORDS[code ?? '']?.(place);
   const text = said ?? `the connection to ${place} failed`;
   const facts = [code, issuer && `issued by ${issuer}`].filter(Boolean).join(', ');
   return { text: facts ? `${text} (${facts})` : text, reason: 'network', cause: thrown };
+}
+
+/** The parser gives a code to some of its errors only. */
+function isParserError(thrown: unknown, code: string | undefined): boolean {
+  return code?.startsWith('HPE_') === true || (thrown instanceof Error && thrown.name === 'HTTPParserError');
 }
 
 /** Several addresses of one name fail together; the first code stands for all. */

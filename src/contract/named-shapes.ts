@@ -21,8 +21,8 @@ import {
 export interface NamedShape {
   /** First part of a `fields` override; request bodies and variants of a resource have none. */
   readonly name?: string;
-  /** Name of the schema in the OpenAPI document. */
-  readonly title: string;
+  /** Name of the schema in the OpenAPI document; none for the event envelope, which stands around its data there. */
+  readonly title?: string;
   readonly section: Section;
   readonly shape: Shape;
   readonly use: 'answer' | 'request';
@@ -96,7 +96,6 @@ export const NAMED_SHAPES: readonly NamedShape[] = [
   {
     ...answer,
     name: 'event',
-    title: 'Event',
     section: '6',
     shape: EVENT_ENVELOPE,
     basis: assumed('A-73', 'the payload shape is not shown'),

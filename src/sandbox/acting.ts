@@ -2,9 +2,9 @@
 import { type Cents, cents } from '../money.ts';
 import { type Call, Refused } from './handler.ts';
 import { type Balances, type Entry, post } from './ledger.ts';
+import { wireCard } from './objects.ts';
 import { mustFreeze } from './rules/money.ts';
 import { type CardRow, cardById, setCardStatus } from './store/cards.ts';
-import { wireCard } from './objects.ts';
 
 /** One change in its open transaction. A handler's call and a timer's call both are one. */
 export type Act = Pick<Call, 'sql' | 'account' | 'now' | 'chance' | 'emit'>;

@@ -2,6 +2,7 @@
 import type { Cents } from '../money.ts';
 import { type Act, afterDecrease, cardOf, minus, moveOnCard, plus } from './acting.ts';
 import { Refused } from './handler.ts';
+import { categoriesOf, wireTransaction } from './objects.ts';
 import { authorizationDue } from './rules/categories.ts';
 import { monthOf } from './rules/dates.ts';
 import { type Asking, declineReason } from './rules/declines.ts';
@@ -17,7 +18,6 @@ import {
   usedBetween,
 } from './store/transactions.ts';
 import { schedule, unschedule } from './timers.ts';
-import { categoriesOf, wireTransaction } from './objects.ts';
 
 export const AUTHORIZATION_EXPIRY = 'authorization.expiry';
 

@@ -2,12 +2,12 @@
 import type { Cents } from '../money.ts';
 import { type Act, cardOf } from './acting.ts';
 import { authorize, decline, type Purchase } from './authorizations.ts';
+import { wireChallenge } from './objects.ts';
 import { isExpired } from './rules/dates.ts';
 import type { CardRow } from './store/cards.ts';
 import { type ChallengeRow, insertChallenge, updateChallenge } from './store/challenges.ts';
 import type { TransactionRow } from './store/transactions.ts';
 import { schedule, unschedule } from './timers.ts';
-import { wireChallenge } from './objects.ts';
 
 export const CHALLENGE_EXPIRY = 'challenge.expiry';
 /** A-51, ms. */

@@ -2,10 +2,10 @@
 import type { Cents } from '../money.ts';
 import type { Act } from './acting.ts';
 import { post } from './ledger.ts';
+import { wireDeposit } from './objects.ts';
 import { blockInterval, COINS, cryptoAmount } from './rules/crypto.ts';
 import { type Currency, type DepositRow, insertDeposit, updateDeposit } from './store/deposits.ts';
 import { schedule, unschedule } from './timers.ts';
-import { wireDeposit } from './objects.ts';
 
 export const DEPOSIT_CONFIRMATION = 'deposit.confirmation';
 

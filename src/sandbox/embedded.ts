@@ -47,6 +47,9 @@ export async function openEmbedded(
     version,
     isRunning,
     onFault,
+  }).catch(async (error: unknown) => {
+    await place.remove();
+    throw error;
   });
   const tidied = place.tidy().catch(onFault);
   return {

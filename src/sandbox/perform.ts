@@ -4,6 +4,7 @@ import type { Shape } from '../contract/field.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { centsOf } from '../money.ts';
 import { type Answer, isStored, refusalAnswer, replayed, replyAnswer } from './answer.ts';
+import { sandboxNow } from './clock.ts';
 import type { Call } from './handler.ts';
 import { Refused } from './handler.ts';
 import { type Claim, claim, fingerprintOf, finish, LeaseLost, release } from './idempotency.ts';
@@ -58,7 +59,9 @@ async function performKeyed(parts: ServiceParts, ask: Ask, key: string): Promise
     real: clock.now(),
     take: problemOf(ask) === undefined,
   };
-  const claimed = await store.write(async sql => claim(sql, { ...base, now: (await surroundings(parts, sql)).now }));
+  const claimed = await store.write(async sql =>
+    claim(sql, { ...base, now: await sandboxNow(sql, account, clock.now()) }),
+  );
   switch (claimed.kind) {
     case 'absent':
       refuseProblem(ask);
@@ -83,7 +86,7 @@ async function performClaimed(
   const { store } = parts;
   try {
     return await store.write(async sql => {
-      const { now } = await surroundings(parts, sql);
+      const now = await sandboxNow(sql, parts.account, parts.clock.now());
       const held: Claim = { ...mine.claim, now };
       const { answer, kept } = await attempt(parts, sql, { ask, idKey: mine.idKey });
       if (kept) await finish(sql, held, answer);

@@ -37,7 +37,10 @@ export async function serve(parts: ServiceParts, place: Place): Promise<RunningS
   });
   const answerOne = async (request: IncomingMessage, response: ServerResponse) => {
     const { answer, requestId } = await exchange.answer(request);
+    const handedOver = new Promise(resolve => response.once('close', resolve));
     response.writeHead(answer.status, headersFor(answer, requestId)).end(answer.body);
+    // Until then stopping would cut the answer off.
+    await handedOver;
   };
   server.maxConnections = MOST_CONNECTIONS;
   server.on('clientError', answerUnreadable);

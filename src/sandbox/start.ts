@@ -60,6 +60,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     rateLimits: options.rateLimits ?? true,
     version: options.version ?? 'library',
     onFault: options.onFault ?? (() => undefined),
+  }).catch(async (error: unknown) => {
+    await socket?.remove();
+    throw error;
   });
   let stopped: Promise<void> | undefined;
   const stopOnce = () => {

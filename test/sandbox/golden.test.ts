@@ -31,8 +31,7 @@ const settle = (name: string, amount: number): Row['run'] => {
     world.admin('simulate.settle', { authorization_id: idOf(ids, name), amount: dollars(amount), final: true });
 };
 const refund = (name: string, amount: number): Row['run'] => {
-  return (world, ids) =>
-    world.admin('simulate.refund', { authorization_id: idOf(ids, name), amount: dollars(amount) });
+  return (world, ids) => world.admin('simulate.refund', { authorization_id: idOf(ids, name), amount: dollars(amount) });
 };
 const terminate = (card: string): Row['run'] => {
   return (world, ids) => world.call('cards.terminate', { card_id: idOf(ids, card) });

@@ -1,12 +1,13 @@
 /** Several processes on one store: the promise every embedded run rests on. */
+
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { libraryHost } from '../../src/sandbox/library-host.ts';
 import { isOwnerGone, ownerName } from '../../src/sandbox/owner.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
-import { libraryHost } from '../../src/sandbox/library-host.ts';
 import { type Program, program } from '../support/child.ts';
 
 const SOURCE = `

@@ -227,7 +227,8 @@ describe('crypto', () => {
   });
 
   test('no address can be taken for a real one', () => {
-    for (const chain of COINS.usdt.networks) expect(depositAddress('a', 'usdt', chain)).toContain('sandbox-do-not-send');
+    for (const chain of COINS.usdt.networks)
+      expect(depositAddress('a', 'usdt', chain)).toContain('sandbox-do-not-send');
   });
 });
 

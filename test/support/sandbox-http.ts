@@ -16,7 +16,8 @@ export interface Asked {
   readonly method?: string;
   /** Below the base address of the service; a path that begins with `/_sandbox` goes to the control surface. */
   readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Beside those every request has; undefined takes one of them away. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Sent as JSON; text as it is. */
   readonly body?: unknown;
   readonly idempotencyKey?: string;
@@ -35,16 +36,17 @@ export function ask(served: Served, { method = 'GET', path, headers = {}, body, 
   const credential = (isAdmin ? served.adminToken : served.key).expose();
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   const url = new URL(isAdmin ? new URL(served.url).origin + path : served.url + path);
+  const all = {
+    authorization: `Bearer ${credential}`,
+    ...(text !== undefined && { 'content-type': 'application/json', 'content-length': `${Buffer.byteLength(text)}` }),
+    'x-idempotency-key': idempotencyKey,
+    ...headers,
+  };
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       method,
       ...(served.socketPath !== undefined && { socketPath: served.socketPath }),
-      headers: {
-        authorization: `Bearer ${credential}`,
-        ...(text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
-        ...(idempotencyKey !== undefined && { 'x-idempotency-key': idempotencyKey }),
-        ...headers,
-      },
+      headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
     });
     sent.on('error', reject);
     sent.on('response', response => {

@@ -1,6 +1,7 @@
 /** cards.list, .get, .details, .freeze, .unfreeze, .terminate */
-import { CliError } from '../../errors.ts';
+
 import { LIMITS } from '../../contract/limits.ts';
+import { CliError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 import { cardOf, changeStatus, livingCard, moveOnCard } from '../acting.ts';
 import { type Handlers, Refused } from '../handler.ts';

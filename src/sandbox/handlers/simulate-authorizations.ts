@@ -1,4 +1,5 @@
 /** simulate.authorize, .settle, .reverse, .refund */
+import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
 import { plainAmount } from '../../money.ts';
 import { type Act, cardOf, minus } from '../acting.ts';
 import { authorizationOf, authorize, type Purchase, refund, release, settle } from '../authorizations.ts';
@@ -10,9 +11,14 @@ import { type Done, simulation } from './simulated.ts';
 
 const COUNTRY = /^[A-Z]{2}$/;
 
+/** What a merchant is when a simulation does not say; the contract tells it too. */
+export function usual(field: 'merchant' | 'mcc' | 'country'): string {
+  return String(ADMIN_OPERATIONS['simulate.authorize'].body[field].defaults);
+}
+
 /** With `challenge`, a 3DS challenge opens and the checks run at its right answer. */
 export const simulateAuthorize = simulation('simulate.authorize', async (act, input) => {
-  const { mcc = '5814', country = 'US', merchant = 'COFFEE SHOP', amount } = input;
+  const { mcc = usual('mcc'), country = usual('country'), merchant = usual('merchant'), amount } = input;
   if (!isMcc(mcc)) throw new Refused('invalid_request', `mcc: ${JSON.stringify(mcc)} is not four digits`);
   if (!COUNTRY.test(country)) {
     throw new Refused('invalid_request', `country: ${JSON.stringify(country)} is not two capital letters`);

@@ -3,13 +3,13 @@ import { type Act, cardOf } from '../acting.ts';
 import { answer, openChallenge } from '../challenges.ts';
 import { Refused } from '../handler.ts';
 import { type ChallengeRow, challengeById } from '../store/challenges.ts';
-import { saidOf } from './simulate-authorizations.ts';
+import { saidOf, usual } from './simulate-authorizations.ts';
 import { simulation } from './simulated.ts';
 
 const said = ({ status }: ChallengeRow) => (status === 'pending' ? 'open' : status);
 
 export const simulateChallenge = simulation('simulate.challenge', async (act, input) => {
-  const { merchant = 'COFFEE SHOP', amount } = input;
+  const { merchant = usual('merchant'), amount } = input;
   const card = await cardOf(act, input.card_id);
   const { challenge } = await openChallenge(act, card, { merchant, amount });
   return { outcome: said(challenge), card_id: card.id, challenge_id: challenge.id };

@@ -27,7 +27,10 @@ export interface Sums {
 }
 
 /** State of an authorization after money moved: `ending` is what it becomes when nothing of it ever settled. */
-export function statusAfter(sums: Sums, ending: 'reversed' | 'expired'): 'pending' | 'settled' | 'reversed' | 'expired' {
+export function statusAfter(
+  sums: Sums,
+  ending: 'reversed' | 'expired',
+): 'pending' | 'settled' | 'reversed' | 'expired' {
   if (sums.held > 0) return 'pending';
   return sums.settled > 0 ? 'settled' : ending;
 }

@@ -1,0 +1,123 @@
+/** Fields and shapes as JSON Schema 2020-12, with marks that tell where each node is known from (SANDBOX, section 12). */
+import { cents, toUsd } from '../money.ts';
+import { assumption } from './assumption.ts';
+import type { AssumptionId, Basis } from './basis.ts';
+import type { AnyField, Shape } from './field.ts';
+import { LIMITS } from './limits.ts';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+type Part = Record<string, unknown>;
+
+/** What a schema describes: in answers every field is there, in requests only those that must be. */
+export type Use = 'answer' | 'request';
+
+/** `x-stated` and `x-assumed` of a node; empty for what is no fact of the service. */
+export function marks(basis: Basis): JsonSchema {
+  return {
+    ...(basis.stated !== undefined && { 'x-stated': basis.stated }),
+    ...(basis.assumed !== undefined && { 'x-assumed': assumedMark(basis.assumed) }),
+  };
+}
+
+/** `{id, what, confidence, variants}` of a row of `assumptions.json`; the last two only where the row has them. */
+export function assumedMark(id: AssumptionId): JsonSchema {
+  const { taken, confidence, also } = assumption(id);
+  return {
+    id,
+    what: taken,
+    ...(confidence !== undefined && { confidence }),
+    ...(also !== undefined && { variants: also }),
+  };
+}
+
+/** Schema of one value. Money is a JSON number in USD; its limits become USD too. */
+export function fieldSchema(field: AnyField, use: Use): JsonSchema {
+  const schema: Part = { ...typePart(field, use), description: description(field) };
+  if (field.choices) schema['enum'] = field.nullable ? [...field.choices, null] : [...field.choices];
+  if (field.nullable) schema['type'] = [schema['type'], 'null'];
+  const preset = use === 'request' ? defaultOf(field) : undefined;
+  if (preset !== undefined) schema['default'] = preset;
+  if (field.secret) schema['x-secret'] = true;
+  return { ...schema, ...marks(field.basis) };
+}
+
+/** Schema of an object, its properties under their names on the wire. Objects are closed, maps are not. */
+export function shapeSchema(shape: Shape, use: Use): JsonSchema {
+  const rows = Object.entries(shape);
+  const required = rows.filter(([, field]) => use === 'answer' || field.must).map(wireName);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(rows.map(row => [wireName(row), fieldSchema(row[1], use)])),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  };
+}
+
+function wireName([name, field]: readonly [string, AnyField]): string {
+  return field.wire ?? name;
+}
+
+function typePart(field: AnyField, use: Use): Part {
+  switch (field.kind) {
+    case 'money':
+      return { type: 'number', ...range(field, cent => toUsd(cents(cent))), 'x-decimals': 2 };
+    case 'integer':
+    case 'number':
+      return { type: field.kind, ...range(field, value => value) };
+    case 'flag':
+      return { type: 'boolean' };
+    case 'time':
+      return { type: 'string', ...timePart(use) };
+    case 'list':
+      return {
+        type: 'array',
+        ...(field.item && { items: fieldSchema(field.item, use) }),
+        ...(field.must && { minItems: 1 }),
+      };
+    case 'map':
+      return { type: 'object', ...mapPart(field) };
+    case 'object':
+      return field.shape ? shapeSchema(field.shape, use) : { type: 'object' };
+    default:
+      return { type: 'string', ...textPart(field) };
+  }
+}
+
+/** Requests take a bare date as well (4.4: "Start date, ISO 8601"); answers hold instants only. */
+function timePart(use: Use): Part {
+  return use === 'answer' ? { format: 'date-time' } : { anyOf: [{ format: 'date-time' }, { format: 'date' }] };
+}
+
+function textPart(field: AnyField): Part {
+  return {
+    ...(field.must && !field.choices && { minLength: 1 }),
+    ...(field.maxLength !== undefined && { maxLength: field.maxLength }),
+  };
+}
+
+function mapPart(field: AnyField): Part {
+  return {
+    ...(field.maxKeys !== undefined && { maxProperties: field.maxKeys }),
+    propertyNames: { minLength: 1, maxLength: LIMITS.metadataKeyLength.max },
+    additionalProperties: {
+      type: 'string',
+      maxLength: LIMITS.metadataValueLength.max,
+      ...marks(LIMITS.metadataValueLength.basis),
+    },
+  };
+}
+
+function range({ min, max }: AnyField, show: (value: number) => number): Part {
+  return { ...(min !== undefined && { minimum: show(min) }), ...(max !== undefined && { maximum: show(max) }) };
+}
+
+/** A default that is a value. One in words, such as the BIN's maximum, is told in the description. */
+function defaultOf({ kind, defaults }: AnyField): unknown {
+  if (kind === 'flag') return defaults === undefined ? undefined : defaults === 'true';
+  if (kind === 'text' || kind === 'choice') return defaults;
+  return typeof defaults === 'number' ? defaults : undefined;
+}
+
+function description({ kind, doc, defaults }: AnyField): string {
+  return kind === 'money' && typeof defaults === 'string' ? `${doc} Default: ${defaults}.` : doc;
+}

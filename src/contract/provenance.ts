@@ -1,0 +1,260 @@
+/** Every fact of the contract with where it is known from: what `contract show` lists. */
+import { assumption } from './assumption.ts';
+import type { AssumptionId, Basis, Section } from './basis.ts';
+import { BEHAVIOURS } from './behaviours.ts';
+import { COMBINED_EXPIRY } from './card.ts';
+import { ENVELOPES, FIXED_HEADERS, HEADERS } from './envelopes.ts';
+import { EVENTS } from './events.ts';
+import type { AnyField, Shape } from './field.ts';
+import { LIMITS, type Limit } from './limits.ts';
+import { NAMED_SHAPES } from './named-shapes.ts';
+import type { Operation } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
+import type { OperationOverride, Overrides } from './overrides.ts';
+import { REFUSALS } from './refusals.ts';
+import {
+  AUTHORIZATION_TRANSITIONS,
+  CARD_TRANSITIONS,
+  CHALLENGE_TRANSITIONS,
+  DEPOSIT_TRANSITIONS,
+  type Transition,
+} from './transitions.ts';
+import { limitText } from './violation.ts';
+
+export type FactKind =
+  | 'field'
+  | 'operation'
+  | 'event'
+  | 'limit'
+  | 'transition'
+  | 'error'
+  | 'envelope'
+  | 'header'
+  | 'rule';
+
+export interface Fact {
+  /** Section of the interface it belongs to, also where the section only says that it is not shown. */
+  readonly section: Section;
+  readonly kind: FactKind;
+  /** `card.balance`, `cards.freeze`, `cards.create amount`, `webhook_signature`. */
+  readonly name: string;
+  /** `POST /cards/{card_id}/freeze`, `money, from 1.00 to 5000.00 USD`. */
+  readonly what: string;
+  readonly doc?: string;
+  readonly stated?: Section;
+  readonly assumed?: AssumptionId;
+  readonly why?: string;
+  /** What is taken for it, why, and what else is accepted: the row of the assumption. */
+  readonly taken?: string;
+  readonly because?: string;
+  readonly variants?: string;
+  readonly confidence?: string;
+  /** What holds in place of `what`, by an override. */
+  readonly override?: string;
+}
+
+/** Every fact in the order of the interface's sections; pure data, nothing is read or sent. */
+export function facts(overrides: Overrides): readonly Fact[] {
+  const all = [
+    ...resourceFields(overrides),
+    ...operations(overrides),
+    ...transitions(),
+    ...envelopes(),
+    ...headers(overrides),
+    ...events(),
+    ...errors(),
+    ...limits(),
+    ...rules(),
+  ];
+  const known = new Set(all.map(({ name }) => name));
+  return [...all, ...strangers(overrides, known)].sort((a, b) => sectionOrder(a.section, b.section));
+}
+
+/** Order of sections: 2.7 before 3, 4.5 before 5. */
+export function sectionOrder(a: Section, b: Section): number {
+  const [major = 0, minor = 0] = a.split('.').map(Number);
+  const [otherMajor = 0, otherMinor = 0] = b.split('.').map(Number);
+  return major - otherMajor || minor - otherMinor;
+}
+
+type About = Pick<Fact, 'section' | 'kind' | 'name' | 'what'> & { readonly doc?: string | undefined };
+
+function fact({ doc, ...about }: About, basis: Basis, override?: string): Fact {
+  const row = basis.assumed === undefined ? undefined : assumption(basis.assumed);
+  return {
+    ...about,
+    ...(doc !== undefined && { doc }),
+    ...(basis.stated !== undefined && { stated: basis.stated }),
+    ...(basis.assumed !== undefined && { assumed: basis.assumed }),
+    ...(basis.why !== undefined && { why: basis.why }),
+    ...(row && { taken: row.taken }),
+    ...(row?.because !== undefined && { because: row.because }),
+    ...(row?.also !== undefined && { variants: row.also }),
+    ...(row?.confidence !== undefined && { confidence: row.confidence }),
+    ...(override !== undefined && { override }),
+  };
+}
+
+const KIND_WORDS: Partial<Record<AnyField['kind'], string>> = {
+  sealed: 'text',
+  flag: 'true or false',
+  choice: 'word',
+  map: 'keys and values',
+};
+
+/** `money, from 1.00 to 5000.00 USD, required`; the name on the wire where it is another. */
+function fieldText(field: AnyField, asked: boolean): string {
+  const { kind, item, choices } = field;
+  const word = kind === 'list' ? `list of ${item?.kind ?? 'values'}` : (KIND_WORDS[kind] ?? kind);
+  const parts = [
+    choices ? limitText(field) : [word, limitText(field)].filter(Boolean).join(', '),
+    field.wire && `named ${field.wire}`,
+    field.nullable && 'or null',
+    asked && field.must && 'required',
+    field.defaults !== undefined && `default ${field.defaults}`,
+    field.secret && 'secret',
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+function resourceFields({ fields }: Overrides): Fact[] {
+  const resources = NAMED_SHAPES.flatMap(({ name, section, shape, use }) =>
+    name === undefined || use === 'request' ? [] : [{ name, section, shape }],
+  );
+  const rows = resources.flatMap(({ name: resource, section, shape }) =>
+    Object.entries(shape).map(([slot, field]) => {
+      const name = `${resource}.${slot}`;
+      return fact(
+        { section, kind: 'field', name, what: fieldText(field, false), doc: field.doc },
+        field.basis,
+        fields[name],
+      );
+    }),
+  );
+  const expiry: About = {
+    section: '4',
+    kind: 'field',
+    name: 'details.expiry',
+    what: 'month and year in one text, where they come so',
+    doc: `Read under ${COMBINED_EXPIRY.join(', ')}.`,
+  };
+  const basis: Basis = { assumed: 'A-30', why: 'the form of the expiry is not shown' };
+  return [...rows, fact(expiry, basis, fields['details.expiry'])];
+}
+
+function operations({ operations: overrides }: Overrides): Fact[] {
+  const rows = Object.entries(OPERATIONS) as [string, Operation][];
+  return rows.flatMap(([name, row]) => {
+    const section = row.section as Section;
+    const what = `${row.method} ${row.path}`;
+    const own = overrides[name];
+    return [
+      fact({ section, kind: 'operation', name, what, doc: row.summary }, row.basis, own && routeText(row, own)),
+      fact({ section, kind: 'operation', name: `${name} answer`, what: answerText(row) }, row.returns.basis),
+      ...[row.params, row.query, row.body].flatMap(shape => parameters({ name, section }, shape ?? {})),
+    ];
+  });
+}
+
+function parameters({ name, section }: { name: string; section: Section }, shape: Shape): Fact[] {
+  return Object.entries(shape).map(([key, field]) =>
+    fact({ section, kind: 'field', name: `${name} ${key}`, what: fieldText(field, true), doc: field.doc }, field.basis),
+  );
+}
+
+/** `PATCH /cards/{card_id} with {"status":"frozen"}`. */
+function routeText(row: Operation, { method, path, body }: OperationOverride): string {
+  const route = `${method ?? row.method} ${path ?? row.path}`;
+  return body === undefined ? route : `${route} with ${JSON.stringify(body)}`;
+}
+
+function answerText({ returns: { kind, shape, status } }: Operation): string {
+  if (kind === 'none') return `${status}, empty`;
+  const title = NAMED_SHAPES.find(named => named.shape === shape)?.title ?? 'object';
+  return { one: `${status}, ${title}`, list: `${status}, {data: [${title}]}`, page: `${status}, {data, meta}` }[kind];
+}
+
+function transitions(): Fact[] {
+  const machines: Readonly<Record<string, readonly Transition[]>> = {
+    card: CARD_TRANSITIONS,
+    authorization: AUTHORIZATION_TRANSITIONS,
+    challenge: CHALLENGE_TRANSITIONS,
+    deposit: DEPOSIT_TRANSITIONS,
+  };
+  return Object.entries(machines).flatMap(([machine, rows]) =>
+    rows.map(({ from, trigger, condition, to, also, basis }) => {
+      const what = `${from.length === 0 ? '' : `${from.join(' or ')}, `}${trigger}${condition ? `: ${condition}` : ''}`;
+      return fact({ section: '3', kind: 'transition', name: `${machine} -> ${to}`, what, doc: also }, basis);
+    }),
+  );
+}
+
+function envelopes(): Fact[] {
+  const { array, paging, single } = ENVELOPES;
+  const about = { section: '4', kind: 'envelope' } as const;
+  return [
+    fact({ ...about, name: 'list', what: `{${array.name}: [...]}, also ${array.also.join(', ')}` }, array.basis),
+    fact(
+      { ...about, name: 'page', what: `{${array.name}, ${paging.container}}, also ${paging.also.join(', ')}` },
+      paging.basis,
+    ),
+    fact({ ...about, name: 'object', what: `bare, also under ${single.also.join(', ')}` }, single.basis),
+  ];
+}
+
+function headers({ headers: overrides }: Overrides): Fact[] {
+  return Object.entries({ ...HEADERS, ...FIXED_HEADERS }).map(([key, { name, basis }]) => {
+    const section = key.startsWith('webhook_') ? '6' : key.startsWith('rate_') || key === 'retry_after' ? '8' : '5';
+    return fact({ section, kind: 'header', name: key, what: name }, basis, overrides[key as keyof typeof HEADERS]);
+  });
+}
+
+function events(): Fact[] {
+  return Object.entries(EVENTS).map(([name, { meaning, data, basis }]) => {
+    const title = NAMED_SHAPES.find(({ shape }) => shape === data)?.title;
+    return fact({ section: '6', kind: 'event', name, what: `carries a ${title}`, doc: meaning }, basis);
+  });
+}
+
+function errors(): Fact[] {
+  return Object.entries(REFUSALS).map(([name, { status, when, basis }]) =>
+    fact({ section: '7', kind: 'error', name, what: `${status}, ${when}` }, basis),
+  );
+}
+
+function limits(): Fact[] {
+  return Object.entries(LIMITS).map(([name, limit]) =>
+    fact({ section: '8', kind: 'limit', name, what: rangeText(limit), doc: limit.about }, limit.basis),
+  );
+}
+
+function rangeText({ about, min, max, defaults, unit }: Limit): string {
+  const kind = unit === 'cents' ? 'money' : 'integer';
+  const range = limitText({
+    kind,
+    must: false,
+    doc: about,
+    basis: {},
+    ...(min !== undefined && { min }),
+    ...(max !== undefined && { max }),
+  });
+  const measured = unit === 'cents' || range === '' ? range : `${range} ${unit}`;
+  return [measured || about, defaults !== undefined && `default ${defaults}`].filter(Boolean).join(', ');
+}
+
+function rules(): Fact[] {
+  return BEHAVIOURS.map(({ section, about, rule, basis }) =>
+    fact({ section, kind: 'rule', name: about, what: rule }, basis),
+  );
+}
+
+/** Field overrides of names the contract has not: they are the user's, and must not go unseen. */
+function strangers({ fields }: Overrides, known: ReadonlySet<string>): Fact[] {
+  return Object.entries(fields)
+    .filter(([name]) => !known.has(name))
+    .map(([name, to]) => {
+      const [group] = name.split('.');
+      const section = NAMED_SHAPES.find(named => named.name === group)?.section ?? '2';
+      return fact({ section, kind: 'field', name, what: 'not a field of the contract' }, {}, to);
+    });
+}

@@ -1,0 +1,318 @@
+/** The wire itself: what was sent or not, time, size, sockets, proxies, and that no secret leaks on the way. */
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { proxyFor } from '../../src/client/proxy.ts';
+import { createRedactor } from '../../src/client/redact.ts';
+import { CliError } from '../../src/errors.ts';
+import { cents } from '../../src/money.ts';
+import { Secret } from '../../src/secret.ts';
+import { CARD, clock, json, KEY, type Served, serve, speak, thrown, WALLET } from './served.ts';
+
+const closing: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function served(...facts: Parameters<typeof serve>): Promise<Served> {
+  const one = await serve(...facts);
+  closing.push(() => one.close());
+  return one;
+}
+
+async function listen(onSocket: (socket: Socket) => void): Promise<{ port: number; sockets: Socket[] }> {
+  const sockets: Socket[] = [];
+  const server: Server = createServer(socket => {
+    sockets.push(socket.on('error', () => socket.destroy()));
+    onSocket(socket);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { port: (server.address() as { port: number }).port, sockets };
+}
+
+const fund = { card_id: 'card_1', amount: cents(500) };
+
+describe('not sent', () => {
+  test('refused: tried three times, also for a write, and said with host, port and code', async () => {
+    const { port } = await listen(() => undefined);
+    for (const close of closing.splice(0)) await close();
+    let connections = 0;
+    const counted = {
+      ...clock,
+      sleep: async (ms: number, signal?: AbortSignal) => {
+        if (ms < 1000) connections += 1;
+        else await clock.sleep(ms, signal);
+      },
+    };
+    const failed = await thrown(
+      speak(`http://127.0.0.1:${port}/v1`, { clock: counted }).service.send('cards.fund', fund),
+    );
+    expect(failed).toMatchObject({ kind: 'unreachable', facts: { outcome: 'not_sent' } });
+    expect(failed.message).toBe(`cards.fund was not sent: connection refused by 127.0.0.1:${port} (ECONNREFUSED)`);
+    expect(failed.facts.idempotencyKey).toMatch(/^cw_/);
+    expect(connections).toBe(2);
+  });
+
+  test('an unknown name', async () => {
+    const failed = await thrown(speak('http://nowhere.invalid/v1').service.send('cards.fund', fund));
+    expect(failed.facts.outcome).toBe('not_sent');
+    expect(failed.message).toContain('the name of nowhere.invalid cannot be resolved');
+  });
+
+  test('no socket at the path', async () => {
+    const more = {
+      connection: { baseUrl: 'http://localhost/v1', socketPath: '/nonexistent/s', key: async () => new Secret(KEY) },
+    };
+    const failed = await thrown(speak('http://localhost/v1', more).service.send('cards.fund', fund));
+    expect(failed.message).toContain('nothing listens at /nonexistent/s (ENOENT)');
+  });
+
+  test('a server that is no TLS server', async () => {
+    const { port } = await listen(socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    const failed = await thrown(speak(`https://127.0.0.1:${port}/v1`).service.send('cards.fund', fund));
+    expect(failed.facts.outcome).toBe('not_sent');
+  });
+
+  test('stopped while connecting', async () => {
+    const stop = new AbortController();
+    stop.abort(new CliError('interrupted', { message: 'stopped' }));
+    const one = await served((_, r) => json(r, 200, WALLET));
+    const failed = await thrown(speak(one.baseUrl).service.send('cards.fund', fund, { signal: stop.signal }));
+    expect(failed).toMatchObject({ kind: 'interrupted', facts: { outcome: 'not_sent' } });
+    expect(one.seen).toHaveLength(0);
+  });
+});
+
+describe('time and size', () => {
+  test('no answer: a read fails, a write is unknown', async () => {
+    const one = await served(() => undefined);
+    const { service } = speak(one.baseUrl, { timeoutMs: 60 });
+    const read = await thrown(service.send('wallet.get', {}));
+    expect(read.message).toBe('wallet.get failed: no complete answer within 0.1 s');
+    expect((await thrown(service.send('cards.fund', fund))).kind).toBe('outcome_unknown');
+    expect(one.seen.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET', 'POST']);
+  });
+
+  test('a dripping body does not outlive the deadline', async () => {
+    const one = await served((_, r) => {
+      r.writeHead(200, { 'content-type': 'application/json' });
+      const drip = setInterval(() => r.write(' '), 5);
+      r.on('close', () => clearInterval(drip));
+    });
+    const failed = await thrown(speak(one.baseUrl, { timeoutMs: 80 }).service.send('cards.fund', fund));
+    expect(failed.kind).toBe('outcome_unknown');
+  });
+
+  test('an endless body is cut at the limit and the socket is destroyed', async () => {
+    let closed = 0;
+    const one = await served((_, r) => {
+      r.writeHead(200, { 'content-type': 'application/json' });
+      const chunk = Buffer.alloc(1 << 16, 0x20);
+      const more = () => {
+        while (!r.destroyed && r.write(chunk));
+      };
+      r.on('drain', more).on('close', () => {
+        closed += 1;
+      });
+      more();
+    });
+    const { service } = speak(one.baseUrl);
+    expect((await thrown(service.send('wallet.get', {}))).message).toContain('256 KiB');
+    expect((await thrown(service.send('cards.list', {}))).message).toContain('8 MiB');
+    await expect.poll(() => closed).toBe(2);
+  });
+
+  test('too many headers', async () => {
+    const { port } = await listen(socket =>
+      socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\n${`x-h: ${'a'.repeat(1000)}\r\n`.repeat(20)}\r\n`)),
+    );
+    const failed = await thrown(speak(`http://127.0.0.1:${port}/v1`).service.send('wallet.get', {}));
+    expect(failed.kind).toBe('unreachable');
+    expect(failed.message).toContain('16 KiB of headers');
+  });
+
+  test('what is not HTTP at all', async () => {
+    const { port } = await listen(socket => socket.once('data', () => socket.end('SSH-2.0-OpenSSH\r\n\r\n')));
+    const failed = await thrown(speak(`http://127.0.0.1:${port}/v1`).service.send('cards.fund', fund));
+    expect(failed.kind).toBe('outcome_unknown');
+    expect(failed.message).toContain('does not speak proper HTTP');
+  });
+
+  test('stopped after the send: a write stays unknown', async () => {
+    const stop = new AbortController();
+    const one = await served(() => stop.abort(new CliError('interrupted', { message: 'stopped' })));
+    const failed = await thrown(speak(one.baseUrl, { signal: stop.signal }).service.send('cards.fund', fund));
+    expect(failed.kind).toBe('outcome_unknown');
+  });
+});
+
+describe('sockets', () => {
+  test('a read uses the socket again, a write not after a second of rest; parallel calls get their own', async () => {
+    const ports: (number | undefined)[] = [];
+    const one = await served((seen, r, request) => {
+      ports.push(request.socket.remotePort);
+      json(r, 200, seen.method === 'GET' ? CARD : { card_id: 'card_1', card_balance: 1, wallet_balance: 1 });
+    });
+    let now = 0;
+    const { service } = speak(one.baseUrl, { clock: { ...clock, monotonic: () => now } });
+    const get = () => service.send('cards.get', { card_id: 'card_1' });
+    await get();
+    now += 1500;
+    await get();
+    await service.send('cards.fund', fund);
+    now += 1500;
+    await service.send('cards.fund', fund);
+    expect(ports[0]).toBe(ports[1]);
+    expect(ports[1]).toBe(ports[2]);
+    expect(ports[3]).not.toBe(ports[2]);
+    await Promise.all([get(), get(), get()]);
+    expect(new Set(ports.slice(4)).size).toBe(3);
+    await service.close();
+  });
+
+  test('a socket closed while idle does not hurt the next read', async () => {
+    const one = await served((_, r, request) => {
+      json(r, 200, WALLET);
+      r.on('finish', () => setImmediate(() => request.socket.destroy()));
+    });
+    const { service } = speak(one.baseUrl);
+    for (let turn = 0; turn < 3; turn += 1) expect((await service.send('wallet.get', {})).status).toBe(200);
+  });
+
+  test('a Unix domain socket', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'cw-'));
+    closing.push(() => rm(folder, { recursive: true }));
+    const socketPath = join(folder, 's');
+    await served((_, r) => json(r, 200, WALLET), socketPath);
+    const connection = { baseUrl: 'http://localhost/v1', socketPath, key: async () => new Secret(KEY) };
+    const { service } = speak('', { connection });
+    expect((await service.send('wallet.get', {})).result.balance).toBe(900.25);
+  });
+});
+
+describe('warnings', () => {
+  test('clock, deprecation and sunset, each once; no clock warning for the sandbox', async () => {
+    const headers = { date: 'Wed, 21 Oct 2015 07:28:00 GMT', deprecation: 'true', sunset: 'soon' };
+    const one = await served((_, r) => json(r, 200, WALLET, headers));
+    for (const [mode, count] of [
+      ['test', 3],
+      ['sandbox', 2],
+    ] as const) {
+      const { service, warnings } = speak(one.baseUrl, { mode });
+      await service.send('wallet.get', {});
+      await service.send('wallet.get', {});
+      expect(warnings).toHaveLength(count);
+    }
+  });
+});
+
+describe('proxies', () => {
+  const env = { HTTPS_PROXY: 'http://user:CANARYpass@proxy.example:3128', NO_PROXY: 'inner.example,.corp:8443' };
+
+  test.each<[string, string | undefined]>([
+    ['https://api.example/v1', 'proxy.example:3128'],
+    ['https://127.0.0.1/v1', undefined],
+    ['https://localhost/v1', undefined],
+    ['http://localhost/v1', undefined],
+    ['https://inner.example/v1', undefined],
+    ['https://a.inner.example/v1', undefined],
+    ['https://notinner.example/v1', 'proxy.example:3128'],
+    ['https://a.corp:8443/v1', undefined],
+    ['https://a.corp/v1', 'proxy.example:3128'],
+  ])('%s -> %s', (address, host) => expect(proxyFor(new URL(address), env)?.host).toBe(host));
+
+  test('an unusable address is not repeated', () => {
+    const wrong = () => proxyFor(new URL('https://a.example'), { HTTPS_PROXY: 'ftp://u:CANARY@x' });
+    expect(wrong).toThrow(/HTTPS_PROXY is not/);
+    expect(wrong).not.toThrow(/CANARY/);
+  });
+
+  test.each([
+    ['HTTP/1.1 407 Proxy Authentication Required\r\n\r\n', 'answered 407'],
+    ['', 'closed the connection'],
+  ])('a proxy that says %j: not sent, no key and no password told', async (answer, text) => {
+    const heard: string[] = [];
+    const { port } = await listen(socket =>
+      socket.on('data', data => {
+        heard.push(String(data));
+        socket.end(answer);
+      }),
+    );
+    const proxied = { HTTPS_PROXY: `http://user:CANARYpass@127.0.0.1:${port}` };
+    const { service, debug } = speak('https://api.example/v1', { env: proxied });
+    const failed = await thrown(service.send('cards.fund', fund));
+    expect(failed.facts.outcome).toBe('not_sent');
+    expect(failed.message).toMatch(/proxy/);
+    if (answer) expect(failed.message).toContain(text);
+    expect(heard).toHaveLength(3);
+    expect(heard[0]).toMatch(/^CONNECT api\.example:443 HTTP\/1\.1\r\n/);
+    expect(heard[0]).toContain(`Basic ${Buffer.from('user:CANARYpass').toString('base64')}`);
+    expect(heard.join()).not.toContain(KEY);
+    expect(JSON.stringify([failed.message, failed.facts, debug])).not.toContain('CANARYpass');
+  });
+
+  test('TLS is spoken through the tunnel', async () => {
+    const hello: Buffer[] = [];
+    const target = await listen(socket =>
+      socket.once('data', data => {
+        hello.push(data);
+        socket.destroy();
+      }),
+    );
+    const { port } = await listen(socket =>
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        const onward = connect(target.port, '127.0.0.1').on('error', () => socket.destroy());
+        socket.pipe(onward).on('close', () => socket.destroy());
+      }),
+    );
+    const failed = await thrown(
+      speak('https://api.example/v1', { env: { https_proxy: `127.0.0.1:${port}` } }).service.send('cards.fund', fund),
+    );
+    expect(failed.facts.outcome).toBe('not_sent');
+    expect(hello[0]?.[0]).toBe(0x16);
+    expect(hello[0]?.includes('api.example')).toBe(true);
+  });
+});
+
+describe('secrets', () => {
+  test('nothing said anywhere holds the key, a number, a code or a webhook secret', async () => {
+    const secret = 'whsec_CANARYsecret';
+    const echo = {
+      error: 'invalid_request',
+      message: `key ${KEY} secret ${secret}`,
+      pan: '4000001234567899',
+      cvv: '737',
+    };
+    const one = await served((seen, r) =>
+      json(r, 400, { ...echo, request_id: KEY, got: seen.body, headers: seen.headers }, { 'x-echo': `Bearer ${KEY}` }),
+    );
+    const { service, debug, warnings } = speak(one.baseUrl);
+    const input = { url: 'https://a.example', events: ['*'], secret };
+    const failed = await thrown(service.send('webhooks.create', input));
+    const said = JSON.stringify([failed.message, failed.facts, debug, warnings]);
+    expect(said).not.toMatch(/CANARY|4000001234567899|737/);
+    expect(debug[0]).toBe('> POST /v1/webhooks');
+    expect(debug).toContain('  authorization: [redacted]');
+    expect(debug.some(line => /^< 400 \d+ bytes, \d+ ms$/.test(line))).toBe(true);
+    expect(one.seen[0]?.body).toContain(secret);
+  });
+
+  test('what was revealed once is hidden in later lines', () => {
+    const redactor = createRedactor();
+    redactor.learn(new Secret('hunter2hunter2'));
+    redactor.learn(new Secret('123'));
+    expect(redactor.text('a hunter2hunter2 b 123')).toBe('a [redacted] b 123');
+    expect(redactor.text('{"cvv": 123, "otp":"000000", "label":"x"}')).toBe(
+      '{"cvv": "[redacted]", "otp":"[redacted]", "label":"x"}',
+    );
+    expect(redactor.text('4000 0012 3456 7899 and 1234567890123')).toBe('[redacted] and 1234567890123');
+  });
+});

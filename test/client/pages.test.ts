@@ -1,0 +1,126 @@
+/** The paging loop against servers that page well, badly and for ever. */
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type ArrivedPage, type Row, walkPages } from '../../src/client/pages.ts';
+import { CARD, json, type Served, serve, speak } from './served.ts';
+
+let served: Served;
+afterEach(() => served?.close());
+
+const row = (id: number) => ({ id: `c${id}` });
+const rowsOf = (from: number, to: number) =>
+  Array.from({ length: Math.max(0, to - from) }, (_, index) => row(from + index));
+
+async function walk(fetch: (page: number) => ArrivedPage, more: { from?: number; maxPages?: number } = {}) {
+  const warnings: string[] = [];
+  const asked: number[] = [];
+  const ids: unknown[] = [];
+  const paging = {
+    from: 1,
+    operation: 'cards.list',
+    warn: (text: string) => warnings.push(text),
+    fetch: async (page: number) => {
+      asked.push(page);
+      return fetch(page);
+    },
+    ...more,
+  };
+  for await (const page of walkPages(paging)) ids.push(...page.data.map(({ id }) => id));
+  return { ids, asked, warnings };
+}
+
+const plain = (data: readonly Row[]): ArrivedPage => ({ list: { data, page: {} } });
+
+describe('the loop', () => {
+  test('without a paging object it ends at a shorter page', async () => {
+    const { ids, asked, warnings } = await walk(page => plain(rowsOf((page - 1) * 3, Math.min(7, page * 3))));
+    expect([ids.length, asked, warnings]).toEqual([7, [1, 2, 3], []]);
+  });
+
+  test.each<[string, (page: number) => ArrivedPage]>([
+    ['total_pages', page => ({ list: { data: [row(page)], page: { total_pages: 2 } } })],
+    ['total and per_page', page => ({ list: { data: [row(page)], page: { total: 2, per_page: 1 } } })],
+    ['has_more', page => ({ list: { data: [row(page)], page: {} }, next: page < 2 })],
+  ])('%s ends it without another request', async (_name, fetch) => {
+    expect((await walk(fetch)).asked).toEqual([1, 2]);
+  });
+
+  test('rows that shift onto the next page are not told twice', async () => {
+    const { ids } = await walk(page => plain(page === 1 ? rowsOf(0, 3) : page === 2 ? rowsOf(2, 5) : rowsOf(5, 6)));
+    expect(ids).toEqual(['c0', 'c1', 'c2', 'c3', 'c4', 'c5']);
+  });
+
+  test('a service that clamps the page ends at the repetition', async () => {
+    const { ids, asked } = await walk(() => plain(rowsOf(0, 3)));
+    expect([ids.length, asked]).toEqual([3, [1, 2]]);
+  });
+
+  test('a service that promises more and repeats is said to be incomplete', async () => {
+    const { warnings } = await walk(() => ({ ...plain(rowsOf(0, 3)), next: true }));
+    expect(warnings[0]).toContain('may be incomplete');
+  });
+
+  test('a total that disagrees is said', async () => {
+    const { warnings } = await walk(page => ({ list: { data: page === 1 ? rowsOf(0, 2) : [], page: { total: 9 } } }));
+    expect(warnings).toEqual(['the list of cards.list may be incomplete: the service counts 9, 2 came']);
+  });
+
+  test('endless pages end at the cap', async () => {
+    const { asked, warnings } = await walk(page => ({ ...plain([row(page)]), next: true }), { maxPages: 50 });
+    expect(asked).toHaveLength(50);
+    expect(warnings[0]).toContain('stopped after 50 pages');
+  });
+
+  test('every row of every size comes exactly once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(60), fc.integer({ min: 1, max: 9 }), fc.boolean(), async (count, size, tells) => {
+        const page = { total: count, per_page: size, total_pages: Math.ceil(count / size) };
+        const { ids, warnings } = await walk(number => ({
+          list: { data: rowsOf((number - 1) * size, Math.min(count, number * size)), page: tells ? page : {} },
+        }));
+        expect(ids).toEqual(rowsOf(0, count).map(({ id }) => id));
+        expect(warnings).toEqual([]);
+      }),
+    );
+  });
+});
+
+describe('over HTTP', () => {
+  const cards = (from: number, to: number) => rowsOf(from, to).map(each => ({ ...CARD, ...each }));
+  const pageOf = (url: string) => Number(new URL(url, 'http://x').searchParams.get('page') ?? 1);
+
+  test('404 past the end is the end; filters go with every page', async () => {
+    served = await serve(({ url }, r) =>
+      pageOf(url) < 3
+        ? json(r, 200, { items: cards(pageOf(url) * 2, pageOf(url) * 2 + 2) })
+        : json(r, 404, { error: 'not_found' }),
+    );
+    const ids: string[] = [];
+    for await (const page of speak(served.baseUrl).service.pages('cards.list', { status: 'active' })) {
+      ids.push(...page.data.map(({ id }) => id));
+    }
+    expect(ids).toHaveLength(4);
+    expect(served.seen.map(({ url }) => url)).toEqual([
+      '/v1/cards?status=active',
+      '/v1/cards?status=active&page=2',
+      '/v1/cards?status=active&page=3',
+    ]);
+  });
+
+  test('a start in the middle', async () => {
+    served = await serve(({ url }, r) =>
+      json(r, 200, { data: cards(pageOf(url), pageOf(url) + 1), meta: { total_pages: 4, total: 4 } }),
+    );
+    const { service, warnings } = speak(served.baseUrl);
+    const pages = [];
+    for await (const page of service.pages('cards.list', { page: 3 })) pages.push(page);
+    expect(pages).toHaveLength(2);
+    expect(warnings).toEqual([]);
+  });
+
+  test('404 on the first page is an error', async () => {
+    served = await serve((_, r) => json(r, 404, { error: 'route_not_found' }));
+    const pages = speak(served.baseUrl).service.pages('cards.list', {});
+    await expect(pages[Symbol.asyncIterator]().next()).rejects.toMatchObject({ kind: 'not_found' });
+  });
+});

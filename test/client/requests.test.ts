@@ -1,0 +1,187 @@
+/** What is sent: one exact form, checked before anything leaves. */
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createService } from '../../src/client/api.ts';
+import { type Overrides, readOverrides } from '../../src/contract/overrides.ts';
+import { ADMIN_OPERATIONS, ADMIN_PATH } from '../../src/contract/sandbox-admin.ts';
+import { cents } from '../../src/money.ts';
+import { Secret } from '../../src/secret.ts';
+import { CARD, clock, json, KEY, random, type Served, serve, speak, thrown } from './served.ts';
+
+let served: Served;
+afterEach(() => served?.close());
+
+const create = { bin_id: 'bin_1', amount: cents(2550), label: 'ads' };
+const plans = (overrides?: Overrides) => speak('http://127.0.0.1:9/v1', { overrides }).service;
+const overridden = (file: object) => readOverrides(JSON.stringify(file), 'o.json');
+
+describe('a request', () => {
+  test('cents become JSON numbers, headers are exact', async () => {
+    served = await serve((_, r) => json(r, 201, CARD, { 'x-request-id': 'req_1' }));
+    const answered = await speak(served.baseUrl).service.send('cards.create', create);
+    const [seen] = served.seen;
+    expect(seen).toMatchObject({
+      method: 'POST',
+      url: '/v1/cards',
+      body: '{"bin_id":"bin_1","amount":25.5,"label":"ads"}',
+    });
+    expect(seen?.headers).toMatchObject({
+      authorization: `Bearer ${KEY}`,
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'content-type': 'application/json',
+      'user-agent': 'cardwright/0 test',
+    });
+    expect(seen?.headers['x-idempotency-key']).toMatch(/^cw_[0-9a-f]{32}$/);
+    expect(answered).toMatchObject({ status: 201, requestId: 'req_1', changed: true, reread: false, result: CARD });
+    expect(answered.idempotencyKey).toBe(seen?.headers['x-idempotency-key']);
+  });
+
+  test('a POST without a body has a key and no content type; a GET has neither', async () => {
+    served = await serve((_, r) => json(r, 200, { ...CARD, status: 'frozen' }));
+    const { service } = speak(served.baseUrl);
+    await service.send('cards.freeze', { card_id: 'card_1' }, { key: 'op_1.1.1' });
+    await service.send('cards.get', { card_id: 'card_1' });
+    const [post, get] = served.seen;
+    expect(post?.headers['x-idempotency-key']).toBe('op_1.1.1');
+    expect(post?.headers['content-type']).toBeUndefined();
+    expect(get?.headers['x-idempotency-key']).toBeUndefined();
+    expect(get?.headers['content-type']).toBeUndefined();
+  });
+
+  test('the key is asked for once a request', async () => {
+    served = await serve((_, r) => json(r, 500, {}));
+    let asked = 0;
+    const key = async () => {
+      asked += 1;
+      return new Secret(KEY);
+    };
+    await thrown(
+      speak(served.baseUrl, { connection: { baseUrl: served.baseUrl, key } }).service.send('wallet.get', {}),
+    );
+    expect([asked, served.seen.length]).toEqual([1, 3]);
+  });
+
+  test('plan tells what send would send', () => {
+    expect(plans().plan('cards.list', { status: 'active', page: 2 })).toEqual({
+      operation: 'cards.list',
+      method: 'GET',
+      path: '/cards?status=active&page=2',
+      body: undefined,
+      idempotencyKey: undefined,
+    });
+  });
+
+  test('ids are opaque and encoded, whatever they hold', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, unit: 'binary' }), id => {
+        fc.pre(id !== '.' && id !== '..' && !id.includes('\0') && id.isWellFormed());
+        const { path } = plans().plan('cards.get', { card_id: id });
+        const [, cards, segment = '', ...rest] = path.split('/');
+        expect([cards, decodeURIComponent(segment), rest]).toEqual(['cards', id, []]);
+        expect(path).not.toMatch(/[?#]/);
+      }),
+    );
+  });
+
+  test('every legal amount leaves as itself', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 100, max: 500_000 }), amount => {
+        const { body } = plans().plan('cards.fund', { card_id: 'c', amount: cents(amount) });
+        expect(body).toMatch(/^\{"amount":\d+(\.\d{1,2})?\}$/);
+        expect(Math.round((JSON.parse(body ?? '') as { amount: number }).amount * 100)).toBe(amount);
+      }),
+    );
+  });
+});
+
+describe('values that break a limit', () => {
+  test.each<[string, Record<string, unknown>, string]>([
+    [
+      'too little',
+      { ...create, amount: cents(99) },
+      'amount $0.99 is outside the limit: from 1.00 to 5000.00 USD (§4.1)',
+    ],
+    ['too much', { ...create, amount: cents(500_001) }, 'from 1.00 to 5000.00'],
+    ['no BIN', { amount: cents(100) }, 'bin_id is missing'],
+    ['long label', { ...create, label: 'x'.repeat(65) }, 'at most 64 characters (§4.1'],
+    ['unknown member', { ...create, colour: 'red' }, 'colour is not known here'],
+  ])('%s: nothing is sent', async (_name, input, text) => {
+    served = await serve((_, r) => json(r, 201, CARD));
+    const failed = await thrown(speak(served.baseUrl).service.send('cards.create', input as typeof create));
+    expect(failed).toMatchObject({ kind: 'usage', facts: { outcome: 'not_sent', operation: 'cards.create' } });
+    expect(failed.message).toContain(text);
+    expect(served.seen).toHaveLength(0);
+  });
+
+  test.each(['.', '..', ''])('the id %j is none', id => {
+    expect(() => plans().plan('cards.get', { card_id: id })).toThrow(/card_id/);
+  });
+
+  test.each(['', 'x'.repeat(65), 'a b', 'a\r\nb', 'ä'])('the idempotency key %j is refused', key => {
+    expect(() => plans().plan('cards.create', create, { key })).toThrow(/idempotency key/);
+  });
+});
+
+describe('overrides', () => {
+  test('method, path and fixed members', () => {
+    const overrides = overridden({
+      operations: {
+        'cards.terminate': { method: 'DELETE', path: '/cards/{card_id}' },
+        'cards.freeze': { method: 'PATCH', path: '/cards/{card_id}', body: { status: 'frozen' } },
+        'transactions.list': { path: '/cards/{card_id}/transactions' },
+      },
+    });
+    const service = plans(overrides);
+    const card = { card_id: 'c 1' };
+    expect(service.plan('cards.terminate', card)).toMatchObject({
+      method: 'DELETE',
+      path: '/cards/c%201',
+      idempotencyKey: undefined,
+    });
+    expect(service.plan('cards.freeze', card)).toMatchObject({ method: 'PATCH', body: '{"status":"frozen"}' });
+    const list = service.plan('transactions.list', { ...card, type: 'refund' });
+    expect(list.path).toBe('/cards/c%201/transactions?type=refund');
+    expect(() => service.plan('transactions.list', {})).toThrow(/card_id is missing/);
+  });
+
+  test('names of fields and headers', async () => {
+    const overrides = overridden({
+      fields: { 'card.label': 'nickname', 'card.last4': 'tail' },
+      headers: { idempotency_key: 'Idempotency-Key', request_id: 'X-Trace' },
+    });
+    served = await serve((_, r) => json(r, 201, { ...CARD, last4: undefined, tail: '4242' }, { 'x-trace': 't1' }));
+    const answered = await speak(served.baseUrl, { overrides }).service.send('cards.create', create, { key: 'k' });
+    expect(served.seen[0]?.body).toContain('"nickname":"ads"');
+    expect(served.seen[0]?.headers['idempotency-key']).toBe('k');
+    expect(answered).toMatchObject({ requestId: 't1', result: { last4: '4242' } });
+  });
+
+  test('an overridden DELETE that answers 204 is read back', async () => {
+    const overrides = overridden({ operations: { 'cards.terminate': { method: 'DELETE', path: '/cards/{card_id}' } } });
+    served = await serve((seen, r) =>
+      seen.method === 'DELETE' ? r.writeHead(204).end() : json(r, 200, { ...CARD, status: 'terminated' }),
+    );
+    const answered = await speak(served.baseUrl, { overrides }).service.send('cards.terminate', { card_id: 'card_1' });
+    expect(answered).toMatchObject({ reread: true, result: { status: 'terminated' } });
+  });
+});
+
+test('the control surface of the sandbox is the same client with another table', async () => {
+  served = await serve((_, r) => json(r, 201, { outcome: 'approved', wallet_balance: 1 }));
+  const admin = createService({
+    table: ADMIN_OPERATIONS,
+    connection: { baseUrl: served.baseUrl.replace('/v1', ADMIN_PATH), key: async () => new Secret('token') },
+    clock,
+    random,
+    env: {},
+    userAgent: 't',
+    mode: 'sandbox',
+  });
+  const { result } = await admin.send('simulate.authorize', { card_id: 'card_1', amount: cents(100) });
+  expect(result.outcome).toBe('approved');
+  expect(served.seen[0]).toMatchObject({
+    url: `${ADMIN_PATH}/simulate/authorizations`,
+    body: '{"card_id":"card_1","amount":1}',
+  });
+});

@@ -1,0 +1,229 @@
+/** One key, one effect, one answer (A-90 to A-99). */
+import { expect, it } from 'vitest';
+import { type Handlers, Refused } from '../../src/sandbox/handler.ts';
+import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
+import { type Store, StoreBusy } from '../../src/sandbox/store/sql.ts';
+import { fakeService, NOON, type Wishes } from '../support/fake-service.ts';
+import { ask, type Served } from '../support/sandbox-http.ts';
+
+const HOUR = 3_600_000;
+
+async function binOf(service: Served): Promise<string> {
+  return (await ask(service, { path: '/bins' })).json.data[0].id;
+}
+
+async function create(service: Served, { key = 'key-1', amount = 10, bin = '', label = 'a' } = {}) {
+  const body = { bin_id: bin || (await binOf(service)), amount, label };
+  return ask(service, { method: 'POST', path: '/cards', body, idempotencyKey: key });
+}
+
+async function walletOf(service: Served): Promise<number> {
+  return (await ask(service, { path: '/wallet' })).json.balance;
+}
+
+it('repeats status and bytes of the first answer, and says so', async () => {
+  await using service = await fakeService();
+  const first = await create(service);
+  const again = await create(service);
+  expect(first.status).toBe(201);
+  expect(first.headers['idempotent-replayed']).toBeUndefined();
+  expect(again.status).toBe(201);
+  expect(again.text).toBe(first.text);
+  expect(again.headers['idempotent-replayed']).toBe('true');
+  expect(await walletOf(service)).toBe(990);
+});
+
+it('takes the same body in another order for the same body', async () => {
+  await using service = await fakeService();
+  const bin = await binOf(service);
+  const post = (body: string) => ask(service, { method: 'POST', path: '/cards', body, idempotencyKey: 'k' });
+  const first = await post(`{"bin_id":"${bin}","amount":10.50,"metadata":{"a":"1","b":"2"}}`);
+  const again = await post(`{ "metadata":{"b":"2","a":"1"}, "amount":10.5, "bin_id":"${bin}" }`);
+  expect(again.text).toBe(first.text);
+});
+
+it('has one effect for 50 requests at once', async () => {
+  await using service = await fakeService();
+  const bin = await binOf(service);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => create(service, { bin })));
+  const created = answers.filter(answer => answer.status === 201);
+  expect(new Set(created.map(answer => answer.text)).size).toBe(1);
+  expect(created.filter(answer => answer.headers['idempotent-replayed'] === undefined)).toHaveLength(1);
+  for (const answer of answers.filter(answer => answer.status !== 201)) {
+    expect(answer.json.error).toBe('idempotency_in_progress');
+    expect(answer.headers['retry-after']).toBe('1');
+  }
+  expect(await walletOf(service)).toBe(990);
+});
+
+it('refuses another body under the key, and takes the key on another path', async () => {
+  await using service = await fakeService();
+  const card = (await create(service)).json.id;
+  expect((await create(service, { amount: 11 })).json).toMatchObject({ error: 'idempotency_key_reused', code: 422 });
+  const fund = () =>
+    ask(service, { method: 'POST', path: `/cards/${card}/fund`, body: { amount: 5 }, idempotencyKey: 'key-1' });
+  expect((await fund()).status).toBe(200);
+  expect((await fund()).headers['idempotent-replayed']).toBe('true');
+  expect(await walletOf(service)).toBe(985);
+});
+
+it.each([['a'.repeat(256)], ['']])('refuses the key %j', async key => {
+  await using service = await fakeService();
+  expect((await create(service, { key })).status).toBe(400);
+  expect((await create(service, { key: 'a'.repeat(255) })).status).toBe(201);
+});
+
+it('repeats a business refusal even when it would succeed by now', async () => {
+  await using service = await fakeService();
+  const card = (await create(service, { amount: 900 })).json.id;
+  const poor = await create(service, { key: 'key-2', amount: 200 });
+  expect(poor.json.error).toBe('insufficient_funds');
+  await ask(service, { method: 'POST', path: `/cards/${card}/withdraw`, body: { amount: 500 } });
+  const again = await create(service, { key: 'key-2', amount: 200 });
+  expect(again.text).toBe(poor.text);
+  expect(again.headers['idempotent-replayed']).toBe('true');
+  expect((await create(service, { key: 'key-3', amount: 200 })).status).toBe(201);
+});
+
+it('keeps nothing of a request that was not valid, not let in or over a limit', async () => {
+  await using service = await fakeService({ rateLimits: true });
+  const bin = await binOf(service);
+  expect((await create(service, { bin, amount: 0 })).status).toBe(400);
+  const body = { bin_id: bin, amount: 10, label: 'a' };
+  const headers = { authorization: 'Bearer sk_test_wrong' };
+  expect((await ask(service, { method: 'POST', path: '/cards', body, headers, idempotencyKey: 'key-1' })).status).toBe(
+    401,
+  );
+  while ((await ask(service, { path: '/wallet' })).status !== 429);
+  expect((await create(service, { bin })).status).toBe(429);
+  service.clock.set(NOON + HOUR);
+  const created = await create(service, { bin });
+  expect([created.status, created.headers['idempotent-replayed']]).toEqual([201, undefined]);
+});
+
+it('keeps nothing of a refusal that only the handler could see is a bad value', async () => {
+  await using service = await fakeService();
+  const bin = await binOf(service);
+  const post = (limit: number) =>
+    ask(service, {
+      method: 'POST',
+      path: '/cards',
+      body: { bin_id: bin, amount: 10, spending_limit: limit },
+      idempotencyKey: 'k',
+    });
+  expect((await post(10_000_000)).json.error).toBe('invalid_request');
+  expect((await post(100)).status).toBe(201);
+});
+
+it('undoes what a handler did before it refused', async () => {
+  await using service = await fakeService({
+    handlers: {
+      'cards.create': async call => {
+        await HANDLERS['cards.create'](call);
+        throw new Refused('not_found', 'after all');
+      },
+    },
+  });
+  expect((await create(service)).status).toBe(404);
+  expect(await walletOf(service)).toBe(1000);
+  expect((await create(service)).headers['idempotent-replayed']).toBe('true');
+  const events = await service.store.read(sql => sql.all('select seq from events'));
+  expect(events).toEqual([]);
+});
+
+it('gives the key back after a fault, and tells nothing of the fault', async () => {
+  let broken = true;
+  await using service = await fakeService({
+    handlers: {
+      'cards.create': async call => {
+        const card = await HANDLERS['cards.create'](call);
+        if (broken) throw new Error('secret inside');
+        return card;
+      },
+    },
+  });
+  const failed = await create(service);
+  expect(failed.json).toMatchObject({ error: 'internal_error', code: 500 });
+  expect(failed.text).not.toContain('secret inside');
+  expect(service.faults).toHaveLength(1);
+  expect(await walletOf(service)).toBe(1000);
+  broken = false;
+  const created = await create(service);
+  expect([created.status, created.headers['idempotent-replayed']]).toEqual([201, undefined]);
+});
+
+it('answers 503 before any effect when the store is busy', async () => {
+  let writes = 0;
+  const around = (store: Store): Store => ({
+    path: store.path,
+    read: work => store.read(work),
+    // The request is counted, the key taken; the effect is not to be had.
+    write: work => (++writes === 4 ? Promise.reject(new StoreBusy('busy')) : store.write(work)),
+    close: () => store.close(),
+  });
+  await using service = await fakeService({ around });
+  const bin = await binOf(service);
+  const busy = await create(service, { bin });
+  expect([busy.status, busy.json.error, busy.headers['retry-after']]).toEqual([503, 'service_unavailable', '1']);
+  expect((await create(service, { bin })).status).toBe(201);
+  expect(await walletOf(service)).toBe(990);
+});
+
+it('forgets an answer after 24 hours on its own clock, and gives other ids then', async () => {
+  await using service = await fakeService();
+  const first = await create(service);
+  service.clock.set(NOON + 24 * HOUR - 1);
+  expect((await create(service)).text).toBe(first.text);
+  service.clock.set(NOON + 24 * HOUR);
+  const later = await create(service, { amount: 11 });
+  expect(later.status).toBe(201);
+  expect(later.json.id).not.toBe(first.json.id);
+});
+
+/** Creating a card is refused the first time, so that a record is there and no card. */
+function refusesOnce(): Wishes {
+  let calls = 0;
+  const create: Handlers['cards.create'] = async call => {
+    calls += 1;
+    if (calls === 1) throw new Refused('not_found', 'not yet');
+    return HANDLERS['cards.create'](call);
+  };
+  return { handlers: { 'cards.create': create } };
+}
+
+/** A request of another process that took the key and never came back. */
+async function leaveRunning(service: Awaited<ReturnType<typeof fakeService>>) {
+  const first = await create(service);
+  await service.store.write(sql =>
+    sql.run(`update idempotency set state = 'running', owner = 'them', lease_until = ?`, NOON + 30_000),
+  );
+  return first;
+}
+
+it('waits for a request that may still run, and takes it over once its lease is over', async () => {
+  await using service = await fakeService(refusesOnce());
+  await leaveRunning(service);
+  expect((await create(service)).json.error).toBe('idempotency_in_progress');
+  service.clock.set(NOON + 30_001);
+  expect((await create(service)).status).toBe(201);
+});
+
+it('takes a request over at once when its process is gone', async () => {
+  await using service = await fakeService({ ...refusesOnce(), isGone: owner => owner === 'them' });
+  await leaveRunning(service);
+  expect((await create(service, { amount: 11 })).status).toBe(422);
+  expect((await create(service)).status).toBe(201);
+});
+
+it('commits no second effect when its lease was lost meanwhile', async () => {
+  await using service = await fakeService({
+    handlers: {
+      'cards.create': async call => {
+        await call.sql.run(`update idempotency set lease_token = 'theirs'`);
+        return HANDLERS['cards.create'](call);
+      },
+    },
+  });
+  expect((await create(service)).json.error).toBe('idempotency_in_progress');
+  expect(await walletOf(service)).toBe(1000);
+});

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { fakeService, NOON } from '../support/fake-service.ts';
+import { ask, type Served } from '../support/sandbox-http.ts';
+
+async function newCard(service: Served): Promise<string> {
+  const bin = (await ask(service, { path: '/bins' })).json.data[0].id;
+  return (await ask(service, { method: 'POST', path: '/cards', body: { bin_id: bin, amount: 10 } })).json.id;
+}
+
+it('lets 30 details through in any 60 seconds, sliding', async () => {
+  await using service = await fakeService({ rateLimits: true });
+  const path = `/cards/${await newCard(service)}/details`;
+  const details = (at: number) => {
+    service.clock.set(NOON + at);
+    return ask(service, { path });
+  };
+  for (let nth = 0; nth < 15; nth += 1) expect((await details(0)).status).toBe(200);
+  for (let nth = 0; nth < 14; nth += 1) expect((await details(40_000)).status).toBe(200);
+  const last = await details(50_000);
+  expect(last.headers).toMatchObject({ 'x-ratelimit-limit': '30', 'x-ratelimit-remaining': '0' });
+  const over = await details(50_500);
+  expect(over.json).toMatchObject({ error: 'rate_limited', code: 429 });
+  expect(over.headers['retry-after']).toBe('10');
+  expect((await details(60_000)).status).toBe(429);
+  for (let nth = 0; nth < 15; nth += 1) expect((await details(60_001)).status).toBe(200);
+  expect((await details(60_001)).status).toBe(429);
+});
+
+it('counts details and everything else apart', async () => {
+  await using service = await fakeService({ rateLimits: true });
+  const path = `/cards/${await newCard(service)}/details`;
+  for (let nth = 0; nth < 31; nth += 1) await ask(service, { path });
+  expect((await ask(service, { path })).status).toBe(429);
+  const wallet = await ask(service, { path: '/wallet' });
+  expect(wallet.headers).toMatchObject({ 'x-ratelimit-limit': '600', 'x-ratelimit-remaining': '597' });
+});
+
+it('limits nothing and says nothing when switched off, and never the control surface', async () => {
+  await using service = await fakeService({ rateLimits: false });
+  const path = `/cards/${await newCard(service)}/details`;
+  for (let nth = 0; nth < 35; nth += 1) expect((await ask(service, { path })).status).toBe(200);
+  expect((await ask(service, { path })).headers['x-ratelimit-limit']).toBeUndefined();
+  expect((await ask(service, { path: '/_sandbox/v1/status' })).headers['x-ratelimit-limit']).toBeUndefined();
+});
+
+it('is not barred for long by a clock that was set back', async () => {
+  await using service = await fakeService({ rateLimits: true });
+  const path = `/cards/${await newCard(service)}/details`;
+  service.clock.set(NOON + 3_600_000);
+  for (let nth = 0; nth < 31; nth += 1) await ask(service, { path });
+  service.clock.set(NOON);
+  expect((await ask(service, { path })).status).toBe(200);
+});

@@ -1,0 +1,206 @@
+/** The whole sandbox over HTTP, as commands, suites and several processes use it. */
+
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openEmbedded } from '../../src/sandbox/embedded.ts';
+import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
+import { libraryHost } from '../../src/sandbox/library-host.ts';
+import { type RunningSandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { StoreBroken } from '../../src/sandbox/store/faults.ts';
+import type { Store } from '../../src/sandbox/store/sql.ts';
+import { schedule } from '../../src/sandbox/timers.ts';
+import { program } from '../support/child.ts';
+import { fakeService, NOON } from '../support/fake-service.ts';
+import { ask, type Served } from '../support/sandbox-http.ts';
+
+async function firstBin(served: Served): Promise<string> {
+  return (await ask(served, { path: '/bins' })).json.data[0].id;
+}
+
+it('issues a card, moves its money, and repeats an answer', async () => {
+  await using sandbox = await startSandbox({ wallet: 100, ids: 'counted', listen: 'socket' });
+  expect(sandbox.url).toBe('http://localhost/v1');
+  const body = { bin_id: await firstBin(sandbox), amount: 25.5, auto_freeze_at: 5, metadata: { team: 'ads' } };
+  const post = () => ask(sandbox, { method: 'POST', path: '/cards', body, idempotencyKey: 'k' });
+  const created = await post();
+  expect(created.status).toBe(201);
+  expect(created.json).toMatchObject({ id: 'card_1', balance: 25.5, auto_freeze_at: 5, metadata: { team: 'ads' } });
+  expect((await post()).text).toBe(created.text);
+
+  const details = await ask(sandbox, { path: '/cards/card_1/details' });
+  expect(Object.keys(details.json)).toEqual(['card_id', 'pan', 'cvv', 'exp_month', 'exp_year']);
+  expect(details.json.pan).toMatch(/^\d{16}$/);
+  const fund = await ask(sandbox, { method: 'POST', path: '/cards/card_1/fund', body: { amount: 10.1 } });
+  expect(fund.json).toMatchObject({ card_balance: 35.6, wallet_balance: 64.4 });
+  const list = await ask(sandbox, { path: '/cards?per_page=1' });
+  expect(list.json.meta).toEqual({ page: 1, per_page: 1, total: 1, total_pages: 1 });
+  expect((await ask(sandbox, { path: '/cards/card_9' })).json).toMatchObject({ error: 'not_found', code: 404 });
+  expect((await ask(sandbox, { method: 'POST', path: '/cards/card_1/terminate' })).json.status).toBe('terminated');
+  expect((await ask(sandbox, { path: '/wallet' })).json.balance).toBe(100);
+});
+
+it('sends secrets where they belong and no body where there is none', async () => {
+  await using sandbox = await startSandbox();
+  const body = { url: 'https://example.com/hook', events: ['*'] };
+  const created = await ask(sandbox, { method: 'POST', path: '/webhooks', body });
+  expect(created.json.secret).toMatch(/^whsec_/);
+  const { id } = created.json;
+  expect((await ask(sandbox, { path: `/webhooks/${id}` })).json.secret).toBeUndefined();
+  const deleted = await ask(sandbox, { method: 'DELETE', path: `/webhooks/${id}` });
+  expect([deleted.status, deleted.text]).toEqual([204, '']);
+});
+
+it('gives two runs with one seed the same bytes', async () => {
+  const run = async () => {
+    const clock = { mode: 'frozen', at: '2026-11-20T14:00:00Z' } as const;
+    await using sandbox = await startSandbox({ seed: 7, wallet: 50, clock });
+    const bin_id = await firstBin(sandbox);
+    const texts: string[] = [];
+    for (const amount of [10, 20, 30]) {
+      const made = await ask(sandbox, { method: 'POST', path: '/cards', body: { bin_id, amount } });
+      texts.push(made.text, String(made.headers['x-request-id']));
+    }
+    return texts;
+  };
+  const texts = await run();
+  expect(texts[4]).toContain('insufficient_funds');
+  expect(await run()).toEqual(texts);
+});
+
+it('records an event with its effect, and a delivery for each subscription that asked for it', async () => {
+  await using service = await fakeService();
+  const bin_id = await firstBin(service);
+  for (const events of [['*'], ['card.created'], ['card.frozen']]) {
+    const hook = { url: 'https://example.com/', events };
+    expect((await ask(service, { method: 'POST', path: '/webhooks', body: hook })).status).toBe(201);
+  }
+  const { json } = await ask(service, { method: 'POST', path: '/cards', body: { bin_id, amount: 10 } });
+  const events = await service.store.read(sql => sql.all<{ body: string }>('select seq, body from events'));
+  expect(events).toHaveLength(1);
+  const { id, ...event } = JSON.parse(events[0]?.body ?? '');
+  expect(id).toMatch(/^evt_/);
+  expect(event).toEqual({ type: 'card.created', created_at: '2026-11-20T12:00:00Z', data: json });
+  const due = await service.store.read(sql => sql.all('select state, attempt, due_at from deliveries'));
+  expect(due).toEqual(Array(2).fill({ state: 'queued', attempt: 0, due_at: NOON }));
+});
+
+it('runs what is due before a request, earliest first, each at its own time', async () => {
+  const fired: unknown[] = [];
+  await using service = await fakeService({
+    timerActions: {
+      note: async ({ ref, now, schedule: again }) => {
+        fired.push([ref, now - NOON]);
+        if (ref === 'first') await again({ dueAt: now + 5, kind: 'note', ref: 'third' });
+      },
+    },
+  });
+  await service.store.write(async sql => {
+    const account = 'acct_sandbox';
+    await schedule(sql, { account, dueAt: NOON + 20, kind: 'note', ref: 'later' });
+    await schedule(sql, { account, dueAt: NOON + 2, kind: 'note', ref: 'second' });
+    await schedule(sql, { account, dueAt: NOON + 1, kind: 'note', ref: 'first' });
+  });
+  await ask(service, { path: '/wallet' });
+  expect(fired).toEqual([]);
+  service.clock.set(NOON + 10);
+  await ask(service, { path: '/wallet' });
+  expect(fired).toEqual([
+    ['first', 1],
+    ['second', 2],
+    ['third', 6],
+  ]);
+});
+
+it('gives no answer when a commit failed and nobody knows whether it lasted', async () => {
+  const around = (store: Store): Store => ({
+    path: store.path,
+    read: work => store.read(work),
+    write: async work => {
+      await store.write(work);
+      throw new StoreBroken('of the disk');
+    },
+    close: () => store.close(),
+  });
+  await using service = await fakeService({ around });
+  await expect(ask(service, { path: '/wallet' })).rejects.toMatchObject({ code: 'ECONNRESET' });
+  await expect(ask(service, { path: '/wallet' })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  expect(service.faults).toHaveLength(1);
+});
+
+it('finishes running requests before it stops', async () => {
+  let begun: () => void = () => undefined;
+  const running = new Promise<void>(resolve => {
+    begun = resolve;
+  });
+  const service = await fakeService({
+    handlers: {
+      'wallet.get': async call => {
+        begun();
+        return HANDLERS['wallet.get'](call);
+      },
+    },
+  });
+  const answer = ask(service, { path: '/wallet' });
+  await running;
+  await service[Symbol.asyncDispose]();
+  expect((await answer).status).toBe(200);
+});
+
+it('refuses a port that is taken', async () => {
+  await using sandbox = await startSandbox();
+  const port = Number(new URL(sandbox.url).port);
+  await expect(startSandbox({ port })).rejects.toMatchObject({ kind: 'unreachable' });
+});
+
+it('shares one store between embedded runs and a started one, and keeps what they did', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'cw-shared-'));
+  const folders = { data: folder, runtime: join(folder, 'run'), config: '', state: '', cache: '' };
+  const embedded = async () => {
+    const sandbox = await openEmbedded({ ...libraryHost(), folders }, { version: '1' });
+    return { ...sandbox, url: `${sandbox.origin}/v1` };
+  };
+  const [one, two] = await Promise.all([embedded(), embedded()]);
+  const started: RunningSandbox = await startSandbox({ store: join(folder, 'sandbox', 'store.db') });
+  const bin_id = await firstBin(one);
+  const post = (served: Served) =>
+    ask(served, { method: 'POST', path: '/cards', body: { bin_id, amount: 10 }, idempotencyKey: 'shared' });
+  const answers = await Promise.all([one, two, started, one, two, started].map(post));
+  expect(new Set(answers.filter(answer => answer.status === 201).map(answer => answer.json.id)).size).toBe(1);
+  const again = await post(two);
+  expect(again.headers['idempotent-replayed']).toBe('true');
+  expect((await ask(started, { path: '/wallet' })).json.balance).toBe(9990);
+  for (const sandbox of [one, two, started]) await sandbox.stop();
+  const third = await embedded();
+  expect((await ask(third, { path: '/cards' })).json.meta.total).toBe(13);
+  await third.stop();
+  await rm(folder, { recursive: true });
+});
+
+it('removes sockets of the dead and leaves those of the living', { timeout: 20_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'cw-left-'));
+  const sockets = join(folder, 'run', 'sandbox');
+  await mkdir(sockets, { mode: 0o700, recursive: true });
+  const [dead, living] = [join(sockets, '1-aa.sock'), join(sockets, '2-bb.sock')];
+  await using child = await program(`
+    import { createServer } from 'node:net';
+    createServer().listen(process.argv[2], () => console.log('listening'));
+  `);
+  const process = child.start(dead);
+  await once(process.stdout ?? process, 'data');
+  process.kill('SIGKILL');
+  await once(process, 'exit');
+  const server = createServer().listen(living);
+  await once(server, 'listening');
+  const old = new Date(NOON - 86_400_000);
+  await Promise.all([utimes(dead, old, old), utimes(living, old, old)]);
+  const folders = { data: folder, runtime: join(folder, 'run'), config: '', state: '', cache: '' };
+  const sandbox = await openEmbedded({ ...libraryHost(), folders }, { version: '1' });
+  await sandbox.stop();
+  expect(await readdir(sockets)).toEqual(['2-bb.sock']);
+  server.close();
+  await rm(folder, { recursive: true });
+});

@@ -1,0 +1,198 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const source = join(root, 'src');
+
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
+const texts = new Map(files.map(name => [name, readFileSync(join(source, name), 'utf8')]));
+
+/** What a room may import besides itself. Leaves are files of `src/` that import leaves alone. */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  commands: ['cli', 'terminal', 'contract'],
+  cli: ['terminal', 'contract'],
+  client: ['contract'],
+  sandbox: ['contract', 'files'],
+  profile: ['contract', 'files'],
+  terminal: [],
+  contract: [],
+  files: [],
+};
+const LEAVES = ['errors.ts', 'money.ts', 'secret.ts', 'host.ts', 'folders.ts'];
+/** Files that put the rooms together; nothing but `main.ts` imports them. */
+const COMPOSITION = ['main.ts', 'compose.ts', 'connections.ts', 'profiles-for.ts', 'start.ts', 'host-process.ts'];
+
+/** The one home of each package. */
+const HOMES: Readonly<Record<string, string>> = {
+  commander: 'cli/parse.ts',
+  '@inquirer/prompts': 'terminal/prompts.ts',
+  chalk: 'terminal/colour.ts',
+  'cli-table3': 'terminal/table.ts',
+  'string-width': 'terminal/width.ts',
+  yaml: 'terminal/documents.ts',
+  'csv-stringify': 'terminal/delimited.ts',
+  conf: 'profile/store.ts',
+  undici: 'client/transport.ts',
+  '@photostructure/sqlite': 'sandbox/store/open.ts',
+};
+
+interface Import {
+  readonly from: string;
+  readonly target: string;
+  readonly typeOnly: boolean;
+}
+
+function importsOf(name: string): Import[] {
+  const text = texts.get(name) ?? '';
+  const found = [
+    ...text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)'/gms),
+    ...text.matchAll(/()\b(?:import|require)\(\s*'([^']+)'/g),
+  ];
+  return found.map(([whole, type, target = '']) => ({
+    from: name,
+    target,
+    typeOnly: type !== undefined && type !== '' && whole.startsWith('import type'),
+  }));
+}
+
+const imports = files.flatMap(importsOf);
+
+function roomOf(name: string): string {
+  return name.includes('/') ? (name.split('/')[0] ?? '') : name;
+}
+
+function resolved({ from, target }: Import): string {
+  return relative(source, resolve(source, dirname(from), target));
+}
+
+describe('arrows', () => {
+  it('every room imports only what stands to its right', () => {
+    const wrong = imports
+      .filter(({ target }) => target.startsWith('.'))
+      .map(found => ({ ...found, to: resolved(found) }))
+      .filter(({ from, to }) => {
+        const [room, other] = [roomOf(from), roomOf(to)];
+        if (room === other || COMPOSITION.includes(from)) return false;
+        if (LEAVES.includes(from)) return !LEAVES.includes(to);
+        return !(LEAVES.includes(to) || ARROWS[room]?.includes(other));
+      });
+    expect(wrong.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
+  });
+
+  it('knows every room', () => {
+    const rooms = new Set(files.map(roomOf));
+    for (const room of rooms) {
+      const known = room in ARROWS || LEAVES.includes(room) || COMPOSITION.includes(room);
+      expect(known, `src/${room} is in no rule of the structure test`).toBe(true);
+    }
+  });
+
+  it('nothing but the composition touches process, the real clock or chance', () => {
+    const touching = /\bprocess\.|\bDate\.now\(|\bMath\.random\(|\bconsole\.|\bnew Date\(\)/;
+    const stripped = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+    const wrong = files.filter(name => !HOST_FILES.includes(name) && touching.test(stripped(texts.get(name) ?? '')));
+    expect(wrong).toEqual([]);
+  });
+});
+
+/**
+ * The real surroundings: of the program, and of the library entry that has no host to be given. The store asks the
+ * runtime which SQLite it has, and mutes the one warning that asking causes.
+ */
+const HOST_FILES = ['main.ts', 'host-process.ts', 'sandbox/library-host.ts', 'sandbox/store/open.ts'];
+
+describe('packages', () => {
+  const declared = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+    devDependencies: Record<string, string>;
+  };
+
+  it('have one home file each', () => {
+    const foreign = imports.filter(({ target }) => !target.startsWith('.') && !target.startsWith('node:'));
+    const packageOf = (target: string) =>
+      target
+        .split('/')
+        .slice(0, target.startsWith('@') ? 2 : 1)
+        .join('/');
+    const wrong = foreign.filter(({ from, target }) => {
+      const home = HOMES[packageOf(target)];
+      return home === undefined || (home !== from && !(isTypeOnlyUse(from, target) && roomOf(home) === roomOf(from)));
+    });
+    expect(wrong.map(({ from, target }) => `${from} imports ${target}`)).toEqual([]);
+  });
+
+  it('are used where they are declared to live', () => {
+    for (const [name, home] of Object.entries(HOMES)) {
+      const used = imports.some(
+        ({ from, target }) => from === home && (target === name || target.startsWith(`${name}/`)),
+      );
+      expect(used, `${home} does not import ${name}`).toBe(true);
+      expect(declared.dependencies[name] ?? declared.devDependencies[name], `${name} is not declared`).toMatch(/^\d/);
+    }
+  });
+
+  it('only the SQLite package is installed with the program', () => {
+    expect(Object.keys(declared.dependencies)).toEqual(['@photostructure/sqlite']);
+  });
+});
+
+/** A room may name a package's types beside its home. */
+function isTypeOnlyUse(from: string, target: string): boolean {
+  return imports.filter(found => found.from === from && found.target === target).every(({ typeOnly }) => typeOnly);
+}
+
+describe('sizes', () => {
+  it('a file has at most 300 lines, a leaf command 120', () => {
+    const lines = (name: string) => (texts.get(name) ?? '').trimEnd().split('\n').length;
+    const wrong = files
+      .map(name => ({ name, limit: name.startsWith('commands/') ? 120 : 300 }))
+      .filter(({ name, limit }) => name !== 'commands/registry.ts' && lines(name) > limit)
+      .map(({ name }) => `${name}: ${lines(name)} lines`);
+    expect(wrong).toEqual([]);
+  });
+
+  it('no file has a name that explains nothing', () => {
+    const vague = /(?:^|\/)(?:utils?|helpers?|common|misc|manager|lib|index)(?:\.ts|\/)/;
+    expect(files.filter(name => vague.test(name))).toEqual([]);
+  });
+});
+
+describe('house rules', () => {
+  it('the path of a command is its file', async () => {
+    const { REGISTRY } = await import('../src/commands/registry.ts');
+    for (const group of REGISTRY) {
+      for (const { path, summary } of await group.load()) {
+        const file = `commands/${path.split(' ').join('/')}.ts`;
+        const alone = `commands/${path}/${path}.ts`;
+        expect(files.includes(file) || files.includes(alone), `${path}: no ${file}`).toBe(true);
+        expect(summary, path).not.toMatch(/\.$/);
+      }
+    }
+  });
+
+  it('every room with rows or code other rooms use begins its files with a sentence', () => {
+    const silent = files.filter(
+      name => !name.startsWith('commands/') && !/\/\*\*/.test((texts.get(name) ?? '').slice(0, 1500)),
+    );
+    expect(silent).toEqual([]);
+  });
+
+  it('uses no module mocks, spies, sleeps or environment writes in tests', () => {
+    const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter(name =>
+      name.endsWith('.ts'),
+    );
+    const forbidden = new RegExp(
+      ['vi\\.mock\\(', 'vi\\.spyOn\\(', 'process\\.env\\.\\w+ =[^=]', "process\\.env\\['\\w+'\\] =[^=]"].join('|'),
+    );
+    const wrong = tests.filter(
+      name => name !== 'structure.test.ts' && forbidden.test(readFileSync(join(root, 'test', name), 'utf8')),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('leaves no marks of unfinished work', () => {
+    const unfinished = new RegExp(['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X', 'as ' + 'any\\b'].join('|'));
+    expect(files.filter(name => unfinished.test(texts.get(name) ?? ''))).toEqual([]);
+  });
+});

@@ -1,0 +1,85 @@
+/** A server of the sandbox whose handlers a test can replace, on a memory store with a clock that is set. */
+
+import { cents } from '../../src/money.ts';
+import { chanceOf } from '../../src/sandbox/chance.ts';
+import { loadDataSet } from '../../src/sandbox/data/load.ts';
+import type { Handlers } from '../../src/sandbox/handler.ts';
+import { ADMIN_HANDLERS, HANDLERS } from '../../src/sandbox/handlers/table.ts';
+import { TIMER_ACTIONS } from '../../src/sandbox/rules/timed.ts';
+import { serve } from '../../src/sandbox/server.ts';
+import { ACCOUNT, type ServiceParts } from '../../src/sandbox/service.ts';
+import { openStore } from '../../src/sandbox/store/open.ts';
+import { TABLES } from '../../src/sandbox/store/schema.ts';
+import type { Store } from '../../src/sandbox/store/sql.ts';
+import type { TimerActions } from '../../src/sandbox/timers.ts';
+import { Secret } from '../../src/secret.ts';
+import { chance, type Served, setClock } from './sandbox-http.ts';
+
+export const NOON = Date.parse('2026-11-20T12:00:00Z');
+
+export interface Wishes {
+  readonly handlers?: Partial<Handlers>;
+  readonly timerActions?: TimerActions;
+  readonly rateLimits?: boolean;
+  readonly isGone?: (owner: string) => boolean;
+  /** Wraps the store, to let it fail. */
+  readonly around?: (store: Store) => Store;
+}
+
+export interface FakeService extends Served, AsyncDisposable {
+  readonly store: Store;
+  readonly clock: ReturnType<typeof setClock>;
+  /** Errors nobody expected. */
+  readonly faults: unknown[];
+}
+
+export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
+  const clock = setClock(NOON);
+  const { store } = await openStore({
+    path: 'memory',
+    tables: TABLES,
+    seed: 1,
+    ids: 'derived',
+    fill: sql =>
+      loadDataSet(sql, {
+        name: 'empty',
+        account: ACCOUNT,
+        now: NOON,
+        chance: chanceOf({ sql, account: ACCOUNT }),
+        wallet: cents(100_000),
+      }),
+    clock,
+    random: chance,
+    platform: process.platform,
+  });
+  const faults: unknown[] = [];
+  const parts: ServiceParts = {
+    store: wishes.around?.(store) ?? store,
+    account: ACCOUNT,
+    handlers: { ...HANDLERS, ...wishes.handlers },
+    adminHandlers: ADMIN_HANDLERS,
+    timerActions: wishes.timerActions ?? TIMER_ACTIONS,
+    key: new Secret('sk_test_right'),
+    adminToken: new Secret('sandbox_right'),
+    clock,
+    random: chance,
+    owner: 'us',
+    isGone: wishes.isGone ?? (() => false),
+    rateLimits: wishes.rateLimits ?? false,
+    version: '1.2.3',
+    onFault: error => void faults.push(error),
+  };
+  const server = await serve(parts, { port: 0 });
+  return {
+    url: `${server.origin}/v1`,
+    key: parts.key,
+    adminToken: parts.adminToken,
+    store,
+    clock,
+    faults,
+    [Symbol.asyncDispose]: async () => {
+      await server.stop();
+      await store.close();
+    },
+  };
+}
