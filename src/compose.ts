@@ -127,7 +127,7 @@ function openContext(opening: Opening): OpenContext {
     async reveal(cardId, options) {
       const { revealCard } = await import('./cli/reveal.ts');
       const screen = { showOnScreen: (lines: readonly string[], seconds: number) => onScreen(host, lines, seconds) };
-      const { createPrivate } = await import('./profile/private-files.ts');
+      const { createPrivate } = await import('./files/private-files.ts');
       const allowUnattended = async () => (await opened.settings()).allow_unattended_reveal === true;
       return revealCard(
         { ...settings, ...screen, createPrivate, allowUnattended, notice, stdoutIsTerminal: stdout.isTerminal },

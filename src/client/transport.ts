@@ -180,14 +180,19 @@ interface LaneFacts extends Parts {
 
 function openLane({ Client, buildConnector, origin, socketPath, proxy }: LaneFacts): Lane {
   const connector = buildConnector({ timeout: CONNECT_MS, ...(socketPath === undefined ? {} : { socketPath }) });
-  const opening: { destroy(): unknown }[] = [];
+  const opening = new Set<Closeable>();
   const direct: Connector = (options, callback) => {
+    let issuer: string | undefined;
     const socket = connector(options, (error, connected) => {
       // Two calls: the callback's type is a pair, error or socket.
-      if (error) callback(noteIssuer(error, issuerOf(socket)), null);
+      if (error) callback(noteIssuer(error, issuer), null);
       else callback(null, connected);
     });
-    opening.push(socket);
+    // A socket that fails verification is destroyed before its error arrives, and its certificate with it.
+    socket.prependOnceListener('secure', () => {
+      issuer = issuerOf(socket);
+    });
+    hold(opening, socket);
   };
   const client = new Client(origin.origin, {
     connect: proxy === undefined ? direct : throughProxy(proxy, direct, opening),
@@ -205,11 +210,22 @@ function openLane({ Client, buildConnector, origin, socketPath, proxy }: LaneFac
   };
 }
 
+interface Closeable {
+  destroy(): unknown;
+  once(event: 'close', listener: () => void): unknown;
+}
+
+/** Kept until it closes by itself: a lane that lives long connects many times. */
+function hold(opening: Set<Closeable>, closeable: Closeable): void {
+  opening.add(closeable);
+  closeable.once('close', () => opening.delete(closeable));
+}
+
 type Connector = (options: ConnectorOptions, callback: ConnectorCallback) => void;
 type ConnectorOptions = Parameters<ReturnType<Parts['buildConnector']>>[0];
 type ConnectorCallback = Parameters<ReturnType<Parts['buildConnector']>>[1];
 
-function throughProxy(proxy: URL, direct: Connector, opening: { destroy(): unknown }[]): Connector {
+function throughProxy(proxy: URL, direct: Connector, opening: Set<Closeable>): Connector {
   return (options, callback) => {
     const target = `${options.hostname.includes(':') ? `[${options.hostname}]` : options.hostname}:${options.port || 443}`;
     const done = onlyOnce(({ error, socket }: { error: Error | null; socket: Socket | null }) => {
@@ -219,7 +235,7 @@ function throughProxy(proxy: URL, direct: Connector, opening: { destroy(): unkno
     import('./tunnel.ts')
       .then(({ openTunnel }) => openTunnel({ proxy, target, done: (error, socket) => done({ error, socket }) }))
       .then(
-        request => opening.push(request),
+        request => hold(opening, request),
         (error: unknown) => done({ error: error instanceof Error ? error : new Error('no tunnel'), socket: null }),
       );
   };

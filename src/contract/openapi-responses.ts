@@ -2,7 +2,7 @@
 import type { Basis } from './basis.ts';
 import { ENVELOPES, FIXED_HEADERS, HEADERS } from './envelopes.ts';
 import { type JsonSchema, marks } from './json-schema.ts';
-import { schemaRef } from './openapi-components.ts';
+import { schemaRef } from './openapi-schemas.ts';
 import type { Operation } from './operation.ts';
 import { REFUSALS, type Refusal, type RefusalName } from './refusals.ts';
 

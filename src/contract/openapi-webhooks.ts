@@ -3,7 +3,7 @@ import { assumed, type Basis, stated } from './basis.ts';
 import { HEADERS } from './envelopes.ts';
 import { EVENT_ENVELOPE, EVENTS, type EventRow } from './events.ts';
 import { type JsonSchema, marks, shapeSchema } from './json-schema.ts';
-import { schemaRef } from './openapi-components.ts';
+import { schemaRef } from './openapi-schemas.ts';
 
 export function eventWebhooks(): Record<string, JsonSchema> {
   return Object.fromEntries(Object.entries(EVENTS).map(([name, row]) => [name, { post: eventPost(name, row) }]));

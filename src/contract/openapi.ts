@@ -2,8 +2,9 @@
 import { type Basis, stated } from './basis.ts';
 import { fieldSchema, type JsonSchema, marks } from './json-schema.ts';
 import { NAMED_SHAPES } from './named-shapes.ts';
-import { components, schemaRef } from './openapi-components.ts';
+import { components } from './openapi-components.ts';
 import { errorResponses, successResponse } from './openapi-responses.ts';
+import { schemaRef } from './openapi-schemas.ts';
 import { eventWebhooks } from './openapi-webhooks.ts';
 import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';

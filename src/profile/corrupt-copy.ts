@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { createPrivate, systemCode } from './private-files.ts';
+import { createPrivate, systemCode } from '../files/private-files.ts';
 
 /**
  * Keeps the bytes of a damaged file beside it as `<path>.corrupt-<n>`, 0600, and returns that path. The same

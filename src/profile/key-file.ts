@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { CliError } from '../errors.ts';
+import { inOurWords } from '../files/private-files.ts';
 import { quoted } from './name.ts';
-import { inOurWords } from './private-files.ts';
 
 const MOST_BYTES = 4096;
 const LONGEST_PATH = 1024;

@@ -1,13 +1,6 @@
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
-import type { Host } from '../host.ts';
-import type { Secret } from '../secret.ts';
-import { checkBaseUrl } from './base-url.ts';
-import { keepCorruptCopy, removeBesides } from './corrupt-copy.ts';
-import { keyMode, readKey } from './key.ts';
-import { readKeyFile, shellWord } from './key-file.ts';
-import { withLock } from './lock.ts';
-import { checkNewProfileName, checkProfileName, quoted } from './name.ts';
+import { withLock } from '../files/lock.ts';
 import {
   checkPrivateFolder,
   type FileSurroundings,
@@ -15,8 +8,15 @@ import {
   preparePrivateFolder,
   readPrivate,
   writePrivate,
-} from './private-files.ts';
-import type { IsRunning } from './process-identity.ts';
+} from '../files/private-files.ts';
+import type { IsRunning } from '../files/process-identity.ts';
+import type { Host } from '../host.ts';
+import type { Secret } from '../secret.ts';
+import { checkBaseUrl } from './base-url.ts';
+import { keepCorruptCopy, removeBesides } from './corrupt-copy.ts';
+import { keyMode, readKey } from './key.ts';
+import { readKeyFile, shellWord } from './key-file.ts';
+import { checkNewProfileName, checkProfileName, quoted } from './name.ts';
 import { type Profile, shown } from './profile.ts';
 import {
   EMPTY_PROFILE_FILE,

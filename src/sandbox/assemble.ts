@@ -16,7 +16,10 @@ import { TABLES } from './store/schema.ts';
 import type { Sql } from './store/sql.ts';
 
 /** What a sandbox needs of its surroundings. */
-export type SandboxHost = Pick<Host, 'clock' | 'random' | 'pid' | 'platform'>;
+export interface SandboxHost extends Pick<Host, 'clock' | 'random' | 'pid' | 'platform'> {
+  /** Tells whether a pid is taken, for systems without /proc. */
+  readonly isRunning?: IsRunning | undefined;
+}
 
 export interface Plan {
   readonly host: SandboxHost;
@@ -31,7 +34,6 @@ export interface Plan {
   readonly clock?: ClockRow | undefined;
   readonly rateLimits: boolean;
   readonly version: string;
-  readonly isRunning?: IsRunning | undefined;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -73,7 +75,7 @@ export async function assemble(plan: Plan): Promise<Assembled> {
   }
 }
 
-function partsFor({ host, rateLimits, version, isRunning, onFault }: Plan, store: ServiceParts['store']): ServiceParts {
+function partsFor({ host, rateLimits, version, onFault }: Plan, store: ServiceParts['store']): ServiceParts {
   const owner = ownerName(host.pid);
   return {
     store,
@@ -86,7 +88,7 @@ function partsFor({ host, rateLimits, version, isRunning, onFault }: Plan, store
     clock: host.clock,
     random: host.random,
     owner,
-    isGone: other => isOwnerGone(other, owner, isRunning),
+    isGone: other => isOwnerGone(other, owner, host.isRunning),
     rateLimits,
     version,
     onFault,

@@ -37,7 +37,7 @@ export async function openEmbedded(
   await privateFolder(storeFolder(host.folders.data), host.platform);
   const place = await socketPlace(host, socketFolder(host.folders.runtime));
   const { server, key, adminToken, stop } = await assemble({
-    host,
+    host: { ...host, isRunning },
     path: storeFile(host.folders.data),
     place,
     seed: randomSeed(host),
@@ -45,7 +45,6 @@ export async function openEmbedded(
     data: 'demo',
     rateLimits: true,
     version,
-    isRunning,
     onFault,
   }).catch(async (error: unknown) => {
     await place.remove();

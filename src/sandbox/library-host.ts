@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SandboxHost } from './assemble.ts';
+import { codeOf } from './private-place.ts';
 
 export function libraryHost(): SandboxHost {
   return {
@@ -17,5 +18,15 @@ export function libraryHost(): SandboxHost {
     },
     pid: process.pid,
     platform: process.platform,
+    isRunning,
   };
+}
+
+/** Signal 0 reaches nobody; a process of another user is there all the same. */
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) !== 'ESRCH';
+  }
 }

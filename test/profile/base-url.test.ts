@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBaseUrl } from '../../src/profile/base-url.ts';
-import { failure } from './surroundings.ts';
+import { failure } from '../profile/surroundings.ts';
 
 describe('usable base addresses', () => {
   test.each([

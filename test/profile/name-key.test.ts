@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { keyMode, readKey } from '../../src/profile/key.ts';
 import { checkNewProfileName, checkProfileName, quoted } from '../../src/profile/name.ts';
-import { failure, LIVE_KEY, TEST_KEY, wholeText } from './surroundings.ts';
+import { failure, LIVE_KEY, TEST_KEY, wholeText } from '../profile/surroundings.ts';
 
 const thrown = (work: () => unknown): CliError | undefined => {
   try {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 import { openProfileStore } from '../../src/profile/store.ts';
-import { freshFolder, hostIn, modeOf } from './surroundings.ts';
+import { freshFolder, hostIn, modeOf } from '../profile/surroundings.ts';
 
 const run = promisify(execFile);
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cents } from '../../src/money.ts';
+import { readClock, setClock } from '../../src/sandbox/clock.ts';
 import { Refused } from '../../src/sandbox/handler.ts';
 import { DomainWorld } from '../support/domain-world.ts';
 
@@ -203,7 +204,6 @@ describe('reset and status', () => {
 
   test('a set clock goes on after a reset', async () => {
     const world = await DomainWorld.open();
-    const { readClock, setClock } = await import('../../src/sandbox/clock.ts');
     const frozen = { mode: 'frozen', at: 5_000_000, real_since: 1, rate_milli: 1_000 } as const;
     await world.change(({ sql, account }) => setClock(sql, account, frozen));
     await world.admin('reset', {});

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { cents } from '../../src/money.ts';
 import { Refused } from '../../src/sandbox/handler.ts';
-import { TEST_RANGES } from '../../src/sandbox/rules/card-numbers.ts';
+import { createCard } from '../../src/sandbox/handlers/create-card.ts';
+import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
+import { cardNumber, TEST_RANGES } from '../../src/sandbox/rules/card-numbers.ts';
 import { DAY, DomainWorld, START } from '../support/domain-world.ts';
 
 const refused = (work: Promise<unknown>) =>
@@ -74,6 +76,23 @@ describe('cards.create', () => {
     expect(await refused(world.call('cards.create', wanted))).toContain(message);
     expect(await world.call('wallet.get', {})).toMatchObject({ balance: 1000, cards_active: 1 });
     expect(world.events()).toEqual([]);
+  });
+
+  test('a number that is taken is drawn again', async () => {
+    const { world, card } = await withCard();
+    const { number } = await world.call('cards.details', { card_id: card.id }).then(details => ({
+      number: details.number.expose(),
+    }));
+    const draws = [number.slice(6, 15), '000000001'];
+    const second = await world.change(act =>
+      createCard({
+        ...act,
+        chance: { ...act.chance, digits: async (what, count) => (what === 'number' ? draws.shift() : '7'.repeat(count)) ?? '' },
+        input: { bin_id: card.bin_id, amount: cents(100) },
+      }),
+    );
+    expect(second.last4).toBe(cardNumber('visa', '000000001').slice(-4));
+    expect(draws).toEqual([]);
   });
 
   test('the body is judged before the BIN, the BIN before the money (A-115)', async () => {
@@ -156,10 +175,9 @@ describe('states', () => {
 
   test("another account's card is unknown", async () => {
     const { world, card_id } = await withCard();
-    const elsewhere = world.change(async act => {
-      const { HANDLERS } = await import('../../src/sandbox/handlers/table.ts');
-      return HANDLERS['cards.get']({ ...act, account: 'acct_2', input: { card_id } });
-    });
+    const elsewhere = world.change(act =>
+      HANDLERS['cards.get']({ ...act, account: 'acct_2', input: { card_id } }),
+    );
     expect(await refused(elsewhere)).toContain('404 not_found');
   });
 });

@@ -1,14 +1,16 @@
 /** The process dies at any moment: what was answered stays, what was not is settled by asking again (J1, J4). */
 
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { libraryHost } from '../../src/sandbox/library-host.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { program } from '../support/child.ts';
 import { ask } from '../support/sandbox-http.ts';
+
+const ROUNDS = [1, 2, 3, 4, 5];
 
 /** Creates cards under `<round>-1`, `<round>-2`, ... four at a time, and tells each answer, until it is killed. */
 const SOURCE = `
@@ -35,18 +37,14 @@ it('keeps every answered card, and repeats its answer, through kills', { timeout
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-kill-'));
   const store = join(folder, 'store.db');
   const told: [string, number, string][] = [];
-  for (const round of [1, 2, 3, 4, 5]) {
-    const process = child.start(store, String(round));
-    let text = '';
-    process.stdout?.setEncoding('utf8').on('data', (part: string) => {
-      text += part;
-    });
-    await once(process.stdout ?? process, 'data');
-    await libraryHost().clock.sleep(23 * round);
-    process.kill('SIGKILL');
-    await once(process, 'close');
-    const whole = text.split('\n').slice(1, -1);
-    told.push(...whole.map(line => JSON.parse(line) as [string, number, string]));
+  for (const round of ROUNDS) {
+    const running = child.start(store, String(round));
+    const lines: string[] = [];
+    // Killed while the other three requests, and the next one, are under way.
+    for await (const line of createInterface({ input: running.stdout ?? Readable.from([]) })) {
+      if (lines.push(line) === 5 * round) running.kill('SIGKILL');
+    }
+    told.push(...lines.slice(1).map(line => JSON.parse(line) as [string, number, string]));
   }
   expect(told.length).toBeGreaterThan(10);
 
@@ -59,7 +57,7 @@ it('keeps every answered card, and repeats its answer, through kills', { timeout
     expect([answer.status, answer.text, answer.headers['idempotent-replayed']]).toEqual([status, text, 'true']);
   }
   // Nobody knows what became of the requests that were under way: asked again, each has one effect, no 409.
-  for (const round of [1, 2, 3, 4, 5]) {
+  for (const round of ROUNDS) {
     const last = Math.max(...told.filter(([key]) => key.startsWith(`${round}-`)).map(([key]) => Number(key.slice(2))));
     for (let nth = last + 1; nth <= last + 4; nth += 1) expect((await repeat(`${round}-${nth}`)).status).toBe(201);
   }

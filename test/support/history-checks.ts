@@ -122,4 +122,3 @@ export function alsoSeen({ before, after, told, outcome }: Look): string[] {
   }
   return seen;
 }
-

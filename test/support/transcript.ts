@@ -1,60 +1,79 @@
 /**
- * Console blocks in Markdown as tests. A block opens with ```console and options (`sandbox`, `wallet=15`, `data=demo`,
- * `terminal=80`); each line that begins with `$ ` is a command, what follows is exactly its output, stdout and stderr
- * as they came. `…` stands for any text within a line, on a line of its own for any lines. A code other than 0 is
- * `[exit n]`. Blocks of one file share their world unless a block says `fresh`. `< text` after a command is its input.
+ * Console blocks in Markdown as tests; test/README.md shows how to write one. A block opens with ```console and
+ * options (`sandbox`, `wallet=15`, `data=demo`, `terminal=80`, `fresh`); each line that begins with `$ ` is a
+ * command, what follows is exactly its output, stdout and stderr as they came.
  */
 import { readFile, writeFile } from 'node:fs/promises';
-import { type Ran, type World, world } from './world.ts';
+import { join } from 'node:path';
+import { type Ran, type RunOptions, type World, world } from './world.ts';
 
 export interface Step {
+  readonly kind: 'command';
   readonly line: string;
-  /** Standard input, from `$ echo text | cardwright …` or `$ printf …`. */
-  readonly stdin: string | undefined;
+  /** What is typed at questions, one answer a line: the lines `< answer` under the command. */
+  readonly typed: readonly string[];
   readonly expected: string;
+  /** Line of the command, and the lines of its output: from, to (exclusive). All from 0. */
   readonly at: number;
+  readonly from: number;
+  readonly to: number;
 }
 
 export interface Block {
+  readonly kind: 'console';
   readonly options: ReadonlyMap<string, string>;
   readonly steps: readonly Step[];
 }
 
-/** The console blocks of a Markdown text that are meant to be run: those with the word `sandbox`. */
-export function readBlocks(markdown: string): Block[] {
+/** A block ```file name: written into the folder of the world before what follows. */
+export interface NamedFile {
+  readonly kind: 'file';
+  readonly name: string;
+  readonly content: string;
+}
+
+/** The parts of a Markdown text that are meant to be run: files, and console blocks with the word `sandbox`. */
+export function readBlocks(markdown: string): (Block | NamedFile)[] {
   const lines = markdown.split('\n');
-  const blocks: Block[] = [];
+  const blocks: (Block | NamedFile)[] = [];
   for (let at = 0; at < lines.length; at++) {
-    const opened = /^```console (.*\bsandbox\b.*)$/.exec(lines[at] ?? '');
+    const opened = /^```(?:console (?<options>.*\bsandbox\b.*)|file (?<name>\S+))$/.exec(lines[at] ?? '')?.groups;
     if (!opened) continue;
     const end = lines.indexOf('```', at + 1);
-    const options = new Map(
-      (opened[1] ?? '').split(' ').map(word => [word.split('=')[0] ?? '', word.split('=')[1] ?? ''] as const),
-    );
-    blocks.push({ options, steps: readSteps(lines, at + 1, end) });
+    if (opened['name']) {
+      blocks.push({ kind: 'file', name: opened['name'], content: `${lines.slice(at + 1, end).join('\n')}\n` });
+    } else
+      blocks.push({ kind: 'console', options: readOptions(opened['options']), steps: readSteps(lines, at + 1, end) });
     at = end;
   }
   return blocks;
 }
 
-function readSteps(lines: readonly string[], from: number, to: number): Step[] {
-  const steps: { line: string; stdin: string | undefined; expected: string[]; at: number }[] = [];
-  for (let at = from; at < to; at++) {
-    const text = lines[at] ?? '';
-    if (text.startsWith('$ ')) {
-      let line = text.slice(2);
-      while (line.endsWith('\\')) line = line.slice(0, -1) + (lines[++at] ?? '').trim();
-      const piped = /^echo '([^']*)' \| (.*)$/.exec(line);
-      steps.push({ line: piped?.[2] ?? line, stdin: piped ? `${piped[1]}\n` : undefined, expected: [], at });
-    } else steps.at(-1)?.expected.push(text);
+function readOptions(text = ''): ReadonlyMap<string, string> {
+  return new Map(text.split(' ').map(word => [word.split('=')[0] ?? '', word.split('=')[1] ?? ''] as const));
+}
+
+function readSteps(lines: readonly string[], start: number, end: number): Step[] {
+  const steps: Step[] = [];
+  for (let at = start; at < end; ) {
+    const command = at;
+    let line = (lines[at++] ?? '').replace(/^\$ /, '');
+    while (line.endsWith('\\')) line = line.slice(0, -1) + (lines[at++] ?? '').trim();
+    const typed: string[] = [];
+    while (at < end && /^<( |$)/.test(lines[at] ?? '')) typed.push((lines[at++] ?? '').slice(2));
+    const from = at;
+    while (at < end && !lines[at]?.startsWith('$ ')) at++;
+    const expected = lines.slice(from, at).join('\n');
+    steps.push({ kind: 'command', line, typed, expected, at: command, from, to: at });
   }
-  return steps.map(step => ({ ...step, expected: step.expected.join('\n') }));
+  return steps;
 }
 
 /** What a run shows in a transcript. */
 export function shownAs({ all, code }: Ran): string {
   const text = all.replace(/\n$/, '');
-  return code === 0 ? text : `${text}\n[exit ${code}]`;
+  if (code === 0) return text;
+  return text === '' ? `[exit ${code}]` : `${text}\n[exit ${code}]`;
 }
 
 /** True when `actual` is `expected` with its gaps filled. */
@@ -75,16 +94,22 @@ export async function runTranscript(path: string, update: boolean): Promise<read
   const markdown = await readFile(path, 'utf8');
   const problems: string[] = [];
   const replacements: { readonly step: Step; readonly actual: string }[] = [];
+  const files: NamedFile[] = [];
   let current: World | undefined;
   try {
-    for (const { options, steps } of readBlocks(markdown)) {
-      if (current === undefined || options.has('fresh') || options.has('wallet') || options.has('data')) {
+    for (const block of readBlocks(markdown)) {
+      if (block.kind === 'file') {
+        files.push(block);
+        continue;
+      }
+      const { options, steps } = block;
+      if (current === undefined || ['fresh', 'wallet', 'data'].some(word => options.has(word))) {
         await current?.[Symbol.asyncDispose]();
         current = await world(worldOptions(options));
       }
+      for (const { name, content } of files) await writeFile(join(current.folder, name), content);
       for (const step of steps) {
-        const ran = await current.run(step.line, step.stdin === undefined ? {} : { stdin: step.stdin });
-        const actual = shownAs(ran);
+        const actual = shownAs(await pipeline(current, step, options)).replaceAll(current.folder, '~');
         if (fits(step.expected, actual)) continue;
         replacements.push({ step, actual });
         problems.push(`${path}:${step.at + 1}\n$ ${step.line}\n--- expected\n${step.expected}\n--- came\n${actual}`);
@@ -100,12 +125,50 @@ export async function runTranscript(path: string, update: boolean): Promise<read
 
 function worldOptions(options: ReadonlyMap<string, string>) {
   const wallet = options.get('wallet');
-  const terminal = options.get('terminal');
   return {
     ...(wallet === undefined ? {} : { wallet: Number(wallet) }),
     ...(options.get('data') === 'demo' ? { data: 'demo' as const } : {}),
-    ...(terminal === undefined ? {} : { terminal: Number(terminal) }),
   };
+}
+
+/**
+ * Runs `echo '…' | cardwright …`, `cardwright … | cardwright …`, `cardwright … < file` and `NAME=value cardwright …`.
+ * As in a shell, a pipe takes the terminal away from the ends it joins, and the last command's code counts.
+ */
+async function pipeline(current: World, step: Step, options: ReadonlyMap<string, string>): Promise<Ran> {
+  const terminal = options.get('terminal');
+  const parts = step.line.split(/ \| (?=cardwright )/);
+  let before: Ran = { code: 0, out: '', err: '', all: '' };
+  let piped: string | undefined;
+  for (const [index, part] of parts.entries()) {
+    const last = index === parts.length - 1;
+    const text = /^echo '([^']*)'$/.exec(part)?.[1];
+    if (text !== undefined) {
+      piped = `${text}\n`;
+      continue;
+    }
+    const { command, env, file } = readCommand(part);
+    const stdin = file === undefined ? piped : await readFile(join(current.folder, file), 'utf8');
+    const told: RunOptions = {
+      env: { NO_COLOR: '1', ...env },
+      typed: step.typed,
+      ...(stdin === undefined ? {} : { stdin }),
+      ...(terminal === undefined ? {} : { terminal: Number(terminal), stdoutPiped: !last }),
+    };
+    const ran = await current.run(command, told);
+    before = { ...ran, all: last ? before.all + ran.all : before.all + ran.err };
+    piped = ran.out;
+  }
+  return before;
+}
+
+function readCommand(part: string) {
+  const [, variables = '', rest = '', file] = /^((?:[A-Z_]+=\S* )*)(.*?)(?: < (\S+))?$/.exec(part) ?? [];
+  const pairs = variables
+    .split(' ')
+    .filter(Boolean)
+    .map(pair => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)] as const);
+  return { command: rest, env: Object.fromEntries(pairs), file };
 }
 
 function rewritten(
@@ -114,10 +177,7 @@ function rewritten(
 ): string {
   const lines = markdown.split('\n');
   for (const { step, actual } of [...replacements].reverse()) {
-    let start = step.at + 1;
-    while (lines[start - 1]?.endsWith('\\')) start++;
-    const length = step.expected === '' && lines[start] !== '' ? 0 : step.expected.split('\n').length;
-    lines.splice(start, length, ...(actual === '' ? [] : actual.split('\n')));
+    lines.splice(step.from, step.to - step.from, ...(actual === '' ? [] : actual.split('\n')));
   }
   return lines.join('\n');
 }

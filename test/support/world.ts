@@ -11,7 +11,8 @@ import { run as runMachine } from '../../src/cli/run.ts';
 import { compose, type Surroundings } from '../../src/compose.ts';
 import { CliError } from '../../src/errors.ts';
 import { foldersFor } from '../../src/folders.ts';
-import type { Environment, OutputStream } from '../../src/host.ts';
+import type { Environment, Host, OutputStream } from '../../src/host.ts';
+import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/start.ts';
 import { words } from './words.ts';
 
@@ -21,9 +22,11 @@ export interface WorldOptions {
   /** USD in the wallet; 1000 when left out. */
   readonly wallet?: number;
   readonly data?: 'empty' | 'demo';
-  /** Both output streams and standard input are terminals of this width. */
+  /** Both output streams and standard input are terminals of this width; a run may say otherwise. */
   readonly terminal?: number;
   readonly env?: Environment;
+  /** Another embedded sandbox than the fresh one in memory. */
+  readonly openSandbox?: (host: Host) => Promise<EmbeddedSandbox>;
 }
 
 export interface Ran {
@@ -35,10 +38,14 @@ export interface Ran {
 }
 
 export interface RunOptions {
+  /** Standard input is a pipe that holds this. */
   readonly stdin?: string;
-  /** What a person types at prompts, in a terminal world. */
-  readonly typed?: string;
+  /** What a person types at questions on a terminal, one answer each; after the last the input ends. */
+  readonly typed?: readonly string[];
   readonly env?: Environment;
+  readonly terminal?: number;
+  /** Standard output goes into a pipe although there is a terminal. */
+  readonly stdoutPiped?: boolean;
 }
 
 export interface World extends AsyncDisposable {
@@ -59,11 +66,18 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     clock: { mode: 'frozen', at: WORLD_TIME },
     version: '0.0.0-test',
   });
+  const shared = async (): Promise<EmbeddedSandbox> => ({
+    socketPath: sandbox.socketPath ?? '',
+    origin: 'http://localhost',
+    key: sandbox.key,
+    adminToken: sandbox.adminToken,
+    stop: async () => undefined,
+  });
   let counted = 0;
   async function run(line: string, told: RunOptions = {}): Promise<Ran> {
-    const streams = new Recorder(options.terminal);
-    const input = new PassThrough();
-    if (told.typed !== undefined) input.write(told.typed);
+    const terminal = told.terminal ?? options.terminal;
+    const streams = new Recorder({ columns: terminal, stdoutPiped: told.stdoutPiped === true });
+    const person = typist(told.typed ?? [], line => streams.note('stderr', line));
     const random = { bytes: (count: number) => countedBytes(count, ++counted), fraction: () => 0.5 };
     const env = {
       CARDWRIGHT_CONFIG_DIR: folder,
@@ -76,7 +90,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       argv: words(line.replace(/^cardwright /, '')),
       env,
       streams: {
-        stdin: stdinOf(told.stdin ?? '', options.terminal !== undefined),
+        stdin: stdinOf(told.stdin ?? '', terminal !== undefined && told.stdin === undefined),
         stdout: streams.stdout,
         stderr: streams.stderr,
       },
@@ -87,15 +101,9 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       pid: process.pid,
       cwd: folder,
       signal: new AbortController().signal,
-      promptInput: input,
-      promptOutput: new PassThrough().resume(),
-      openSandbox: async () => ({
-        socketPath: sandbox.socketPath ?? '',
-        origin: 'http://localhost',
-        key: sandbox.key,
-        adminToken: sandbox.adminToken,
-        stop: async () => undefined,
-      }),
+      promptInput: person.input,
+      promptOutput: person.output,
+      openSandbox: () => (options.openSandbox ? options.openSandbox(host) : shared()),
       readFile: path => readNamed(isAbsolute(path) ? path : join(folder, path)),
       isRunning: () => true,
       openKeys: () => ({ next: async () => 'q', close: () => undefined }),
@@ -120,15 +128,15 @@ class Recorder {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
 
-  constructor(columns: number | undefined) {
-    const stream = (to: StreamName): OutputStream => ({
-      isTerminal: columns !== undefined,
-      columns,
+  constructor({ columns, stdoutPiped }: { readonly columns: number | undefined; readonly stdoutPiped: boolean }) {
+    const stream = (to: StreamName, width: number | undefined): OutputStream => ({
+      isTerminal: width !== undefined,
+      columns: width,
       closed: false,
       write: async text => this.note(to, text),
     });
-    this.stdout = stream('stdout');
-    this.stderr = stream('stderr');
+    this.stdout = stream('stdout', stdoutPiped ? undefined : columns);
+    this.stderr = stream('stderr', columns);
   }
 
   note(to: StreamName, text: string): void {
@@ -141,6 +149,35 @@ class Recorder {
       .map(({ text }) => text)
       .join('');
   }
+}
+
+/**
+ * A person at the prompt library's own streams: each question gets the next answer, and is remembered as the line
+ * that stays on the screen. Without an answer left the input ends, so that no question waits for ever.
+ */
+function typist(answers: readonly string[], onLine: (line: string) => void) {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const left = [...answers];
+  let line = '';
+  let asked = false;
+  output.on('data', chunk => {
+    const text = String(chunk);
+    // Each redraw begins by clearing its line.
+    const drawn = text.slice(Math.max(0, text.lastIndexOf('\x1b[2K')));
+    const plain = drawn.replace(/\x1b\[[?\d;]*[A-Za-z]/g, '');
+    if (plain.startsWith('?')) line = plain.trimEnd();
+    if (plain.includes('\n')) {
+      onLine(`${line}\n`);
+      asked = false;
+    } else if (!asked && plain.startsWith('?')) {
+      asked = true;
+      const answer = left.shift();
+      // The library listens for keys only after it has drawn.
+      setImmediate(() => (answer === undefined ? input.end() : input.write(`${answer}\r`)));
+    }
+  });
+  return { input, output };
 }
 
 function stdinOf(text: string, isTerminal: boolean) {

@@ -39,7 +39,7 @@ export function cardPairs(card: CardRow): [label: string, value: string][] {
     ['Auto-freeze', card.auto_freeze_at === null ? 'off' : `below ${money(card.auto_freeze_at)}`],
     ['Categories', limits.length === 0 ? 'all' : limits.join(', ')],
     ['Label', card.label || '-'],
-    ...Object.entries(card.metadata ?? {}).map(([key, value]): [string, string] => [`  ${key}`, String(value)]),
+    ...Object.entries(card.metadata ?? {}).map(([key, value]): [string, string] => [key, String(value)]),
     ['Created', card.created_at ?? '-'],
     ['Expires', monthYear(card.expires_at)],
   ];

@@ -57,7 +57,7 @@ export const createCard = command({
         kind: 'pairs',
         pairs: cardPairs(made)
           .filter(([label]) => label !== 'Balance')
-          .map(([label, value]) => [`  ${label}`, value]),
+          .map(([label, value]) => [label, value]),
       },
     ],
     notes: [`Next: cardwright cards details ${made.id}   show number and CVV`],

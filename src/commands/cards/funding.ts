@@ -41,9 +41,9 @@ export function movedBlocks(verb: string, { result, before, reread }: Moved): re
     {
       kind: 'pairs',
       pairs: [
-        ['  Card', change(before?.card, result.card_balance)],
-        ['  Wallet', change(before?.wallet, result.wallet_balance)],
-        ...(reread ? ([['  Balances', 'read again after the answer']] as const) : []),
+        ['Card', change(before?.card, result.card_balance)],
+        ['Wallet', change(before?.wallet, result.wallet_balance)],
+        ...(reread ? ([['Balances', 'read again after the answer']] as const) : []),
       ],
     },
   ];

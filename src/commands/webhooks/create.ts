@@ -39,8 +39,8 @@ export const createWebhook = command({
       {
         kind: 'pairs',
         pairs: [
-          ['  Events', (made.events ?? []).join(', ')],
-          ['  Secret', made.secret ?? 'not shown by the service'],
+          ['Events', (made.events ?? []).join(', ')],
+          ['Secret', made.secret ?? 'not shown by the service'],
         ],
       },
     ],

@@ -65,12 +65,13 @@ export function connectTo(path: string): Connection {
 
 async function prepared(connection: Connection, request: StoreRequest): Promise<OpenedStore> {
   const { path, clock, random, onBroken } = request;
-  const pragmas = path === 'memory' ? '' : 'pragma synchronous = full;';
-  connection.exec(`${pragmas} pragma foreign_keys = on`);
+  connection.exec('pragma foreign_keys = on');
+  // Needs the schema, so it meets the locks of others like any reading.
+  if (path !== 'memory') await patiently(request, () => connection.exec('pragma synchronous = full'));
   const store = new QueuedStore({ connection, path, clock, random, ...(onBroken && { onBroken }) });
   // Looked at before anything is changed: switching the log would already write to a foreign file.
   const found = await store.read(sql => readMeta(sql, path));
-  if (path !== 'memory') await useWriteAheadLog(connection, request);
+  if (path !== 'memory') await patiently(request, () => connection.exec('pragma journal_mode = wal'));
   const meta = found ?? (await store.write(sql => made(sql, request)));
   return { store, meta };
 }
@@ -86,11 +87,11 @@ async function made(sql: Sql, { path, tables, seed, ids, fill, clock, random }: 
   return meta;
 }
 
-async function useWriteAheadLog(connection: Connection, { clock, random }: StoreRequest): Promise<void> {
+async function patiently({ clock, random }: StoreRequest, step: () => void): Promise<void> {
   const deadline = clock.monotonic() + OPENING_PATIENCE;
   for (;;) {
     try {
-      return connection.exec('pragma journal_mode = wal');
+      return step();
     } catch (error) {
       if (!isBusy(error)) throw error;
       if (clock.monotonic() >= deadline) throw new StoreBusy('the store is busy', { cause: error });

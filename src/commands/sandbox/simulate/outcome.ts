@@ -26,14 +26,12 @@ export function showSimulated(done: Simulated): Shown {
   const [id = ''] = IDS.map(name => done[name]).filter((value): value is string => typeof value === 'string');
   const why = done.decline_reason ? `: ${done.decline_reason}` : '';
   const pairs: [string, string][] = [
-    ...IDS.flatMap((name): [string, string][] =>
-      done[name] ? [[`  ${name.replace('_id', '')}`, String(done[name])]] : [],
-    ),
+    ...IDS.flatMap((name): [string, string][] => (done[name] ? [[name.replace('_id', ''), String(done[name])]] : [])),
     ...(done.card_id
-      ? ([['  card', `${done.card_id}, ${done.card_status ?? '-'}, ${money(done.card_balance)}`]] as [string, string][])
+      ? ([['card', `${done.card_id}, ${done.card_status ?? '-'}, ${money(done.card_balance)}`]] as [string, string][])
       : []),
-    ['  wallet', money(done.wallet_balance)],
-    ['  events', (done.events ?? []).join(', ') || 'none'],
+    ['wallet', money(done.wallet_balance)],
+    ['events', (done.events ?? []).join(', ') || 'none'],
   ];
   return {
     noun: 'simulation',

@@ -2,14 +2,9 @@ import { chmod, chown, mkdir, readdir, readFile, symlink, writeFile } from 'node
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { checkPrivateFolder, preparePrivateFolder, readPrivate, writePrivate } from '../../src/files/private-files.ts';
 import { readKeyFile } from '../../src/profile/key-file.ts';
-import {
-  checkPrivateFolder,
-  preparePrivateFolder,
-  readPrivate,
-  writePrivate,
-} from '../../src/profile/private-files.ts';
-import { chance, failure, freshFolder, modeOf, TEST_KEY } from './surroundings.ts';
+import { chance, failure, freshFolder, modeOf, TEST_KEY } from '../profile/surroundings.ts';
 
 function careful() {
   const warnings: string[] = [];

@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { withLock } from '../../src/profile/lock.ts';
-import { identify, isProvablyGone } from '../../src/profile/process-identity.ts';
-import { chance, failure, freshFolder, jumpingClock } from './surroundings.ts';
+import { withLock } from '../../src/files/lock.ts';
+import { identify, isProvablyGone } from '../../src/files/process-identity.ts';
+import { chance, failure, freshFolder, jumpingClock } from '../profile/surroundings.ts';
 
 const hasProc = (await identify(process.pid)).started !== '';
 

@@ -1,0 +1,4 @@
+import { printOpenApi } from './openapi.ts';
+import { showContract } from './show.ts';
+
+export const CONTRACT_COMMANDS = [showContract, printOpenApi];
