@@ -1,20 +1,23 @@
 /** What a dry run shows: the requests that were not sent. */
+import type { Shape } from '../contract/field.ts';
+import { OPERATIONS } from '../contract/operations.ts';
 import type { PlannedRequest } from '../contract/service.ts';
 import type { Shown } from './command.ts';
 
 /** One request as an object, several as a list. The body is parsed back so that JSON shows it as JSON. */
 export function showPlanned(planned: readonly PlannedRequest[]): Shown {
-  const rows = planned.map(({ operation, method, path, body, idempotencyKey }) => ({
+  const seen = planned.map(request => ({ ...request, body: bodyOf(request) }));
+  const rows = seen.map(({ operation, method, path, body, idempotencyKey }) => ({
     dry_run: true,
     operation,
     method,
     path,
-    ...(body === undefined ? {} : { body: JSON.parse(body) as unknown }),
+    ...(body === undefined ? {} : { body }),
     ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
   }));
-  const lines = planned.flatMap(({ method, path, body, idempotencyKey }) => [
+  const lines = seen.flatMap(({ method, path, body, idempotencyKey }) => [
     `${method} ${path}`,
-    ...(body === undefined ? [] : [`  ${body}`]),
+    ...(body === undefined ? [] : [`  ${JSON.stringify(body)}`]),
     ...(idempotencyKey === undefined ? [] : [`  idempotency key ${idempotencyKey}`]),
   ]);
   return {
@@ -29,4 +32,13 @@ export function showPlanned(planned: readonly PlannedRequest[]): Shown {
     ],
     blocks: [...lines, 'Dry run: nothing was sent.'].map(text => ({ kind: 'line', text })),
   };
+}
+
+/** The body as it would be sent, a signing secret taken out. */
+function bodyOf({ operation, body }: PlannedRequest): Record<string, unknown> | undefined {
+  if (body === undefined) return undefined;
+  const row = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation as keyof typeof OPERATIONS] : undefined;
+  const shape: Shape = row !== undefined && 'body' in row ? row.body : {};
+  const members = Object.entries(JSON.parse(body) as Record<string, unknown>);
+  return Object.fromEntries(members.map(([name, value]) => [name, shape[name]?.secret ? '[redacted]' : value]));
 }

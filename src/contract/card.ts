@@ -86,7 +86,7 @@ export const CARD = {
 
 /** Body of create card, interface 4.1. */
 export const CREATE_CARD = {
-  bin_id: BIN_ID,
+  bin_id: { ...BIN_ID, basis: stated('4.1') },
   amount: must(
     money({
       doc: 'Initial funding, USD, taken from the wallet.',

@@ -83,7 +83,7 @@ export function sharedResponses(): Record<string, JsonSchema> {
   };
 }
 
-/** In the order of the table of refusals, which is by status. */
+/** Identifiers by status, each list in the order of the table of refusals. */
 function byStatus(names: ReadonlySet<RefusalName>): Map<string, RefusalName[]> {
   const grouped = new Map<string, RefusalName[]>();
   for (const name of Object.keys(REFUSALS) as RefusalName[]) {

@@ -10,7 +10,7 @@ const tag = text({
 
 export const BIN = {
   id: must(text({ doc: 'BIN identifier.', basis: stated('2.2', assumed('A-130', 'the form of ids')), names: 'bin' })),
-  network: NETWORK,
+  network: { ...NETWORK, basis: stated('2.2', assumed('A-131', 'the names of the networks are not shown')) },
   type: choice(['prepaid', 'debit', 'credit'], {
     doc: 'BIN type.',
     basis: stated('2.2', assumed('A-132', 'the words are not shown')),
@@ -21,7 +21,7 @@ export const BIN = {
   max_transaction: money({ doc: 'Maximum single transaction, USD.', basis: stated('2.2') }),
   max_monthly: money({ doc: 'Maximum monthly volume, USD.', basis: stated('2.2') }),
   acceptance_rate: number({ doc: 'Acceptance rate, percent.', basis: stated('2.2'), min: 0, max: 100 }),
-  best_for: list(tag, { doc: 'Suggested merchant or use-case tags.', basis: stated('2.2') }),
+  best_for: list(tag, { doc: 'Suggested merchant or use-case tags.', basis: tag.basis }),
 } as const;
 
 export const WALLET = {

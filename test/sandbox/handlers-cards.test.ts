@@ -87,7 +87,10 @@ describe('cards.create', () => {
     const second = await world.change(act =>
       createCard({
         ...act,
-        chance: { ...act.chance, digits: async (what, count) => (what === 'number' ? draws.shift() : '7'.repeat(count)) ?? '' },
+        chance: {
+          ...act.chance,
+          digits: async (what, count) => (what === 'number' ? draws.shift() : '7'.repeat(count)) ?? '',
+        },
         input: { bin_id: card.bin_id, amount: cents(100) },
       }),
     );
@@ -175,9 +178,7 @@ describe('states', () => {
 
   test("another account's card is unknown", async () => {
     const { world, card_id } = await withCard();
-    const elsewhere = world.change(act =>
-      HANDLERS['cards.get']({ ...act, account: 'acct_2', input: { card_id } }),
-    );
+    const elsewhere = world.change(act => HANDLERS['cards.get']({ ...act, account: 'acct_2', input: { card_id } }));
     expect(await refused(elsewhere)).toContain('404 not_found');
   });
 });

@@ -116,6 +116,8 @@ describe('settle, reverse, refund', () => {
     expect(last).toMatchObject({ outcome: 'settled', transaction_id: 'txn_3', authorization_id, card_balance: 75 });
     const { data } = await world.call('transactions.list', { type: 'authorization' });
     expect(data[0]?.status).toBe('settled');
+    // Nothing is left to expire, so nothing fires.
+    expect(await world.advance(32 * DAY)).toEqual([]);
   });
 
   test('a settlement above the hold may take the card below 0 and freeze it', async () => {

@@ -7,6 +7,7 @@ import { CliError } from '../../src/errors.ts';
 import { openEmbedded } from '../../src/sandbox/embedded.ts';
 import { libraryHost } from '../../src/sandbox/library-host.ts';
 import { resetHard } from '../../src/sandbox/reset-hard.ts';
+import { engineCode, isBusy } from '../../src/sandbox/store/faults.ts';
 import { connectTo, openStore } from '../../src/sandbox/store/open.ts';
 import { program } from '../support/child.ts';
 
@@ -29,6 +30,15 @@ async function refusal(work: () => Promise<unknown>): Promise<CliError> {
   );
   if (!(error instanceof CliError)) throw new Error(`expected a refusal, got ${String(error)}`);
   return error;
+}
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was thrown');
 }
 
 const modeOf = async (file: string) => (await stat(file)).mode & 0o777;
@@ -91,6 +101,21 @@ it('refuses a store whose pages are damaged', async () => {
   const error = await refusal(open);
   expect(error.kind).toBe('check_failed');
   expect(await readFile(path)).toEqual(bytes);
+});
+
+it('knows a busy store by every way of asking, and no error is without its number', async () => {
+  const [holder, other] = [connectTo(path), connectTo(path)];
+  holder.exec('create table t (a integer)');
+  const [get, all, run] = ['select a from t', 'select a from t', 'insert into t values (1)'].map(text =>
+    other.prepare(text),
+  );
+  holder.exec('begin exclusive');
+  const ways = [() => get?.get(), () => all?.all(), () => run?.run(), () => other.exec('begin immediate')];
+  for (const way of ways) expect(isBusy(thrownBy(way))).toBe(true);
+  expect(engineCode(thrownBy(() => other.prepare('nonsense')))).toBe(1);
+  expect(engineCode(new Error('database is locked'))).toBeUndefined();
+  holder.close();
+  other.close();
 });
 
 it('refuses a symlink', async () => {

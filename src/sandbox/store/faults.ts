@@ -13,10 +13,20 @@ const FULL = 13;
 const CONSTRAINT = 19;
 const NOT_A_DATABASE = 26;
 
+/** The package's `all()` throws without a number (1.2.1); these are the engine's own words, the same everywhere. */
+const WORDS: ReadonlyMap<string, number> = new Map([
+  ['database is locked', BUSY],
+  ['disk I/O error', IO_ERROR],
+  ['database disk image is malformed', CORRUPT],
+  ['database or disk is full', FULL],
+  ['file is not a database', NOT_A_DATABASE],
+]);
+
 /** The engine's own number of an error, undefined for anything else that was thrown. */
 export function engineCode(error: unknown): number | undefined {
-  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
-  return typeof code === 'number' ? code : undefined;
+  if (!(error instanceof Error) || !('code' in error || 'errcode' in error)) return undefined;
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode;
+  return 'code' in error && error.code === 'ERR_SQLITE_ERROR' ? (WORDS.get(error.message) ?? 1) : undefined;
 }
 
 function primary(error: unknown): number {
