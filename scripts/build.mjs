@@ -1,10 +1,14 @@
 /**
  * Builds dist/. esbuild splits the program where it imports dynamically; the pieces are then packed into few files,
- * because each file costs a quarter of a millisecond at start: main.js (what every run needs), core.js (the rest of
- * our code), sandbox.js, and one file for each package. A piece runs when it is first asked for. All of it becomes
+ * because each file costs a quarter of a millisecond at start: main.js (what every run needs), one file for each room
+ * that is not always needed, one for the rest of our code, and one for each package. A piece runs when it is first
+ * asked for, and V8's compiled code is kept beside the files: compiling is a third of a short command. All of it becomes
  * CommonJS, which Node 20 starts faster. Only the SQLite package stays outside, for its prebuilt binary.
  */
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
@@ -13,12 +17,24 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const outdir = join(root, 'dist');
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
-/** undici loads Node's HTTP/2 at once, 4 ms that a client of HTTP/1.1 never uses. */
-const withoutHttp2 = {
-  name: 'without-http2',
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]undici[\\/]lib[\\/]dispatcher[\\/]client-h2\.js$/ }, () => ({
-      contents: "module.exports = () => { throw new Error('HTTP/2 is not part of this program') };",
+/**
+ * Parts of undici that a client of HTTP/1.1 with text bodies never reaches, and that cost 8 ms at start: HTTP/2 (with
+ * Node's own), the bodies of `fetch`, and Node's assert, which opens standard error to look for colours.
+ */
+const withoutUnused = {
+  name: 'without-unused',
+  setup({ onLoad, onResolve }) {
+    onLoad({ filter: /[\\/]undici[\\/]lib[\\/](?:dispatcher[\\/]client-h2|web[\\/]fetch[\\/]body)\.js$/ }, () => ({
+      contents: `const absent = () => { throw new Error('not part of this program') };
+        module.exports = Object.assign(absent, { extractBody: absent });`,
+    }));
+    onResolve({ filter: /^node:assert$/ }, ({ path, importer }) =>
+      /[\\/]undici[\\/]/.test(importer) ? { path, namespace: 'assert' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'assert' }, () => ({
+      contents: `module.exports = (value, message) => {
+        if (!value) throw message instanceof Error ? message : new Error(message ?? 'undici: assertion failed');
+      };`,
     }));
   },
 };
@@ -33,7 +49,7 @@ const { outputFiles, metafile } = await build({
   target: 'node20.19',
   external: ['@photostructure/sqlite'],
   define: { CARDWRIGHT_VERSION: JSON.stringify(version), 'import.meta.url': 'CARDWRIGHT_FILE_URL' },
-  plugins: [withoutHttp2],
+  plugins: [withoutUnused],
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
@@ -43,10 +59,30 @@ const { outputFiles, metafile } = await build({
 });
 
 const MAIN = 'main.js';
+/** Rooms that nearly every command needs share core.js; each other room has a file of its own. */
+const CORE = ['cli', 'contract'];
+/** Opens a file with the code compiled for this Node, where there is some; V8 compiles what does not fit. */
+const OPEN = `
+const {readFileSync}=require("node:fs"),{Script}=require("node:vm"),opened={__proto__:null};
+function open(file){if(opened[file])return opened[file];
+const filename=__dirname+"/"+file,codeFile=filename+"."+hashes[file]+"-"+process.versions.v8+"-"+process.platform+"-"+process.arch;
+let cachedData;try{cachedData=readFileSync(codeFile)}catch{}
+return opened[file]=new Script(readFileSync(filename,"utf8"),{filename,codeFile,cachedData}).runInThisContext()(require,filename)}
+function load(name){let module=made[name];if(module===undefined){made[name]=module={exports:{}};
+(here[name]??open(places[name])[name])(module,module.exports,load)}return module.exports}
+load(${JSON.stringify(MAIN)});
+`;
+
+/** esbuild's own few functions, which it puts before every piece; ours stand once in a file. */
+let prelude = '';
 const pieces = new Map();
 for (const { path, text } of outputFiles) {
   const facts = metafile.outputs[relative(root, path)];
-  pieces.set(basename(path), { code: await commonJs(text), facts });
+  pieces.set(basename(path), { ...(await commonJs(text)), facts });
+}
+for (const [name, { own }] of pieces) {
+  const missing = own.split(/;(?=var )/).find(part => !prelude.includes(part.replace(/;$/, '')));
+  if (missing !== undefined) throw new Error(`${name}: a function of esbuild stands in no other piece: ${missing}`);
 }
 const atStart = reachedFrom(MAIN);
 const packs = groupBy(pieces.keys(), packOf);
@@ -56,12 +92,14 @@ const written = new Map([
   ['package.json', '{ "type": "commonjs" }\n'],
   ['notices.txt', await notices(Object.keys(metafile.inputs))],
 ]);
-for (const [pack, names] of packs) written.set(pack, pack === MAIN ? mainText(names) : packText(names));
-// Replaced one by one and not removed first: a program may be starting from this folder.
-for (const [name, text] of written) await writeFile(join(outdir, name), text);
+for (const [pack, names] of packs) if (pack !== MAIN) written.set(pack, packText(names));
+written.set(MAIN, mainText(packs.get(MAIN)));
+// What is left of the last build goes first; a program may be starting from this folder meanwhile.
 for (const name of await readdir(outdir)) {
   if (!written.has(name)) await rm(join(outdir, name), { recursive: true });
 }
+for (const [name, text] of written) await writeFile(join(outdir, name), text);
+await keepCompiled();
 
 /** A piece as the body of a function; what it imports of other pieces comes from `load`. */
 async function commonJs(text) {
@@ -73,8 +111,15 @@ async function commonJs(text) {
     minifyWhitespace: true,
   });
   const file = 'const CARDWRIGHT_FILE_URL=require("node:url").pathToFileURL(__filename).href;';
-  const linked = code.trimEnd().replace(/\brequire\("\.\/([\w-]+\.js)"\)/g, 'load("$1")');
-  return linked.includes('CARDWRIGHT_FILE_URL') ? file + linked : linked;
+  const start = code.indexOf('var stdin_exports={};');
+  const own = start < 0 ? '' : code.slice(0, start).replace('"use strict";', '');
+  if (own.length > prelude.length) prelude = own;
+  const linked = code
+    .slice(Math.max(start, 0))
+    .trimEnd()
+    .replace(/0&&\(module\.exports=\{[^}]*\}\);$/, '')
+    .replace(/\brequire\("\.\/([\w-]+\.js)"\)/g, 'load("$1")');
+  return { own, code: linked.includes('CARDWRIGHT_FILE_URL') ? file + linked : linked };
 }
 
 /** A piece and everything it imports statically. */
@@ -92,12 +137,21 @@ function packOf(name) {
   if (atStart.has(name)) return MAIN;
   const sizes = new Map();
   for (const [input, { bytesInOutput }] of Object.entries(pieces.get(name).facts.inputs)) {
-    const owner = folderOf(input)?.replace(/^.*node_modules\//, '') ?? (/^src\/sandbox\//.test(input) ? 'sandbox' : 'core');
+    const owner = ownerOf(input);
     sizes.set(owner, (sizes.get(owner) ?? 0) + bytesInOutput);
   }
-  const entry = folderOf(pieces.get(name).facts.entryPoint ?? '')?.replace(/^.*node_modules\//, '');
+  const { entryPoint = '' } = pieces.get(name).facts;
   const [largest = ['core']] = [...sizes].sort((a, b) => b[1] - a[1]);
-  return `${(entry ?? largest[0]).replace(/^@/, '').replace('/', '-')}.js`;
+  const owner = /(?:^|\/)node_modules\/|^src\/commands\//.test(entryPoint) ? ownerOf(entryPoint) : largest[0];
+  return `${owner.replace(/^@/, '').replace('/', '-')}.js`;
+}
+
+function ownerOf(input) {
+  const named = folderOf(input)?.replace(/^.*node_modules\//, '');
+  if (named !== undefined) return named;
+  const [, room = 'core', part] = /^src\/([\w-]+)\/(\w+)/.exec(input) ?? [];
+  if (room === 'commands') return `command-${part}`;
+  return CORE.includes(room) ? 'core' : room;
 }
 
 /** The folder of the package an input is from, undefined for our own code. */
@@ -114,17 +168,38 @@ function groupBy(items, keyOf) {
 /** V8 compiles a function in parentheses at once, which saves reading it twice; the others wait for their call. */
 function mainText(names) {
   const places = Object.fromEntries([...packs].flatMap(([pack, inside]) => inside.map(name => [name, pack])));
+  const hashes = Object.fromEntries([...written].map(([name, text]) => [name, hashOf(text)]));
   const here = names.map(name => `${JSON.stringify(name)}:(function(module,exports,load){${pieces.get(name).code}})`);
-  return `"use strict";const places=${JSON.stringify(places)},made={__proto__:null},here={${here.join(',\n')}};
-function load(name){let module=made[name];if(module===undefined){made[name]=module={exports:{}};
-(here[name]??require("./"+places[name])[name])(module,module.exports,load)}return module.exports}
-load(${JSON.stringify(MAIN)});
-`;
+  const tables = `places=${JSON.stringify(places)},hashes=${JSON.stringify(hashes)}`;
+  return `"use strict";${prelude}const ${tables},made={__proto__:null},here={${here.join(',\n')}};${OPEN}`;
 }
 
 function packText(names) {
   const inside = names.map(name => `${JSON.stringify(name)}:function(module,exports,load){${pieces.get(name).code}}`);
-  return `"use strict";module.exports={${inside.join(',\n')}};\n`;
+  return `(function(require,__filename){"use strict";${prelude}return{${inside.join(',\n')}}})\n`;
+}
+
+/** V8 compares lengths only, so the name of the compiled code says which text it is of. */
+function hashOf(text) {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}
+
+/** Runs what people run most, so that its code is kept compiled. The program works without. */
+async function keepCompiled() {
+  const home = await mkdtemp(join(tmpdir(), 'cardwright-build-'));
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(?:CARDWRIGHT_|NODE_OPTIONS$)/.test(name));
+  const env = { ...Object.fromEntries(inherited), CARDWRIGHT_CONFIG_DIR: home };
+  const program = ['--require', join(root, 'scripts', 'record-code.cjs'), join(outdir, MAIN)];
+  const runs = ['--help', 'cards create --help', '--sandbox wallet', '--sandbox cards list --json'];
+  runs.push('--sandbox cards create --bin auto --amount 5');
+  for (const words of runs) {
+    const { status, stderr } = spawnSync(process.execPath, [...program, ...words.split(' ')], {
+      env,
+      encoding: 'utf8',
+    });
+    if (status !== 0) process.stderr.write(`build: no compiled code of "${words}": ${stderr}\n`);
+  }
+  await rm(home, { recursive: true });
 }
 
 /** Licences of the packages inside the bundle, which they ask to be kept with copies. */

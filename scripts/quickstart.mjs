@@ -19,7 +19,8 @@ function show(words, { keep = false } = {}) {
   process.stdout.write(`\n$ cardwright --sandbox ${quoted.join(' ')}\n`);
   const stdio = ['ignore', keep ? 'pipe' : 'inherit', 'inherit'];
   const child = spawnSync(process.execPath, [program, '--sandbox', ...words], { env, stdio, encoding: 'utf8' });
-  if (child.status !== 0) throw Object.assign(new Error(`that command ended with ${child.status ?? child.signal}`), child);
+  if (child.status !== 0)
+    throw Object.assign(new Error(`that command ended with ${child.status ?? child.signal}`), child);
   if (!keep) return '';
   process.stdout.write(child.stdout);
   return child.stdout.trim();
@@ -35,7 +36,9 @@ function tour() {
   show(['wallet', '--json']);
 
   say('Issue a card, keep its id, look at it');
-  const card = show(['cards', 'create', '--bin', 'auto', '--amount', '25', '--label', 'quickstart', '-q'], { keep: true });
+  const card = show(['cards', 'create', '--bin', 'auto', '--amount', '25', '--label', 'quickstart', '-q'], {
+    keep: true,
+  });
   show(['cards', 'get', card, '--json']);
 
   say('Fund it, freeze it, let it go on');

@@ -1,7 +1,7 @@
 /** Which service this run speaks to: the profile's, or the embedded sandbox opened in this process. */
 import type { Identity } from './cli/context.ts';
 import type { Globals } from './cli/globals.ts';
-import { once, type Surroundings } from './compose.ts';
+import type { Surroundings } from './compose.ts';
 import { NO_OVERRIDES, type Overrides } from './contract/overrides.ts';
 import type { SandboxAdmin, Service } from './contract/service.ts';
 import { CliError } from './errors.ts';
@@ -16,6 +16,8 @@ export interface Connections {
   readonly overrides: () => Promise<Overrides>;
   readonly service: () => Promise<Service>;
   readonly admin: () => Promise<SandboxAdmin>;
+  /** The API key of the service. */
+  readonly key: () => Promise<Secret>;
   close(): Promise<void>;
 }
 
@@ -34,6 +36,15 @@ interface Where {
   readonly key: () => Promise<Secret>;
 }
 
+/** Runs `make` at the first call and keeps its promise. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
 export function connections(settings: ConnectionSettings): Connections {
   const { host, globals } = settings;
   const closers: (() => Promise<void>)[] = [];
@@ -45,7 +56,7 @@ export function connections(settings: ConnectionSettings): Connections {
     return sandbox;
   });
   const overrides = once(async () => {
-    const { contractFile } = await resolved();
+    const contractFile = globals.contract ?? (await resolved()).contractFile;
     if (contractFile === undefined) return NO_OVERRIDES;
     const { readOverrides } = await import('./contract/overrides.ts');
     return readOverrides(await host.readFile(contractFile), contractFile);
@@ -74,7 +85,12 @@ export function connections(settings: ConnectionSettings): Connections {
       userAgent: `cardwright/${settings.version}`,
       onWarning: (text: string) => settings.notice(`warning: ${text}`),
       ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
-      ...(globals.debug || globals.verbose ? { onDebug: (line: string) => settings.notice(redactor.text(line)) } : {}),
+      ...(globals.debug || globals.verbose
+        ? {
+            onDebug: (line: string) =>
+              void ((globals.debug || isRequestLine(line)) && settings.notice(redactor.text(line))),
+          }
+        : {}),
     };
     const made =
       which === 'service'
@@ -89,14 +105,14 @@ export function connections(settings: ConnectionSettings): Connections {
     const { baseUrl } = profile;
     if (baseUrl !== undefined) return (await client('service', { baseUrl, key: profile.key }, profile.mode)) as Service;
     // A dry run of the embedded sandbox plans requests without opening its store.
-    if (globals.dryRun)
-      return (await client('service', { baseUrl: 'http://localhost/v1', key: neverOpened }, profile.mode)) as Service;
-    const { origin, socketPath, key } = await embedded();
-    return (await client(
-      'service',
-      { baseUrl: `${origin}/v1`, socketPath, key: async () => key },
-      profile.mode,
-    )) as Service;
+    const opened = once(async () => {
+      const { origin, socketPath, key } = await embedded();
+      const where = { baseUrl: `${origin}/v1`, socketPath, key: async () => key };
+      return (await client('service', where, profile.mode)) as Service;
+    });
+    if (!globals.dryRun) return opened();
+    const where = { baseUrl: 'http://localhost/v1', key: neverOpened };
+    return planning((await client('service', where, profile.mode)) as Service, opened);
   });
 
   const admin = once(async () => {
@@ -113,15 +129,24 @@ export function connections(settings: ConnectionSettings): Connections {
   });
 
   return {
-    overrides,
     service,
+    // What is assumed can be looked up before any profile is chosen.
+    overrides: () => overrides().catch(thrown => (isNothingChosen(thrown) ? NO_OVERRIDES : Promise.reject(thrown))),
     admin,
+    key: async () => {
+      const profile = await resolved();
+      return profile.baseUrl === undefined ? (await embedded()).key : profile.key();
+    },
     identity: async () => identityOf(await resolved()),
     settings: async () => (await resolved()).settings,
     async close() {
       for (const close of closers.splice(0)) await close();
     },
   };
+}
+
+function isNothingChosen(thrown: unknown): boolean {
+  return thrown instanceof CliError && thrown.kind === 'not_authenticated';
 }
 
 async function resolve({ host, globals, notice }: ConnectionSettings): Promise<ResolvedProfile> {
@@ -153,6 +178,23 @@ async function resolve({ host, globals, notice }: ConnectionSettings): Promise<R
 function identityOf(resolved: ResolvedProfile): Identity {
   const { name, mode, baseUrl, chosenBy, keyHint, contractFile } = resolved;
   return { profile: name, mode, baseUrl: baseUrl ?? 'embedded', chosenBy, keyHint, contractFile };
+}
+
+/** `--verbose` shows what was asked and answered, `--debug` headers and bodies as well. */
+function isRequestLine(line: string): boolean {
+  return /^[<>] /.test(line);
+}
+
+/** Plans with one connection and reads, where a command must read before it can plan, with another. */
+function planning(planner: Service, opened: () => Promise<Service>): Service {
+  return {
+    ...planner,
+    plan: (...asked) => planner.plan(...asked),
+    send: async (...asked) => (await opened()).send(...asked),
+    async *pages(operation, input) {
+      yield* (await opened()).pages(operation, input);
+    },
+  };
 }
 
 async function neverOpened(): Promise<Secret> {

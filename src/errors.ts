@@ -74,6 +74,8 @@ export interface ErrorFacts {
   readonly idempotencyKey?: string;
   /** Journal id of the operation. */
   readonly op?: string;
+  /** An unknown outcome: what was asked, sent, looked at and concluded; the same facts as the notes. */
+  readonly evidence?: Readonly<Record<string, unknown>>;
   /** How long the service asked us to wait, in milliseconds. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
@@ -128,6 +130,7 @@ export function errorDocument(error: CliError): { error: Record<string, unknown>
     idempotency_key: facts.idempotencyKey,
     op: facts.op,
     retry_after_ms: facts.retryAfterMs,
+    evidence: facts.evidence,
   };
   return { error: Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) };
 }

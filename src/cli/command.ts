@@ -16,6 +16,8 @@ export interface Shown extends Partial<Omit<Presentation, 'columns' | 'noun'>> {
   readonly noun: string;
   /** Text that is the answer as it stands, whatever the format: a script, a document. */
   readonly verbatim?: string;
+  /** A page to read in place of the table, on a screen and in a pipe. A named format gets the data. */
+  readonly prose?: string;
   /** Reported after the answer; for a command that did some of what was asked. */
   readonly failure?: CliError | undefined;
 }
@@ -90,6 +92,8 @@ export interface Group {
   /** Heading of the root help it stands under. */
   readonly heading: string;
   readonly summary: string;
+  /** No line of the root help; its last line names the topics of `help`. */
+  readonly unlisted?: true;
   readonly load: () => Promise<readonly Command[]>;
 }
 

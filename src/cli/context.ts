@@ -3,6 +3,7 @@ import type { Input, ReadName, Result, WriteName } from '../contract/calls.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import type { PlannedRequest, Reader, SandboxAdmin } from '../contract/service.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../host.ts';
+import type { Journal } from '../journal/types.ts';
 import type { Secret } from '../secret.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import type { Shown } from './command.ts';
@@ -14,6 +15,8 @@ export interface WriteOptions<Before> {
   readonly intent: string;
   /** Read just before sending, for showing before and after; not read in a dry run. */
   readonly before?: (reader: Reader) => Promise<Before>;
+  /** False: a created card carries no marker of the journal, and is never sent twice. */
+  readonly marker?: boolean | undefined;
   /** The question was asked already, for several targets at once. */
   readonly confirmed?: boolean;
 }
@@ -95,6 +98,13 @@ export interface Context {
   ): Promise<Written<N, Before>>;
   /** Asks once for several targets of an irreversible operation. Throws `not_confirmed`. */
   confirmCount(operation: WriteName, ids: readonly string[]): Promise<void>;
+  /**
+   * The live guard and its question for a run of several rows, before the first request. Throws `guarded` and
+   * `not_confirmed`. Questions of the run itself, such as its count, are the caller's.
+   */
+  guardRun(operations: readonly WriteName[], intent: string): Promise<void>;
+  /** Money operations and bulk runs of this machine; opened lazily, nothing is read before it is asked. */
+  journal(): Promise<Journal>;
   /** Card details behind the gate. */
   reveal(cardId: string, options: RevealOptions): Promise<Shown>;
   /** The sandbox's control surface: the one at `CARDWRIGHT_SANDBOX_URL`, else the embedded one. */

@@ -91,7 +91,8 @@ function verdict(attempts: readonly Attempt[], errors: readonly CliError[], aske
         : 'partly_failed';
   const started = attempts.length === asked ? '' : `, ${asked - attempts.length} not started`;
   const message = `${done} of ${asked} done, ${attempts.length - done - unknown} failed, ${unknown} unknown${started}`;
-  const notes = errors.map(error => `${error.facts.operation ?? ''} ${error.message}`.trim());
+  const failed = attempts.filter(({ outcome }) => outcome !== 'done');
+  const notes = errors.map((error, index) => `${failed[index]?.card_id ?? ''}: ${error.message}`);
   return new CliError(kind, {
     message,
     notes,

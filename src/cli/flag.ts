@@ -63,11 +63,17 @@ export type FlagValue<N, Source> =
 export interface Argument<Value = unknown> {
   readonly field: AnyField;
   readonly many: boolean;
+  /** May be left out; only the last ones may. */
+  readonly optional?: true;
   readonly [typed]?: Value;
 }
 
 export function argument<W, A>(field: Field<W, A>): Argument<A> {
   return { field, many: false };
+}
+
+export function optionalArgument<W, A>(field: Field<W, A>): Argument<A | undefined> {
+  return { field, many: false, optional: true };
 }
 
 export function manyArguments<W, A>(field: Field<W, A>): Argument<readonly A[]> {

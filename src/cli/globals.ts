@@ -48,6 +48,9 @@ export const GLOBALS = [
   { name: 'version', short: 'V', means: 'print the version', shown: true },
 ] as const satisfies readonly GlobalOption[];
 
+/** Formats whose errors are JSON too, and that never ask. */
+export const MACHINE_FORMATS: readonly string[] = ['json', 'ndjson', 'yaml'] satisfies OutputFormat[];
+
 /** Global options of one run, as typed or as the environment says. */
 export interface Globals {
   readonly profile: string | undefined;
@@ -94,7 +97,7 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
     throw usage(`--color ${JSON.stringify(colour)} is not one of always, auto, never`);
   }
   const timeout = word('timeout');
-  const machine = ['json', 'ndjson', 'yaml'].includes(format);
+  const machine = MACHINE_FORMATS.includes(format);
   return {
     profile: word('profile'),
     sandbox: typed['sandbox'] === true,

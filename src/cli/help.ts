@@ -1,15 +1,14 @@
 /** Help pages, all from the declarations and the contract; plain text, 80 columns. */
 import { basisText } from '../contract/basis.ts';
 import type { Effect, Operation } from '../contract/operation.ts';
-import { REFUSALS, type RefusalName } from '../contract/refusals.ts';
 import { limitText } from '../contract/violation.ts';
-import { ERROR_KINDS, type ErrorKind } from '../errors.ts';
-import type { Command, Registry } from './command.ts';
+import { ERROR_KINDS } from '../errors.ts';
+import type { Command, Example, Registry } from './command.ts';
+import { exitKinds } from './exit-kinds.ts';
 import { GLOBALS, type GlobalOption } from './globals.ts';
 import type { Located } from './locate.ts';
-import { flagsOf, type ResolvedFlag, rowOf } from './parse.ts';
-
-const WIDTH = 80;
+import { flagsOf, type ResolvedFlag, rowOf } from './resolved-flags.ts';
+import { hang, wrap, wrapCommand } from './wrap.ts';
 
 const EFFECTS: Readonly<Record<Effect, string>> = {
   read: 'reads only',
@@ -23,7 +22,9 @@ const EFFECTS: Readonly<Record<Effect, string>> = {
 export function helpText(located: Located, registry: Registry): string {
   if (located.command) {
     const page = commandHelp(located.command);
-    const below = located.commands.filter(({ path }) => path.startsWith(`${located.command?.path} `));
+    const below = located.commands.filter(
+      ({ hidden, path }) => !hidden && path.startsWith(`${located.command?.path} `),
+    );
     return below.length === 0 ? page : `${page}\nAlso\n${verbList(below)}`;
   }
   if (located.group) return groupHelp(located);
@@ -31,10 +32,12 @@ export function helpText(located: Located, registry: Registry): string {
 }
 
 function rootHelp(registry: Registry): string {
-  const headings = [...new Set(registry.map(({ heading }) => heading))];
-  const width = Math.max(...registry.map(({ name }) => name.length)) + 2;
+  const listed = registry.filter(({ unlisted }) => unlisted !== true);
+  const topics = registry.find(({ name }) => name === 'help');
+  const headings = [...new Set(listed.map(({ heading }) => heading))];
+  const width = Math.max(...listed.map(({ name }) => name.length)) + 2;
   const sections = headings.map(heading => {
-    const rows = registry.filter(group => group.heading === heading);
+    const rows = listed.filter(group => group.heading === heading);
     return `${heading}\n${rows.map(({ name, summary }) => hang(`  ${name.padEnd(width)}`, summary)).join('')}`;
   });
   const shown = (GLOBALS as readonly GlobalOption[]).filter(option => option.shown);
@@ -49,9 +52,7 @@ Examples
   $ cardwright --sandbox cards create --bin auto --amount 25 --label "CI run"
   $ cardwright --sandbox cards list --status active -o id | \\
       cardwright --sandbox cards freeze -
-
-Every command: cardwright <command> --help
-`;
+${topics === undefined ? '' : `\nTopics: help ${topics.summary}\n`}`;
 }
 
 function groupHelp({ group, commands, words }: Located): string {
@@ -78,22 +79,29 @@ function commandHelp(command: Command): string {
   const flags = flagsOf(command);
   const parts = [
     `${command.summary}.\n`,
-    `Usage: ${usageLine(command, flags)}\n`,
+    usageLine(command, flags),
     ...command.about.map(paragraph => wrap(paragraph)),
     flags.length > 0 ? `Options\n${flags.map(flagRow).join('')}` : '',
-    row ? `Effect: ${EFFECTS[row.effect]}.${basisLine(command, row)}\n` : '',
+    row ? wrap(`Effect: ${EFFECTS[row.effect]}.${basisLine(command, row)}`) : '',
     `Exit codes\n${exitRows(row)}`,
-    `Examples\n${command.examples.map(({ does, run }) => `  # ${does}\n  $ cardwright ${run}\n`).join('')}`,
-    'Options of every command: cardwright --help\n',
+    `Examples\n${command.examples.map(exampleRows).join('')}`,
+    'Options of every command: cardwright help options\n',
   ];
   return parts.filter(part => part !== '').join('\n');
 }
 
 function usageLine(command: Command, flags: readonly ResolvedFlag[]): string {
-  const args = Object.entries(command.args).map(([name, { many }]) => (many ? `<${name}...|->` : `<${name}>`));
+  const args = Object.entries(command.args).map(([name, { many, optional }]) => {
+    const word = many ? `${name}...|-` : name;
+    return optional ? `[${word}]` : `<${word}>`;
+  });
   const needed = flags.filter(flag => flag.needed).map(flag => `${flag.name} ${flag.placeholder}`.trim());
   const rest = flags.some(flag => !flag.needed) ? ['[options]'] : [];
-  return ['cardwright', command.path, ...args, ...needed, ...rest].join(' ');
+  return hang('Usage: ', ['cardwright', command.path, ...args, ...needed, ...rest].join(' '));
+}
+
+function exampleRows({ does, run }: Example): string {
+  return hang('  # ', does) + wrapCommand('  $ ', `cardwright ${run}`);
 }
 
 function flagRow({ name, placeholder, field, needed, repeats }: ResolvedFlag): string {
@@ -125,43 +133,9 @@ function basisLine(command: Command, row: Operation): string {
   return from === '' ? '' : ` ${command.operation}: ${row.method} ${row.path} (${from}).`;
 }
 
-/** Kinds a command can end with: those of its operation's refusals, and what every command can meet. */
 function exitRows(row: Operation | undefined): string {
-  const refused = (row?.fails ?? []).map((name: RefusalName) => REFUSALS[name].kind as ErrorKind);
-  const always: ErrorKind[] = row === undefined ? ['usage'] : ['usage', 'not_authenticated', 'unreachable'];
-  const writes: ErrorKind[] = row === undefined || row.effect === 'read' ? [] : ['outcome_unknown', 'guarded'];
-  const asks: ErrorKind[] = row?.effect === 'irreversible' || row?.effect === 'reveals-secret' ? ['not_confirmed'] : [];
-  const kinds = [...new Set([...always, ...asks, ...refused, ...writes])].sort(
-    (a, b) => ERROR_KINDS[a].exit - ERROR_KINDS[b].exit,
-  );
-  const rows = kinds.map(kind =>
+  const rows = exitKinds(row).map(kind =>
     hang(`  ${String(ERROR_KINDS[kind].exit).padStart(2)}  `, `${kind}: ${ERROR_KINDS[kind].means}`),
   );
   return `   0  done\n${rows.join('')}`;
-}
-
-/** `lead` and then `text`, wrapped with a hanging indent below the lead's end. */
-function hang(lead: string, text: string): string {
-  const indent = ' '.repeat(lead.length);
-  const lines = wrapLines(text, WIDTH - lead.length);
-  return lines
-    .map((line, index) => `${(index === 0 ? lead : indent) + line}`.trimEnd())
-    .join('\n')
-    .concat('\n');
-}
-
-function wrap(text: string): string {
-  return `${wrapLines(text, WIDTH).join('\n')}\n`;
-}
-
-function wrapLines(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
 }

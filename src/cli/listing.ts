@@ -45,17 +45,17 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
       everything
         ? {
             pages: read,
-            ...(last.total === undefined ? {} : { total: last.total }),
+            // The service counts what it holds; how many of those our filters keep is known to nobody but the reader.
+            ...(last.total === undefined || keep.length > 0 ? {} : { total: last.total }),
             ...(kept >= limit ? { limit } : {}),
           }
         : { ...last },
     footer(rows) {
-      const count = `${rows} ${wish.noun}${rows === 1 ? '' : 's'}`;
-      if (everything) return rows === 0 ? `No ${wish.noun}s.` : `${count}.`;
+      if (everything || (rows === 0 && !last.total)) return counted(rows, wish.noun);
       const where =
         last.page === undefined ? '' : `, page ${last.page}${last.total_pages ? ` of ${last.total_pages}` : ''}`;
-      const more = last.has_more ? '   All pages: --all' : '';
-      return rows === 0 && !last.total ? `No ${wish.noun}s.` : `${count}${where}.${more}`;
+      const more = (last.has_more ?? (last.page ?? 1) < (last.total_pages ?? 1)) ? '   All pages: --all' : '';
+      return `${rows} ${plural(wish.noun, rows)}${where}.${more}`;
     },
   };
 }
@@ -70,6 +70,15 @@ export function wholeListing(list: ListPage<object>, wish: ListWish): Listing {
   return {
     batches: batches(),
     page: () => ({ ...list.page }),
-    footer: count => (count === 0 ? `No ${wish.noun}s.` : `${count} ${wish.noun}${count === 1 ? '' : 's'}.`),
+    footer: count => counted(count, wish.noun),
   };
+}
+
+function counted(count: number, noun: string): string {
+  return `${count === 0 ? 'No' : count} ${plural(noun, count)}.`;
+}
+
+function plural(noun: string, count: number): string {
+  if (count === 1) return noun;
+  return noun.endsWith('s') ? `${noun}es` : `${noun}s`;
 }

@@ -21,20 +21,34 @@ const VALUE_OPTIONS = new Set(
 
 /** Words of `argv` that are no options and no values of global options, up to `--`. */
 export function plainWords(argv: readonly string[]): string[] {
-  const words: string[] = [];
+  return plainPositions(argv).map(at => argv[at] ?? '');
+}
+
+function plainPositions(argv: readonly string[]): number[] {
+  const found: number[] = [];
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index] ?? '';
     if (word === '--') break;
-    if (word === '-' || !word.startsWith('-')) words.push(word);
+    if (word === '-' || !word.startsWith('-')) found.push(index);
     else if (VALUE_OPTIONS.has(word)) index++;
   }
-  return words;
+  return found;
 }
 
-/** True when `-h` or `--help` (or one of `names`) stands before `--`. */
-export function asksFor(argv: readonly string[], ...names: readonly string[]): boolean {
-  const end = argv.indexOf('--');
-  return argv.slice(0, end < 0 ? argv.length : end).some(word => names.includes(word));
+/** `help cards fund` is `cards fund --help`, `help` alone the root help; `help exit-codes` is a command of its own. */
+export async function asHelp(
+  argv: readonly string[],
+  registry: Registry,
+): Promise<{ readonly argv: readonly string[]; readonly asksHelp: boolean }> {
+  const [at = -1, next = -1] = plainPositions(argv);
+  const topics = registry.find(({ name }) => name === 'help');
+  if (argv[at] !== 'help' || topics === undefined) return { argv, asksHelp: false };
+  const word = argv[next];
+  const isGroup = registry.some(({ name }) => name === word);
+  if (word !== undefined && !isGroup && nearest(word, nextWords(['help'], await topics.load())) !== undefined) {
+    return { argv, asksHelp: false };
+  }
+  return { argv: argv.filter((_, index) => index !== at), asksHelp: true };
 }
 
 /** Loads the named group and follows the words as far as they lead. Throws `usage` with the nearest name. */

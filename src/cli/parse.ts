@@ -1,61 +1,11 @@
 /** The parser library behind one adapter: a declared command becomes a Commander command, built anew for each run. */
 import { Command as Commander, CommanderError, Option } from 'commander';
-import type { AnyField } from '../contract/field.ts';
-import { OPERATIONS } from '../contract/operations.ts';
-import { ADMIN_OPERATIONS } from '../contract/sandbox-admin.ts';
-import { CliError } from '../errors.ts';
+import type { CliError } from '../errors.ts';
 import type { Command } from './command.ts';
-import { flagName, type OwnFlag, placeholder, type RowName } from './flag.ts';
 import { GLOBALS, type GlobalOption } from './globals.ts';
+import { flagsOf, type ResolvedFlag } from './resolved-flags.ts';
 import { nearest } from './suggest.ts';
 import { parseList, parseMap, parseValue, usage, type ValueSettings } from './values.ts';
-
-/** A flag with everything resolved: its field and whether it must be given. */
-export interface ResolvedFlag {
-  readonly key: string;
-  readonly name: string;
-  readonly field: AnyField;
-  readonly needed: boolean;
-  readonly placeholder: string;
-  readonly repeats: boolean;
-}
-
-interface RawRow {
-  readonly params?: Readonly<Record<string, AnyField>>;
-  readonly query?: Readonly<Record<string, AnyField>>;
-  readonly body?: Readonly<Record<string, AnyField>>;
-}
-
-/** The row of an operation, of the service or of the sandbox. */
-export function rowOf(name: RowName) {
-  const rows = { ...OPERATIONS, ...ADMIN_OPERATIONS };
-  return rows[name];
-}
-
-/** Flags of a command with their fields; references are looked up in the operation's row. */
-export function flagsOf(command: Command): readonly ResolvedFlag[] {
-  return Object.entries(command.flags).map(([key, source]) => {
-    const own: OwnFlag = typeof source === 'string' ? { field: fieldAt(command, source), needed: false } : source;
-    const needed = typeof source === 'string' ? own.field.must : own.needed;
-    const repeats = own.field.kind === 'list' || own.field.kind === 'map';
-    return {
-      key,
-      name: flagName(key),
-      field: own.field,
-      needed,
-      repeats,
-      placeholder: placeholder(own.field, own.placeholder),
-    };
-  });
-}
-
-function fieldAt(command: Command, reference: string): AnyField {
-  const [part = '', field = ''] = reference.split('.');
-  const row = command.operation === undefined ? undefined : (rowOf(command.operation) as RawRow);
-  const found = row?.[part as keyof RawRow]?.[field];
-  if (found === undefined) throw new CliError('internal', { message: `${command.path}: no field ${reference}` });
-  return found;
-}
 
 export interface Parsed {
   /** Global options as typed, camel case. */
@@ -90,15 +40,10 @@ export function parseCommand(command: Command, argv: readonly string[]): Parsed 
     globals: typed,
     rest,
     async values(settings, readMore) {
-      const args = await readArguments(command, [...operands, ...(takesRest(command) ? rest : [])], settings, readMore);
+      const args = await readArguments(command, [...operands, ...rest], settings, readMore);
       return { ...args, ...readFlags(command, flags, typed, settings) };
     },
   };
-}
-
-/** Words after `--` are operands too, unless the command hands them to a child. */
-function takesRest(command: Command): boolean {
-  return Object.keys(command.args).length > 0;
 }
 
 function splitRest(argv: readonly string[]) {
@@ -124,11 +69,17 @@ async function readArguments(
 ): Promise<Record<string, unknown>> {
   const left = [...operands];
   const values: Record<string, unknown> = {};
-  for (const [key, { field, many }] of Object.entries(command.args)) {
-    const texts = many ? await withStandardInput(left.splice(0), readMore) : left.splice(0, 1);
-    if (texts.length === 0)
-      throw usage(`${command.path} needs ${article(key)} ${key}`, `cardwright ${command.path} --help`);
-    const parsed = texts.map(text => parseValue(`the ${key}`, field, text, settings));
+  for (const [key, { field, many, optional }] of Object.entries(command.args)) {
+    const typed = many ? left.splice(0) : left.splice(0, 1);
+    const texts = many ? await withStandardInput(typed, readMore) : typed;
+    if (typed.length === 0 && optional) continue;
+    // An empty list on standard input is an answer: there is nothing to do.
+    if (typed.length === 0) {
+      const wanted = many ? `one or more ${key}` : `${article(key)} ${key}`;
+      throw usage(`${command.path} needs ${wanted}`, `cardwright ${command.path} --help`);
+    }
+    const noun = many ? key.replace(/s$/, '') : key;
+    const parsed = texts.map(text => parseValue(`the ${noun}`, field, text, settings));
     values[key] = many ? [...new Set(parsed)] : parsed[0];
   }
   if (left.length > 0) {

@@ -66,11 +66,9 @@ function refuseUnasked(settings: RevealSettings, cardId: string, { reveal, print
   if (reveal && sink) return;
   if (settings.canAsk && (sink || settings.stdoutIsTerminal)) return;
   throw new CliError('not_confirmed', {
-    message: 'card details leave this program off a terminal only when asked for by name. No request was sent.',
-    notes: [
-      `to this pipe:       cardwright cards details ${cardId} --reveal --print`,
-      `to a private file:  cardwright cards details ${cardId} --reveal --out card.json`,
-    ],
+    message: 'off a terminal card details are given only when asked for by name',
+    notes: [`into a private file: cardwright cards details ${cardId} --reveal --out card.json`],
+    hint: `cardwright cards details ${cardId} --reveal --print`,
     outcome: 'not_sent',
     operation: 'cards.details',
   });
@@ -88,7 +86,7 @@ async function refuseUnattended(settings: RevealSettings, { profile }: Identity)
 
 async function askForLastFour(settings: RevealSettings, cardId: string, { mode, profile }: Identity): Promise<void> {
   const card = await (await settings.reader()).read('cards.get', { card_id: cardId });
-  settings.notice(mode === 'live' ? `LIVE · ${profile}` : `${mode} · ${profile}`);
+  if (mode !== 'live') settings.notice(mode === profile ? mode : `${mode} · ${profile}`);
   const label = card.label ? `, ${JSON.stringify(card.label)}` : '';
   settings.notice(
     `${card.network ?? 'card'} ending ${card.last4}${label}, ${card.status}, ${dollars(toCents(card.balance))}`,
@@ -118,7 +116,7 @@ async function hand(settings: RevealSettings, { cardId, options, details }: Reve
   const single =
     options.field === undefined ? undefined : { number: data.number, cvv: data.cvv, expiry }[options.field];
   if (options.out !== undefined) {
-    await settings.createPrivate(options.out, `${single ?? JSON.stringify(data, null, 2)}\n`);
+    await newFile(settings, options.out, `${single ?? JSON.stringify(data, null, 2)}\n`);
     return writtenTo(data.card_id, options.out);
   }
   if (options.print) {
@@ -138,6 +136,21 @@ async function hand(settings: RevealSettings, { cardId, options, details }: Reve
   );
   settings.notice(`Shown for ${Math.round(shownMs / 1000)} s and cleared.`);
   return { verbatim: '', noun: 'card', columns: [] };
+}
+
+async function newFile({ createPrivate }: RevealSettings, path: string, content: string): Promise<void> {
+  try {
+    await createPrivate(path, content);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+    if (code === undefined) throw error;
+    const why = code === 'EEXIST' ? 'it is there already, and nothing is overwritten' : code;
+    throw new CliError('usage', {
+      message: `--out ${JSON.stringify(path)} cannot be made: ${why}`,
+      operation: 'cards.details',
+      cause: error,
+    });
+  }
 }
 
 function writtenTo(cardId: string, file: string): Shown {

@@ -4,8 +4,8 @@ import type { Host } from '../host.ts';
 import type { Presentation } from '../terminal/view.ts';
 import type { Command, Registry, Shown } from './command.ts';
 import type { Context } from './context.ts';
-import { type Globals, readGlobals } from './globals.ts';
-import { asksFor, type Located, locate } from './locate.ts';
+import type { Globals } from './globals.ts';
+import type { Located } from './locate.ts';
 
 /** What the composition root hands to a run. */
 export interface Machine {
@@ -13,7 +13,7 @@ export interface Machine {
   readonly version: string;
   readonly registry: Registry;
   /** Everything a command may ask for; costly things are opened when asked. */
-  openContext(globals: Globals, rest: readonly string[]): OpenContext;
+  openContext(globals: Globals, rest: readonly string[]): Promise<OpenContext>;
   /** Takes secrets of this process out of a text. */
   redact(text: string): string;
 }
@@ -28,21 +28,55 @@ const MAX_STDIN_BYTES = 16 * 1024 * 1024;
 
 /** Runs one command line. Resolves to the exit code; never rejects and never ends the process. */
 export async function run(machine: Machine): Promise<number> {
-  const { argv, env } = machine.host;
-  // Until the options are read, the words themselves tell how an error must look.
-  let look = { json: asksFor(argv, '--json'), debug: false };
+  const { argv: typed, env } = machine.host;
+  const [first = ''] = typed;
+  let look: Look | undefined;
   try {
-    if (asksFor(argv, '-V', '--version')) return await print(machine, `${machine.version}\n`);
+    if (first === '-V' || first === '--version') return await print(machine, `${machine.version}\n`);
+    if (first === '__complete') return await complete(machine, typed.slice(1));
+    const { asHelp, locate } = await import('./locate.ts');
+    const { argv, asksHelp } = await asHelp(typed, machine.registry);
     const located = await locate(argv, machine.registry);
-    if (located.command === undefined || asksFor(argv, '-h', '--help')) return await help(machine, located);
+    const used = await usedOptions(argv, located);
+    if (used.has('--version')) return await print(machine, `${machine.version}\n`);
+    if (located.command === undefined || asksHelp || used.has('--help')) return await help(machine, located);
     const { parseCommand } = await import('./parse.ts');
+    const { readGlobals } = await import('./globals.ts');
     const parsed = parseCommand(located.command, argv);
     const globals = readGlobals(parsed.globals, env);
     look = { json: globals.machine, debug: globals.debug };
     return await execute(machine, located.command, { globals, parsed });
   } catch (thrown) {
-    return await fail(machine, asCliError(thrown), look);
+    return await fail(machine, asCliError(thrown), look ?? (await lookAsTyped(machine.host)));
   }
+}
+
+interface Look {
+  readonly json: boolean;
+  readonly debug: boolean;
+}
+
+/** Until the options are read, the words themselves tell how an error must look. */
+async function lookAsTyped({ argv, env }: Host): Promise<Look> {
+  const { GLOBAL_OPTIONS, scan, wantsMachineFormat } = await import('./scan.ts');
+  const { used } = scan(argv, GLOBAL_OPTIONS);
+  return { json: wantsMachineFormat(used, env), debug: used.has('--debug') };
+}
+
+/** Options on the line, told from their values: `--label -h` asks for no help. */
+async function usedOptions(argv: readonly string[], { command }: Located): Promise<ReadonlyMap<string, string>> {
+  const { GLOBAL_OPTIONS, scan } = await import('./scan.ts');
+  if (command === undefined) return scan(argv, GLOBAL_OPTIONS).used;
+  const { optionsOf } = await import('./resolved-flags.ts');
+  return scan(argv, optionsOf(command)).used;
+}
+
+async function complete(machine: Machine, words: readonly string[]): Promise<number> {
+  const [{ completionText }, { contractValues }] = await Promise.all([
+    import('./complete.ts'),
+    import('./contract-values.ts'),
+  ]);
+  return print(machine, await completionText(words, { registry: machine.registry, provide: contractValues }));
 }
 
 type Parsed = import('./parse.ts').Parsed;
@@ -54,7 +88,7 @@ async function execute(
 ): Promise<number> {
   const { globals, parsed } = line;
   const { host } = machine;
-  const opened = machine.openContext(globals, parsed.rest);
+  const opened = await machine.openContext(globals, parsed.rest);
   try {
     const settings = { now: host.clock.now(), grouped: host.streams.stdin.isTerminal };
     const input = await parsed.values(settings, () => host.streams.stdin.readAll(MAX_STDIN_BYTES));
@@ -83,13 +117,19 @@ async function withDryRun(
 }
 
 async function answer({ host }: Machine, globals: Globals, shown: Shown): Promise<void> {
-  const { verbatim, failure: _, ...presentation } = shown;
-  if (verbatim !== undefined) return host.streams.stdout.write(verbatim);
+  const { verbatim, prose, failure: _, ...presentation } = shown;
+  const text = verbatim ?? (readsAsPage(globals) ? prose : undefined);
+  if (text !== undefined) return host.streams.stdout.write(text);
   const { present } = await import('../terminal/present.ts');
   const { format, fields, columns, sort, quiet, accessible, csvRaw, colour } = globals;
   const chosen = { ...(fields && { fields }), ...(columns && { columns }), ...(sort !== undefined && { sort }) };
   const settings = { format, quiet, accessible, csvRaw, colour, now: host.clock.now(), ...chosen };
   await present(presentation as Presentation, settings, host.streams, host.env);
+}
+
+/** Nothing was said about how the answer should look. */
+function readsAsPage({ format, fields, columns, sort }: Globals): boolean {
+  return format === 'table' && fields === undefined && columns === undefined && sort === undefined;
 }
 
 async function help(machine: Machine, located: Located): Promise<number> {
@@ -102,7 +142,12 @@ async function print({ host }: Machine, text: string): Promise<number> {
   return 0;
 }
 
-async function fail(machine: Machine, error: CliError, look: { json: boolean; debug: boolean }): Promise<number> {
+/** Reports what nothing caught, as far as the words alone tell how it must look. Resolves to the exit code. */
+export async function report(machine: Machine, error: CliError): Promise<number> {
+  return fail(machine, error, await lookAsTyped(machine.host));
+}
+
+async function fail(machine: Machine, error: CliError, look: Look): Promise<number> {
   const { errorLine, errorText } = await import('../terminal/error-text.ts');
   const { stderr } = machine.host.streams;
   const text = look.json ? errorLine(error) : errorText(error);

@@ -76,8 +76,10 @@ function moneyValue(name: string, field: AnyField, text: string, grouped: boolea
 function checked(name: string, field: AnyField, text: string, value: unknown, form: string): unknown {
   if (value === undefined) throw usage(`${name} ${quote(text)} is not ${form}`);
   const wrong = violation({ ...field, must: true }, value);
-  if (wrong) throw usage(`${name} ${quote(text)} ${wrong}`);
-  return value;
+  if (wrong === undefined) return value;
+  // A sentence about a number or a length names it itself.
+  if (/^-?\d/.test(wrong)) throw usage(field.maxLength === undefined ? `${name} ${wrong}` : `${name}: ${wrong}`);
+  throw usage(`${name} ${quote(text)} ${wrong}`);
 }
 
 /** What was typed, shortened and unable to do anything to a terminal. */

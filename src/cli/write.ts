@@ -7,10 +7,13 @@ import { LIMITS } from '../contract/limits.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
+import type { Journal } from '../journal/types.ts';
 import { type Cents, cents, dollars, plainAmount, toCents } from '../money.ts';
 import type { Prompts } from '../terminal/prompts.ts';
+import { nobodyToAsk } from './confirm.ts';
 import type { Identity, WriteOptions, Written } from './context.ts';
 import { guardEffect } from './guard.ts';
+import type { JournaledWrite } from './journaled.ts';
 
 /** Thrown in a dry run in place of sending; the run prints what was planned and ends with 0. */
 export class DryRun extends Error {
@@ -30,10 +33,11 @@ export interface WriteSettings {
   /** Dry runs put their requests here. */
   readonly planned: PlannedRequest[];
   readonly signal: AbortSignal;
+  readonly journal: () => Promise<Journal>;
 }
 
 /** What of an input an explanation may name. */
-interface Asked {
+interface Asked extends Readonly<Record<string, unknown>> {
   readonly amount?: Cents;
   readonly card_id?: string;
   readonly bin_id?: string;
@@ -45,35 +49,63 @@ export function createWriter(settings: WriteSettings) {
     input: Input<N>,
     options: WriteOptions<Before>,
   ): Promise<Written<N, Before>> {
-    const row = OPERATIONS[operation];
     const service = await settings.service();
     const planned = service.plan(operation, input as never, { key: options.key });
+    const { key, marker = true } = options;
+    const wanted = { operation, input: input as Asked, key, marker, before: undefined };
     if (settings.dryRun) {
-      settings.planned.push(planned);
+      settings.planned.push(...(movesMoney(operation) ? await preview(wanted) : [planned]));
       throw new DryRun(options.intent);
     }
-    const verdict = guardEffect({
+    const verdict = await guard(operation);
+    if (!options.confirmed) await confirm(operation, input as object, options.intent, verdict);
+    const before = options.before ? await beforeOf(options.before(await settings.reader())) : undefined;
+    const sent = { key: planned.idempotencyKey, signal: settings.signal };
+    const sending = movesMoney(operation)
+      ? journaled({ ...wanted, before })
+      : service.send(operation, input as never, sent);
+    const answered = await sending.catch(async thrown => {
+      throw await inTheUsersNumbers(ownKeyReused(thrown, options.key), operation, input as Asked, settings.reader);
+    });
+    const { result, changed, reread } = answered;
+    return { result: result as Written<N, Before>['result'], changed, reread, before };
+  }
+
+  async function guard(operation: WriteName): Promise<'go' | 'ask'> {
+    return guardEffect({
       identity: await settings.identity(),
-      effect: row.effect,
+      effect: OPERATIONS[operation].effect,
       safeDirection: operation === 'cards.freeze',
       readOnly: await settings.readOnly(),
       canAsk: settings.canAsk,
       yes: settings.yes,
       live: settings.live,
     });
-    if (!options.confirmed) await confirm(operation, input as object, options.intent, verdict);
-    const before = options.before ? await options.before(await settings.reader()) : undefined;
-    const sent = { key: planned.idempotencyKey, signal: settings.signal };
-    const answered = await service.send(operation, input as never, sent).catch(async thrown => {
-      throw await inTheUsersNumbers(thrown, operation, input as Asked, settings.reader);
-    });
-    const { result, changed, reread } = answered;
-    return { result: result as Written<N, Before>['result'], changed, reread, before };
+  }
+
+  /** For a run of rows: the live guard for each kind of operation in it, and one question where one is due. */
+  async function guardRun(operations: readonly WriteName[], intent: string): Promise<void> {
+    const verdicts = new Set<'go' | 'ask'>();
+    for (const operation of new Set(operations)) verdicts.add(await guard(operation));
+    if (settings.yes || !verdicts.has('ask')) return;
+    const { profile } = await settings.identity();
+    await agreed(settings.prompts.confirm(`${intent} with the live key of ${profile}?`, { flag: '--yes' }));
+  }
+
+  async function journaled(write: JournaledWrite) {
+    const { writeJournaled } = await import('./journaled.ts');
+    return writeJournaled(await settings.journal(), write, await settings.reader());
+  }
+
+  async function preview(write: JournaledWrite): Promise<readonly PlannedRequest[]> {
+    const { planOfOne } = await import('./journaled.ts');
+    return (await settings.journal()).preview(planOfOne(write));
   }
 
   async function confirm(operation: WriteName, input: object, intent: string, verdict: 'go' | 'ask'): Promise<void> {
     const irreversible = OPERATIONS[operation].effect === 'irreversible';
     if (settings.yes || (!irreversible && verdict === 'go')) return;
+    if (!settings.canAsk) throw nobodyToAsk(intent, commandFor(operation, Object.values(input).map(String)));
     const { profile, mode } = await settings.identity();
     if (irreversible && 'card_id' in input) {
       const cardId = String(input.card_id);
@@ -91,12 +123,42 @@ export function createWriter(settings: WriteSettings) {
   /** One question for several targets, before the first request. */
   async function confirmCount(operation: WriteName, ids: readonly string[]): Promise<void> {
     if (settings.dryRun || settings.yes || OPERATIONS[operation].effect !== 'irreversible') return;
-    const verb = operation.split('.')[1] ?? operation;
-    const question = `${verb} ${ids.length} cards? This cannot be undone. Type their count`;
+    const [, verb = operation] = operation.split('.');
+    const intent = `${verb[0]?.toUpperCase()}${verb.slice(1)} ${ids.length} cards`;
+    if (!settings.canAsk) throw nobodyToAsk(intent, commandFor(operation, ids));
+    const question = `${intent}? This cannot be undone. Type their count`;
     await agreed(settings.prompts.typed(question, { expect: String(ids.length), flag: '--yes' }));
   }
 
-  return { write, confirmCount };
+  return { write, confirmCount, guardRun };
+}
+
+/** Create, fund, withdraw, and terminate, which moves the balance back: these are journaled. */
+function movesMoney(operation: WriteName): boolean {
+  const row = OPERATIONS[operation];
+  return row.effect === 'moves-money' || (row.effect === 'irreversible' && 'leadsTo' in row);
+}
+
+/** The command that needs no question. An operation's words are its command's; ids are all that these take. */
+function commandFor(operation: WriteName, ids: readonly string[]): string {
+  return `cardwright ${operation.replace('.', ' ')} ${ids.join(' ')} --yes`;
+}
+
+/** Balances before are for showing alone: for a card that is not there the service's answer to the write counts. */
+async function beforeOf<Before>(reading: Promise<Before>): Promise<Before | undefined> {
+  return reading.catch(thrown => {
+    if (thrown instanceof CliError && thrown.kind === 'not_found') return undefined;
+    throw thrown;
+  });
+}
+
+/** A key the caller chose and used before for something else is the caller's matter, not a bug of ours. */
+function ownKeyReused(thrown: unknown, key: string | undefined): unknown {
+  if (key === undefined || !(thrown instanceof CliError) || thrown.kind !== 'internal') return thrown;
+  return new CliError('refused', {
+    ...thrown.facts,
+    message: `the idempotency key ${JSON.stringify(key)} was used before with other values; nothing was changed`,
+  });
 }
 
 async function agreed(answer: Promise<boolean>): Promise<void> {

@@ -2,17 +2,25 @@
 import type { NameIn, Table } from '../contract/calls.ts';
 import type { InputOf, ListPage, Operation, ResultOf } from '../contract/operation.ts';
 import { NO_OVERRIDES, type Overrides } from '../contract/overrides.ts';
-import type { Answered, CallOptions, PlannedRequest, ServiceOf } from '../contract/service.ts';
+import type {
+  Answered,
+  CallOptions,
+  Delivery,
+  DeliveryPolicy,
+  PlannedRequest,
+  ServiceOf,
+} from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import type { Clock, Environment, Randomness } from '../host.ts';
 import { Secret } from '../secret.ts';
-import { attempt, type Wire } from './attempt.ts';
+import type { Wire } from './attempt.ts';
+import { createBudget } from './budget.ts';
+import type { OutcomeClass } from './classify.ts';
+import { asDelivery, type Delivered, deliverParcel, undeliverable } from './deliver.ts';
 import { planRequest, type Target } from './encode.ts';
-import type { Verdict } from './judge.ts';
 import { type ArrivedPage, type Row, walkPages } from './pages.ts';
 import { createRedactor } from './redact.ts';
-import { repeatWhileSafe } from './repeat.ts';
-import { readAlready, type Settling, settleWrite } from './settle.ts';
+import type { Wait } from './repeat.ts';
 import { createTransport, type Transport } from './transport.ts';
 
 export interface ServiceConnection {
@@ -37,6 +45,8 @@ export interface ServiceSettings<T extends Table> {
   readonly signal?: AbortSignal | undefined;
   /** Request line, redacted headers, status and time, a line at a time. */
   readonly onDebug?: ((line: string) => void) | undefined;
+  /** Told about every pause before another attempt. */
+  readonly onWait?: ((wait: Wait) => void) | undefined;
   /** Each text once. */
   readonly onWarning?: ((text: string) => void) | undefined;
   readonly userAgent: string;
@@ -44,6 +54,13 @@ export interface ServiceSettings<T extends Table> {
 }
 
 type Values = Readonly<Record<string, unknown>>;
+
+interface Given {
+  readonly input: Values;
+  readonly policy: DeliveryPolicy;
+  readonly signals: readonly (AbortSignal | undefined)[];
+  readonly key?: Secret;
+}
 
 /** A call with what came of it, before the types of the table are put on. */
 interface Done extends Omit<Answered<unknown>, 'result'> {
@@ -63,6 +80,7 @@ export function createService<T extends Table>(settings: ServiceSettings<T>): Se
       return answered as Answered<ResultOf<T[N]>>;
     },
     plan: (operation, input, options = {}) => calls.plan(operation, input as Values, options),
+    deliver: (planned, input, policy) => calls.deliver(planned, input, policy),
     pages: (operation, input) => calls.pages(operation, input as Values) as never,
     close: () => calls.close(),
   };
@@ -70,6 +88,7 @@ export function createService<T extends Table>(settings: ServiceSettings<T>): Se
 
 function createCalls(settings: ServiceSettings<Table>) {
   const { table, connection, clock, random, signal, timeoutMs, overrides = NO_OVERRIDES } = settings;
+  const budget = createBudget(clock);
   const said = new Set<string>();
   const warn = (text: string) => {
     if (!said.has(text)) settings.onWarning?.(text);
@@ -90,44 +109,50 @@ function createCalls(settings: ServiceSettings<Table>) {
   const plan = (operation: string, input: Values, options: CallOptions): PlannedRequest =>
     planRequest(targetOf(operation), input, { options, random });
 
-  async function send(operation: string, input: Values, options: CallOptions): Promise<Done> {
+  async function deliver(operation: string, planned: PlannedRequest, given: Given): Promise<Delivered> {
     const target = targetOf(operation);
-    const planned = plan(operation, input, options);
-    const asked = { target, input };
-    const signals = [signal, options.signal];
+    const { input, policy, signals } = given;
     const { redactor } = theWire();
     learnSecrets(redactor, target, input);
-    const key = await connection.key();
+    const key = given.key ?? (await connection.key());
     redactor.learn(key);
-    const once = () => attempt(theWire(), { ...asked, plan: planned, key, signals });
-    const verdict = await repeatWhileSafe(once, { clock, random, signals });
-    const settling: Settling = {
-      read: async (name, values) => (await send(name, values, { signal: options.signal })).result as Values,
-      clock,
-      random,
-      timeoutMs,
-      signal: options.signal ?? signal,
-    };
-    const { idempotencyKey } = planned;
-    const done = (more: Pick<Done, 'result' | 'changed' | 'reread' | 'next'>, from: Verdict): Done => ({
-      ...more,
-      status: from.status ?? 0,
-      requestId: from.requestId,
-      idempotencyKey,
-    });
-    if (verdict.class === 'done') {
-      const { result, next } = verdict.decoded;
-      learnSecrets(redactor, target, result);
-      return done({ result, next, changed: true, reread: false }, verdict);
+    const delivered = await deliverParcel(
+      { asked: { target, input }, plan: planned, key, signals, policy },
+      {
+        wire: theWire(),
+        budget,
+        clock,
+        random,
+        timeoutMs,
+        onWait: settings.onWait,
+        read: async (name, values) => (await send(name, values, { signal: policy.stop })).result as Values,
+      },
+    );
+    if (delivered.class === 'done') learnSecrets(redactor, target, delivered.result);
+    return delivered;
+  }
+
+  /** The key, or why nothing can be sent at all. */
+  async function readyKey(): Promise<Secret | CliError> {
+    try {
+      theWire();
+      return await connection.key();
+    } catch (thrown) {
+      if (thrown instanceof CliError) return thrown;
+      throw thrown;
     }
-    if (verdict.class === 'unverified') {
-      return done({ result: await settleWrite(asked, verdict, settling), changed: true, reread: true }, verdict);
+  }
+
+  async function send(operation: string, input: Values, options: CallOptions): Promise<Done> {
+    const planned = plan(operation, input, options);
+    const signals = [signal, options.signal];
+    const policy = { keyHonoured: false, stop: options.signal };
+    const delivered = await deliver(operation, planned, { input, policy, signals });
+    const { result, next, changed, reread, status, requestId, error } = delivered;
+    if (delivered.class === 'done') {
+      return { result, next, changed, reread, status: status ?? 0, requestId, idempotencyKey: planned.idempotencyKey };
     }
-    if (verdict.class === 'refused') {
-      const already = await readAlready(asked, verdict.error, settling);
-      if (already !== undefined) return done({ result: already, changed: false, reread: true }, verdict);
-    }
-    throw stoppedOr(verdict.error, verdict.class, signals);
+    throw stoppedOr(error ?? new CliError('internal', { message: `${operation}: no error` }), delivered.class, signals);
   }
 
   async function fetchPage(operation: string, input: Values): Promise<ArrivedPage> {
@@ -138,6 +163,12 @@ function createCalls(settings: ServiceSettings<Table>) {
   return {
     plan,
     send,
+    async deliver(planned: PlannedRequest, input: Values, policy: DeliveryPolicy): Promise<Delivery> {
+      const key = await readyKey();
+      if (key instanceof CliError) return undeliverable(key);
+      // A journaled write that is in the air is waited for, whatever stops the rest.
+      return asDelivery(await deliver(planned.operation, planned, { input, policy, signals: [], key }));
+    },
     pages(operation: string, input: Values): AsyncIterable<ListPage<Row>> {
       const from = typeof input['page'] === 'number' ? input['page'] : 1;
       const fetch = (page: number) => fetchPage(operation, page === 1 ? input : { ...input, page });
@@ -181,11 +212,7 @@ function learnSecrets(redactor: Wire['redactor'], { row }: Target, values: unkno
 }
 
 /** A stop asked for by the user is the reason, unless a write is in the air: then not knowing is what matters. */
-function stoppedOr(
-  error: CliError,
-  outcome: Verdict['class'],
-  signals: readonly (AbortSignal | undefined)[],
-): CliError {
+function stoppedOr(error: CliError, outcome: OutcomeClass, signals: readonly (AbortSignal | undefined)[]): CliError {
   const stopped = signals.find(signal => signal?.aborted);
   const reason: unknown = stopped?.reason;
   if (!(reason instanceof CliError) || !['not_sent', 'read_failed'].includes(outcome)) return error;

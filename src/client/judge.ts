@@ -30,7 +30,8 @@ export interface Received {
 }
 
 export type Verdict =
-  | (Received & { readonly class: 'done'; readonly decoded: Decoded })
+  /** `reread` when it was not the answer that showed it. */
+  | (Received & { readonly class: 'done'; readonly decoded: Decoded; readonly reread?: boolean })
   /** `error` is what to throw when the effect cannot be confirmed. */
   | (Received & {
       readonly class: 'unverified';

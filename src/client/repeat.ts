@@ -1,28 +1,132 @@
 /**
- * The one place that sends again: what was never sent, and reads. A write is never repeated after its send event
- * (RELIABILITY, section 2); waits after 429 and settling by key belong to whoever holds the journal.
+ * The one place that sends again (RELIABILITY, section 2): what was never sent, reads, waits that the service asks
+ * for, and ambiguous writes where the caller knows that it is safe. A verdict covers all attempts.
  */
 import type { Clock, Randomness } from '../host.ts';
+import type { RetryBudget } from './budget.ts';
 import type { Verdict } from './judge.ts';
 
 const ATTEMPTS = 3;
-const BASE_MS = 100;
 const CEILING_MS = 20_000;
+/** A service that asks to wait longer is not waited for. */
+const LONGEST_WAIT_MS = 60_000;
+
+/** What a repetition costs and how long the first pause is at most. */
+const NETWORK = { baseMs: 100, tokens: 14 };
+const THROTTLE = { baseMs: 1_000, tokens: 5 };
 
 export interface Repeating {
   readonly clock: Clock;
   readonly random: Randomness;
+  readonly budget: RetryBudget;
+  /** An ambiguous attempt may be sent again as it is. */
+  readonly ambiguousAgain: boolean;
+  /** Attempts while the service says 429; 3 when left out. */
+  readonly throttledAttempts?: number | undefined;
+  /** Looked at after an ambiguous attempt, before it is sent again; the effect that shows ends it. */
+  readonly shown?: (() => Promise<Verdict | undefined>) | undefined;
+  /** No attempt begins and no pause goes on when one of them is aborted. */
   readonly signals: readonly (AbortSignal | undefined)[];
+  /** Told about every pause. */
+  readonly onWait?: ((wait: Wait) => void) | undefined;
 }
 
-/** Attempts until one ends in a class that must not or need not be repeated. Rejects when a signal is aborted. */
-export async function repeatWhileSafe(once: () => Promise<Verdict>, repeating: Repeating): Promise<Verdict> {
-  for (let tried = 1; ; tried += 1) {
-    const verdict = await once();
-    const safe = (verdict.class === 'not_sent' || verdict.class === 'read_failed') && verdict.again;
-    if (!safe || tried === ATTEMPTS || repeating.signals.some(signal => signal?.aborted)) return verdict;
-    const wait = repeating.random.fraction() * Math.min(CEILING_MS, BASE_MS * 2 ** tried);
-    const stop = AbortSignal.any(repeating.signals.filter(signal => signal !== undefined));
-    await repeating.clock.sleep(wait, stop);
+export interface Wait {
+  readonly ms: number;
+  readonly because: 'network' | 'throttled' | 'in_progress';
+}
+
+export interface Repeated {
+  /** Of the last attempt, or of an earlier one that the last cannot settle. */
+  readonly verdict: Verdict;
+  readonly attempts: number;
+  readonly sent: boolean;
+  readonly throttled: boolean;
+  readonly doubted: boolean;
+}
+
+/** Attempts until one ends in a class that must not or need not be repeated. Never rejects by itself. */
+export async function repeatWhileSafe(once: () => Promise<Verdict>, repeating: Repeating): Promise<Repeated> {
+  const { budget, signals } = repeating;
+  const stopped = () => signals.some(signal => signal?.aborted);
+  const stop = AbortSignal.any(signals.filter(signal => signal !== undefined));
+  let [sent, throttled] = [false, false];
+  let doubt: Verdict | undefined;
+  for (let attempts = 1; ; attempts += 1) {
+    await budget.untilAllowed(stop);
+    const last = await once();
+    sent ||= last.class !== 'not_sent';
+    throttled ||= last.class === 'throttled';
+    if (last.class === 'done') budget.refund();
+    const end = (verdict: Verdict): Repeated => ({ verdict, attempts, sent, throttled, doubted: doubt !== undefined });
+    if (last.class === 'ambiguous') {
+      const shown = await repeating.shown?.();
+      if (shown !== undefined) return end(shown);
+    }
+    const verdict = doubt === undefined || settles(last) ? last : stillUnknown(doubt, last);
+    const pause =
+      stopped() || attempts >= mostAttempts(last, repeating) ? undefined : pauseAfter(last, attempts, repeating);
+    if (pause === undefined || !budget.spend(pause.tokens)) return end(verdict);
+    if (last.class === 'ambiguous' || last.class === 'in_progress') doubt ??= last;
+    if (last.class === 'throttled') budget.pauseAll(pause.ms);
+    repeating.onWait?.(pause);
+    if (!(await rest(pause.ms, repeating.clock, stop))) return end(verdict);
   }
+}
+
+function mostAttempts({ class: outcome }: Verdict, { throttledAttempts }: Repeating): number {
+  return outcome === 'throttled' ? (throttledAttempts ?? ATTEMPTS) : ATTEMPTS;
+}
+
+interface Pause extends Wait {
+  readonly tokens: number;
+}
+
+/** How long to wait before the next attempt; undefined when there must be none. */
+function pauseAfter(verdict: Verdict, attempts: number, { random, ambiguousAgain }: Repeating): Pause | undefined {
+  if (verdict.class === 'done' || verdict.class === 'unverified') return undefined;
+  const { class: outcome } = verdict;
+  const asked = verdict.error.facts.retryAfterMs ?? 0;
+  if (outcome === 'throttled' || outcome === 'in_progress') {
+    if (asked > LONGEST_WAIT_MS) return undefined;
+    const ms = Math.max(asked, backoff(THROTTLE.baseMs, attempts - 1, random));
+    return { ms, because: outcome, tokens: THROTTLE.tokens };
+  }
+  const safe = outcome === 'ambiguous' ? ambiguousAgain : verdict.again;
+  if (!safe) return undefined;
+  const hinted = outcome === 'read_failed' && asked <= LONGEST_WAIT_MS ? asked : 0;
+  const ms = Math.max(hinted, backoff(NETWORK.baseMs, attempts - 1, random));
+  return { ms, because: 'network', tokens: NETWORK.tokens };
+}
+
+/** Full jitter: clients that failed together do not come back together. */
+export function backoff(baseMs: number, failures: number, random: Randomness): number {
+  return random.fraction() * Math.min(CEILING_MS, baseMs * 2 ** failures);
+}
+
+/** False when it was cut short. */
+export async function rest(ms: number, clock: Clock, stop: AbortSignal): Promise<boolean> {
+  try {
+    await clock.sleep(ms, stop);
+    return true;
+  } catch (reason) {
+    if (stop.aborted) return false;
+    throw reason;
+  }
+}
+
+/** Answers given before the key is looked at: they say nothing about an attempt before them. */
+const IN_FRONT_OF_THE_KEY: readonly number[] = [401, 403, 404, 405, 407, 413, 415, 429, 431];
+
+function settles(verdict: Verdict): boolean {
+  if (verdict.class === 'done' || verdict.class === 'unverified') return true;
+  return verdict.class === 'refused' && !IN_FRONT_OF_THE_KEY.includes(verdict.status ?? 401);
+}
+
+function stillUnknown(doubt: Verdict, last: Verdict): Verdict {
+  if (doubt.class === 'done' || doubt.class === 'unverified') return doubt;
+  if (last.class === 'done' || last.class === 'unverified') return last;
+  if (last.class === 'ambiguous' || last.class === 'in_progress') return last;
+  const message = `${doubt.error.message}; asked again: ${last.error.message}`;
+  return { ...doubt, class: 'ambiguous', error: doubt.error.with({ message }), again: false };
 }

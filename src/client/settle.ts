@@ -47,6 +47,20 @@ export async function readAlready(asked: Asked, error: CliError, settling: Settl
   return shows(asked, resource) ? resource : undefined;
 }
 
+/** The resource when it shows the effect of a write whose answer was lost; undefined when it does not, or cannot be read. */
+export async function lookFor(asked: Asked, settling: Settling): Promise<Values | undefined> {
+  const { readBack } = asked.target.row;
+  if (readBack === undefined) return undefined;
+  try {
+    const resource = await settling.read(readBack, paramsOf(asked));
+    return shows(asked, resource) ? resource : undefined;
+  } catch (failed) {
+    // The write's own error is what the user must see, so any failure to look counts as nothing seen.
+    if (failed instanceof CliFailure) return undefined;
+    throw failed;
+  }
+}
+
 async function confirmByReading(asked: Asked, verdict: Unverified, settling: Settling): Promise<Values> {
   const { readBack = '' } = asked.target.row;
   const { clock, random } = settling;

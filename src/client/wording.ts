@@ -73,7 +73,7 @@ function hintFor(classified: Classified, { target, input, webPage }: Happened): 
     case 'not_authenticated':
       return classified.refusal === 'forbidden' ? 'cardwright whoami' : 'cardwright whoami, then cardwright login';
     case 'not_found':
-      return listHint(target.name, classified.refusal);
+      return listHint(target, classified.refusal);
     case 'insufficient_funds':
       return 'cardwright wallet';
     case 'outcome_unknown':
@@ -96,9 +96,18 @@ function routeHint(target: Target): string {
   return `set operations -> ${target.name} (now ${method} ${path}) in an override file: --contract <file>`;
 }
 
-function listHint(name: string, refusal: RefusalName | undefined): string {
+/** Where the ids of a path parameter are listed; deposits are listed nowhere (A-13). */
+const LISTED_BY: Readonly<Record<string, string>> = {
+  card_id: 'cardwright cards list',
+  webhook_id: 'cardwright webhooks list',
+  authorization_id: 'cardwright tx list --type authorization',
+  challenge_id: 'cardwright 3ds list',
+};
+
+function listHint({ row }: Target, refusal: RefusalName | undefined): string | undefined {
   if (refusal === 'bin_not_found') return 'cardwright bins list';
-  return name.startsWith('webhooks.') ? 'cardwright webhooks list' : 'cardwright cards list';
+  const [parameter = 'card_id'] = Object.keys(row.params ?? {});
+  return LISTED_BY[parameter];
 }
 
 /** How to see whether it happened. Ids are copied into a command only when a shell has nothing to read into them. */

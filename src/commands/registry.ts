@@ -41,6 +41,12 @@ export const REGISTRY: Registry = [
     load: async () => (await import('./webhooks/group.ts')).WEBHOOK_COMMANDS,
   },
   {
+    name: 'ops',
+    heading: 'Safety',
+    summary: 'the journal of money operations: list, show, resume, resolve, prune',
+    load: async () => (await import('./ops/group.ts')).OP_COMMANDS,
+  },
+  {
     name: 'login',
     heading: 'Setting up',
     summary: 'save a key in a profile',
@@ -67,7 +73,7 @@ export const REGISTRY: Registry = [
   {
     name: 'sandbox',
     heading: 'Setting up',
-    summary: 'the whole service on this machine: status, reset, simulate',
+    summary: 'the whole service on this machine: status, reset, simulate, clock',
     load: async () => (await import('./sandbox/group.ts')).SANDBOX_COMMANDS,
   },
   {
@@ -75,5 +81,24 @@ export const REGISTRY: Registry = [
     heading: 'Setting up',
     summary: 'what is stated, what is assumed, what you override',
     load: async () => (await import('./contract/group.ts')).CONTRACT_COMMANDS,
+  },
+  {
+    name: 'completion',
+    heading: 'For scripts',
+    summary: 'print the script for your shell: bash, zsh or fish',
+    load: async () => (await import('./completion/group.ts')).COMPLETION_COMMANDS,
+  },
+  {
+    name: 'commands',
+    heading: 'For scripts',
+    summary: 'the command tree as data',
+    load: alone(async () => (await import('./commands.ts')).listCommands),
+  },
+  {
+    name: 'help',
+    heading: 'For scripts',
+    summary: 'options | environment | exit-codes | output | safety | scripting',
+    unlisted: true,
+    load: async () => (await import('./help/group.ts')).HELP_TOPICS,
   },
 ];

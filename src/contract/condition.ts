@@ -9,8 +9,8 @@ const FORM = /^([A-Za-z0-9_]+(?:\.[^\s=!<>~]+)?)(!=|<=|>=|=|<|>|~)(.*)$/su;
 
 /**
  * A test for `<field><op><value>` against records of `shape`; operators `= != < <= > >= ~` (contains). Money is
- * compared in cents, times as instants, the rest as text. `metadata.key` reaches into maps. An absent or unfit value
- * passes no test but `!=`. Throws `usage` naming the fields.
+ * compared in cents, times as instants, the rest as text. `metadata.key` reaches into maps. An absent value passes no
+ * test but `!=`, an unfit one none at all. Throws `usage` naming the fields.
  */
 export function parseCondition(text: string, shape: Shape, flag: string): Test {
   const [, path = '', operator = '', wanted = ''] = FORM.exec(text) ?? [];

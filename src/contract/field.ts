@@ -93,6 +93,11 @@ export function list<Wire, Asked>(item: Field<Wire, Asked>, about: About) {
   return field<readonly Wire[], readonly Asked[]>('list', { ...about, item });
 }
 
+/** An object of its own fields inside another. */
+export function object<const S extends Shape>(shape: S, about: About) {
+  return field<WireOf<S>, AskedOf<S>>('object', { ...about, shape });
+}
+
 /** Makes a field one that must be there; see `FieldFacts.must`. */
 export function must<Wire, Asked>(of: Field<Wire, Asked>): Field<Wire, Asked, true> {
   return { ...of, must: true };

@@ -2,8 +2,11 @@
  * The service as the rest of the program sees it: typed calls derived from a table of operations. `client/`
  * implements it; commands, the journal and events use it and know nothing of HTTP.
  */
+
+import type { CliError } from '../errors.ts';
 import type { AdminOperations, NameIn, Operations, PagedName, ReadName, Table } from './calls.ts';
 import type { InputOf, ItemOf, ListPage, ResultOf } from './operation.ts';
+import type { RefusalName } from './refusals.ts';
 
 export interface CallOptions {
   /** Idempotency key; a fresh one is made for every POST that brings none. */
@@ -33,6 +36,39 @@ export interface Answered<Result> {
   readonly reread: boolean;
 }
 
+/** What may be done on the way of a delivery; the holder of the journal decides it. */
+export interface DeliveryPolicy {
+  /** The service is known to honour the key and the key is young: an ambiguous attempt is sent again. */
+  readonly keyHonoured: boolean;
+  /** No attempt begins after it; one that is in the air is not cut off. */
+  readonly stop?: AbortSignal | undefined;
+}
+
+/** What all attempts of one write amount to (RELIABILITY, sections 1 and 2). */
+export interface Delivery {
+  /**
+   * `unverified`: the service said yes, and the effect could not be shown. `throttled` and `in_progress`: still so
+   * after the allowed waits. `ambiguous` also when only an earlier attempt was.
+   */
+  readonly class: 'done' | 'unverified' | 'not_sent' | 'refused' | 'throttled' | 'in_progress' | 'ambiguous';
+  /** Whether the head of any attempt reached a socket. */
+  readonly sent: boolean;
+  readonly attempts: number;
+  /** Some attempt was answered 429. */
+  readonly throttled: boolean;
+  /** Some attempt was ambiguous before the one that decided. */
+  readonly doubted: boolean;
+  /** Of a done delivery; of an unverified one what was understood. */
+  readonly result?: unknown;
+  readonly changed: boolean;
+  readonly reread: boolean;
+  /** Of every delivery that is not done. */
+  readonly error?: CliError | undefined;
+  readonly refusal?: RefusalName | undefined;
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+}
+
 export interface ServiceOf<T extends Table> {
   /** Sends one operation. Throws a `CliError` of the class the answer falls in (RELIABILITY, section 1). */
   send<N extends NameIn<T>>(
@@ -42,6 +78,11 @@ export interface ServiceOf<T extends Table> {
   ): Promise<Answered<ResultOf<T[N]>>>;
   /** The request `send` would make. Nothing is sent. */
   plan<N extends NameIn<T>>(operation: N, input: InputOf<T[N]>, options?: CallOptions): PlannedRequest;
+  /**
+   * Sends the planned bytes under the planned key until their outcome is as clear as the policy allows. Rejects only
+   * for what is wrong on this side: no key, an unusable proxy variable.
+   */
+  deliver(planned: PlannedRequest, input: Readonly<Record<string, unknown>>, policy: DeliveryPolicy): Promise<Delivery>;
   /** Pages from the given one on, de-duplicated, until the list ends (ASSUMPTIONS, section 3). */
   pages<N extends PagedName<T>>(operation: N, input: InputOf<T[N]>): AsyncIterable<ListPage<ItemOf<T[N]>>>;
   close(): Promise<void>;

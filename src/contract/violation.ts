@@ -3,7 +3,7 @@
  * by the sandbox (400 `invalid_request`) and by bulk rows.
  */
 import { cents, centsOf, dollars } from '../money.ts';
-import { basisText } from './basis.ts';
+import { type Basis, basisText } from './basis.ts';
 import type { AnyField } from './field.ts';
 import { LIMITS } from './limits.ts';
 
@@ -58,21 +58,20 @@ function rangeViolation(field: AnyField, value: number): string | undefined {
   const tooHigh = field.max !== undefined && value > field.max;
   if (!tooLow && !tooHigh) return undefined;
   const shown = field.kind === 'money' ? dollars(cents(value)) : String(value);
-  return `${shown} is outside the limit: ${limitText(field)} (${basisText(field.basis)})`;
+  return `${shown} is outside the limit: ${limitText(field)}${source(field.basis)}`;
 }
 
 function textViolation(field: AnyField, value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be text';
   if (value.includes('\0')) return 'must not contain a NUL character';
   if (!value.isWellFormed()) return 'must be well-formed Unicode text';
-  if (field.choices && !field.choices.includes(value))
-    return `must be ${orList(field.choices)} (${basisText(field.basis)})`;
+  if (field.choices && !field.choices.includes(value)) return `must be ${orList(field.choices)}${source(field.basis)}`;
   if (field.kind === 'time' && (!ISO_TIME.test(value) || Number.isNaN(Date.parse(value)))) {
     return 'must be an ISO 8601 time such as 2026-11-20T14:00:00Z';
   }
   const length = field.maxLength === undefined ? 0 : [...value].length;
   if (field.maxLength !== undefined && length > field.maxLength) {
-    return `${length} characters are over the limit: ${limitText(field)} (${basisText(field.basis)})`;
+    return `${length} characters are over the limit: ${limitText(field)}${source(field.basis)}`;
   }
   if (field.must && value === '') return 'must not be empty';
   return undefined;
@@ -94,21 +93,27 @@ function mapViolation(field: AnyField, value: unknown): string | undefined {
   if (!isObject(value)) return 'must be an object of keys and values';
   const entries = Object.entries(value);
   if (field.maxKeys !== undefined && entries.length > field.maxKeys) {
-    return `${entries.length} keys are over the limit: ${limitText(field)} (${basisText(field.basis)})`;
+    return `${entries.length} keys are over the limit: ${limitText(field)}${source(field.basis)}`;
   }
   const { metadataKeyLength, metadataValueLength } = LIMITS;
   for (const [key, entry] of entries) {
     if (key === '' || [...key].length > metadataKeyLength.max || !key.isWellFormed() || key.includes('\0')) {
-      return `a key must have 1 to ${metadataKeyLength.max} characters (${basisText(metadataKeyLength.basis)})`;
+      return `a key must have 1 to ${metadataKeyLength.max} characters${source(metadataKeyLength.basis)}`;
     }
     if (typeof entry !== 'string') return `the value of ${JSON.stringify(key)} must be text`;
     if ([...entry].length > metadataValueLength.max) {
-      return `the value of ${JSON.stringify(key)} is longer than ${metadataValueLength.max} characters (${basisText(metadataValueLength.basis)})`;
+      return `the value of ${JSON.stringify(key)} is longer than ${metadataValueLength.max} characters${source(metadataValueLength.basis)}`;
     }
     const wrong = textViolation({ ...field, kind: 'text', must: false }, entry);
     if (wrong) return `the value of ${JSON.stringify(key)} ${wrong}`;
   }
   return undefined;
+}
+
+/** ` (§4.1)`; nothing for a limit of ours. */
+function source(basis: Basis): string {
+  const text = basisText(basis);
+  return text === '' ? '' : ` (${text})`;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

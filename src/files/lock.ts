@@ -45,6 +45,13 @@ export async function withLock<T>(path: string, options: LockOptions, work: () =
   }
 }
 
+/** Whether a process that is not provably gone holds the lock file. Changes nothing. */
+export async function isHeld(path: string, us: { readonly pid: number }, isRunning?: IsRunning): Promise<boolean> {
+  const holder = await inOurWords(path, () => readHolder(path));
+  if (holder === 'nobody') return false;
+  return holder === 'unreadable' || !(await isProvablyGone(holder, await identify(us.pid), isRunning));
+}
+
 async function waitFor(path: string, us: Holder, options: LockOptions): Promise<void> {
   const { clock, random } = options;
   const deadline = clock.monotonic() + options.timeoutMs;

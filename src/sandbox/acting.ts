@@ -2,9 +2,9 @@
 import { type Cents, cents } from '../money.ts';
 import { type Call, Refused } from './handler.ts';
 import { type Balances, type Entry, post } from './ledger.ts';
-import { wireCard } from './objects.ts';
+import { cardDocument, wireCard } from './objects.ts';
 import { mustFreeze } from './rules/money.ts';
-import { type CardRow, cardById, setCardStatus } from './store/cards.ts';
+import { type CardRow, cardById, keepDocument, setCardStatus } from './store/cards.ts';
 
 /** One change in its open transaction. A handler's call and a timer's call both are one. */
 export type Act = Pick<Call, 'sql' | 'account' | 'now' | 'chance' | 'emit'>;
@@ -35,7 +35,9 @@ export async function moveOnCard(
   entry: Pick<Entry, 'kind' | 'ref' | 'moves'>,
 ): Promise<Moved> {
   const after: Balances = await post(sql, { ...entry, account, at: now, card: card.id });
-  return { card: { ...card, ...after.card }, wallet: after.wallet };
+  const moved: CardRow = { ...card, ...after.card };
+  await keepDocument(sql, account, cardDocument(moved));
+  return { card: moved, wallet: after.wallet };
 }
 
 /**
@@ -48,8 +50,8 @@ export async function afterDecrease(act: Act, card: CardRow): Promise<CardRow> {
 
 /** Freezes or unfreezes, with its event. */
 export async function changeStatus(act: Act, card: CardRow, status: 'active' | 'frozen'): Promise<CardRow> {
-  await setCardStatus(act.sql, act.account, { id: card.id, status });
   const changed: CardRow = { ...card, status };
+  await setCardStatus(act.sql, act.account, { ...cardDocument(changed), status });
   await act.emit(status === 'frozen' ? 'card.frozen' : 'card.unfrozen', wireCard(changed));
   return changed;
 }

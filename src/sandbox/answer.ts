@@ -1,8 +1,10 @@
 /** From what a handler gave, or why it refused, to status, headers and exact bytes of an answer. */
 
 import { HEADERS } from '../contract/envelopes.ts';
+import type { Shape } from '../contract/field.ts';
 import type { Operation, PageFacts } from '../contract/operation.ts';
 import { REFUSALS, type RefusalName } from '../contract/refusals.ts';
+import { Encoded } from './encoded.ts';
 import type { Refused } from './handler.ts';
 import type { StoredAnswer } from './idempotency.ts';
 import type { Allowance } from './limits.ts';
@@ -17,21 +19,30 @@ type Fields = Readonly<Record<string, unknown>>;
 export function replyAnswer(row: Operation, reply: unknown): Answer {
   const { kind, status } = row.returns;
   if (kind === 'none') return { status, headers: {}, body: '' };
-  return { status, headers: {}, body: JSON.stringify(replyBody(row, reply)) };
+  return { status, headers: {}, body: replyText(row, reply) };
 }
 
-function replyBody({ returns }: Operation, reply: unknown): Fields {
-  if (returns.kind === 'one') return wireObject(returns.shape, reply as Fields);
+function replyText({ returns }: Operation, reply: unknown): string {
+  if (returns.kind === 'one') return textOf(returns.shape, reply as Fields);
   const { data, page } = reply as { data: readonly Fields[]; page: PageFacts };
-  const rows = data.map(item => wireObject(returns.shape, item));
-  if (returns.kind === 'list') return { data: rows };
+  const rows = data.map(item => textOf(returns.shape, item)).join(',');
+  if (returns.kind === 'list') return `{"data":[${rows}]}`;
   const { page: number, per_page, total, total_pages } = page;
-  return { data: rows, meta: { page: number, per_page, total, total_pages } };
+  return `{"data":[${rows}],"meta":${JSON.stringify({ page: number, per_page, total, total_pages })}}`;
+}
+
+function textOf(shape: Shape, value: Fields | Encoded): string {
+  return value instanceof Encoded ? value.text : JSON.stringify(wireObject(shape, value));
 }
 
 /** The answer to a request that was refused: exactly the four stated fields (interface 2.7, A-100). */
 export function refusalAnswer(refusal: RefusalName, message: string, requestId: string): Answer {
   const { status } = REFUSALS[refusal];
+  return errorAnswer({ status, error: refusal, message, headers: headersOf(refusal) }, requestId);
+}
+
+/** The same for what a handler threw. */
+export function refusedAnswer({ refusal, message, status }: Refused, requestId: string): Answer {
   return errorAnswer({ status, error: refusal, message, headers: headersOf(refusal) }, requestId);
 }
 

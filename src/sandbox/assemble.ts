@@ -5,11 +5,15 @@ import { Secret } from '../secret.ts';
 import { chanceOf } from './chance.ts';
 import { type ClockRow, REAL_CLOCK, sandboxNow, setClock } from './clock.ts';
 import { loadDataSet } from './data/load.ts';
+import { type Courier, courier } from './delivery/courier.ts';
+import type { DeliveryWishes } from './delivery/parts.ts';
 import { ADMIN_HANDLERS, HANDLERS } from './handlers/table.ts';
 import { type IsRunning, isOwnerGone, ownerName } from './owner.ts';
 import { TIMER_ACTIONS } from './rules/timed.ts';
+import { RequestNumbers } from './request-numbers.ts';
 import { type Place, type RunningServer, serve } from './server.ts';
 import { ACCOUNT, type ServiceParts } from './service.ts';
+import { STEERING } from './steering.ts';
 import type { IdForm } from './store/meta.ts';
 import { openStore } from './store/open.ts';
 import { TABLES } from './store/schema.ts';
@@ -33,6 +37,10 @@ export interface Plan {
   /** Set when given, also in a store that exists. */
   readonly clock?: ClockRow | undefined;
   readonly rateLimits: boolean;
+  /** Sent from the start on, or only when asked to. */
+  readonly deliveries: DeliveryWishes & { readonly live: boolean };
+  /** Secret of subscriptions that name none. */
+  readonly webhookSecret?: Secret | undefined;
   readonly version: string;
   readonly onFault: (error: unknown) => void;
 }
@@ -41,7 +49,9 @@ export interface Assembled {
   readonly server: RunningServer;
   readonly key: Secret;
   readonly adminToken: Secret;
-  /** Ends the server, then the store. */
+  /** Sends what is due; see run.ts. */
+  readonly deliver: Courier['deliver'];
+  /** Ends the server, then what is sent, then the store. */
   stop(): Promise<void>;
 }
 
@@ -62,26 +72,33 @@ export async function assemble(plan: Plan): Promise<Assembled> {
       const { clock } = plan;
       await store.write(sql => setClock(sql, ACCOUNT, clock));
     }
-    const parts = partsFor(plan, store);
-    const server = await serve(parts, plan.place);
+    const base = partsFor(plan, store);
+    const sending = courier(base, plan.deliveries);
+    const parts = plan.deliveries.live ? { ...base, courier: sending } : base;
+    const server = await serve(parts, plan.place).catch(async (error: unknown) => {
+      await sending.stop();
+      throw error;
+    });
     const stop = async () => {
       await server.stop();
+      await sending.stop();
       await store.close();
     };
-    return { server, key: parts.key, adminToken: parts.adminToken, stop };
+    return { server, key: parts.key, adminToken: parts.adminToken, deliver: sending.deliver, stop };
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-function partsFor({ host, rateLimits, version, onFault }: Plan, store: ServiceParts['store']): ServiceParts {
+function partsFor({ host, rateLimits, webhookSecret, version, onFault }: Plan, store: ServiceParts['store']): ServiceParts {
   const owner = ownerName(host.pid);
   return {
     store,
     account: ACCOUNT,
     handlers: HANDLERS,
     adminHandlers: ADMIN_HANDLERS,
+    steering: STEERING,
     timerActions: TIMER_ACTIONS,
     key: randomSecret('sk_test_', host),
     adminToken: randomSecret('sandbox_', host),
@@ -90,6 +107,8 @@ function partsFor({ host, rateLimits, version, onFault }: Plan, store: ServicePa
     owner,
     isGone: other => isOwnerGone(other, owner, host.isRunning),
     rateLimits,
+    requestNumbers: new RequestNumbers(),
+    webhookSecret,
     version,
     onFault,
   };

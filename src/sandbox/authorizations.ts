@@ -42,10 +42,15 @@ export async function authorize(act: Act, card: CardRow, purchase: Purchase): Pr
   return reason === undefined ? approve(act, card, purchase) : decline(act, card, { ...purchase, reason });
 }
 
-async function reasonToDecline(act: Act, card: CardRow, purchase: Purchase): Promise<DeclineReason | undefined> {
+/** Runs the checks of A-48. `counted` is when the authorization was made, which decides its month (A-161). */
+export async function reasonToDecline(
+  act: Act,
+  card: CardRow,
+  purchase: Asking & { readonly counted?: number },
+): Promise<DeclineReason | undefined> {
   const { sql, account, now } = act;
   const bin = await binById(sql, account, card.bin_id);
-  const usedThisMonth = await usedBetween(sql, account, { card: card.id, ...monthOf(now) });
+  const usedThisMonth = await usedBetween(sql, account, { card: card.id, ...monthOf(purchase.counted ?? now) });
   return declineReason(purchase, {
     now,
     card,
@@ -89,7 +94,8 @@ export async function decline(
   return row;
 }
 
-async function record({ chance, now }: Act, card: CardRow, { amount, merchant, mcc, country }: Purchase) {
+/** What every record of a purchase says; no sums yet. */
+export async function record({ chance, now }: Act, card: CardRow, { amount, merchant, mcc, country }: Purchase) {
   return {
     id: await chance.id('txn'),
     card_id: card.id,
@@ -186,7 +192,7 @@ export async function refund(act: Act, authorization: TransactionRow, amount: Ce
 }
 
 /** Writes an authorization back; one that is no longer pending has nothing left to expire. */
-async function changeAuthorization({ sql, account }: Act, row: TransactionRow): Promise<void> {
+export async function changeAuthorization({ sql, account }: Act, row: TransactionRow): Promise<void> {
   await updateAuthorization(sql, account, row);
   if (row.status !== 'pending') await unschedule(sql, { account, kind: AUTHORIZATION_EXPIRY, ref: row.id });
 }

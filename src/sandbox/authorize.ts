@@ -6,7 +6,15 @@ import { Refused } from './handler.ts';
 const LIVE_PREFIX = 'sk_live_';
 
 /** Throws `unauthorized`, or `environment_mismatch` for a live key, which is neither kept nor repeated. */
-export function authorize(header: string | undefined, expected: Secret): void {
+export type Authorize = (header: string | undefined) => void;
+
+/** Lets in whoever shows this key. */
+export function authorizerOf(key: Secret): Authorize {
+  const expected = digest(key.expose());
+  return header => authorize(header, expected);
+}
+
+function authorize(header: string | undefined, expected: Uint8Array): void {
   const given = /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
   if (given === undefined) {
     throw new Refused('unauthorized', 'Send the key as: Authorization: Bearer sk_test_...');
@@ -15,11 +23,11 @@ export function authorize(header: string | undefined, expected: Secret): void {
     throw new Refused('environment_mismatch', 'This is the sandbox: it takes no live keys. Nothing of it was kept.');
   }
   // Hashed first, because the comparison in constant time wants equal lengths.
-  if (!timingSafeEqual(digest(given), digest(expected.expose()))) {
+  if (!timingSafeEqual(digest(given), expected)) {
     throw new Refused('unauthorized', 'The key is not known here.');
   }
 }
 
-function digest(text: string): Buffer {
+function digest(text: string): Uint8Array {
   return createHash('sha256').update(text).digest();
 }

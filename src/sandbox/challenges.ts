@@ -76,6 +76,11 @@ export async function failChallenge(act: Act, challenge: ChallengeRow, status: '
   return { challenge: ended, transaction: await decline(act, card, { ...purchase, reason: 'three_ds_failed' }) };
 }
 
+/** Ends a pending challenge because the card holder gave up: nothing is recorded, nothing is tried. */
+export function cancelChallenge(act: Act, challenge: ChallengeRow): Promise<ChallengeRow> {
+  return finish(act, { ...challenge, status: 'cancelled' });
+}
+
 async function finish({ sql, account }: Act, challenge: ChallengeRow): Promise<ChallengeRow> {
   await updateChallenge(sql, account, challenge);
   await unschedule(sql, { account, kind: CHALLENGE_EXPIRY, ref: challenge.id });

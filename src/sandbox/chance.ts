@@ -3,6 +3,7 @@
  * give the same cards the same ids; without one from counters in the store (SANDBOX, section 7).
  */
 import { createHash } from 'node:crypto';
+import type { Secret } from '../secret.ts';
 import { nextCount } from './counters.ts';
 import type { Chance } from './handler.ts';
 import type { IdForm } from './store/meta.ts';
@@ -13,17 +14,26 @@ export interface ChanceParts {
   readonly account: string;
   /** Scope of the idempotency key, when one was sent; differs after the key expired. */
   readonly key?: string | undefined;
+  /** Secret of subscriptions that name none, in place of a generated one. */
+  readonly webhookSecret?: Secret | undefined;
+  /** Seed and form of ids, where they are known and stay as they are; else read from the store each time. */
+  readonly meta?: Meta | undefined;
+}
+
+interface Meta {
+  readonly seed: number;
+  readonly ids: IdForm;
 }
 
 const ID_LENGTH = 24;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** Chance for one transaction. */
-export function chanceOf({ sql, account, key }: ChanceParts): Chance {
+export function chanceOf({ sql, account, key, webhookSecret, meta: known }: ChanceParts): Chance {
   const drawn = new Map<string, number>();
   const origin = async (purpose: string): Promise<{ seed: number; ids: IdForm; from: string }> => {
     // Read each time: a reset changes the seed within its transaction.
-    const meta = await sql.get<{ seed: number; ids: IdForm }>('select seed, ids from meta where one = 1');
+    const meta = known ?? (await sql.get<Meta>('select seed, ids from meta where one = 1'));
     if (meta === undefined) throw new Error('the store has no seed');
     if (key === undefined || meta.ids === 'counted') {
       return { ...meta, from: `count ${await nextCount(sql, account, purpose)}` };
@@ -41,17 +51,34 @@ export function chanceOf({ sql, account, key }: ChanceParts): Chance {
       const { seed, from } = await origin(`digits ${purpose}`);
       return digitsOf(`${seed} ${purpose} ${from}`, count);
     },
-    async webhookSecret() {
+    async webhookSecret(use) {
+      if (webhookSecret !== undefined && use === 'first') return webhookSecret.expose();
       const { seed, from } = await origin('secret');
       return `whsec_${createHash('sha256').update(`${seed} secret ${from}`).digest('base64url')}`;
     },
   };
 }
 
+/** The id of a request by its number; what `id('req')` gives without a key. */
+export function requestIdOf({ seed, ids }: Meta, number: number): string {
+  return ids === 'counted' ? `req_${number}` : idOf('req', `${seed} req count ${number}`);
+}
+
 /** `card_` and 24 lowercase base32 characters (A-130), fixed by `source`. */
 export function idOf(kind: string, source: string): string {
   const bytes = createHash('sha256').update(source).digest().subarray(0, ID_LENGTH);
   return `${kind}_${Array.from(bytes, byte => BASE32[byte & 31]).join('')}`;
+}
+
+/** A number in [0, 1), fixed by `source`. */
+export function fractionOf(source: string): number {
+  return createHash('sha256').update(source).digest().readUInt32BE() / 2 ** 32;
+}
+
+export async function seedOf(sql: Sql): Promise<number> {
+  const meta = await sql.get<{ seed: number }>('select seed from meta where one = 1');
+  if (meta === undefined) throw new Error('the store has no seed');
+  return meta.seed;
 }
 
 function digitsOf(source: string, count: number): string {

@@ -27,6 +27,18 @@ export function shownTime(clock: ClockRow, real: number): number {
   }
 }
 
+/** The same clock showing `at` at the real time `real`. A real one runs ahead from then on (SANDBOX, section 6). */
+export function clockShowing(clock: ClockRow, at: number, real: number): ClockRow {
+  switch (clock.mode) {
+    case 'frozen':
+      return { ...clock, at };
+    case 'scaled':
+      return { ...clock, at, real_since: real };
+    default:
+      return { ...REAL_CLOCK, mode: 'offset', at: at - real };
+  }
+}
+
 export async function readClock(sql: Sql, account: string): Promise<ClockRow> {
   const row = await sql.get<ClockRow>(
     'select mode, at, real_since, rate_milli from clock where account_id = ?',

@@ -40,13 +40,27 @@ export async function detectDeposit(act: Act, { currency, amount, confirmations 
   return row;
 }
 
-/** One more block on top of a pending deposit; the last one needed credits it. */
-export async function countConfirmation(act: Act, deposit: DepositRow): Promise<DepositRow> {
-  const confirmations = deposit.confirmations + 1;
+/** The timer's block on top of a pending deposit; the next one is awaited. */
+export async function countBlock(act: Act, deposit: DepositRow): Promise<DepositRow> {
+  const row = await countConfirmations(act, deposit, 1);
+  if (row.status === 'pending') await awaitBlock(act, row);
+  return row;
+}
+
+/** Blocks on top of a pending deposit; the last one needed credits it. A timer that is set stays as it is. */
+export async function countConfirmations(act: Act, deposit: DepositRow, add: number): Promise<DepositRow> {
+  const confirmations = deposit.confirmations + add;
   if (confirmations >= deposit.required_confirmations) return confirmDeposit(act, deposit);
   const row = { ...deposit, confirmations };
   await updateDeposit(act.sql, act.account, row);
-  await awaitBlock(act, row);
+  return row;
+}
+
+/** A pending deposit that never comes: it is not credited and no block counts for it any more. */
+export async function failDeposit({ sql, account }: Act, deposit: DepositRow): Promise<DepositRow> {
+  const row: DepositRow = { ...deposit, status: 'failed' };
+  await updateDeposit(sql, account, row);
+  await unschedule(sql, { account, kind: DEPOSIT_CONFIRMATION, ref: row.id });
   return row;
 }
 

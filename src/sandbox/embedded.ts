@@ -1,7 +1,7 @@
 /** The sandbox inside a command: the store of the data folder, served in this process over a private socket. */
 import type { Host } from '../host.ts';
 import type { Secret } from '../secret.ts';
-import { assemble, randomSeed } from './assemble.ts';
+import { type Assembled, assemble, randomSeed } from './assemble.ts';
 import type { IsRunning } from './owner.ts';
 import { privateFolder } from './private-place.ts';
 import { socketFolder, socketPlace, storeFile, storeFolder } from './socket-place.ts';
@@ -13,6 +13,8 @@ export interface EmbeddedSandbox {
   /** Random and in memory only, as is the admin token. */
   readonly key: Secret;
   readonly adminToken: Secret;
+  /** Sends deliveries that are due, until idle or until a signal; nothing else sends them here. */
+  readonly deliver: Assembled['deliver'];
   /** Finishes running requests, closes the store, removes the socket. */
   stop(): Promise<void>;
 }
@@ -36,7 +38,7 @@ export async function openEmbedded(
 ): Promise<EmbeddedSandbox> {
   await privateFolder(storeFolder(host.folders.data), host.platform);
   const place = await socketPlace(host, socketFolder(host.folders.runtime));
-  const { server, key, adminToken, stop } = await assemble({
+  const { server, key, adminToken, deliver, stop } = await assemble({
     host: { ...host, isRunning },
     path: storeFile(host.folders.data),
     place,
@@ -44,6 +46,7 @@ export async function openEmbedded(
     ids: 'derived',
     data: 'demo',
     rateLimits: true,
+    deliveries: { live: false },
     version,
     onFault,
   }).catch(async (error: unknown) => {
@@ -56,6 +59,7 @@ export async function openEmbedded(
     origin: server.origin,
     key,
     adminToken,
+    deliver,
     stop: async () => {
       await tidied;
       await stop();

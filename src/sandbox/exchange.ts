@@ -1,20 +1,19 @@
 /** One request to one answer, in the order of A-115: route, method, key, rate limit, size and type, and so on. */
 import type { IncomingMessage } from 'node:http';
 import { HEADERS } from '../contract/envelopes.ts';
-import { type Answer, errorAnswer, refusalAnswer, withAllowance } from './answer.ts';
-import { authorize } from './authorize.ts';
+import { type Answer, errorAnswer, refusalAnswer, refusedAnswer, withAllowance } from './answer.ts';
+import { type Authorize, authorizerOf } from './authorize.ts';
 import { Gone, readBody } from './body.ts';
-import { chanceOf, idOf } from './chance.ts';
-import { sandboxNow } from './clock.ts';
+import { idOf } from './chance.ts';
 import { turnedAway } from './gate.ts';
 import { Refused } from './handler.ts';
-import { type Allowance, countRequest } from './limits.ts';
-import { honouredKey, perform, scopeOf } from './perform.ts';
+import { fingerprintOf } from './idempotency.ts';
+import type { Allowance } from './limits.ts';
+import { type Ask, honouredKey, type Keying, perform, scopeOf } from './perform.ts';
 import { findRoute, queryValues, type Route, routesOf, surfaceOf } from './routing.ts';
-import { catchUp, type ServiceParts } from './service.ts';
+import type { ServiceParts } from './service.ts';
 import { StoreBroken } from './store/faults.ts';
-import { type Sql, StoreBusy } from './store/sql.ts';
-import { nextDue } from './timers.ts';
+import { StoreBusy } from './store/sql.ts';
 
 export interface Exchanged {
   readonly answer: Answer;
@@ -22,7 +21,7 @@ export interface Exchanged {
 }
 
 interface Progress {
-  requestId: string;
+  requestId: string | undefined;
   allowance: Allowance | undefined;
 }
 
@@ -37,39 +36,60 @@ interface Target {
 export class Exchange {
   readonly #parts: ServiceParts;
   readonly #routes = routesOf();
+  readonly #authorize: Readonly<Record<Route['surface'], Authorize>>;
+  /** Scope and fingerprint of the requests this process is working on; others of the same key wait (A-96). */
+  readonly #underWay = new Map<string, string>();
   hosts: readonly string[] = [];
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
+    this.#authorize = { service: authorizerOf(parts.key), admin: authorizerOf(parts.adminToken) };
   }
 
   async answer(request: IncomingMessage): Promise<Exchanged> {
-    const progress: Progress = { requestId: this.#unadmittedId(), allowance: undefined };
+    const progress: Progress = { requestId: undefined, allowance: undefined };
     const turned = turnedAway(request, this.hosts);
     const answer = turned
-      ? errorAnswer(turned, progress.requestId)
+      ? errorAnswer(turned, this.#named(progress))
       : await this.#served(request, progress).catch((error: unknown) => this.#failed(error, progress));
-    return { answer: withAllowance(answer, progress.allowance), requestId: progress.requestId };
+    return { answer: withAllowance(answer, progress.allowance), requestId: this.#named(progress) };
   }
 
   async #served(request: IncomingMessage, progress: Progress): Promise<Answer> {
-    const parts = this.#parts;
     const target = this.#target(request);
-    if ('status' in target) return errorAnswer(target, progress.requestId);
-    const { route, path, params } = target;
-    authorize(request.headers.authorization, route.surface === 'admin' ? parts.adminToken : parts.key);
-    const header = request.headers[HEADERS.idempotency_key.name.toLowerCase()];
-    const given = typeof header === 'string' ? header : undefined;
-    const admitted = await parts.store.write(sql => this.#admit(sql, target, given));
-    Object.assign(progress, { requestId: admitted.requestId, allowance: admitted.allowance });
-    if (admitted.allowance?.retryAfter !== undefined) {
-      throw new Refused('rate_limited', `At most ${admitted.allowance.limit} such requests a minute.`);
+    if ('status' in target) return errorAnswer(target, this.#named(progress));
+    this.#authorize[target.route.surface](request.headers.authorization);
+    const ask = await this.#asked(request, target);
+    const { keyed } = ask;
+    if (keyed !== undefined && keyed.rival === undefined) this.#underWay.set(keyed.scope, keyed.fingerprint);
+    try {
+      const { answer } = await perform(this.#parts, ask, ({ requestId, allowance }) => {
+        Object.assign(progress, { requestId, allowance });
+      });
+      return answer;
+    } finally {
+      if (keyed !== undefined && keyed.rival === undefined) this.#underWay.delete(keyed.scope);
     }
-    const body = await readBody(request);
-    const key = honouredKey(route, given);
-    if (admitted.isSomethingDue) await catchUp(parts);
-    const query = queryValues(route.row.query ?? {}, target.query);
-    return perform(parts, { route, path, params, query, body, key, requestId: admitted.requestId });
+  }
+
+  async #asked(request: IncomingMessage, { route, params, path, query }: Target): Promise<Ask> {
+    const values = { route, params, path, query: queryValues(route.row.query ?? {}, query) };
+    try {
+      const body = await readBody(request);
+      const header = request.headers[HEADERS.idempotency_key.name.toLowerCase()];
+      const key = honouredKey(route, typeof header === 'string' ? header : undefined);
+      return { ...values, body, keyed: key === undefined ? undefined : this.#keying(values, key, body) };
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      // Said after the request was counted.
+      return { ...values, body: error, keyed: undefined };
+    }
+  }
+
+  #keying({ route, path }: Pick<Ask, 'route' | 'path'>, key: string, body: unknown): Keying {
+    const scope = scopeOf({ route, path }, key);
+    const fingerprint = fingerprintOf(route.row.method, path, body);
+    return { scope, fingerprint, rival: this.#underWay.get(scope) };
   }
 
   /** The route, or the error that says why there is none; a missing or wrong key comes before neither (A-115). */
@@ -88,21 +108,9 @@ export class Exchange {
     return { status: 405, error: 'method_not_allowed', message, headers: { Allow: allow } };
   }
 
-  /** Counts the request, names it and looks for due timers, in one short transaction. */
-  async #admit(sql: Sql, { route, path }: Target, key: string | undefined) {
-    const { account, clock, rateLimits } = this.#parts;
-    const real = clock.now();
-    const isLimited = rateLimits && route.surface === 'service';
-    const bucket = route.row.effect === 'reveals-secret' ? 'details' : 'general';
-    const allowance = isLimited ? await countRequest(sql, { account, bucket, real }) : undefined;
-    const scope = key !== undefined && route.row.method === 'POST' ? scopeOf({ route, path }, key) : undefined;
-    const requestId = await chanceOf({ sql, account, key: scope }).id('req');
-    const due = await nextDue(sql, account, await sandboxNow(sql, account, real));
-    return { allowance, requestId, isSomethingDue: due !== undefined };
-  }
-
-  #failed(error: unknown, { requestId }: Progress): Answer {
-    if (error instanceof Refused) return refusalAnswer(error.refusal, error.message, requestId);
+  #failed(error: unknown, progress: Progress): Answer {
+    const requestId = this.#named(progress);
+    if (error instanceof Refused) return refusedAnswer(error, requestId);
     if (error instanceof StoreBusy) {
       return refusalAnswer('service_unavailable', 'The store is busy; nothing of the request happened.', requestId);
     }
@@ -112,9 +120,10 @@ export class Exchange {
     return refusalAnswer('internal_error', 'A fault of the sandbox. This is a bug.', requestId);
   }
 
-  /** For requests that are refused before they are counted: by chance, so that they cost no write. */
-  #unadmittedId(): string {
-    return idOf('req', Buffer.from(this.#parts.random.bytes(20)).toString('hex'));
+  /** Requests that are refused before they are counted are named by chance, so that they cost no write. */
+  #named(progress: Progress): string {
+    progress.requestId ??= idOf('req', Buffer.from(this.#parts.random.bytes(20)).toString('hex'));
+    return progress.requestId;
   }
 }
 

@@ -9,11 +9,11 @@ import type { Sql } from './store/sql.ts';
 /** Chance of the sandbox: fixed by the seed, so that the same calls give the same ids, numbers and codes. */
 export interface Chance {
   /** `card_` + 24 lowercase base32 characters, or counted (`card_1`) in tests. Never given out twice. */
-  id(kind: 'card' | 'bin' | 'txn' | 'dep' | 'tds' | 'wh' | 'evt' | 'req'): Promise<string>;
+  id(kind: 'card' | 'bin' | 'txn' | 'dep' | 'tds' | 'wh' | 'evt' | 'dlv' | 'req'): Promise<string>;
   /** A number of `count` digits as text, for card numbers, CVVs and codes. */
   digits(purpose: string, count: number): Promise<string>;
-  /** `whsec_` + 32 bytes base64url (A-72). */
-  webhookSecret(): Promise<string>;
+  /** `whsec_` + 32 bytes base64url (A-72); a sandbox may have one that every new subscription begins with. */
+  webhookSecret(use: 'first' | 'rotated'): Promise<string>;
 }
 
 type Part<Row, Key extends string> = Row extends { readonly [K in Key]: infer S extends Shape } ? AskedOf<S> : unknown;
@@ -39,23 +39,38 @@ type HandlersOf<Table extends Readonly<Record<string, Operation>>> = {
 
 /** One handler for each operation of the interface. */
 export type Handlers = HandlersOf<Operations>;
-/** One handler for each operation of the admin surface; replies may leave out what does not apply. */
+export interface AdminCall<Row extends Operation> extends Call<Row> {
+  /** Real time, ms UTC, for what sets the clock. */
+  readonly real: number;
+}
+
+/** Operations of the admin surface that take many transactions, see advance.ts. */
+export type SteeringName = 'clock.advance';
+/** One handler for each other operation of the admin surface; replies may leave out what does not apply. */
 export type AdminHandlers = {
-  readonly [N in AdminName]: (call: Call<AdminOperations[N]>) => Promise<Readonly<Record<string, unknown>>>;
+  readonly [N in Exclude<AdminName, SteeringName>]: (
+    call: AdminCall<AdminOperations[N]>,
+  ) => Promise<AdminOperations[N]['returns']['kind'] extends 'page' ? ReplyOf<AdminOperations[N]> : Fields>;
 };
+type Fields = Readonly<Record<string, unknown>>;
+
 export type { AdminName, OperationName };
 
 /** A definite no, answered with the row's status. Thrown by rules and handlers; the effect is rolled back. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly refusal: RefusalName;
+  /** That of the row, but for what the service has no row for. */
+  readonly status: number;
 
-  constructor(refusal: RefusalName, message: string) {
+  constructor(refusal: RefusalName, message: string, status: number = REFUSALS[refusal].status) {
     super(message);
     this.refusal = refusal;
+    this.status = status;
   }
+}
 
-  get status(): number {
-    return REFUSALS[this.refusal].status;
-  }
+/** A simulation that the thing it names cannot take in the state it is in; the message says which that is. */
+export function impossible(message: string): Refused {
+  return new Refused('invalid_request', message, 409);
 }

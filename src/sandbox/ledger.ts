@@ -14,6 +14,7 @@ export type EntryKind =
   | 'fund'
   | 'withdraw'
   | 'authorize'
+  | 'increment'
   | 'release'
   | 'settle'
   | 'refund'

@@ -1,9 +1,10 @@
 /** Stored rows as objects of the service. The one place for each resource; what is stored is not what is sent. */
-import type { CARD } from '../contract/card.ts';
+import { CARD } from '../contract/card.ts';
 import type { CompleteOf } from '../contract/field.ts';
 import type { BIN, CHALLENGE, DEPOSIT, TRANSACTION, WEBHOOK } from '../contract/resources.ts';
 import { toUsd } from '../money.ts';
 import { isoTime } from './rules/dates.ts';
+import { wireObject } from './sealed.ts';
 import type { BinRow } from './store/bins.ts';
 import type { CardRow } from './store/cards.ts';
 import type { ChallengeRow } from './store/challenges.ts';
@@ -46,6 +47,11 @@ export function wireCard(row: CardRow): CompleteOf<typeof CARD> {
     created_at: isoTime(row.created_at),
     expires_at: isoTime(row.expires_at),
   };
+}
+
+/** The card exactly as it is sent; stored beside its row. */
+export function cardDocument(row: CardRow): { readonly id: string; readonly document: string } {
+  return { id: row.id, document: JSON.stringify(wireObject(CARD, wireCard(row))) };
 }
 
 export function wireTransaction(row: TransactionRow): CompleteOf<typeof TRANSACTION> {

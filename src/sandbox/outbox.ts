@@ -4,6 +4,7 @@
  */
 import { EVENTS, type EventName } from '../contract/events.ts';
 import { nextCount } from './counters.ts';
+import { enqueue } from './delivery/enqueue.ts';
 import type { Chance } from './handler.ts';
 import { isoTime } from './rules/dates.ts';
 import { wireObject } from './sealed.ts';
@@ -44,14 +45,8 @@ export async function recordEvent(
   );
   for (const webhook of await activeWebhooks(sql, account)) {
     if (!wants(webhook.events, event)) continue;
-    await sql.run(
-      `insert into deliveries (account_id, event_seq, webhook_id, number, state, attempt, due_at)
-       values (?, ?, ?, 1, 'queued', 0, ?)`,
-      account,
-      seq,
-      webhook.id,
-      now,
-    );
+    const content = { seq };
+    await enqueue({ sql, account, now, chance }, { webhook_id: webhook.id, event_id: id, event_type: event, content });
   }
 }
 

@@ -1,17 +1,22 @@
-/** Carries out one routed request: checks its input, runs its handler in a transaction, keeps its idempotency record. */
+/**
+ * Carries out one routed request in one transaction: who asks how often, its name, its idempotency record, its effect.
+ * All of it commits together and is answered after, so that a request costs one sync, shared with its turn's others.
+ */
 import { shapeProblem } from '../contract/check.ts';
 import type { Shape } from '../contract/field.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { centsOf } from '../money.ts';
-import { type Answer, isStored, refusalAnswer, replayed, replyAnswer } from './answer.ts';
-import { sandboxNow } from './clock.ts';
+import { type Admitted, admit, isPlainRead } from './admission.ts';
+import { type Answer, isStored, refusedAnswer, replayed, replyAnswer } from './answer.ts';
 import type { Call } from './handler.ts';
 import { Refused } from './handler.ts';
-import { type Claim, claim, fingerprintOf, finish, LeaseLost, release } from './idempotency.ts';
+import { type Claim, claim, finish, LeaseLost, release } from './idempotency.ts';
+import type { Allowance } from './limits.ts';
 import type { Route } from './routing.ts';
-import { type ServiceParts, surroundings } from './service.ts';
-import { StoreBroken } from './store/faults.ts';
-import { type Sql, StoreBusy } from './store/sql.ts';
+import { catchUp, type ServiceParts, surroundings } from './service.ts';
+import type { Steering } from './steering.ts';
+import { isBusy, losesAll } from './store/faults.ts';
+import type { Sql } from './store/sql.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type AnyHandler = (call: Call<never>) => Promise<unknown>;
@@ -21,121 +26,186 @@ export interface Ask {
   readonly path: string;
   readonly params: Fields;
   readonly query: Fields;
-  readonly body: Fields;
-  /** Idempotency key, only where it is honoured (A-90). */
-  readonly key: string | undefined;
+  /** Fields of the body, or why there are none: said after the request was counted (A-115). */
+  readonly body: Fields | Refused;
+  /** Set where the request has a key that is honoured (A-90). */
+  readonly keyed: Keying | undefined;
+}
+
+/** The idempotency record a request belongs to. */
+export interface Keying {
+  readonly scope: string;
+  readonly fingerprint: string;
+  /** Fingerprint of a request under the same key that this process is still working on. */
+  readonly rival: string | undefined;
+}
+
+export interface Performed {
   readonly requestId: string;
+  readonly allowance: Allowance | undefined;
+  readonly answer: Answer;
 }
 
-/** Throws `Refused` for a definite no that is not stored, `StoreBusy` when nothing happened. */
-export async function perform(parts: ServiceParts, ask: Ask): Promise<Answer> {
-  const { store } = parts;
-  if (ask.key !== undefined) return performKeyed(parts, ask, ask.key);
-  refuseProblem(ask);
-  const work = (sql: Sql) => carriedOut(parts, sql, ask);
-  return ask.route.row.method === 'GET' ? store.read(work) : store.write(work);
+/** What was carried out, with an error nobody expected instead of its answer. */
+interface Tried extends Pick<Performed, 'requestId' | 'allowance'> {
+  readonly answer?: Answer;
+  readonly fault?: unknown;
 }
 
-/** The key a request is to be kept under; undefined where none is honoured. Throws `invalid_request` (A-98). */
-export function honouredKey(route: Route, header: string | undefined): string | undefined {
-  if (header === undefined || route.surface === 'admin' || route.row.method !== 'POST') return undefined;
-  if (/^[\x20-\x7e]+$/.test(header) && header.length <= LIMITS.idempotencyKey.max) return header;
-  throw new Refused(
-    'invalid_request',
-    `An idempotency key has 1 to ${LIMITS.idempotencyKey.max} printable ASCII characters.`,
-  );
-}
-
-async function performKeyed(parts: ServiceParts, ask: Ask, key: string): Promise<Answer> {
-  const { store, account, clock, random, owner, isGone } = parts;
-  const { method } = ask.route.row;
-  const base = {
-    account,
-    scope: scopeOf(ask, key),
-    fingerprint: fingerprintOf(method, ask.path, ask.body),
-    owner,
-    isGone,
-    token: Buffer.from(random.bytes(16)).toString('hex'),
-    real: clock.now(),
-    take: problemOf(ask) === undefined,
-  };
-  const claimed = await store.write(async sql =>
-    claim(sql, { ...base, now: await sandboxNow(sql, account, clock.now()) }),
-  );
-  switch (claimed.kind) {
-    case 'absent':
-      refuseProblem(ask);
-      throw new Error('a request was neither fit nor unfit');
-    case 'other-body':
-      throw new Refused('idempotency_key_reused', 'This idempotency key was used with another body.');
-    case 'in-progress':
-      throw inProgress();
-    case 'replay':
-      return replayed(claimed.answer);
-    default:
-      return performClaimed(parts, ask, { claim: base, idKey: `${claimed.generation} ${base.scope}` });
+/**
+ * Throws `StoreBusy` when nothing happened, and `told` errors nobody expected: their effect is undone, the request
+ * counted. Everything else, refusals too, is an answer.
+ */
+export async function perform(parts: ServiceParts, ask: Ask, told: (tried: Tried) => void): Promise<Performed> {
+  let tried = await once(parts, ask, true);
+  if (tried === 'something is due') {
+    await catchUp(parts);
+    tried = await once(parts, ask, false);
   }
+  if (tried === 'something is due') throw new Error('timers are due that were just fired');
+  told(tried);
+  const { requestId, allowance } = tried;
+  if ('fault' in tried) throw tried.fault;
+  const steer = steeringOf(parts, ask);
+  if (tried.answer !== undefined) return { requestId, allowance, answer: tried.answer };
+  if (steer === undefined) throw new Error(`${ask.route.name} was not carried out`);
+  return { requestId, allowance, answer: replyAnswer(ask.route.row, await steer(parts, bodyOf(ask) as never)) };
 }
 
-/** Does the work under a record of ours; effect and record are one transaction (A-99). */
-async function performClaimed(
+async function once(parts: ServiceParts, ask: Ask, heedsTimers: boolean): Promise<Tried | 'something is due'> {
+  const { store, requestNumbers } = parts;
+  if (isPlainRead(parts, ask.route)) {
+    const number = await requestNumbers.next(parts);
+    return store.read(sql => worked(parts, sql, { ask, heedsTimers, number }));
+  }
+  return store.write(sql => worked(parts, sql, { ask, heedsTimers, number: undefined }));
+}
+
+interface Work {
+  readonly ask: Ask;
+  readonly heedsTimers: boolean;
+  readonly number: number | undefined;
+}
+
+async function worked(
   parts: ServiceParts,
-  ask: Ask,
-  mine: { claim: Omit<Claim, 'now'>; idKey: string },
+  sql: Sql,
+  { ask, heedsTimers, number }: Work,
+): Promise<Tried | 'something is due'> {
+  const admitted = await admit(parts, sql, { route: ask.route, scope: ask.keyed?.scope, heedsTimers, number });
+  if (admitted === 'something is due') return admitted;
+  const { requestId, allowance } = admitted;
+  if (allowance?.retryAfter !== undefined) {
+    const refused = new Refused('rate_limited', `At most ${allowance.limit} such requests a minute.`);
+    return { requestId, allowance, answer: refusedAnswer(refused, requestId) };
+  }
+  return { requestId, allowance, ...(await attended(parts, sql, { ask, admitted })) };
+}
+
+interface Admission {
+  readonly ask: Ask;
+  readonly admitted: Admitted;
+}
+
+type Outcome = { readonly answer?: Answer; readonly refused?: Refused; readonly fault?: unknown };
+
+async function attended(parts: ServiceParts, sql: Sql, { ask, admitted }: Admission): Promise<Outcome> {
+  const { requestId } = admitted;
+  if (ask.keyed !== undefined) return underKey(parts, sql, { ask, admitted, keyed: ask.keyed });
+  if (steeringOf(parts, ask) !== undefined) {
+    return carefully(sql, { requestId, writes: false }, async () => void refuseProblem(ask));
+  }
+  const writes = ask.route.row.method !== 'GET';
+  return carefully(sql, { requestId, writes }, async () => {
+    refuseProblem(ask);
+    return carriedOut(parts, sql, { ask, admitted });
+  });
+}
+
+/** Runs work so that a refusal or a fault undoes what it did, and nothing else of the transaction. */
+async function carefully(
+  sql: Sql,
+  { requestId, writes }: { requestId: string; writes: boolean },
+  work: () => Promise<Answer | undefined>,
+): Promise<Outcome> {
+  if (writes) await sql.run('savepoint effect');
+  try {
+    const answer = await work();
+    if (writes) await sql.run('release effect');
+    return answer === undefined ? {} : { answer };
+  } catch (error) {
+    // Of these the transaction itself is lost, or must be tried again.
+    if (losesAll(error) || isBusy(error)) throw error;
+    if (writes) {
+      await sql.run('rollback to effect');
+      await sql.run('release effect');
+    }
+    const refused = error instanceof LeaseLost ? inProgress() : error;
+    if (refused instanceof Refused) return { refused, answer: refusedAnswer(refused, requestId) };
+    return { fault: error };
+  }
+}
+
+/** Effect and record are one transaction (A-99). */
+async function underKey(
+  parts: ServiceParts,
+  sql: Sql,
+  { ask, admitted, keyed }: Admission & { readonly keyed: Keying },
+): Promise<Outcome> {
+  const { requestId, now, real } = admitted;
+  const refuse = (refused: Refused): Outcome => ({ answer: refusedAnswer(refused, requestId) });
+  if (keyed.rival !== undefined) return refuse(keyed.rival === keyed.fingerprint ? inProgress() : otherBody());
+  const problem = problemOf(ask);
+  const mine: Claim = {
+    account: parts.account,
+    scope: keyed.scope,
+    fingerprint: keyed.fingerprint,
+    owner: parts.owner,
+    isGone: parts.isGone,
+    token: Buffer.from(parts.random.bytes(16)).toString('hex'),
+    now,
+    real,
+    take: problem === undefined,
+  };
+  const claimed = await claim(sql, mine);
+  if (claimed.kind === 'other-body') return refuse(otherBody());
+  if (claimed.kind === 'in-progress') return refuse(inProgress());
+  if (claimed.kind === 'replay') return { answer: replayed(claimed.answer) };
+  if (claimed.kind !== 'taken') return refuse(problem ?? new Refused('invalid_request', 'The request is not fit.'));
+  const idKey = `${claimed.generation} ${keyed.scope}`;
+  const outcome = await carefully(sql, { requestId, writes: true }, async () => {
+    const answer = await carriedOut(parts, sql, { ask, admitted, idKey });
+    await finish(sql, mine, answer);
+    return answer;
+  });
+  if (outcome.refused !== undefined && outcome.answer !== undefined && isStored(outcome.refused)) {
+    await finish(sql, mine, outcome.answer);
+  } else if (outcome.answer === undefined || outcome.refused !== undefined) {
+    await release(sql, mine);
+  }
+  return outcome;
+}
+
+async function carriedOut(
+  parts: ServiceParts,
+  sql: Sql,
+  { ask, admitted, idKey }: Admission & { readonly idKey?: string },
 ): Promise<Answer> {
-  const { store } = parts;
-  try {
-    return await store.write(async sql => {
-      const now = await sandboxNow(sql, parts.account, parts.clock.now());
-      const held: Claim = { ...mine.claim, now };
-      const { answer, kept } = await attempt(parts, sql, { ask, idKey: mine.idKey });
-      if (kept) await finish(sql, held, answer);
-      else await release(sql, held);
-      return answer;
-    });
-  } catch (error) {
-    if (error instanceof LeaseLost) throw inProgress();
-    if (!(error instanceof StoreBroken)) await giveBack(parts, { ...mine.claim, now: 0 });
-    throw error;
-  }
-}
-
-/** Runs the handler in a savepoint: a refusal undoes the effect and leaves the record. */
-async function attempt(parts: ServiceParts, sql: Sql, { ask, idKey }: { ask: Ask; idKey: string }) {
-  await sql.run('savepoint effect');
-  try {
-    const answer = await carriedOut(parts, sql, ask, idKey);
-    await sql.run('release effect');
-    return { answer, kept: true };
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    await sql.run('rollback to effect');
-    await sql.run('release effect');
-    return { answer: refusalAnswer(error.refusal, error.message, ask.requestId), kept: isStored(error) };
-  }
-}
-
-async function giveBack({ store }: ServiceParts, held: Claim): Promise<void> {
-  try {
-    await store.write(sql => release(sql, held));
-  } catch (error) {
-    // Still busy: the lease ends by itself.
-    if (!(error instanceof StoreBusy)) throw error;
-  }
-}
-
-async function carriedOut(parts: ServiceParts, sql: Sql, ask: Ask, idKey?: string): Promise<Answer> {
   const { surface, name, row } = ask.route;
   const table = (surface === 'admin' ? parts.adminHandlers : parts.handlers) as unknown as Record<string, AnyHandler>;
   const handler = table[name];
   if (handler === undefined) throw new Error(`no handler for ${name}`);
-  const input = { ...ask.params, ...ask.query, ...withCents(row.body ?? {}, ask.body) };
-  const call = { ...(await surroundings(parts, sql, idKey)), input };
+  const input = { ...ask.params, ...ask.query, ...withCents(row.body ?? {}, bodyOf(ask)) };
+  const call = { ...surroundings(parts, sql, { ...admitted, key: idKey }), input };
   const reply = await handler(call as unknown as Call<never>);
   return replyAnswer(
     row,
     surface === 'admin' ? { ...(reply as Fields), ...factsFor(row.returns.shape, parts) } : reply,
   );
+}
+
+function steeringOf({ steering }: ServiceParts, { route }: Ask) {
+  return route.surface === 'admin' ? steering[route.name as keyof Steering] : undefined;
 }
 
 /** What the admin surface tells about the server; handlers know only the store's content. */
@@ -155,15 +225,34 @@ function withCents(shape: Shape, body: Fields): Fields {
   return Object.fromEntries(converted);
 }
 
-function problemOf({ route: { row }, params, query, body }: Ask) {
-  return (
-    shapeProblem(row.params ?? {}, params) ?? shapeProblem(row.query ?? {}, query) ?? shapeProblem(row.body ?? {}, body)
-  );
+/** Throws when the body could not be read. */
+function bodyOf({ body }: Ask): Fields {
+  if (body instanceof Refused) throw body;
+  return body;
+}
+
+function problemOf({ route: { row }, params, query, body }: Ask): Refused | undefined {
+  if (body instanceof Refused) return body;
+  const problem =
+    shapeProblem(row.params ?? {}, params) ??
+    shapeProblem(row.query ?? {}, query) ??
+    shapeProblem(row.body ?? {}, body);
+  return problem && new Refused('invalid_request', `${problem.field}: ${problem.text}`);
 }
 
 function refuseProblem(ask: Ask): void {
   const problem = problemOf(ask);
-  if (problem !== undefined) throw new Refused('invalid_request', `${problem.field}: ${problem.text}`);
+  if (problem !== undefined) throw problem;
+}
+
+/** The key a request is to be kept under; undefined where none is honoured. Throws `invalid_request` (A-98). */
+export function honouredKey(route: Route, header: string | undefined): string | undefined {
+  if (header === undefined || route.surface === 'admin' || route.row.method !== 'POST') return undefined;
+  if (/^[\x20-\x7e]+$/.test(header) && header.length <= LIMITS.idempotencyKey.max) return header;
+  throw new Refused(
+    'invalid_request',
+    `An idempotency key has 1 to ${LIMITS.idempotencyKey.max} printable ASCII characters.`,
+  );
 }
 
 /** A-91: the account is part of the record's key already. */
@@ -173,4 +262,8 @@ export function scopeOf({ route, path }: Pick<Ask, 'route' | 'path'>, key: strin
 
 function inProgress(): Refused {
   return new Refused('idempotency_in_progress', 'A request with this idempotency key is still being worked on.');
+}
+
+function otherBody(): Refused {
+  return new Refused('idempotency_key_reused', 'This idempotency key was used with another body.');
 }

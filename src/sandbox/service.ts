@@ -2,12 +2,16 @@
 import type { Operation } from '../contract/operation.ts';
 import type { Clock, Randomness } from '../host.ts';
 import type { Secret } from '../secret.ts';
+import type { Admitted } from './admission.ts';
 import { chanceOf } from './chance.ts';
 import { sandboxNow } from './clock.ts';
+import type { Courier } from './delivery/courier.ts';
 import type { AdminHandlers, Call, Handlers } from './handler.ts';
 import { recordEvent } from './outbox.ts';
+import type { RequestNumbers } from './request-numbers.ts';
+import type { Steering } from './steering.ts';
 import type { Sql, Store } from './store/sql.ts';
-import { fireDue, type TimerActions } from './timers.ts';
+import { type Firing, fireDue, type Timer, type TimerActions } from './timers.ts';
 
 /** The one account of a sandbox. */
 export const ACCOUNT = 'acct_sandbox';
@@ -17,6 +21,7 @@ export interface ServiceParts {
   readonly account: string;
   readonly handlers: Handlers;
   readonly adminHandlers: AdminHandlers;
+  readonly steering: Steering;
   readonly timerActions: TimerActions;
   readonly key: Secret;
   readonly adminToken: Secret;
@@ -27,25 +32,39 @@ export interface ServiceParts {
   readonly owner: string;
   readonly isGone: (owner: string) => boolean;
   readonly rateLimits: boolean;
+  readonly requestNumbers: RequestNumbers;
+  /** Secret of subscriptions that name none; generated when left out. */
+  readonly webhookSecret?: Secret | undefined;
+  /** Where deliveries are sent; without it they wait in their queue. */
+  readonly courier?: Courier | undefined;
   readonly version: string;
   /** Told about every error nobody expected; the caller of the service sees a 500 without details. */
   readonly onFault: (error: unknown) => void;
 }
 
 /** What a call needs beside its input, for one transaction. */
-export async function surroundings(parts: ServiceParts, sql: Sql, key?: string) {
-  const { account, clock } = parts;
-  const now = await sandboxNow(sql, account, clock.now());
-  const chance = chanceOf({ sql, account, key });
+export function surroundings({ account, webhookSecret }: ServiceParts, sql: Sql, about: Moment) {
+  const { now, real, key, meta } = about;
+  const chance = chanceOf({ sql, account, key, meta, webhookSecret });
   const emit: Call<Operation>['emit'] = (event, data) => recordEvent({ sql, account, now, chance }, event, data);
-  return { sql, account, now, chance, emit };
+  return { sql, account, now, real, chance, emit };
+}
+
+interface Moment extends Pick<Admitted, 'now' | 'real' | 'meta'> {
+  /** Ids derive from it, see chance.ts. */
+  readonly key: string | undefined;
 }
 
 /** Runs the timers that are due on the clock of the sandbox now, earliest first. */
-export async function catchUp(parts: ServiceParts): Promise<void> {
-  const { store, account, clock, timerActions: actions } = parts;
+export async function catchUp(parts: ServiceParts): Promise<readonly Timer[]> {
+  const { store, account, clock } = parts;
   const upTo = await store.read(sql => sandboxNow(sql, account, clock.now()));
-  await fireDue(store, {
+  return fireDue(store, firingOf(parts, upTo));
+}
+
+/** How timers due up to `upTo` are fired here. */
+export function firingOf({ account, timerActions: actions }: ServiceParts, upTo: number): Firing {
+  return {
     account,
     upTo,
     actions,
@@ -53,5 +72,5 @@ export async function catchUp(parts: ServiceParts): Promise<void> {
       const chance = chanceOf({ sql, account });
       return { chance, emit: (event, data) => recordEvent({ sql, account, now: dueAt, chance }, event, data) };
     },
-  });
+  };
 }

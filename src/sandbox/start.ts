@@ -3,9 +3,10 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import { toCents } from '../money.ts';
-import type { Secret } from '../secret.ts';
-import { assemble, type SandboxHost } from './assemble.ts';
+import { Secret } from '../secret.ts';
+import { type Assembled, assemble, type SandboxHost } from './assemble.ts';
 import type { ClockRow } from './clock.ts';
+import type { DeliveryWishes } from './delivery/parts.ts';
 import { libraryHost } from './library-host.ts';
 import { SERVICE_PATH } from './routing.ts';
 import { type SocketPlace, socketPlace } from './socket-place.ts';
@@ -27,6 +28,12 @@ export interface SandboxOptions {
   /** A frozen clock stands at an ISO 8601 time. */
   readonly clock?: { readonly mode: 'real' } | { readonly mode: 'frozen'; readonly at: string };
   readonly rateLimits?: boolean;
+  /** `sent` (the default) as they become due, or `queued` until `deliver` is called. */
+  readonly deliveries?: 'sent' | 'queued';
+  /** Where they may go and how long they wait; only this machine when left out. */
+  readonly delivery?: DeliveryWishes;
+  /** Secret of subscriptions that name none; generated when left out. */
+  readonly webhookSecret?: string;
   readonly version?: string;
   readonly host?: SandboxHost;
   /** Told about errors nobody expected; without it they are answered 500 and nothing more. */
@@ -39,6 +46,8 @@ export interface RunningSandbox extends AsyncDisposable {
   readonly socketPath?: string;
   readonly key: Secret;
   readonly adminToken: Secret;
+  /** Sends deliveries that are due: `deliver({ kind: 'idle', signal })` drains them. */
+  readonly deliver: Assembled['deliver'];
   stop(): Promise<void>;
 }
 
@@ -48,7 +57,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
   const { store = 'memory', wallet } = options;
   if (store !== 'memory') await mkdir(dirname(store), { recursive: true, mode: 0o700 });
   const socket = options.listen === 'socket' ? await socketPlace(host, undefined) : undefined;
-  const { server, key, adminToken, stop } = await assemble({
+  const { server, key, adminToken, deliver, stop } = await assemble({
     host,
     path: store,
     place: socket ?? { port: options.port ?? 0 },
@@ -58,6 +67,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     wallet: wallet === undefined ? undefined : toCents(wallet),
     clock: clockOf(options.clock),
     rateLimits: options.rateLimits ?? true,
+    deliveries: { ...options.delivery, live: options.deliveries !== 'queued' },
+    webhookSecret: options.webhookSecret === undefined ? undefined : new Secret(options.webhookSecret),
     version: options.version ?? 'library',
     onFault: options.onFault ?? (() => undefined),
   }).catch(async (error: unknown) => {
@@ -74,6 +85,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     ...placeOf(socket),
     key,
     adminToken,
+    deliver,
     stop: stopOnce,
     [Symbol.asyncDispose]: stopOnce,
   };

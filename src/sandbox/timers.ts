@@ -71,6 +71,8 @@ export interface Firing {
   readonly actions: TimerActions;
   /** Completes the call of an action inside its transaction. */
   readonly surroundings: (sql: Sql, timer: Timer) => Pick<TimerCall, 'chance' | 'emit'>;
+  /** Told in the transaction, before the effect. */
+  readonly onTime?: (timer: Timer) => Promise<void>;
 }
 
 /** Runs everything due up to `upTo`, earliest first, each in its own transaction. Resolves to what fired. */
@@ -83,12 +85,17 @@ export async function fireDue(store: Store, firing: Firing): Promise<readonly Ti
   }
 }
 
-async function fireOne(sql: Sql, { account, upTo, actions, surroundings }: Firing): Promise<Timer | undefined> {
+/** Runs the earliest one in the open transaction; undefined when nothing is due. */
+export async function fireOne(
+  sql: Sql,
+  { account, upTo, actions, surroundings, onTime }: Firing,
+): Promise<Timer | undefined> {
   const timer = await nextDue(sql, account, upTo);
   if (timer === undefined) return undefined;
   const action = Object.hasOwn(actions, timer.kind) ? actions[timer.kind] : undefined;
   if (action === undefined) throw new Error(`a timer of the unknown kind ${timer.kind} is due`);
   await unschedule(sql, timer);
+  await onTime?.(timer);
   await action({
     sql,
     account,

@@ -1,4 +1,5 @@
 /** Rows as TSV and CSV. Home of csv-stringify. */
+import { guardFormula } from '../formula-guard.ts';
 import { machineCell } from './cells.ts';
 import { printable } from './printable.ts';
 import { valueAt } from './rows.ts';
@@ -25,19 +26,6 @@ export function tsvLines(rows: readonly Row[], columns: readonly Column[], termi
     .map(row => columns.map(column => finish(tsvCell(machineCell(column, valueAt(row, column.field))))).join('\t'))
     .map(line => `${line}\n`)
     .join('');
-}
-
-/** Text a spreadsheet would run, or text that already looks guarded and must survive the way back. */
-const FORMULA = /^'*[=+\-@\t\r]/;
-
-/** A CSV text cell that no spreadsheet runs as a formula. Numbers do not pass here. */
-export function guardFormula(text: string): string {
-  return FORMULA.test(text) ? `'${text}` : text;
-}
-
-/** Takes off what `guardFormula` put on, for reading our own CSV again. */
-export function unguardFormula(text: string): string {
-  return text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text;
 }
 
 export interface CsvStyle {

@@ -22,6 +22,7 @@ interface Row {
   readonly read: number;
   readonly write: number;
   readonly reads?: number;
+  readonly writes?: number;
 }
 
 const rows: Row[] = [
@@ -56,14 +57,14 @@ const rows: Row[] = [
   { name: '407', answer: (_, r) => raw(r, 407, ''), read: 6, write: 6 },
   { name: '408', answer: (_, r) => json(r, 408, error('x')), read: 12, write: 11, reads: 3 },
   { name: '409 state', answer: (_, r) => json(r, 409, error('card_expired')), read: 6, write: 6 },
-  { name: '409 in progress', answer: (_, r) => json(r, 409, error('idempotency_in_progress')), read: 11, write: 11 },
-  { name: '409 key in use', answer: (_, r) => json(r, 409, error('idempotent_request_running')), read: 11, write: 11 },
+  { name: '409 in progress', answer: (_, r) => json(r, 409, error('idempotency_in_progress')), read: 11, write: 11, reads: 3, writes: 3 },
+  { name: '409 key in use', answer: (_, r) => json(r, 409, error('idempotent_request_running')), read: 11, write: 11, reads: 3, writes: 3 },
   { name: '409 key reused', answer: (_, r) => json(r, 409, error('idempotency_key_reused')), read: 1, write: 1 },
   { name: '413 HTML', answer: (_, r) => html(r, 413), read: 6, write: 6 },
   { name: '422 key reused', answer: (_, r) => json(r, 422, error('idempotency_key_reused')), read: 1, write: 1 },
-  { name: '429', answer: (_, r) => json(r, 429, error('rate_limited')), read: 7, write: 7 },
-  { name: '429 no body', answer: (_, r) => raw(r, 429, ''), read: 7, write: 7 },
-  { name: '503 rate_limited', answer: (_, r) => json(r, 503, error('too_many_requests')), read: 7, write: 7 },
+  { name: '429', answer: (_, r) => json(r, 429, error('rate_limited')), read: 7, write: 7, reads: 3, writes: 3 },
+  { name: '429 no body', answer: (_, r) => raw(r, 429, ''), read: 7, write: 7, reads: 3, writes: 3 },
+  { name: '503 rate_limited', answer: (_, r) => json(r, 503, error('too_many_requests')), read: 7, write: 7, reads: 3, writes: 3 },
   { name: '499', answer: (_, r) => json(r, 499, error('x')), read: 12, write: 11, reads: 3 },
   { name: '500', answer: (_, r) => json(r, 500, error('internal_error')), read: 12, write: 11, reads: 3 },
   {
@@ -115,7 +116,7 @@ const rows: Row[] = [
   { name: 'reset after send', answer: (_, r) => r.destroy(), read: 12, write: 11, reads: 3 },
 ];
 
-describe.each(rows)('$name', ({ answer, read, write, reads = 1 }) => {
+describe.each(rows)('$name', ({ answer, read, write, reads = 1, writes = 1 }) => {
   test(`a read exits ${read}`, async () => {
     served = await serve(answer);
     const { service } = speak(served.baseUrl);
@@ -126,14 +127,15 @@ describe.each(rows)('$name', ({ answer, read, write, reads = 1 }) => {
     await service.close();
   });
 
-  test(`a write exits ${write} and is sent once`, async () => {
+  test(`a write exits ${write} and is sent ${writes} times`, async () => {
     served = await serve((seen, response, request) =>
       seen.method === 'POST' ? answer(seen, response, request) : response.destroy(),
     );
     const { service } = speak(served.baseUrl);
     const failed = await thrown(service.send('cards.fund', fund));
     expect(failed.exitCode).toBe(write);
-    expect(served.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(served.seen.filter(({ method }) => method === 'POST')).toHaveLength(writes);
+    expect(new Set(served.seen.map(({ headers }) => headers['x-idempotency-key'])).size).toBe(1);
     expect(failed.facts.idempotencyKey).toBe(served.seen[0]?.headers['x-idempotency-key']);
     expect(failed.facts.outcome).toBe(write === 11 ? 'unknown' : 'refused');
     expect(JSON.stringify([failed.message, failed.facts])).not.toContain(KEY);
@@ -152,8 +154,11 @@ describe('what an error tells', () => {
   test('Retry-After as a date counts from the Date of the answer', async () => {
     const headers = { date: 'Wed, 21 Oct 2026 07:28:00 GMT', 'retry-after': 'Wed, 21 Oct 2026 07:28:10 GMT' };
     served = await serve((_, r) => json(r, 429, error('rate_limited'), headers));
-    const failed = await thrown(speak(served.baseUrl).service.send('wallet.get', {}));
+    const waits: number[] = [];
+    const clock = { now: () => Date.now(), monotonic: () => 0, sleep: sleepless(waits) };
+    const failed = await thrown(speak(served.baseUrl, { clock }).service.send('wallet.get', {}));
     expect(failed.facts.retryAfterMs).toBe(10_000);
+    expect(waits.filter(ms => ms === 10_000).length).toBeGreaterThanOrEqual(2);
   });
 
   test.each(['-5', 'soon', '', '1.5'])('Retry-After %j is ignored', async value => {

@@ -4,6 +4,7 @@ import { CARD, CARD_STATUSES, CREATE_CARD, FUND_CARD } from '../../src/contract/
 import { EVENTS } from '../../src/contract/events.ts';
 import type { AnyField, Shape } from '../../src/contract/field.ts';
 import { LIMITS } from '../../src/contract/limits.ts';
+import type { Operation } from '../../src/contract/operation.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { REFUSALS } from '../../src/contract/refusals.ts';
 import {
@@ -167,7 +168,7 @@ describe('section 4, operations', () => {
 
   it('binds every placeholder of a path to a parameter, and no name to two places', () => {
     for (const [name, row] of Object.entries(OPERATIONS)) {
-      const { path, params = {}, query = {}, body = {} } = row as { path: string } & Record<string, Shape | undefined>;
+      const { path, params = {}, query = {}, body = {} } = row as Operation;
       const placeholders = [...path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
       expect(placeholders, name).toEqual(Object.keys(params));
       const names = [...Object.keys(params), ...Object.keys(query), ...Object.keys(body)];

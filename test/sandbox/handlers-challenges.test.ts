@@ -45,7 +45,9 @@ describe('3DS', () => {
     expect(world.told).toEqual([{ event: '3ds.challenge', data: data[0] }]);
     expect(await answer('right')).toMatchObject({ outcome: 'approved', authorization_id: 'txn_1', card_balance: 80 });
     expect((await world.call('challenges.list', {})).data).toEqual([]);
-    expect(await refused(answer('right'))).toBe('400 invalid_request: challenge tds_1 is approved: it takes no answer');
+    expect(await refused(answer('right'))).toBe(
+      '409 invalid_request: challenge tds_1 is approved, not pending: it takes no answer',
+    );
   });
 
   test('the third wrong code declines the authorization', async () => {

@@ -147,11 +147,13 @@ describe('settle, reverse, refund', () => {
     const authorization_id = await hold(3_000);
     const reverse = (amount?: number) =>
       world.admin('simulate.reverse', { authorization_id, ...(amount !== undefined && { amount: cents(amount) }) });
-    expect(await refused(reverse(3_001))).toBe('400 invalid_request: amount: 30.01 USD of 30.00 USD held');
+    expect(await refused(reverse(3_001))).toBe(
+      `409 invalid_request: authorization ${authorization_id} holds 30.00 USD, 30.01 USD asked`,
+    );
     expect(await reverse(1_000)).toMatchObject({ outcome: 'reversed', card_balance: 80, events: [] });
     expect(await reverse()).toMatchObject({ card_balance: 100 });
     expect(await refused(reverse())).toBe(
-      `400 invalid_request: authorization ${authorization_id} is reversed: nothing is held`,
+      `409 invalid_request: authorization ${authorization_id} is reversed, not pending: nothing is held`,
     );
     expect(await refused(world.admin('simulate.settle', { authorization_id }))).toContain('name the amount to post');
     expect(await refused(world.admin('simulate.reverse', { authorization_id: 'txn_x' }))).toContain('404 not_found');
@@ -162,12 +164,12 @@ describe('settle, reverse, refund', () => {
     const authorization_id = await hold(3_000);
     const refund = (amount?: number) =>
       world.admin('simulate.refund', { authorization_id, ...(amount !== undefined && { amount: cents(amount) }) });
-    expect(await refused(refund())).toContain('400 invalid_request: amount: 0.00 USD');
+    expect(await refused(refund())).toContain(': 0.00 USD can be refunded');
     await world.admin('simulate.settle', { authorization_id, amount: cents(2_000), final: false });
     await refund(500);
-    expect(await refused(refund(1_501))).toContain('amount: 15.00 USD');
+    expect(await refused(refund(1_501))).toContain(': 15.00 USD can be refunded');
     expect(await refund()).toMatchObject({ outcome: 'refunded', card_balance: 90, authorization_id });
-    expect(await refused(refund(1))).toContain('amount: 0.00 USD');
+    expect(await refused(refund(1))).toContain(': 0.00 USD can be refunded');
   });
 
   test('nothing but an authorization can be settled', async () => {
@@ -205,7 +207,7 @@ describe('deposits', () => {
     const { deposit_id } = await world.admin('simulate.deposit', { currency: 'usdt', amount: cents(100) });
     const confirm = (id: unknown) => world.admin('simulate.confirm', { deposit_id: String(id) });
     expect(await confirm(deposit_id)).toMatchObject({ outcome: 'confirmed', wallet_balance: 1 });
-    expect(await refused(confirm(deposit_id))).toBe('400 invalid_request: deposit dep_1 is confirmed already');
+    expect(await refused(confirm(deposit_id))).toBe('409 invalid_request: deposit dep_1 is confirmed already');
     expect(await refused(confirm('dep_x'))).toBe('404 not_found: no deposit dep_x');
     expect(await world.advance(DAY)).toEqual([]);
     expect((await world.call('wallet.get', {})).balance).toBe(1);

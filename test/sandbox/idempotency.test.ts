@@ -157,8 +157,8 @@ it('answers 503 before any effect when the store is busy', async () => {
   const around = (store: Store): Store => ({
     path: store.path,
     read: work => store.read(work),
-    // The request is counted, the key taken; the effect is not to be had.
-    write: work => (++writes === 4 ? Promise.reject(new StoreBusy('busy')) : store.write(work)),
+    // The first one numbers the reading of BINs; the card's record and effect are one write.
+    write: work => (++writes === 2 ? Promise.reject(new StoreBusy('busy')) : store.write(work)),
     close: () => store.close(),
   });
   await using service = await fakeService({ around });

@@ -17,7 +17,7 @@ const SOURCE = `
 import { startSandbox } from './src/sandbox/start.ts';
 import { ask } from './test/support/sandbox-http.ts';
 const [store, round] = process.argv.slice(2);
-const sandbox = await startSandbox({ store, listen: 'socket', rateLimits: false, wallet: 100000 });
+const sandbox = await startSandbox({ store, rateLimits: false, wallet: 100000 });
 const bin_id = (await ask(sandbox, { path: '/bins' })).json.data[0].id;
 console.log('ready');
 let nth = 0;

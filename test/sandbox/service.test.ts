@@ -71,6 +71,18 @@ it('gives two runs with one seed the same bytes', async () => {
   expect(await run()).toEqual(texts);
 });
 
+it('starts over from the control surface, with the ids of the new seed', async () => {
+  await using sandbox = await startSandbox({ data: 'demo', seed: 3, version: '1.2.3' });
+  const before = await firstBin(sandbox);
+  const reset = (body: object) => ask(sandbox, { method: 'POST', path: '/_sandbox/v1/reset', body });
+  const emptied = await reset({ data: 'empty', seed: 4 });
+  expect(emptied.json).toMatchObject({ version: '1.2.3', store: 'memory', data_set: 'empty', cards: 0 });
+  expect(await firstBin(sandbox)).not.toBe(before);
+  expect((await reset({ seed: 3 })).json).toMatchObject({ data_set: 'demo', cards: 12, wallet_balance: 10_000 });
+  expect(await firstBin(sandbox)).toBe(before);
+  expect((await reset({ data: 'other' })).json.error).toBe('invalid_request');
+});
+
 it('records an event with its effect, and a delivery for each subscription that asked for it', async () => {
   await using service = await fakeService();
   const bin_id = await firstBin(service);
@@ -131,23 +143,24 @@ it('gives no answer when a commit failed and nobody knows whether it lasted', as
   expect(service.faults).toHaveLength(1);
 });
 
-it('finishes running requests before it stops', async () => {
+it('finishes running requests before it stops, long answers too', async () => {
   let begun: () => void = () => undefined;
   const running = new Promise<void>(resolve => {
     begun = resolve;
   });
   const service = await fakeService({
     handlers: {
-      'wallet.get': async call => {
+      'bins.list': async call => {
         begun();
-        return HANDLERS['wallet.get'](call);
+        const { data } = await HANDLERS['bins.list'](call);
+        return { data: Array.from({ length: 4_000 }, () => data).flat(), page: {} };
       },
     },
   });
-  const answer = ask(service, { path: '/wallet' });
+  const answer = ask(service, { path: '/bins' });
   await running;
   await service[Symbol.asyncDispose]();
-  expect((await answer).status).toBe(200);
+  expect((await answer).json.data).toHaveLength(32_000);
 });
 
 it('refuses a port that is taken', async () => {

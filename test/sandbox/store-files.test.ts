@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
+import type { Clock } from '../../src/host.ts';
 import { openEmbedded } from '../../src/sandbox/embedded.ts';
 import { libraryHost } from '../../src/sandbox/library-host.ts';
 import { resetHard } from '../../src/sandbox/reset-hard.ts';
@@ -58,6 +59,25 @@ it('keeps seed and instance of a store that exists', async () => {
   });
   expect(again.meta).toEqual(first.meta);
   await again.store.close();
+});
+
+it('is made once, by the first of two that both found it empty', async () => {
+  const host = libraryHost();
+  const rest = { path, tables: [], seed: 1, ids: 'derived', ...host } as const;
+  let second: ReturnType<typeof openStore> | undefined;
+  const first = await openStore({
+    ...rest,
+    fill: () =>
+      new Promise(goOn => {
+        // It waits for the lock only after it has seen an empty store.
+        const clock: Clock = { ...host.clock, sleep: async () => goOn() };
+        second = openStore({ ...rest, clock, seed: 2, fill: () => Promise.reject(new Error('filled twice')) });
+      }),
+  });
+  const other = await second;
+  expect(other?.meta).toEqual(first.meta);
+  await first.store.close();
+  await other?.store.close();
 });
 
 it('refuses a store of a newer cardwright and leaves every byte of it', async () => {

@@ -84,9 +84,9 @@ export class DomainWorld {
     return this.change(act => handler({ ...act, input }));
   }
 
-  admin<N extends AdminName>(name: N, input: InputOf<AdminOperations, N>): Promise<Readonly<Record<string, unknown>>> {
+  admin<N extends keyof typeof ADMIN_HANDLERS>(name: N, input: InputOf<AdminOperations, N>): Promise<Readonly<Record<string, unknown>>> {
     const handler = ADMIN_HANDLERS[name] as unknown as (call: unknown) => Promise<Readonly<Record<string, unknown>>>;
-    return this.change(act => handler({ ...act, input }));
+    return this.change(act => handler({ ...act, real: this.now, input }));
   }
 
   /** Moves the clock on, firing what is due on the way. */

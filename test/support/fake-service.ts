@@ -6,8 +6,10 @@ import { loadDataSet } from '../../src/sandbox/data/load.ts';
 import type { Handlers } from '../../src/sandbox/handler.ts';
 import { ADMIN_HANDLERS, HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { TIMER_ACTIONS } from '../../src/sandbox/rules/timed.ts';
+import { RequestNumbers } from '../../src/sandbox/request-numbers.ts';
 import { serve } from '../../src/sandbox/server.ts';
 import { ACCOUNT, type ServiceParts } from '../../src/sandbox/service.ts';
+import { STEERING } from '../../src/sandbox/steering.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import type { Store } from '../../src/sandbox/store/sql.ts';
@@ -58,6 +60,7 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
     account: ACCOUNT,
     handlers: { ...HANDLERS, ...wishes.handlers },
     adminHandlers: ADMIN_HANDLERS,
+    steering: STEERING,
     timerActions: wishes.timerActions ?? TIMER_ACTIONS,
     key: new Secret('sk_test_right'),
     adminToken: new Secret('sandbox_right'),
@@ -66,6 +69,7 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
     owner: 'us',
     isGone: wishes.isGone ?? (() => false),
     rateLimits: wishes.rateLimits ?? false,
+    requestNumbers: new RequestNumbers(),
     version: '1.2.3',
     onFault: error => void faults.push(error),
   };

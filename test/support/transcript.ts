@@ -69,11 +69,15 @@ function readSteps(lines: readonly string[], start: number, end: number): Step[]
   return steps;
 }
 
-/** What a run shows in a transcript. */
+/** What a run shows in a transcript: control and direction characters by their number, so that a page can hold them. */
 export function shownAs({ all, code }: Ran): string {
-  const text = all.replace(/\n$/, '');
+  const text = all.replace(/\n$/, '').replace(/[\0-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, named);
   if (code === 0) return text;
   return text === '' ? `[exit ${code}]` : `${text}\n[exit ${code}]`;
+}
+
+function named(char: string): string {
+  return `⟨${char.charCodeAt(0).toString(16).padStart(4, '0')}⟩`;
 }
 
 /** True when `actual` is `expected` with its gaps filled. */

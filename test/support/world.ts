@@ -61,6 +61,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   const sandbox = await startSandbox({
     listen: 'socket',
     ids: 'counted',
+    deliveries: 'queued',
     data: options.data ?? 'empty',
     ...(options.data === 'demo' ? {} : { wallet: options.wallet ?? 1000 }),
     clock: { mode: 'frozen', at: WORLD_TIME },
@@ -71,6 +72,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     origin: 'http://localhost',
     key: sandbox.key,
     adminToken: sandbox.adminToken,
+    deliver: sandbox.deliver,
     stop: async () => undefined,
   });
   let counted = 0;
@@ -104,7 +106,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       promptInput: person.input,
       promptOutput: person.output,
       openSandbox: () => (options.openSandbox ? options.openSandbox(host) : shared()),
-      readFile: path => readNamed(isAbsolute(path) ? path : join(folder, path)),
+      readFile: path => readNamed(path, folder),
       isRunning: () => true,
       openKeys: () => ({ next: async () => 'q', close: () => undefined }),
       writeTerminal: text => streams.note('stderr', text),
@@ -157,7 +159,8 @@ class Recorder {
  */
 function typist(answers: readonly string[], onLine: (line: string) => void) {
   const input = new PassThrough();
-  const output = new PassThrough();
+  // So wide that no question breaks into lines.
+  const output = Object.assign(new PassThrough(), { columns: 1000 });
   const left = [...answers];
   let line = '';
   let asked = false;
@@ -195,9 +198,9 @@ function countedBytes(count: number, value: number): Uint8Array {
   return bytes;
 }
 
-async function readNamed(path: string): Promise<string> {
+async function readNamed(path: string, folder: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return await readFile(isAbsolute(path) ? path : join(folder, path), 'utf8');
   } catch (error) {
     throw new CliError('usage', {
       message: `cannot read ${JSON.stringify(path)}: ${(error as NodeJS.ErrnoException).code}`,

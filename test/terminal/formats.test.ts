@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { CliError } from '../../src/errors.ts';
-import { guardFormula, unguardFormula } from '../../src/terminal/delimited.ts';
+import { guardFormula, unguardFormula } from '../../src/formula-guard.ts';
 import type { OutputFormat, Row } from '../../src/terminal/view.ts';
 import { CARDS, COLUMNS, cardList, inBatches, show, TERMINAL } from './cards.ts';
 

@@ -20,7 +20,7 @@ export const pickBin = command({
   },
   examples: [
     { does: 'For advertising, with Apple Pay and 3DS', run: 'bins pick --for ads --need apple_pay,3ds' },
-    { does: 'The best one, for a script', run: 'bins pick -o id' },
+    { does: 'Ids alone, the best one first', run: 'bins pick -o id' },
   ],
   async run(ctx, { need, for: purpose, minTransaction }) {
     const { data } = await ctx.read('bins.list', {});
@@ -39,11 +39,15 @@ export const pickBin = command({
       yield rows;
     }
     return {
-      listing: { batches: batches(), page: () => ({ total: rows.length }) },
+      listing: {
+        batches: batches(),
+        page: () => ({ total: rows.length }),
+        footer: count => `${count} BIN${count === 1 ? '' : 's'}, best first.`,
+      },
       noun: 'BIN',
       columns: [
         ...BIN_COLUMNS.filter(({ field }) => field !== 'best_for'),
-        { field: 'why', title: 'WHY', kind: 'text', priority: 2, shrink: true },
+        { field: 'why', title: 'WHY', kind: 'text', priority: 1 },
       ],
     };
   },

@@ -2,6 +2,7 @@
 import { columnsOf } from '../../cli/columns.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
+import { MARKER_KEY } from '../../journal/marker.ts';
 import { centsOf, dollars } from '../../money.ts';
 
 export type CardRow = Item<'cards.list'>;
@@ -39,7 +40,10 @@ export function cardPairs(card: CardRow): [label: string, value: string][] {
     ['Auto-freeze', card.auto_freeze_at === null ? 'off' : `below ${money(card.auto_freeze_at)}`],
     ['Categories', limits.length === 0 ? 'all' : limits.join(', ')],
     ['Label', card.label || '-'],
-    ...Object.entries(card.metadata ?? {}).map(([key, value]): [string, string] => [key, String(value)]),
+    // Our own marker is for software: the JSON holds it, `ops show` explains it.
+    ...Object.entries(card.metadata ?? {})
+      .filter(([key]) => key !== MARKER_KEY)
+      .map(([key, value]): [string, string] => [`metadata.${key}`, String(value)]),
     ['Created', card.created_at ?? '-'],
     ['Expires', monthYear(card.expires_at)],
   ];

@@ -1,6 +1,6 @@
 import { command } from '../../cli/command.ts';
-import { needs, OURS } from '../../cli/flag.ts';
-import { text } from '../../contract/field.ts';
+import { needs, OURS, option } from '../../cli/flag.ts';
+import { flag, text } from '../../contract/field.ts';
 import { dollars } from '../../money.ts';
 import { bestBin } from '../bins/rank.ts';
 import { CARD_COLUMNS, cardPairs, money } from './columns.ts';
@@ -25,6 +25,9 @@ export const createCard = command({
     autoFreezeAt: 'body.auto_freeze_at',
     metadata: 'body.metadata',
     idempotencyKey,
+    noMarker: option(
+      flag({ doc: 'Leave out the metadata key cardwright; a lost answer can then never be settled.', basis: OURS }),
+    ),
   },
   examples: [
     { does: 'A card with $25 from the best BIN', run: 'cards create --bin auto --amount 25' },
@@ -34,7 +37,7 @@ export const createCard = command({
       run: 'cards create --bin bin_1 --amount 120 --label "ads: search" --allow-category software --auto-freeze-at 20',
     },
   ],
-  async run(ctx, { bin, amount, idempotencyKey, ...more }) {
+  async run(ctx, { bin, amount, idempotencyKey, noMarker, ...more }) {
     const binId = bin === 'auto' ? (await bestBin(ctx, amount)).id : bin;
     const body = {
       bin_id: binId,
@@ -46,7 +49,7 @@ export const createCard = command({
       metadata: more.metadata,
     };
     const intent = `Create a card with ${dollars(amount)} from the wallet`;
-    return (await ctx.write('cards.create', body, { key: idempotencyKey, intent })).result;
+    return (await ctx.write('cards.create', body, { key: idempotencyKey, intent, marker: noMarker !== true })).result;
   },
   show: made => ({
     noun: 'card',

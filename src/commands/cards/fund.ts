@@ -1,4 +1,5 @@
 import { command } from '../../cli/command.ts';
+import type { Reader } from '../../contract/service.ts';
 import { dollars } from '../../money.ts';
 import { card } from './arguments.ts';
 import { balancesBefore, FUNDING_COLUMNS, movedBlocks } from './funding.ts';
@@ -22,7 +23,7 @@ export const fundCard = command({
       {
         key,
         intent: `Move ${dollars(amount)} from the wallet to ${card}`,
-        before: reader => balancesBefore(reader, card),
+        ...(ctx.forPeople && { before: (reader: Reader) => balancesBefore(reader, card) }),
       },
     ),
   show: moved => ({

@@ -1,5 +1,5 @@
 import { command } from '../../cli/command.ts';
-import { CliError } from '../../errors.ts';
+import { confirmed } from '../../cli/confirm.ts';
 import { profile } from './columns.ts';
 
 /** Removes a profile and every copy of its key. */
@@ -11,12 +11,11 @@ export const removeProfile = command({
   async run(ctx, { profile }) {
     const profiles = await ctx.profiles();
     const row = await profiles.get(profile);
-    if (
-      !ctx.yes &&
-      !(await ctx.prompts.confirm(`Remove profile ${row.name} and its key ${row.key}?`, { flag: '--yes' }))
-    ) {
-      throw new CliError('not_confirmed', { message: 'not confirmed. Nothing was changed.', outcome: 'not_sent' });
-    }
+    await confirmed(ctx, {
+      intent: `Remove profile ${row.name}`,
+      question: `Remove profile ${row.name} and its key ${row.key}?`,
+      command: `cardwright profiles remove ${row.name} --yes`,
+    });
     await profiles.remove(profile);
     return { name: profile, removed: true };
   },

@@ -1,9 +1,23 @@
+import { advanceSandboxClock } from './clock/advance.ts';
+import { setSandboxClock } from './clock/set.ts';
+import { showSandboxClock } from './clock/show.ts';
+import { sandboxClock } from './clock.ts';
+import { listDeliveries } from './deliveries/list.ts';
+import { recoverDeliveries } from './deliveries/recover.ts';
+import { redeliver } from './deliveries/redeliver.ts';
+import { rotateSecret } from './deliveries/rotate.ts';
+import { sendExample } from './deliveries/send-example.ts';
 import { resetSandbox } from './reset.ts';
 import { simulateAnswer } from './simulate/answer.ts';
 import { simulateAuthorize } from './simulate/authorize.ts';
+import { simulateCancel } from './simulate/cancel.ts';
 import { simulateChallenge } from './simulate/challenge.ts';
 import { simulateConfirm } from './simulate/confirm.ts';
 import { simulateDeposit } from './simulate/deposit.ts';
+import { simulateExpire } from './simulate/expire.ts';
+import { simulateFail } from './simulate/fail.ts';
+import { simulateForcePost } from './simulate/force-post.ts';
+import { simulateIncrement } from './simulate/increment.ts';
 import { simulateRefund } from './simulate/refund.ts';
 import { simulateReverse } from './simulate/reverse.ts';
 import { simulateSettle } from './simulate/settle.ts';
@@ -13,11 +27,25 @@ export const SANDBOX_COMMANDS = [
   sandboxStatus,
   resetSandbox,
   simulateAuthorize,
+  simulateIncrement,
   simulateSettle,
   simulateReverse,
+  simulateExpire,
   simulateRefund,
+  simulateForcePost,
   simulateChallenge,
   simulateAnswer,
+  simulateCancel,
   simulateDeposit,
   simulateConfirm,
+  simulateFail,
+  sandboxClock,
+  showSandboxClock,
+  setSandboxClock,
+  advanceSandboxClock,
+  listDeliveries,
+  redeliver,
+  recoverDeliveries,
+  sendExample,
+  rotateSecret,
 ];

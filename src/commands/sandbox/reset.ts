@@ -1,4 +1,5 @@
 import { command } from '../../cli/command.ts';
+import { confirmed } from '../../cli/confirm.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { flag } from '../../contract/field.ts';
 import { CliError } from '../../errors.ts';
@@ -25,12 +26,17 @@ export const resetSandbox = command({
         message: 'sandbox reset sends nothing to the service; it has no dry run',
         outcome: 'not_sent',
       });
-    const question = hard
-      ? 'Move the store of the sandbox aside and make a new one?'
-      : 'Replace everything in the sandbox?';
-    if (!ctx.yes && !(await ctx.prompts.confirm(question, { flag: '--yes' }))) {
-      throw new CliError('not_confirmed', { message: 'not confirmed. Nothing was changed.', outcome: 'not_sent' });
-    }
+    const intent = hard
+      ? 'Move the store of the sandbox aside and make a new one'
+      : 'Replace everything in the sandbox';
+    const words = [
+      'cardwright sandbox reset',
+      ...(hard ? ['--hard'] : []),
+      ...(data === undefined ? [] : ['--data', data]),
+      ...(seed === undefined ? [] : ['--seed', String(seed)]),
+      '--yes',
+    ];
+    await confirmed(ctx, { intent, question: `${intent}?`, command: words.join(' ') });
     const moved = hard ? await ctx.moveSandboxAside() : [];
     const admin = await ctx.sandbox();
     const { result } = await admin.send('reset', { data, seed });

@@ -1,6 +1,7 @@
 import { columnsOf } from '../../cli/columns.ts';
 import { command } from '../../cli/command.ts';
 import { WALLET } from '../../contract/resources.ts';
+import { plainAmount, toCents } from '../../money.ts';
 import { money } from '../cards/columns.ts';
 
 const COLUMNS = columnsOf(WALLET, {
@@ -26,6 +27,7 @@ export const showWallet = command({
   show: wallet => ({
     noun: 'wallet',
     idField: 'balance',
+    quiet: [plainAmount(toCents(wallet.balance))],
     columns: COLUMNS,
     blocks: [
       {

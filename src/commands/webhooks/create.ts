@@ -2,11 +2,15 @@ import { command } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { usage } from '../../cli/values.ts';
+import type { Result } from '../../contract/calls.ts';
 import { flag, text } from '../../contract/field.ts';
 import { WEBHOOK_COLUMNS } from './columns.ts';
+import { checkEndpoint } from './endpoint-flag.ts';
 import { checkEvents } from './events-flag.ts';
 
 const MAX_SECRET_BYTES = 4096;
+
+type Subscribed = Result<'webhooks.create'>;
 
 /** Subscribes an endpoint to events. A generated secret is shown in this answer only. */
 export const createWebhook = command({
@@ -26,21 +30,23 @@ export const createWebhook = command({
     { does: 'Two events', run: 'webhooks create --url https://example.com/hook --events card.created,card.frozen' },
   ],
   async run(ctx, { url, events, secretFile, secretStdin }) {
-    if (!/^https?:\/\//.test(url)) throw usage(`--url ${JSON.stringify(url)} must be an https address (§4.5)`);
     const secret = await readSecret(ctx, secretFile, secretStdin ?? false);
-    const body = { url, events: checkEvents(events), secret };
-    return (await ctx.write('webhooks.create', body, { intent: `Subscribe ${url}` })).result;
+    const body = { url: checkEndpoint(url), events: checkEvents(events), secret };
+    const { result } = await ctx.write('webhooks.create', body, { intent: `Subscribe ${url}` });
+    // A chosen secret is known already and was kept off the screen; an echo of it is not shown.
+    const { secret: made, ...subscription } = result;
+    return secret === undefined ? { ...subscription, secret: made } : subscription;
   },
-  show: made => ({
+  show: (made: Subscribed) => ({
     noun: 'webhook',
-    columns: WEBHOOK_COLUMNS,
+    columns: [...WEBHOOK_COLUMNS, { field: 'secret', title: 'SECRET', kind: 'id', priority: 1 }],
     blocks: [
       { kind: 'line', text: `Subscribed ${made.id}: ${made.url}` },
       {
         kind: 'pairs',
         pairs: [
           ['Events', (made.events ?? []).join(', ')],
-          ['Secret', made.secret ?? 'not shown by the service'],
+          ['Secret', made.secret ?? 'as you chose it'],
         ],
       },
     ],

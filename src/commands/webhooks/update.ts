@@ -1,6 +1,7 @@
 import { command } from '../../cli/command.ts';
 import { usage } from '../../cli/values.ts';
 import { WEBHOOK_COLUMNS, webhook } from './columns.ts';
+import { checkEndpoint } from './endpoint-flag.ts';
 import { checkEvents } from './events-flag.ts';
 
 /** Changes a subscription. */
@@ -18,7 +19,7 @@ export const updateWebhook = command({
     if (url === undefined && events === undefined && status === undefined) {
       throw usage('webhooks update needs --url, --events or --status', 'cardwright webhooks update --help');
     }
-    const body = { webhook_id: webhook, url, status, events: events && checkEvents(events) };
+    const body = { webhook_id: webhook, url: url && checkEndpoint(url), status, events: events && checkEvents(events) };
     return (await ctx.write('webhooks.update', body, { intent: `Change ${webhook}` })).result;
   },
   show: () => ({ noun: 'webhook', columns: WEBHOOK_COLUMNS }),

@@ -3,6 +3,7 @@ import type { DATA_SETS } from '../../contract/sandbox-admin.ts';
 import { type Cents, cents } from '../../money.ts';
 import type { Act } from '../acting.ts';
 import { post } from '../ledger.ts';
+import { rememberOrigin } from '../origin.ts';
 import { insertBins } from '../store/bins.ts';
 import type { Sql } from '../store/sql.ts';
 import { insertWallet, walletOf } from '../store/wallet.ts';
@@ -25,7 +26,14 @@ export async function loadDataSet(sql: Sql, { name, account, now, chance, wallet
   for (const bin of BINS) bins.push({ ...bin, id: await chance.id('bin') });
   await insertBins(sql, account, bins);
   if (name === 'demo') await tellDemo({ sql, account, now, chance, bins: bins.map(({ id }) => id) });
-  if (wallet === undefined) return;
+  if (wallet !== undefined) await adjustWallet(sql, { account, now, wallet });
+  await rememberOrigin(sql, account);
+}
+
+async function adjustWallet(
+  sql: Sql,
+  { account, now, wallet }: { readonly account: string; readonly now: number; readonly wallet: Cents },
+): Promise<void> {
   const missing = cents(wallet - ((await walletOf(sql, account))?.balance ?? 0));
   if (missing === 0) return;
   const moves = { adjust: -missing, wallet: missing };

@@ -1,9 +1,10 @@
 /** status, reset */
 import { type Cents, toUsd } from '../../money.ts';
+import { chanceOf } from '../chance.ts';
 import { readClock, setClock } from '../clock.ts';
 import { loadDataSet } from '../data/load.ts';
 import type { AdminHandlers, Call } from '../handler.ts';
-import { checkLedger } from '../ledger-check.ts';
+import { checkInvariants } from '../invariants.ts';
 import { isoTime } from '../rules/dates.ts';
 import { countAll } from '../store/counts.ts';
 import { clearSystemTables } from '../store/meta.ts';
@@ -14,18 +15,20 @@ export const sandboxStatus: AdminHandlers['status'] = call => stateOf(call);
 
 /** Replaces everything the account holds, in the call's one transaction. The clock goes on as it was set. */
 export const resetSandbox: AdminHandlers['reset'] = async call => {
-  const { sql, account, now, chance, input } = call;
+  const { sql, account, now, input } = call;
   const clock = await readClock(sql, account);
   await emptyAccount(sql, account);
   await clearSystemTables(sql, account, input.seed);
   if (clock.mode !== 'real') await setClock(sql, account, clock);
+  // The seed may be another one now.
+  const chance = chanceOf({ sql, account });
   await loadDataSet(sql, { name: input.data ?? 'demo', account, now, chance });
   return stateOf(call);
 };
 
 async function stateOf({ sql, account, now }: Pick<Call, 'sql' | 'account' | 'now'>) {
   const wallet = await walletOf(sql, account);
-  const faults = await checkLedger(sql, account);
+  const faults = await checkInvariants(sql, account);
   return {
     data_set: wallet?.data_set ?? 'none',
     now: isoTime(now),

@@ -4,8 +4,9 @@ import { LIMITS } from '../../contract/limits.ts';
 import { CliError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 import { cardOf, changeStatus, livingCard, moveOnCard } from '../acting.ts';
+import { encodedCard } from '../encoded.ts';
 import { type Handlers, Refused } from '../handler.ts';
-import { wireCard } from '../objects.ts';
+import { cardDocument, wireCard } from '../objects.ts';
 import { type CardRow, cardSecrets, countCards, pageOfCards, terminateCard } from '../store/cards.ts';
 import { pageFacts } from './paging.ts';
 
@@ -13,8 +14,8 @@ export const listCards: Handlers['cards.list'] = async ({ sql, account, input })
   const { page = LIMITS.page.defaults, per_page = LIMITS.pageSize.defaults } = input;
   const filter = { status: input.status, bin_id: input.bin_id };
   const total = await countCards(sql, account, filter);
-  const rows = await pageOfCards(sql, account, { filter, limit: per_page, offset: (page - 1) * per_page });
-  return { data: rows.map(wireCard), page: pageFacts(page, per_page, total) };
+  const documents = await pageOfCards(sql, account, { filter, limit: per_page, offset: (page - 1) * per_page });
+  return { data: documents.map(encodedCard), page: pageFacts(page, per_page, total) };
 };
 
 export const getCard: Handlers['cards.get'] = async call => wireCard(await cardOf(call, call.input.card_id));
@@ -54,8 +55,8 @@ export const endCard: Handlers['cards.terminate'] = async call => {
     balance === 0
       ? { card }
       : await moveOnCard(call, card, { kind: 'terminate', ref: card.id, moves: { card: -balance, wallet: balance } });
-  await terminateCard(call.sql, call.account, card.id);
   const ended: CardRow = { ...emptied.card, status: 'terminated' };
+  await terminateCard(call.sql, call.account, cardDocument(ended));
   await call.emit('card.terminated', wireCard(ended));
   return wireCard(ended);
 };

@@ -2,7 +2,7 @@
 import type { EventName } from '../../contract/events.ts';
 import { type Cents, toUsd } from '../../money.ts';
 import type { Act } from '../acting.ts';
-import type { AdminHandlers, AdminName } from '../handler.ts';
+import type { AdminHandlers, AdminName, SteeringName } from '../handler.ts';
 import { cardById } from '../store/cards.ts';
 import { walletOf } from '../store/wallet.ts';
 
@@ -13,13 +13,15 @@ export interface Done {
   readonly authorization_id?: string;
   readonly challenge_id?: string;
   readonly deposit_id?: string;
+  readonly confirmations?: number;
+  readonly required_confirmations?: number;
   readonly decline_reason?: string;
 }
 
-type CallOf<N extends AdminName> = Parameters<AdminHandlers[N]>[0];
+type CallOf<N extends Exclude<AdminName, SteeringName>> = Parameters<AdminHandlers[N]>[0];
 
 /** Makes a handler of what one simulation does; adds events and balances to what it says. */
-export function simulation<N extends AdminName>(
+export function simulation<N extends Exclude<AdminName, SteeringName>>(
   _name: N,
   work: (act: Act, input: CallOf<N>['input']) => Promise<Done>,
 ): (call: CallOf<N>) => Promise<Readonly<Record<string, unknown>>> {

@@ -2,6 +2,7 @@
 import { type Call, type Handlers, Refused } from '../handler.ts';
 import { wireWebhook } from '../objects.ts';
 import { checkEndpoint, checkedEvents } from '../rules/endpoints.ts';
+import { cancelQueued } from '../store/deliveries.ts';
 import {
   allWebhooks,
   deleteWebhook,
@@ -18,10 +19,13 @@ export const createWebhook: Handlers['webhooks.create'] = async ({ sql, account,
     id: await chance.id('wh'),
     url: input.url,
     events: JSON.stringify(checkedEvents(input.events)),
-    secret: input.secret ?? (await chance.webhookSecret()),
+    secret: input.secret ?? (await chance.webhookSecret('first')),
     status: 'active',
     created_at: now,
     updated_at: now,
+    former_secret: null,
+    former_until: null,
+    failing_since: null,
   };
   await insertWebhook(sql, account, row);
   return { ...wireWebhook(row), secret: row.secret };
@@ -46,18 +50,21 @@ export const changeWebhook: Handlers['webhooks.update'] = async call => {
     updated_at: call.now,
   };
   await updateWebhook(call.sql, call.account, changed);
+  if (changed.status === 'disabled') await cancelQueued(call.sql, call.account, row.id);
   return wireWebhook(changed);
 };
 
 export const endWebhook: Handlers['webhooks.delete'] = async call => {
   const { id } = await webhookOf(call);
   await deleteWebhook(call.sql, call.account, id);
+  await cancelQueued(call.sql, call.account, id);
   return undefined;
 };
 
-type Addressed = Pick<Call, 'sql' | 'account'> & { readonly input: { readonly webhook_id: string } };
+export type Addressed = Pick<Call, 'sql' | 'account'> & { readonly input: { readonly webhook_id: string } };
 
-async function webhookOf({ sql, account, input }: Addressed): Promise<WebhookRow> {
+/** Throws `not_found`. */
+export async function webhookOf({ sql, account, input }: Addressed): Promise<WebhookRow> {
   const row = await webhookById(sql, account, input.webhook_id);
   if (row === undefined) throw new Refused('not_found', `no webhook ${input.webhook_id}`);
   return row;

@@ -1,5 +1,5 @@
 /** Fixed rates, networks and addresses of the sandbox's crypto deposits. */
-import type { Cents } from '../../money.ts';
+import { type Cents, cents } from '../../money.ts';
 import type { Currency } from '../store/deposits.ts';
 
 interface Coin {
@@ -36,6 +36,19 @@ export function cryptoAmount(currency: Currency, amount: Cents): string {
   const units = (BigInt(amount) * 10n ** BigInt(decimals) * 2n + BigInt(price)) / (BigInt(price) * 2n);
   const digits = units.toString().padStart(decimals + 1, '0');
   return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}
+
+/**
+ * Cents of an amount in the coin, rounded down: a deposit is never worth more than it was. Undefined for text that is
+ * no amount, or has more decimals than the coin.
+ */
+export function coinsWorth(currency: Currency, coins: string): Cents | undefined {
+  const { price, decimals } = COINS[currency];
+  const [, whole = '', fraction = ''] = /^(\d{1,12})(?:\.(\d+))?$/.exec(coins) ?? [];
+  if (whole === '' || fraction.length > decimals) return undefined;
+  const units = BigInt(whole + fraction.padEnd(decimals, '0'));
+  const value = Number((units * BigInt(price)) / 10n ** BigInt(decimals));
+  return Number.isSafeInteger(value) ? cents(value) : undefined;
 }
 
 /** An address nobody can take for a real one, always the same for an account. */

@@ -47,6 +47,21 @@ export function inclusiveRange(asked: { from?: string | undefined; to?: string |
   return { from, to };
 }
 
+/** ms UTC of an ISO 8601 text; a time without offset is UTC, a bare date its first moment. */
+export function instantOf(iso: string): number {
+  return utc(iso);
+}
+
+const LENGTHS = { d: DAY, h: 3_600_000, m: 60_000, s: 1_000 } as const;
+
+/** ms of `7d`, `36h` or `1d12h`; undefined for anything else, and for no time at all. */
+export function durationOf(text: string): number | undefined {
+  const parts = [...text.matchAll(/(\d{1,9})([dhms])/g)];
+  if (parts.map(([whole]) => whole).join('') !== text) return undefined;
+  const sum = parts.reduce((ms, [, count, unit]) => ms + Number(count) * LENGTHS[unit as keyof typeof LENGTHS], 0);
+  return sum > 0 ? sum : undefined;
+}
+
 const isBareDate = (text: string) => !text.includes('T');
 
 /** JavaScript reads a time without offset as local time; the service has UTC alone. */

@@ -7,6 +7,8 @@ import { isExpired } from './dates.ts';
 
 export interface Asking {
   readonly amount: Cents;
+  /** What was authorized before, when this asks for more of it. */
+  readonly already?: Cents | undefined;
   readonly mcc: string;
   readonly forced?: DeclineReason | undefined;
   readonly mismatch?: 'cvv' | 'expiry' | undefined;
@@ -38,7 +40,7 @@ const CHECKS: readonly Check[] = [
   ['invalid_cvv', ({ mismatch }) => mismatch === 'cvv'],
   ['invalid_expiry', ({ mismatch }) => mismatch === 'expiry'],
   ['category_not_allowed', ({ mcc }, { categories }) => !allowsMcc(categories, mcc)],
-  ['transaction_limit_exceeded', ({ amount }, { maxTransaction }) => amount > maxTransaction],
+  ['transaction_limit_exceeded', ({ amount, already = 0 }, { maxTransaction }) => already + amount > maxTransaction],
   ['spending_limit_exceeded', ({ amount }, { card, usedThisMonth }) => usedThisMonth + amount > card.spending_limit],
   ['insufficient_funds', ({ amount }, { card }) => amount > card.balance],
   ['three_ds_failed', ({ challengeFailed }) => challengeFailed === true],

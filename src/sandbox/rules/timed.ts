@@ -1,7 +1,7 @@
 /** What happens by itself (SANDBOX, section 6), under the same rules as what is asked for. */
 import { AUTHORIZATION_EXPIRY, release } from '../authorizations.ts';
 import { CHALLENGE_EXPIRY, failChallenge } from '../challenges.ts';
-import { countConfirmation, DEPOSIT_CONFIRMATION } from '../deposits.ts';
+import { countBlock, DEPOSIT_CONFIRMATION } from '../deposits.ts';
 import { challengeById } from '../store/challenges.ts';
 import { depositById } from '../store/deposits.ts';
 import { authorizationById } from '../store/transactions.ts';
@@ -19,7 +19,7 @@ async function expireChallenge(call: TimerCall): Promise<void> {
 
 async function addConfirmation(call: TimerCall): Promise<void> {
   const row = await depositById(call.sql, call.account, call.ref);
-  if (row?.status === 'pending') await countConfirmation(call, row);
+  if (row?.status === 'pending') await countBlock(call, row);
 }
 
 export const TIMER_ACTIONS = {

@@ -38,7 +38,8 @@ export function bound(value: SqlValue): Bound {
 /** An ordinary object of a row; rows of the engine have no prototype. Throws for numbers that are not whole. */
 export function plainRow(row: object): SqlRow {
   const plain = { ...row } as SqlRow;
-  for (const [column, value] of Object.entries(plain)) {
+  for (const column in plain) {
+    const value = plain[column];
     if (typeof value === 'number' && !Number.isSafeInteger(value)) {
       throw new TypeError(`column ${column} holds ${value}, which is not a whole number`);
     }
@@ -59,10 +60,15 @@ interface Prepared {
 
 const READS = /^\s*(?:select|with|values|pragma)\b/i;
 
+const MOST_COUNTS = 100;
+
 /** Prepared statements of one connection, kept for its life. */
 export class Statements {
   readonly #connection: Connection;
   readonly #prepared = new Map<string, Prepared>();
+  /** Counts by statement and values, true of the version of the data they were made with. */
+  readonly #counts = new Map<string, number>();
+  #version: unknown;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -81,7 +87,19 @@ export class Statements {
       }
       return { statement: prepared.statement, bounds: values.map(bound) };
     };
+    const total = (text: string, values: readonly SqlValue[]) => {
+      const { statement, bounds } = ready(text, values);
+      return (statement.get(...bounds) as { readonly total: number }).total;
+    };
     const sql: Sql = {
+      count: async (text, ...values) => {
+        if (access === 'write') return total(text, values);
+        this.#forgetOldCounts();
+        const name = `${text} ${JSON.stringify(values)}`;
+        const known = this.#counts.get(name) ?? total(text, values);
+        this.#counts.set(name, known);
+        return known;
+      },
       get: async <Row = SqlRow>(text: string, ...values: readonly SqlValue[]) => {
         const { statement, bounds } = ready(text, values);
         const row = statement.get(...bounds);
@@ -102,6 +120,17 @@ export class Statements {
         over = true;
       },
     };
+  }
+
+  /** To be called whenever something was written here: SQLite tells of the writes of others only. */
+  forgetCounts(): void {
+    this.#counts.clear();
+  }
+
+  #forgetOldCounts(): void {
+    const { data_version: version } = this.#prepare('pragma data_version').statement.get() as { data_version: unknown };
+    if (version !== this.#version || this.#counts.size >= MOST_COUNTS) this.#counts.clear();
+    this.#version = version;
   }
 
   /** Lets go of all statements; the connection cannot close for good before. */

@@ -49,12 +49,12 @@ export const cardSecrets = (sql: Sql, account: string, id: string) =>
 export const cardWithNumber = (sql: Sql, account: string, number: string) =>
   sql.get<{ readonly id: string }>('select id from cards where account_id = ? and number = ?', account, number);
 
-/** Inserts an active card with nothing on it; the ledger funds it in the same transaction. */
+/** Inserts an active card with nothing on it; the ledger funds it in the same transaction, which writes its document. */
 export const insertCard = (sql: Sql, account: string, card: NewCard) =>
   sql.run(
     `insert into cards (account_id, id, bin_id, network, number, cvv, status, balance, hold, spending_limit, label,
-      allowed_categories, auto_freeze_at, metadata, created_at, expires_at)
-     values (?, ?, ?, ?, ?, ?, 'active', 0, 0, ?, ?, ?, ?, ?, ?, ?)`,
+      allowed_categories, auto_freeze_at, metadata, created_at, expires_at, document)
+     values (?, ?, ?, ?, ?, ?, 'active', 0, 0, ?, ?, ?, ?, ?, ?, ?, '')`,
     account,
     card.id,
     card.bin_id,
@@ -70,12 +70,31 @@ export const insertCard = (sql: Sql, account: string, card: NewCard) =>
     card.expires_at,
   );
 
-export const setCardStatus = (sql: Sql, account: string, change: { id: string; status: 'active' | 'frozen' }) =>
-  sql.run('update cards set status = ? where account_id = ? and id = ?', change.status, account, change.id);
+/** The card as it is sent, exact text; every change of a card writes it anew, so that reading a page encodes nothing. */
+export const keepDocument = (sql: Sql, account: string, card: { id: string; document: string }) =>
+  sql.run('update cards set document = ? where account_id = ? and id = ?', card.document, account, card.id);
+
+export const setCardStatus = (
+  sql: Sql,
+  account: string,
+  change: { id: string; status: 'active' | 'frozen'; document: string },
+) =>
+  sql.run(
+    'update cards set status = ?, document = ? where account_id = ? and id = ?',
+    change.status,
+    change.document,
+    account,
+    change.id,
+  );
 
 /** Ends the card and erases its security code (SANDBOX, section 10). */
-export const terminateCard = (sql: Sql, account: string, id: string) =>
-  sql.run("update cards set status = 'terminated', cvv = null where account_id = ? and id = ?", account, id);
+export const terminateCard = (sql: Sql, account: string, card: { id: string; document: string }) =>
+  sql.run(
+    "update cards set status = 'terminated', cvv = null, document = ? where account_id = ? and id = ?",
+    card.document,
+    account,
+    card.id,
+  );
 
 export interface CardFilter {
   readonly status?: CardStatus | undefined;
@@ -90,19 +109,19 @@ function filtered(account: string, filter: CardFilter): { where: string; values:
   return { where, values: [account, ...wanted.map(([, value]) => value)] };
 }
 
-export async function countCards(sql: Sql, account: string, filter: CardFilter = {}): Promise<number> {
+export function countCards(sql: Sql, account: string, filter: CardFilter = {}): Promise<number> {
   const { where, values } = filtered(account, filter);
-  const row = await sql.get<{ total: number }>(`select count(*) as total from cards where ${where}`, ...values);
-  return row?.total ?? 0;
+  return sql.count(`select count(*) as total from cards where ${where}`, ...values);
 }
 
-/** Newest first (A-22). */
-export function pageOfCards(
+/** Newest first (A-22), as they are sent. */
+export async function pageOfCards(
   sql: Sql,
   account: string,
   { filter, limit, offset }: { filter: CardFilter; limit: number; offset: number },
-): Promise<readonly CardRow[]> {
+): Promise<readonly string[]> {
   const { where, values } = filtered(account, filter);
-  const statement = `select ${COLUMNS} from cards where ${where} order by created_at desc, id desc limit ? offset ?`;
-  return sql.all<CardRow>(statement, ...values, limit, offset);
+  const statement = `select document from cards where ${where} order by created_at desc, id desc limit ? offset ?`;
+  const rows = await sql.all<{ document: string }>(statement, ...values, limit, offset);
+  return rows.map(({ document }) => document);
 }

@@ -20,15 +20,15 @@ export interface DepositRow {
   readonly confirmed_at: number | null;
 }
 
-const COLUMNS = `id, currency, network, crypto_amount, amount, status, tx_hash, confirmations, required_confirmations,
+export const DEPOSIT_COLUMNS = `id, currency, network, crypto_amount, amount, status, tx_hash, confirmations, required_confirmations,
   created_at, confirmed_at`;
 
 export const depositById = (sql: Sql, account: string, id: string) =>
-  sql.get<DepositRow>(`select ${COLUMNS} from deposits where account_id = ? and id = ?`, account, id);
+  sql.get<DepositRow>(`select ${DEPOSIT_COLUMNS} from deposits where account_id = ? and id = ?`, account, id);
 
 export const insertDeposit = (sql: Sql, account: string, row: DepositRow) =>
   sql.run(
-    `insert into deposits (account_id, ${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into deposits (account_id, ${DEPOSIT_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     account,
     row.id,
     row.currency,

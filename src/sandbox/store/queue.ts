@@ -84,19 +84,36 @@ export class QueuedStore implements Store {
     this.#draining = undefined;
   }
 
+  /** Reads of one turn share a transaction too. */
   async #readAll(jobs: readonly Job[]): Promise<void> {
+    const { connection, clock } = this.#parts;
+    for (let left = jobs; left.length > 0; ) {
+      const again: Job[] = [];
+      const settle: (() => void)[] = [];
+      for (const job of left) {
+        const done = await this.#readOne(job, clock.monotonic());
+        if (done === undefined) again.push(job);
+        else settle.push(done);
+      }
+      if (connection.isTransaction) connection.exec('rollback');
+      for (const done of settle) done();
+      if (again.length > 0) await this.#pause();
+      left = again;
+    }
+  }
+
+  /** Resolves to what is to be told once the transaction is over; undefined when it is worth another try. */
+  async #readOne(job: Job, now: number): Promise<(() => void) | undefined> {
     const { connection } = this.#parts;
-    for (const job of jobs) {
-      const { sql, end } = this.#statements.open('read');
-      await this.#patiently(job.deadline, async () => {
-        connection.exec('begin');
-        try {
-          const value = await job.work(sql);
-          job.resolve(value as never);
-        } finally {
-          if (connection.isTransaction) connection.exec('rollback');
-        }
-      }).catch(job.reject);
+    const { sql, end } = this.#statements.open('read');
+    try {
+      if (!connection.isTransaction) connection.exec('begin');
+      const value = await job.work(sql);
+      return () => job.resolve(value as never);
+    } catch (error) {
+      if (!isBusy(error)) return () => job.reject(error);
+      return now < job.deadline ? undefined : () => job.reject(new StoreBusy('the store is busy', { cause: error }));
+    } finally {
       end();
     }
   }
@@ -104,6 +121,7 @@ export class QueuedStore implements Store {
   async #writeBatch(): Promise<void> {
     if (!(await this.#begin())) return;
     const batch = this.#writes.splice(0, LARGEST_BATCH);
+    this.#statements.forgetCounts();
     const settle: (() => void)[] = [];
     try {
       for (const job of batch) settle.push(await this.#runOne(job));

@@ -29,7 +29,7 @@ const BINS = `create table bins (
   primary key (account_id, id)
 ) strict`;
 
-/** A CVV is there if and only if the card is not terminated. Only a hold is never below 0; see I5 for balances. */
+/** `document` is the card as it is sent. A CVV is there if and only if the card is not terminated. Only a hold is never below 0; see I5 for balances. */
 const CARDS = `create table cards (
   account_id text not null,
   id text not null,
@@ -47,6 +47,7 @@ const CARDS = `create table cards (
   metadata text not null,
   created_at integer not null,
   expires_at integer not null,
+  document text not null,
   primary key (account_id, id),
   unique (account_id, number),
   foreign key (account_id, bin_id) references bins (account_id, id),
@@ -55,7 +56,8 @@ const CARDS = `create table cards (
 
 /**
  * One record a message (A-40). An authorization carries its sums: `held` is reserved still, `settled` includes
- * `excess` (what went above the hold or came after it), `released` went back (I7).
+ * `excess` (what went above the hold or came after it), `released` went back (I7). A settlement or refund without
+ * an authorization is one that nobody authorized: a force post, or a refund of nothing.
  */
 const TRANSACTIONS = `create table transactions (
   account_id text not null,
@@ -78,7 +80,7 @@ const TRANSACTIONS = `create table transactions (
   primary key (account_id, id),
   foreign key (account_id, card_id) references cards (account_id, id),
   check ((type = 'decline') = (decline_reason is not null)),
-  check ((type in ('settlement', 'refund')) = (authorization_id is not null)),
+  check (type in ('settlement', 'refund') or authorization_id is null),
   check (status = 'pending' or held = 0)
 ) strict`;
 
@@ -117,6 +119,7 @@ const DEPOSITS = `create table deposits (
   check ((status = 'confirmed') = (confirmed_at is not null))
 ) strict`;
 
+/** `former_secret` signs as well until `former_until`; `failing_since` is the first failure after the last success. */
 const WEBHOOKS = `create table webhooks (
   account_id text not null references wallets (account_id),
   id text not null,
@@ -126,7 +129,11 @@ const WEBHOOKS = `create table webhooks (
   status text not null check (status in ('active', 'disabled')),
   created_at integer not null,
   updated_at integer not null,
-  primary key (account_id, id)
+  former_secret text,
+  former_until integer,
+  failing_since integer,
+  primary key (account_id, id),
+  check ((former_secret is null) = (former_until is null))
 ) strict`;
 
 /** `ref` names what the entry is about: a transaction, a deposit or a card. Written once, never changed (I1). */

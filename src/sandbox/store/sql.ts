@@ -13,6 +13,8 @@ export interface Sql {
   /** First row, or undefined. `?` marks a value; the number of values is checked. */
   get<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<Row | undefined>;
   all<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** The `total` of a counting statement; in a reading transaction remembered until something is written. */
+  count(statement: string, ...values: readonly SqlValue[]): Promise<number>;
   /** Runs a writing statement; resolves to the number of rows it changed. */
   run(statement: string, ...values: readonly SqlValue[]): Promise<number>;
 }

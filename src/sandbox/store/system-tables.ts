@@ -23,6 +23,12 @@ export const SYSTEM_TABLES: readonly string[] = [
     real_since integer not null,
     rate_milli integer not null
   ) strict`,
+  // Who moves the clock forward now; one at a time.
+  `create table advances (
+    account_id text primary key,
+    owner text not null,
+    token text not null
+  ) strict`,
   `create table counters (
     account_id text not null,
     name text not null,
@@ -63,18 +69,47 @@ export const SYSTEM_TABLES: readonly string[] = [
     primary key (account_id, seq),
     unique (account_id, id)
   ) strict`,
+  // `body` of an example only: that of an event is the event's. `behind`: how many later ones go first (a fault).
   `create table deliveries (
     account_id text not null,
-    event_seq integer not null,
+    id text not null,
+    position integer not null,
     webhook_id text not null,
-    number integer not null,
+    event_id text not null,
+    event_type text not null,
+    event_seq integer,
+    body text,
     state text not null check (state in ('queued', 'sending', 'delivered', 'failed', 'cancelled')),
     attempt integer not null,
+    created_at integer not null,
     due_at integer not null,
+    lease_owner text,
+    lease_token text,
     lease_until integer,
-    primary key (account_id, event_seq, webhook_id, number)
+    faults_asked integer not null check (faults_asked in (0, 1)),
+    behind integer not null check (behind >= 0),
+    held_until integer,
+    primary key (account_id, id),
+    check ((event_seq is null) = (body is not null)),
+    check ((state = 'sending') = (lease_token is not null))
   ) strict`,
   'create index deliveries_due on deliveries (account_id, state, due_at)',
+  'create index deliveries_next on deliveries (account_id, webhook_id, state, due_at, position)',
+  'create index deliveries_by_event on deliveries (account_id, event_id, webhook_id)',
+  `create table attempts (
+    account_id text not null,
+    delivery_id text not null,
+    number integer not null,
+    at integer not null,
+    request_headers text not null,
+    address text,
+    status integer,
+    answer_headers text,
+    answer_body text,
+    duration integer,
+    error text,
+    primary key (account_id, delivery_id, number)
+  ) strict`,
   `create table rate_hits (
     account_id text not null,
     bucket text not null,
@@ -85,4 +120,12 @@ export const SYSTEM_TABLES: readonly string[] = [
 ];
 
 /** Emptied when a sandbox starts over. Rate counters stay: a reset is no way around a limit. */
-export const CLEARED_TABLES = ['clock', 'counters', 'timers', 'idempotency', 'events', 'deliveries'] as const;
+export const CLEARED_TABLES = [
+  'clock',
+  'advances',
+  'counters',
+  'timers',
+  'idempotency',
+  'events',
+  'deliveries', 'attempts',
+] as const;

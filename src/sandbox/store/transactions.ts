@@ -58,12 +58,13 @@ export const insertTransaction = (sql: Sql, account: string, row: TransactionRow
     row.refunded,
   );
 
-/** Writes status and sums of an authorization. */
+/** Writes status and sums of an authorization, and what was authorized: an increment raises it (I7). */
 export const updateAuthorization = (sql: Sql, account: string, row: TransactionRow) =>
   sql.run(
-    `update transactions set status = ?, held = ?, settled = ?, excess = ?, released = ?, refunded = ?
+    `update transactions set status = ?, amount = ?, held = ?, settled = ?, excess = ?, released = ?, refunded = ?
      where account_id = ? and id = ?`,
     row.status,
+    row.amount,
     row.held,
     row.settled,
     row.excess,
@@ -110,10 +111,9 @@ function filtered(account: string, filter: TransactionFilter): { where: string; 
   return { where: set.map(([text]) => text).join(' and '), values: set.map(([, value]) => value) };
 }
 
-export async function countTransactions(sql: Sql, account: string, filter: TransactionFilter = {}): Promise<number> {
+export function countTransactions(sql: Sql, account: string, filter: TransactionFilter = {}): Promise<number> {
   const { where, values } = filtered(account, filter);
-  const row = await sql.get<{ total: number }>(`select count(*) as total from transactions where ${where}`, ...values);
-  return row?.total ?? 0;
+  return sql.count(`select count(*) as total from transactions where ${where}`, ...values);
 }
 
 /** Newest first (A-22). */

@@ -1,7 +1,7 @@
 import { command } from '../../../cli/command.ts';
 import { OURS, option } from '../../../cli/flag.ts';
 import { usage } from '../../../cli/values.ts';
-import { flag } from '../../../contract/field.ts';
+import { flag, text } from '../../../contract/field.ts';
 import { challenge } from './arguments.ts';
 import { showSimulated } from './outcome.ts';
 import { runAdmin } from './run-admin.ts';
@@ -15,11 +15,17 @@ export const simulateAnswer = command({
   flags: {
     right: option(flag({ doc: 'With the right code.', basis: OURS })),
     wrong: option(flag({ doc: 'With a wrong code; the third one ends the challenge.', basis: OURS })),
+    code: option(text({ doc: 'With this code, as 3ds list shows it.', basis: OURS })),
   },
-  examples: [{ does: 'Rightly', run: 'sandbox simulate answer tds_1 --right' }],
-  run(ctx, { challenge, right, wrong }) {
-    if (right === wrong) throw usage('sandbox simulate answer needs one of --right and --wrong');
-    return runAdmin(ctx, 'simulate.answer', { challenge_id: challenge, answer: right ? 'right' : 'wrong' });
+  examples: [
+    { does: 'Rightly', run: 'sandbox simulate answer tds_1 --right' },
+    { does: 'With what was read', run: 'sandbox simulate answer tds_1 --code 614729' },
+  ],
+  run(ctx, { challenge, right, wrong, code }) {
+    const given = [right, wrong, code].filter(value => value !== undefined);
+    if (given.length !== 1) throw usage('sandbox simulate answer needs one of --right, --wrong and --code');
+    const typed = code === undefined ? { answer: right ? ('right' as const) : ('wrong' as const) } : { otp: code };
+    return runAdmin(ctx, 'simulate.answer', { challenge_id: challenge, ...typed });
   },
   show: showSimulated,
 });

@@ -1,7 +1,10 @@
 /** Ids that simulations take. */
-import { argument, OURS } from '../../../cli/flag.ts';
+import { argument, OURS, optionalArgument } from '../../../cli/flag.ts';
 import { text } from '../../../contract/field.ts';
 
-export const authorization = argument(text({ doc: 'Authorization.', basis: OURS }));
+const AUTHORIZATION = text({ doc: 'Authorization.', basis: OURS });
+
+export const authorization = argument(AUTHORIZATION);
+export const maybeAuthorization = optionalArgument(AUTHORIZATION);
 export const challenge = argument(text({ doc: 'Challenge.', basis: OURS }));
 export const deposit = argument(text({ doc: 'Deposit.', basis: OURS }));

@@ -7,8 +7,8 @@ export const simulateChallenge = command({
   path: 'sandbox simulate challenge',
   summary: 'A merchant opens a 3DS challenge on a card',
   operation: 'simulate.challenge',
-  flags: { card: 'body.card_id', amount: 'body.amount', merchant: 'body.merchant' },
+  flags: { card: 'body.card_id', amount: 'body.amount', merchant: 'body.merchant', then: 'body.then' },
   examples: [{ does: 'For $59', run: 'sandbox simulate challenge --card card_1 --amount 59 --merchant "Acme Ltd"' }],
-  run: (ctx, { card, amount, merchant }) => runAdmin(ctx, 'simulate.challenge', { card_id: card, amount, merchant }),
+  run: (ctx, { card, ...asked }) => runAdmin(ctx, 'simulate.challenge', { card_id: card, ...asked }),
   show: showSimulated,
 });

@@ -1,4 +1,6 @@
 import { command } from '../../../cli/command.ts';
+import { OURS, option } from '../../../cli/flag.ts';
+import { integer } from '../../../contract/field.ts';
 import { deposit } from './arguments.ts';
 import { showSimulated } from './outcome.ts';
 import { runAdmin } from './run-admin.ts';
@@ -9,7 +11,18 @@ export const simulateConfirm = command({
   summary: 'A pending deposit is confirmed and credited to the wallet',
   operation: 'simulate.confirm',
   args: { deposit },
-  examples: [{ does: 'Credit it', run: 'sandbox simulate confirm dep_1' }],
-  run: (ctx, { deposit }) => runAdmin(ctx, 'simulate.confirm', { deposit_id: deposit }),
+  flags: {
+    blocks: option(
+      integer({ doc: 'Only so many confirmations more; all when left out.', basis: OURS, min: 1, max: 1000 }),
+    ),
+  },
+  examples: [
+    { does: 'Credit it', run: 'sandbox simulate confirm dep_1' },
+    { does: 'One block', run: 'sandbox simulate confirm dep_1 --blocks 1' },
+  ],
+  run: (ctx, { deposit, blocks }) =>
+    blocks === undefined
+      ? runAdmin(ctx, 'simulate.confirm', { deposit_id: deposit })
+      : runAdmin(ctx, 'simulate.confirmations', { deposit_id: deposit, add: blocks }),
   show: showSimulated,
 });

@@ -30,6 +30,7 @@ export function showSimulated(done: Simulated): Shown {
     ...(done.card_id
       ? ([['card', `${done.card_id}, ${done.card_status ?? '-'}, ${money(done.card_balance)}`]] as [string, string][])
       : []),
+    ...confirmed(done),
     ['wallet', money(done.wallet_balance)],
     ['events', (done.events ?? []).join(', ') || 'none'],
   ];
@@ -42,4 +43,8 @@ export function showSimulated(done: Simulated): Shown {
       { kind: 'pairs', pairs },
     ],
   };
+}
+
+function confirmed({ confirmations, required_confirmations: needed }: Simulated): [string, string][] {
+  return typeof confirmations === 'number' ? [['confirmations', `${confirmations} of ${needed ?? '-'}`]] : [];
 }

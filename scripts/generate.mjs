@@ -1,0 +1,60 @@
+/**
+ * Writes what is made from code: the completion scripts, and the tables of the README between their marks. With --check nothing is written; a file that
+ * differs is named and the exit code is 1.
+ */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const check = process.argv.includes('--check');
+
+/** A module of src/, bundled in memory. */
+async function load(path) {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [path],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    write: false,
+  });
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString('base64')}`);
+}
+
+const { COMPLETION_FILES, completionStub } = await load('src/cli/completion-stubs.ts');
+const files = Object.entries(COMPLETION_FILES).map(([shell, name]) => [
+  join('completions', name),
+  completionStub(shell),
+]);
+
+const { commandTable, exitCodeTable } = await load('src/cli/reference.ts');
+const { REGISTRY } = await load('src/commands/registry.ts');
+const readme = await readFile(join(root, 'README.md'), 'utf8');
+const tables = { commands: await commandTable(REGISTRY), 'exit-codes': exitCodeTable() };
+files.push(['README.md', Object.entries(tables).reduce(between, readme)]);
+
+/** The text with a table put between `<!-- name: … -->` and `<!-- /name -->`. */
+function between(text, [name, table]) {
+  const marked = new RegExp(`(<!-- ${name}:[^>]*-->\n)[\\s\\S]*?(<!-- /${name} -->)`);
+  if (!marked.test(text)) throw new Error(`README.md has no marks for ${name}`);
+  return text.replace(marked, (_, open, close) => `${open}\n${table}\n\n${close}`);
+}
+
+for (const [name, text] of files) {
+  const path = join(root, name);
+  const before = await readFile(path, 'utf8').catch(error => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (before === text) continue;
+  if (check) {
+    process.stderr.write(`${name} is not what the code says: npm run generate\n`);
+    process.exitCode = 1;
+  } else {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+    process.stdout.write(`wrote ${name}\n`);
+  }
+}

@@ -1,0 +1,233 @@
+/**
+ * Drives the rows of a run: several at once, fewer when the service asks to slow down, one of a card at a time, and
+ * the outcomes out in the order of the input. What one row takes is the journal's matter.
+ */
+import { asCliError, CliError } from '../errors.ts';
+import type { RowOutcome, Run } from '../journal/types.ts';
+
+/** A row to drive; with an outcome already it is only told in its turn. */
+export interface DriveRow {
+  readonly row: number;
+  /** Rows of one lane are performed one after the other: a card whose balance they move. */
+  readonly lane?: string | undefined;
+  readonly told?: RowOutcome | undefined;
+}
+
+/** `begun` is false for rows that the run stopped before. */
+export interface DrivenOutcome extends RowOutcome {
+  readonly begun: boolean;
+}
+
+export interface DriveSettings {
+  readonly run: Pick<Run, 'perform'>;
+  readonly rows: readonly DriveRow[];
+  /** Most rows at once. */
+  readonly concurrency: number;
+  /** A wallet that is too low for one row does not stop the others. */
+  readonly keepGoing: boolean;
+  /** Aborted: no row is begun any more, what is under way comes to its end. */
+  readonly stop: AbortSignal;
+  /** Told of every outcome as it comes, whatever its order. */
+  readonly onOutcome: (outcome: RowOutcome) => void;
+}
+
+export interface Drive {
+  /** Every row once, in order. Leaving it early stops the run and waits for what is under way. */
+  readonly outcomes: AsyncIterable<readonly DrivenOutcome[]>;
+  /** Rows under way now. */
+  inFlight(): number;
+  /** Why rows were left out; undefined while none was. */
+  stoppedBy(): CliError | undefined;
+}
+
+/** Workers before the first row is done: a service that is not there must not be asked by all of them. */
+const FIRST_WORKERS = 8;
+/** Rows in a row without a usable answer after which the service counts as gone. */
+const SILENT_ROWS = 8;
+/** A service that slowed us down is tried with one worker more after so many rows. */
+const CLEAN_ROWS = 20;
+/** How far rows may be begun ahead of the oldest one that is not handed over; bounds what waits in memory. */
+const WINDOW = 4_096;
+
+export function drive(settings: DriveSettings): Drive {
+  const { run, rows, stop } = settings;
+  const pace = createPace(settings.concurrency);
+  const outcomes = new Map<number, DrivenOutcome>();
+  const lanes = createLanes();
+  let [next, handed, underWay, silent] = [0, 0, 0, 0];
+  let halted = false;
+  let cause: CliError | undefined;
+  let wake = (): void => undefined;
+
+  function halt(because: CliError | undefined): void {
+    halted = true;
+    cause ??= because;
+  }
+
+  function fill(): void {
+    while (!halted && !stop.aborted && underWay < pace.workers()) {
+      const index = lanes.ready() ?? nextIndex();
+      if (index === undefined) return;
+      const row = rows[index];
+      if (row === undefined) return;
+      if (row.told !== undefined) outcomes.set(index, { ...row.told, begun: true });
+      else if (row.lane === undefined || lanes.enter(row.lane, index)) begin(index, row);
+    }
+  }
+
+  function nextIndex(): number | undefined {
+    if (next >= rows.length || next - handed >= WINDOW) return undefined;
+    next += 1;
+    return next - 1;
+  }
+
+  function begin(index: number, row: DriveRow): void {
+    underWay += 1;
+    const epoch = pace.epoch();
+    run.perform(row.row).then(
+      outcome => settled(index, outcome, epoch),
+      thrown => settled(index, rejected(row.row, thrown), epoch),
+    );
+  }
+
+  function settled(index: number, outcome: RowOutcome, epoch: number): void {
+    underWay -= 1;
+    const lane = rows[index]?.lane;
+    if (lane !== undefined) lanes.leave(lane);
+    outcomes.set(index, compact(outcome));
+    pace.learn(outcome, epoch);
+    silent = isSilent(outcome) ? silent + 1 : 0;
+    if (stops(outcome, settings.keepGoing) || silent >= SILENT_ROWS) halt(outcome.error);
+    settings.onOutcome(outcome);
+    fill();
+    wake();
+  }
+
+  /** Outcomes that follow what was handed over already. */
+  function contiguous(): DrivenOutcome[] {
+    const batch: DrivenOutcome[] = [];
+    for (let found = outcomes.get(handed); found !== undefined; found = outcomes.get(handed)) {
+      batch.push(found);
+      outcomes.delete(handed);
+      handed += 1;
+    }
+    return batch;
+  }
+
+  const settling = () =>
+    new Promise<void>(resolve => {
+      wake = resolve;
+    });
+
+  async function* inOrder(): AsyncGenerator<readonly DrivenOutcome[]> {
+    const onStop = () => wake();
+    stop.addEventListener('abort', onStop);
+    try {
+      for (;;) {
+        fill();
+        const batch = contiguous();
+        if (batch.length > 0) yield batch;
+        else if (underWay > 0) await settling();
+        else break;
+      }
+      while (handed < rows.length) yield notBegun();
+    } finally {
+      halted = true;
+      while (underWay > 0) await settling();
+      stop.removeEventListener('abort', onStop);
+    }
+  }
+
+  /** The rest of a stopped run, a piece at a time. */
+  function notBegun(): DrivenOutcome[] {
+    const batch: DrivenOutcome[] = [];
+    for (; handed < rows.length && batch.length < 1_000; handed += 1) {
+      const row = rows[handed];
+      const told = outcomes.get(handed) ?? (row?.told && { ...row.told, begun: true });
+      outcomes.delete(handed);
+      batch.push(told ?? { row: row?.row ?? 0, outcome: 'not_sent', begun: false });
+    }
+    return batch;
+  }
+
+  return { outcomes: inOrder(), inFlight: () => underWay, stoppedBy: () => cause };
+}
+
+/** How many rows at once: halved when the service asks to slow down, one more after a while without. */
+function createPace(most: number) {
+  let [limit, epoch, clean] = [most, 0, 0];
+  let proved = false;
+  return {
+    workers: () => (proved ? limit : Math.min(limit, FIRST_WORKERS)),
+    /** Rows of one epoch that are slowed down together halve it once. */
+    epoch: () => epoch,
+    learn({ outcome, throttled }: RowOutcome, begunIn: number): void {
+      if (throttled === true) {
+        clean = 0;
+        if (begunIn !== epoch) return;
+        epoch += 1;
+        limit = Math.max(1, Math.floor(limit / 2));
+      } else if (outcome === 'done') {
+        proved = true;
+        clean += 1;
+        if (clean < CLEAN_ROWS) return;
+        clean = 0;
+        limit = Math.min(most, limit + 1);
+      }
+    },
+  };
+}
+
+/** Rows that wait for another row of their lane. */
+function createLanes() {
+  const waiting = new Map<string, number[]>();
+  const free: number[] = [];
+  const entering = new Set<number>();
+  return {
+    /** A row whose lane has become free, oldest first. */
+    ready: () => {
+      const index = free.shift();
+      if (index !== undefined) entering.add(index);
+      return index;
+    },
+    /** False when another is under way; the row waits then. */
+    enter(lane: string, index: number): boolean {
+      if (entering.delete(index)) return true;
+      const line = waiting.get(lane);
+      if (line === undefined) waiting.set(lane, []);
+      else line.push(index);
+      return line === undefined;
+    },
+    leave(lane: string): void {
+      const index = waiting.get(lane)?.shift();
+      if (index === undefined) waiting.delete(lane);
+      else free.push(index);
+    },
+  };
+}
+
+function stops({ outcome, error, stops: told }: RowOutcome, keepGoing: boolean): boolean {
+  if (told === true || error?.kind === 'internal' || error?.kind === 'rate_limited') return true;
+  return outcome === 'refused' && error?.kind === 'insufficient_funds' && !keepGoing;
+}
+
+/** Nothing came back that could be used: the service may be gone. */
+function isSilent({ outcome, error }: RowOutcome): boolean {
+  return outcome === 'unknown' || (outcome === 'not_sent' && error?.kind === 'unreachable');
+}
+
+/** The journal takes nothing more, so the row was not sent; a bug of ours says nothing about that. */
+function rejected(row: number, thrown: unknown): RowOutcome {
+  const error = asCliError(thrown);
+  return { row, outcome: error.kind === 'internal' ? 'unknown' : 'not_sent', error, stops: true };
+}
+
+/** Without the resource: hundreds of them may wait for a slow row. */
+function compact({ result: _, ...outcome }: RowOutcome): DrivenOutcome {
+  return { ...outcome, begun: true };
+}
+
+/** True for an error that a signal caused. */
+export function isSignal(thrown: unknown): thrown is CliError {
+  return thrown instanceof CliError && (thrown.kind === 'interrupted' || thrown.kind === 'terminated');
+}

@@ -1,0 +1,147 @@
+/** An input of rows, CSV or NDJSON, as records with places; read once and piece by piece. */
+import { CliError } from '../errors.ts';
+import { type CsvRecord, createCsvReader } from './csv.ts';
+import { readJsonLine } from './json-line.ts';
+import type { Fault, Place } from './place.ts';
+
+export interface Cell extends Place {
+  /** Text in CSV, a JSON value in NDJSON. */
+  readonly value: unknown;
+}
+
+/** One row of the input. `row` counts them from 1; `line` is where it begins. */
+export type InputRecord = { readonly row: number; readonly line: number } & (
+  | { readonly cells: ReadonlyMap<string, Cell>; readonly fault?: undefined }
+  | { readonly fault: Fault }
+);
+
+export interface RecordSettings {
+  /** How the input is called in messages. */
+  readonly name: string;
+  /** Looks at the names of the columns of CSV. Throws `usage` for names it does not know or misses. */
+  readonly checkHeader: (names: readonly string[], line: number) => void;
+}
+
+export interface Records {
+  readonly form: 'csv' | 'ndjson';
+  readonly records: AsyncIterable<InputRecord>;
+}
+
+/** Longest line of NDJSON, characters. */
+const LONGEST_LINE = 1_000_000;
+
+/** Tells the form by the first character: no CSV header begins with a brace. Throws `usage` for an empty input. */
+export async function readRecords(
+  bytes: AsyncIterable<Uint8Array>,
+  { name, checkHeader }: RecordSettings,
+): Promise<Records> {
+  const pieces = texts(bytes, name)[Symbol.asyncIterator]();
+  let head = '';
+  while (head.trim() === '') {
+    const { done, value } = await pieces.next();
+    if (done) throw usage(`${name} is empty: a header line or one JSON object a line is needed`);
+    head += value;
+  }
+  async function* whole() {
+    yield head;
+    for (let next = await pieces.next(); !next.done; next = await pieces.next()) yield next.value;
+  }
+  const first = head.trimStart()[0];
+  if (first === '[') throw usage(`${name} is a JSON list: NDJSON holds one object a line, without brackets and commas`);
+  if (first === '{') return { form: 'ndjson', records: jsonRecords(whole()) };
+  return { form: 'csv', records: csvRecords(whole(), checkHeader) };
+}
+
+/** UTF-8 with or without a byte order mark; anything else is refused with its line. */
+async function* texts(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let lines = 1;
+  const decode = (piece: Uint8Array | undefined) => {
+    try {
+      return piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true });
+    } catch {
+      throw usage(`${name} is not UTF-8 text (at or after line ${lines}); save it as UTF-8 and try again`);
+    }
+  };
+  for await (const piece of bytes) {
+    const text = decode(piece);
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
+    if (text !== '') yield text;
+  }
+  const rest = decode(undefined);
+  if (rest !== '') yield rest;
+}
+
+async function* csvRecords(
+  pieces: AsyncIterable<string>,
+  checkHeader: RecordSettings['checkHeader'],
+): AsyncGenerator<InputRecord> {
+  const reader = createCsvReader();
+  let names: readonly string[] | undefined;
+  let row = 0;
+  const take = (found: CsvRecord): InputRecord | undefined => {
+    if (names === undefined) {
+      if (found.fault !== undefined)
+        throw usage(`the header, line ${found.fault.line}, column ${found.fault.column}: ${found.fault.text}`);
+      names = found.fields.map(({ text }) => text);
+      checkHeader(names, found.line);
+      return undefined;
+    }
+    row += 1;
+    return { row, line: found.line, ...cellsOf(found, names) };
+  };
+  for await (const piece of pieces) {
+    for (const found of reader.push(piece)) {
+      const record = take(found);
+      if (record !== undefined) yield record;
+    }
+  }
+  for (const found of reader.end()) {
+    const record = take(found);
+    if (record !== undefined) yield record;
+  }
+}
+
+function cellsOf(found: CsvRecord, names: readonly string[]) {
+  if (found.fault !== undefined) return { fault: found.fault };
+  const { fields, line } = found;
+  if (fields.length !== names.length) {
+    const extra = fields[names.length];
+    const place = extra ?? { line, column: 1 };
+    const text = `${fields.length} ${fields.length === 1 ? 'field' : 'fields'}, the header has ${names.length}`;
+    return { fault: { line: place.line, column: place.column, text } };
+  }
+  return {
+    cells: new Map(
+      fields.map(({ text, line, column }, index) => [names[index] ?? '', { value: text, line, column }] as const),
+    ),
+  };
+}
+
+async function* jsonRecords(pieces: AsyncIterable<string>): AsyncGenerator<InputRecord> {
+  let [line, row, rest] = [0, 0, ''];
+  const take = (text: string): InputRecord | undefined => {
+    line += 1;
+    if (text.trim() === '') return undefined;
+    row += 1;
+    const read = readJsonLine(text);
+    if (read.fault !== undefined) return { row, line, fault: { line, ...read.fault } };
+    return { row, line, cells: new Map([...read.members].map(([name, member]) => [name, { line, ...member }])) };
+  };
+  for await (const piece of pieces) {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > LONGEST_LINE)
+      throw usage(`line ${line + lines.length + 1} is longer than ${LONGEST_LINE} characters`);
+    for (const text of lines) {
+      const record = take(text);
+      if (record !== undefined) yield record;
+    }
+  }
+  const last = take(rest);
+  if (last !== undefined) yield last;
+}
+
+function usage(message: string): CliError {
+  return new CliError('usage', { message: `${message}. Nothing was sent`, outcome: 'not_sent' });
+}

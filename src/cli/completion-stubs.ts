@@ -1,0 +1,81 @@
+/**
+ * What a shell loads for completion (TERMINAL.md, "Completion"): thin scripts without a command name in them. They
+ * ask the hidden `__complete`, so they never grow old, and evaluate nothing that was typed.
+ */
+
+export const COMPLETION_SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type CompletionShell = (typeof COMPLETION_SHELLS)[number];
+
+/** Where `npm run generate` puts each script, below `completions/`. */
+export const COMPLETION_FILES: Readonly<Record<CompletionShell, string>> = {
+  bash: 'cardwright.bash',
+  zsh: '_cardwright',
+  fish: 'cardwright.fish',
+};
+
+const BASH = String.raw`# bash completion for cardwright. Generated; printed by: cardwright completion bash
+_cardwright() {
+  local line=${'$'}{COMP_LINE:0:COMP_POINT} word=$2 broken='' answer
+  COMPREPLY=()
+  # bash breaks words at = and :, and replaces only the part behind.
+  [[ ${'$'}{line##*[[:blank:]]} == *"$word" ]] && broken=${'$'}{line##*[[:blank:]]} broken=${'$'}{broken%"$word"}
+  broken=${'$'}{broken//[\"\']/}
+  while IFS= read -r answer; do
+    if [[ $answer == :files ]]; then
+      compopt -o filenames 2>/dev/null
+      while IFS= read -r answer; do COMPREPLY+=("$answer"); done < <(compgen -f -- "$word")
+    else
+      COMPREPLY+=("${'$'}{answer#"$broken"}")
+    fi
+  done < <(command cardwright __complete bash "$line" 2>/dev/null)
+}
+complete -F _cardwright cardwright
+`;
+
+const ZSH = String.raw`#compdef cardwright
+# zsh completion for cardwright. Generated; printed by: cardwright completion zsh
+_cardwright() {
+  local line
+  local -a values shown
+  while IFS= read -r line; do
+    if [[ $line == :files ]]; then
+      # File completion of zsh would run what stands in a substitution.
+      [[ $PREFIX == *'$('* || $PREFIX == *'${'`'}'* ]] && return
+      [[ $PREFIX == --*=* ]] && compset -P 1 '*='
+      _files
+      return
+    fi
+    values+=("${'$'}{line%%$'\t'*}")
+    shown+=("${'$'}{line/$'\t'/  -- }")
+  done < <(command cardwright __complete zsh "${'$'}{(@Q)words[2,CURRENT-1]}" "${'$'}{(Q)PREFIX}" 2>/dev/null)
+  (( $#values )) && compadd -l -d shown -a values
+}
+if [[ $funcstack[1] == _cardwright ]]; then
+  _cardwright "$@"
+else
+  compdef _cardwright cardwright
+fi
+`;
+
+const FISH = String.raw`# fish completion for cardwright. Generated; printed by: cardwright completion fish
+function __cardwright_complete
+    set -l words (commandline -opc)
+    set -e words[1]
+    set -l current (commandline -ct | string unescape)
+    set -l answers (command cardwright __complete fish $words "$current" 2>/dev/null)
+    if test "$answers" = :files
+        set -l before (string match -r -- '^--[^=]*=' "$current")
+        for path in (__fish_complete_path (string replace -r -- '^--[^=]*=' '' "$current"))
+            echo "$before$path"
+        end
+    else if set -q answers[1]
+        printf '%s\n' $answers
+    end
+end
+complete -c cardwright -f -a '(__cardwright_complete)'
+`;
+
+/** The script for a shell, ending with a newline. */
+export function completionStub(shell: CompletionShell): string {
+  return { bash: BASH, zsh: ZSH, fish: FISH }[shell];
+}

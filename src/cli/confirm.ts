@@ -1,0 +1,28 @@
+/** Yes or no before a command changes something of this machine. */
+import { CliError } from '../errors.ts';
+import type { Context } from './context.ts';
+
+export interface Confirmation {
+  /** What would be done: `Remove profile team`. */
+  readonly intent: string;
+  readonly question: string;
+  /** The same command with `--yes`, for where nobody can be asked. */
+  readonly command: string;
+}
+
+/** Resolves when the answer is yes, or `--yes` was given. Throws `not_confirmed`. */
+export async function confirmed(ctx: Context, { intent, question, command }: Confirmation): Promise<void> {
+  if (ctx.yes) return;
+  if (!ctx.canAsk) throw nobodyToAsk(intent, command);
+  if (await ctx.prompts.confirm(question, { flag: '--yes' })) return;
+  throw new CliError('not_confirmed', { message: 'not confirmed. Nothing was changed.', outcome: 'not_sent' });
+}
+
+/** The refusal where a confirmation is needed and stdin or stderr is no terminal. */
+export function nobodyToAsk(intent: string, command: string): CliError {
+  return new CliError('not_confirmed', {
+    message: `${intent}: this needs a confirmation, and nobody can be asked here`,
+    hint: command,
+    outcome: 'not_sent',
+  });
+}

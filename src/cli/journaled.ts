@@ -1,0 +1,88 @@
+/** One money operation through the journal: a run of one row (RELIABILITY, section 6). */
+import type { WriteName } from '../contract/calls.ts';
+import { OPERATIONS } from '../contract/operations.ts';
+import type { Reader } from '../contract/service.ts';
+import { CliError } from '../errors.ts';
+import { inputDigest } from '../journal/op-id.ts';
+import type { Balances, Journal, PlannedRow, RowOutcome, RunPlan } from '../journal/types.ts';
+import { type Cents, centsOf } from '../money.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface JournaledWrite {
+  readonly operation: WriteName;
+  readonly input: Values;
+  readonly key: string | undefined;
+  readonly marker: boolean;
+  /** What the command read before, for showing; the balances among it are evidence too. */
+  readonly before: unknown;
+}
+
+export interface JournaledResult {
+  readonly result: Values;
+  readonly changed: boolean;
+  readonly reread: boolean;
+}
+
+/** The run of one write. */
+export function planOfOne({ operation, input, key, marker, before }: JournaledWrite): RunPlan {
+  const { amount, card_id: cardId, label } = input;
+  const row: PlannedRow = {
+    row: 1,
+    operation,
+    input,
+    ...(typeof amount === 'number' && { amount: amount as Cents }),
+    ...(typeof cardId === 'string' && { cardId }),
+    ...(typeof label === 'string' && { label }),
+    ...balancesIn(before),
+  };
+  const command = operation.replace('.', ' ');
+  return { command, rows: [row], digest: inputDigest([row]), bulk: false, marker, ...(key !== undefined && { key }) };
+}
+
+/** Throws the outcome's error unless it is done; it carries the op. */
+export async function writeJournaled(
+  journal: Journal,
+  write: JournaledWrite,
+  reader: Reader,
+): Promise<JournaledResult> {
+  await using run = await journal.begin(planOfOne(write));
+  const outcome = await run.perform(1);
+  const { objections } = await run.finish();
+  if (outcome.error !== undefined) throw outcome.error;
+  if (objections.length > 0) throw objected(write.operation, run.op, objections);
+  const { result, changed = true, reread = false } = outcome;
+  if (result !== undefined || OPERATIONS[write.operation].returns.kind === 'none') {
+    return { result: result ?? {}, changed, reread };
+  }
+  return { result: await readNow(write, outcome, reader), changed: false, reread: true };
+}
+
+function balancesIn(before: unknown): { readonly before?: Balances } {
+  const { card, wallet } = (before ?? {}) as { card?: unknown; wallet?: unknown };
+  if (typeof card !== 'number' || typeof wallet !== 'number') return {};
+  const [cardCents, walletCents] = [centsOf(card), centsOf(wallet)];
+  return cardCents === undefined || walletCents === undefined
+    ? {}
+    : { before: { card: cardCents, wallet: walletCents } };
+}
+
+/** An earlier command with this key has done it; the resource is shown as it is now. */
+async function readNow(write: JournaledWrite, { cardId = '' }: RowOutcome, reader: Reader): Promise<Values> {
+  const card = await reader.read('cards.get', { card_id: cardId });
+  if (write.operation === 'cards.create' || write.operation === 'cards.terminate') return card;
+  const wallet = await reader.read('wallet.get', {});
+  const amount = (write.input['amount'] as number) / 100;
+  return { card_id: card.id, amount, card_balance: card.balance, wallet_balance: wallet.balance };
+}
+
+export function objected(operation: string, op: string, objections: readonly string[]): CliError {
+  return new CliError('check_failed', {
+    message: `${operation}: the audit of ${op} objects`,
+    notes: objections,
+    hint: `cardwright ops show ${op}`,
+    outcome: 'done',
+    operation,
+    op,
+  });
+}

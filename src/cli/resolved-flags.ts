@@ -1,0 +1,71 @@
+/** Flags of a declared command with their fields looked up, for parsing, help, completion and the command tree. */
+import type { AnyField } from '../contract/field.ts';
+import { OPERATIONS } from '../contract/operations.ts';
+import { ADMIN_OPERATIONS } from '../contract/sandbox-admin.ts';
+import { CliError } from '../errors.ts';
+import type { Command } from './command.ts';
+import { flagName, type OwnFlag, placeholder, type RowName } from './flag.ts';
+import { GLOBAL_OPTIONS, type KnownOption } from './scan.ts';
+
+/** A flag with everything resolved: its field and whether it must be given. */
+export interface ResolvedFlag {
+  readonly key: string;
+  /** `--allow-category`. */
+  readonly name: string;
+  readonly field: AnyField;
+  readonly needed: boolean;
+  /** `<usd>`; empty for a switch. */
+  readonly placeholder: string;
+  readonly repeats: boolean;
+}
+
+interface RawRow {
+  readonly params?: Readonly<Record<string, AnyField>>;
+  readonly query?: Readonly<Record<string, AnyField>>;
+  readonly body?: Readonly<Record<string, AnyField>>;
+}
+
+/** The row of an operation, of the service or of the sandbox. */
+export function rowOf(name: RowName) {
+  const rows = { ...OPERATIONS, ...ADMIN_OPERATIONS };
+  return rows[name];
+}
+
+/** Flags of a command with their fields; references are looked up in the operation's row. */
+export function flagsOf(command: Command): readonly ResolvedFlag[] {
+  return Object.entries(command.flags).map(([key, source]) => {
+    const own: OwnFlag = typeof source === 'string' ? { field: fieldAt(command, source), needed: false } : source;
+    const needed = typeof source === 'string' ? own.field.must : own.needed;
+    const repeats = own.field.kind === 'list' || own.field.kind === 'map';
+    return {
+      key,
+      name: flagName(key),
+      field: own.field,
+      needed,
+      repeats,
+      placeholder: placeholder(own.field, own.placeholder),
+    };
+  });
+}
+
+function fieldAt(command: Command, reference: string): AnyField {
+  const [part = '', field = ''] = reference.split('.');
+  const row = command.operation === undefined ? undefined : (rowOf(command.operation) as RawRow);
+  const found = row?.[part as keyof RawRow]?.[field];
+  if (found === undefined) throw new CliError('internal', { message: `${command.path}: no field ${reference}` });
+  return found;
+}
+
+/** Every option a command takes: its own first, then those of every command. */
+export function optionsOf(command: Command): readonly KnownOption[] {
+  const own = flagsOf(command).map(({ name, field, placeholder: word, repeats }) => ({
+    name,
+    short: undefined,
+    placeholder: word,
+    repeats,
+    means: field.doc,
+    choices: field.choices ?? field.item?.choices,
+    field,
+  }));
+  return [...own, ...GLOBAL_OPTIONS];
+}

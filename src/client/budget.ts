@@ -1,0 +1,43 @@
+/** What all requests of a process share, so that a service in trouble is not made worse (RELIABILITY, section 2). */
+import type { Clock } from '../host.ts';
+
+const FULL = 500;
+
+export interface RetryBudget {
+  /** Takes tokens for a repetition; false when there are too few, and then there must be none. */
+  spend(tokens: number): boolean;
+  /** A clean success gives one back. */
+  refund(): void;
+  /** The service asked for a pause: nobody begins an attempt before it is over. */
+  pauseAll(ms: number): void;
+  /** Resolves when attempts may begin, or at once when stopped. */
+  untilAllowed(stop: AbortSignal): Promise<void>;
+}
+
+export function createBudget(clock: Clock): RetryBudget {
+  let tokens = FULL;
+  let pausedUntil = Number.NEGATIVE_INFINITY;
+  return {
+    spend(wanted) {
+      if (tokens < wanted) return false;
+      tokens -= wanted;
+      return true;
+    },
+    refund() {
+      tokens = Math.min(FULL, tokens + 1);
+    },
+    pauseAll(ms) {
+      pausedUntil = Math.max(pausedUntil, clock.monotonic() + ms);
+    },
+    async untilAllowed(stop) {
+      for (let until = Number.NEGATIVE_INFINITY; until < pausedUntil && !stop.aborted; ) {
+        until = pausedUntil;
+        const left = until - clock.monotonic();
+        if (left <= 0) return;
+        await clock.sleep(left, stop).catch((reason: unknown) => {
+          if (!stop.aborted) throw reason;
+        });
+      }
+    },
+  };
+}

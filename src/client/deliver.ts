@@ -1,0 +1,128 @@
+/** One request from its planned bytes to a settled outcome: attempts, waits, and reading back what was not shown. */
+import type { Delivery, DeliveryPolicy, PlannedRequest } from '../contract/service.ts';
+import { CliError } from '../errors.ts';
+import type { Clock, Randomness } from '../host.ts';
+import type { Secret } from '../secret.ts';
+import type { Asked } from './answer.ts';
+import { attempt, type Wire } from './attempt.ts';
+import type { RetryBudget } from './budget.ts';
+import type { OutcomeClass } from './classify.ts';
+import { isWrite } from './encode.ts';
+import type { Verdict } from './judge.ts';
+import { type Repeated, repeatWhileSafe, type Wait } from './repeat.ts';
+import { lookFor, readAlready, type Settling, settleWrite } from './settle.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface Delivering {
+  readonly wire: Wire;
+  readonly budget: RetryBudget;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly timeoutMs: number | undefined;
+  readonly onWait: ((wait: Wait) => void) | undefined;
+  /** Sends a reading operation, for looking at what came of a write. */
+  readonly read: (operation: string, input: Values) => Promise<Values>;
+}
+
+export interface Parcel {
+  readonly asked: Asked;
+  readonly plan: PlannedRequest;
+  readonly key: Secret;
+  /** Cut off what is in the air. */
+  readonly signals: readonly (AbortSignal | undefined)[];
+  readonly policy: DeliveryPolicy;
+}
+
+/** As `Delivery`, for reads too. */
+export interface Delivered extends Omit<Delivery, 'class'> {
+  readonly class: OutcomeClass;
+  /** Lists: whether the service says that more follow. */
+  readonly next?: boolean | undefined;
+}
+
+/** How often a refused reveal is asked for again: its limit is for a minute (§8). */
+const DETAILS_ATTEMPTS = 2;
+
+export async function deliverParcel(parcel: Parcel, delivering: Delivering): Promise<Delivered> {
+  const { asked, plan, key, signals, policy } = parcel;
+  const { row } = asked.target;
+  const stops = [...signals, policy.stop];
+  const settling: Settling = { ...delivering, signal: AbortSignal.any(stops.filter(stop => stop !== undefined)) };
+  const withKey = policy.keyHonoured && row.repeat === 'with-key' && plan.idempotencyKey !== undefined;
+  const repeated = await repeatWhileSafe(() => attempt(delivering.wire, { ...asked, plan, key, signals }), {
+    ...delivering,
+    signals: stops,
+    ambiguousAgain: withKey || (row.repeat === 'freely' && isWrite(row)),
+    ...(row.effect === 'reveals-secret' && { throttledAttempts: DETAILS_ATTEMPTS }),
+    ...(isWrite(row) && row.readBack !== undefined && { shown: () => shownByReading(asked, settling) }),
+  });
+  return concluded(repeated, asked, settling);
+}
+
+/** A state that is there after all: the lost answer said yes, as far as anybody can tell. */
+async function shownByReading(asked: Asked, settling: Settling): Promise<Verdict | undefined> {
+  const resource = await lookFor(asked, settling);
+  if (resource === undefined) return undefined;
+  const decoded = { result: resource, problems: [], contradicts: false, warnings: [] };
+  return { class: 'done', status: 200, requestId: undefined, decoded, reread: true };
+}
+
+async function concluded(repeated: Repeated, asked: Asked, settling: Settling): Promise<Delivered> {
+  const { verdict, ...facts } = repeated;
+  const { status, requestId } = verdict;
+  const known = { ...facts, status, requestId, changed: true, reread: false };
+  switch (verdict.class) {
+    case 'done': {
+      const { result, next } = verdict.decoded;
+      return { ...known, class: 'done', result, next, reread: verdict.reread === true };
+    }
+    case 'unverified':
+      try {
+        return { ...known, class: 'done', result: await settleWrite(asked, verdict, settling), reread: true };
+      } catch (thrown) {
+        if (!(thrown instanceof CliError)) throw thrown;
+        return { ...known, class: 'unverified', result: verdict.partial, error: thrown };
+      }
+    case 'refused':
+      return refused(verdict, { asked, settling, known });
+    default:
+      return { ...known, class: verdict.class, error: verdict.error, refusal: verdict.refusal };
+  }
+}
+
+type Refused = Extract<Verdict, { again: boolean }>;
+type Known = Omit<Delivered, 'class'>;
+
+interface Surrounded {
+  readonly asked: Asked;
+  readonly settling: Settling;
+  readonly known: Known;
+}
+
+async function refused(verdict: Refused, { asked, settling, known }: Surrounded): Promise<Delivered> {
+  try {
+    const already = await readAlready(asked, verdict.error, settling);
+    // After an ambiguous attempt of ours, "already so" is most likely our own doing.
+    if (already !== undefined) {
+      return { ...known, class: 'done', result: already, changed: known.doubted, reread: true };
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof CliError)) throw thrown;
+    return { ...known, class: 'refused', error: thrown, refusal: verdict.refusal };
+  }
+  return { ...known, class: 'refused', error: verdict.error, refusal: verdict.refusal };
+}
+
+/** The delivery of a write; a class that only reads can have is a bug in the table. */
+export function asDelivery({ next: _next, ...delivered }: Delivered): Delivery {
+  const { class: outcome } = delivered;
+  if (outcome !== 'read_failed' && outcome !== 'unreadable') return { ...delivered, class: outcome };
+  throw new CliError('internal', { message: 'a read was delivered as a write', ...delivered.error?.facts });
+}
+
+/** There is no key, or no way to the service that could be tried. */
+export function undeliverable(error: CliError): Delivery {
+  const none = { sent: false, attempts: 0, throttled: false, doubted: false, changed: false, reread: false };
+  return { ...none, class: 'not_sent', error: error.with({ outcome: 'not_sent' }) };
+}

@@ -1,0 +1,13 @@
+import { command } from '../../cli/command.ts';
+import { type CompletionShell, completionStub } from '../../cli/completion-stubs.ts';
+
+/** A command that prints the completion script of one shell, the same text as the file in `completions/`. */
+export function printsStub(shell: CompletionShell, install: string) {
+  return command({
+    path: `completion ${shell}`,
+    summary: `Print the completion script for ${shell}`,
+    examples: [{ does: 'Where the shell finds it at its next start', run: install }],
+    run: async () => completionStub(shell),
+    show: script => ({ noun: 'script', columns: [], verbatim: script }),
+  });
+}

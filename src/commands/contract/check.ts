@@ -1,0 +1,120 @@
+import { command } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
+import { OURS, option } from '../../cli/flag.ts';
+import { usage } from '../../cli/values.ts';
+import type { ReadName } from '../../contract/calls.ts';
+import { flag } from '../../contract/field.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
+import { CliError, type ErrorKind } from '../../errors.ts';
+import { cents } from '../../money.ts';
+import type { Column, Row } from '../../terminal/view.ts';
+import { bestBin } from '../bins/rank.ts';
+
+const COLUMNS: readonly Column[] = [
+  { field: 'operation', title: 'OPERATION', kind: 'text', priority: 1 },
+  { field: 'result', title: 'RESULT', kind: 'word', priority: 1 },
+  { field: 'route', title: 'ROUTE', kind: 'text', priority: 3 },
+  { field: 'detail', title: 'DETAIL', kind: 'text', priority: 2, shrink: true },
+];
+
+/** Asks every reading route once and tells which answer as the contract says. */
+export const checkContract = command({
+  path: 'contract check',
+  summary: 'Ask every reading route and compare the answers with the contract',
+  about: [
+    'Only GET requests are made. A route that needs an id is asked with one that the lists hold; without any it is skipped.',
+    '--probe-idempotency also uses one key twice for create, fund and withdraw, terminates the card it made, and remembers for this address whether keys are honoured. It writes, and refuses a live key.',
+  ],
+  flags: {
+    probeIdempotency: option(
+      flag({ doc: 'Find out whether idempotency keys are honoured; test keys only.', basis: OURS }),
+    ),
+  },
+  examples: [{ does: 'Reading routes only', run: 'contract check' }],
+  async run(ctx, { probeIdempotency = false }) {
+    if (ctx.dryRun) throw usage('contract check has no dry run: without --probe-idempotency it only reads');
+    const checked = await readingRoutes(ctx);
+    const probed = probeIdempotency ? await probe(ctx) : [];
+    return { rows: [...checked, ...probed], probed: probeIdempotency };
+  },
+  show({ rows }) {
+    async function* batches() {
+      yield rows;
+    }
+    const wrong = rows.filter(({ result }) => result === 'wrong');
+    return {
+      listing: { batches: batches(), page: () => ({ total: rows.length }) },
+      noun: 'route',
+      idField: 'operation',
+      columns: COLUMNS,
+      ...(wrong.length > 0 && { failure: mismatch(wrong) }),
+    };
+  },
+});
+
+async function readingRoutes(ctx: Context): Promise<Row[]> {
+  const reader = await ctx.reader();
+  const overrides = (await ctx.overrides()).operations;
+  const ids: { card?: string; webhook?: string } = {};
+  const rows: Row[] = [];
+  const asked = Object.entries(OPERATIONS).filter(([, { effect }]) => effect === 'read');
+  // Lists first: they hold the ids that the single reads need.
+  for (const [name, row] of asked.sort(([, one], [, other]) => Number('params' in one) - Number('params' in other))) {
+    const input = 'params' in row ? idInput(row.params, ids) : {};
+    const { path } = { ...row, ...(Object.hasOwn(overrides, name) ? overrides[name] : {}) };
+    const route = `GET ${path}`;
+    if (input === undefined) {
+      rows.push({ operation: name, result: 'skipped', route, detail: 'there is no id to ask with' });
+      continue;
+    }
+    const { answer, ...told } = await ask(() => reader.read(name as ReadName, input as never));
+    rows.push({ operation: name, ...told, route });
+    const [first] = (answer as { data?: readonly { id?: unknown }[] } | undefined)?.data ?? [];
+    if (typeof first?.id !== 'string') continue;
+    if (name === 'cards.list') ids.card = first.id;
+    if (name === 'webhooks.list') ids.webhook = first.id;
+  }
+  return rows;
+}
+
+function idInput(params: object, { card, webhook }: { card?: string; webhook?: string }): object | undefined {
+  if ('card_id' in params) return card === undefined ? undefined : { card_id: card };
+  return webhook === undefined ? undefined : { webhook_id: webhook };
+}
+
+/** What the key or the network cannot do is no finding about a route, so it ends the check. */
+const ENDING: readonly ErrorKind[] = ['not_authenticated', 'interrupted', 'terminated', 'guarded', 'usage', 'internal'];
+
+interface Told {
+  readonly answer?: unknown;
+  readonly result: 'fits' | 'wrong';
+  readonly detail: string;
+}
+
+async function ask(read: () => Promise<unknown>): Promise<Told> {
+  try {
+    return { answer: await read(), result: 'fits', detail: '' };
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || ENDING.includes(thrown.kind)) throw thrown;
+    return { result: 'wrong', detail: thrown.message };
+  }
+}
+
+async function probe(ctx: Context): Promise<Row[]> {
+  const { id } = await bestBin(ctx, cents(100));
+  const probed = await (await ctx.journal()).probe(id);
+  return probed.map(({ operation, capability, text }) => ({
+    operation,
+    result: capability.key,
+    route: 'key',
+    detail: text,
+  }));
+}
+
+function mismatch(wrong: readonly Row[]): CliError {
+  const names = wrong.map(({ operation }) => String(operation)).join(', ');
+  return new CliError('contract_mismatch', {
+    message: `${wrong.length} route${wrong.length === 1 ? ' does' : 's do'} not answer as the contract says: ${names}`,
+    hint: 'cardwright contract show --assumed',
+  });
+}

@@ -1,0 +1,19 @@
+import { command } from '../../cli/command.ts';
+import { ENVIRONMENT } from '../../cli/environment.ts';
+import { showTopic } from './topic.ts';
+
+/** The table of environment variables. */
+export const helpEnvironment = command({
+  path: 'help environment',
+  summary: 'Environment variables and what they mean',
+  examples: [{ does: 'As data', run: 'help environment --json' }],
+  run: async () => ENVIRONMENT,
+  show: rows =>
+    showTopic({
+      noun: 'variable',
+      fields: ['name', 'option', 'means'],
+      rows,
+      before: ['An option on the command line goes before its variable. An empty variable counts as not set.'],
+      list: rows.map(({ name, option, means }) => [name, option === null ? means : `${means} (${option})`]),
+    }),
+});

@@ -1,0 +1,24 @@
+import { command } from '../../cli/command.ts';
+import { GLOBALS, type GlobalOption } from '../../cli/globals.ts';
+import { showTopic } from './topic.ts';
+
+/** The options every command takes. */
+export const helpOptions = command({
+  path: 'help options',
+  summary: 'The options every command takes',
+  examples: [{ does: 'As data', run: 'help options --json' }],
+  run: async () =>
+    (GLOBALS as readonly GlobalOption[]).map(({ name, short, value, means, env }) => ({
+      option: `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`,
+      variable: env ?? null,
+      means,
+    })),
+  show: rows =>
+    showTopic({
+      noun: 'option',
+      fields: ['option', 'variable', 'means'],
+      rows,
+      before: ['They stand before or after the words of the command.'],
+      list: rows.map(({ option, variable, means }) => [option, variable === null ? means : `${means} (${variable})`]),
+    }),
+});

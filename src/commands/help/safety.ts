@@ -1,0 +1,55 @@
+import { command } from '../../cli/command.ts';
+import { showTopic } from './topic.ts';
+
+const RULES = [
+  {
+    rule: 'keys',
+    means:
+      'No option takes an API key, a card number, a CVV or a signing secret: it would be visible in the process list. They come from the environment, a file, standard input or a prompt.',
+  },
+  {
+    rule: 'origin',
+    means: 'A stored key is bound to its address and sent nowhere else. Redirects are never followed.',
+  },
+  {
+    rule: 'look first',
+    means: '--dry-run shows method, path, body and idempotency key of a write and sends nothing.',
+  },
+  {
+    rule: 'confirm',
+    means:
+      'Terminating asks for the last four digits of the card, for several cards for their count. --yes answers for you. Questions are asked only on a terminal; a piped y is no answer.',
+  },
+  {
+    rule: 'live',
+    means:
+      'With a live key a write asks first. Off a terminal it needs --yes and --live <profile> naming the profile; freezing needs --live alone. Otherwise exit 14, and nothing was sent.',
+  },
+  { rule: 'test only', means: 'CARDWRIGHT_TEST_ONLY=1 refuses every live key.' },
+  { rule: 'read only', means: 'cardwright profiles set <profile> read_only true refuses every write.' },
+  {
+    rule: 'reveal',
+    means:
+      'Number and CVV are shown by cards details alone, after the last four digits, on a screen of its own. Off a terminal that takes --reveal and one of --print and --out.',
+  },
+  {
+    rule: 'unknown',
+    means:
+      'Exit 11 means: sent, and no trustworthy answer came. Look before you repeat: a second run could move money twice.',
+  },
+] as const;
+
+/** The guards, one line each. */
+export const helpSafety = command({
+  path: 'help safety',
+  summary: 'What is guarded, and what is never done',
+  examples: [{ does: 'As data', run: 'help safety --json' }],
+  run: async () => RULES,
+  show: rows =>
+    showTopic({
+      noun: 'rule',
+      fields: ['rule', 'means'],
+      rows,
+      list: rows.map(({ rule, means }) => [rule, means]),
+    }),
+});

@@ -1,0 +1,56 @@
+import { command } from '../../cli/command.ts';
+import { showTopic } from './topic.ts';
+
+const ADVICE = [
+  {
+    topic: 'who',
+    means:
+      'Off a terminal no profile is assumed: give --sandbox or --profile, or set CARDWRIGHT_API_KEY and CARDWRIGHT_BASE_URL.',
+  },
+  {
+    topic: 'data',
+    means:
+      '--json on every command. Names of fields, flags and exit codes are a promise; wording of human text is not.',
+  },
+  {
+    topic: 'ids',
+    means: '-q prints the new id, -o id one id a line. Commands that take several cards read ids from - as well.',
+  },
+  {
+    topic: 'questions',
+    means:
+      'Nothing is asked with --no-input, a machine format, CI set or without a terminal: what is missing is exit 2, what must be confirmed exit 3 unless --yes stands there.',
+  },
+  {
+    topic: 'errors',
+    means:
+      'With --json the last line of standard error is {"error": {...}} with kind, message, exit_code, retryable and outcome: not_sent, refused, unknown or done.',
+  },
+  {
+    topic: 'repeating',
+    means: 'Repeat on 7 and 12. Never blindly on 11. An --idempotency-key of your own makes one intent one intent.',
+  },
+  {
+    topic: 'all pages',
+    means: 'Lists print one page. --all reads every page, --limit as many as it takes.',
+  },
+  {
+    topic: 'the tree',
+    means: 'cardwright commands --json lists every command with options, choices, effect and exit codes.',
+  },
+] as const;
+
+/** What a program that runs this one should know. */
+export const helpScripting = command({
+  path: 'help scripting',
+  summary: 'What scripts, CI and agents can rely on',
+  examples: [{ does: 'As data', run: 'help scripting --json' }],
+  run: async () => ADVICE,
+  show: rows =>
+    showTopic({
+      noun: 'advice',
+      fields: ['topic', 'means'],
+      rows,
+      list: rows.map(({ topic, means }) => [topic, means]),
+    }),
+});

@@ -1,0 +1,63 @@
+/** How operations and their rows are shown. Field names are ours; amounts are JSON numbers in USD. */
+import type { OpDetail, OpRow, OpSummary, RowOutcome } from '../../journal/types.ts';
+import { toUsd } from '../../money.ts';
+import type { Column, Row } from '../../terminal/view.ts';
+
+export const OP_COLUMNS: readonly Column[] = [
+  { field: 'op', title: 'OP', kind: 'id', priority: 1 },
+  { field: 'command', title: 'COMMAND', kind: 'text', priority: 2 },
+  { field: 'state', title: 'STATE', kind: 'word', priority: 1 },
+  { field: 'rows', title: 'ROWS', kind: 'integer', priority: 3 },
+  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 2 },
+  { field: 'profile', title: 'PROFILE', kind: 'text', priority: 4 },
+  { field: 'started_at', title: 'AGE', kind: 'time', priority: 3 },
+];
+
+export const ROW_COLUMNS: readonly Column[] = [
+  { field: 'row', title: 'ROW', kind: 'integer', priority: 1 },
+  { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
+  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
+  { field: 'last4', title: 'LAST4', kind: 'word', priority: 2 },
+  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 2 },
+  { field: 'error', title: 'ERROR', kind: 'text', priority: 2 },
+  { field: 'request_id', title: 'REQUEST', kind: 'text', priority: 4 },
+];
+
+export function summaryRow({ op, command, state, rows, counts, cents, profile, mode, started_at }: OpSummary): Row {
+  return { op, command, state, rows, ...counts, amount: toUsd(cents), profile, mode, started_at };
+}
+
+export function detailRow({ rowsInDetail, origin, ...summary }: OpDetail): Row {
+  return { ...summaryRow(summary), origin, items: rowsInDetail.map(itemRow) };
+}
+
+export function itemRow(row: OpRow): Row {
+  const { cardId, amount, idempotencyKey, requestId, sentAt, checkedAt, state, ...rest } = row;
+  const named = {
+    outcome: state,
+    card_id: cardId,
+    amount: amount === undefined ? undefined : toUsd(amount),
+    idempotency_key: idempotencyKey,
+    request_id: requestId,
+    sent_at: sentAt,
+    checked_at: checkedAt,
+  };
+  return withoutUndefined({ ...rest, ...named });
+}
+
+/** The row of a bulk result: `row,outcome,card_id,last4,amount,error,request_id`. */
+export function outcomeRow({ row, outcome, cardId, last4, amount, error, requestId }: RowOutcome): Row {
+  return {
+    row,
+    outcome,
+    card_id: cardId ?? null,
+    last4: last4 ?? null,
+    amount: amount === undefined ? null : toUsd(amount),
+    error: error === undefined ? null : (error.facts.service?.error ?? error.kind),
+    request_id: requestId ?? error?.facts.service?.request_id ?? null,
+  };
+}
+
+function withoutUndefined(row: Row): Row {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined));
+}

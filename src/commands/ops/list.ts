@@ -1,0 +1,35 @@
+import { command } from '../../cli/command.ts';
+import { OP_COLUMNS, summaryRow } from './columns.ts';
+
+/** Lists the money operations and bulk runs of this machine. */
+export const listOps = command({
+  path: 'ops list',
+  summary: 'List the money operations and bulk runs of this machine',
+  about: [
+    'STATE is finished, unknown (sent, and no trustworthy answer came), open (rows that were not sent), running or damaged. Nothing is asked of the service.',
+  ],
+  examples: [
+    { does: 'All of them, newest first', run: 'ops list' },
+    { does: 'Their ids', run: 'ops list -o id' },
+  ],
+  run: async ctx => (await ctx.journal()).list(),
+  show(found) {
+    async function* batches() {
+      yield found.map(summaryRow);
+    }
+    const unsettled = found.filter(({ state }) => state === 'unknown').length;
+    return {
+      listing: {
+        batches: batches(),
+        page: () => ({ total: found.length }),
+        footer: count =>
+          unsettled === 0
+            ? `${count} operation${count === 1 ? '' : 's'}.`
+            : `${unsettled} unknown: cardwright ops resume <op>`,
+      },
+      noun: 'operation',
+      idField: 'op',
+      columns: OP_COLUMNS,
+    };
+  },
+});

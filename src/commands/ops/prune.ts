@@ -1,0 +1,31 @@
+import { command } from '../../cli/command.ts';
+
+/** Removes the journals of operations that were finished more than 90 days ago. */
+export const pruneOps = command({
+  path: 'ops prune',
+  summary: 'Remove the journals of operations finished more than 90 days ago',
+  about: ['Whatever is open or unknown is kept, however old. --dry-run names what would go.'],
+  examples: [
+    { does: 'Look first', run: 'ops prune --dry-run' },
+    { does: 'Remove them', run: 'ops prune' },
+  ],
+  async run(ctx) {
+    const removed = await (await ctx.journal()).prune({ dryRun: ctx.dryRun });
+    return { removed, dry: ctx.dryRun };
+  },
+  show({ removed, dry }) {
+    async function* batches() {
+      yield removed.map(op => ({ op }));
+    }
+    return {
+      listing: {
+        batches: batches(),
+        page: () => ({ total: removed.length }),
+        footer: count => `${count} ${dry ? 'would be removed' : 'removed'}.`,
+      },
+      noun: 'operation',
+      idField: 'op',
+      columns: [{ field: 'op', title: 'OP', kind: 'id', priority: 1 }],
+    };
+  },
+});

@@ -1,0 +1,32 @@
+import { command } from '../../cli/command.ts';
+import { needs, OURS, optionalArgument } from '../../cli/flag.ts';
+import { usage } from '../../cli/values.ts';
+import { choice, integer, must, text } from '../../contract/field.ts';
+import { op } from './arguments.ts';
+import { showDetail } from './show.ts';
+
+/** Settles rows by hand, for what only a person or the service's support can know. */
+export const resolveOp = command({
+  path: 'ops resolve',
+  summary: 'Settle rows by hand, with a note',
+  about: ['Nothing is sent. The note stays in the journal beside what was found.'],
+  args: {
+    op,
+    row: optionalArgument(integer({ doc: 'Only this row; every open or unknown one otherwise.', basis: OURS, min: 1 })),
+  },
+  flags: {
+    as: needs(choice(['done', 'not-done'], { doc: 'What it came to.', basis: OURS })),
+    note: needs(must(text({ doc: 'How you know.', basis: OURS, maxLength: 500 })), '<text>'),
+  },
+  examples: [
+    {
+      does: 'The support has confirmed it',
+      run: 'ops resolve op_00000000000000000000000001 1 --as done --note "ticket 4711"',
+    },
+  ],
+  async run(ctx, { op, row, as, note }) {
+    if (ctx.dryRun) throw usage('ops resolve sends nothing to the service; it has no dry run');
+    return (await ctx.journal()).resolve({ op, row, as, note });
+  },
+  show: showDetail,
+});

@@ -1,0 +1,67 @@
+import type { Shown } from '../../cli/command.ts';
+import { command } from '../../cli/command.ts';
+import type { OpDetail, OpRow } from '../../journal/types.ts';
+import { dollars } from '../../money.ts';
+import { op } from './arguments.ts';
+import { detailRow, itemRow, OP_COLUMNS, ROW_COLUMNS } from './columns.ts';
+
+/** Shows one operation: what was asked, what was sent when, what is known. */
+export const showOp = command({
+  path: 'ops show',
+  summary: 'Show one operation: what was asked, sent and found',
+  args: { op },
+  examples: [{ does: 'Every row of it', run: 'ops show op_00000000000000000000000001' }],
+  run: async (ctx, { op }) => (await ctx.journal()).show(op),
+  show: showDetail,
+});
+
+export function showDetail(detail: OpDetail): Shown {
+  const { op, command: asked, state, started_at, profile, mode, origin, rowsInDetail, cents } = detail;
+  const [only] = rowsInDetail;
+  const single = rowsInDetail.length === 1 && only !== undefined;
+  return {
+    data: detailRow(detail),
+    noun: 'operation',
+    idField: 'op',
+    columns: OP_COLUMNS,
+    blocks: [
+      {
+        kind: 'pairs',
+        pairs: [
+          ['Operation', op],
+          ['Command', asked],
+          ['State', state],
+          ['Begun', started_at],
+          ['Profile', `${profile}, ${{ sandbox: 'sandbox', test: 'TEST', live: 'LIVE' }[mode]}, ${origin}`],
+          ['Amount', dollars(cents)],
+          ...(single ? rowPairs(only) : []),
+        ],
+      },
+      ...(single ? [] : [{ kind: 'table', columns: ROW_COLUMNS, rows: rowsInDetail.map(itemRow) } as const]),
+    ],
+    notes: nextSteps(detail),
+  };
+}
+
+function rowPairs(row: OpRow): [string, string][] {
+  const pairs: [string, string | undefined][] = [
+    ['Outcome', row.state],
+    ['Card', row.cardId],
+    ['Label', row.label],
+    ['Sent', row.sentAt],
+    ['Why', row.reason],
+    ['Checked', row.checks === undefined ? undefined : `${row.found} (${row.checks} times, last ${row.checkedAt})`],
+    ['Resolved', row.resolved === undefined ? undefined : `${row.resolved.as}: ${row.resolved.note}`],
+    ['Key', row.idempotencyKey],
+    ['Request', row.requestId],
+  ];
+  return pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);
+}
+
+function nextSteps({ op, state }: OpDetail): readonly string[] {
+  if (state !== 'unknown' && state !== 'open') return [];
+  return [
+    `Look and settle: cardwright ops resume ${op}`,
+    `Settle by hand: cardwright ops resolve ${op} --as done|not-done --note "..."`,
+  ];
+}

@@ -1,0 +1,27 @@
+import { command } from '../../../cli/command.ts';
+import { argument, OURS, option } from '../../../cli/flag.ts';
+import { choice, text } from '../../../contract/field.ts';
+import { CLOCK_MODES } from '../../../contract/sandbox-clock.ts';
+import { runAdmin } from '../simulate/run-admin.ts';
+import { showClock } from './shown.ts';
+
+/** Sets the clock, backwards too. */
+export const setSandboxClock = command({
+  path: 'sandbox clock set',
+  summary: 'Set the clock of the sandbox, backwards too',
+  about: ['What becomes due by it happens before the next request. To see it happen in order: sandbox clock advance.'],
+  operation: 'clock.set',
+  args: { mode: argument(choice(CLOCK_MODES, { doc: 'How it shall go.', basis: OURS })) },
+  flags: {
+    // Not a time word: `7d` would be a time in the past of another clock.
+    at: option(text({ doc: 'What it shall show, ISO 8601 UTC.', basis: OURS }), '<time>'),
+    rate: 'body.rate',
+  },
+  examples: [
+    { does: 'Stop it', run: 'sandbox clock set frozen' },
+    { does: 'A minute a second', run: 'sandbox clock set scaled --rate 60' },
+    { does: 'Real time again', run: 'sandbox clock set real' },
+  ],
+  run: (ctx, { mode, at, rate }) => runAdmin(ctx, 'clock.set', { mode, at, rate }),
+  show: showClock,
+});

@@ -1,0 +1,13 @@
+import { command } from '../../../cli/command.ts';
+import { runAdmin } from '../simulate/run-admin.ts';
+import { showClock } from './shown.ts';
+
+/** What the clock shows. */
+export const showSandboxClock = command({
+  path: 'sandbox clock show',
+  summary: 'Show the clock of the sandbox',
+  operation: 'clock.show',
+  examples: [{ does: 'In words', run: 'sandbox clock show' }],
+  run: ctx => runAdmin(ctx, 'clock.show', {}),
+  show: showClock,
+});

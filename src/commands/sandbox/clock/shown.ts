@@ -1,0 +1,54 @@
+/** How the clock of the sandbox is shown. */
+import type { Shown } from '../../../cli/command.ts';
+import type { AdminOperations } from '../../../contract/calls.ts';
+import type { ResultOf } from '../../../contract/operation.ts';
+import type { Column } from '../../../terminal/view.ts';
+
+export type Clock = ResultOf<AdminOperations['clock.show']>;
+export type Advanced = ResultOf<AdminOperations['clock.advance']>;
+
+const COLUMNS: readonly Column[] = [
+  { field: 'now', title: 'NOW', kind: 'time', priority: 1 },
+  { field: 'mode', title: 'MODE', kind: 'word', priority: 1 },
+];
+
+const FIRED: readonly Column[] = [
+  { field: 'due_at', title: 'AT', kind: 'text', priority: 1 },
+  { field: 'kind', title: 'WHAT', kind: 'word', priority: 1 },
+  { field: 'ref', title: 'OF', kind: 'id', priority: 1 },
+];
+
+export function showClock(clock: Clock): Shown {
+  const rate: Column = { field: 'rate', title: 'RATE', kind: 'number', priority: 2 };
+  return {
+    noun: 'clock',
+    idField: 'now',
+    columns: [...COLUMNS, rate],
+    blocks: [
+      {
+        kind: 'pairs',
+        pairs: [
+          ['Clock', clock.now],
+          ['Mode', inWords(clock)],
+        ],
+      },
+    ],
+  };
+}
+
+function inWords({ mode, rate }: Clock): string {
+  return mode === 'scaled' ? `scaled, ${rate} seconds a second` : mode;
+}
+
+export function showAdvanced({ now, fired }: Advanced): Shown {
+  const things = fired.length === 1 ? 'One thing' : `${fired.length} things`;
+  return {
+    noun: 'clock',
+    idField: 'now',
+    columns: COLUMNS,
+    blocks: [
+      { kind: 'line', text: `${now}. ${fired.length === 0 ? 'Nothing' : things} happened on the way.` },
+      ...(fired.length === 0 ? [] : [{ kind: 'table', columns: FIRED, rows: fired } as const]),
+    ],
+  };
+}

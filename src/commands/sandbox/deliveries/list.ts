@@ -1,0 +1,45 @@
+import { command } from '../../../cli/command.ts';
+import { PAGING_FLAGS, pagedListing } from '../../../cli/listing.ts';
+import { DELIVERY_COLUMNS, type Delivery, lastAnswer } from './columns.ts';
+
+/** Lists deliveries with every attempt. */
+export const listDeliveries = command({
+  path: 'sandbox deliveries list',
+  summary: 'List deliveries to subscriptions with their attempts, newest first',
+  about: [
+    'Sent by sandbox start, sandbox exec and a running webhooks listen; until one of them runs, deliveries wait. --json shows each attempt with what was sent and what came back.',
+  ],
+  operation: 'deliveries',
+  flags: {
+    webhook: 'query.webhook_id',
+    event: 'query.event',
+    eventId: 'query.event_id',
+    state: 'query.state',
+    page: 'query.page',
+    perPage: 'query.per_page',
+    ...PAGING_FLAGS,
+  },
+  examples: [
+    { does: 'The newest', run: 'sandbox deliveries list' },
+    { does: 'What did not arrive, with every attempt', run: 'sandbox deliveries list --state failed --all --json' },
+  ],
+  async run(ctx, { webhook, event, eventId, state, page, perPage, all, limit }) {
+    const admin = await ctx.sandbox();
+    const pages = admin.pages('deliveries', {
+      webhook_id: webhook,
+      event,
+      event_id: eventId,
+      state,
+      page,
+      per_page: perPage,
+    });
+    return pagedListing(withLast(pages), { noun: 'delivery', all, limit });
+  },
+  show: listing => ({ listing, noun: 'delivery', columns: DELIVERY_COLUMNS }),
+});
+
+async function* withLast<P>(pages: AsyncIterable<P & { readonly data: readonly Delivery[] }>) {
+  for await (const page of pages) {
+    yield { ...page, data: page.data.map(row => ({ ...row, last: lastAnswer(row) })) };
+  }
+}

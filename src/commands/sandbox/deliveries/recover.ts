@@ -1,0 +1,30 @@
+import { command } from '../../../cli/command.ts';
+import { webhook } from '../../webhooks/columns.ts';
+import { runAdmin } from '../simulate/run-admin.ts';
+
+/** Sends a subscription what it missed. */
+export const recoverDeliveries = command({
+  path: 'sandbox deliveries recover',
+  summary: 'Send a subscription all events since a time that it did not get',
+  about: ['Also those that came while it was disabled. An event that was delivered, or is on its way, is left out.'],
+  operation: 'deliveries.recover',
+  args: { webhook },
+  flags: { since: 'body.since' },
+  examples: [{ does: 'What was missed in the last hour', run: 'sandbox deliveries recover wh_1 --since 1h' }],
+  run: (ctx, { webhook, since }) => runAdmin(ctx, 'deliveries.recover', { webhook_id: webhook, since }),
+  show: ({ webhook_id, since, queued }) => ({
+    noun: 'recovery',
+    idField: 'webhook_id',
+    columns: [
+      { field: 'webhook_id', title: 'WEBHOOK', kind: 'id', priority: 1 },
+      { field: 'since', title: 'SINCE', kind: 'time', priority: 2 },
+      { field: 'queued', title: 'QUEUED', kind: 'integer', priority: 1 },
+    ],
+    blocks: [
+      {
+        kind: 'line',
+        text: `${queued} ${queued === 1 ? 'event goes' : 'events go'} to ${webhook_id} again, from ${since} on.`,
+      },
+    ],
+  }),
+});

@@ -1,0 +1,14 @@
+import { command } from '../../../cli/command.ts';
+import { runAdmin } from '../simulate/run-admin.ts';
+import { delivery, showQueued } from './columns.ts';
+
+/** Sends something once more. */
+export const redeliver = command({
+  path: 'sandbox deliveries redeliver',
+  summary: 'Send something once more, with the same event id and the same bytes',
+  operation: 'deliveries.redeliver',
+  args: { delivery },
+  examples: [{ does: 'Once more', run: 'sandbox deliveries redeliver dlv_1' }],
+  run: (ctx, { delivery }) => runAdmin(ctx, 'deliveries.redeliver', { delivery_id: delivery }),
+  show: showQueued,
+});

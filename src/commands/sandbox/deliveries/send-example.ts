@@ -1,0 +1,21 @@
+import { command } from '../../../cli/command.ts';
+import { webhook } from '../../webhooks/columns.ts';
+import { checkEvents } from '../../webhooks/events-flag.ts';
+import { runAdmin } from '../simulate/run-admin.ts';
+import { showQueued } from './columns.ts';
+
+/** Sends a made-up event. */
+export const sendExample = command({
+  path: 'sandbox deliveries send-example',
+  summary: 'Send a subscription an example of an event',
+  about: ['The payload is made up and signed like every other. It goes whatever events the subscription asked for.'],
+  operation: 'deliveries.example',
+  args: { webhook },
+  flags: { event: 'body.event' },
+  examples: [{ does: 'A settlement', run: 'sandbox deliveries send-example wh_1 --event transaction.settled' }],
+  run(ctx, { webhook, event }) {
+    checkEvents([event]);
+    return runAdmin(ctx, 'deliveries.example', { webhook_id: webhook, event });
+  },
+  show: showQueued,
+});

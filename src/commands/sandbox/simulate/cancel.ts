@@ -1,0 +1,15 @@
+import { command } from '../../../cli/command.ts';
+import { challenge } from './arguments.ts';
+import { showSimulated } from './outcome.ts';
+import { runAdmin } from './run-admin.ts';
+
+/** The card holder gives up. */
+export const simulateCancel = command({
+  path: 'sandbox simulate cancel',
+  summary: 'The card holder cancels a 3DS challenge',
+  operation: 'simulate.cancel',
+  args: { challenge },
+  examples: [{ does: 'No code is typed', run: 'sandbox simulate cancel tds_1' }],
+  run: (ctx, { challenge }) => runAdmin(ctx, 'simulate.cancel', { challenge_id: challenge }),
+  show: showSimulated,
+});

@@ -1,0 +1,26 @@
+import { command } from '../../../cli/command.ts';
+import { argument, OURS } from '../../../cli/flag.ts';
+import { text } from '../../../contract/field.ts';
+import { showSimulated } from './outcome.ts';
+import { runAdmin } from './run-admin.ts';
+
+/** Ids of the sandbox say what they are. */
+const isChallenge = (id: string) => id.startsWith('tds_');
+
+/** The time of an authorization or a challenge is over. */
+export const simulateExpire = command({
+  path: 'sandbox simulate expire',
+  summary: 'The time of an authorization or a 3DS challenge is over',
+  about: ['Only this one ends, the clock stays; sandbox clock advance lets time pass for all of them.'],
+  operation: 'simulate.expire',
+  args: { pending: argument(text({ doc: 'Authorization or challenge.', basis: OURS })) },
+  examples: [
+    { does: 'Give a hold back', run: 'sandbox simulate expire txn_1' },
+    { does: 'Let a code run out', run: 'sandbox simulate expire tds_1' },
+  ],
+  run: (ctx, { pending }) =>
+    isChallenge(pending)
+      ? runAdmin(ctx, 'simulate.challenge-expire', { challenge_id: pending })
+      : runAdmin(ctx, 'simulate.expire', { authorization_id: pending }),
+  show: showSimulated,
+});

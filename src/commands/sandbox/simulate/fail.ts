@@ -1,0 +1,15 @@
+import { command } from '../../../cli/command.ts';
+import { deposit } from './arguments.ts';
+import { showSimulated } from './outcome.ts';
+import { runAdmin } from './run-admin.ts';
+
+/** A pending deposit never comes. */
+export const simulateFail = command({
+  path: 'sandbox simulate fail',
+  summary: 'A pending deposit fails and is never credited',
+  operation: 'simulate.fail',
+  args: { deposit },
+  examples: [{ does: 'It was dropped from the chain', run: 'sandbox simulate fail dep_1' }],
+  run: (ctx, { deposit }) => runAdmin(ctx, 'simulate.fail', { deposit_id: deposit }),
+  show: showSimulated,
+});

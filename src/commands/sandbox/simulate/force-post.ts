@@ -1,0 +1,21 @@
+import { command } from '../../../cli/command.ts';
+import { showSimulated } from './outcome.ts';
+import { runAdmin } from './run-admin.ts';
+
+/** A merchant posts without asking. */
+export const simulateForcePost = command({
+  path: 'sandbox simulate force-post',
+  summary: 'A merchant posts a settlement that nobody authorized',
+  about: ['It is never declined: the balance may fall below 0, and a terminated card takes it from the wallet.'],
+  operation: 'simulate.force-post',
+  flags: {
+    card: 'body.card_id',
+    amount: 'body.amount',
+    merchant: 'body.merchant',
+    mcc: 'body.mcc',
+    country: 'body.country',
+  },
+  examples: [{ does: 'A toll road', run: 'sandbox simulate force-post --card card_1 --amount 12 --mcc 4784' }],
+  run: (ctx, { card, ...purchase }) => runAdmin(ctx, 'simulate.force-post', { card_id: card, ...purchase }),
+  show: showSimulated,
+});

@@ -1,0 +1,18 @@
+import { command } from '../../../cli/command.ts';
+import { authorization } from './arguments.ts';
+import { showSimulated } from './outcome.ts';
+import { runAdmin } from './run-admin.ts';
+
+/** The merchant asks for more. */
+export const simulateIncrement = command({
+  path: 'sandbox simulate increment',
+  summary: 'The merchant asks for more on a pending authorization',
+  about: ['The checks of an authorization run again. Declined, the authorization stays as it is.'],
+  operation: 'simulate.increment',
+  args: { authorization },
+  flags: { amount: 'body.amount' },
+  examples: [{ does: 'Five dollars more', run: 'sandbox simulate increment txn_1 --amount 5' }],
+  run: (ctx, { authorization, amount }) =>
+    runAdmin(ctx, 'simulate.increment', { authorization_id: authorization, amount }),
+  show: showSimulated,
+});

@@ -1,0 +1,19 @@
+/** What all rows of the sandbox's control surface rest on: nothing but our own choice. */
+import type { Basis } from './basis.ts';
+
+export const ours: Basis = { why: 'control of the sandbox, not part of the service' };
+
+/** Facts every field must have. */
+export const said = (doc: string) => ({ doc, basis: ours });
+
+/** A simulation changes the sandbox's own money only: no guard beyond being a sandbox is needed. */
+export const change = {
+  section: 'sandbox',
+  method: 'POST',
+  basis: ours,
+  effect: 'reversible',
+  repeat: 'never',
+} as const;
+
+/** A look at something of the sandbox. */
+export const look = { section: 'sandbox', method: 'GET', basis: ours, effect: 'read', repeat: 'freely' } as const;

@@ -1,0 +1,188 @@
+/**
+ * The real surroundings: the process, its streams, the clock, chance, this user's folders. What is costly to open,
+ * and Node's own streams are, is opened when it is first used.
+ */
+import { writeSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Surroundings } from './compose.ts';
+import { CliError } from './errors.ts';
+import { foldersFor } from './folders.ts';
+import type { InputStream, OutputStream } from './host.ts';
+import { openTerminalKeys } from './terminal/key-source.ts';
+
+/** A text up to this many characters is written without Node's stream, which takes 2 ms to open. */
+const SHORT = 16_384;
+const OUTPUT_NAMES = { 1: 'standard output', 2: 'standard error' } as const;
+
+export interface ProcessHost extends Surroundings {
+  /** Puts the terminal back as it was; for every way out. */
+  restoreScreen(): void;
+  /** Standard input would otherwise keep the process waiting for its end. */
+  letGo(): void;
+}
+
+/** @param signal ends what is running; its reason becomes the error of the run. */
+export function processHost(version: string, signal: AbortSignal): ProcessHost {
+  const restorers = new Set<() => void>();
+  let opened = false;
+  const input = () => {
+    opened = true;
+    return process.stdin;
+  };
+  const host: ProcessHost = {
+    argv: process.argv.slice(2),
+    env: process.env,
+    streams: { stdin: inputFrom(input, signal), stdout: outputTo(1), stderr: outputTo(2) },
+    clock: {
+      now: () => Date.now(),
+      monotonic: () => performance.now(),
+      sleep: (ms, until) => wait(ms, undefined, until === undefined ? {} : { signal: until }),
+    },
+    random: {
+      bytes: count => process.getBuiltinModule('node:crypto').randomFillSync(new Uint8Array(count)),
+      fraction: () => Math.random(),
+    },
+    folders: foldersFor({ env: process.env, platform: process.platform, home: homedir(), temporary: tmpdir() }),
+    platform: process.platform,
+    pid: process.pid,
+    cwd: process.cwd(),
+    signal,
+    get promptInput() {
+      return input();
+    },
+    get promptOutput() {
+      return process.stderr;
+    },
+    readFile: readText,
+    async openSandbox() {
+      const { openEmbedded } = await import('./sandbox/embedded.ts');
+      return openEmbedded(host, { version });
+    },
+    isRunning,
+    openKeys: () => openTerminalKeys(input()),
+    writeTerminal: text => void writeSync(2, text),
+    onCrash(restore) {
+      restorers.add(restore);
+      return () => restorers.delete(restore);
+    },
+    restoreScreen() {
+      for (const restore of restorers) restore();
+    },
+    letGo() {
+      if (opened) process.stdin.unref?.();
+    },
+  };
+  return host;
+}
+
+function isTerminal(fd: number): boolean {
+  return process.getBuiltinModule('node:tty').isatty(fd);
+}
+
+/** Rejects when the text cannot be written for another reason than a reader that left; for stdout alone. */
+function outputTo(fd: 1 | 2): OutputStream {
+  let closed = false;
+  let stream: NodeJS.WriteStream | undefined;
+  const fail = (error: NodeJS.ErrnoException): CliError | undefined => {
+    closed = true;
+    // A reader that went away (`| head`) is no failure of ours, and of stderr's failure nobody could be told.
+    if (error.code === 'EPIPE' || error.code === 'EIO' || fd === 2) return undefined;
+    return new CliError('internal', { message: `cannot write ${OUTPUT_NAMES[fd]}: ${error.code}`, cause: error });
+  };
+  const open = () => {
+    if (stream === undefined) {
+      stream = fd === 1 ? process.stdout : process.stderr;
+      stream.on('error', fail);
+    }
+    return stream;
+  };
+  const send = (bytes: string | Uint8Array) =>
+    new Promise<void>((resolve, reject) => {
+      open().write(bytes, error => {
+        const failure = error && fail(error);
+        if (failure) reject(failure);
+        else resolve();
+      });
+    });
+  return {
+    get isTerminal() {
+      return isTerminal(fd);
+    },
+    get columns() {
+      return isTerminal(fd) ? open().columns : undefined;
+    },
+    get closed() {
+      return closed;
+    },
+    async write(text) {
+      if (closed || text === '') return;
+      // Windows consoles take text from Node's stream only.
+      if (stream !== undefined || text.length > SHORT || process.platform === 'win32') return send(text);
+      let rest: Uint8Array;
+      try {
+        rest = writeNow(fd, Buffer.from(text));
+      } catch (error) {
+        const failure = fail(error as NodeJS.ErrnoException);
+        if (failure) throw failure;
+        return;
+      }
+      if (rest.length > 0) await send(rest);
+    },
+  };
+}
+
+/** Returns what a full pipe did not take. */
+function writeNow(fd: number, bytes: Uint8Array): Uint8Array {
+  let at = 0;
+  try {
+    while (at < bytes.length) at += writeSync(fd, bytes, at);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+  }
+  return bytes.subarray(at);
+}
+
+function inputFrom(input: () => typeof process.stdin, signal: AbortSignal): InputStream {
+  return {
+    get isTerminal() {
+      return isTerminal(0);
+    },
+    async readAll(maxBytes) {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      signal.throwIfAborted();
+      const stream = input();
+      const stop = () => stream.destroy(signal.reason as Error);
+      signal.addEventListener('abort', stop, { once: true });
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > maxBytes) {
+          const message = `standard input is larger than ${maxBytes} bytes`;
+          throw new CliError('usage', { message, outcome: 'not_sent' });
+        }
+        chunks.push(chunk);
+      }
+      signal.removeEventListener('abort', stop);
+      return new TextDecoder('utf-8', { fatal: false }).decode(Buffer.concat(chunks));
+    },
+  };
+}
+
+async function readText(path: string): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new CliError('usage', { message: `cannot read ${JSON.stringify(path)}: ${code}`, outcome: 'not_sent' });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,45 @@
+/** The journal of this user, on the real disk, for the profile of this run. */
+import { createHmac } from 'node:crypto';
+import type { Globals } from './cli/globals.ts';
+import type { Surroundings } from './compose.ts';
+import type { Connections } from './connections.ts';
+import { capabilitiesIn } from './journal/capability.ts';
+import { createDisk } from './journal/disk.ts';
+import { createJournal } from './journal/journal.ts';
+import type { Journal } from './journal/types.ts';
+
+export interface JournalSurroundings {
+  readonly host: Surroundings;
+  readonly globals: Globals;
+  readonly opened: Connections;
+  readonly notice: (text: string) => void;
+}
+
+/** The total of one write when `--timeout` does not say otherwise; the client's own. */
+const WRITE_TOTAL_MS = 75_000;
+
+export function journalFor({ host, globals, opened, notice }: JournalSurroundings): Journal {
+  const { platform, random, clock, pid } = host;
+  const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
+  const isRunning = (other: number) => host.isRunning(other);
+  return createJournal({
+    stateFolder: host.folders.state,
+    disk: createDisk({ ...files, lock: { pid, clock, random, isRunning } }),
+    clock,
+    random,
+    pid,
+    service: opened.service,
+    async acting() {
+      const { profile, mode, baseUrl } = await opened.identity();
+      return { profile, mode, origin: baseUrl };
+    },
+    async keyPrint(salt) {
+      const key = await opened.key();
+      return createHmac('sha256', salt).update(key.expose()).digest('hex').slice(0, 8);
+    },
+    capabilities: capabilitiesIn(host.folders.state, files),
+    writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,
+    stop: host.signal,
+    notice,
+  });
+}

@@ -1,0 +1,88 @@
+/** The audit of a run: what the journal calls done is compared with what the service has (RELIABILITY, section 6). */
+import type { Reader } from '../contract/service.ts';
+import { CliError } from '../errors.ts';
+import { cents, dollars } from '../money.ts';
+import type { RowHistory } from './history.ts';
+import { MARKER_KEY } from './marker.ts';
+import type { PlanRecord } from './record.ts';
+import { duplicateNotes } from './unknown.ts';
+
+export interface Audited {
+  readonly reader: Reader;
+  readonly plan: PlanRecord;
+  readonly rows: readonly RowHistory[];
+  /** Created cards carry the marker, as far as seen. */
+  readonly markerUsable: boolean;
+}
+
+/** What is wrong, a sentence each. Throws as reading does when the service cannot be asked. */
+export async function auditRun(audited: Audited): Promise<string[]> {
+  const made = audited.rows.filter(({ item, state }) => item.operation === 'cards.create' && state === 'done');
+  if (made.length === 0) return [];
+  const seen = await cardsOf(audited, made);
+  return [
+    ...missing(made, await existing(audited, made, seen.ids)),
+    ...twice(made, seen.marked),
+    ...otherAmounts(made),
+  ];
+}
+
+interface Seen {
+  readonly ids: ReadonlySet<string>;
+  /** Ids by marker. */
+  readonly marked: ReadonlyMap<string, readonly string[]>;
+}
+
+async function cardsOf({ reader, plan, markerUsable }: Audited, made: readonly RowHistory[]): Promise<Seen> {
+  const ids = new Set<string>();
+  const marked = new Map<string, string[]>();
+  for (const binId of new Set(made.map(({ item }) => String(item.input['bin_id'])))) {
+    for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 })) {
+      for (const { id, metadata } of data) {
+        ids.add(id);
+        const marker = metadata?.[MARKER_KEY];
+        if (!markerUsable || typeof marker !== 'string' || !marker.startsWith(`${plan.op}.`)) continue;
+        marked.set(marker, [...(marked.get(marker) ?? []), id]);
+      }
+    }
+  }
+  return { ids, marked };
+}
+
+/** A list may be stale or leave states out; a card that is not in it is asked for by name. */
+async function existing({ reader }: Audited, made: readonly RowHistory[], listed: ReadonlySet<string>) {
+  const found = new Set(listed);
+  for (const { done } of made) {
+    if (done?.id === undefined || found.has(done.id)) continue;
+    try {
+      await reader.read('cards.get', { card_id: done.id });
+      found.add(done.id);
+    } catch (thrown) {
+      if (!(thrown instanceof CliError) || thrown.kind !== 'not_found') throw thrown;
+    }
+  }
+  return found;
+}
+
+function missing(made: readonly RowHistory[], ids: ReadonlySet<string>): string[] {
+  return made
+    .filter(({ done }) => done?.id !== undefined && !ids.has(done.id))
+    .map(({ item, done }) => `row ${item.row}: card ${done?.id} does not exist`);
+}
+
+function twice(made: readonly RowHistory[], marked: Seen['marked']): string[] {
+  return made.flatMap(row => {
+    const ids = [...marked.entries()].find(([marker]) => marker.endsWith(`.${row.item.row}`))?.[1] ?? [];
+    if (ids.length < 2) return row.duplicate === undefined ? [] : duplicateNotes(row);
+    return duplicateNotes({ ...row, duplicate: { t: 'DUPLICATE', row: row.item.row, ids, at: 0 } });
+  });
+}
+
+function otherAmounts(made: readonly RowHistory[]): string[] {
+  return made
+    .filter(({ item, done }) => done?.balance !== undefined && done.via === 'answer' && done.balance !== item.amount)
+    .map(
+      ({ item, done }) =>
+        `row ${item.row}: card ${done?.id} was issued with ${dollars(cents(done?.balance ?? 0))}, planned were ${dollars(cents(item.amount ?? 0))}`,
+    );
+}

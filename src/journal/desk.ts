@@ -1,0 +1,83 @@
+/** What the work on one op shares: its records so far, its log, the service, and what time it is. */
+import type { Reader, Service } from '../contract/service.ts';
+import type { Clock } from '../host.ts';
+import type { Capability } from './capability.ts';
+import { afterRecord, type RowHistory } from './history.ts';
+import type { Log } from './log.ts';
+import type { Moment } from './policy.ts';
+import type { ItemRecord, PlanRecord, RowRecord } from './record.ts';
+
+export interface DeskSettings {
+  readonly plan: PlanRecord;
+  readonly rows: ReadonlyMap<number, RowHistory>;
+  readonly latest: number;
+  /** Undefined when this process only looks. */
+  readonly log: Log | undefined;
+  readonly service: Service;
+  readonly clock: Clock;
+  readonly capability: (operation: ItemRecord['operation']) => Capability;
+  /** No row is begun and no wait goes on after it. */
+  readonly stop: AbortSignal;
+  readonly notice: (text: string) => void;
+  readonly settleMs: number;
+  readonly resendAbsent: boolean;
+}
+
+export interface Desk extends Omit<DeskSettings, 'rows' | 'log'> {
+  readonly reader: Reader;
+  readonly lookOnly: boolean;
+  row(row: number): RowHistory;
+  all(): readonly RowHistory[];
+  /** Makes a record durable, then counts on it. Rejects with `guarded` as the log does. */
+  write(record: RowRecord): Promise<void>;
+  /** A new attempt of a row after a definite refusal: new key, same bytes. */
+  writeItem(item: ItemRecord): Promise<void>;
+  moment(): Moment;
+  /** Created cards of this run give the marker back, as far as seen. */
+  markerUsable(): boolean;
+}
+
+export function createDesk(settings: DeskSettings): Desk {
+  const { clock, log, service, plan, notice } = settings;
+  const rows = new Map(settings.rows);
+  const [wall, monotonic] = [clock.now(), clock.monotonic()];
+  const echoes = () => [...rows.values()].every(({ done }) => done?.echo !== false);
+  let told = !echoes();
+  const desk: Desk = {
+    ...settings,
+    reader: readerOf(service),
+    lookOnly: log === undefined,
+    row(number) {
+      const row = rows.get(number);
+      if (row === undefined) throw new RangeError(`${plan.op} has no row ${number}`);
+      return row;
+    },
+    all: () => [...rows.values()],
+    async write(record) {
+      if (log === undefined) return;
+      await log.append(record);
+      rows.set(record.row, afterRecord(desk.row(record.row), record));
+      if (told || echoes()) return;
+      told = true;
+      notice('warning: the service does not give the metadata of a new card back; nothing of this run is sent twice');
+    },
+    async writeItem(item) {
+      await log?.append(item);
+      rows.set(item.row, { item, state: 'open', looks: [] });
+    },
+    moment() {
+      const now = clock.now();
+      return { now, drift: now - wall - (clock.monotonic() - monotonic) };
+    },
+    markerUsable: () => plan.marker && echoes(),
+  };
+  return desk;
+}
+
+/** Reading operations alone, the bare results. */
+export function readerOf(service: Service): Reader {
+  return {
+    read: async (operation, input) => (await service.send(operation, input as never)).result as never,
+    pages: (operation, input) => service.pages(operation, input),
+  };
+}

@@ -1,0 +1,143 @@
+/** The file system as the journal uses it: few calls, each either durable or not done. Tests hand in their own. */
+import { constants } from 'node:fs';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import { type LockOptions, withLock } from '../files/lock.ts';
+import {
+  createPrivate,
+  type FileSurroundings,
+  inOurWords,
+  preparePrivateFolder,
+  syncFolder,
+  systemCode,
+} from '../files/private-files.ts';
+
+/** An open journal. Nothing is durable before `sync`. */
+export interface JournalFile {
+  readAll(): Promise<Uint8Array>;
+  append(bytes: Uint8Array): Promise<void>;
+  /** fdatasync. */
+  sync(): Promise<void>;
+  size(): Promise<number>;
+  truncate(size: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface JournalDisk {
+  /** Makes a folder of ours alone, with its parents, its name durable. */
+  prepareFolder(path: string): Promise<void>;
+  /** Names in a folder; none when it is not there. */
+  names(folder: string): Promise<readonly string[]>;
+  /** A new journal; rejects when the name is taken. */
+  create(path: string): Promise<JournalFile>;
+  /** Undefined when there is none. */
+  open(path: string): Promise<JournalFile | undefined>;
+  /** A small file whole and durable under its name at once; false when the name is taken. */
+  note(path: string, text: string): Promise<boolean>;
+  /** Text of such a file, undefined when there is none. */
+  read(path: string): Promise<string | undefined>;
+  /** Makes the names in a folder durable. */
+  syncNames(folder: string): Promise<void>;
+  /** Removes a file or a folder with what is in it; fine when it is not there. */
+  remove(path: string): Promise<void>;
+  /** Holds a lock file until let go. Rejects with `guarded` at once when somebody else holds it. */
+  hold(path: string): Promise<() => Promise<void>>;
+}
+
+export interface DiskSurroundings extends FileSurroundings {
+  readonly lock: Omit<LockOptions, 'timeoutMs' | 'signal'>;
+}
+
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+const FLAGS = constants.O_RDWR | constants.O_APPEND | NO_FOLLOW;
+
+/** The real one. Every error of the system comes out as `guarded` naming path and code: nothing was sent. */
+export function createDisk(around: DiskSurroundings): JournalDisk {
+  return {
+    prepareFolder: path => preparePrivateFolder(path, around),
+    names: folder => inOurWords(folder, () => orNothing([], () => readdir(folder))),
+    create: path =>
+      inOurWords(path, async () => {
+        const file = await open(path, FLAGS | constants.O_CREAT | constants.O_EXCL, 0o600);
+        // A strange umask may have taken our own bits away.
+        await file.chmod(0o600);
+        return journalFile(file, path);
+      }),
+    open: path =>
+      inOurWords(path, async () => {
+        const file = await orNothing(undefined, () => open(path, FLAGS));
+        if (file === undefined) return undefined;
+        const { mode } = await file.stat();
+        if (around.platform !== 'win32' && (mode & 0o077) !== 0) await file.chmod(0o600);
+        return journalFile(file, path);
+      }),
+    note: (path, text) =>
+      inOurWords(path, async () => {
+        try {
+          await createPrivate(path, text);
+          return true;
+        } catch (error) {
+          if (systemCode(error) === 'EEXIST') return false;
+          throw error;
+        }
+      }),
+    read: path =>
+      inOurWords(path, () =>
+        orNothing(undefined, async () => {
+          const file = await open(path, constants.O_RDONLY | NO_FOLLOW);
+          return file.readFile('utf8').finally(() => file.close());
+        }),
+      ),
+    syncNames: folder => inOurWords(folder, () => syncFolder(folder, around.platform)),
+    remove: path => inOurWords(path, () => rm(path, { recursive: true, force: true })),
+    hold: path => holdLock(path, { ...around.lock, timeoutMs: 0 }),
+  };
+}
+
+function journalFile(file: FileHandle, path: string): JournalFile {
+  return {
+    readAll: () =>
+      inOurWords(path, async () => {
+        const { size } = await file.stat();
+        const bytes = new Uint8Array(size);
+        let at = 0;
+        while (at < size) {
+          const { bytesRead } = await file.read(bytes, at, size - at, at);
+          if (bytesRead === 0) break;
+          at += bytesRead;
+        }
+        return bytes.subarray(0, at);
+      }),
+    append: bytes => inOurWords(path, () => file.appendFile(bytes)),
+    sync: () => inOurWords(path, () => file.datasync()),
+    size: () => inOurWords(path, async () => (await file.stat()).size),
+    truncate: size => inOurWords(path, () => file.truncate(size)),
+    close: () => file.close(),
+  };
+}
+
+/** `withLock` ends with its work; here the work is whatever happens until the lock is let go. */
+function holdLock(path: string, options: LockOptions): Promise<() => Promise<void>> {
+  return new Promise((resolve, reject) => {
+    let letGo = (): void => undefined;
+    const over = new Promise<void>(done => {
+      letGo = done;
+    });
+    const released = withLock(path, options, () => {
+      resolve(async () => {
+        letGo();
+        await released;
+      });
+      return over;
+    });
+    released.catch(reject);
+  });
+}
+
+async function orNothing<T>(nothing: T, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return nothing;
+    throw error;
+  }
+}

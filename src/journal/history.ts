@@ -1,0 +1,129 @@
+/** What the records of a journal amount to: the plan, and where every row stands. */
+import { CliError } from '../errors.ts';
+import type { EndRecord, ItemRecord, PlanRecord, RowRecord, SentRecord, Written } from './record.ts';
+import { JOURNAL_VERSION } from './record.ts';
+import type { OpState, RowResult } from './types.ts';
+
+type OfKind<T extends RowRecord['t']> = Extract<RowRecord, { t: T }>;
+
+export interface RowHistory {
+  /** The attempt that counts: its bytes and key are what may be sent. */
+  readonly item: ItemRecord;
+  readonly state: RowResult | 'open';
+  /** First and last time bytes of this attempt may have left. */
+  readonly firstSent?: SentRecord | undefined;
+  readonly lastSent?: SentRecord | undefined;
+  readonly done?: OfKind<'DONE'> | undefined;
+  readonly failed?: OfKind<'FAILED'> | undefined;
+  readonly notSent?: OfKind<'NOTSENT'> | undefined;
+  /** Why it is unknown. */
+  readonly doubt?: OfKind<'AMBIG'> | OfKind<'ACK'> | undefined;
+  readonly looks: readonly (OfKind<'LOOKED'> | OfKind<'ABSENT'>)[];
+  readonly duplicate?: OfKind<'DUPLICATE'> | undefined;
+  readonly resolved?: OfKind<'RESOLVED'> | undefined;
+}
+
+export interface History {
+  readonly plan: PlanRecord;
+  /** False when the process died before the plan was whole; then nothing was sent. */
+  readonly planned: boolean;
+  readonly rows: ReadonlyMap<number, RowHistory>;
+  /** Writer of the latest RUN. */
+  readonly holder: string | undefined;
+  readonly end: EndRecord | undefined;
+  /** ms UTC of the latest record that tells a time. */
+  readonly latest: number;
+}
+
+/**
+ * Reads the records in order. Undefined when there is no plan at all: a crash before the first write. Throws
+ * `check_failed` for a journal of a newer version.
+ */
+export function historyOf(written: readonly Written[]): History | undefined {
+  const [first] = written;
+  if (first === undefined || first.record.t !== 'PLAN') return undefined;
+  const plan = first.record;
+  if (plan.version > JOURNAL_VERSION) throw newer(plan);
+  const rows = new Map<number, RowHistory>();
+  let [planned, latest] = [false, plan.at];
+  let holder: string | undefined;
+  let end: EndRecord | undefined;
+  for (const { by, record } of written) {
+    if ('at' in record) latest = Math.max(latest, record.at);
+    switch (record.t) {
+      case 'PLAN':
+        break;
+      case 'PLANNED':
+        planned = true;
+        break;
+      case 'RUN':
+        holder = by;
+        break;
+      case 'END':
+        end = record;
+        break;
+      case 'ITEM':
+        rows.set(record.row, { item: record, state: 'open', looks: [] });
+        break;
+      case 'SENT':
+        // Behind another process's RUN it is void: its writer looked before sending, and stopped.
+        if (by === holder) change(rows, record);
+        break;
+      default:
+        change(rows, record);
+    }
+  }
+  return { plan, planned, rows, holder, end, latest };
+}
+
+function change(rows: Map<number, RowHistory>, record: RowRecord): void {
+  const row = rows.get(record.row);
+  if (row !== undefined) rows.set(record.row, afterRecord(row, record));
+}
+
+/** Where a row stands after one more record. */
+export function afterRecord(row: RowHistory, record: RowRecord): RowHistory {
+  switch (record.t) {
+    case 'SENT':
+      return { ...row, state: 'unknown', firstSent: row.firstSent ?? record, lastSent: record, notSent: undefined };
+    case 'DONE':
+      return { ...row, state: 'done', done: record };
+    case 'FAILED':
+      return { ...row, state: 'refused', failed: record };
+    case 'NOTSENT':
+      return { ...row, state: 'not_sent', notSent: record, firstSent: undefined, lastSent: undefined };
+    case 'ACK':
+    case 'AMBIG':
+      return { ...row, state: 'unknown', doubt: record };
+    case 'LOOKED':
+    case 'ABSENT':
+      return { ...row, looks: [...row.looks, record] };
+    case 'DUPLICATE':
+      return { ...row, state: 'done', duplicate: record };
+    case 'RESOLVED':
+      return { ...row, state: record.as === 'done' ? 'done' : 'not_sent', resolved: record };
+  }
+}
+
+/** Rows that a resume would take up again, the unknown ones aside. */
+export function mayBePerformed(row: RowHistory, bulk: boolean): boolean {
+  if (row.state === 'open') return true;
+  if (row.resolved !== undefined || !bulk) return false;
+  return row.state === 'not_sent' || (row.state === 'refused' && row.failed?.kind === 'insufficient_funds');
+}
+
+export function stateOf(history: History): Exclude<OpState, 'running' | 'damaged'> {
+  if (history.end !== undefined || !history.planned) return 'finished';
+  const rows = [...history.rows.values()];
+  if (rows.some(row => row.state === 'unknown')) return 'unknown';
+  return rows.some(row => mayBePerformed(row, history.plan.bulk)) ? 'open' : 'finished';
+}
+
+function newer({ op, version }: PlanRecord): CliError {
+  return new CliError('check_failed', {
+    message: `the journal of ${op} was written by a newer cardwright (version ${version}); nothing was sent`,
+    hint: 'install the newer version and repeat the command',
+    outcome: 'not_sent',
+    op,
+  });
+}

@@ -1,0 +1,187 @@
+/** The journal: begins runs, opens them again, shows, resolves and prunes them. See types.ts for what it promises. */
+import type { Service } from '../contract/service.ts';
+import { CliError } from '../errors.ts';
+import type { Clock, Randomness } from '../host.ts';
+import { beginOp, planOp, requestsOf } from './begin.ts';
+import type { Capabilities } from './capability.ts';
+import { readerOf } from './desk.ts';
+import type { JournalDisk } from './disk.ts';
+import type { History } from './history.ts';
+import { mayBePerformed } from './history.ts';
+import { openOp, underLock } from './open.ts';
+import { type Places, placesIn } from './places.ts';
+import { type Probed, probeKeys } from './probe.ts';
+import { historyNamed, readHistory } from './reading.ts';
+import { detailOf, summaries } from './showing.ts';
+import type { Journal, Resolution, ResumeOptions, Run, RunPlan } from './types.ts';
+
+/** Who this process acts as. */
+export interface Acting {
+  readonly profile: string;
+  readonly mode: 'sandbox' | 'test' | 'live';
+  /** Base address, or `embedded`. */
+  readonly origin: string;
+}
+
+export interface JournalSettings {
+  /** The state folder; everything is kept in `ops` below it. */
+  readonly stateFolder: string;
+  readonly disk: JournalDisk;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly pid: number;
+  readonly service: () => Promise<Service>;
+  readonly acting: () => Promise<Acting>;
+  /** The API key under HMAC with a local random value; eight hexadecimal digits, never the key. */
+  readonly keyPrint: (salt: string) => Promise<string>;
+  readonly capabilities: Capabilities;
+  /** `--timeout` or the total of one write, ms. */
+  readonly writeTotalMs: number;
+  /** No row is begun after it. */
+  readonly stop: AbortSignal;
+  readonly notice: (text: string) => void;
+}
+
+/** What the parts of this room share. */
+export interface Room extends JournalSettings {
+  readonly places: Places;
+}
+
+const KEEP_MS = 90 * 24 * 3_600_000;
+
+export function createJournal(settings: JournalSettings): Journal {
+  const room: Room = { ...settings, places: placesIn(settings.stateFolder) };
+  const { disk, places, clock } = room;
+
+  async function resume(op: string, options: ResumeOptions = {}): Promise<Run> {
+    const history = await historyNamed(disk, places, op);
+    await sameAccount(room, history);
+    return openOp(room, op, options);
+  }
+
+  /** The run of a key the caller has used before; undefined when it is new, or came to nothing then. */
+  async function begunWith(plan: RunPlan): Promise<Run | undefined> {
+    if (plan.key === undefined) return undefined;
+    const { origin } = await room.acting();
+    const op = await disk.read(places.givenKey(origin, plan.key));
+    const history = op === undefined ? undefined : await readHistory(disk, places, op);
+    if (op === undefined || history === undefined) return undefined;
+    const sameInput = history.plan.digest === plan.digest;
+    const [row] = history.rows.values();
+    if (!sameInput) throw keyTaken(plan.key, op);
+    if (row === undefined || !['done', 'unknown'].includes(row.state)) return undefined;
+    return resume(op);
+  }
+
+  return {
+    preview: plan => requestsOf(room, plan),
+    async begin(plan) {
+      const earlier = await begunWith(plan);
+      if (earlier !== undefined) return earlier;
+      return beginOp(room, await planOp(room, plan));
+    },
+    resume,
+    list: () => summaries(room),
+    show: op => detailOf(room, op),
+    async resolve(resolution) {
+      await resolveRows(room, resolution);
+      return detailOf(room, resolution.op);
+    },
+    probe: binId => probe(room, binId),
+    async prune({ dryRun = false } = {}) {
+      const removed: string[] = [];
+      for (const { op, state, last_at } of await summaries(room)) {
+        if (state !== 'finished' || clock.now() - Date.parse(last_at) < KEEP_MS) continue;
+        removed.push(op);
+        if (!dryRun) await forget(room, op);
+      }
+      return removed;
+    },
+  };
+}
+
+async function forget({ disk, places }: Room, op: string): Promise<void> {
+  const history = await readHistory(disk, places, op);
+  const { given_key: given, origin } = history?.plan ?? {};
+  if (given !== undefined && origin !== undefined && (await disk.read(places.givenKey(origin, given))) === op) {
+    await disk.remove(places.givenKey(origin, given));
+  }
+  await disk.remove(places.unfinishedMark(op));
+  await disk.remove(places.folder(op));
+}
+
+/** A resume must reach the account the rows were meant for. */
+async function sameAccount(room: Room, { plan }: History): Promise<void> {
+  const acting = await room.acting();
+  const named = plan.mode === 'sandbox' ? '--sandbox' : `--profile ${plan.profile}`;
+  if (acting.origin !== plan.origin || acting.mode !== plan.mode) {
+    throw new CliError('usage', {
+      message: `${plan.op} was begun with profile ${plan.profile} at ${plan.origin}; this run uses ${acting.profile} at ${acting.origin}`,
+      hint: `cardwright ops resume ${plan.op} ${named}`,
+      outcome: 'not_sent',
+      op: plan.op,
+    });
+  }
+  const salt = await room.disk.read(room.places.saltFile);
+  if (plan.mode === 'sandbox' || salt === undefined || (await room.keyPrint(salt)) === plan.key_print) return;
+  throw new CliError('guarded', {
+    message: `${plan.op} was begun with another API key than this one; its cards may belong to another account`,
+    notes: [
+      'When the key was only replaced, look at its rows with: cardwright ops show',
+      'and settle them with: cardwright ops resolve',
+    ],
+    hint: `cardwright ops show ${plan.op}`,
+    outcome: 'not_sent',
+    op: plan.op,
+  });
+}
+
+async function resolveRows(room: Room, { op, row, as, note }: Resolution): Promise<void> {
+  await historyNamed(room.disk, room.places, op);
+  await underLock(room, op, async ({ history, log, end }) => {
+    const open = [...history.rows.values()].filter(
+      each => each.state === 'unknown' || mayBePerformed(each, history.plan.bulk),
+    );
+    const chosen = row === undefined ? open : open.filter(each => each.item.row === row);
+    if (chosen.length === 0) throw nothingToResolve(op, row);
+    const by = 'operator';
+    const at = room.clock.now();
+    await log.append(...chosen.map(each => ({ t: 'RESOLVED', row: each.item.row, as, note, by, at }) as const));
+    if (chosen.length === open.length) await end();
+  });
+}
+
+async function probe(room: Room, binId: string): Promise<readonly Probed[]> {
+  const { mode, origin, profile } = await room.acting();
+  if (mode === 'live') {
+    throw new CliError('guarded', {
+      message: `idempotency is probed with a test key or the sandbox, and ${profile} has a live key`,
+      hint: 'cardwright contract check',
+      outcome: 'not_sent',
+    });
+  }
+  const service = await room.service();
+  const token = Buffer.from(room.random.bytes(8)).toString('hex');
+  const { clock, capabilities } = room;
+  const probed = await probeKeys({ service, reader: readerOf(service), binId, token, now: () => clock.now() });
+  const learned = Object.fromEntries(probed.map(({ operation, capability }) => [operation, capability]));
+  if (mode !== 'sandbox') await capabilities.remember(origin, learned);
+  return probed;
+}
+
+function nothingToResolve(op: string, row: number | undefined): CliError {
+  const what =
+    row === undefined ? `${op} has no row that is open or unknown` : `row ${row} of ${op} is neither open nor unknown`;
+  return new CliError('usage', { message: what, hint: `cardwright ops show ${op}`, outcome: 'not_sent', op });
+}
+
+function keyTaken(key: string, op: string): CliError {
+  return new CliError('usage', {
+    message: `the idempotency key ${JSON.stringify(key)} was used before with other values; nothing was sent`,
+    notes: ['The same key means the same request. Another request needs another key.'],
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    idempotencyKey: key,
+    op,
+  });
+}

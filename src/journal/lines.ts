@@ -1,0 +1,70 @@
+/** Records as lines: `crc32c length seq json`. A torn last line is told from a damaged one. */
+import { CliError } from '../errors.ts';
+import { crc32c } from './crc32c.ts';
+import type { JournalRecord, Written } from './record.ts';
+
+/** One record as it is appended. `seq` counts the records of one writer from 0. */
+export function encodeLine(by: string, seq: number, record: JournalRecord): Uint8Array {
+  const json = JSON.stringify({ by, ...record });
+  const rest = `${Buffer.byteLength(json)} ${seq} ${json}`;
+  return Buffer.from(`${crc32c(Buffer.from(rest))} ${rest}\n`);
+}
+
+export interface ReadLines {
+  readonly written: readonly Written[];
+  /** Bytes of whole records; what follows them is a torn line of a crash and was never relied upon. */
+  readonly whole: number;
+}
+
+const HEAD = /^([0-9a-f]{8}) (\d{1,9}) (\d{1,9}) /;
+const HEAD_SO_FAR = /^[0-9a-f]{0,8}$|^[0-9a-f]{8} \d{0,9}$|^[0-9a-f]{8} \d{1,9} \d{0,9}$/;
+const NEWLINE = 0x0a;
+
+/** All records of a journal. Throws `check_failed` naming `name` for anything but a torn last line. */
+export function decodeLines(bytes: Uint8Array, name: string): ReadLines {
+  const written: Written[] = [];
+  const next = new Map<string, number>();
+  let at = 0;
+  while (at < bytes.length) {
+    const end = bytes.indexOf(NEWLINE, at);
+    if (end === -1) {
+      if (!isTorn(bytes.subarray(at))) throw damaged(name, written.length + 1);
+      break;
+    }
+    const line = decodeLine(bytes.subarray(at, end));
+    if (line === undefined || line.seq !== (next.get(line.written.by) ?? 0)) throw damaged(name, written.length + 1);
+    next.set(line.written.by, line.seq + 1);
+    written.push(line.written);
+    at = end + 1;
+  }
+  return { written, whole: at };
+}
+
+function decodeLine(line: Uint8Array): { readonly seq: number; readonly written: Written } | undefined {
+  // Latin-1 keeps one character a byte, so that lengths can be compared.
+  const head = HEAD.exec(Buffer.from(line.subarray(0, 30)).toString('latin1'));
+  if (head === null) return undefined;
+  const [whole, crc = '', length = '', seq = ''] = head;
+  const json = line.subarray(whole.length);
+  if (json.length !== Number(length) || crc32c(line.subarray(9)) !== crc) return undefined;
+  const { by, ...record } = JSON.parse(Buffer.from(json).toString('utf8')) as { by: string } & JournalRecord;
+  return { seq: Number(seq), written: { by, record: record as JournalRecord } };
+}
+
+/** The beginning of a line whose end never reached the disk. A longer one than announced is damage. */
+function isTorn(rest: Uint8Array): boolean {
+  const start = Buffer.from(rest.subarray(0, 30)).toString('latin1');
+  const head = HEAD.exec(start);
+  if (head === null) return HEAD_SO_FAR.test(start);
+  return rest.length - head[0].length <= Number(head[2]);
+}
+
+function damaged(name: string, line: number): CliError {
+  return new CliError('check_failed', {
+    message: `the journal of ${name} is damaged at record ${line}; nothing was sent`,
+    notes: ['It is left as it is. Look at the service itself before doing any of its rows again.'],
+    hint: `cardwright ops show ${name}`,
+    outcome: 'not_sent',
+    op: name,
+  });
+}

@@ -1,0 +1,87 @@
+/** The one writer of a journal: records that wait together share one write and one sync. */
+import { CliError } from '../errors.ts';
+import type { JournalFile } from './disk.ts';
+import { encodeLine } from './lines.ts';
+import type { JournalRecord } from './record.ts';
+
+export interface Log {
+  /**
+   * Appends records; resolves when they are durable and no other process has written since. Rejects with `guarded`
+   * otherwise, from then on always: the end of the file is no longer ours to judge.
+   */
+  append(...records: readonly JournalRecord[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface LogSettings {
+  readonly op: string;
+  /** Who writes: eight hexadecimal digits of this process. */
+  readonly by: string;
+  /** Records of this writer that are there already. */
+  readonly seq: number;
+  /** Bytes of the file now. */
+  readonly size: number;
+}
+
+interface Waiting {
+  readonly records: readonly JournalRecord[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function openLog(file: JournalFile, settings: LogSettings): Log {
+  const { op, by } = settings;
+  let { seq, size } = settings;
+  let waiting: Waiting[] = [];
+  let writing: Promise<void> | undefined;
+  let broken: unknown;
+
+  async function write(batch: readonly Waiting[]): Promise<void> {
+    const lines = batch.flatMap(({ records }) => records).map(record => encodeLine(by, seq++, record));
+    const bytes = Buffer.concat(lines);
+    await file.append(bytes);
+    await file.sync();
+    size += bytes.length;
+    // Whoever appends behind us has appended a RUN first. What we have written after it is void.
+    if ((await file.size()) !== size) throw takenOver(op);
+  }
+
+  async function drain(): Promise<void> {
+    // Everything that is asked for in this turn goes into the first write.
+    await undefined;
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        if (broken !== undefined) throw broken;
+        await write(batch);
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        broken ??= error;
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    writing = undefined;
+  }
+
+  return {
+    append: (...records) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ records, resolve, reject });
+        writing ??= drain();
+      }),
+    async close() {
+      await writing;
+      await file.close();
+    },
+  };
+}
+
+function takenOver(op: string): CliError {
+  return new CliError('guarded', {
+    message: `another process has taken over ${op}; this one stops and sends nothing more`,
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}

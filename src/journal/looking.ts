@@ -1,0 +1,144 @@
+/** Looking for what a lost answer would have told (RELIABILITY, section 6, "Reconcile"). Reads alone. */
+import { OPERATIONS } from '../contract/operations.ts';
+import type { Reader } from '../contract/service.ts';
+import { CliError } from '../errors.ts';
+import { type Cents, cents, centsOf, dollars } from '../money.ts';
+import type { RowHistory } from './history.ts';
+import { MARKER_KEY, markerOf } from './marker.ts';
+import type { Trace } from './policy.ts';
+import type { PlanRecord } from './record.ts';
+import type { Balances } from './types.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface Look {
+  readonly found: 'it' | 'several' | 'nothing' | 'unclear';
+  /** What was looked at and seen, in one clause. */
+  readonly text: string;
+  readonly cards: readonly Values[];
+}
+
+/** What of this row can be looked for. */
+export function traceOf(row: RowHistory, markerUsable: boolean): Trace {
+  const { operation } = row.item;
+  if (operation === 'cards.create') return markerUsable ? 'marker' : 'none';
+  if (operation === 'cards.fund' || operation === 'cards.withdraw') return 'balances';
+  return 'leadsTo' in OPERATIONS[operation] ? 'state' : 'none';
+}
+
+/** Looks once. A look that fails is `unclear` and says why; it never throws for the service's sake. */
+export async function lookFor(
+  row: RowHistory,
+  trace: Trace,
+  around: { reader: Reader; plan: PlanRecord },
+): Promise<Look> {
+  const { reader, plan } = around;
+  try {
+    if (trace === 'marker') return await lookForMarker(reader, row, plan);
+    if (trace === 'balances') return await lookForBalances(reader, row);
+    if (trace === 'state') return await lookForState(reader, row);
+    return { found: 'unclear', text: 'there is no trace to look for', cards: [] };
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+    return { found: 'unclear', text: `it could not be looked for: ${thrown.message}`, cards: [] };
+  }
+}
+
+/** Card and wallet now. Throws as reading does; `contract_mismatch` for a balance that is not money. */
+export async function balancesOf(reader: Reader, cardId: string): Promise<Balances> {
+  const [card, wallet] = await Promise.all([
+    reader.read('cards.get', { card_id: cardId }),
+    reader.read('wallet.get', {}),
+  ]);
+  return { card: money(card.balance, 'balance of the card'), wallet: money(wallet.balance, 'balance of the wallet') };
+}
+
+function money(value: number, what: string): Cents {
+  const amount = centsOf(value);
+  if (amount === undefined) throw new CliError('contract_mismatch', { message: `the ${what} is not an amount` });
+  return amount;
+}
+
+async function lookForMarker(reader: Reader, row: RowHistory, plan: PlanRecord): Promise<Look> {
+  const marker = markerOf(plan.op, row.item.row);
+  const binId = String(row.item.input['bin_id']);
+  const where = `cards of ${binId} with the marker ${marker}`;
+  let cards = await marked(reader, { marker, binId, since: plan.at });
+  // Pages may shift while they are read: only what is seen twice is believed.
+  for (let tries = 0; tries < 3; tries += 1) {
+    const again = await marked(reader, { marker, binId, since: plan.at });
+    if (sameIds(cards, again)) {
+      const ids = again.map(card => String(card['id']));
+      if (ids.length === 0) return { found: 'nothing', text: `${where}: none`, cards: [] };
+      return { found: ids.length === 1 ? 'it' : 'several', text: `${where}: ${ids.join(', ')}`, cards: again };
+    }
+    cards = again;
+  }
+  return { found: 'unclear', text: `${where}: the list changes while it is read`, cards: [] };
+}
+
+interface Wanted {
+  readonly marker: string;
+  readonly binId: string;
+  /** ms UTC of the plan; a card made before cannot be ours. */
+  readonly since: number;
+}
+
+const CLOCK_MARGIN_MS = 10 * 60_000;
+const MOST_SINGLE_READS = 200;
+
+async function marked(reader: Reader, { marker, binId, since }: Wanted): Promise<Values[]> {
+  const found: Values[] = [];
+  const unmarked: string[] = [];
+  for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 })) {
+    for (const card of data) {
+      const created = Date.parse(card.created_at ?? '');
+      if (card.metadata?.[MARKER_KEY] === marker) found.push(card);
+      else if (card.metadata === undefined && !(created < since - CLOCK_MARGIN_MS)) unmarked.push(card.id);
+    }
+  }
+  // A list that carries no metadata: the cards that are young enough are read one by one.
+  if (unmarked.length > MOST_SINGLE_READS) {
+    throw new CliError('contract_mismatch', {
+      message: `the list of cards carries no metadata, and ${unmarked.length} are too many to read one by one`,
+    });
+  }
+  for (const id of unmarked) {
+    const card = await reader.read('cards.get', { card_id: id });
+    if (card.metadata?.[MARKER_KEY] === marker) found.push(card);
+  }
+  return found;
+}
+
+function sameIds(one: readonly Values[], other: readonly Values[]): boolean {
+  const ids = (cards: readonly Values[]) =>
+    cards
+      .map(card => String(card['id']))
+      .sort()
+      .join(' ');
+  return ids(one) === ids(other);
+}
+
+async function lookForState(reader: Reader, row: RowHistory): Promise<Look> {
+  const { operation, input } = row.item;
+  const { leadsTo } = OPERATIONS[operation] as { leadsTo?: { field: string; value: string } };
+  const card = await reader.read('cards.get', { card_id: String(input['card_id']) });
+  const text = `card ${card.id}: ${card.status}`;
+  if (card.status === leadsTo?.value) return { found: 'it', text, cards: [card] };
+  // A terminated card is neither frozen nor active again, and asking once more cannot change that.
+  return { found: card.status === 'terminated' ? 'unclear' : 'nothing', text, cards: [card] };
+}
+
+async function lookForBalances(reader: Reader, row: RowHistory): Promise<Look> {
+  const before = row.firstSent?.before;
+  const cardId = String(row.item.input['card_id']);
+  const now = await balancesOf(reader, cardId);
+  if (before === undefined) return { found: 'unclear', text: 'the balances before are not known', cards: [] };
+  const change = (was: number, is: number) => `${dollars(cents(was))} -> ${dollars(cents(is))}`;
+  const text = `card ${cardId} ${change(before.card, now.card)}, wallet ${change(before.wallet, now.wallet)}`;
+  const amount = row.item.amount ?? 0;
+  const moved = row.item.operation === 'cards.fund' ? amount : -amount;
+  const [card, wallet] = [now.card - before.card, now.wallet - before.wallet];
+  if (card === moved && wallet === -moved) return { found: 'it', text, cards: [] };
+  return { found: card === 0 && wallet === 0 ? 'nothing' : 'unclear', text, cards: [] };
+}

@@ -1,0 +1,43 @@
+/** Names of an operation: its id and the idempotency keys of its attempts; the digest that tells twins. */
+import { createHash } from 'node:crypto';
+import type { Randomness } from '../host.ts';
+
+/** Without letters that are taken for digits. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const DIGITS = 26;
+
+export const OP_PATTERN = /^op_[0-9a-hjkmnp-tv-z]{26}$/;
+
+/** `op_` and 130 random bits. */
+export function newOp(random: Randomness): string {
+  let bits = BigInt(`0x${Buffer.from(random.bytes(17)).toString('hex')}`);
+  let text = '';
+  for (let digit = 0; digit < DIGITS; digit += 1) {
+    text = `${ALPHABET[Number(bits & 31n)]}${text}`;
+    bits >>= 5n;
+  }
+  return `op_${text}`;
+}
+
+/** Below the shortest limit known of any service (A-98) up to a million rows. */
+export function keyOf(op: string, row: number, attempt: number): string {
+  return `${op}.${row}.${attempt}`;
+}
+
+/**
+ * Digest of wanted changes, the same for the same input however it was written: the members of a row are sorted.
+ * Money is cents, so `25` and `25.00` are one.
+ */
+export function inputDigest(rows: readonly { readonly operation: string; readonly input: unknown }[]): string {
+  const hash = createHash('sha256');
+  for (const { operation, input } of rows) hash.update(`${operation} ${sortedJson(input)}\n`);
+  return hash.digest('hex');
+}
+
+function sortedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  members.sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${sortedJson(member)}`).join(',')}}`;
+}

@@ -1,0 +1,256 @@
+/** One row to its outcome: write down, send, write down (RELIABILITY, section 6, "Algorithm"). */
+import type { Delivery, PlannedRequest } from '../contract/service.ts';
+import { CliError } from '../errors.ts';
+import { centsOf } from '../money.ts';
+import type { Desk } from './desk.ts';
+import { mayBePerformed, type RowHistory } from './history.ts';
+import { balancesOf, traceOf } from './looking.ts';
+import { MARKER_KEY, markerOf } from './marker.ts';
+import { keyOf } from './op-id.ts';
+import type { DoneRecord, ItemRecord } from './record.ts';
+import { settleUnknown } from './settle-unknown.ts';
+import { factsOf, toldOutcome } from './told.ts';
+import type { Balances, RowOutcome } from './types.ts';
+import { unknownError } from './unknown.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** As `Run.perform`; a row must not be performed twice at once. */
+export async function performRow(desk: Desk, number: number, before: Balances | undefined): Promise<RowOutcome> {
+  const row = desk.row(number);
+  if (row.state === 'unknown') return settleUnknown(desk, number, { mayWait: true, mayResend: true });
+  if (!mayBePerformed(row, desk.plan.bulk) || desk.lookOnly)
+    return toldOutcome(row, desk.plan) ?? unsent(desk, row, undefined);
+  if (row.state === 'refused') await desk.writeItem(nextAttempt(row.item, desk.plan.op));
+  return sendRow(desk, number, { resent: false, keyHonoured: freshKeyHonoured(desk, row), before });
+}
+
+/** A refusal is stored under its key by some services: the correction needs another (A5). */
+function nextAttempt(item: ItemRecord, op: string): ItemRecord {
+  const attempt = item.attempt + 1;
+  return { ...item, attempt, ...(item.key !== undefined && { key: keyOf(op, item.row, attempt) }) };
+}
+
+/** Without a marker a duplicate could not be seen, so nothing is sent twice then. */
+export function freshKeyHonoured(desk: Desk, { item }: RowHistory): boolean {
+  const looksPossible = item.operation !== 'cards.create' || desk.markerUsable();
+  return looksPossible && desk.capability(item.operation).key === 'honoured';
+}
+
+export interface Sending {
+  /** Bytes of this attempt may have left before: only an answer from behind the key settles it. */
+  readonly resent: boolean;
+  readonly keyHonoured: boolean;
+  readonly before?: Balances | undefined;
+}
+
+export async function sendRow(desk: Desk, number: number, sending: Sending): Promise<RowOutcome> {
+  const { item } = desk.row(number);
+  if (desk.stop.aborted) return stopped(desk, number, sending);
+  const balances = await balancesBefore(desk, number, sending);
+  if (balances instanceof CliError) return unsent(desk, desk.row(number), balances);
+  const { attempt, row } = item;
+  await desk.write({
+    t: 'SENT',
+    row,
+    attempt,
+    at: desk.clock.now(),
+    ...(balances && { before: { card: balances.card, wallet: balances.wallet } }),
+  });
+  const delivery = await desk.service.deliver(requestOf(item), item.input, {
+    keyHonoured: sending.keyHonoured,
+    stop: desk.stop,
+  });
+  try {
+    return await conclude(desk, number, { delivery, sending });
+  } catch (thrown) {
+    // The journal could not take the outcome: what it says stands, and that is "sent".
+    if (!(thrown instanceof CliError) || delivery.class === 'not_sent') throw thrown;
+    return unrecorded(desk, number, { delivery, failure: thrown });
+  }
+}
+
+async function balancesBefore(desk: Desk, number: number, sending: Sending): Promise<Balances | undefined | CliError> {
+  const row = desk.row(number);
+  if (sending.resent || traceOf(row, desk.markerUsable()) !== 'balances') return undefined;
+  // The sandbox answers again under the same key; two more requests would tell nothing.
+  if (sending.before !== undefined || desk.plan.mode === 'sandbox') return sending.before;
+  try {
+    return await balancesOf(desk.reader, String(row.item.input['card_id']));
+  } catch (thrown) {
+    if (!(thrown instanceof CliError)) throw thrown;
+    // For a card that is not there the service's answer to the write itself counts.
+    return thrown.kind === 'not_found' ? undefined : thrown;
+  }
+}
+
+function requestOf({ operation, method, path, body, key }: ItemRecord): PlannedRequest {
+  return { operation, method, path, body, idempotencyKey: key };
+}
+
+interface Delivered {
+  readonly delivery: Delivery;
+  readonly sending: Sending;
+}
+
+async function conclude(desk: Desk, number: number, delivered: Delivered): Promise<RowOutcome> {
+  const { delivery, sending } = delivered;
+  const error = delivery.error ?? new CliError('internal', { message: 'a delivery without an error' });
+  const at = desk.clock.now();
+  const throttled = delivery.throttled ? { throttled: true } : {};
+  switch (delivery.class) {
+    case 'done': {
+      const via = sending.resent || delivery.doubted ? 'resent' : delivery.reread ? 'reread' : 'answer';
+      const { changed, reread } = delivery;
+      const result = delivery.result as Values;
+      await desk.write(doneRecord(desk, number, { result, via, changed, requestId: delivery.requestId }));
+      return { ...factsOf(desk.row(number)), ...throttled, outcome: 'done', changed, reread, result };
+    }
+    case 'unverified': {
+      const id = (delivery.result as Values | undefined)?.['id'];
+      await desk.write({
+        t: 'ACK',
+        row: number,
+        reason: error.message,
+        ...(typeof id === 'string' && { id }),
+        request_id: delivery.requestId,
+        at,
+      });
+      return typeof id === 'string' ? createdAs(desk, number, { id, error }) : lookAfter(desk, number);
+    }
+    case 'refused':
+      if (sending.resent && !settles(delivery, sending)) return stillUnknown(desk, number, error);
+      await desk.write({
+        t: 'FAILED',
+        row: number,
+        kind: error.kind,
+        message: error.message,
+        ...(error.facts.httpStatus !== undefined && { status: error.facts.httpStatus }),
+        ...(error.facts.service !== undefined && { service: error.facts.service }),
+        at,
+      });
+      return {
+        ...factsOf(desk.row(number)),
+        ...throttled,
+        outcome: 'refused',
+        error: named(desk, number, error),
+        ...(delivery.requestId !== undefined && { requestId: delivery.requestId }),
+        ...(error.kind === 'not_authenticated' && { stops: true }),
+      };
+    case 'not_sent':
+    case 'throttled':
+      if (sending.resent) return stillUnknown(desk, number, error);
+      await desk.write({ t: 'NOTSENT', row: number, kind: error.kind, message: error.message, at });
+      return { ...unsent(desk, desk.row(number), error), ...throttled };
+    default:
+      await desk.write({ t: 'AMBIG', row: number, reason: error.message, request_id: delivery.requestId, at });
+      return { ...(await lookAfter(desk, number)), ...throttled };
+  }
+}
+
+/** Given before the key is looked at, or by a service that does not look: it says nothing about the first sending. */
+function settles({ status }: Delivery, { keyHonoured }: Sending): boolean {
+  return keyHonoured && ![401, 403, 404, 405, 407, 413, 415, 429, 431].includes(status ?? 401);
+}
+
+async function stillUnknown(desk: Desk, number: number, error: CliError): Promise<RowOutcome> {
+  const reason = `${desk.row(number).doubt?.reason ?? 'no answer was written down'}; asked again: ${error.message}`;
+  await desk.write({
+    t: 'AMBIG',
+    row: number,
+    reason,
+    request_id: error.facts.service?.request_id,
+    at: desk.clock.now(),
+  });
+  return lookAfter(desk, number);
+}
+
+/** Right after the failure there is no time to wait for settling, but the effect may show already. */
+function lookAfter(desk: Desk, number: number): Promise<RowOutcome> {
+  return settleUnknown(desk, number, { mayWait: false, mayResend: false });
+}
+
+/** The answer held the id of the new card and lacked something else: the card itself is read. */
+async function createdAs(
+  desk: Desk,
+  number: number,
+  { id, error }: { id: string; error: CliError },
+): Promise<RowOutcome> {
+  try {
+    const card = await desk.reader.read('cards.get', { card_id: id });
+    await desk.write(doneRecord(desk, number, { result: card, via: 'reread', changed: true }));
+    return { ...factsOf(desk.row(number)), outcome: 'done', changed: true, reread: true, result: card };
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind === 'guarded') throw thrown;
+    await desk.write(doneRecord(desk, number, { result: { id }, via: 'answer', changed: true }));
+    const lost = new CliError('contract_mismatch', { ...error.facts, op: desk.plan.op, outcome: 'done' });
+    return { ...factsOf(desk.row(number)), outcome: 'done', changed: true, error: lost };
+  }
+}
+
+export interface DoneFacts {
+  readonly result: Values | undefined;
+  readonly via: DoneRecord['via'];
+  readonly changed: boolean;
+  readonly requestId?: string | undefined;
+}
+
+export function doneRecord(desk: Desk, number: number, facts: DoneFacts): DoneRecord {
+  const { result = {}, via, changed, requestId } = facts;
+  const { item } = desk.row(number);
+  const created = item.operation === 'cards.create';
+  const metadata = result['metadata'] as Values | undefined;
+  const balance = created && typeof result['balance'] === 'number' ? centsOf(result['balance']) : undefined;
+  const echo = metadata?.[MARKER_KEY] === markerOf(desk.plan.op, number);
+  return {
+    t: 'DONE',
+    row: number,
+    via,
+    changed,
+    ...(typeof result['id'] === 'string' && { id: result['id'] }),
+    ...(typeof result['last4'] === 'string' && { last4: result['last4'] }),
+    ...(requestId !== undefined && { request_id: requestId }),
+    ...(created && desk.plan.marker && 'balance' in result && { echo }),
+    ...(balance !== undefined && { balance }),
+    at: desk.clock.now(),
+  };
+}
+
+function named(desk: Desk, number: number, error: CliError): CliError {
+  const { key } = desk.row(number).item;
+  return error.with({ op: desk.plan.op, ...(key !== undefined && { idempotencyKey: key }) });
+}
+
+function unsent(desk: Desk, row: RowHistory, error: CliError | undefined): RowOutcome {
+  const { item } = row;
+  const reason =
+    error ?? new CliError('unreachable', { message: `${item.operation} was not sent`, outcome: 'not_sent' });
+  const limited = reason.kind === 'rate_limited';
+  const told = limited ? reason : reason.with({ outcome: 'not_sent' });
+  return {
+    ...factsOf(row),
+    outcome: limited ? 'refused' : 'not_sent',
+    error: named(desk, item.row, told),
+    ...(['not_authenticated', 'guarded', 'usage'].includes(reason.kind) && { stops: true }),
+  };
+}
+
+function stopped(desk: Desk, number: number, { resent }: Sending): RowOutcome {
+  const { reason } = desk.stop as { reason: unknown };
+  const row = desk.row(number);
+  if (resent) return toldOutcome(row, desk.plan) ?? unsent(desk, row, undefined);
+  return { ...unsent(desk, row, reason instanceof CliError ? reason : undefined), stops: true };
+}
+
+/** Sent, answered, and the disk is full: the next resume settles it; until then it must count as unknown. */
+function unrecorded(
+  desk: Desk,
+  number: number,
+  { delivery, failure }: { delivery: Delivery; failure: CliError },
+): RowOutcome {
+  const row = desk.row(number);
+  const answer = delivery.class === 'done' ? 'the service said yes' : `the service answered (${delivery.class})`;
+  const reason = `${answer}, but the journal could not be written: ${failure.message}`;
+  const error = unknownError({ plan: desk.plan, row, reason, requestId: delivery.requestId });
+  return { ...factsOf(row), outcome: 'unknown', error, stops: true };
+}

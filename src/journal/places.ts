@@ -1,0 +1,40 @@
+/** Where things stand below the folder of operations. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { OP_PATTERN } from './op-id.ts';
+
+export interface Places {
+  readonly root: string;
+  readonly saltFile: string;
+  /** One empty file for each op that has not ended, so that twins are found without reading a long history. */
+  readonly unfinished: string;
+  readonly givenKeys: string;
+  folder(op: string): string;
+  journal(op: string): string;
+  lock(op: string): string;
+  unfinishedMark(op: string): string;
+  /** Names the op that was begun with a key of the caller's own, per service. */
+  givenKey(origin: string, key: string): string;
+}
+
+export function placesIn(stateFolder: string): Places {
+  const root = join(stateFolder, 'ops');
+  const unfinished = join(root, 'unfinished');
+  const givenKeys = join(root, 'keys');
+  const folder = (op: string) => join(root, op);
+  return {
+    root,
+    saltFile: join(root, 'salt'),
+    unfinished,
+    givenKeys,
+    folder,
+    journal: op => join(folder(op), 'journal'),
+    lock: op => join(folder(op), 'lock'),
+    unfinishedMark: op => join(unfinished, op),
+    givenKey: (origin, key) => join(givenKeys, createHash('sha256').update(`${origin}\n${key}`).digest('hex')),
+  };
+}
+
+export function isOp(name: string): boolean {
+  return OP_PATTERN.test(name);
+}

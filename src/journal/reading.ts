@@ -1,0 +1,42 @@
+/** Journals as they lie on the disk, read without changing anything. */
+import { CliError } from '../errors.ts';
+import type { JournalDisk } from './disk.ts';
+import { type History, historyOf } from './history.ts';
+import { decodeLines } from './lines.ts';
+import { isOp, type Places } from './places.ts';
+
+/** The history of an op; undefined when there is none or its process died before the plan was written. */
+export async function readHistory(disk: JournalDisk, places: Places, op: string): Promise<History | undefined> {
+  const file = await disk.open(places.journal(op));
+  if (file === undefined) return undefined;
+  try {
+    return historyOf(decodeLines(await file.readAll(), op).written);
+  } finally {
+    await file.close();
+  }
+}
+
+/** As `readHistory`; a damaged journal comes back as the error it is. */
+export async function readOrError(
+  disk: JournalDisk,
+  places: Places,
+  op: string,
+): Promise<History | CliError | undefined> {
+  try {
+    return await readHistory(disk, places, op);
+  } catch (thrown) {
+    if (thrown instanceof CliError && thrown.kind === 'check_failed') return thrown;
+    throw thrown;
+  }
+}
+
+/** Throws `usage` for a name that is no op, or one that is not here. */
+export async function historyNamed(disk: JournalDisk, places: Places, op: string): Promise<History> {
+  const history = isOp(op) ? await readHistory(disk, places, op) : undefined;
+  if (history !== undefined) return history;
+  throw new CliError('usage', {
+    message: `there is no operation ${JSON.stringify(op)} on this machine`,
+    hint: 'cardwright ops list',
+    outcome: 'not_sent',
+  });
+}

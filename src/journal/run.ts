@@ -1,0 +1,144 @@
+/** A run under its lock: rows to outcomes, several at once, then the audit and the end. */
+import type { CliError } from '../errors.ts';
+import { type Cents, cents, sumCents } from '../money.ts';
+import { auditRun } from './audit.ts';
+import type { Desk } from './desk.ts';
+import { mayBePerformed, type RowHistory } from './history.ts';
+import type { Log } from './log.ts';
+import { performRow } from './perform.ts';
+import type { ItemRecord } from './record.ts';
+import { toldOutcome } from './told.ts';
+import type { Counts, Finished, PlannedRow, RowOutcome, RowState, Run, RunPlan } from './types.ts';
+import { duplicateNotes } from './unknown.ts';
+
+export interface OpenRun {
+  readonly desk: Desk;
+  readonly plan: RunPlan;
+  readonly log: Log | undefined;
+  /** Called when the journal says END. */
+  readonly onEnd: () => Promise<void>;
+  /** Lets the lock go. */
+  readonly release: () => Promise<void>;
+  readonly notice: (text: string) => void;
+  /** True when the journal says END already. */
+  readonly ended: boolean;
+}
+
+export function createRun(open: OpenRun): Run {
+  const { desk, plan, log } = open;
+  const { op } = desk.plan;
+  const underWay = new Map<string, Promise<unknown>>();
+  let failure: unknown;
+
+  /** One operation a card that moves its balance: evidence of two at once would be worth nothing. */
+  function inTurn<T>(item: ItemRecord, work: () => Promise<T>): Promise<T> {
+    const lane = item.operation === 'cards.create' ? `row ${item.row}` : `card ${item.card}`;
+    const turn = (underWay.get(lane) ?? Promise.resolve()).then(work, work);
+    underWay.set(lane, turn);
+    return turn;
+  }
+
+  async function perform(number: number): Promise<RowOutcome> {
+    const before = plan.rows.find(({ row }) => row === number)?.before;
+    return inTurn(desk.row(number).item, async () => {
+      // After the first failure of the journal nothing may be sent any more.
+      if (failure !== undefined) throw failure;
+      try {
+        const outcome = await performRow(desk, number, before);
+        return outcome;
+      } catch (thrown) {
+        failure ??= thrown;
+        throw thrown;
+      }
+    });
+  }
+
+  async function finish(): Promise<Finished> {
+    const rows = desk.all();
+    const counts = countsOf(rows);
+    const moved = sumOf(rows.filter(({ state }) => state === 'done'));
+    if (open.ended || log === undefined) return { counts, cents: moved, objections: [], ended: open.ended };
+    const objections = await objectionsTo(desk, open.notice);
+    const unsettled = rows.some(row => row.state === 'unknown' || (plan.bulk && mayBePerformed(row, true)));
+    const ended = !unsettled && objections !== undefined && rows.every(({ state }) => state !== 'open');
+    if (ended) {
+      const { done, refused, not_sent } = counts;
+      await log.append({ t: 'END', done, refused, not_sent, cents: moved, at: desk.clock.now() });
+      await open.onEnd();
+    }
+    return { counts, cents: moved, objections: objections ?? [], ended };
+  }
+
+  return {
+    op,
+    plan,
+    get rows() {
+      return desk.all().map(row => stateOfRow(row, desk));
+    },
+    perform,
+    finish,
+    async [Symbol.asyncDispose]() {
+      await Promise.allSettled(underWay.values());
+      await log?.close();
+      await open.release();
+    },
+  };
+}
+
+/** Undefined when the audit could not be made: then the run must stay open for another. */
+async function objectionsTo(desk: Desk, notice: (text: string) => void): Promise<string[] | undefined> {
+  const rows = desk.all();
+  const plain = rows.every(
+    ({ done, duplicate }) => duplicate === undefined && (done === undefined || isPlain(done.via)),
+  );
+  // One row whose own answer showed the card has nothing to be compared with.
+  if (!desk.plan.bulk && plain) return [];
+  try {
+    return await auditRun({ reader: desk.reader, plan: desk.plan, rows, markerUsable: desk.markerUsable() });
+  } catch (thrown) {
+    notice(`warning: the audit of ${desk.plan.op} could not be made: ${(thrown as CliError).message}`);
+    const found = rows.filter(({ duplicate }) => duplicate !== undefined).flatMap(duplicateNotes);
+    return found.length > 0 ? found : undefined;
+  }
+}
+
+function isPlain(via: string): boolean {
+  return via === 'answer' || via === 'reread' || via === 'state';
+}
+
+function stateOfRow(row: RowHistory, { plan }: Desk): RowState {
+  const open = mayBePerformed(row, plan.bulk);
+  const outcome = open ? undefined : toldOutcome(row, plan);
+  return {
+    row: row.item.row,
+    state: open ? 'open' : row.state,
+    planned: plannedOf(row.item),
+    ...(outcome !== undefined && { outcome }),
+  };
+}
+
+export function plannedOf({ row, operation, input, amount, card, label }: ItemRecord): PlannedRow {
+  return {
+    row,
+    operation,
+    input,
+    ...(amount !== undefined && { amount: cents(amount) }),
+    ...(card !== undefined && { cardId: card }),
+    ...(label !== undefined && { label }),
+  };
+}
+
+export function countsOf(rows: readonly RowHistory[]): Counts & { readonly open: number } {
+  const count = (state: RowHistory['state']) => rows.filter(row => row.state === state).length;
+  return {
+    done: count('done'),
+    refused: count('refused'),
+    unknown: count('unknown'),
+    not_sent: count('not_sent'),
+    open: count('open'),
+  };
+}
+
+export function sumOf(rows: readonly RowHistory[]): Cents {
+  return sumCents(rows.map(({ item }) => cents(item.amount ?? 0)));
+}

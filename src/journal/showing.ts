@@ -1,0 +1,84 @@
+/** Operations as `ops list` and `ops show` tell them. Nothing here changes a file or asks the service. */
+import { CliError } from '../errors.ts';
+import { isHeld } from '../files/lock.ts';
+import { cents } from '../money.ts';
+import { type History, type RowHistory, stateOf } from './history.ts';
+import type { Room } from './journal.ts';
+import { isOp } from './places.ts';
+import { historyNamed, readOrError } from './reading.ts';
+import { countsOf } from './run.ts';
+import { toldOutcome } from './told.ts';
+import type { OpDetail, OpRow, OpState, OpSummary } from './types.ts';
+import { iso } from './unknown.ts';
+
+/** Newest first. A damaged journal is in the list, with nothing but its name. */
+export async function summaries(room: Room): Promise<OpSummary[]> {
+  const { disk, places } = room;
+  const found: OpSummary[] = [];
+  for (const op of (await disk.names(places.root)).filter(isOp)) {
+    const history = await readOrError(disk, places, op);
+    if (history instanceof CliError) found.push(damaged(op));
+    else if (history !== undefined) found.push(await summaryOf(room, history));
+  }
+  return found.sort((one, other) =>
+    one.started_at < other.started_at ? 1 : one.started_at > other.started_at ? -1 : 0,
+  );
+}
+
+async function summaryOf(room: Room, history: History): Promise<OpSummary> {
+  const { plan, rows, latest } = history;
+  const state = stateOf(history);
+  const held = state !== 'finished' && (await isHeld(room.places.lock(plan.op), { pid: room.pid }));
+  return {
+    op: plan.op,
+    command: plan.command,
+    started_at: iso(plan.at),
+    last_at: iso(latest),
+    profile: plan.profile,
+    mode: plan.mode,
+    state: held ? 'running' : state,
+    rows: plan.rows,
+    counts: countsOf([...rows.values()]),
+    cents: cents(plan.total_cents),
+  };
+}
+
+export async function detailOf(room: Room, op: string): Promise<OpDetail> {
+  const history = await historyNamed(room.disk, room.places, op);
+  const rows = [...history.rows.values()].map(row => rowOf(row, history));
+  return { ...(await summaryOf(room, history)), origin: history.plan.origin, rowsInDetail: rows };
+}
+
+function rowOf(row: RowHistory, { plan }: History): OpRow {
+  const { item, done, doubt, resolved, duplicate, looks, lastSent } = row;
+  const outcome = toldOutcome(row, plan);
+  const requestId = done?.request_id ?? doubt?.request_id ?? row.failed?.service?.request_id;
+  const reason =
+    outcome?.outcome === 'unknown' ? (doubt?.reason ?? 'no answer was written down') : outcome?.error?.message;
+  const checkedAt = looks.at(-1)?.at;
+  const cardId = done?.id ?? item.card;
+  return {
+    row: item.row,
+    state: row.state,
+    operation: item.operation,
+    ...(cardId !== undefined && { cardId }),
+    ...(done?.last4 !== undefined && { last4: done.last4 }),
+    ...(item.amount !== undefined && { amount: cents(item.amount) }),
+    ...(item.label !== undefined && { label: item.label }),
+    ...(item.key !== undefined && { idempotencyKey: item.key }),
+    ...(requestId !== undefined && { requestId }),
+    ...(lastSent !== undefined && { sentAt: iso(lastSent.at) }),
+    ...(reason !== undefined && { reason }),
+    ...(looks.length > 0 && { checks: looks.length, found: looks.at(-1)?.found }),
+    ...(checkedAt !== undefined && { checkedAt: iso(checkedAt) }),
+    ...(resolved !== undefined && { resolved: { as: resolved.as, note: resolved.note, at: iso(resolved.at) } }),
+    ...(duplicate !== undefined && { duplicate: duplicate.ids }),
+  };
+}
+
+function damaged(op: string): OpSummary {
+  const state: OpState = 'damaged';
+  const counts = { done: 0, refused: 0, unknown: 0, not_sent: 0, open: 0 };
+  const nothing = { command: '', started_at: '', last_at: '', profile: '', mode: 'test' as const, rows: 0 };
+  return { op, ...nothing, state, counts, cents: cents(0) };
+}

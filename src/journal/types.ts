@@ -1,0 +1,203 @@
+/**
+ * The seam between whoever wants money moved (single commands, bulk runs, leases) and the journal that makes it safe
+ * to stop at any moment (RELIABILITY, section 6). Callers plan rows and perform them; what is sent, kept, sent again
+ * or left alone is decided behind it. Everything here is data or a promise; nothing names a file or HTTP.
+ */
+import type { WriteName } from '../contract/calls.ts';
+import type { PlannedRequest } from '../contract/service.ts';
+import type { CliError } from '../errors.ts';
+import type { Cents } from '../money.ts';
+
+import type { Probed } from './probe.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** One change that is wanted. */
+export interface PlannedRow {
+  /** From 1, in the order of the input. */
+  readonly row: number;
+  readonly operation: WriteName;
+  /** As `Service.send` takes it: path parameters, query and body side by side, money as cents. */
+  readonly input: Values;
+  /** What the row moves, for sums and `ops show`. */
+  readonly amount?: Cents | undefined;
+  readonly cardId?: string | undefined;
+  readonly label?: string | undefined;
+  /** Card and wallet just before, when the caller has read them; fund and withdraw rows read them otherwise. */
+  readonly before?: Balances | undefined;
+}
+
+export interface Balances {
+  readonly card: Cents;
+  readonly wallet: Cents;
+}
+
+export interface RunPlan {
+  /** Words of the command, `cards create`. */
+  readonly command: string;
+  readonly rows: readonly PlannedRow[];
+  /** Of the wanted changes, whatever their form; see `inputDigest`. Twins are found by it. */
+  readonly digest: string;
+  /** Several rows from a file: rows that were not sent or that the wallet refused stay open for `ops resume`. */
+  readonly bulk: boolean;
+  readonly maxTotal?: Cents | undefined;
+  /** `--idempotency-key`, single rows only. */
+  readonly key?: string | undefined;
+  /** Whether created cards carry the metadata key `cardwright`; without it nothing is ever sent twice. */
+  readonly marker: boolean;
+  /** `--again`: the same bulk input a second time within 24 hours is meant. */
+  readonly again?: boolean | undefined;
+}
+
+export type RowResult = 'done' | 'refused' | 'unknown' | 'not_sent';
+
+/** What came of a row, as far as it is known. */
+export interface RowOutcome {
+  readonly row: number;
+  readonly outcome: RowResult;
+  /** Done rows: false when the card was in the wanted state already. */
+  readonly changed?: boolean | undefined;
+  /** Done rows: the resource, money as JSON numbers; absent when the journal alone knows of it. */
+  readonly result?: Values | undefined;
+  /** The answer did not show it and the resource was read. */
+  readonly reread?: boolean | undefined;
+  /** Every outcome but done; carries `op`, the outcome and what to do next. */
+  readonly error?: CliError | undefined;
+  readonly cardId?: string | undefined;
+  readonly last4?: string | undefined;
+  readonly amount?: Cents | undefined;
+  readonly requestId?: string | undefined;
+  /** Cards found with the marker of this row when there is more than one. Never terminated by itself. */
+  readonly duplicate?: readonly string[] | undefined;
+  /** The service asked to slow down while this row was under way; a bulk run halves its workers. */
+  readonly throttled?: boolean | undefined;
+  /** Nothing more may be sent by this run: key refused, guard, journal lost. */
+  readonly stops?: boolean | undefined;
+}
+
+/** Where a row stands by the journal: `open` rows may be performed. */
+export interface RowState {
+  readonly row: number;
+  readonly state: RowResult | 'open';
+  readonly planned: PlannedRow;
+  /** The outcome of an earlier run, for rows that are not open. */
+  readonly outcome?: RowOutcome | undefined;
+}
+
+export interface Counts {
+  readonly done: number;
+  readonly refused: number;
+  readonly unknown: number;
+  readonly not_sent: number;
+}
+
+export interface Finished {
+  readonly counts: Counts;
+  /** Amounts of the done rows. */
+  readonly cents: Cents;
+  /** What the audit found wrong; any of them is exit 15. */
+  readonly objections: readonly string[];
+  /** True when the journal says END: a later resume sends nothing. */
+  readonly ended: boolean;
+}
+
+/** A run this process works on, under its lock. Disposing lets the lock go; nothing is lost by it. */
+export interface Run extends AsyncDisposable {
+  readonly op: string;
+  readonly plan: RunPlan;
+  readonly rows: readonly RowState[];
+  /**
+   * Takes one row to an outcome; safe to call for several rows at once. A row whose outcome is unknown is settled
+   * and looked for first. Resolves only after the outcome is durable, so it may be printed. Rejects with `guarded`
+   * when the journal cannot be written or another process has taken over: then nothing more was sent.
+   */
+  perform(row: number): Promise<RowOutcome>;
+  /** Audits, and closes the journal when no row is open or unknown. Call it after the last row came back. */
+  finish(): Promise<Finished>;
+}
+
+export interface ResumeOptions {
+  /** Send rows again of which no trace was found after settling. */
+  readonly resendAbsent?: boolean | undefined;
+  /** Only look: settle nothing, send nothing. */
+  readonly lookOnly?: boolean | undefined;
+}
+
+export type OpState = 'running' | 'open' | 'unknown' | 'finished' | 'damaged';
+
+export interface OpSummary {
+  readonly op: string;
+  readonly command: string;
+  /** ISO 8601 UTC. */
+  readonly started_at: string;
+  /** Of the latest record. */
+  readonly last_at: string;
+  readonly profile: string;
+  readonly mode: 'sandbox' | 'test' | 'live';
+  readonly state: OpState;
+  readonly rows: number;
+  readonly counts: Counts & { readonly open: number };
+  /** Sum of the planned amounts. */
+  readonly cents: Cents;
+}
+
+export interface OpRow {
+  readonly row: number;
+  readonly state: RowResult | 'open';
+  readonly operation: WriteName;
+  readonly cardId?: string | undefined;
+  readonly last4?: string | undefined;
+  readonly amount?: Cents | undefined;
+  readonly label?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** ISO 8601 UTC of the last time bytes may have left. */
+  readonly sentAt?: string | undefined;
+  /** Why it is not done, in one clause. */
+  readonly reason?: string | undefined;
+  /** Times it was looked for, and when last. */
+  readonly checks?: number | undefined;
+  readonly checkedAt?: string | undefined;
+  /** What the last look saw. */
+  readonly found?: string | undefined;
+  readonly resolved?: { readonly as: 'done' | 'not-done'; readonly note: string; readonly at: string } | undefined;
+  readonly duplicate?: readonly string[] | undefined;
+}
+
+export interface OpDetail extends OpSummary {
+  readonly origin: string;
+  readonly rowsInDetail: readonly OpRow[];
+}
+
+export interface Resolution {
+  readonly op: string;
+  /** Every unknown row when left out. */
+  readonly row?: number | undefined;
+  readonly as: 'done' | 'not-done';
+  readonly note: string;
+}
+
+/** All operations of this user. Every method throws `check_failed` for a damaged journal it must read. */
+export interface Journal {
+  /** The requests of a plan as they would be sent, for dry runs. Nothing is written or sent. */
+  preview(plan: RunPlan): Promise<readonly PlannedRequest[]>;
+  /**
+   * Writes the plan down and makes it durable; nothing was sent before or by it. Throws `guarded` (14) for a twin
+   * that is unknown, a bulk input that is unfinished or was finished less than 24 hours ago, or a folder that
+   * cannot be written; `usage` (2) for an idempotency key that was used with other bytes. With a key used before
+   * for the same bytes it resumes that run.
+   */
+  begin(plan: RunPlan): Promise<Run>;
+  /** Throws `guarded` when another process works on it, `usage` for an unknown op or another account's. */
+  resume(op: string, options?: ResumeOptions): Promise<Run>;
+  list(): Promise<readonly OpSummary[]>;
+  show(op: string): Promise<OpDetail>;
+  resolve(resolution: Resolution): Promise<OpDetail>;
+  /**
+   * Uses keys twice to learn whether the service honours them, and remembers it for this origin. Writes, and cleans
+   * up; throws `guarded` for a live key.
+   */
+  probe(binId: string): Promise<readonly Probed[]>;
+  /** Removes journals finished more than 90 days ago; resolves to their ops. */
+  prune(options?: { readonly dryRun?: boolean }): Promise<readonly string[]>;
+}

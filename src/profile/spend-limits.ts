@@ -1,0 +1,140 @@
+/** The spend guards of a profile: what one operation, one run and one day may take from the wallet. */
+
+import { join } from 'node:path';
+import { CliError } from '../errors.ts';
+import { type LockOptions, withLock } from '../files/lock.ts';
+import { type FileSurroundings, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
+import { type Cents, cents, dollars, parseAmount, sumCents } from '../money.ts';
+import type { SpendHold, Spending } from '../spending.ts';
+import type { ProfileSettings } from './settings.ts';
+
+export interface SpendSurroundings {
+  readonly profile: string;
+  readonly settings: ProfileSettings;
+  /** The state folder; the days are kept in `spend` below it, one file a profile. */
+  readonly stateFolder: string;
+  readonly files: FileSurroundings;
+  readonly lock: Omit<LockOptions, 'timeoutMs' | 'signal'>;
+}
+
+/** A day (UTC) of a profile. `held` are runs that have not ended; a run counts on the day it begins. */
+interface Day {
+  readonly day: string;
+  readonly spent: Cents;
+  readonly held: Readonly<Record<string, Cents>>;
+}
+
+const LOCK_WAIT_MS = 10_000;
+const NOTHING_HELD: SpendHold = { nameOp: async () => undefined, end: async () => undefined };
+
+/**
+ * Holds what is asked against the limits. Throws `guarded` naming the limit, what is used of it and what was asked,
+ * and `check_failed` for a day file that cannot be understood.
+ */
+export async function holdSpending(
+  around: SpendSurroundings,
+  spending: Spending,
+  resumed?: string,
+): Promise<SpendHold> {
+  const wrong = overLimit(around.profile, around.settings, spending);
+  if (wrong !== undefined) throw wrong;
+  const limit = amountOf(around.settings.max_per_day);
+  if (limit === undefined || spending.total === 0) return NOTHING_HELD;
+  return holdToday(around, { limit, asked: spending.total, resumed });
+}
+
+/** The limits that need no memory. */
+export function overLimit(profile: string, settings: ProfileSettings, spending: Spending): CliError | undefined {
+  const { largest, total, cards, bins } = spending;
+  const refuse = (name: keyof ProfileSettings, limit: string, asked: string) =>
+    refusal(profile, name, `${limit}; ${asked} asked`);
+  const perCall = amountOf(settings.max_per_call);
+  if (perCall !== undefined && largest > perCall) {
+    return refuse('max_per_call', `${dollars(perCall)} for one operation`, dollars(largest));
+  }
+  const perRun = amountOf(settings.max_per_run);
+  if (perRun !== undefined && total > perRun)
+    return refuse('max_per_run', `${dollars(perRun)} for one run`, dollars(total));
+  const most = settings.max_cards;
+  if (most !== undefined && cards > most) return refuse('max_cards', `${most} for one run`, String(cards));
+  const foreign = settings.bins === undefined ? [] : [...bins].filter(bin => !settings.bins?.includes(bin));
+  if (foreign.length === 0) return undefined;
+  return refuse('bins', (settings.bins ?? []).join(', '), foreign.join(', '));
+}
+
+interface Wanted {
+  readonly limit: Cents;
+  readonly asked: Cents;
+  readonly resumed: string | undefined;
+}
+
+async function holdToday(around: SpendSurroundings, { limit, asked, resumed }: Wanted): Promise<SpendHold> {
+  const { random, clock } = around.lock;
+  let name = resumed ?? `run-${Buffer.from(random.bytes(8)).toString('hex')}`;
+  const today = new Date(clock.now()).toISOString().slice(0, 10);
+  let counted = today;
+  await change(around, before => {
+    // A clock that was set back does not open another day.
+    const day = before !== undefined && before.day >= today ? before : { day: today, spent: cents(0), held: {} };
+    counted = day.day;
+    // A run that was killed holds its whole plan still.
+    if (resumed !== undefined && day.held[resumed] !== undefined) return day;
+    const used = sumCents([day.spent, ...Object.values(day.held)]);
+    if (used + asked <= limit) return { ...day, held: { ...day.held, [name]: asked } };
+    const standing = `${dollars(limit)} for a day; ${dollars(used)} used today (UTC), ${dollars(asked)} asked`;
+    throw refusal(around.profile, 'max_per_day', standing);
+  });
+  /** Takes the amount of this run off what is held; on another day there is nothing to take. */
+  const changeHeld = (work: (day: Day, amount: Cents) => Day) =>
+    change(around, day => {
+      const { [name]: amount, ...held } = day?.held ?? {};
+      return day === undefined || day.day !== counted || amount === undefined ? day : work({ ...day, held }, amount);
+    });
+  return {
+    async nameOp(op) {
+      await changeHeld((day, amount) => ({ ...day, held: { ...day.held, [op]: amount } }));
+      name = op;
+    },
+    end: unspent => changeHeld((day, amount) => ({ ...day, spent: cents(day.spent + Math.max(0, amount - unspent)) })),
+  };
+}
+
+/** Changes the file of the day under its lock. */
+async function change(around: SpendSurroundings, work: (day: Day | undefined) => Day | undefined): Promise<void> {
+  const folder = join(around.stateFolder, 'spend');
+  const path = join(folder, `${around.profile}.json`);
+  await preparePrivateFolder(folder, around.files);
+  await withLock(`${path}.lock`, { ...around.lock, timeoutMs: LOCK_WAIT_MS }, async () => {
+    const before = readDay(await readPrivate(path, around.files), path);
+    const after = work(before);
+    if (after !== undefined && after !== before) await writePrivate(path, `${JSON.stringify(after)}\n`, around.files);
+  });
+}
+
+function readDay(text: string | undefined, path: string): Day | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const { day, spent, held } = JSON.parse(text) as Partial<Day>;
+    const amounts = [spent, ...Object.values(held ?? {})];
+    if (/^\d{4}-\d\d-\d\d$/.test(day ?? '') && amounts.every(Number.isSafeInteger)) return { day, spent, held } as Day;
+  } catch {
+    // Falls through to the one refusal: what is not JSON is as damaged as what has no day.
+  }
+  throw new CliError('check_failed', {
+    message: `${path} is damaged: what was spent today is not known; nothing was sent`,
+    hint: `look into the file, then remove it: ${path}`,
+    outcome: 'not_sent',
+  });
+}
+
+function refusal(profile: string, name: keyof ProfileSettings, standing: string): CliError {
+  return new CliError('guarded', {
+    message: `${name} of profile ${profile} is ${standing}`,
+    hint: `cardwright profiles show ${profile}`,
+    outcome: 'not_sent',
+  });
+}
+
+function amountOf(text: string | undefined): Cents | undefined {
+  return text === undefined ? undefined : parseAmount(text);
+}

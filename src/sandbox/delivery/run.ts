@@ -1,0 +1,119 @@
+/**
+ * Sends what is due. The same loop serves `sandbox start`, `sandbox exec`, a listening command and a move of the
+ * clock; any number of processes may run it on one store.
+ */
+import { sandboxNow } from '../clock.ts';
+import { hasWork } from '../store/deliveries.ts';
+import { StoreBusy } from '../store/sql.ts';
+import { type Claimed, claimNext, type Look } from './claim.ts';
+import type { DeliveryParts } from './parts.ts';
+import { record } from './record.ts';
+import { post } from './send.ts';
+
+/**
+ * `signal`: until aborted. `idle`: until nothing that is due at or before `upTo` (ms on the clock of the sandbox; now
+ * when left out) is left, in this process or another, or until aborted. Each overdue delivery is tried once by it.
+ */
+export type Until =
+  | { readonly kind: 'signal'; readonly signal: AbortSignal; readonly isHeld?: () => boolean }
+  | { readonly kind: 'idle'; readonly upTo?: number | undefined; readonly signal?: AbortSignal | undefined };
+
+/** One attempt, for whoever moved the clock. */
+export interface Tried {
+  readonly delivery: string;
+  /** When it was due: ms UTC on the clock of the sandbox. */
+  readonly dueAt: number;
+  readonly isDelivered: boolean;
+}
+
+/** Subscriptions that are served at the same time. */
+const MOST_AT_ONCE = 16;
+
+/** Resolves to what was tried until idle; to nothing when it ran until a signal. Attempts in the air are cut off. */
+export async function runDeliveries(parts: DeliveryParts, until: Until): Promise<readonly Tried[]> {
+  const stop = until.signal ?? new AbortController().signal;
+  const upTo = until.kind === 'idle' ? await dueLimit(parts, until.upTo) : Number.MAX_SAFE_INTEGER;
+  const tried: Tried[] = [];
+  const inTheAir = new Set<Promise<void>>();
+  const writing = new Set<Promise<void>>();
+  const start = ({ ...claimed }: Claimed) => {
+    const flight = attempt(parts, claimed, stop).then(({ isDelivered, written }) => {
+      if (until.kind === 'idle') tried.push({ delivery: claimed.row.id, dueAt: claimed.row.due_at, isDelivered });
+      inTheAir.delete(flight);
+      const saved = written.finally(() => writing.delete(saved));
+      writing.add(saved);
+    });
+    inTheAir.add(flight);
+  };
+  while (!stop.aborted) {
+    const isHeld = until.kind === 'signal' && until.isHeld?.() === true;
+    const look =
+      inTheAir.size < MOST_AT_ONCE && !isHeld ? await lookForWork(parts, upTo, writing.size > 0) : { isPending: true };
+    if (look.claimed !== undefined) {
+      start(look.claimed);
+      continue;
+    }
+    if (until.kind === 'idle' && !look.isPending && inTheAir.size === 0) break;
+    await moment(parts, { inTheAir, stop, isWaiting: until.kind === 'idle' });
+  }
+  await Promise.all(inTheAir);
+  await Promise.all(writing);
+  return tried;
+}
+
+/** What is due at or before `upTo` is tried once each: for a move of the clock, which must stand there already. */
+export const fireDeliveriesDue = (parts: DeliveryParts, upTo: number): Promise<readonly Tried[]> =>
+  runDeliveries(parts, { kind: 'idle', upTo });
+
+async function dueLimit({ store, account, clock }: DeliveryParts, upTo: number | undefined): Promise<number> {
+  // Fixed once: on a fast clock the next attempt of the same delivery would be due again meanwhile.
+  return upTo ?? store.read(sql => sandboxNow(sql, account, clock.now()));
+}
+
+/** Takes the store's lock only when there seems to be work, or when something is being written down anyway. */
+async function lookForWork(parts: DeliveryParts, upTo: number, isWriting: boolean): Promise<Look> {
+  const { store, account, clock, onFault } = parts;
+  try {
+    const isWork =
+      isWriting ||
+      (await store.read(async sql =>
+        hasWork(sql, account, Math.min(upTo, await sandboxNow(sql, account, clock.now()))),
+      ));
+    if (!isWork) return { isPending: false };
+    return await store.write(sql => claimNext(sql, parts, upTo));
+  } catch (error) {
+    if (!(error instanceof StoreBusy)) throw error;
+    onFault(error);
+    return { isPending: true };
+  }
+}
+
+/** Sends one and begins to write down what came of it; who waits for `written` knows that it lasts. */
+async function attempt(parts: DeliveryParts, claimed: Claimed, signal: AbortSignal) {
+  const { store, clock, resolve, allowRemote, limits, onFault } = parts;
+  const began = clock.monotonic();
+  const reply = await post(claimed.letter, { resolve, allowRemote, clock, limit: limits.attempt, signal });
+  const { status = 0 } = reply;
+  const came = { reply, duration: clock.monotonic() - began, isCutOff: status === 0 && signal.aborted };
+  // Not waited for: the next claim of this subscription joins the same commit.
+  const written = store.write(sql => record(sql, parts, claimed, came)).catch(onFault);
+  return { isDelivered: status >= 200 && status <= 299, written };
+}
+
+interface Waiting {
+  readonly inTheAir: ReadonlySet<Promise<void>>;
+  readonly stop: AbortSignal;
+  readonly isWaiting: boolean;
+}
+
+/** Until one of ours has landed, it is time to look again, or the end. */
+async function moment({ clock, limits }: DeliveryParts, { inTheAir, stop, isWaiting }: Waiting): Promise<void> {
+  const over = new AbortController();
+  const end = () => over.abort();
+  if (stop.aborted) end();
+  stop.addEventListener('abort', end);
+  const pause = clock.sleep(isWaiting ? Math.min(10, limits.poll) : limits.poll, over.signal).catch(() => undefined);
+  await Promise.race([pause, ...inTheAir]);
+  stop.removeEventListener('abort', end);
+  end();
+}

@@ -1,0 +1,147 @@
+/** One attempt: the bytes go out once, to one address; a redirect is an answer like any other and is not followed. */
+import { type IncomingMessage, request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import type { Clock } from '../../host.ts';
+import { codeOf } from '../private-place.ts';
+import { allowedAddress, NotAllowed, type Resolve } from './address.ts';
+
+export interface Letter {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface Post {
+  readonly resolve: Resolve;
+  readonly allowRemote: boolean;
+  readonly clock: Clock;
+  /** ms for all of it: name, connection and answer. */
+  readonly limit: number;
+  /** Cuts the attempt off. */
+  readonly signal: AbortSignal;
+}
+
+/** What came of an attempt: a status, or an error. */
+export interface Reply {
+  readonly address?: string;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The first bytes of it as text. */
+  readonly body?: string;
+  readonly error?: string;
+}
+
+/** Somewhat more than is kept, so that a secret at the end of that is seen whole. */
+const MOST_BYTES = 4_096 + 512;
+
+/** Never rejects: every failure is an outcome. */
+export async function post(letter: Letter, { resolve, allowRemote, clock, limit, signal }: Post): Promise<Reply> {
+  const over = new AbortController();
+  const stop = () => over.abort(new Error('the sender stopped'));
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop);
+  const done = new AbortController();
+  const late = new Error(`no answer within ${limit / 1000} s`);
+  void clock.sleep(limit, done.signal).then(
+    () => over.abort(late),
+    () => undefined,
+  );
+  let address: string | undefined;
+  try {
+    const url = new URL(letter.url);
+    address = await before(over.signal, allowedAddress(url, { resolve, allowRemote }));
+    return { address, ...(await exchanged(url, address, { letter, signal: over.signal })) };
+  } catch (error) {
+    return {
+      ...(address !== undefined && { address }),
+      error: wordsFor(over.signal.aborted ? over.signal.reason : error),
+    };
+  } finally {
+    signal.removeEventListener('abort', stop);
+    done.abort();
+  }
+}
+
+/** A promise, or the reason of the signal when that comes first. */
+function before<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const give = () => reject(signal.reason as Error);
+    if (signal.aborted) give();
+    signal.addEventListener('abort', give, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', give));
+  });
+}
+
+function exchanged(
+  url: URL,
+  address: string,
+  { letter, signal }: { letter: Letter; signal: AbortSignal },
+): Promise<Reply> {
+  const isTls = url.protocol === 'https:';
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  return new Promise((resolve, reject) => {
+    const sent = (isTls ? tlsRequest : plainRequest)({
+      host: address,
+      port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
+      path: url.pathname + url.search,
+      method: 'POST',
+      headers: { Host: url.host, ...letter.headers },
+      setHost: false,
+      // A connection of its own: one that was kept may be closed by the receiver just as it is used.
+      agent: false,
+      ...(isTls && isIP(host) === 0 && { servername: host }),
+    });
+    const cut = () => sent.destroy(signal.reason as Error);
+    if (signal.aborted) cut();
+    signal.addEventListener('abort', cut, { once: true });
+    sent.on('error', reject);
+    sent.on('response', response => {
+      // From here on the status is known; how its body ends changes nothing.
+      sent.off('error', reject).on('error', () => undefined);
+      void beginning(response).then(body => {
+        signal.removeEventListener('abort', cut);
+        sent.destroy();
+        resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body });
+      });
+    });
+    sent.end(letter.body);
+  });
+}
+
+/** The first bytes of a body, or those that came before it ended, however it ended. */
+function beginning(response: IncomingMessage): Promise<string> {
+  return new Promise(resolve => {
+    const parts: Buffer[] = [];
+    let size = 0;
+    const give = () => resolve(Buffer.concat(parts).subarray(0, MOST_BYTES).toString('utf8'));
+    response.on('data', (part: Buffer) => {
+      parts.push(part);
+      size += part.length;
+      if (size >= MOST_BYTES) give();
+    });
+    response.on('close', give).on('error', give);
+  });
+}
+
+function headersOf(response: IncomingMessage): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(response.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
+  );
+}
+
+function wordsFor(error: unknown): string {
+  const code = codeOf(error);
+  if (error instanceof NotAllowed || code === undefined) return error instanceof Error ? error.message : String(error);
+  const words: Readonly<Record<string, string>> = {
+    ECONNREFUSED: 'connection refused',
+    ECONNRESET: 'the receiver closed the connection without an answer',
+    ENOTFOUND: 'the name is not known',
+    EAI_AGAIN: 'the name could not be resolved',
+    EPIPE: 'the receiver closed the connection without an answer',
+  };
+  return `${words[code] ?? 'failed'} (${code})`;
+}

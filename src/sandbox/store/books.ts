@@ -1,0 +1,107 @@
+/** Pages of what stands behind the service, for the admin surface alone: entries, accounts, events, deposits. */
+import type { Cents } from '../../money.ts';
+import type { DepositRow } from './deposits.ts';
+import { DEPOSIT_COLUMNS } from './deposits.ts';
+import type { Sql, SqlValue } from './sql.ts';
+
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface Listed<Row> {
+  readonly rows: readonly Row[];
+  readonly total: number;
+}
+
+interface Query {
+  readonly columns: string;
+  /** What follows `from`; the first value is the account. */
+  readonly from: string;
+  readonly order: string;
+  readonly values: readonly SqlValue[];
+}
+
+async function listed<Row>(sql: Sql, { columns, from, order, values }: Query, page: Page): Promise<Listed<Row>> {
+  const count = await sql.get<{ total: number }>(`select count(*) as total from ${from}`, ...values);
+  const statement = `select ${columns} from ${from} order by ${order} limit ? offset ?`;
+  return { rows: await sql.all<Row>(statement, ...values, page.limit, page.offset), total: count?.total ?? 0 };
+}
+
+type Wanted = readonly (readonly [condition: string, value: SqlValue | undefined])[];
+
+function narrowed(account: string, wanted: Wanted): { where: string; values: SqlValue[] } {
+  const given = wanted.filter((entry): entry is readonly [string, SqlValue] => entry[1] !== undefined);
+  return {
+    where: ['account_id = ?', ...given.map(([condition]) => condition)].join(' and '),
+    values: [account, ...given.map(([, value]) => value)],
+  };
+}
+
+export interface EventRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly type: string;
+  readonly created_at: number;
+  readonly body: string;
+}
+
+export function eventsInOrder(sql: Sql, account: string, ask: Page & { type?: string | undefined }) {
+  const { where, values } = narrowed(account, [['type = ?', ask.type]]);
+  const query = { columns: 'seq, id, type, created_at, body', from: `events where ${where}`, order: 'seq', values };
+  return listed<EventRow>(sql, query, ask);
+}
+
+export function newestDeposits(
+  sql: Sql,
+  account: string,
+  ask: Page & { status?: string | undefined; currency?: string | undefined },
+) {
+  const { where, values } = narrowed(account, [
+    ['status = ?', ask.status],
+    ['currency = ?', ask.currency],
+  ]);
+  const order = 'created_at desc, id desc';
+  return listed<DepositRow>(sql, { columns: DEPOSIT_COLUMNS, from: `deposits where ${where}`, order, values }, ask);
+}
+
+export interface AccountRow {
+  readonly ledger: string;
+  readonly balance: Cents;
+  readonly postings: number;
+}
+
+export function ledgerAccounts(sql: Sql, account: string, page: Page) {
+  const from = `(select ledger, cast(sum(amount) as bigint) as balance, count(*) as postings
+    from postings where account_id = ? group by ledger) a`;
+  return listed<AccountRow>(sql, { columns: '*', from, order: 'ledger', values: [account] }, page);
+}
+
+export interface EntryLine {
+  readonly id: number;
+  readonly kind: string;
+  readonly ref: string;
+  readonly created_at: number;
+}
+
+export function entriesInOrder(
+  sql: Sql,
+  account: string,
+  ask: Page & { ledger?: string | undefined; ref?: string | undefined },
+) {
+  const touches =
+    'exists (select 1 from postings p where p.account_id = e.account_id and p.entry_id = e.id and p.ledger = ?)';
+  const { where, values } = narrowed(account, [
+    [touches, ask.ledger],
+    ['ref = ?', ask.ref],
+  ]);
+  const query = { columns: 'id, kind, ref, created_at', from: `entries e where ${where}`, order: 'id', values };
+  return listed<EntryLine>(sql, query, ask);
+}
+
+export const postingsOf = (sql: Sql, account: string, entry: number) =>
+  sql.all<{ readonly ledger: string; readonly amount: Cents }>(
+    'select ledger, amount from postings where account_id = ? and entry_id = ? order by ledger',
+    account,
+    entry,
+  );

@@ -1,0 +1,291 @@
+/** Statements on `deliveries` and their `attempts`. Times are on the clock of the sandbox, leases in real time. */
+import type { EventName } from '../../contract/events.ts';
+import type { Sql, SqlValue } from './sql.ts';
+
+export type DeliveryState = 'queued' | 'sending' | 'delivered' | 'failed' | 'cancelled';
+
+export interface DeliveryRow {
+  readonly id: string;
+  /** Order in which they were made. */
+  readonly position: number;
+  readonly webhook_id: string;
+  readonly event_id: string;
+  readonly event_type: EventName;
+  /** Null for an example, which is no event. */
+  readonly event_seq: number | null;
+  readonly state: DeliveryState;
+  /** Attempts begun so far. */
+  readonly attempt: number;
+  readonly created_at: number;
+  readonly due_at: number;
+  /** 1 once the faults were asked about it. */
+  readonly faults_asked: number;
+  /** How many later ones of its subscription go first. */
+  readonly behind: number;
+  /** Real time, ms UTC, at which it no longer waits for those. */
+  readonly held_until: number | null;
+}
+
+export interface AttemptRow {
+  readonly delivery_id: string;
+  readonly number: number;
+  readonly at: number;
+  /** JSON text. */
+  readonly request_headers: string;
+  readonly address: string | null;
+  readonly status: number | null;
+  /** JSON text. */
+  readonly answer_headers: string | null;
+  readonly answer_body: string | null;
+  /** Real ms. */
+  readonly duration: number | null;
+  readonly error: string | null;
+}
+
+const NAMES = [
+  'id',
+  'position',
+  'webhook_id',
+  'event_id',
+  'event_type',
+  'event_seq',
+  'state',
+  'attempt',
+  'created_at',
+  'due_at',
+  'faults_asked',
+  'behind',
+  'held_until',
+] as const;
+const COLUMNS = NAMES.join(', ');
+
+export const deliveryById = (sql: Sql, account: string, id: string) =>
+  sql.get<DeliveryRow>(`select ${COLUMNS} from deliveries where account_id = ? and id = ?`, account, id);
+
+export const insertDelivery = (sql: Sql, account: string, row: DeliveryRow & { readonly body: string | null }) =>
+  sql.run(
+    `insert into deliveries (account_id, body, ${COLUMNS}) values (?, ?, ${NAMES.map(() => '?').join(', ')})`,
+    account,
+    row.body,
+    ...NAMES.map(name => row[name]),
+  );
+
+/** The exact text that is sent on every attempt. */
+export async function deliveryBody(sql: Sql, account: string, id: string): Promise<string> {
+  const row = await sql.get<{ text: string }>(
+    `select coalesce(d.body, e.body) as text from deliveries d
+     left join events e on e.account_id = d.account_id and e.seq = d.event_seq
+     where d.account_id = ? and d.id = ?`,
+    account,
+    id,
+  );
+  if (typeof row?.text !== 'string') throw new Error(`delivery ${id} has no event`);
+  return row.text;
+}
+
+export interface DeliveryFilter {
+  readonly webhook_id?: string | undefined;
+  readonly event_id?: string | undefined;
+  readonly event?: string | undefined;
+  readonly state?: string | undefined;
+}
+
+function condition(account: string, filter: DeliveryFilter): { readonly where: string; readonly values: SqlValue[] } {
+  const { event, ...rest } = filter;
+  const asked = Object.entries({ ...rest, event_type: event }).filter(([, value]) => value !== undefined);
+  return {
+    where: ['account_id = ?', ...asked.map(([name]) => `${name} = ?`)].join(' and '),
+    values: [account, ...asked.map(([, value]) => value as string)],
+  };
+}
+
+export async function countDeliveries(sql: Sql, account: string, filter: DeliveryFilter): Promise<number> {
+  const { where, values } = condition(account, filter);
+  return (await sql.get<{ n: number }>(`select count(*) as n from deliveries where ${where}`, ...values))?.n ?? 0;
+}
+
+/** Newest first. */
+export function pageOfDeliveries(
+  sql: Sql,
+  account: string,
+  { filter, limit, offset }: { filter: DeliveryFilter; limit: number; offset: number },
+): Promise<readonly DeliveryRow[]> {
+  const { where, values } = condition(account, filter);
+  return sql.all<DeliveryRow>(
+    `select ${COLUMNS} from deliveries where ${where} order by position desc limit ? offset ?`,
+    ...values,
+    limit,
+    offset,
+  );
+}
+
+/** The first one of a subscription that may go now. */
+export const headOf = (
+  sql: Sql,
+  account: string,
+  { webhook, upTo, real }: { webhook: string; upTo: number; real: number },
+) =>
+  sql.get<DeliveryRow>(
+    `select ${COLUMNS} from deliveries where account_id = ? and webhook_id = ? and state = 'queued' and due_at <= ?
+       and (behind = 0 or held_until <= ?)
+     order by due_at, position limit 1`,
+    account,
+    webhook,
+    upTo,
+    real,
+  );
+
+/** When the next one is due; undefined when none is queued. */
+export async function earliestDue(sql: Sql, account: string): Promise<number | undefined> {
+  const row = await sql.get<{ due_at: number }>(
+    `select due_at from deliveries where account_id = ? and state = 'queued' order by due_at limit 1`,
+    account,
+  );
+  return row?.due_at;
+}
+
+/** Whether something is due at or before `upTo`, or in the air. */
+export async function hasWork(sql: Sql, account: string, upTo: number): Promise<boolean> {
+  const due = await earliestDue(sql, account);
+  return (due !== undefined && due <= upTo) || (await sendingNow(sql, account)).length > 0;
+}
+
+export interface Lease {
+  readonly owner: string;
+  readonly token: string;
+  /** Real time, ms UTC. */
+  readonly until: number;
+}
+
+export const sendingNow = (sql: Sql, account: string) =>
+  sql.all<{
+    readonly id: string;
+    readonly webhook_id: string;
+    readonly lease_owner: string;
+    readonly lease_until: number;
+  }>(
+    `select id, webhook_id, lease_owner, lease_until from deliveries
+     where account_id = ? and state = 'sending' order by position`,
+    account,
+  );
+
+/** Takes one for an attempt, which is counted now: whatever happens, it was begun. */
+export const takeDelivery = (sql: Sql, account: string, { id, lease }: { id: string; lease: Lease }) =>
+  sql.run(
+    `update deliveries set state = 'sending', attempt = attempt + 1, behind = 0, held_until = null,
+       lease_owner = ?, lease_token = ?, lease_until = ? where account_id = ? and id = ? and state = 'queued'`,
+    lease.owner,
+    lease.token,
+    lease.until,
+    account,
+    id,
+  );
+
+const FREE = 'lease_owner = null, lease_token = null, lease_until = null';
+
+/** Gives one back whose sender died. */
+export const freeDelivery = (sql: Sql, account: string, id: string) =>
+  sql.run(
+    `update deliveries set state = 'queued', ${FREE} where account_id = ? and id = ? and state = 'sending'`,
+    account,
+    id,
+  );
+
+/** Ends an attempt; resolves to 0 when the lease is not ours any more. */
+export const settleDelivery = (
+  sql: Sql,
+  account: string,
+  { id, token, state, due_at }: { id: string; token: string; state: DeliveryState; due_at: number },
+) =>
+  sql.run(
+    `update deliveries set state = ?, due_at = ?, ${FREE} where account_id = ? and id = ? and lease_token = ?`,
+    state,
+    due_at,
+    account,
+    id,
+    token,
+  );
+
+/** What a fault does to a queued one. */
+export const changeQueued = (
+  sql: Sql,
+  account: string,
+  { id, due_at, behind, held_until }: Pick<DeliveryRow, 'id' | 'due_at' | 'behind' | 'held_until'>,
+) =>
+  sql.run(
+    `update deliveries set faults_asked = 1, due_at = ?, behind = ?, held_until = ?
+     where account_id = ? and id = ? and state = 'queued'`,
+    due_at,
+    behind,
+    held_until,
+    account,
+    id,
+  );
+
+/** One that goes now lets those it overtakes come nearer. */
+export const overtake = (sql: Sql, account: string, { webhook_id, position }: DeliveryRow) =>
+  sql.run(
+    `update deliveries set behind = behind - 1
+     where account_id = ? and webhook_id = ? and state = 'queued' and behind > 0 and position < ?`,
+    account,
+    webhook_id,
+    position,
+  );
+
+/** Nothing more goes to a subscription that is disabled or deleted. */
+export const cancelQueued = (sql: Sql, account: string, webhook: string) =>
+  sql.run(
+    `update deliveries set state = 'cancelled' where account_id = ? and webhook_id = ? and state = 'queued'`,
+    account,
+    webhook,
+  );
+
+export const insertAttempt = (
+  sql: Sql,
+  account: string,
+  row: Pick<AttemptRow, 'delivery_id' | 'number' | 'at' | 'request_headers' | 'error'>,
+) =>
+  sql.run(
+    `insert into attempts (account_id, delivery_id, number, at, request_headers, error) values (?, ?, ?, ?, ?, ?)`,
+    account,
+    row.delivery_id,
+    row.number,
+    row.at,
+    row.request_headers,
+    row.error,
+  );
+
+export const finishAttempt = (sql: Sql, account: string, row: Omit<AttemptRow, 'at' | 'request_headers'>) =>
+  sql.run(
+    `update attempts set address = ?, status = ?, answer_headers = ?, answer_body = ?, duration = ?, error = ?
+     where account_id = ? and delivery_id = ? and number = ?`,
+    row.address,
+    row.status,
+    row.answer_headers,
+    row.answer_body,
+    row.duration,
+    row.error,
+    account,
+    row.delivery_id,
+    row.number,
+  );
+
+export const attemptsOf = (sql: Sql, account: string, delivery: string) =>
+  sql.all<AttemptRow>(
+    `select delivery_id, number, at, request_headers, address, status, answer_headers, answer_body, duration, error
+     from attempts where account_id = ? and delivery_id = ? order by number`,
+    account,
+    delivery,
+  );
+
+/** Events from `since` on that nothing has brought or is about to bring to a subscription, in their order. */
+export const undeliveredEvents = (sql: Sql, account: string, { webhook, since }: { webhook: string; since: number }) =>
+  sql.all<{ readonly seq: number; readonly id: string; readonly type: EventName }>(
+    `select e.seq, e.id, e.type from events e where e.account_id = ? and e.created_at >= ? and not exists
+       (select 1 from deliveries d where d.account_id = e.account_id and d.event_id = e.id and d.webhook_id = ?
+         and d.state in ('queued', 'sending', 'delivered'))
+     order by e.seq`,
+    account,
+    since,
+    webhook,
+  );

@@ -1,0 +1,222 @@
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Candidate, completionText, type ValueProvider } from '../../src/cli/complete.ts';
+import { contractValues } from '../../src/cli/contract-values.ts';
+import { tokenize } from '../../src/cli/tokenize.ts';
+import { REGISTRY } from '../../src/commands/registry.ts';
+import { runWords } from './line.ts';
+
+const settings = { registry: REGISTRY, provide: contractValues };
+
+async function bash(line: string, provide: ValueProvider = contractValues): Promise<string[]> {
+  const text = await completionText(['bash', line], { ...settings, provide });
+  return text.split('\n').slice(0, -1);
+}
+
+const words = (text: string) => text.split(' ').filter(word => word !== '');
+
+describe('what bash is offered', () => {
+  it.each([
+    ['cardwright ca', 'cards'],
+    ['cardwright --sandbox ca', 'cards'],
+    ['cardwright -p team ca', 'cards'],
+    ['cardwright --profile=team ca', 'cards'],
+    ['cardwright cards ', 'create list get details fund withdraw freeze unfreeze terminate'],
+    ['cardwright cards un', 'unfreeze'],
+    ['cardwright sandbox sim', 'simulate'],
+    ['cardwright sandbox simulate se', 'settle'],
+    ['cardwright wallet ', 'addresses'],
+    ['cardwright cards list --st', '--status'],
+    ['cardwright cards list --status ', 'active frozen terminated'],
+    ['cardwright cards list --status fr', 'frozen'],
+    ['cardwright cards list --status=fr', '--status=frozen'],
+    ['cardwright cards list --status=', '--status=active --status=frozen --status=terminated'],
+    ['cardwright cards list --status "fr', 'frozen'],
+    ["cardwright cards list --status 'fr", 'frozen'],
+    ['cardwright cards "li', 'list'],
+    ['cardwright "cards" li', 'list'],
+    ['cardwright cards list --label "a b" --status fr', 'frozen'],
+    ['cardwright cards list --label a\\ b --status fr', 'frozen'],
+    ['cardwright cards list --label -o --status fr', 'frozen'],
+    ['cardwright cards list -o js', 'json'],
+    ['cardwright cards list -qo nd', 'ndjson'],
+    ['cardwright --color ', 'always auto never'],
+    ['cardwright cards details card_1 --out ', ':files'],
+    ['cardwright cards details card_1 --out=', ':files'],
+    ['cardwright --contract ./o', ':files'],
+    ['cardwright webhooks create --secret-file x', ':files'],
+    ['cardwright webhooks create --events card.f', 'card.frozen card.funded'],
+    ['cardwright webhooks create --events=card.funded,card.fr', '--events=card.funded,card.frozen'],
+    ['cardwright bins pick --need 3ds,', '3ds,apple_pay 3ds,google_pay'],
+    ['cardwright completion ', 'bash zsh fish'],
+    ['cardwright help ex', 'exit-codes'],
+    ['cardwright help ca', 'cards'],
+    ['cardwright help cards fu', 'fund'],
+    ['cardwright wallet addresses --currency=', '--currency=btc --currency=eth --currency=sol --currency=usdt'],
+  ])('%s', async (line, expected) => {
+    const offered = await bash(line);
+    expect(offered.toSorted()).toEqual(words(expected).toSorted());
+  });
+
+  it.each([
+    'cardwright cards list --no-such-option=',
+    'cardwright nosuch ',
+    'cardwright cards nosuch ',
+    'cardwright cards list --label ',
+    'cardwright cards list --status -- ',
+    'cardwright cards fund card_1 --amount 2',
+    'cardwright cards list --page ',
+    'cardwright cards list --all=',
+    'cardwright $(touch x) ',
+    'cardwright cards list --status $(tou',
+    'cardwright `touch x`',
+  ])('nothing for: %s', async line => {
+    expect(await bash(line)).toEqual([]);
+  });
+
+  it('offers an option once, a repeatable one again, and none after --', async () => {
+    const after = await bash('cardwright cards create --bin b --metadata a=b --');
+    expect(after).toContain('--metadata');
+    expect(after).toContain('--amount');
+    expect(after).not.toContain('--bin');
+    expect(await bash('cardwright -ojson cards list --ou')).toEqual([]);
+    expect(await bash('cardwright cards list -- --')).toEqual([]);
+  });
+
+  it('offers the flags of the command before those of every command', async () => {
+    expect((await bash('cardwright cards create ')).slice(0, 2)).toEqual(['--bin', '--amount']);
+    expect((await bash('cardwright cards fund card_1 '))[0]).toBe('--amount');
+  });
+});
+
+describe('values from a provider', () => {
+  const cards: readonly Candidate[] = [
+    { value: 'card_1', means: 'visa 4242, "ads"' },
+    { value: 'card_2', means: 'label with \u001b[31m and\ttab and\nline' },
+    { value: 'card_$(touch x)', means: 'hostile' },
+    { value: 'card 3' },
+    { value: "card'4" },
+    { value: 'card`5`' },
+  ];
+  const provide: ValueProvider = async names => (names === 'card' ? cards : []);
+
+  it('are asked for by what the field names, in arguments and options', async () => {
+    expect(await bash('cardwright cards get ', provide)).toEqual(['card_1', 'card_2']);
+    expect(await bash('cardwright tx list --card=', provide)).toEqual(['--card=card_1', '--card=card_2']);
+    expect(await bash('cardwright cards freeze card_1 ', provide)).toEqual(['card_2']);
+    expect(await bash('cardwright cards list --bin card', provide)).toEqual([]);
+  });
+
+  it('come with a description for zsh and fish, inert and on one line', async () => {
+    for (const shell of ['zsh', 'fish']) {
+      const text = await completionText([shell, 'cards', 'get', ''], { ...settings, provide });
+      expect(text).toBe('card_1\tvisa 4242, "ads"\ncard_2\tlabel with \\x1b[31m and\\ttab and\\nline\n');
+    }
+  });
+
+  it('that cannot be had are no error', async () => {
+    const failing: ValueProvider = () => Promise.reject(new Error('no store'));
+    expect(await bash('cardwright cards get ', failing)).toEqual([]);
+  });
+});
+
+describe('the protocol', () => {
+  it('answers words for zsh and fish, with descriptions', async () => {
+    const answered = await runWords(['__complete', 'zsh', 'cards', 'fun']);
+    expect(answered).toEqual({ code: 0, out: 'fund\tMove money from the wallet to a card\n', err: '' });
+    expect((await runWords(['__complete', 'fish', 'cards', 'list', '--status', ''])).out).toBe(
+      'active\nfrozen\nterminated\n',
+    );
+  });
+
+  it.each([[[]], [['bash']], [['zsh']], [['tcsh', 'cards', '']], [['bash', '\u0000\u001b"\'\\']]])(
+    'is silent and ends with 0 for %j',
+    async rest => {
+      const { code, err } = await runWords(['__complete', ...rest]);
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+    },
+  );
+
+  it('offers nothing that could act in a shell, whatever stands on the line', async () => {
+    const piece = fc.constantFrom(
+      'cards',
+      'list',
+      'wallet',
+      '--status',
+      '--',
+      '-o',
+      '"',
+      "'",
+      '\\',
+      ' ',
+      '=',
+      '$(x)',
+      'help',
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(piece, fc.string()), { maxLength: 8 }), async pieces => {
+        for (const line of await bash(`cardwright ${pieces.join(' ')}`)) {
+          expect(line === ':files' || /^[A-Za-z0-9._:@/+=,-]+$/.test(line), line).toBe(true);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+it('loads no package: neither answering nor any command file pulls one in', async () => {
+  const { metafile } = await build({
+    absWorkingDir: join(import.meta.dirname, '..', '..'),
+    entryPoints: ['src/cli/complete.ts', 'src/commands/registry.ts'],
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    outdir: 'unwritten',
+    write: false,
+    metafile: true,
+  });
+  const reached = new Set<string>();
+  const follow = (path: string) => {
+    if (reached.has(path)) return;
+    reached.add(path);
+    for (const { path: next, kind } of metafile.inputs[path]?.imports ?? []) {
+      // The registry loads groups when they are named; what a command loads later is not completion's.
+      if (kind === 'import-statement' || path === 'src/commands/registry.ts') follow(next);
+    }
+  };
+  follow('src/cli/complete.ts');
+  follow('src/commands/registry.ts');
+  expect(reached.size).toBeGreaterThan(50);
+  expect([...reached].filter(path => path.includes('node_modules') || !path.startsWith('src/'))).toEqual([]);
+});
+
+describe('tokenize', () => {
+  it.each([
+    ['', ['']],
+    ['a', ['a']],
+    ['a ', ['a', '']],
+    ['a  b', ['a', 'b']],
+    [`a 'b c' "d e"`, ['a', 'b c', 'd e']],
+    [`a "b \\" c`, ['a', 'b " c']],
+    [`a "b\\c`, ['a', 'b\\c']],
+    ['a b\\ c', ['a', 'b c']],
+    [`a 'b\\`, ['a', 'b\\']],
+    [`a ''`, ['a', '']],
+    ['a "$(touch x)" `y`', ['a', '$(touch x)', '`y`']],
+    ['a b\\', ['a', 'b']],
+  ])('%j', (line, expected) => {
+    expect(tokenize(line)).toEqual(expected);
+  });
+
+  it('gives back words that were quoted for a shell', () => {
+    const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
+    fc.assert(
+      fc.property(fc.array(fc.string(), { minLength: 1 }), list => {
+        expect(tokenize(list.map(quoted).join(' '))).toEqual(list);
+      }),
+    );
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { GLOBALS, type GlobalOption, parseDuration, readGlobals } from '../../src/cli/globals.ts';
+import { GLOBAL_OPTIONS, scan, wantsMachineFormat } from '../../src/cli/scan.ts';
+import { words } from '../support/words.ts';
+
+describe('readGlobals', () => {
+  it('has these answers when nothing was said', () => {
+    expect(readGlobals({}, {})).toMatchObject({
+      format: 'table',
+      machine: false,
+      noInput: false,
+      yes: false,
+      dryRun: false,
+      quiet: false,
+      colour: 'auto',
+      profile: undefined,
+      live: undefined,
+      timeoutMs: undefined,
+      fields: undefined,
+    });
+  });
+
+  it('lets an option win over its variable, and an empty variable count as none', () => {
+    const env = { CARDWRIGHT_OUTPUT: 'yaml', CARDWRIGHT_LIVE: 'prod', CARDWRIGHT_CONTRACT: 'a.json' };
+    expect(readGlobals({}, env)).toMatchObject({ format: 'yaml', machine: true, live: 'prod', contract: 'a.json' });
+    expect(readGlobals({ output: 'csv', live: 'team' }, env)).toMatchObject({ format: 'csv', live: 'team' });
+    expect(readGlobals({ json: true, output: 'csv' }, env)).toMatchObject({ format: 'json', machine: true });
+    expect(readGlobals({}, { CARDWRIGHT_OUTPUT: '', CARDWRIGHT_LIVE: '' })).toMatchObject({
+      format: 'table',
+      live: undefined,
+    });
+  });
+
+  it.each([
+    [{ input: false }, {}],
+    [{ json: true }, {}],
+    [{ output: 'ndjson' }, {}],
+    [{}, { CI: 'true' }],
+    [{}, { CARDWRIGHT_NO_INPUT: '1' }],
+  ])('asks nothing with %j %j', (typed, env) => {
+    expect(readGlobals(typed, env).noInput).toBe(true);
+  });
+
+  it.each([{ CI: '' }, { CI: '0' }, { CI: 'false' }, { CARDWRIGHT_NO_INPUT: '0' }])('may ask with %j', env => {
+    expect(readGlobals({}, env).noInput).toBe(false);
+  });
+
+  it('refuses a format, a colour and a duration it does not know, naming the choices', () => {
+    expect(() => readGlobals({ output: 'xml' }, {})).toThrow('"xml" is not one of table, wide, json');
+    expect(() => readGlobals({}, { CARDWRIGHT_OUTPUT: 'xml' })).toThrow('"xml" is not one of');
+    expect(() => readGlobals({ color: 'red' }, {})).toThrow('always, auto, never');
+    expect(() => readGlobals({ timeout: '30' }, {})).toThrow('--timeout "30" is not a duration');
+  });
+
+  it('splits lists of fields', () => {
+    expect(readGlobals({ fields: 'id, status,,' }, {}).fields).toEqual(['id', 'status']);
+  });
+
+  it.each([
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['2m', 120_000],
+    ['1h', 3_600_000],
+    ['1d', 86_400_000],
+  ])('%s', (text, ms) => {
+    expect(parseDuration(text, '--timeout')).toBe(ms);
+  });
+
+  it.each(['0s', '', '-1s', '1.5s', '1e3s', '30 s', 's', '1w', '9999999s'])('%j is no duration', text => {
+    expect(() => parseDuration(text, '--timeout')).toThrow('is not a duration');
+  });
+
+  it('gives every option a name and a letter of its own', () => {
+    const options: readonly GlobalOption[] = GLOBALS;
+    const letters = options.flatMap(({ short }) => short ?? []);
+    expect(new Set(options.map(({ name }) => name)).size).toBe(options.length);
+    expect(new Set(letters).size).toBe(letters.length);
+  });
+});
+
+describe('a look at the words alone', () => {
+  const asks = (line: string, env = {}) => wantsMachineFormat(scan(words(line), GLOBAL_OPTIONS).used, env);
+
+  it.each([
+    '--json',
+    '-o json',
+    '-ojson',
+    '-qojson',
+    '-qo json',
+    '--output=json',
+    '--output json',
+    '--output ndjson',
+    '-o yaml',
+    '-o csv --json',
+    '-o table -o json',
+    'cards nosuch --bogus -o json',
+  ])('sees a machine format in: %s', line => {
+    expect(asks(line)).toBe(true);
+  });
+
+  it.each([
+    '',
+    '-o table',
+    '-o json -o table',
+    '--profile --json',
+    '-- --json',
+    '--jsonx',
+    '-o',
+    '--output=',
+    '-x json',
+    '--fields json',
+  ])('sees none in: %s', line => {
+    expect(asks(line)).toBe(false);
+  });
+
+  it('asks the variable when no option says otherwise', () => {
+    expect(asks('', { CARDWRIGHT_OUTPUT: 'json' })).toBe(true);
+    expect(asks('-o table', { CARDWRIGHT_OUTPUT: 'json' })).toBe(false);
+    expect(asks('', { CARDWRIGHT_OUTPUT: 'csv' })).toBe(false);
+  });
+});

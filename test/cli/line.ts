@@ -1,0 +1,32 @@
+/** The machine of `cli/` over the real registry, without anything behind it: what needs a service fails loudly. */
+import type { Context } from '../../src/cli/context.ts';
+import { type Machine, run } from '../../src/cli/run.ts';
+import { REGISTRY } from '../../src/commands/registry.ts';
+import type { Environment, Host } from '../../src/host.ts';
+import { type MemoryStreamsOptions, memoryStreams } from '../support/streams.ts';
+
+export const NOW = Date.parse('2026-11-20T14:03:11Z');
+
+interface LineOptions extends MemoryStreamsOptions {
+  readonly env?: Environment;
+}
+
+/** Runs words as the process would get them. */
+export async function runWords(argv: readonly string[], options: LineOptions = {}) {
+  const streams = memoryStreams(options);
+  const host = {
+    argv,
+    env: options.env ?? {},
+    streams,
+    clock: { now: () => NOW, monotonic: () => 0, sleep: async () => undefined },
+  } as unknown as Host;
+  const machine: Machine = {
+    host,
+    version: '9.8.7',
+    registry: REGISTRY,
+    openContext: async () => ({ context: {} as Context, close: async () => undefined }),
+    redact: text => text,
+  };
+  const code = await run(machine);
+  return { code, out: streams.out, err: streams.err };
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import type { Command } from '../../src/cli/command.ts';
+import { GLOBALS, readGlobals } from '../../src/cli/globals.ts';
+import { locate } from '../../src/cli/locate.ts';
+import { parseCommand } from '../../src/cli/parse.ts';
+import { flagsOf } from '../../src/cli/resolved-flags.ts';
+import { REGISTRY } from '../../src/commands/registry.ts';
+import { CliError } from '../../src/errors.ts';
+import { words } from '../support/words.ts';
+import { NOW } from './line.ts';
+
+const settings = { now: NOW, grouped: false };
+
+/** Global options and values of a line, as the command would get them. */
+async function parse(line: string, stdin = '') {
+  const argv = words(line);
+  const { command } = await locate(argv, REGISTRY);
+  if (command === undefined) throw new Error(`${line} leads to no command`);
+  const parsed = parseCommand(command, argv);
+  return { globals: readGlobals(parsed.globals, {}), values: await parsed.values(settings, async () => stdin) };
+}
+
+async function refusal(line: string): Promise<CliError> {
+  const thrown: unknown = await parse(line).then(
+    () => new Error(`was taken: ${line}`),
+    (error: unknown) => error,
+  );
+  if (thrown instanceof CliError) return thrown;
+  throw thrown;
+}
+
+describe('equal spellings', () => {
+  it.each([
+    [
+      'cards fund card_1 --amount 25 --json',
+      [
+        'cards fund card_1 --amount=25 --json',
+        '--json cards fund --amount 25 card_1',
+        'cards --json fund card_1 --amount 25.00',
+        'cards fund --amount 25 --json -- card_1',
+      ],
+    ],
+    [
+      'cards list -o json -q',
+      [
+        'cards list -qojson',
+        'cards list -qo json',
+        '-q cards list --output=json',
+        '--output json --quiet cards list',
+        'cards -o json list -q',
+      ],
+    ],
+    ['-p team cards list', ['cards list -pteam', 'cards list --profile=team', '--profile team cards list']],
+    [
+      'bins pick --need 3ds,apple_pay',
+      ['bins pick --need 3ds --need apple_pay', 'bins pick --need=3ds --need=apple_pay'],
+    ],
+    ['cards create --bin b --amount 5 --label -x', ['cards create --label=-x --bin b --amount 5']],
+  ])('%s', async (line, others) => {
+    const expected = await parse(line);
+    for (const other of others) expect(await parse(other), other).toEqual(expected);
+  });
+
+  it('takes what follows -- as it is', async () => {
+    expect((await parse('cards get -- --json')).values).toEqual({ card: '--json' });
+    expect((await refusal('cards list -- extra')).message).toBe('cards list does not take "extra"');
+  });
+
+  it('reads more ids from standard input where - stands, each once', async () => {
+    const { values } = await parse('cards freeze card_1 - card_4', 'card_2\ncard_3 card_1\n\n');
+    expect(values).toEqual({ cards: ['card_1', 'card_2', 'card_3', 'card_4'] });
+  });
+});
+
+describe('refusals', () => {
+  it.each([
+    ['cards fund card_1', 'cards fund needs --amount <usd>'],
+    ['cards create', 'cards create needs --bin <bin|auto> and --amount <usd>'],
+    ['cards fund --amount 25', 'cards fund needs a card'],
+    ['cards freeze', 'cards freeze needs one or more cards'],
+    ['cards get card_1 card_2', 'cards get does not take "card_2"'],
+    ['cards fund card_1 --amount', '--amount needs a value'],
+    ['cards list -o', '--output needs a value'],
+    ['cards list --statu frozen', 'unknown option "--statu". Did you mean "--status"?'],
+    ['cards list --js', 'unknown option "--js".'],
+    ['cards list -z', 'unknown option "-z".'],
+    ['cards list --status melted', '--status "melted" must be active, frozen or terminated'],
+    ['cards fund card_1 --amount 1e3', '--amount "1e3" is not an amount'],
+  ])('%s', async (line, message) => {
+    const error = await refusal(line);
+    expect(error.kind).toBe('usage');
+    expect(error.facts.outcome).toBe('not_sent');
+    expect(error.message.startsWith(message), error.message).toBe(true);
+  });
+
+  it.each([
+    '--api-key=sk_live_CANARY',
+    '--api-key sk_live_CANARY',
+    '--key=sk_live_CANARY',
+    '--secret=whsec_CANARY',
+    '--secret whsec_CANARY',
+    '--apikey=sk_live_CANARY',
+    '--token=CANARY',
+    '--cvv=CANARY',
+    '--number=CANARY',
+    '-k=CANARY',
+  ])('never repeats what could be a secret: %s', async option => {
+    for (const before of ['cards list', 'webhooks create --url https://example.com --events card.created']) {
+      const { kind, facts } = await refusal(`${before} ${option}`);
+      expect(kind).toBe('usage');
+      expect(JSON.stringify(facts)).not.toContain('CANARY');
+    }
+  });
+
+  it('names the ways that work in place of a secret option', async () => {
+    expect((await refusal('cards list --api-key=x')).message).toContain('login --key-stdin');
+    expect((await refusal('webhooks create --secret x')).message).toContain('--secret-file');
+  });
+});
+
+const commands: readonly Command[] = (await Promise.all(REGISTRY.map(group => group.load()))).flat();
+const examples = commands.flatMap(({ path, examples: all }) => all.map(({ run }) => [run, path] as const));
+
+it('no flag of a command hides an option of every command', () => {
+  const options = new Set<string>(GLOBALS.map(({ name }) => `--${name}`));
+  const hiding = commands.flatMap(command =>
+    flagsOf(command)
+      .filter(({ name }) => options.has(name))
+      .map(({ name }) => `${command.path} ${name}`),
+  );
+  expect(hiding).toEqual([]);
+});
+
+describe('examples of help', () => {
+  it('every command has some', () => {
+    expect(commands.filter(command => command.examples.length === 0).map(({ path }) => path)).toEqual([]);
+  });
+
+  it.each(examples)('%s', async (run, path) => {
+    // What a shell would take away before the program sees the line.
+    const line = run.replace(/ [<>|] .*$/, '');
+    const { command } = await locate(words(line), REGISTRY);
+    // A command may show one below it.
+    expect(`${command?.path} `.startsWith(`${path} `), command?.path).toBe(true);
+    await expect(parse(line, 'card_1\n')).resolves.toBeDefined();
+  });
+});

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nearest } from '../../src/cli/suggest.ts';
+
+const VERBS = ['create', 'list', 'get', 'details', 'fund', 'withdraw', 'freeze', 'unfreeze', 'terminate'];
+
+describe('nearest', () => {
+  it.each([
+    ['lst', 'list'],
+    ['lits', 'list'],
+    ['creat', 'create'],
+    ['terminat', 'terminate'],
+    ['funds', 'fund'],
+    ['gte', 'get'],
+    ['xyz', undefined],
+    ['', undefined],
+    ['freeeeeze', undefined],
+  ])('%s -> %s', (word, expected) => {
+    expect(nearest(word, VERBS)).toBe(expected);
+  });
+
+  const word = fc.string({ minLength: 4, maxLength: 12 });
+
+  it('finds a word with one letter left out, doubled, replaced or swapped with its neighbour', () => {
+    const mistakes = (text: string, at: number) => [
+      text.slice(0, at) + text.slice(at + 1),
+      text.slice(0, at) + text.charAt(at) + text.slice(at),
+      `${text.slice(0, at)}\u2603${text.slice(at + 1)}`,
+      text.slice(0, at) + text.charAt(at + 1) + text.charAt(at) + text.slice(at + 2),
+    ];
+    fc.assert(
+      fc.property(word, fc.nat(), (text, n) => {
+        for (const wrong of mistakes(text, n % (text.length - 1))) {
+          if (wrong.length >= 4) expect(nearest(wrong, [text])).toBe(text);
+        }
+      }),
+    );
+  });
+
+  it('prefers the word itself, and suggests only what it was given', () => {
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1 }), fc.string(), (words, typed) => {
+        const found = nearest(typed, words);
+        expect(found === undefined || words.includes(found)).toBe(true);
+        const [first = ''] = words;
+        expect(nearest(first, words)).toBe(first);
+      }),
+    );
+  });
+
+  it('stays quick however long the word is', () => {
+    expect(nearest('x'.repeat(100_000), VERBS)).toBeUndefined();
+  });
+});

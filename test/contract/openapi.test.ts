@@ -1,0 +1,256 @@
+import { describe, expect, it } from 'vitest';
+import { isAssumptionId } from '../../src/contract/assumption.ts';
+import { shapeProblem } from '../../src/contract/check.ts';
+import { EVENTS } from '../../src/contract/events.ts';
+import { EXAMPLES } from '../../src/contract/examples.ts';
+import { NAMED_SHAPES } from '../../src/contract/named-shapes.ts';
+import { openApiDocument } from '../../src/contract/openapi.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
+import { REFUSALS } from '../../src/contract/refusals.ts';
+
+type Node = Record<string, unknown>;
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
+
+const document = openApiDocument();
+
+/** Every object and array of the document with its place. */
+function* nodes(value: unknown = document, place = '#'): Generator<readonly [place: string, node: Node]> {
+  if (!isNode(value)) return;
+  yield [place, value];
+  for (const [key, part] of Object.entries(value)) {
+    yield* nodes(part, `${place}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  }
+}
+
+function at(reference: string): unknown {
+  const keys = reference
+    .slice(2)
+    .split('/')
+    .map(key => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return keys.reduce<unknown>((value, key) => (isNode(value) ? value[key] : undefined), document);
+}
+
+const resolved = (node: Node): Node => (typeof node['$ref'] === 'string' ? (at(node['$ref']) as Node) : node);
+const isMarked = (node: Node) => 'x-stated' in node || 'x-assumed' in node;
+const child = (node: unknown, ...keys: string[]) =>
+  keys.reduce<unknown>((value, key) => (isNode(value) ? resolved(value)[key] : undefined), node) as Node;
+
+/** Path items and webhooks, as method and operation. */
+const operations = [
+  ...Object.entries(document['paths'] as Node).flatMap(([path, item]) =>
+    Object.entries(item as Node).map(([method, row]) => ({
+      route: `${method.toUpperCase()} ${path}`,
+      row: row as Node,
+    })),
+  ),
+  ...Object.entries(document['webhooks'] as Node).map(([name, item]) => ({ route: name, row: child(item, 'post') })),
+];
+const operationOf = (name: string) => operations.find(({ row }) => row['operationId'] === name)?.row as Node;
+const schema = (name: string) => at(`#/components/schemas/${name}`) as Node;
+
+describe('the document as a whole', () => {
+  it('is plain JSON: no undefined, no number that JSON lacks, the same after a round trip', () => {
+    for (const [place, node] of nodes()) {
+      for (const [key, value] of Object.entries(node)) expect(value, `${place}/${key}`).not.toBeUndefined();
+    }
+    expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  });
+
+  it('is the same text on every call', () => {
+    expect(JSON.stringify(openApiDocument())).toBe(JSON.stringify(document));
+  });
+
+  it('resolves every reference', () => {
+    const broken = [...nodes()].filter(
+      ([, node]) => typeof node['$ref'] === 'string' && at(node['$ref']) === undefined,
+    );
+    expect(broken.map(([place]) => place)).toEqual([]);
+  });
+
+  it('uses every schema and header it defines', () => {
+    const used = new Set([...nodes()].map(([, node]) => node['$ref']));
+    for (const kind of ['schemas', 'headers', 'parameters']) {
+      for (const name of Object.keys(at(`#/components/${kind}`) as Node)) {
+        expect(used, name).toContain(`#/components/${kind}/${name}`);
+      }
+    }
+  });
+
+  it('names only assumptions that exist, each with what is assumed', () => {
+    for (const [place, node] of nodes()) {
+      const mark = node['x-assumed'] as Node | undefined;
+      if (mark === undefined) continue;
+      expect(isAssumptionId(String(mark['id'])), place).toBe(true);
+      expect(mark['what'], place).toEqual(expect.any(String));
+    }
+  });
+
+  it('marks every operation, parameter, body, answer, schema and property', () => {
+    const unmarked: string[] = [];
+    for (const { route, row } of operations) {
+      if (!isMarked(row)) unmarked.push(route);
+      for (const part of ['parameters', 'responses']) {
+        for (const [key, node] of Object.entries((row[part] ?? {}) as Node)) {
+          if (!isMarked(resolved(node as Node))) unmarked.push(`${route} ${part} ${key}`);
+        }
+      }
+      const body = row['requestBody'] as Node | undefined;
+      if (body && !isMarked(body)) unmarked.push(`${route} body`);
+    }
+    for (const [place, node] of nodes()) {
+      if (/\/components\/schemas\/\w+$/.test(place) && !isMarked(node)) unmarked.push(place);
+      if (!isNode(node['properties'])) continue;
+      for (const [name, property] of Object.entries(node['properties'])) {
+        if (!isMarked(property as Node)) unmarked.push(`${place}/properties/${name}`);
+      }
+    }
+    expect(unmarked).toEqual([]);
+  });
+
+  it('closes every object but maps', () => {
+    for (const [place, node] of nodes()) {
+      if (node['type'] === 'object' && isNode(node['properties']))
+        expect(node['additionalProperties'], place).toBe(false);
+    }
+  });
+});
+
+describe('operations', () => {
+  it('are those of the contract, with its routes and names, and no name twice', () => {
+    const expected = Object.entries(OPERATIONS).map(([name, { method, path }]) => `${method} ${path} ${name}`);
+    const found = operations.slice(0, expected.length).map(({ route, row }) => `${route} ${row['operationId']}`);
+    expect([...found].sort()).toEqual([...expected].sort());
+    const ids = operations.map(({ row }) => row['operationId']);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('come in the order of the interface, by path', () => {
+    const paths = [...new Set(Object.values(OPERATIONS).map(({ path }) => path))];
+    expect(Object.keys(document['paths'] as Node)).toEqual(paths);
+  });
+
+  it('take an idempotency key on every POST and nowhere else', () => {
+    for (const { route, row } of operations.filter(({ route }) => route.includes(' '))) {
+      const references = ((row['parameters'] ?? []) as Node[]).map(node => node['$ref']);
+      expect(references.includes('#/components/parameters/IdempotencyKey'), route).toBe(route.startsWith('POST '));
+    }
+  });
+
+  it('declare the errors of their row and those anyone can meet, under the right status', () => {
+    for (const [name, row] of Object.entries(OPERATIONS)) {
+      const answers = operationOf(name)['responses'] as Node;
+      const ids = Object.entries(answers).flatMap(([status, node]) =>
+        ((resolved(node as Node)['x-error-ids'] ?? []) as string[]).map(id => `${status} ${id}`),
+      );
+      const fails = 'fails' in row ? row.fails : [];
+      const everywhere = [
+        'unauthorized',
+        'forbidden',
+        'environment_mismatch',
+        'rate_limited',
+        'internal_error',
+      ] as const;
+      for (const id of [...everywhere, 'service_unavailable' as const, ...fails]) {
+        expect(ids, name).toContain(`${REFUSALS[id].status} ${id}`);
+      }
+      expect(ids.includes('422 idempotency_key_reused'), name).toBe(row.method === 'POST');
+      expect(ids.includes('413 payload_too_large'), name).toBe('body' in row);
+      expect(Object.keys(answers), name).toContain(String(row.returns.status));
+    }
+  });
+
+  it('together with the answers of unknown routes tell every identifier of the error list', () => {
+    const told = new Set([...nodes()].flatMap(([, node]) => (node['x-error-ids'] ?? []) as string[]));
+    expect([...told].sort()).toEqual(Object.keys(REFUSALS).sort());
+    expect(child(schema('Error'), 'properties', 'error')['enum']).toEqual(Object.keys(REFUSALS));
+  });
+
+  it('wrap lists and pages', () => {
+    const answer = (name: string) =>
+      child(operationOf(name), 'responses', '200', 'content', 'application/json', 'schema');
+    expect(answer('bins.list')).toMatchObject({ required: ['data'], additionalProperties: false, 'x-stated': '4' });
+    expect(child(answer('bins.list'), 'properties', 'data', 'items')).toEqual({ $ref: '#/components/schemas/Bin' });
+    expect(answer('cards.list')).toMatchObject({ required: ['data', 'meta'], 'x-assumed': { id: 'A-20' } });
+    expect(child(operationOf('webhooks.delete'), 'responses', '204')['content']).toBeUndefined();
+  });
+});
+
+describe('webhooks', () => {
+  it('are the twelve events, signed, with the object after the change', () => {
+    expect(Object.keys(document['webhooks'] as Node)).toEqual(Object.keys(EVENTS));
+    for (const name of Object.keys(EVENTS)) {
+      const row = operationOf(`events.${name}`);
+      const headers = (row['parameters'] as Node[]).map(parameter => `${parameter['name']} ${parameter['required']}`);
+      expect(headers[0], name).toBe('X-Webhook-Signature true');
+      const body = child(row, 'requestBody', 'content', 'application/json', 'schema');
+      expect(Object.keys(body['properties'] as Node).sort(), name).toEqual(['created_at', 'data', 'id', 'type']);
+      expect(child(body, 'properties', 'type')['const'], name).toBe(name);
+      expect(row['security'], name).toEqual([]);
+    }
+  });
+});
+
+describe('schemas', () => {
+  it('hold money as numbers with two decimals, its limits in USD', () => {
+    expect(child(schema('CreateCard'), 'properties', 'amount')).toMatchObject({
+      type: 'number',
+      minimum: 1,
+      maximum: 5000,
+      'x-decimals': 2,
+      'x-stated': '4.1',
+    });
+    expect(child(schema('WithdrawCard'), 'properties', 'amount')['minimum']).toBe(0.01);
+    expect(child(schema('Card'), 'properties', 'auto_freeze_at')['type']).toEqual(['number', 'null']);
+  });
+
+  it('need every field in answers, and in requests those the interface needs', () => {
+    expect(schema('Card')['required']).toEqual(Object.keys(schema('Card')['properties'] as Node));
+    expect(schema('CreateCard')['required']).toEqual(['bin_id', 'amount']);
+    expect(schema('UpdateWebhook')['required']).toBeUndefined();
+  });
+
+  it('mark what is secret, and name the card number as it travels', () => {
+    const secret = [...nodes()]
+      .filter(([, node]) => node['x-secret'] === true)
+      .map(([place]) => place.split('/').at(-1));
+    expect(new Set(secret)).toEqual(new Set(['bearer', 'pan', 'cvv', 'otp', 'secret']));
+    expect(Object.keys(schema('CardDetails')['properties'] as Node)).toEqual([
+      'card_id',
+      'pan',
+      'cvv',
+      'exp_month',
+      'exp_year',
+    ]);
+  });
+
+  it('limit labels, metadata and enums, null among the words where it may be', () => {
+    expect(child(schema('CreateCard'), 'properties', 'label')['maxLength']).toBe(64);
+    expect(child(schema('CreateCard'), 'properties', 'metadata')).toMatchObject({
+      maxProperties: 20,
+      propertyNames: { minLength: 1, maxLength: 40 },
+      additionalProperties: { type: 'string', maxLength: 500 },
+    });
+    expect(child(schema('Card'), 'properties', 'status')['enum']).toEqual(['active', 'frozen', 'terminated']);
+    const reason = child(schema('Transaction'), 'properties', 'decline_reason');
+    expect(reason['type']).toEqual(['string', 'null']);
+    expect(reason['enum']).toContain(null);
+  });
+
+  it('take a bare date where a person asks for a range, and instants elsewhere', () => {
+    const from = (operationOf('transactions.list')['parameters'] as Node[]).find(({ name }) => name === 'from') as Node;
+    expect(child(from, 'schema')['anyOf']).toEqual([{ format: 'date-time' }, { format: 'date' }]);
+    expect(child(schema('Card'), 'properties', 'created_at')['format']).toBe('date-time');
+  });
+
+  it('have examples that keep them', () => {
+    for (const { title = '', shape, use } of NAMED_SHAPES) {
+      const example = EXAMPLES[title];
+      if (example === undefined) continue;
+      expect(shapeProblem(shape, example), title).toBeUndefined();
+      if (use === 'answer') expect(Object.keys(example), title).toEqual(Object.keys(shape));
+      expect(schema(title)['examples'], title).toEqual([example]);
+      expect(String(example['id'] ?? 'card_mfzgk43bnjqxe5dsmv2ha3dp'), title).toMatch(/^[a-z]+_[a-z2-7]{24}$/);
+    }
+    for (const title of Object.keys(EXAMPLES)) expect(NAMED_SHAPES.some(named => named.title === title)).toBe(true);
+  });
+});

@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CARD, CREATE_CARD, FUND_CARD, METADATA } from '../../src/contract/card.ts';
+import { shapeProblem } from '../../src/contract/check.ts';
+import { flag, integer, list, must, nullable, number, text, time } from '../../src/contract/field.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
+import { BIN, CREATE_WEBHOOK } from '../../src/contract/resources.ts';
+import { limitText, violation } from '../../src/contract/violation.ts';
+import { cents, toUsd } from '../../src/money.ts';
+
+const { amount, label, metadata } = CREATE_CARD;
+const said = { doc: 'A value.', basis: {} };
+
+describe('limitText', () => {
+  it.each([
+    [amount, 'from 1.00 to 5000.00 USD'],
+    [CREATE_CARD.spending_limit, 'at least 0.01 USD'],
+    [label, 'at most 64 characters'],
+    [metadata, 'at most 20 keys'],
+    [CARD.status, 'active, frozen or terminated'],
+    [CARD.network, 'visa or mastercard'],
+    [OPERATIONS['cards.list'].query.per_page, 'from 1 to 100'],
+    [BIN.acceptance_rate, 'from 0 to 100'],
+    [integer({ ...said, max: 3 }), 'at most 3'],
+    [CARD.balance, ''],
+  ])('%#: says %s', (field, expected) => {
+    expect(limitText(field)).toBe(expected);
+  });
+});
+
+describe('amounts', () => {
+  it.each([1, 1.0, 19.99, 4999.99, 5000])('takes %d', value => {
+    expect(violation(amount, value)).toBeUndefined();
+  });
+
+  it.each([
+    [0.99, '$0.99 is outside the limit: from 1.00 to 5000.00 USD (§4.1)'],
+    [5000.01, '$5,000.01 is outside the limit: from 1.00 to 5000.00 USD (§4.1)'],
+    [0, '$0.00 is outside the limit: from 1.00 to 5000.00 USD (§4.1)'],
+    [-5, '-$5.00 is outside the limit: from 1.00 to 5000.00 USD (§4.1)'],
+    [16.999, 'must be an amount with at most two decimals (A-139)'],
+    [1.001, 'must be an amount with at most two decimals (A-139)'],
+    [1e300, 'must be an amount with at most two decimals (A-139)'],
+    [Number.NaN, 'must be an amount with at most two decimals (A-139)'],
+    [Number.POSITIVE_INFINITY, 'must be an amount with at most two decimals (A-139)'],
+    [-0, 'must be an amount with at most two decimals (A-139)'],
+    ['25', 'must be a number of USD'],
+    [[25], 'must be a number of USD'],
+    [null, 'must not be null'],
+  ])('refuses %s', (value, expected) => {
+    expect(violation(amount, value)).toBe(expected);
+  });
+
+  it('takes exactly the whole cents within the limit', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -1_000_000, max: 1_000_000 }), value => {
+        const isLegal = value >= 100 && value <= 500_000;
+        expect(violation(amount, toUsd(cents(value))) === undefined).toBe(isLegal);
+      }),
+    );
+  });
+
+  it('refuses every amount with more than two decimals', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 100, max: 499_999 }), fc.integer({ min: 1, max: 9 }), (whole, rest) => {
+        const text = `${Math.floor(whole / 100)}.${String(whole % 100).padStart(2, '0')}${rest}`;
+        expect(violation(amount, Number(text))).toContain('A-139');
+      }),
+    );
+  });
+});
+
+describe('text', () => {
+  it('counts characters as code points', () => {
+    expect(violation(label, 'x'.repeat(64))).toBeUndefined();
+    expect(violation(label, '🚀'.repeat(64))).toBeUndefined();
+    expect(violation(label, '🚀'.repeat(65))).toBe(
+      '65 characters are over the limit: at most 64 characters (§4.1, A-166)',
+    );
+    expect(violation(label, 'x'.repeat(65))).toContain('65 characters');
+    expect(violation(label, '')).toBeUndefined();
+  });
+
+  it('takes any well-formed text up to the limit, and nothing longer', () => {
+    const points = fc.array(
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter(point => point !== '\0'),
+      { maxLength: 80 },
+    );
+    fc.assert(
+      fc.property(points, list => {
+        const value = list.join('');
+        expect(violation(label, value) === undefined).toBe([...value].length <= 64);
+      }),
+    );
+  });
+
+  it.each([
+    ['\ud83d', 'must be well-formed Unicode text'],
+    ['ads \udc00', 'must be well-formed Unicode text'],
+    ['a\0b', 'must not contain a NUL character'],
+    [7, 'must be text'],
+  ])('refuses %j', (value, expected) => {
+    expect(violation(label, value)).toBe(expected);
+  });
+
+  it('must not be empty where it must be there', () => {
+    expect(violation(CREATE_CARD.bin_id, '')).toBe('must not be empty');
+  });
+
+  it('names the words of a choice', () => {
+    expect(violation(OPERATIONS['cards.list'].query.status, 'Active')).toBe(
+      'must be active, frozen or terminated (§4.2)',
+    );
+  });
+
+  it.each([
+    ['2026-11-20', true],
+    ['2026-11-20T14:00:00Z', true],
+    ['2026-11-20T14:00:00.123Z', true],
+    ['2026-11-20T14:00+02:00', true],
+    ['2026-11-20T14:00:00', true],
+    ['2026-13-01', false],
+    ['20.11.2026', false],
+    ['yesterday', false],
+    ['2026-11-20 14:00', false],
+    ['', false],
+  ])('time %j fits: %s', (value, fits) => {
+    expect(violation(time(said), value) === undefined).toBe(fits);
+  });
+});
+
+describe('maps', () => {
+  const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
+
+  it('holds up to twenty keys', () => {
+    expect(violation(metadata, keys(20))).toBeUndefined();
+    expect(violation(metadata, keys(21))).toBe('21 keys are over the limit: at most 20 keys (§4.1, A-166)');
+    expect(violation(METADATA, {})).toBeUndefined();
+  });
+
+  it('limits keys and values in code points', () => {
+    expect(violation(metadata, { ['🚀'.repeat(40)]: '🚀'.repeat(500) })).toBeUndefined();
+    expect(violation(metadata, { ['🚀'.repeat(41)]: 'v' })).toBe('a key must have 1 to 40 characters (A-166)');
+    expect(violation(metadata, { '': 'v' })).toContain('1 to 40 characters');
+    expect(violation(metadata, { team: 'v'.repeat(501) })).toContain('"team" is longer than 500 characters');
+  });
+
+  it.each([
+    [{ team: 1 }, 'the value of "team" must be text'],
+    [{ team: null }, 'the value of "team" must be text'],
+    [{ team: '\ud800' }, 'the value of "team" must be well-formed Unicode text'],
+    [{ team: 'a\0' }, 'the value of "team" must not contain a NUL character'],
+    [[], 'must be an object of keys and values'],
+    ['a=b', 'must be an object of keys and values'],
+  ])('refuses %j', (value, expected) => {
+    expect(violation(metadata, value)).toBe(expected);
+  });
+});
+
+describe('other kinds', () => {
+  it.each([
+    [integer(said), 1.5, 'must be a whole number'],
+    [integer(said), '1', 'must be a whole number'],
+    [integer({ ...said, min: 1 }), 0, '0 is outside the limit: at least 1'],
+    [number(said), Number.NaN, 'must be a number'],
+    [flag(said), 'true', 'must be true or false'],
+    [list(text(said), said), 'a', 'must be a list'],
+    [list(text(said), said), ['a', 1], 'entry 2 must be text'],
+    [must(list(text(said), said)), [], 'must not be empty'],
+    [nullable(integer(said)), null, undefined],
+    [list(text(said), said), [], undefined],
+    [flag(said), false, undefined],
+  ])('%#: %j', (field, value, expected) => {
+    expect(violation(field, value)).toBe(expected);
+  });
+
+  it('takes any value without throwing, for every field of a card', () => {
+    fc.assert(
+      fc.property(fc.anything(), value => {
+        for (const field of Object.values(CREATE_CARD)) {
+          const found = violation(field, value);
+          expect(found === undefined || found.length > 0).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+describe('shapeProblem', () => {
+  it('is content with a whole body', () => {
+    expect(shapeProblem(FUND_CARD, { amount: 25 })).toBeUndefined();
+    expect(shapeProblem(CREATE_WEBHOOK, { url: 'https://a.example.test', events: ['*'] })).toBeUndefined();
+  });
+
+  it('names the first field that is missing, wrong or unknown', () => {
+    expect(shapeProblem(CREATE_CARD, {})).toEqual({ field: 'bin_id', text: 'is missing' });
+    expect(shapeProblem(CREATE_CARD, { bin_id: 'bin_1' })).toEqual({ field: 'amount', text: 'is missing' });
+    expect(shapeProblem(FUND_CARD, { amount: 0.5 })).toMatchObject({ field: 'amount' });
+    expect(shapeProblem(FUND_CARD, { amount: 5, note: 'x' })).toEqual({
+      field: 'note',
+      text: 'is not known here; known: amount',
+    });
+    expect(shapeProblem({}, { a: 1 })).toEqual({ field: 'a', text: 'is not known here; known: nothing' });
+  });
+
+  it('takes no inherited key for a field, and no field for an inherited key', () => {
+    expect(shapeProblem(FUND_CARD, Object.create({ amount: 5 }))).toEqual({ field: 'amount', text: 'is missing' });
+    expect(shapeProblem(FUND_CARD, JSON.parse('{"amount":5,"__proto__":1}'))).toMatchObject({ field: '__proto__' });
+    expect(shapeProblem(FUND_CARD, { amount: 5, toString: 1 })).toMatchObject({ field: 'toString' });
+  });
+});

@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { cents, centsOf, dollars, parseAmount, plainAmount, sumCents, toCents, toUsd } from '../../src/money.ts';
+
+const anyCents = fc.integer({ min: -1_000_000_000_000, max: 1_000_000_000_000 }).map(cents);
+
+describe('cents and JSON numbers', () => {
+  it('round trip for every legal amount, through JSON and through text', () => {
+    const wrong: number[] = [];
+    for (let value = 0; value <= 500_001; value += 1) {
+      const amount = cents(value);
+      const overTheWire = JSON.parse(JSON.stringify(toUsd(amount))) as number;
+      const typed = parseAmount(plainAmount(amount));
+      if (centsOf(overTheWire) !== value || typed !== value) wrong.push(value);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('round trip for large and negative amounts', () => {
+    fc.assert(
+      fc.property(anyCents, amount => {
+        expect(centsOf(toUsd(amount))).toBe(amount);
+      }),
+    );
+  });
+
+  it.each([
+    16.999,
+    0.001,
+    1.005,
+    1e-7,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    -0,
+    1e15,
+    1e300,
+  ])('%d is no money', value => {
+    expect(centsOf(value)).toBeUndefined();
+    expect(() => toCents(value)).toThrow(CliError);
+  });
+
+  it.each([
+    [0, 0],
+    [0.1, 10],
+    [0.29, 29],
+    [19.99, 1999],
+    [1.15, 115],
+    [4.35, 435],
+    [-3.5, -350],
+    [4999.99, 499_999],
+  ])('%d is %d cents', (usd, expected) => {
+    expect(centsOf(usd)).toBe(expected);
+  });
+
+  it('refuses cents that are not whole or not safe, and knows one zero', () => {
+    for (const value of [0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])
+      expect(() => cents(value)).toThrow(CliError);
+    expect(Object.is(cents(-0), 0)).toBe(true);
+  });
+});
+
+describe('sums', () => {
+  it('are exact where floating sums are not', () => {
+    expect(sumCents([10, 20].map(cents))).toBe(30);
+    expect(toUsd(sumCents([10, 20].map(cents)))).toBe(0.3);
+    expect(sumCents([])).toBe(0);
+  });
+
+  it('throw rather than lose a cent', () => {
+    expect(() => sumCents([cents(Number.MAX_SAFE_INTEGER), cents(1)])).toThrow(CliError);
+  });
+});
+
+describe('parseAmount', () => {
+  it.each([
+    ['25', 2500],
+    ['25.5', 2550],
+    ['25.50', 2550],
+    ['1250.00', 125_000],
+    ['0', 0],
+    ['0.01', 1],
+    ['007', 700],
+    ['9999999999999.99', 999_999_999_999_999],
+  ])('%s is %d cents', (text, expected) => {
+    expect(parseAmount(text)).toBe(expected);
+    expect(parseAmount(text, { grouped: true })).toBe(expected);
+  });
+
+  it.each([
+    '',
+    ' ',
+    '.',
+    '.5',
+    '5.',
+    '+5',
+    '-5',
+    '1e3',
+    '0x10',
+    '16.999',
+    '1.234,50',
+    '5 ',
+    ' 5',
+    '5\n',
+    '٢٥',
+    '２５',
+    '1_000',
+    'NaN',
+    'Infinity',
+    '12345678901234',
+  ])('%j is no amount', text => {
+    expect(parseAmount(text)).toBeUndefined();
+    expect(parseAmount(text, { grouped: true })).toBeUndefined();
+  });
+
+  it('takes dollar signs and groups on a terminal only', () => {
+    expect(parseAmount('$1,250.00', { grouped: true })).toBe(125_000);
+    expect(parseAmount('1,250', { grouped: true })).toBe(125_000);
+    expect(parseAmount('$5', { grouped: true })).toBe(500);
+    for (const text of ['$1,250.00', '1,250', '$5']) expect(parseAmount(text)).toBeUndefined();
+    for (const text of ['1,25', '12,5000', ',250', '1,,250', '$$5', '1,250,00']) {
+      expect(parseAmount(text, { grouped: true })).toBeUndefined();
+    }
+  });
+
+  it('reads exactly the decimal text of at most two places, for any text', () => {
+    const digits = fc.stringMatching(/^[0-9.,$+\-eE ]{0,12}$/);
+    fc.assert(
+      fc.property(fc.oneof(digits, fc.string({ unit: 'binary', maxLength: 10 })), text => {
+        const parts = /^([0-9]{1,13})(\.[0-9]{1,2})?$/.exec(text);
+        const expected = parts
+          ? BigInt(parts[1] ?? '') * 100n + BigInt((parts[2] ?? '.').slice(1).padEnd(2, '0'))
+          : undefined;
+        expect(parseAmount(text)).toBe(expected === undefined ? undefined : Number(expected));
+      }),
+    );
+  });
+});
+
+describe('shown to people', () => {
+  it.each([
+    [0, '$0.00', '0.00'],
+    [1, '$0.01', '0.01'],
+    [-1, '-$0.01', '-0.01'],
+    [99_999, '$999.99', '999.99'],
+    [100_000, '$1,000.00', '1000.00'],
+    [123_456_789, '$1,234,567.89', '1234567.89'],
+    [-100_000, '-$1,000.00', '-1000.00'],
+  ])('%d cents are %s and %s', (value, forPeople, forMachines) => {
+    expect(dollars(cents(value))).toBe(forPeople);
+    expect(plainAmount(cents(value))).toBe(forMachines);
+  });
+
+  it('can be typed again as it is shown', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 999_999_999_999 }), value => {
+        expect(parseAmount(dollars(cents(value)), { grouped: true })).toBe(value);
+        expect(parseAmount(plainAmount(cents(value)))).toBe(value);
+      }),
+    );
+  });
+});

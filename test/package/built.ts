@@ -1,0 +1,71 @@
+/** The built program in a process of its own, with a home of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+const PROGRAM = join(ROOT, 'bin', 'cardwright.js');
+const KEY = 'sk_test_0123456789abcdef0123456789abcdef';
+
+export interface Start {
+  /** Loopback service to speak to, with a key in the environment. */
+  readonly baseUrl?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Arguments of Node itself. */
+  readonly node?: readonly string[];
+  readonly stdio?: 'pipe' | readonly ('pipe' | 'ignore' | number)[];
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Home extends AsyncDisposable {
+  readonly folder: string;
+  start(words: readonly string[], how?: Start): ChildProcess;
+  run(words: readonly string[], how?: Start): Promise<Ended>;
+}
+
+export async function home(): Promise<Home> {
+  const folder = await mkdtemp(join(tmpdir(), 'cardwright-built-'));
+  const ours = Object.entries(process.env).filter(([name]) => !/^(?:CARDWRIGHT_|NODE_|VITEST|CI$)/.test(name));
+  const start = (words: readonly string[], { baseUrl, env, node = [], stdio = 'pipe' }: Start = {}) =>
+    spawn(process.execPath, [...node, PROGRAM, ...words], {
+      env: {
+        ...Object.fromEntries(ours),
+        CARDWRIGHT_CONFIG_DIR: folder,
+        ...(baseUrl !== undefined && { CARDWRIGHT_BASE_URL: baseUrl, CARDWRIGHT_API_KEY: KEY }),
+        ...env,
+      },
+      stdio: typeof stdio === 'string' ? stdio : [...stdio],
+    });
+  return {
+    folder,
+    start,
+    run: (words, how) => {
+      const child = start(words, how);
+      child.stdin?.end();
+      return ended(child);
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Collects what a child writes until it ends. */
+export function ended(child: ChildProcess): Promise<Ended> {
+  const chunks = { out: [] as Buffer[], err: [] as Buffer[] };
+  child.stdout?.on('data', (chunk: Buffer) => chunks.out.push(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => chunks.err.push(chunk));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      const [out, err] = [Buffer.concat(chunks.out).toString(), Buffer.concat(chunks.err).toString()];
+      resolve({ code, signal, out, err });
+    });
+  });
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { serve } from '../client/served.ts';
+import { home } from './built.ts';
+
+/** Throws outside of every call of ours, after the program has started. */
+const THROWER = `data:text/javascript,${encodeURIComponent("setImmediate(() => { throw new Error('boom'); })")}`;
+
+async function crash(...options: readonly string[]) {
+  await using place = await home();
+  const service = await serve(() => undefined);
+  try {
+    const { baseUrl } = service;
+    return await place.run(['cards', 'list', ...options], { baseUrl, node: ['--import', THROWER] });
+  } finally {
+    await service.close();
+  }
+}
+
+describe('an error that nothing caught', () => {
+  it('ends the program with 1 and one line', async () => {
+    expect(await crash()).toEqual({ code: 1, signal: null, out: '', err: 'error: unexpected: boom\n' });
+  });
+
+  it('is JSON where JSON was asked for', async () => {
+    const { code, err } = await crash('--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(err)).toMatchObject({ error: { kind: 'internal', message: 'unexpected: boom', exit_code: 1 } });
+  });
+
+  it('shows where it came from with --debug', async () => {
+    const { code, err } = await crash('--debug');
+    expect(code).toBe(1);
+    expect(err).toMatch(/^error: unexpected: boom\n[\s\S]*Error: boom\n\s+at /m);
+  });
+});

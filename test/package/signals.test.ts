@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { CARD, json, type Served, serve, WALLET } from '../client/served.ts';
+import { ended, home } from './built.ts';
+
+/** A service that never answers one method, and the moment it was asked to; the other questions it answers. */
+async function silent(method: 'GET' | 'POST'): Promise<{ service: Served; asked: Promise<void> }> {
+  const { promise, resolve } = deferred();
+  const service = await serve((seen, response) => {
+    if (seen.method === method) resolve();
+    else json(response, 200, seen.url.endsWith('/wallet') ? WALLET : CARD);
+  });
+  return { service, asked: promise };
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>(done => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+describe('a signal during a request', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s ends it with %i, a message and no stack', async (name, code) => {
+    await using place = await home();
+    const { service, asked } = await silent('GET');
+    try {
+      const child = place.start(['cards', 'list', '--json'], { baseUrl: service.baseUrl });
+      const end = ended(child);
+      await asked;
+      child.kill(name);
+      const { out, err, ...how } = await end;
+      expect({ out, ...how }).toEqual({ out: '', code, signal: null });
+      expect(JSON.parse(err)).toMatchObject({ error: { exit_code: code } });
+      expect(err).not.toMatch(/\n\s+at /);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('leaves at the second one, even while a write that was sent is waited for', async () => {
+    await using place = await home();
+    const { service, asked } = await silent('POST');
+    try {
+      const child = place.start(['cards', 'fund', 'card_1', '--amount', '5'], { baseUrl: service.baseUrl });
+      const end = ended(child);
+      await asked;
+      // Two different ones: the system may make one of two equal signals.
+      child.kill('SIGINT');
+      child.kill('SIGTERM');
+      const { code, signal, out, err } = await end;
+      expect({ code, signal, out }).toEqual({ code: 143, signal: null, out: '' });
+      expect(err).not.toMatch(/\n\s+at /);
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+describe('a signal while standard input is read', () => {
+  it('ends the wait', async () => {
+    await using place = await home();
+    const child = place.start(['--sandbox', 'cards', 'freeze', '-']);
+    const end = ended(child);
+    // More than a pipe holds, so that it is taken only by a program that reads; the end never comes.
+    await new Promise(taken => child.stdin?.write('card_1\n'.repeat(150_000), taken));
+    child.kill('SIGTERM');
+    const { code, signal, out, err } = await end;
+    expect({ code, signal, out }).toEqual({ code: 143, signal: null, out: '' });
+    expect(err).toBe('error: stopped by a signal\n');
+  });
+});

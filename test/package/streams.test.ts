@@ -1,0 +1,99 @@
+import { closeSync, openSync } from 'node:fs';
+import process from 'node:process';
+import { describe, expect, it } from 'vitest';
+import { CARD, json, type Served, serve } from '../client/served.ts';
+import { ended, home } from './built.ts';
+
+const PAGES = 50;
+const LABEL = 'a label of some length, so that a page is large: '.repeat(8);
+
+/** 5,000 cards in pages of 100, about 4 MB as JSON. */
+function manyCards(): Promise<Served> {
+  return serve(({ url }, response) => {
+    const page = Number(new URL(url, 'http://localhost').searchParams.get('page') ?? 1);
+    const data = Array.from({ length: 100 }, (_, row) => ({ ...CARD, id: `card_${page}_${row}`, label: LABEL }));
+    json(response, 200, { data, meta: { page, per_page: 100, total: PAGES * 100, has_more: page < PAGES } });
+  });
+}
+
+describe('output', () => {
+  it('reaches a slow reader whole', async () => {
+    await using place = await home();
+    const service = await manyCards();
+    try {
+      const child = place.start(['cards', 'list', '--all', '--json'], { baseUrl: service.baseUrl });
+      // Nobody reads before the last page was asked for: the pipe is full by then, many times over.
+      child.stdout?.pause();
+      const errors = ended(child);
+      child.stdout?.pause();
+      while (service.seen.length < PAGES) await new Promise(resolve => setImmediate(resolve));
+      child.stdout?.resume();
+      const { code, out, err } = await errors;
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(out.length).toBeGreaterThan(2_500_000);
+      const { data } = JSON.parse(out) as { data: { id: string }[] };
+      expect(data).toHaveLength(PAGES * 100);
+      expect(data.at(-1)?.id).toBe(`card_${PAGES}_99`);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it.each(['json', 'ndjson', 'tsv', 'id'])('as %s ends quietly when the reader leaves', async format => {
+    await using place = await home();
+    const service = await manyCards();
+    try {
+      const child = place.start(['cards', 'list', '--all', '-o', format], { baseUrl: service.baseUrl });
+      child.stdout?.once('data', () => child.stdout?.destroy());
+      const { code, signal, err } = await ended(child);
+      expect({ code, signal, err }).toEqual({ code: 0, signal: null, err: '' });
+      // Rows that nobody reads are not asked for either.
+      if (format === 'ndjson') expect(service.seen.length).toBeLessThan(PAGES);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it.skipIf(process.platform !== 'linux').each(['--version', '--help', '--sandbox cards list'])(
+    'that cannot be written fails: %s to a full disk',
+    async line => {
+      await using place = await home();
+      const full = openSync('/dev/full', 'w');
+      try {
+        const child = place.start(line.split(' '), { stdio: ['ignore', full, 'pipe'] });
+        const { code, err } = await ended(child);
+        expect({ code, err: err.split('\n')[0] }).toEqual({
+          code: 1,
+          err: 'error: cannot write standard output: ENOSPC',
+        });
+        expect(err).not.toMatch(/\n\s+at /);
+      } finally {
+        closeSync(full);
+      }
+    },
+  );
+
+  it.skipIf(process.platform !== 'linux')('of several megabytes that cannot be written fails as well', async () => {
+    await using place = await home();
+    const service = await manyCards();
+    const full = openSync('/dev/full', 'w');
+    try {
+      const stdio = ['ignore', full, 'pipe'] as const;
+      const child = place.start(['cards', 'list', '--all', '-o', 'json'], { baseUrl: service.baseUrl, stdio });
+      const { code, err } = await ended(child);
+      expect(code).toBe(1);
+      expect(JSON.parse(err)).toMatchObject({ error: { message: 'cannot write standard output: ENOSPC' } });
+    } finally {
+      closeSync(full);
+      await service.close();
+    }
+  });
+
+  it('does not wait for a standard input nobody reads', async () => {
+    await using place = await home();
+    const child = place.start(['--sandbox', 'wallet', '--json']);
+    const { code, out } = await ended(child);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toHaveProperty('balance');
+  });
+});

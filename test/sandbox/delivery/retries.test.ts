@@ -1,0 +1,177 @@
+/** What becomes of a delivery by what its receiver answers, and when it goes again (A-78, A-79, A-80). */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GIVEN_UP_AFTER, MOST_ATTEMPTS, RETRY_AFTER, retryWait } from '../../../src/sandbox/delivery/schedule.ts';
+import { receiver } from '../../support/receiver.ts';
+import { scene } from './scene.ts';
+
+const START = Date.parse('2026-11-20T14:00:00Z');
+const seconds = (iso: string) => (Date.parse(iso) - START) / 1000;
+
+describe('the schedule', () => {
+  it('has the steps of the assumption, each with at most a tenth more or less, fixed by the seed', () => {
+    expect(RETRY_AFTER.map(ms => ms / 1000)).toEqual([5, 300, 1800, 7200, 18_000, 36_000, 36_000]);
+    expect(MOST_ATTEMPTS).toBe(8);
+    expect(GIVEN_UP_AFTER).toBe(5 * 86_400_000);
+    fc.assert(
+      fc.property(fc.nat(), fc.string(), fc.integer({ min: 1, max: 7 }), (seed, delivery, attempt) => {
+        const wait = retryWait(attempt, { seed, delivery }) ?? 0;
+        const plain = RETRY_AFTER[attempt - 1] ?? 0;
+        expect(Math.abs(wait - plain)).toBeLessThanOrEqual(plain / 10);
+        expect(retryWait(attempt, { seed, delivery })).toBe(wait);
+      }),
+    );
+    expect(retryWait(8, { seed: 1, delivery: 'dlv_1' })).toBeUndefined();
+    const waits = Array.from({ length: 50 }, (_, seed) => retryWait(1, { seed, delivery: 'dlv_1' }));
+    expect(new Set(waits).size).toBeGreaterThan(40);
+  });
+});
+
+it('tries eight times at the times of the schedule while the clock is moved, and then fails', async () => {
+  const run = async (seed: number) => {
+    await using inbox = await receiver(503);
+    await using stage = await scene({ seed, deliveries: 'sent' });
+    await stage.admin('POST', '/clock/advance', { by: '1s' });
+    await stage.subscribe(inbox.url);
+    await stage.event();
+    const { fired } = (await stage.admin('POST', '/clock/advance', { by: '2d' })).json;
+    const [delivery] = await stage.deliveries();
+    expect(delivery).toMatchObject({ state: 'failed', attempt: 8, due_at: null });
+    expect(new Set(inbox.received.map(({ bytes }) => bytes.toString())).size).toBe(1);
+    expect(inbox.received.map(({ headers }) => headers['x-webhook-attempt'])).toEqual([...'12345678']);
+    const times = delivery.attempts.map(({ at }: { at: string }) => seconds(at) - 1);
+    const late = fired.filter(({ kind }: { kind: string }) => kind === 'delivery');
+    expect(late.every(({ ref }: { ref: string }) => ref === delivery.id)).toBe(true);
+    return times as number[];
+  };
+  const times = await run(7);
+  const plain = [0, 5, 305, 2105, 9305, 27_305, 63_305, 99_305];
+  for (const [nth, time] of times.entries()) expect(Math.abs(time - (plain[nth] ?? 0))).toBeLessThan(10_000);
+  expect(await run(7)).toEqual(times);
+  expect(await run(8)).not.toEqual(times);
+});
+
+it('tries once what is overdue by many steps', async () => {
+  await using inbox = await receiver(500);
+  await using stage = await scene();
+  await stage.subscribe(inbox.url);
+  await stage.event();
+  await stage.drain();
+  // Nobody sends while this clock is moved.
+  await stage.admin('POST', '/clock/advance', { by: '3d' });
+  await stage.drain();
+  expect(inbox.received).toHaveLength(2);
+  const [delivery] = await stage.deliveries();
+  expect(delivery).toMatchObject({ state: 'queued', attempt: 2 });
+  expect(seconds(delivery.due_at)).toBeCloseTo(3 * 86_400 + 300, -2);
+});
+
+it.each([200, 201, 204, 299])('takes %i for delivered', async status => {
+  await using inbox = await receiver(status);
+  await using stage = await scene();
+  await stage.subscribe(inbox.url);
+  await stage.event();
+  await stage.drain();
+  const [{ state, attempts }] = await stage.deliveries();
+  expect([state, attempts.length, attempts[0].status]).toEqual(['delivered', 1, status]);
+});
+
+it.each([301, 302, 307, 400, 404, 429, 500])('takes %i for a failure and follows nothing', async status => {
+  await using other = await receiver();
+  await using inbox = await receiver(response => response.writeHead(status, { location: other.url }).end());
+  await using stage = await scene();
+  await stage.subscribe(inbox.url);
+  await stage.event();
+  await stage.drain();
+  const [{ state, attempt, attempts }] = await stage.deliveries();
+  expect([state, attempt, attempts[0].status]).toEqual(['queued', 1, status]);
+  expect(inbox.received).toHaveLength(1);
+  expect(other.received).toHaveLength(0);
+});
+
+it('disables a subscription that answers 410 and cancels what waits for it', async () => {
+  await using inbox = await receiver(410);
+  await using stage = await scene();
+  const hook = await stage.subscribe(inbox.url);
+  await stage.event();
+  await stage.event();
+  await stage.drain();
+  expect((await stage.deliveries()).map(({ state, attempt }) => [state, attempt])).toEqual([
+    ['cancelled', 0],
+    ['failed', 1],
+  ]);
+  expect((await stage.get(`/webhooks/${hook}`)).json.status).toBe('disabled');
+  await stage.event();
+  expect(await stage.deliveries()).toHaveLength(2);
+});
+
+it('gives a receiver that does not answer the limit and no more', async () => {
+  await using inbox = await receiver(() => undefined);
+  await using stage = await scene({ delivery: { limits: { attempt: 150 } } });
+  await stage.subscribe(inbox.url);
+  await stage.event();
+  const before = performance.now();
+  await stage.drain();
+  expect(performance.now() - before).toBeLessThan(2_000);
+  const [{ state, attempts }] = await stage.deliveries();
+  expect(state).toBe('queued');
+  expect(attempts[0]).toMatchObject({ status: null, error: 'no answer within 0.15 s', address: '127.0.0.1' });
+  expect(attempts[0].duration_ms).toBeGreaterThanOrEqual(140);
+});
+
+it('takes an answer whose body never ends for the answer it is', async () => {
+  await using inbox = await receiver(response => void response.writeHead(200).write('so far'));
+  await using stage = await scene({ delivery: { limits: { attempt: 150 } } });
+  await stage.subscribe(inbox.url);
+  await stage.event();
+  await stage.drain();
+  const [{ state, attempts }] = await stage.deliveries();
+  expect([state, attempts[0].answer_body]).toEqual(['delivered', 'so far']);
+});
+
+it('says why there was no answer', async () => {
+  const closed = await receiver();
+  await closed[Symbol.asyncDispose]();
+  await using rude = await receiver(response => response.socket?.destroy());
+  await using stage = await scene();
+  await stage.subscribe(closed.url);
+  await stage.subscribe(rude.url);
+  await stage.event();
+  await stage.drain();
+  const errors = (await stage.deliveries()).map(({ attempts }) => attempts[0].error);
+  expect(errors).toEqual([
+    'the receiver closed the connection without an answer (ECONNRESET)',
+    'connection refused (ECONNREFUSED)',
+  ]);
+});
+
+it('disables after five days of nothing but failures, and a success in between starts the count anew', async () => {
+  const fate = async (answerOnDay3: number) => {
+    await using inbox = await receiver(500);
+    await using stage = await scene({ deliveries: 'sent' });
+    const hook = await stage.subscribe(inbox.url);
+    for (let day = 0; day < 6; day += 1) {
+      inbox.answer = day === 3 ? answerOnDay3 : 500;
+      await stage.event();
+      await stage.admin('POST', '/clock/advance', { by: '1d' });
+    }
+    return (await stage.get(`/webhooks/${hook}`)).json.status;
+  };
+  expect(await fate(500)).toBe('disabled');
+  expect(await fate(200)).toBe('active');
+});
+
+it('counts failures anew when a disabled subscription is switched on again', async () => {
+  await using inbox = await receiver(500);
+  await using stage = await scene();
+  const hook = await stage.subscribe(inbox.url);
+  await stage.event();
+  await stage.drain();
+  await stage.admin('POST', '/clock/advance', { by: '6d' });
+  await stage.drain();
+  expect((await stage.get(`/webhooks/${hook}`)).json.status).toBe('disabled');
+  await stage.patch(`/webhooks/${hook}`, { status: 'active' });
+  await stage.event();
+  await stage.drain();
+  expect((await stage.get(`/webhooks/${hook}`)).json.status).toBe('active');
+});

@@ -1,0 +1,12 @@
+/** The rules of the service against a model of them, over HTTP; the long run is model.full.ts. */
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/start.ts';
+import { tooRare } from '../support/model/coverage.ts';
+import { runModel } from '../support/model/run.ts';
+
+const STEPS = 10_000;
+
+test('ten thousand steps answer as the model says', { timeout: 60_000 }, async () => {
+  const counts = await runModel({ seed: 20_261_120, steps: STEPS, start: startSandbox });
+  expect(tooRare(counts, STEPS)).toEqual([]);
+});

@@ -1,0 +1,105 @@
+/** Mistakes in the rules, each of which the model must see: a suite that lets one through is no proof. */
+import { expect, test } from 'vitest';
+import { runModel } from '../support/model/run.ts';
+import { type Mistake, mutantWith, unchanged } from '../support/mutant.ts';
+
+const MISTAKES: readonly Mistake[] = [
+  {
+    name: 'a hold is released to a terminated card',
+    file: 'authorizations.ts',
+    is: 'const moves = { hold: -amount, [sinkOf(card.status)]: amount };',
+    becomes: 'const moves = { hold: -amount, card: amount };',
+  },
+  {
+    name: 'a hold is kept after the final settlement',
+    file: 'rules/money.ts',
+    is: 'rest: cents(final ? held - fromHold : 0)',
+    becomes: 'rest: cents(0)',
+  },
+  {
+    name: 'more can be refunded than settled',
+    file: 'handlers/simulate-authorizations.ts',
+    is: 'if (asked === 0 || asked > left) {',
+    becomes: 'if (asked === 0) {',
+  },
+  {
+    name: 'automatic freezing is left out',
+    file: 'rules/money.ts',
+    is: "return card.status === 'active' && card.auto_freeze_at",
+    becomes: 'return false && card.auto_freeze_at',
+  },
+  {
+    name: 'a card freezes at its line, not below it',
+    file: 'rules/money.ts',
+    is: 'card.balance < card.auto_freeze_at',
+    becomes: 'card.balance <= card.auto_freeze_at',
+  },
+  {
+    name: 'a terminated card can be unfrozen',
+    file: 'handlers/cards.ts',
+    is: "export const unfreezeCard: Handlers['cards.unfreeze'] = async call => {\n  const card = await livingCard(",
+    becomes: "export const unfreezeCard: Handlers['cards.unfreeze'] = async call => {\n  const card = await cardOf(",
+  },
+  {
+    name: 'the monthly limit forgets what was used',
+    file: 'rules/declines.ts',
+    is: 'usedThisMonth + amount > card.spending_limit',
+    becomes: 'amount > card.spending_limit',
+  },
+  {
+    name: 'an expiry keeps the hold',
+    file: 'rules/timed.ts',
+    is: "await release(call, row, { amount: row.held, ending: 'expired' });",
+    becomes: 'void release;',
+  },
+  {
+    name: 'a deposit is credited twice',
+    file: 'handlers/simulate-deposits.ts',
+    is: "if (deposit.status !== 'pending') throw",
+    becomes: "if (deposit.status === 'failed') throw",
+  },
+  {
+    name: 'a settlement takes more from the hold than there is',
+    file: 'rules/money.ts',
+    is: 'const fromHold = cents(Math.min(held, amount));',
+    becomes: 'const fromHold = amount;',
+  },
+  {
+    name: 'a refund goes to the balance of a terminated card',
+    file: 'authorizations.ts',
+    is: 'const moves = { network: -amount, [sinkOf(card.status)]: amount };',
+    becomes: 'const moves = { network: -amount, card: amount };',
+  },
+  {
+    name: 'a fourth code may be typed',
+    file: 'challenges.ts',
+    is: 'const ATTEMPTS = 3;',
+    becomes: 'const ATTEMPTS = 4;',
+  },
+  {
+    name: 'an increment is not measured with what was authorized before',
+    file: 'rules/declines.ts',
+    is: 'already + amount > maxTransaction',
+    becomes: 'amount > maxTransaction',
+  },
+  {
+    name: 'a reversed authorization still counts as pending',
+    file: 'rules/money.ts',
+    is: "if (sums.held > 0) return 'pending';",
+    becomes: "if (sums.held >= 0) return 'pending';",
+  },
+];
+
+const MOST_STEPS = 6_000;
+
+test('without a mistake the same run agrees', async () => {
+  await using sandbox = await unchanged();
+  await runModel({ seed: 7, steps: 500, start: sandbox.start });
+});
+
+test.each(MISTAKES)('$name', async mistake => {
+  await using mutant = await mutantWith(mistake);
+  await expect(runModel({ seed: 7, steps: MOST_STEPS, lanes: 1, start: mutant.start })).rejects.toThrow(
+    /^seed 7, step/,
+  );
+});

@@ -1,0 +1,46 @@
+import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { world } from '../support/world.ts';
+
+const REVEAL = 'cards details card_1 --reveal --out';
+
+test('card details go into a new file that only its owner reads, and nowhere else', async () => {
+  await using here = await world();
+  await here.run('cards create --bin bin_1 --amount 5');
+  const { code, all } = await here.run(`${REVEAL} card.json --debug`);
+  expect(code).toBe(0);
+  const path = join(here.folder, 'card.json');
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  const { number, cvv } = JSON.parse(await readFile(path, 'utf8')) as { number: string; cvv: string };
+  expect(number).toMatch(/^\d{16}$/);
+  expect(cvv).toMatch(/^\d{3}$/);
+  expect(all).not.toContain(number);
+});
+
+test('a file or a link that is there already is left as it is', async () => {
+  await using here = await world();
+  await here.run('cards create --bin bin_1 --amount 5');
+  await writeFile(join(here.folder, 'mine.txt'), 'mine');
+  await symlink(join(here.folder, 'elsewhere.txt'), join(here.folder, 'link.txt'));
+  expect((await here.run(`${REVEAL} mine.txt`)).code).toBe(2);
+  expect((await here.run(`${REVEAL} link.txt`)).code).toBe(2);
+  expect((await here.run(`${REVEAL} no/such/folder.txt`)).code).toBe(2);
+  expect(await readFile(join(here.folder, 'mine.txt'), 'utf8')).toBe('mine');
+  await expect(stat(join(here.folder, 'elsewhere.txt'))).rejects.toThrow('ENOENT');
+});
+
+test('the number is not in anything else a card is shown with', async () => {
+  await using here = await world();
+  await here.run('cards create --bin bin_1 --amount 5');
+  const number = (await here.run('cards details card_1 --reveal --print --field number')).out.trim();
+  for (const line of [
+    'cards get card_1 --json',
+    'cards list -o csv',
+    'cards list --debug',
+    'cards freeze card_1',
+    'tx list',
+  ]) {
+    expect((await here.run(line)).all).not.toContain(number);
+  }
+});

@@ -1,0 +1,167 @@
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type World, world } from '../support/world.ts';
+
+const KEY = 'sk_test_9c1e77aa03d24bfe';
+const LIVE_KEY = 'sk_live_51f0c2d89ab34e67';
+const NO_PROFILE = { CARDWRIGHT_PROFILE: '' };
+
+/** Every file below the folder of a world, with its text. */
+async function files(here: World): Promise<Map<string, string>> {
+  const found = await readdir(here.folder, { recursive: true, withFileTypes: true });
+  const texts = new Map<string, string>();
+  for (const entry of found.filter(one => one.isFile())) {
+    const path = join(entry.parentPath, entry.name);
+    texts.set(path, await readFile(path, 'utf8'));
+  }
+  return texts;
+}
+
+const holding = (texts: Map<string, string>, secret: string) =>
+  [...texts].filter(([, text]) => text.includes(secret)).map(([path]) => path);
+
+function login(here: World, { name = 'team', key = KEY } = {}) {
+  const line = `login --profile ${name} --base-url https://service.invalid/v1 --key-stdin`;
+  return here.run(line, { stdin: `${key}\n`, env: NO_PROFILE });
+}
+
+describe('a saved key', () => {
+  test('is in one file that only its owner reads, and nowhere after logout', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    const done = await login(here);
+    expect(done.code).toBe(0);
+    expect(done.all).not.toContain(KEY);
+    const [path = '', ...others] = holding(await files(here), KEY);
+    expect(others).toEqual([]);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(path, '..'))).mode & 0o777).toBe(0o700);
+    for (const line of [
+      'whoami',
+      'profiles show team',
+      'profiles list --json',
+      'profiles set team max_cards 3',
+      'whoami --debug',
+    ]) {
+      expect((await here.run(line)).all).not.toContain(KEY);
+    }
+    expect((await here.run('logout')).code).toBe(0);
+    expect(holding(await files(here), KEY)).toEqual([]);
+    expect((await here.run('wallet')).code).toBe(4);
+  });
+
+  test('profiles remove takes the key away as well', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    await login(here);
+    expect((await here.run('profiles remove team --yes')).code).toBe(0);
+    expect(holding(await files(here), KEY)).toEqual([]);
+  });
+
+  test('use changes who the next command is', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    await login(here, { name: 'one' });
+    await login(here, { name: 'two' });
+    expect(JSON.parse((await here.run('whoami --json')).out)).toMatchObject({ profile: 'two' });
+    await here.run('profiles use one');
+    expect(JSON.parse((await here.run('whoami --json')).out)).toMatchObject({ profile: 'one', mode: 'test' });
+  });
+
+  test('text that is no key is refused without being repeated', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    const { code, all } = await login(here, { key: 'hunter2 is my password' });
+    expect(code).toBe(2);
+    expect(all).not.toContain('hunter2');
+  });
+});
+
+describe('a damaged profile file', () => {
+  test('is named and kept', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    await login(here);
+    const [path = ''] = holding(await files(here), KEY);
+    await writeFile(path, '{ "profiles": { "team": ');
+    await chmod(path, 0o600);
+    const { code, out, err } = await here.run('wallet');
+    expect({ code, out }).toEqual({ code: 15, out: '' });
+    expect(err).toContain(path);
+    expect([...(await files(here)).values()]).toContain('{ "profiles": { "team": ');
+  });
+
+  test('does not stand in the way of the sandbox', async () => {
+    await using here = await world();
+    await login(here);
+    const [path = ''] = holding(await files(here), KEY);
+    await writeFile(path, 'not JSON');
+    expect((await here.run('wallet --sandbox')).code).toBe(0);
+  });
+});
+
+/** Were a request sent, the name of the address would not resolve: exit 12. */
+describe('a live key', () => {
+  const off = (line: string) => async () => {
+    await using here = await world({ env: NO_PROFILE });
+    await login(here, { name: 'prod', key: LIVE_KEY });
+    return await here.run(line);
+  };
+  const sent = 12;
+  const guarded = 14;
+
+  test.each([
+    ['cards create --bin bin_1 --amount 5', guarded],
+    ['cards create --bin bin_1 --amount 5 --yes', guarded],
+    ['cards create --bin bin_1 --amount 5 --live prod', guarded],
+    ['cards create --bin bin_1 --amount 5 --live other --yes', guarded],
+    ['cards create --bin bin_1 --amount 5 --live prod --yes', sent],
+    ['cards fund card_1 --amount 5 --yes', guarded],
+    ['cards withdraw card_1 --amount 5 --yes', guarded],
+    ['cards terminate card_1 --yes', guarded],
+    ['cards unfreeze card_1 --yes', guarded],
+    ['cards freeze card_1', guarded],
+    ['cards freeze card_1 --live prod', sent],
+    ['webhooks create --url https://example.com/h --events card.created --yes', guarded],
+    ['webhooks delete wh_1 --yes', guarded],
+    ['cards details card_1 --reveal --print', guarded],
+    ['cards details card_1 --reveal --print --live prod', guarded],
+    ['cards create --bin bin_1 --amount 5 --dry-run', 0],
+    ['cards list', sent],
+  ])(
+    '%s',
+    async (line, code) => {
+      const ran = await off(`${line} --timeout 2s`)();
+      expect({ code: ran.code, err: ran.err }).toMatchObject({ code });
+      expect(ran.err).toContain('LIVE · prod');
+      expect(ran.all).not.toContain(LIVE_KEY);
+    },
+    60_000,
+  );
+
+  test('details off a terminal go out once the profile allows it', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    await login(here, { name: 'prod', key: LIVE_KEY });
+    await here.run('profiles set prod allow_unattended_reveal true');
+    const { code } = await here.run('cards details card_1 --reveal --print --live prod --timeout 2s');
+    expect(code).toBe(sent);
+  }, 60_000);
+
+  test('on a terminal a write asks, and No sends nothing', async () => {
+    await using here = await world({ env: NO_PROFILE, terminal: 80 });
+    await here.run('login --profile prod --base-url https://service.invalid/v1 --key-stdin', { stdin: LIVE_KEY });
+    const { code, all } = await here.run('cards create --bin bin_1 --amount 5', { typed: ['n'] });
+    expect(code).toBe(3);
+    expect(all).toContain('with the live key of prod?');
+  });
+
+  test('CARDWRIGHT_TEST_ONLY refuses it for everything', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    await login(here, { name: 'prod', key: LIVE_KEY });
+    expect((await here.run('cards list', { env: { CARDWRIGHT_TEST_ONLY: '1' } })).code).toBe(guarded);
+  });
+
+  test('it is never sent to loopback', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    const env = { CARDWRIGHT_API_KEY: LIVE_KEY, CARDWRIGHT_BASE_URL: 'http://127.0.0.1:9/v1' };
+    const { code, all } = await here.run('wallet', { env });
+    expect([2, guarded]).toContain(code);
+    expect(all).not.toContain(LIVE_KEY);
+  });
+});
