@@ -2,13 +2,17 @@
  * Writes what is made from code: the completion scripts, and the tables of the README between their marks. With --check nothing is written; a file that
  * differs is named and the exit code is 1.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { rmSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const check = process.argv.includes('--check');
+const folder = await mkdtemp(join(tmpdir(), 'cardwright-generate-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 /** A module of src/, bundled in memory. */
 async function load(path) {
@@ -18,9 +22,13 @@ async function load(path) {
     bundle: true,
     format: 'esm',
     platform: 'node',
+    target: 'node20.19',
     write: false,
   });
-  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString('base64')}`);
+  // From a file, not a data URL: an error would quote the whole of it.
+  const file = join(folder, `${basename(path, '.ts')}.mjs`);
+  await writeFile(file, outputFiles[0].text);
+  return import(pathToFileURL(file).href);
 }
 
 const { COMPLETION_FILES, completionStub } = await load('src/cli/completion-stubs.ts');

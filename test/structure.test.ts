@@ -22,7 +22,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   files: [],
 };
-const LEAVES = ['errors.ts', 'money.ts', 'secret.ts', 'host.ts', 'folders.ts'];
+const LEAVES = ['errors.ts', 'money.ts', 'secret.ts', 'host.ts', 'folders.ts', 'formula-guard.ts', 'spending.ts'];
 /** Files that put the rooms together; nothing but `main.ts` imports them. */
 const COMPOSITION = [
   'main.ts',
@@ -42,7 +42,7 @@ const HOMES: Readonly<Record<string, string>> = {
   chalk: 'terminal/colour.ts',
   'cli-table3': 'terminal/table.ts',
   'string-width': 'terminal/width.ts',
-  yaml: 'terminal/documents.ts',
+  yaml: 'terminal/yaml-text.ts',
   'csv-stringify': 'terminal/delimited.ts',
   conf: 'profile/store.ts',
   undici: 'client/transport.ts',

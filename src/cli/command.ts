@@ -1,6 +1,8 @@
 /** How a command is declared. The declaration is data: flags, help, completion and the reference are derived from it. */
 import type { CliError } from '../errors.ts';
 import type { Column, Presentation } from '../terminal/view.ts';
+import type { BulkDeclaration, BulkInput, BulkOperation } from './bulk/flags.ts';
+import { MONEY_RUN_FLAGS, STATE_RUN_FLAGS } from './bulk/flags.ts';
 import type { Context } from './context.ts';
 import type { Argument, ArgumentValue, FlagSources, FlagValue, OwnFlag, RowName } from './flag.ts';
 
@@ -18,8 +20,8 @@ export interface Shown extends Partial<Omit<Presentation, 'columns' | 'noun'>> {
   readonly verbatim?: string;
   /** A page to read in place of the table, on a screen and in a pipe. A named format gets the data. */
   readonly prose?: string;
-  /** Reported after the answer; for a command that did some of what was asked. */
-  readonly failure?: CliError | undefined;
+  /** Reported after the answer; for a command that did some of what was asked. A function where rows come later. */
+  readonly failure?: CliError | (() => CliError | undefined) | undefined;
 }
 
 type Arguments = Readonly<Record<string, Argument>>;
@@ -40,6 +42,8 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly args?: Args;
   readonly flags?: Flags;
   readonly examples: readonly Example[];
+  /** Takes `--file` too: rows of a file in place of one operation (CLI.md, "Bulk"). */
+  readonly bulk?: N extends BulkOperation ? BulkDeclaration : never;
   /** Not in help and completion. */
   readonly hidden?: true;
   /** Does the work and returns data. No stream, format, colour or exit code here. */
@@ -58,6 +62,8 @@ export interface Command {
   readonly flags: Readonly<Record<string, string | OwnFlag>>;
   readonly examples: readonly Example[];
   readonly hidden: boolean;
+  /** Flags that stand beside `--file`; undefined for a command without it. */
+  readonly runFlags: readonly string[] | undefined;
   /** Runs it and returns what to present. */
   readonly execute: (ctx: Context, input: Readonly<Record<string, unknown>>) => Promise<Shown>;
 }
@@ -69,21 +75,31 @@ export function command<
   const Flags extends FlagSources<N> = Record<never, never>,
   R = unknown,
 >(declaration: Declaration<N, Args, Flags, R>): Command {
-  const { path, summary, examples, run, show } = declaration;
+  const { path, summary, examples, run, show, bulk, operation } = declaration;
+  const runFlags = bulk === undefined ? {} : operation !== undefined && movesAmount(operation) ? MONEY_RUN_FLAGS : STATE_RUN_FLAGS;
   return {
     path,
     summary,
     examples,
     about: declaration.about ?? [],
-    operation: declaration.operation,
+    operation,
     args: declaration.args ?? {},
-    flags: (declaration.flags ?? {}) as Command['flags'],
+    flags: { ...declaration.flags, ...runFlags } as Command['flags'],
     hidden: declaration.hidden ?? false,
+    runFlags: bulk === undefined ? undefined : [...Object.keys(runFlags), ...(bulk.keeps ?? [])],
     async execute(ctx, input) {
+      if (bulk !== undefined && input['file'] !== undefined) {
+        const { runBulk } = await import('./bulk/run-bulk.ts');
+        return runBulk(ctx, { ...bulk, operation: operation as BulkOperation }, input as unknown as BulkInput);
+      }
       const result = await run(ctx, input as InputOfCommand<N, Args, Flags>);
       return { data: result as NonNullable<Presentation['data']>, ...show(result) };
     },
   };
+}
+
+function movesAmount(operation: RowName): boolean {
+  return operation === 'cards.create' || operation === 'cards.fund' || operation === 'cards.withdraw';
 }
 
 /** A word that groups commands, loaded when it is named on the command line. */

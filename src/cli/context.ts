@@ -5,6 +5,8 @@ import type { PlannedRequest, Reader, SandboxAdmin } from '../contract/service.t
 import type { Clock, Environment, InputStream, Randomness } from '../host.ts';
 import type { Journal } from '../journal/types.ts';
 import type { Secret } from '../secret.ts';
+import type { HoldSpending } from '../spending.ts';
+import type { Progress } from '../terminal/progress.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import type { Shown } from './command.ts';
 
@@ -69,6 +71,13 @@ export interface RevealOptions {
   readonly field: 'number' | 'cvv' | 'expiry' | undefined;
 }
 
+/** Input of a run of rows, read once. */
+export interface InputRows extends AsyncDisposable {
+  readonly pieces: AsyncIterable<Uint8Array>;
+  /** False when the file was written to since it was opened. */
+  unchanged(): Promise<boolean>;
+}
+
 export interface Context {
   readonly clock: Clock;
   readonly random: Randomness;
@@ -100,9 +109,13 @@ export interface Context {
   confirmCount(operation: WriteName, ids: readonly string[]): Promise<void>;
   /**
    * The live guard and its question for a run of several rows, before the first request. Throws `guarded` and
-   * `not_confirmed`. Questions of the run itself, such as its count, are the caller's.
+   * `not_confirmed`. Without an intent nothing is asked: the run has a question of its own.
    */
-  guardRun(operations: readonly WriteName[], intent: string): Promise<void>;
+  guardRun(operations: readonly WriteName[], intent?: string): Promise<void>;
+  /** Holds what is about to be spent against the limits of the profile. */
+  readonly holdSpending: HoldSpending;
+  /** How far a run is, on standard error. */
+  readonly progress: Progress;
   /** Money operations and bulk runs of this machine; opened lazily, nothing is read before it is asked. */
   journal(): Promise<Journal>;
   /** Card details behind the gate. */
@@ -115,6 +128,8 @@ export interface Context {
   overrides(): Promise<Overrides>;
   /** Text of a file the user named. Throws `usage` naming it. */
   readFile(path: string): Promise<string>;
+  /** Bytes of a file the user named, or of standard input for `-`; for rows. Throws `usage` naming it. */
+  openInput(path: string): Promise<InputRows>;
   /** A line for people on standard error. */
   notice(text: string): void;
   /** Name given with `--profile`, for commands that save or remove one. */

@@ -40,11 +40,38 @@ export function parseCommand(command: Command, argv: readonly string[]): Parsed 
     globals: typed,
     rest,
     async values(settings, readMore) {
-      const args = await readArguments(command, [...operands, ...rest], settings, readMore);
-      return { ...args, ...readFlags(command, flags, typed, settings) };
+      const words = [...operands, ...rest];
+      const single = isSingle(command, flags, { typed, words });
+      const args = single ? await readArguments(command, words, settings, readMore) : {};
+      return { ...args, ...readFlags(command, flags.map(flag => (single ? flag : { ...flag, needed: false })), typed, settings) };
     },
   };
 }
+
+/**
+ * Whether the words ask for one operation; a run of rows has its values in the file. Throws `usage` for words that
+ * belong to the other.
+ */
+function isSingle(
+  { path, runFlags }: Command,
+  flags: readonly ResolvedFlag[],
+  { typed, words }: { readonly typed: Readonly<Record<string, unknown>>; readonly words: readonly string[] },
+): boolean {
+  const see = `cardwright ${path} --help`;
+  const given = flags.filter(({ key }) => typed[key] !== undefined);
+  const ofRuns = ({ key }: ResolvedFlag) => runFlags?.includes(key) === true;
+  if (typed['file'] === undefined || runFlags === undefined) {
+    const alone = given.find(flag => ofRuns(flag) && !RUNS_AND_SINGLE.includes(flag.key));
+    if (alone !== undefined) throw usage(`${alone.name} needs --file`, see);
+    return true;
+  }
+  const foreign = given.find(flag => !ofRuns(flag))?.name ?? words[0];
+  if (foreign === undefined) return false;
+  throw usage(`${foreign} does not go with --file: the values of the rows are columns of the file`, see);
+}
+
+/** Flags that mean something for one operation and for a run. */
+const RUNS_AND_SINGLE: readonly string[] = ['noMarker'];
 
 function splitRest(argv: readonly string[]) {
   const at = argv.indexOf('--');

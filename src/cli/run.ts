@@ -94,7 +94,8 @@ async function execute(
     const input = await parsed.values(settings, () => host.streams.stdin.readAll(MAX_STDIN_BYTES));
     const shown = await withDryRun(command, opened.context, input);
     await answer(machine, globals, shown);
-    if (shown.failure) return await fail(machine, shown.failure, { json: globals.machine, debug: globals.debug });
+    const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
+    if (failure) return await fail(machine, failure, { json: globals.machine, debug: globals.debug });
     return 0;
   } finally {
     await opened.close();

@@ -84,10 +84,10 @@ export function createWriter(settings: WriteSettings) {
   }
 
   /** For a run of rows: the live guard for each kind of operation in it, and one question where one is due. */
-  async function guardRun(operations: readonly WriteName[], intent: string): Promise<void> {
+  async function guardRun(operations: readonly WriteName[], intent?: string): Promise<void> {
     const verdicts = new Set<'go' | 'ask'>();
     for (const operation of new Set(operations)) verdicts.add(await guard(operation));
-    if (settings.yes || !verdicts.has('ask')) return;
+    if (intent === undefined || settings.yes || !verdicts.has('ask')) return;
     const { profile } = await settings.identity();
     await agreed(settings.prompts.confirm(`${intent} with the live key of ${profile}?`, { flag: '--yes' }));
   }

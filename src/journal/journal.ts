@@ -144,9 +144,9 @@ async function resolveRows(room: Room, { op, row, as, note }: Resolution): Promi
     );
     const chosen = row === undefined ? open : open.filter(each => each.item.row === row);
     if (chosen.length === 0) throw nothingToResolve(op, row);
-    const by = 'operator';
+    const who = 'operator';
     const at = room.clock.now();
-    await log.append(...chosen.map(each => ({ t: 'RESOLVED', row: each.item.row, as, note, by, at }) as const));
+    await log.append(...chosen.map(each => ({ t: 'RESOLVED', row: each.item.row, as, note, who, at }) as const));
     if (chosen.length === open.length) await end();
   });
 }

@@ -137,7 +137,7 @@ export type RowRecord =
       readonly row: number;
       readonly as: 'done' | 'not-done';
       readonly note: string;
-      readonly by: string;
+      readonly who: string;
       readonly at: number;
     };
 

@@ -1,4 +1,4 @@
-/** Results as JSON and YAML documents. Home of yaml. */
+/** Results as JSON and YAML documents. */
 import { printableJson } from './printable.ts';
 
 export interface DocumentTarget {
@@ -20,7 +20,7 @@ export function jsonLines(values: readonly unknown[], { terminal }: DocumentTarg
 
 /** One YAML document. Repeated objects are written out: aliases would surprise line-based readers. */
 export async function yamlDocument(value: unknown, { terminal }: DocumentTarget): Promise<string> {
-  const { stringify } = await import('yaml');
-  const text = stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
+  const { yamlText } = await import('./yaml-text.ts');
+  const text = yamlText(value);
   return terminal ? printableJson(text) : text;
 }

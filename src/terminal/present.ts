@@ -6,7 +6,7 @@ import { jsonDocument, jsonLines, yamlDocument } from './documents.ts';
 import { collectRows, type Job } from './job.ts';
 import { printable } from './printable.ts';
 import { writeCsv, writeIds, writeNdjson, writeTsv } from './row-writers.ts';
-import { pick, rowsOf, valueAt } from './rows.ts';
+import { checkNames, pick, rowsOf, valueAt } from './rows.ts';
 import { showOnScreen } from './screen-view.ts';
 import { shellAssignments } from './shell-assignments.ts';
 import type { OutputFormat, OutputSettings, Presentation, Row } from './view.ts';
@@ -40,6 +40,10 @@ export async function present(
 ): Promise<void> {
   const job: Job = { presentation, settings, streams, env };
   const form = formOf(job);
+  if (presentation.listing?.runsOn) {
+    checkNames(settings, [], presentation.columns);
+    if (form === 'env') throw new CliError('usage', { message: '-o env prints one object, not the rows of a run' });
+  }
   switch (form) {
     case 'screen':
       return showOnScreen(job);

@@ -17,6 +17,7 @@ interface RowWriter {
 /** Writes batch after batch; a closed stdout ends the reading of further pages too. */
 async function streamRows(job: Job, writer: RowWriter): Promise<void> {
   const { presentation, settings, streams } = job;
+  const runsOn = presentation.listing?.runsOn === true;
   let begun = false;
   const begin = async (rows: readonly Row[]) => {
     checkNames(settings, rows, presentation.columns);
@@ -24,12 +25,12 @@ async function streamRows(job: Job, writer: RowWriter): Promise<void> {
     return (await writer.header?.(rows)) ?? '';
   };
   for await (const rows of batchesOf(job)) {
-    if (streams.stdout.closed) return;
-    if (rows.length === 0) continue;
+    if (streams.stdout.closed && !runsOn) return;
+    if (rows.length === 0 || streams.stdout.closed) continue;
     // Header and rows are one write: a refusal for these rows leaves stdout empty.
     const header = begun ? '' : await begin(rows);
     await streams.stdout.write(header + (await writer.rows(rows)));
-    if (streams.stdout.closed) return;
+    if (streams.stdout.closed && !runsOn) return;
   }
   if (begun) return;
   const header = await begin([]);
@@ -77,10 +78,11 @@ export function writeNdjson(job: Job): Promise<void> {
 
 /** One id a line. Throws `usage` for a result that has none. */
 export function writeIds(job: Job): Promise<void> {
-  const { idField = 'id', noun } = job.presentation;
+  const { idField = 'id', noun, listing } = job.presentation;
   const terminal = job.streams.stdout.isTerminal;
   const line = (row: Row): string => {
     const id = plainText(valueAt(row, idField));
+    if (id === '' && listing?.runsOn) return '';
     if (id === '') throw new CliError('usage', { message: `-o id: this ${noun} has no ${idField}` });
     // A line break inside an id would make two ids of it for xargs.
     return `${terminal ? printable(id) : id.replace(/[\r\n]/g, printable)}\n`;

@@ -63,6 +63,11 @@ export interface Listing {
   readonly batches: AsyncIterable<readonly Row[]>;
   /** The JSON `page` object. Called once, after the batches ended. */
   page(): Readonly<Record<string, unknown>>;
+  /**
+   * The batches are work under way: names are checked before the first is asked for, the work goes on when nobody
+   * reads its result any more, and rows without an id are no fault.
+   */
+  readonly runsOn?: true;
   /** One hint line for a person, for example `4 cards, page 1. All pages: --all`. */
   footer?(rows: number): string | undefined;
 }

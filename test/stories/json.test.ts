@@ -56,6 +56,14 @@ const WORKS: readonly string[] = [
   'sandbox simulate answer tds_2 --right',
   'sandbox simulate deposit --currency btc --amount 10',
   'sandbox simulate confirm dep_3',
+  'sandbox simulate authorize --card card_3 --amount 4',
+  'sandbox simulate increment txn_31 --amount 1',
+  'sandbox simulate expire txn_31',
+  'sandbox simulate force-post --card card_3 --amount 1',
+  'sandbox simulate challenge --card card_3 --amount 4',
+  'sandbox simulate cancel tds_3',
+  'sandbox simulate deposit --currency btc --amount 10',
+  'sandbox simulate fail dep_4',
   'sandbox reset --yes',
 ];
 
@@ -100,6 +108,11 @@ const FAILS: readonly (readonly [line: string, kind: ErrorKind])[] = [
   ['sandbox simulate answer tds_99 --right', 'not_found'],
   ['sandbox simulate deposit --currency doge --amount 10', 'usage'],
   ['sandbox simulate confirm dep_99', 'not_found'],
+  ['sandbox simulate increment txn_999 --amount 1', 'not_found'],
+  ['sandbox simulate expire txn_999', 'not_found'],
+  ['sandbox simulate force-post --card card_99 --amount 1', 'not_found'],
+  ['sandbox simulate cancel tds_99', 'not_found'],
+  ['sandbox simulate fail dep_99', 'not_found'],
 ];
 
 const LOGIN = 'login --key-stdin --base-url https://api.example.com/v1';

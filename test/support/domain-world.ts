@@ -7,6 +7,7 @@ import type { Cents } from '../../src/money.ts';
 import type { Act } from '../../src/sandbox/acting.ts';
 import { chanceOf } from '../../src/sandbox/chance.ts';
 import { loadDataSet } from '../../src/sandbox/data/load.ts';
+import { Encoded } from '../../src/sandbox/encoded.ts';
 import type { Call } from '../../src/sandbox/handler.ts';
 import { ADMIN_HANDLERS, HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { checkLedger } from '../../src/sandbox/ledger-check.ts';
@@ -81,10 +82,13 @@ export class DomainWorld {
 
   call<N extends OperationName>(name: N, input: InputOf<Operations, N>): Promise<ReplyOf<Operations[N]>> {
     const handler = HANDLERS[name] as unknown as (call: unknown) => Promise<ReplyOf<Operations[N]>>;
-    return this.change(act => handler({ ...act, input }));
+    return this.change(async act => decoded(await handler({ ...act, input })));
   }
 
-  admin<N extends keyof typeof ADMIN_HANDLERS>(name: N, input: InputOf<AdminOperations, N>): Promise<Readonly<Record<string, unknown>>> {
+  admin<N extends keyof typeof ADMIN_HANDLERS>(
+    name: N,
+    input: InputOf<AdminOperations, N>,
+  ): Promise<Readonly<Record<string, unknown>>> {
     const handler = ADMIN_HANDLERS[name] as unknown as (call: unknown) => Promise<Readonly<Record<string, unknown>>>;
     return this.change(act => handler({ ...act, real: this.now, input }));
   }
@@ -122,4 +126,10 @@ export class DomainWorld {
     const { data } = await this.call('bins.list', {});
     return data[position]?.id ?? '';
   }
+}
+
+/** Lists hold cards as the stored text they are sent as; tests look at the objects. */
+function decoded<Reply>(reply: Reply): Reply {
+  if (typeof reply !== 'object' || reply === null || !('data' in reply) || !Array.isArray(reply.data)) return reply;
+  return { ...reply, data: reply.data.map(row => (row instanceof Encoded ? row.toJSON() : row)) };
 }

@@ -5,8 +5,8 @@ import { chanceOf } from '../../src/sandbox/chance.ts';
 import { loadDataSet } from '../../src/sandbox/data/load.ts';
 import type { Handlers } from '../../src/sandbox/handler.ts';
 import { ADMIN_HANDLERS, HANDLERS } from '../../src/sandbox/handlers/table.ts';
-import { TIMER_ACTIONS } from '../../src/sandbox/rules/timed.ts';
 import { RequestNumbers } from '../../src/sandbox/request-numbers.ts';
+import { TIMER_ACTIONS } from '../../src/sandbox/rules/timed.ts';
 import { serve } from '../../src/sandbox/server.ts';
 import { ACCOUNT, type ServiceParts } from '../../src/sandbox/service.ts';
 import { STEERING } from '../../src/sandbox/steering.ts';
@@ -30,6 +30,7 @@ export interface Wishes {
 
 export interface FakeService extends Served, AsyncDisposable {
   readonly store: Store;
+  readonly parts: ServiceParts;
   readonly clock: ReturnType<typeof setClock>;
   /** Errors nobody expected. */
   readonly faults: unknown[];
@@ -79,6 +80,7 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
     key: parts.key,
     adminToken: parts.adminToken,
     store,
+    parts,
     clock,
     faults,
     [Symbol.asyncDispose]: async () => {

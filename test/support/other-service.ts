@@ -53,7 +53,7 @@ interface Asked {
   readonly query: URLSearchParams;
 }
 
-type Card = { id: string; state: string; cents: number; label: string };
+type Card = { id: string; state: string; cents: number; label: string; metadata: unknown };
 
 /** Starts it on a free loopback port. */
 export async function otherService(): Promise<OtherService> {
@@ -95,7 +95,7 @@ function service() {
   const cards = new Map<string, Card>();
   const hooks = new Map<string, Record<string, unknown>>();
   let wallet = 100_000;
-  const shown = ({ id, state, cents, label }: Card) => ({
+  const shown = ({ id, state, cents, label, metadata }: Card) => ({
     id,
     state,
     label,
@@ -105,6 +105,7 @@ function service() {
     bin_id: 'B-1',
     created_at: '2026-11-20T14:03:11+00:00',
     favourite_colour: 'green',
+    metadata,
   });
   const list = (rows: readonly unknown[]) => ({
     status: 200,
@@ -145,6 +146,7 @@ function service() {
         state: 'active',
         cents: cents(body['amount']),
         label: body['label'] ?? '',
+        metadata: body['metadata'] ?? {},
       };
       wallet -= card.cents;
       cards.set(card.id, card);

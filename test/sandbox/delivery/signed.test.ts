@@ -91,7 +91,9 @@ it('signs with both secrets after a rotation, the new one first, and with it alo
   await stage.event();
   await stage.drain();
   const last = inbox.received[2];
-  expect(matchSignature(last?.bytes ?? Buffer.of(), String(last?.headers['x-webhook-signature']), both)).toBeUndefined();
+  expect(
+    matchSignature(last?.bytes ?? Buffer.of(), String(last?.headers['x-webhook-signature']), both),
+  ).toBeUndefined();
   expect(now.json.old_until).toBe('2026-11-20T16:00:00Z');
   expect((await stage.admin('POST', `/webhooks/${hook}/rotate`, { overlap: 'soon' })).status).toBe(400);
 });

@@ -1,0 +1,90 @@
+/** Reads and checks a whole input before anything is sent. One pass: what was checked is what is planned. */
+import { type Fault, faultLine } from '../../bulk/place.ts';
+import { readRecords } from '../../bulk/records.ts';
+import type { Item } from '../../contract/calls.ts';
+import { CliError } from '../../errors.ts';
+import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
+import type { Context } from '../context.ts';
+import type { BulkDeclaration, BulkOperation } from './flags.ts';
+import { checkColumns, plannedRow, rowFields } from './row-values.ts';
+
+export interface ReadRows {
+  /** How the input is called in messages. */
+  readonly name: string;
+  readonly rows: readonly PlannedRow[];
+  /** Wrong rows that `--keep-going` leaves out. */
+  readonly skipped: readonly RowOutcome[];
+}
+
+export interface Reading {
+  readonly operation: BulkOperation;
+  readonly file: string;
+  readonly keepGoing: boolean;
+  readonly marker: boolean;
+  readonly bestBin: BulkDeclaration['bestBin'];
+}
+
+/** Faults that are told one by one; a file of another kind has one in every row. */
+const TOLD_FAULTS = 100;
+
+/** Throws `usage` with line and column of every fault, and when the file changes under the reader. */
+export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows> {
+  const { operation, file, keepGoing, marker, bestBin } = reading;
+  const name = file === '-' ? 'standard input' : file;
+  await using input = await ctx.openInput(file);
+  const { form, records } = await readRecords(input.pieces, {
+    name,
+    checkHeader: (names, line) => checkColumns(name, operation, names, line),
+  });
+  const rules = { operation, form, marker, bestBin, bins: await binsFor(ctx, operation) };
+  const rows: PlannedRow[] = [];
+  const faults = createFaults();
+  let counted = 0;
+  for await (const record of records) {
+    counted += 1;
+    const made = plannedRow(record, rules);
+    if ('operation' in made) {
+      if (keepGoing || faults.wrong() === 0) rows.push(made);
+    } else faults.add(record.row, made);
+  }
+  if (!(await input.unchanged())) throw usage(`${name} was written to while it was read. Nothing was sent`);
+  const all = faults.wrong() === counted && counted > 0;
+  if (faults.wrong() > 0 && (!keepGoing || all)) throw faults.error(name, counted, keepGoing);
+  return { name, rows, skipped: faults.outcomes() };
+}
+
+async function binsFor(ctx: Context, operation: BulkOperation): Promise<readonly Item<'bins.list'>[] | undefined> {
+  return 'bin_id' in rowFields(operation) ? (await ctx.read('bins.list', {})).data : undefined;
+}
+
+function createFaults() {
+  const told: Fault[] = [];
+  const outcomes: RowOutcome[] = [];
+  let [count, wrong] = [0, 0];
+  return {
+    wrong: () => wrong,
+    outcomes: () => outcomes,
+    add(row: number, faults: readonly Fault[]): void {
+      wrong += 1;
+      count += faults.length;
+      if (told.length < TOLD_FAULTS) told.push(...faults.slice(0, TOLD_FAULTS - told.length));
+      const message = faults.map(faultLine).join('; ');
+      outcomes.push({ row, outcome: 'not_sent', error: new CliError('usage', { message, outcome: 'not_sent' }) });
+    },
+    error(name: string, rows: number, keptGoing: boolean): CliError {
+      const are = wrong === 1 ? '1 row is' : `${wrong} rows are`;
+      const more = count > told.length ? [`and ${count - told.length} more`] : [];
+      return new CliError('usage', {
+        message: `${name}: ${are} wrong of ${rows}. Nothing was sent`,
+        notes: [...told.map(faultLine), ...more],
+        ...(!keptGoing && wrong < rows && { hint: 'the same command with --keep-going leaves wrong rows out' }),
+        evidence: { faults: told },
+        outcome: 'not_sent',
+      });
+    },
+  };
+}
+
+function usage(message: string): CliError {
+  return new CliError('usage', { message, outcome: 'not_sent' });
+}

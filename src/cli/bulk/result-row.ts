@@ -1,0 +1,34 @@
+/** One row of a run as it is told: `row,outcome,card_id,last4,amount,error,request_id` (CLI.md, "Bulk"). */
+import type { RowOutcome } from '../../journal/types.ts';
+import { toUsd } from '../../money.ts';
+import type { Column, Row } from '../../terminal/view.ts';
+
+export const RESULT_COLUMNS: readonly Column[] = [
+  { field: 'row', title: 'ROW', kind: 'integer', priority: 1 },
+  { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
+  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
+  { field: 'last4', title: 'LAST4', kind: 'word', priority: 2 },
+  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 2 },
+  { field: 'error', title: 'ERROR', kind: 'text', priority: 2 },
+  { field: 'request_id', title: 'REQUEST', kind: 'text', priority: 4 },
+];
+
+/** `begun` is false for rows that a run stopped before. */
+export function resultRow(outcome: RowOutcome & { readonly begun?: boolean }): Row {
+  const { row, outcome: word, cardId, last4, amount, error, requestId } = outcome;
+  return {
+    row,
+    outcome: word,
+    card_id: cardId ?? null,
+    last4: last4 ?? null,
+    amount: amount === undefined ? null : toUsd(amount),
+    error: outcome.begun === false ? 'not_begun' : errorWord(error),
+    request_id: requestId ?? error?.facts.service?.request_id ?? null,
+  };
+}
+
+/** The identifier a script can branch on; of a wrong row of the input what is wrong with it. */
+function errorWord(error: RowOutcome['error']): string | null {
+  if (error === undefined) return null;
+  return error.kind === 'usage' ? error.message : (error.facts.service?.error ?? error.kind);
+}

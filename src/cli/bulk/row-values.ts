@@ -1,0 +1,165 @@
+/** Records of an input to rows of a plan: columns by the contract's row, values by its fields, faults by place. */
+import type { Cell, InputRecord } from '../../bulk/records.ts';
+import type { Fault, Place } from '../../bulk/place.ts';
+import type { Item } from '../../contract/calls.ts';
+import type { AnyField, Shape } from '../../contract/field.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
+import { violation } from '../../contract/violation.ts';
+import { CliError } from '../../errors.ts';
+import { unguardFormula } from '../../formula-guard.ts';
+import { MARKER_KEY } from '../../journal/op-id.ts';
+import type { PlannedRow } from '../../journal/types.ts';
+import { type Cents, toCents } from '../../money.ts';
+import { parseValue, quote, usage } from '../values.ts';
+import type { BulkDeclaration, BulkOperation } from './flags.ts';
+
+export interface RowRules {
+  readonly operation: BulkOperation;
+  readonly form: 'csv' | 'ndjson';
+  /** A marker needs one of the metadata keys. */
+  readonly marker: boolean;
+  /** Of the account, for rows that name one; undefined where rows name none. */
+  readonly bins: readonly Item<'bins.list'>[] | undefined;
+  readonly bestBin: BulkDeclaration['bestBin'];
+}
+
+/** An id as it may stand in a path (RELIABILITY, F10). */
+const ID = /^[A-Za-z0-9_-]{1,128}$/;
+const MAP_COLUMN = /^([a-z_]+)\.(.+)$/s;
+/** What no clock and no person decides: rows hold no time words and no `$1,250.00`. */
+const VALUES = { now: 0, grouped: false };
+
+/** Fields of a row, path parameters first. */
+export function rowFields(operation: BulkOperation): Shape {
+  const row: { readonly params?: Shape; readonly body?: Shape } = OPERATIONS[operation];
+  return { ...row.params, ...row.body };
+}
+
+/** Throws `usage` for a name that is empty, unknown or there twice, and for one that is missing. */
+export function checkColumns(name: string, operation: BulkOperation, names: readonly string[], line: number): void {
+  const fields = rowFields(operation);
+  const known = Object.entries(fields).map(([field, { kind }]) => (kind === 'map' ? `${field}.<key>` : field));
+  const refuse = (what: string) => usage(`${name}, line ${line}: ${what}. The columns are ${known.join(', ')}. Nothing was sent`);
+  const unnamed = names.indexOf('');
+  if (unnamed >= 0) throw refuse(`column ${unnamed + 1} of the header has no name`);
+  const twice = names.find((column, index) => names.indexOf(column) !== index);
+  if (twice !== undefined) throw refuse(`the column ${quote(twice)} stands there twice`);
+  const unknown = names.filter(column => fieldOf(fields, column) === undefined);
+  if (unknown.length > 0) {
+    const separated = names.length === 1 && /[;\t]/.test(names[0] ?? '') ? ' (columns are separated by commas)' : '';
+    throw refuse(`unknown ${unknown.length === 1 ? 'column' : 'columns'} ${unknown.map(quote).join(', ')}${separated}`);
+  }
+  const missing = Object.keys(fields).filter(field => fields[field]?.must && !names.includes(field));
+  if (missing.length > 0) throw refuse(`the column ${missing.map(quote).join(', ')} is missing`);
+}
+
+function fieldOf(fields: Shape, column: string): AnyField | undefined {
+  if (Object.hasOwn(fields, column)) return fields[column]?.kind === 'map' ? undefined : fields[column];
+  const [, name = ''] = MAP_COLUMN.exec(column) ?? [];
+  return Object.hasOwn(fields, name) && fields[name]?.kind === 'map' ? fields[name] : undefined;
+}
+
+/** The row, or everything that is wrong with it. */
+export function plannedRow(record: InputRecord, rules: RowRules): PlannedRow | readonly Fault[] {
+  if (record.fault !== undefined) return [record.fault];
+  const faults: Fault[] = [];
+  const fields = rowFields(rules.operation);
+  const place: Place = { line: record.line, column: 1 };
+  const values: Record<string, unknown> = {};
+  const note = (at: Place, text: string) => faults.push({ line: at.line, column: at.column, text });
+  for (const [name, field] of Object.entries(fields)) {
+    const cells = cellsOf(record.cells, name, field, rules.form);
+    const [first] = cells;
+    if (first === undefined) {
+      if (field.must) note(record.cells.get(name) ?? place, `${name} is missing`);
+      continue;
+    }
+    try {
+      values[name] = rules.form === 'csv' ? csvValue(name, field, cells) : jsonValue(name, field, first[1].value);
+    } catch (thrown) {
+      if (!(thrown instanceof CliError)) throw thrown;
+      note(first[1], thrown.message);
+    }
+  }
+  for (const [name, cell] of rules.form === 'ndjson' ? record.cells : []) {
+    if (!Object.hasOwn(fields, name)) note(cell, `unknown member ${quote(name)}`);
+  }
+  const at = (name: string) => cellsOf(record.cells, name, fields[name], rules.form)[0]?.[1] ?? place;
+  for (const [name, wrong] of faults.length > 0 ? [] : ruleBreaks(values, rules)) note(at(name), wrong);
+  return faults.length > 0 ? faults : rowOf(record.row, values, rules);
+}
+
+type NamedCell = readonly [column: string, cell: Cell];
+
+/** Cells of a field that hold something: one, or those of a map's columns. An empty cell of CSV is no value. */
+function cellsOf(
+  cells: ReadonlyMap<string, Cell>,
+  name: string,
+  field: AnyField | undefined,
+  form: RowRules['form'],
+): readonly NamedCell[] {
+  if (form === 'csv' && field?.kind === 'map') {
+    return [...cells].filter(([column, { value }]) => column.startsWith(`${name}.`) && value !== '');
+  }
+  const cell = cells.get(name);
+  return cell === undefined || cell.value === '' || cell.value === undefined ? [] : [[name, cell]];
+}
+
+function csvValue(name: string, field: AnyField, cells: readonly NamedCell[]): unknown {
+  if (field.kind === 'map') {
+    const pairs = cells.map(([column, { value }]) => [column.slice(name.length + 1), unguardFormula(String(value))]);
+    return checked(name, field, Object.fromEntries(pairs));
+  }
+  const text = String(cells[0]?.[1].value);
+  if (field.kind === 'list') {
+    const words = unguardFormula(text)
+      .split(';')
+      .map(word => word.trim())
+      .filter(word => word !== '');
+    return checked(name, field, words);
+  }
+  return parseValue(name, field, field.kind === 'text' ? unguardFormula(text) : text, VALUES);
+}
+
+function jsonValue(name: string, field: AnyField, value: unknown): unknown {
+  const known = checked(name, field, value);
+  return field.kind === 'money' ? toCents(known as number) : known;
+}
+
+function checked(name: string, field: AnyField, value: unknown): unknown {
+  const wrong = violation({ ...field, must: true }, value);
+  if (wrong !== undefined) throw usage(`${name} ${wrong}`);
+  return value;
+}
+
+/** What a field alone cannot know. */
+function* ruleBreaks(values: Record<string, unknown>, rules: RowRules): Iterable<readonly [string, string]> {
+  for (const name of ['card_id', 'bin_id']) {
+    const id = values[name];
+    if (typeof id === 'string' && !ID.test(id)) yield [name, `${name} ${quote(id)} is not an id`];
+  }
+  const bin = values['bin_id'];
+  if (bin === 'auto') {
+    values['bin_id'] = rules.bestBin?.(rules.bins ?? [], values['amount'] as Cents);
+    if (values['bin_id'] === undefined) yield ['bin_id', 'no BIN takes this amount'];
+  } else if (typeof bin === 'string' && rules.bins?.every(({ id }) => id !== bin)) {
+    yield ['bin_id', `bin_id ${quote(bin)} is not a BIN of this account: cardwright bins list`];
+  }
+  const keys = Object.keys((values['metadata'] ?? {}) as object);
+  if (!rules.marker || rules.operation !== 'cards.create') return;
+  const most = 19;
+  if (keys.includes(MARKER_KEY)) yield ['metadata', `the metadata key ${MARKER_KEY} is taken; --no-marker does without it`];
+  else if (keys.length > most) yield ['metadata', `metadata holds ${keys.length} keys, ${most} are left; --no-marker gives one more`];
+}
+
+function rowOf(row: number, input: Record<string, unknown>, { operation }: RowRules): PlannedRow {
+  const { amount, card_id: cardId, label } = input;
+  return {
+    row,
+    operation,
+    input,
+    ...(typeof amount === 'number' && { amount: amount as Cents }),
+    ...(typeof cardId === 'string' && { cardId }),
+    ...(typeof label === 'string' && { label }),
+  };
+}

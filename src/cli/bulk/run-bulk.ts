@@ -1,0 +1,126 @@
+/** `--file`: rows read and checked, sums held against wallet and limits, confirmed, then run (CLI.md, "Bulk"). */
+import { OPERATIONS } from '../../contract/operations.ts';
+import { CliError } from '../../errors.ts';
+import { inputDigest } from '../../journal/op-id.ts';
+import type { RunPlan } from '../../journal/types.ts';
+import { type Cents, cents, dollars, sumCents, toCents } from '../../money.ts';
+import { spendingOf } from '../../spending.ts';
+import type { Shown } from '../command.ts';
+import { nobodyToAsk } from '../confirm.ts';
+import type { Context } from '../context.ts';
+import { showPlanned } from '../dry-run.ts';
+import { driveRun } from './drive-run.ts';
+import { type BulkDeclaration, type BulkInput, type BulkOperation, USUAL_WORKERS } from './flags.ts';
+import { type ReadRows, readRows } from './read-rows.ts';
+
+export interface BulkCommand extends BulkDeclaration {
+  readonly operation: BulkOperation;
+}
+
+/** Throws before anything is sent: `usage` for wrong rows, `insufficient_funds`, `guarded`, `not_confirmed`. */
+export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput): Promise<Shown> {
+  const { operation, bestBin } = bulk;
+  const { file, keepGoing = false, noMarker = false, concurrency = USUAL_WORKERS, maxTotal, again } = input;
+  const read = await readRows(ctx, { operation, file, keepGoing, marker: !noMarker, bestBin });
+  if (read.rows.length === 0) throw nothingToDo(read);
+  const total = sumCents(read.rows.map(({ amount }) => amount ?? cents(0)));
+  if (maxTotal !== undefined && total > maxTotal) throw overMaxTotal(read.name, total, maxTotal);
+  const plan: RunPlan = {
+    command: operation.replace('.', ' '),
+    rows: read.rows,
+    digest: inputDigest(read.rows),
+    bulk: true,
+    marker: !noMarker,
+    again: again === true,
+    ...(maxTotal !== undefined && { maxTotal }),
+  };
+  if (ctx.dryRun) return showPlanned(await (await ctx.journal()).preview(plan));
+  await confirmRun(ctx, { operation, read, total });
+  return driveRun(ctx, {
+    concurrency,
+    keepGoing,
+    skipped: read.skipped,
+    async open() {
+      const hold = await ctx.holdSpending(spendingOf(plan.rows));
+      try {
+        const run = await (await ctx.journal()).begin(plan);
+        await hold.nameOp(run.op);
+        ctx.notice(`${run.op}. If anything stops this run: cardwright ops resume ${run.op}`);
+        return { run, hold };
+      } catch (thrown) {
+        await hold.end(total);
+        throw thrown;
+      }
+    },
+  });
+}
+
+interface Asking {
+  readonly operation: BulkOperation;
+  readonly read: ReadRows;
+  readonly total: Cents;
+}
+
+/** Count, sum and wallet; then the guards and the question. */
+async function confirmRun(ctx: Context, { operation, read, total }: Asking): Promise<void> {
+  const { name, rows, skipped } = read;
+  const wrong = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and left out`;
+  const counted = `${name}: ${rows.length + skipped.length} rows, ${wrong}.`;
+  ctx.notice(`${counted}${await sumText(ctx, operation, total)}`);
+  const { identity, intent } = { identity: await ctx.identity(), intent: intentOf(operation, rows.length, total) };
+  await ctx.guardRun([operation]);
+  if (ctx.yes) return;
+  if (!ctx.canAsk) throw nobodyToAsk(intent, 'the same command with --yes');
+  const where = identity.mode === 'live' ? ` with the live key of ${identity.profile}` : '';
+  const irreversible = OPERATIONS[operation].effect === 'irreversible';
+  const typed = irreversible || identity.mode === 'live';
+  const question = `${intent}${where}?${irreversible ? ' This cannot be undone.' : ''}`;
+  const agreed = typed
+    ? ctx.prompts.typed(`${question} Type their count`, { expect: String(rows.length), flag: '--yes' })
+    : ctx.prompts.confirm(question, { flag: '--yes' });
+  if (await agreed) return;
+  throw new CliError('not_confirmed', { message: 'not confirmed. Nothing was changed.', outcome: 'not_sent' });
+}
+
+/** What takes money from the wallet must find it there; the rest names the sum alone. */
+async function sumText(ctx: Context, operation: BulkOperation, total: Cents): Promise<string> {
+  if (total === 0) return '';
+  if (operation === 'cards.withdraw') return ` ${dollars(total)} back to the wallet.`;
+  const wallet = toCents((await ctx.read('wallet.get', {})).balance);
+  if (total <= wallet) return ` ${dollars(total)} of the wallet's ${dollars(wallet)}.`;
+  throw new CliError('insufficient_funds', {
+    message: `the wallet is too low: ${dollars(total)} asked, ${dollars(wallet)} there, ${dollars(cents(total - wallet))} short. Nothing was sent`,
+    hint: 'cardwright wallet addresses',
+    outcome: 'not_sent',
+    operation,
+  });
+}
+
+function intentOf(operation: BulkOperation, count: number, total: Cents): string {
+  const cards = count === 1 ? '1 card' : `${count} cards`;
+  const times = count === 1 ? '1 time' : `${count} times`;
+  switch (operation) {
+    case 'cards.create':
+      return `Create ${cards} for ${dollars(total)}`;
+    case 'cards.fund':
+      return `Fund cards ${times} with ${dollars(total)} in all`;
+    case 'cards.withdraw':
+      return `Withdraw from cards ${times}, ${dollars(total)} in all`;
+    default: {
+      const verb = operation.split('.')[1] ?? operation;
+      return `${verb[0]?.toUpperCase()}${verb.slice(1)} ${cards}`;
+    }
+  }
+}
+
+function overMaxTotal(name: string, total: Cents, most: Cents): CliError {
+  return new CliError('guarded', {
+    message: `${name} adds up to ${dollars(total)}, over --max-total ${dollars(most)}`,
+    hint: 'look at the amounts, or name a higher --max-total',
+    outcome: 'not_sent',
+  });
+}
+
+function nothingToDo({ name }: ReadRows): CliError {
+  return new CliError('usage', { message: `${name} holds no rows. Nothing was sent`, outcome: 'not_sent' });
+}

@@ -1,0 +1,132 @@
+/** What a run of rows came to, counted as its rows come, and the one exit code of it (CLI.md, "Exit codes"). */
+import { CliError, type ErrorKind } from '../../errors.ts';
+import type { RowOutcome } from '../../journal/types.ts';
+import { type Cents, cents, dollars } from '../../money.ts';
+import type { Standing } from '../../terminal/progress.ts';
+
+export interface Tally {
+  /** An outcome as it comes. */
+  add(outcome: RowOutcome): void;
+  /** One more row that the run stopped before. */
+  leaveOut(): void;
+  readonly standing: Standing;
+  /** Amounts of the done rows. */
+  readonly moved: Cents;
+  /** Amounts of the rows that may have happened. */
+  readonly doubtful: Cents;
+  counts(): Readonly<Record<'done' | 'refused' | 'unknown' | 'not_sent', number>>;
+  /** The failure of the run; undefined when every row is done and nothing objects. */
+  verdict(end: RunEnd): CliError | undefined;
+}
+
+export interface RunEnd {
+  readonly op: string;
+  readonly objections: readonly string[];
+  /** The journal says END. */
+  readonly ended: boolean;
+  /** Why rows were left out. */
+  readonly stopped: CliError | undefined;
+  /** The reason of the signal. */
+  readonly signal: CliError | undefined;
+}
+
+/** Rows that are told one by one in words; all of them stand in the result. */
+const TOLD_ROWS = 5;
+
+export function createTally(total: number): Tally {
+  const count = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
+  const sum = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
+  let leftOut = 0;
+  const told: RowOutcome[] = [];
+  let bug: CliError | undefined;
+  let lost: CliError | undefined;
+
+  function tell(outcome: RowOutcome): void {
+    // Unknown rows matter most; they take the place of others.
+    const place = outcome.outcome === 'unknown' ? told.findIndex(each => each.outcome !== 'unknown') : -1;
+    if (told.length < TOLD_ROWS) told.push(outcome);
+    else if (place >= 0) told[place] = outcome;
+  }
+
+  function message({ signal, stopped }: RunEnd): string {
+    const parts = [
+      [count.refused, 'failed'],
+      [count.unknown, 'unknown'],
+      [count.not_sent, 'not sent'],
+      [leftOut, 'not started'],
+    ] as const;
+    const others = parts.filter(([many]) => many > 0).map(([many, word]) => `${many} ${word}`);
+    const early = leftOut > 0 && (signal !== undefined || stopped !== undefined);
+    if (early) return `stopped after ${total - leftOut} of ${total}: ${[`${count.done} done`, ...others].join(', ')}`;
+    return [`${count.done} of ${total} done`, ...others].join(', ');
+  }
+
+  function kindOf(end: RunEnd): ErrorKind | undefined {
+    if (count.unknown > 0) return 'outcome_unknown';
+    if (end.objections.length > 0) return 'check_failed';
+    if (end.signal !== undefined && leftOut + count.not_sent > 0) return end.signal.kind;
+    if (count.done === 0 && end.stopped !== undefined) return end.stopped.kind;
+    return count.done < total ? 'partly_failed' : lost?.kind;
+  }
+
+  function notes(end: RunEnd): string[] {
+    const rest = total - count.done - leftOut - told.length;
+    return [
+      ...end.objections,
+      ...told.sort((one, other) => one.row - other.row).map(noteOf),
+      ...(rest > 0 ? [`${rest} more: cardwright ops show ${end.op}`] : []),
+      ...(sum.done > 0 ? [`The done rows come to ${dollars(cents(sum.done))}.`] : []),
+      ...(count.unknown > 0 ? ['Do not run the command again: unknown rows may have happened.'] : []),
+    ];
+  }
+
+  function knownOutcome(): 'unknown' | 'done' | 'not_sent' | 'refused' {
+    if (count.unknown > 0) return 'unknown';
+    if (count.done === total) return 'done';
+    return count.done + count.refused === 0 ? 'not_sent' : 'refused';
+  }
+
+  return {
+    add(outcome) {
+      const { outcome: word, error, amount = 0 } = outcome;
+      count[word] += 1;
+      sum[word] += amount;
+      if (error?.kind === 'internal') bug ??= error;
+      if (word === 'done') lost ??= error;
+      else tell(outcome);
+    },
+    leaveOut() {
+      leftOut += 1;
+    },
+    get standing() {
+      return { total, done: count.done, failed: count.refused + count.not_sent, unknown: count.unknown };
+    },
+    get moved() {
+      return cents(sum.done);
+    },
+    get doubtful() {
+      return cents(sum.unknown);
+    },
+    counts: () => ({ ...count, not_sent: count.not_sent + leftOut }),
+    verdict(end) {
+      if (bug !== undefined) return bug.with({ op: end.op });
+      const kind = kindOf(end);
+      if (kind === undefined) return undefined;
+      const { service, httpStatus, retryAfterMs } = (kind === end.stopped?.kind && end.stopped.facts) || {};
+      return new CliError(kind, {
+        message: message(end),
+        notes: notes(end),
+        ...(!end.ended && { hint: `cardwright ops resume ${end.op}` }),
+        ...(service !== undefined && { service }),
+        ...(httpStatus !== undefined && { httpStatus }),
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+        outcome: knownOutcome(),
+        op: end.op,
+      });
+    },
+  };
+}
+
+function noteOf({ row, outcome, error }: RowOutcome): string {
+  return `row ${row}  ${outcome.replace('_', ' ')}: ${error?.message ?? 'no reason is known'}`;
+}

@@ -1,0 +1,160 @@
+/** A journal on a real disk and a real client, before a sandbox behind the fault proxy. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createService } from '../../src/client/api.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
+import type { Service } from '../../src/contract/service.ts';
+import type { Clock, Randomness } from '../../src/host.ts';
+import { type Capabilities, type Capability, UNKNOWN } from '../../src/journal/capability.ts';
+import { createDisk, type JournalDisk } from '../../src/journal/disk.ts';
+import { createJournal } from '../../src/journal/journal.ts';
+import { inputDigest } from '../../src/journal/op-id.ts';
+import type { Journal, PlannedRow, RunPlan } from '../../src/journal/types.ts';
+import { type Cents, cents } from '../../src/money.ts';
+import { startSandbox } from '../../src/sandbox/start.ts';
+import { type FaultProxy, type ProxySettings, startFaultProxy } from '../support/fault-proxy.ts';
+
+export const random: Randomness = { bytes: count => randomBytes(count), fraction: () => 0 };
+
+export const realClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (ms, signal) => wait(ms, undefined, { ref: false, ...(signal && { signal }) }),
+};
+
+/** Time that only waiting moves. */
+export function waitingClock(
+  start = Date.parse('2026-11-20T14:00:00Z'),
+): Clock & { advance(ms: number): void; jump(ms: number): void } {
+  let [wall, monotonic] = [start, 0];
+  const advance = (ms: number) => {
+    wall += ms;
+    monotonic += ms;
+  };
+  return {
+    now: () => wall,
+    monotonic: () => monotonic,
+    sleep: async ms => advance(ms),
+    advance,
+    jump: ms => {
+      wall += ms;
+    },
+  };
+}
+
+export interface BenchWishes extends Partial<ProxySettings> {
+  readonly wallet?: number;
+  /** `test` when left out: the service is not known to honour keys. */
+  readonly mode?: 'sandbox' | 'test' | 'live';
+  /** What a probe has found. */
+  readonly capability?: Capability;
+  readonly timeoutMs?: number;
+  readonly disk?: (real: JournalDisk) => JournalDisk;
+}
+
+export interface Bench extends AsyncDisposable {
+  readonly journal: Journal;
+  readonly service: Service;
+  readonly proxy: FaultProxy;
+  readonly folder: string;
+  readonly clock: ReturnType<typeof waitingClock>;
+  readonly notices: string[];
+  readonly bin: string;
+  /** Aborting it is Ctrl-C. */
+  readonly stop: AbortController;
+  /** Another process on the same folder, before the same service. */
+  another(wishes?: Pick<BenchWishes, 'disk'>): Journal;
+  cards(): Promise<readonly { id: string; balance: number; metadata: Record<string, unknown> }[]>;
+  wallet(): Promise<number>;
+}
+
+export async function bench(wishes: BenchWishes = {}): Promise<Bench> {
+  const { wallet = 1000, mode = 'test', capability = UNKNOWN, timeoutMs } = wishes;
+  const sandbox = await startSandbox({ wallet, ids: 'counted', rateLimits: false });
+  const proxy = await startFaultProxy({
+    target: sandbox.url,
+    stripKeys: wishes.stripKeys ?? false,
+    delayMs: wishes.delayMs ?? 0,
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'cardwright-journal-'));
+  const clock = waitingClock();
+  const notices: string[] = [];
+  const stop = new AbortController();
+  const connect = (baseUrl: string) =>
+    createService({
+      table: OPERATIONS,
+      connection: { baseUrl, key: async () => sandbox.key },
+      clock: realClock,
+      random,
+      env: {},
+      userAgent: 'cardwright/0 test',
+      mode,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    });
+  const service = connect(proxy.url);
+  // What the test itself looks at must not be in the proxy's way.
+  const direct = connect(sandbox.url);
+  const capabilities: Capabilities = { of: async () => capability, remember: async () => undefined };
+  const another: Bench['another'] = ({ disk = wishes.disk } = {}) => {
+    const real = createDisk({
+      platform: process.platform,
+      random,
+      warn: () => undefined,
+      lock: { pid: process.pid, clock: realClock, random },
+    });
+    return createJournal({
+      stateFolder: folder,
+      disk: disk?.(real) ?? real,
+      clock,
+      random,
+      pid: process.pid,
+      service: async () => service,
+      acting: async () => ({ profile: 'bench', mode, origin: proxy.url }),
+      keyPrint: async () => '00000000',
+      capabilities,
+      writeTotalMs: timeoutMs ?? 75_000,
+      stop: stop.signal,
+      notice: text => notices.push(text),
+    });
+  };
+  const bins = await direct.send('bins.list', {});
+  return {
+    journal: another(),
+    service,
+    proxy,
+    folder,
+    clock,
+    notices,
+    bin: bins.result.data[0]?.id ?? '',
+    stop,
+    another,
+    async cards() {
+      const found = [];
+      for await (const { data } of direct.pages('cards.list', { per_page: 100 })) found.push(...data);
+      return found as never;
+    },
+    wallet: async () => (await direct.send('wallet.get', {})).result.balance,
+    async [Symbol.asyncDispose]() {
+      await service.close();
+      await direct.close();
+      await proxy[Symbol.asyncDispose]();
+      await sandbox.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function createRow(bin: string, row = 1, amount: Cents = cents(2500)): PlannedRow {
+  return { row, operation: 'cards.create', input: { bin_id: bin, amount }, amount };
+}
+
+export function fundRow(card: string, amount: Cents = cents(500)): PlannedRow {
+  return { row: 1, operation: 'cards.fund', input: { card_id: card, amount }, amount, cardId: card };
+}
+
+export function planOf(rows: readonly PlannedRow[], more: Partial<RunPlan> = {}): RunPlan {
+  return { command: 'cards create', rows, digest: inputDigest(rows), bulk: rows.length > 1, marker: true, ...more };
+}

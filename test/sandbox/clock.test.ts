@@ -1,0 +1,191 @@
+/** The clock of the sandbox (SANDBOX, section 6): set, moved, and what happens on the way. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { runTimersUntil } from '../../src/sandbox/live-timers.ts';
+import { durationOf } from '../../src/sandbox/rules/dates.ts';
+import { beginAdvance } from '../../src/sandbox/store/advances.ts';
+import { fakeService, NOON } from '../support/fake-service.ts';
+import { everyRow, tellLongHistory } from '../support/long-history.ts';
+import { ask, type Served } from '../support/sandbox-http.ts';
+
+const ADMIN = '/_sandbox/v1';
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+const set = (served: Served, body: object) => ask(served, { method: 'PUT', path: `${ADMIN}/clock`, body });
+const advance = (served: Served, body: object) => ask(served, { method: 'POST', path: `${ADMIN}/clock/advance`, body });
+const shown = async (served: Served) => (await ask(served, { path: `${ADMIN}/clock` })).json;
+const freeze = (served: Served) => set(served, { mode: 'frozen' });
+
+async function holding(served: Served): Promise<string> {
+  const bin_id = (await ask(served, { path: '/bins' })).json.data[0].id;
+  const { json: card } = await ask(served, { method: 'POST', path: '/cards', body: { bin_id, amount: 50 } });
+  const body = { card_id: card.id, amount: 20 };
+  await ask(served, { method: 'POST', path: `${ADMIN}/simulate/authorizations`, body });
+  return card.id;
+}
+
+describe('clock set', () => {
+  test('each kind shows what it should', async () => {
+    await using service = await fakeService();
+    expect(await shown(service)).toEqual({ mode: 'real', now: '2026-11-20T12:00:00Z', rate: 1 });
+    await set(service, { mode: 'frozen', at: '2026-12-01T00:00:00Z' });
+    service.clock.set(NOON + HOUR);
+    expect(await shown(service)).toEqual({ mode: 'frozen', now: '2026-12-01T00:00:00Z', rate: 0 });
+    await set(service, { mode: 'offset', at: '2026-12-01T00:00:00Z' });
+    service.clock.set(NOON + 2 * HOUR);
+    expect(await shown(service)).toEqual({ mode: 'offset', now: '2026-12-01T01:00:00Z', rate: 1 });
+    await set(service, { mode: 'scaled', rate: 60 });
+    service.clock.set(NOON + 2 * HOUR + 60_000);
+    expect(await shown(service)).toEqual({ mode: 'scaled', now: '2026-12-01T02:00:00Z', rate: 60 });
+    expect((await set(service, { mode: 'real' })).json).toEqual({ mode: 'real', now: '2026-11-20T14:01:00Z', rate: 1 });
+  });
+
+  test.each([
+    ['rate', { mode: 'scaled' }],
+    ['rate', { mode: 'frozen', rate: 2 }],
+    ['at', { mode: 'real', at: '2026-12-01T00:00:00Z' }],
+    ['mode', { mode: 'fast' }],
+    ['speed', { mode: 'frozen', speed: 1 }],
+  ])('refuses %s in %j', async (field, body) => {
+    await using service = await fakeService();
+    const got = await set(service, body);
+    expect([got.status, got.json.error]).toEqual([400, 'invalid_request']);
+    expect(got.json.message).toMatch(new RegExp(`^${field}:`));
+  });
+
+  test('what became due by it has happened before the next request, at its own time', async () => {
+    await using service = await fakeService();
+    await freeze(service);
+    const card = await holding(service);
+    await set(service, { mode: 'frozen', at: '2026-12-24T00:00:00Z' });
+    expect((await ask(service, { path: `/cards/${card}` })).json.balance).toBe(50);
+    const { json } = await ask(service, { path: `${ADMIN}/ledger/entries?account=hold:${card}` });
+    expect(json.data.at(-1)).toMatchObject({ kind: 'release', created_at: '2026-11-27T12:00:00Z' });
+  });
+});
+
+describe('clock advance', () => {
+  test('a real clock runs ahead from then on', async () => {
+    await using service = await fakeService();
+    const { json } = await advance(service, { by: '1d' });
+    expect(json).toEqual({ mode: 'offset', now: '2026-11-21T12:00:00Z', fired: [] });
+    service.clock.set(NOON + HOUR);
+    expect(await shown(service)).toMatchObject({ mode: 'offset', now: '2026-11-21T13:00:00Z' });
+  });
+
+  test('says what happened, in order, each at its time', async () => {
+    await using service = await fakeService();
+    await freeze(service);
+    await holding(service);
+    const body = { currency: 'btc', amount: 5 };
+    await ask(service, { method: 'POST', path: `${ADMIN}/simulate/deposits`, body });
+    const { json } = await advance(service, { to: '2026-12-01T00:00:00Z' });
+    expect(json.now).toBe('2026-12-01T00:00:00Z');
+    expect(json.fired.map(({ due_at, kind }: { due_at: string; kind: string }) => `${due_at} ${kind}`)).toEqual([
+      '2026-11-20T12:10:00Z deposit.confirmation',
+      '2026-11-20T12:20:00Z deposit.confirmation',
+      '2026-11-27T12:00:00Z authorization.expiry',
+    ]);
+    const { json: events } = await ask(service, { path: `${ADMIN}/events?type=deposit.confirmed` });
+    expect(events.data).toMatchObject([{ created_at: '2026-11-20T12:20:00Z' }]);
+  });
+
+  test.each([
+    ['neither', {}],
+    ['both', { by: '1d', to: '2026-12-01' }],
+    ['backwards', { to: '2026-11-20T11:59:59Z' }],
+    ['no time', { by: 'soon' }],
+    ['nothing', { by: '0d' }],
+    ['after the end of ISO time', { by: '9999999d' }],
+  ])('refuses %s', async (_, body) => {
+    await using service = await fakeService();
+    const got = await advance(service, body);
+    expect([got.status, got.json.error]).toEqual([400, 'invalid_request']);
+    expect(await shown(service)).toMatchObject({ mode: 'real', now: '2026-11-20T12:00:00Z' });
+  });
+
+  test('a second one at the same time is 409, and one after it is not', async () => {
+    await using service = await fakeService();
+    await freeze(service);
+    const body = { currency: 'usdt', amount: 5 };
+    await ask(service, { method: 'POST', path: `${ADMIN}/simulate/deposits`, body });
+    const both = await Promise.all([advance(service, { by: '1h' }), advance(service, { by: '1h' })]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(await shown(service)).toMatchObject({ now: '2026-11-20T13:00:00Z' });
+    expect((await advance(service, { by: '1h' })).status).toBe(200);
+  });
+
+  test('one that a dead process left is taken over; a living one is not, and the clock cannot be set meanwhile', async () => {
+    await using service = await fakeService({ isGone: owner => owner === 'dead' });
+    const left = (owner: string) =>
+      service.store.write(sql => beginAdvance(sql, 'acct_sandbox', { owner, token: `of ${owner}` }));
+    await left('living');
+    expect((await advance(service, { by: '1h' })).status).toBe(409);
+    expect((await set(service, { mode: 'frozen' })).status).toBe(409);
+    await left('dead');
+    expect((await advance(service, { by: '1h' })).status).toBe(200);
+    expect((await set(service, { mode: 'frozen' })).status).toBe(200);
+  });
+
+  test('in two steps or in one, the whole store is the same', { timeout: 60_000 }, async () => {
+    const ended = async (spans: readonly number[]) => {
+      await using service = await fakeService();
+      await freeze(service);
+      await tellLongHistory(service);
+      const fired = [];
+      for (const ms of spans) fired.push(...(await advance(service, { by: `${ms / 1000}s` })).json.fired);
+      expect(service.faults).toEqual([]);
+      return { fired, rows: await everyRow(service) };
+    };
+    const seconds = fc.oneof(fc.integer({ min: 1, max: 1_500 }), fc.integer({ min: 1, max: 40 * 86_400 }));
+    await fc.assert(
+      fc.asyncProperty(seconds, seconds, async (a, b) => {
+        const [apart, together] = [await ended([a * 1000, b * 1000]), await ended([(a + b) * 1000])];
+        expect(apart.rows).toEqual(together.rows);
+        expect(apart.fired).toEqual(together.fired);
+      }),
+      { numRuns: 12, seed: 7 },
+    );
+  });
+});
+
+test('an answer is repeated for a day of the sandbox, not of the world', async () => {
+  await using service = await fakeService();
+  await freeze(service);
+  const bin_id = (await ask(service, { path: '/bins' })).json.data[0].id;
+  const create = () =>
+    ask(service, { method: 'POST', path: '/cards', body: { bin_id, amount: 5 }, idempotencyKey: 'one' });
+  const first = await create();
+  service.clock.set(NOON + 10 * DAY);
+  await advance(service, { by: '86399s' });
+  expect((await create()).text).toBe(first.text);
+  await advance(service, { by: '1s' });
+  const fresh = await create();
+  expect(fresh.status).toBe(201);
+  expect(fresh.json.id).not.toBe(first.json.id);
+});
+
+test('a sandbox that is left running needs no request for what is due', async () => {
+  await using service = await fakeService();
+  const card = await holding(service);
+  service.clock.set(NOON + 8 * DAY);
+  const ending = new AbortController();
+  const running = runTimersUntil(service.parts, ending.signal);
+  const hold = () => service.store.read(sql => sql.get<{ hold: number }>('select hold from cards where id = ?', card));
+  await expect.poll(hold).toEqual({ hold: 0 });
+  ending.abort();
+  await running;
+  expect(service.faults).toEqual([]);
+});
+
+test('spans of time are read exactly', () => {
+  expect(['7d', '36h', '1d12h', '90s', '1d2h3m4s'].map(durationOf)).toEqual([
+    7 * DAY,
+    36 * HOUR,
+    36 * HOUR,
+    90_000,
+    DAY + 2 * HOUR + 184_000,
+  ]);
+  expect(['', '7', 'd', '7 d', '-1d', '1.5d', '7w', '0s', '1d!'].map(durationOf)).toEqual(Array(9).fill(undefined));
+});

@@ -1,0 +1,121 @@
+/** A proxy between client and service that loses, breaks or delays single requests, and can take keys away. */
+import { createServer, type IncomingHttpHeaders, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type Fault =
+  /** The connection is cut before the service sees the request. */
+  | 'drop-before'
+  /** The service does it, and the answer is lost. */
+  | 'drop-after'
+  /** The service does it, and a gateway answers instead. */
+  | 'html-502'
+  /** The service does it at once and is answered for only after `delayMs`. */
+  | 'late-answer'
+  /** Answered 401 by something on the way; the service sees nothing. */
+  | 'unauthorized'
+  /** Answered 429 with `Retry-After: 1`; the service sees nothing. */
+  | 'throttled';
+
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string | undefined;
+  readonly body: string;
+}
+
+export interface FaultProxy extends AsyncDisposable {
+  /** With the path of the service, for a client. */
+  readonly url: string;
+  readonly seen: readonly SeenRequest[];
+  /** The next requests of that method and path end that way, one fault each. */
+  fail(method: string, path: RegExp, ...faults: readonly Fault[]): void;
+  /** POST requests seen so far. */
+  posts(): readonly SeenRequest[];
+}
+
+export interface ProxySettings {
+  /** Address of the service, version segment and all. */
+  readonly target: string;
+  /** The service never sees an idempotency key, as if it ignored them. */
+  readonly stripKeys?: boolean;
+  readonly delayMs?: number;
+}
+
+const KEY_HEADER = 'x-idempotency-key';
+
+export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }: ProxySettings): Promise<FaultProxy> {
+  const upstream = new URL(target);
+  const seen: SeenRequest[] = [];
+  const planned: { method: string; path: RegExp; fault: Fault }[] = [];
+
+  const server = createServer((incoming, outgoing) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', async () => {
+      const { method = '', url = '', headers } = incoming;
+      const body = Buffer.concat(chunks);
+      const key = headers[KEY_HEADER];
+      seen.push({ method, path: url, key: typeof key === 'string' ? key : undefined, body: body.toString() });
+      const at = planned.findIndex(each => each.method === method && each.path.test(url));
+      const [{ fault } = { fault: undefined }] = at === -1 ? [] : planned.splice(at, 1);
+      if (fault === 'drop-before') return void incoming.socket.destroy();
+      if (fault === 'unauthorized') return void outgoing.writeHead(401).end();
+      if (fault === 'throttled') return void outgoing.writeHead(429, { 'retry-after': '1' }).end();
+      const answer = await forward({ upstream, method, url, headers: strip(headers, stripKeys), body });
+      if (fault === 'drop-after') return void incoming.socket.destroy();
+      if (fault === 'html-502')
+        return void outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<html></html>');
+      const reply = () => outgoing.writeHead(answer.status, answer.headers).end(answer.body);
+      if (fault === 'late-answer') setTimeout(reply, delayMs).unref();
+      else reply();
+    });
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}${upstream.pathname}`,
+    seen,
+    fail: (method, path, ...faults) => void planned.push(...faults.map(fault => ({ method, path, fault }))),
+    posts: () => seen.filter(({ method }) => method === 'POST'),
+    [Symbol.asyncDispose]: () =>
+      new Promise(resolve => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+function strip(headers: IncomingHttpHeaders, stripKeys: boolean): IncomingHttpHeaders {
+  const { [KEY_HEADER]: key, connection: _connection, ...rest } = headers;
+  return stripKeys || key === undefined ? rest : { ...rest, [KEY_HEADER]: key };
+}
+
+interface Forwarded {
+  readonly upstream: URL;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+function forward({ upstream, method, url, headers, body }: Forwarded): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port, host } = upstream;
+    const request = send({ hostname, port, method, path: url, headers: { ...headers, host } }, response => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const { connection: _connection, ...passed } = response.headers;
+        resolve({ status: response.statusCode ?? 0, headers: passed, body: Buffer.concat(chunks) });
+      });
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
