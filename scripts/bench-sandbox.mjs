@@ -3,9 +3,9 @@
  * measured the same way when they are installed (`npm ci` in test/bench/peers). Results go to standard output as a
  * table; `--json` prints them as data, `--seconds N` sets the length of one run, `--cards N` the cards in the store.
  */
-import { fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -44,7 +44,8 @@ async function bench() {
   const rows = [];
   try {
     rows.push(...(await measureSandbox(folder)));
-    if (!options['own-only'] && existsSync(join(peersFolder, 'node_modules'))) rows.push(...(await measurePeers(folder)));
+    if (!options['own-only'] && existsSync(join(peersFolder, 'node_modules')))
+      rows.push(...(await measurePeers(folder)));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -103,7 +104,10 @@ function post(path, body, key) {
 }
 
 /** Sends requests one after another on each connection; resolves to the time each took, ms. */
-async function repeat(server, { connections, request, until = Number.POSITIVE_INFINITY, count = Number.POSITIVE_INFINITY }) {
+async function repeat(
+  server,
+  { connections, request, until = Number.POSITIVE_INFINITY, count = Number.POSITIVE_INFINITY },
+) {
   const times = [];
   let sent = 0;
   const one = async () => {
@@ -143,10 +147,13 @@ function connection({ port, headers }) {
   socket.on('close', () => waiting?.reject(new Error('the server closed the connection')));
   const ask = ({ method, path, body, key }) => {
     const kept = key === undefined ? '' : `X-Idempotency-Key: ${key}\r\n`;
-    const sized = body === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+    const sized =
+      body === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
     return new Promise((resolve, reject) => {
       waiting = { resolve, reject };
-      socket.write(`${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${headers}${kept}${sized}\r\n${body ?? ''}`);
+      socket.write(
+        `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${headers}${kept}${sized}\r\n${body ?? ''}`,
+      );
     });
   };
   const close = () => {
@@ -176,7 +183,9 @@ function wholeAnswer(bytes) {
 
 function print(rows) {
   if (options.json) return process.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`);
-  process.stdout.write('| server | request | connections | a second | p50 ms | p99 ms | peak MB |\n|---|---|---|---|---|---|---|\n');
+  process.stdout.write(
+    '| server | request | connections | a second | p50 ms | p99 ms | peak MB |\n|---|---|---|---|---|---|---|\n',
+  );
   for (const { name, what, connections, rate, p50, p99, peak_mb } of rows) {
     process.stdout.write(
       `| ${name} | ${what} | ${connections} | ${rate} | ${p50.toFixed(2)} | ${p99.toFixed(2)} | ${peak_mb ?? '-'} |\n`,

@@ -4,7 +4,6 @@
  */
 import { writeSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Surroundings } from './compose.ts';
 import { CliError } from './errors.ts';
 import { foldersFor } from './folders.ts';
@@ -37,7 +36,7 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     clock: {
       now: () => Date.now(),
       monotonic: () => performance.now(),
-      sleep: (ms, until) => wait(ms, undefined, until === undefined ? {} : { signal: until }),
+      sleep,
     },
     random: {
       bytes: count => process.getBuiltinModule('node:crypto').randomFillSync(new Uint8Array(count)),
@@ -74,6 +73,22 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     },
   };
   return host;
+}
+
+/** Node's own makes an exception with a stack for every sleep that is cut short, and every request has one. */
+function sleep(ms: number, until?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const wake = () => {
+      clearTimeout(timer);
+      reject(until?.reason);
+    };
+    const timer = setTimeout(() => {
+      until?.removeEventListener('abort', wake);
+      resolve();
+    }, ms);
+    if (until?.aborted) wake();
+    else until?.addEventListener('abort', wake, { once: true });
+  });
 }
 
 function isTerminal(fd: number): boolean {

@@ -1,6 +1,6 @@
 /** What a command's context can do. Costly things are opened once, when they are first asked for. */
 import { resolve } from 'node:path';
-import type { Context } from './cli/context.ts';
+import type { Context, InputRows } from './cli/context.ts';
 import type { Globals } from './cli/globals.ts';
 import type { OpenContext } from './cli/run.ts';
 import { createWriter } from './cli/write.ts';
@@ -8,7 +8,9 @@ import type { Surroundings } from './compose.ts';
 import { connections, once } from './connections.ts';
 import type { ReadName } from './contract/calls.ts';
 import type { PlannedRequest, Reader, Service } from './contract/service.ts';
-import { printable } from './terminal/printable.ts';
+import { CliError } from './errors.ts';
+import type { HoldSpending } from './spending.ts';
+import { createProgress, type ProgressMode } from './terminal/progress.ts';
 import { createPrompts } from './terminal/prompts.ts';
 
 export interface Opening {
@@ -23,12 +25,10 @@ export function openContext(opening: Opening): OpenContext {
   const { host, globals } = opening;
   const { stdin, stdout, stderr } = host.streams;
   const canAsk = !globals.noInput && stdin.isTerminal && stderr.isTerminal;
-  const notice = (text: string) => void noticed.push(say(text));
-  const noticed: Promise<void>[] = [];
-  async function say(text: string): Promise<void> {
-    if (globals.quiet) return;
-    await stderr.write(`${printable(text)}\n`);
-  }
+  const progress = createProgress({ mode: progressMode(opening), stderr, clock: host.clock });
+  const notice = (text: string) => {
+    if (!globals.quiet) progress.line(text);
+  };
   const prompts = createPrompts({
     streams: host.streams,
     allowed: !globals.noInput,
@@ -59,9 +59,18 @@ export function openContext(opening: Opening): OpenContext {
     const { journalFor } = await import('./journal-for.ts');
     return journalFor({ host, globals, opened, notice });
   });
+  const holdSpending: HoldSpending = async (spending, resumed) => {
+    const { holdSpending: hold } = await import('./profile/spend-limits.ts');
+    const [{ profile }, limits] = await Promise.all([opened.identity(), opened.settings()]);
+    const { platform, random, clock, pid } = host;
+    const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
+    const lock = { pid, clock, random, isRunning: (other: number) => host.isRunning(other) };
+    return hold({ profile, settings: limits, stateFolder: host.folders.state, files, lock }, spending, resumed);
+  };
   const writer = createWriter({
     ...settings,
     journal,
+    holdSpending,
     planned,
     readOnly: async () => (await opened.settings()).read_only === true,
   });
@@ -72,6 +81,8 @@ export function openContext(opening: Opening): OpenContext {
     env: host.env,
     stdin,
     prompts,
+    progress,
+    holdSpending,
     dryRun: globals.dryRun,
     yes: globals.yes,
     forPeople: stdout.isTerminal && !globals.machine && !globals.quiet,
@@ -94,6 +105,7 @@ export function openContext(opening: Opening): OpenContext {
       return profilesFor(host, notice);
     }),
     readFile: path => host.readFile(path),
+    openInput: path => openInput(host, path),
     async reveal(cardId, options) {
       const { revealCard } = await import('./cli/reveal.ts');
       const screen = { showOnScreen: (lines: readonly string[], seconds: number) => onScreen(host, lines, seconds) };
@@ -121,10 +133,36 @@ export function openContext(opening: Opening): OpenContext {
   return {
     context,
     async close() {
-      await Promise.all(noticed);
+      await progress.written();
       await opened.close();
     },
   };
+}
+
+/** One redrawn line for a person at a terminal, sentences for a screen reader, a line now and then for a log. */
+function progressMode({ host, globals }: Opening): ProgressMode {
+  if (globals.quiet) return 'none';
+  if (globals.accessible) return 'spoken';
+  return host.streams.stderr.isTerminal && host.env['TERM'] !== 'dumb' ? 'redraw' : 'log';
+}
+
+const MOST_PIPED_BYTES = 256 * 1024 * 1024;
+
+async function openInput(host: Surroundings, path: string): Promise<InputRows> {
+  if (path !== '-') {
+    const { openInputFile } = await import('./files/input-file.ts');
+    return openInputFile(resolve(host.cwd, path), path);
+  }
+  const { stdin, stderr } = host.streams;
+  if (stdin.isTerminal) await stderr.write('Reading rows from the terminal; Ctrl-D ends them.\n');
+  const text = await stdin.readAll(MOST_PIPED_BYTES);
+  if (text.includes('\ufffd')) {
+    throw new CliError('usage', { message: 'standard input is not UTF-8 text. Nothing was sent', outcome: 'not_sent' });
+  }
+  async function* pieces() {
+    yield Buffer.from(text);
+  }
+  return { pieces: pieces(), unchanged: async () => true, [Symbol.asyncDispose]: async () => undefined };
 }
 
 /** Reading operations alone, the bare results. */

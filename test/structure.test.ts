@@ -12,7 +12,9 @@ const texts = new Map(files.map(name => [name, readFileSync(join(source, name), 
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Commands and the writer speak to the journal through its types and `inputDigest`; who opens it is composition.
   commands: ['cli', 'terminal', 'contract', 'journal'],
-  cli: ['terminal', 'contract', 'journal'],
+  cli: ['bulk', 'terminal', 'contract', 'journal'],
+  // Reads inputs of rows and drives the rows of a run; what one row takes is behind the journal's types.
+  bulk: ['journal'],
   // The journal decides when the client may send; it knows the client's interface, which stands in the contract.
   journal: ['contract', 'files'],
   client: ['contract'],

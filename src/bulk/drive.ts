@@ -11,6 +11,8 @@ export interface DriveRow {
   /** Rows of one lane are performed one after the other: a card whose balance they move. */
   readonly lane?: string | undefined;
   readonly told?: RowOutcome | undefined;
+  /** Its outcome was unknown before: that it stays so says nothing about the service. */
+  readonly doubted?: boolean | undefined;
 }
 
 /** `begun` is false for rows that the run stopped before. */
@@ -96,7 +98,7 @@ export function drive(settings: DriveSettings): Drive {
     if (lane !== undefined) lanes.leave(lane);
     outcomes.set(index, compact(outcome));
     pace.learn(outcome, epoch);
-    silent = isSilent(outcome) ? silent + 1 : 0;
+    if (rows[index]?.doubted !== true) silent = isSilent(outcome) ? silent + 1 : 0;
     if (stops(outcome, settings.keepGoing) || silent >= SILENT_ROWS) halt(outcome.error);
     settings.onOutcome(outcome);
     fill();

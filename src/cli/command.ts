@@ -76,7 +76,8 @@ export function command<
   R = unknown,
 >(declaration: Declaration<N, Args, Flags, R>): Command {
   const { path, summary, examples, run, show, bulk, operation } = declaration;
-  const runFlags = bulk === undefined ? {} : operation !== undefined && movesAmount(operation) ? MONEY_RUN_FLAGS : STATE_RUN_FLAGS;
+  const runFlags =
+    bulk === undefined ? {} : operation !== undefined && movesAmount(operation) ? MONEY_RUN_FLAGS : STATE_RUN_FLAGS;
   return {
     path,
     summary,

@@ -43,7 +43,15 @@ export function parseCommand(command: Command, argv: readonly string[]): Parsed 
       const words = [...operands, ...rest];
       const single = isSingle(command, flags, { typed, words });
       const args = single ? await readArguments(command, words, settings, readMore) : {};
-      return { ...args, ...readFlags(command, flags.map(flag => (single ? flag : { ...flag, needed: false })), typed, settings) };
+      return {
+        ...args,
+        ...readFlags(
+          command,
+          flags.map(flag => (single ? flag : { ...flag, needed: false })),
+          typed,
+          settings,
+        ),
+      };
     },
   };
 }

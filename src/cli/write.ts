@@ -9,6 +9,7 @@ import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import type { Journal } from '../journal/types.ts';
 import { type Cents, cents, dollars, plainAmount, toCents } from '../money.ts';
+import { type HoldSpending, spendingOf } from '../spending.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import { nobodyToAsk } from './confirm.ts';
 import type { Identity, WriteOptions, Written } from './context.ts';
@@ -34,6 +35,7 @@ export interface WriteSettings {
   readonly planned: PlannedRequest[];
   readonly signal: AbortSignal;
   readonly journal: () => Promise<Journal>;
+  readonly holdSpending: HoldSpending;
 }
 
 /** What of an input an explanation may name. */
@@ -92,9 +94,21 @@ export function createWriter(settings: WriteSettings) {
     await agreed(settings.prompts.confirm(`${intent} with the live key of ${profile}?`, { flag: '--yes' }));
   }
 
+  /** What left the wallet, or may have, stays counted against the limit of the day. */
   async function journaled(write: JournaledWrite) {
-    const { writeJournaled } = await import('./journaled.ts');
-    return writeJournaled(await settings.journal(), write, await settings.reader());
+    const { planOfOne, writeJournaled } = await import('./journaled.ts');
+    const spending = spendingOf(planOfOne(write).rows);
+    if (spending.total === 0) return writeJournaled(await settings.journal(), write, await settings.reader());
+    const hold = await settings.holdSpending(spending);
+    try {
+      const written = await writeJournaled(await settings.journal(), write, await settings.reader());
+      await hold.end(cents(0));
+      return written;
+    } catch (thrown) {
+      const outcome = thrown instanceof CliError ? thrown.facts.outcome : 'unknown';
+      await hold.end(outcome === 'refused' || outcome === 'not_sent' ? spending.total : cents(0));
+      throw thrown;
+    }
   }
 
   async function preview(write: JournaledWrite): Promise<readonly PlannedRequest[]> {

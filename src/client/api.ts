@@ -1,5 +1,6 @@
 /** The service of the contract over HTTP: typed calls of a table of operations. */
 import type { NameIn, Table } from '../contract/calls.ts';
+import type { Shape } from '../contract/field.ts';
 import type { InputOf, ListPage, Operation, ResultOf } from '../contract/operation.ts';
 import { NO_OVERRIDES, type Overrides } from '../contract/overrides.ts';
 import type {
@@ -201,14 +202,19 @@ function createWire(settings: ServiceSettings<Table>, warn: (text: string) => vo
 
 /** Secrets that were sent or received must not come back in a message or a debug line. */
 function learnSecrets(redactor: Wire['redactor'], { row }: Target, values: unknown): void {
-  const shape = { ...row.body, ...row.returns.shape };
-  const secret = Object.keys(shape).filter(name => shape[name]?.secret);
+  const secret = [...secretNames(row.body ?? {}), ...secretNames(row.returns.shape)];
   if (secret.length === 0 || typeof values !== 'object' || values === null) return;
   const rows = 'data' in values && Array.isArray(values.data) ? (values.data as Values[]) : [values as Values];
   for (const value of rows.flatMap(each => secret.map(name => each[name]))) {
     if (value instanceof Secret) redactor.learn(value);
     else if (typeof value === 'string') redactor.learn(new Secret(value));
   }
+}
+
+function secretNames(shape: Shape): string[] {
+  const names: string[] = [];
+  for (const name in shape) if (shape[name]?.secret) names.push(name);
+  return names;
 }
 
 /** A stop asked for by the user is the reason, unless a write is in the air: then not knowing is what matters. */

@@ -16,6 +16,9 @@ export class TimeIsUp extends Error {
   }
 }
 
+/** An abort without a reason makes an exception with a stack, for nobody to see. */
+const IN_TIME = 'in time';
+
 export interface Deadline {
   readonly totalMs: number;
   readonly headersMs: number;
@@ -54,7 +57,7 @@ export function startDeadline(clock: Clock, facts: DeadlineFacts): Deadline {
     signal: over.signal,
     elapsed: () => clock.monotonic() - began,
     end: () => {
-      ended.abort();
+      ended.abort(IN_TIME);
       for (const unlisten of listeners) unlisten();
     },
   };
@@ -65,6 +68,13 @@ function listen(signal: AbortSignal, stop: (reason: unknown) => void): () => voi
   const onAbort = () => stop(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   return () => signal.removeEventListener('abort', onAbort);
+}
+
+/** One signal for several; mostly they are the same one. */
+export function anyOf(signals: readonly (AbortSignal | undefined)[]): AbortSignal {
+  const distinct = [...new Set(signals)].filter(signal => signal !== undefined);
+  const [only] = distinct;
+  return distinct.length === 1 && only !== undefined ? only : AbortSignal.any(distinct);
 }
 
 /** `30 s`, `0.5 s`. */

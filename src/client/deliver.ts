@@ -7,6 +7,7 @@ import type { Asked } from './answer.ts';
 import { attempt, type Wire } from './attempt.ts';
 import type { RetryBudget } from './budget.ts';
 import type { OutcomeClass } from './classify.ts';
+import { anyOf } from './deadline.ts';
 import { isWrite } from './encode.ts';
 import type { Verdict } from './judge.ts';
 import { type Repeated, repeatWhileSafe, type Wait } from './repeat.ts';
@@ -48,7 +49,7 @@ export async function deliverParcel(parcel: Parcel, delivering: Delivering): Pro
   const { asked, plan, key, signals, policy } = parcel;
   const { row } = asked.target;
   const stops = [...signals, policy.stop];
-  const settling: Settling = { ...delivering, signal: AbortSignal.any(stops.filter(stop => stop !== undefined)) };
+  const settling: Settling = { ...delivering, signal: anyOf(stops) };
   const withKey = policy.keyHonoured && row.repeat === 'with-key' && plan.idempotencyKey !== undefined;
   const repeated = await repeatWhileSafe(() => attempt(delivering.wire, { ...asked, plan, key, signals }), {
     ...delivering,

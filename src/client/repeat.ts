@@ -4,6 +4,7 @@
  */
 import type { Clock, Randomness } from '../host.ts';
 import type { RetryBudget } from './budget.ts';
+import { anyOf } from './deadline.ts';
 import type { Verdict } from './judge.ts';
 
 const ATTEMPTS = 3;
@@ -49,7 +50,7 @@ export interface Repeated {
 export async function repeatWhileSafe(once: () => Promise<Verdict>, repeating: Repeating): Promise<Repeated> {
   const { budget, signals } = repeating;
   const stopped = () => signals.some(signal => signal?.aborted);
-  const stop = AbortSignal.any(signals.filter(signal => signal !== undefined));
+  const stop = anyOf(signals);
   let [sent, throttled] = [false, false];
   let doubt: Verdict | undefined;
   for (let attempts = 1; ; attempts += 1) {

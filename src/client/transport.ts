@@ -52,6 +52,12 @@ export interface TransportSettings {
   readonly clock: Clock;
 }
 
+/** Answers that came in one piece are most of them. */
+function whole(chunks: readonly Uint8Array[]): Uint8Array {
+  const [only] = chunks;
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
+}
+
 /** One connection. It is thrown away after anything but a whole answer. */
 interface Lane {
   readonly client: Client;
@@ -106,7 +112,7 @@ export function createTransport(settings: TransportSettings): Transport {
           idle.push(lane);
         } else lane.giveUp(error instanceof Error ? error : new Error('given up'));
         if (status === 0) resolve({ sent: attempt.sent, failure: failure ?? describeFailure(undefined, place) });
-        else resolve({ status, sent: true, headers, bytes: Buffer.concat(chunks), ...(failure && { failure }) });
+        else resolve({ status, sent: true, headers, bytes: whole(chunks), ...(failure && { failure }) });
       };
       const once = onlyOnce(settle);
       const onDeadline = () => once(deadline.signal.reason ?? new Error('stopped'));

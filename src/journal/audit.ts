@@ -3,7 +3,7 @@ import type { Reader } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import { cents, dollars } from '../money.ts';
 import type { RowHistory } from './history.ts';
-import { MARKER_KEY } from './marker.ts';
+import { MARKER_KEY, markerOf } from './marker.ts';
 import type { PlanRecord } from './record.ts';
 import { duplicateNotes } from './unknown.ts';
 
@@ -22,7 +22,7 @@ export async function auditRun(audited: Audited): Promise<string[]> {
   const seen = await cardsOf(audited, made);
   return [
     ...missing(made, await existing(audited, made, seen.ids)),
-    ...twice(made, seen.marked),
+    ...twice(audited.plan, made, seen.marked),
     ...otherAmounts(made),
   ];
 }
@@ -70,9 +70,9 @@ function missing(made: readonly RowHistory[], ids: ReadonlySet<string>): string[
     .map(({ item, done }) => `row ${item.row}: card ${done?.id} does not exist`);
 }
 
-function twice(made: readonly RowHistory[], marked: Seen['marked']): string[] {
+function twice({ op }: PlanRecord, made: readonly RowHistory[], marked: Seen['marked']): string[] {
   return made.flatMap(row => {
-    const ids = [...marked.entries()].find(([marker]) => marker.endsWith(`.${row.item.row}`))?.[1] ?? [];
+    const ids = marked.get(markerOf(op, row.item.row)) ?? [];
     if (ids.length < 2) return row.duplicate === undefined ? [] : duplicateNotes(row);
     return duplicateNotes({ ...row, duplicate: { t: 'DUPLICATE', row: row.item.row, ids, at: 0 } });
   });

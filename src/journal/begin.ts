@@ -6,6 +6,7 @@ import { identify } from '../files/process-identity.ts';
 import { cents, sumCents } from '../money.ts';
 import { Secret } from '../secret.ts';
 import { type Capability, SANDBOX } from './capability.ts';
+import type { JournalFile } from './disk.ts';
 import { historyOf, mayBePerformed } from './history.ts';
 import type { Room } from './journal.ts';
 import { encodeLine } from './lines.ts';
@@ -13,7 +14,7 @@ import { openLog } from './log.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import { keyOf, newOp } from './op-id.ts';
 import { deskFor } from './open.ts';
-import { readHistory, readOrError } from './reading.ts';
+import { readOrError, readPlan } from './reading.ts';
 import { type ItemRecord, JOURNAL_VERSION, type JournalRecord, type PlanRecord } from './record.ts';
 import { createRun } from './run.ts';
 import type { PlannedRow, Run, RunPlan } from './types.ts';
@@ -138,8 +139,9 @@ export async function beginOp(room: Room, planned: PlannedOp): Promise<Run> {
   if (plan.key !== undefined) await noteGivenKey(room, { origin: record.origin, key: plan.key, op });
   await disk.prepareFolder(places.folder(op));
   const release = await disk.hold(places.lock(op));
+  let file: JournalFile | undefined;
   try {
-    const file = await disk.create(places.journal(op));
+    file = await disk.create(places.journal(op));
     const by = Buffer.from(random.bytes(4)).toString('hex');
     const { started, boot } = await identify(pid);
     const run: JournalRecord = { t: 'RUN', pid, start: started, boot, at: room.clock.now() };
@@ -156,6 +158,7 @@ export async function beginOp(room: Room, planned: PlannedOp): Promise<Run> {
     const onEnd = () => disk.remove(places.unfinishedMark(op));
     return createRun({ desk, plan, log, onEnd, release, notice: room.notice, ended: false });
   } catch (thrown) {
+    await file?.close();
     await release();
     throw thrown;
   }
@@ -177,7 +180,11 @@ async function noteGivenKey({ disk, places }: Room, { origin, key, op }: Record<
 async function refuseTwins(room: Room, { plan, record }: PlannedOp): Promise<void> {
   const { disk, places, clock } = room;
   for (const op of await disk.names(places.unfinished)) {
-    const history = await readHistory(disk, places, op);
+    const history = await readOrError(disk, places, op);
+    if (history instanceof CliError) {
+      await refuseDamagedTwin(room, { op, record, damage: history });
+      continue;
+    }
     if (history === undefined || history.end !== undefined || !history.planned) continue;
     const twin = history.plan.origin === record.origin && history.plan.digest === record.digest;
     if (!twin) continue;
@@ -197,6 +204,20 @@ async function refuseTwins(room: Room, { plan, record }: PlannedOp): Promise<voi
     const same = history.plan.origin === record.origin && history.plan.digest === record.digest;
     if (same && history.end !== undefined && clock.now() - history.end.at < AGAIN_MS) throw bulkRepeated(op);
   }
+}
+
+/** What a damaged journal has sent is not known; unless its plan can be read and is another, it may be a twin. */
+async function refuseDamagedTwin(
+  { disk, places }: Room,
+  { op, record, damage }: { op: string; record: PlanRecord; damage: CliError },
+): Promise<void> {
+  const plan = await readPlan(disk, places, op);
+  if (plan !== undefined && (plan.digest !== record.digest || plan.origin !== record.origin)) return;
+  const notes = [
+    'It may be the same operation, and what it has sent is not known. Look at the service itself first.',
+    `When you know, move its folder away: ${places.folder(op)}`,
+  ];
+  throw damage.with({ notes });
 }
 
 function twinUnknown(op: string, held: boolean): CliError {

@@ -41,8 +41,9 @@ export function createDesk(settings: DeskSettings): Desk {
   const { clock, log, service, plan, notice } = settings;
   const rows = new Map(settings.rows);
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
-  const echoes = () => [...rows.values()].every(({ done }) => done?.echo !== false);
-  let told = !echoes();
+  // Kept, not looked up: a run of many rows asks for it at each of them.
+  let echoes = [...rows.values()].every(({ done }) => done?.echo !== false);
+  let told = !echoes;
   const desk: Desk = {
     ...settings,
     reader: readerOf(service),
@@ -57,7 +58,8 @@ export function createDesk(settings: DeskSettings): Desk {
       if (log === undefined) return;
       await log.append(record);
       rows.set(record.row, afterRecord(desk.row(record.row), record));
-      if (told || echoes()) return;
+      if (record.t === 'DONE' && record.echo === false) echoes = false;
+      if (told || echoes) return;
       told = true;
       notice('warning: the service does not give the metadata of a new card back; nothing of this run is sent twice');
     },
@@ -69,7 +71,7 @@ export function createDesk(settings: DeskSettings): Desk {
       const now = clock.now();
       return { now, drift: now - wall - (clock.monotonic() - monotonic) };
     },
-    markerUsable: () => plan.marker && echoes(),
+    markerUsable: () => plan.marker && echoes,
   };
   return desk;
 }

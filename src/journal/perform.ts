@@ -93,19 +93,22 @@ interface Delivered {
   readonly sending: Sending;
 }
 
+async function concludeDone(desk: Desk, number: number, { delivery, sending }: Delivered): Promise<RowOutcome> {
+  const via = sending.resent || delivery.doubted ? 'resent' : delivery.reread ? 'reread' : 'answer';
+  const { changed, reread, requestId } = delivery;
+  const result = delivery.result as Values;
+  await desk.write(doneRecord(desk, number, { result, via, changed, requestId }));
+  const throttled = delivery.throttled ? { throttled: true } : {};
+  return { ...factsOf(desk.row(number)), ...throttled, outcome: 'done', changed, reread, result };
+}
+
 async function conclude(desk: Desk, number: number, delivered: Delivered): Promise<RowOutcome> {
   const { delivery, sending } = delivered;
+  if (delivery.class === 'done') return concludeDone(desk, number, delivered);
   const error = delivery.error ?? new CliError('internal', { message: 'a delivery without an error' });
   const at = desk.clock.now();
   const throttled = delivery.throttled ? { throttled: true } : {};
   switch (delivery.class) {
-    case 'done': {
-      const via = sending.resent || delivery.doubted ? 'resent' : delivery.reread ? 'reread' : 'answer';
-      const { changed, reread } = delivery;
-      const result = delivery.result as Values;
-      await desk.write(doneRecord(desk, number, { result, via, changed, requestId: delivery.requestId }));
-      return { ...factsOf(desk.row(number)), ...throttled, outcome: 'done', changed, reread, result };
-    }
     case 'unverified': {
       const id = (delivery.result as Values | undefined)?.['id'];
       await desk.write({

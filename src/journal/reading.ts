@@ -4,6 +4,7 @@ import type { JournalDisk } from './disk.ts';
 import { type History, historyOf } from './history.ts';
 import { decodeLines } from './lines.ts';
 import { isOp, type Places } from './places.ts';
+import type { PlanRecord } from './record.ts';
 
 /** The history of an op; undefined when there is none or its process died before the plan was written. */
 export async function readHistory(disk: JournalDisk, places: Places, op: string): Promise<History | undefined> {
@@ -27,6 +28,24 @@ export async function readOrError(
   } catch (thrown) {
     if (thrown instanceof CliError && thrown.kind === 'check_failed') return thrown;
     throw thrown;
+  }
+}
+
+/** The plan alone, when its line is whole, whatever became of the rest. */
+export async function readPlan(disk: JournalDisk, places: Places, op: string): Promise<PlanRecord | undefined> {
+  const file = await disk.open(places.journal(op));
+  if (file === undefined) return undefined;
+  try {
+    const bytes = await file.readAll();
+    const { written } = decodeLines(bytes.subarray(0, bytes.indexOf(0x0a) + 1), op);
+    const [first] = written;
+    return first?.record.t === 'PLAN' ? first.record : undefined;
+  } catch (thrown) {
+    // The plan itself is damaged: then there is none that could be told apart.
+    if (thrown instanceof CliError && thrown.kind === 'check_failed') return undefined;
+    throw thrown;
+  } finally {
+    await file.close();
   }
 }
 

@@ -35,11 +35,15 @@ export function createRun(open: OpenRun): Run {
     const lane = item.operation === 'cards.create' ? `row ${item.row}` : `card ${item.card}`;
     const turn = (underWay.get(lane) ?? Promise.resolve()).then(work, work);
     underWay.set(lane, turn);
+    const leave = () => {
+      if (underWay.get(lane) === turn) underWay.delete(lane);
+    };
+    turn.then(leave, leave);
     return turn;
   }
 
   async function perform(number: number): Promise<RowOutcome> {
-    const before = plan.rows.find(({ row }) => row === number)?.before;
+    const before = plan.bulk ? undefined : plan.rows.find(({ row }) => row === number)?.before;
     return inTurn(desk.row(number).item, async () => {
       // After the first failure of the journal nothing may be sent any more.
       if (failure !== undefined) throw failure;

@@ -9,8 +9,8 @@ import { type Courier, courier } from './delivery/courier.ts';
 import type { DeliveryWishes } from './delivery/parts.ts';
 import { ADMIN_HANDLERS, HANDLERS } from './handlers/table.ts';
 import { type IsRunning, isOwnerGone, ownerName } from './owner.ts';
-import { TIMER_ACTIONS } from './rules/timed.ts';
 import { RequestNumbers } from './request-numbers.ts';
+import { TIMER_ACTIONS } from './rules/timed.ts';
 import { type Place, type RunningServer, serve } from './server.ts';
 import { ACCOUNT, type ServiceParts } from './service.ts';
 import { STEERING } from './steering.ts';
@@ -91,7 +91,10 @@ export async function assemble(plan: Plan): Promise<Assembled> {
   }
 }
 
-function partsFor({ host, rateLimits, webhookSecret, version, onFault }: Plan, store: ServiceParts['store']): ServiceParts {
+function partsFor(
+  { host, rateLimits, webhookSecret, version, onFault }: Plan,
+  store: ServiceParts['store'],
+): ServiceParts {
   const owner = ownerName(host.pid);
   return {
     store,

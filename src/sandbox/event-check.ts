@@ -123,10 +123,12 @@ const I15 = 'I15 a card that fell below its line is frozen';
 /** Active and below the line is right only for who was unfrozen there, or created there and never fell since. */
 async function lateDecreases(sql: Sql, account: string): Promise<string[]> {
   const rows = await sql.all<{ id: string; last_at: number }>(
-    `select c.id, max(e.created_at) as last_at from cards c
-       join postings p on p.account_id = c.account_id and p.ledger = 'card:' || c.id and p.amount < 0
-       join entries e on e.account_id = p.account_id and e.id = p.entry_id
-     where c.account_id = ? and c.status = 'active' and c.balance < c.auto_freeze_at group by c.id order by c.id`,
+    `select c.id, e.created_at as last_at from cards c
+       join (select ledger, max(entry_id) as last from postings where account_id = ? and amount < 0 group by ledger) p
+         on p.ledger = 'card:' || c.id
+       join entries e on e.account_id = c.account_id and e.id = p.last
+     where c.account_id = ? and c.status = 'active' and c.balance < c.auto_freeze_at order by c.id`,
+    account,
     account,
   );
   const late: string[] = [];

@@ -12,7 +12,8 @@ import type { Sql } from './store/sql.ts';
 const entryFor = (kind: string, things: string) => `select e.kind || ' ' || e.ref as culprit from entries e
   where e.account_id = :account and e.kind = '${kind}' and e.ref not in (${things})`;
 const once = (kind: string, things: string) => `select t.id as culprit from (${things}) t
-  where (select count(*) from entries e where e.account_id = :account and e.kind = '${kind}' and e.ref = t.id) <> 1`;
+  left join (select ref, count(*) as times from entries where account_id = :account and kind = '${kind}' group by ref) e
+    on e.ref = t.id where coalesce(e.times, 0) <> 1`;
 const records = (type: string) => `select id from transactions where account_id = :account and type = '${type}'`;
 const CONFIRMED = `select id from deposits where account_id = :account and status = 'confirmed'`;
 const CARDS = 'select id from cards where account_id = :account';
@@ -57,10 +58,10 @@ const APPROVALS: readonly Invariant[] = [
   {
     id: 'I16',
     says: 'nothing moves on a card after its end but holds that settle or are given back',
-    statement: `select c.id as culprit from cards c where c.account_id = :account and exists (
-      select 1 from entries t join postings p on p.account_id = t.account_id and p.ledger = 'card:' || c.id
-        and p.entry_id > t.id
-      where t.account_id = c.account_id and t.kind = 'terminate' and t.ref = c.id)`,
+    statement: `select t.ref as culprit from entries t
+      join (select ledger, max(entry_id) as last from postings where account_id = :account group by ledger) p
+        on p.ledger = 'card:' || t.ref
+      where t.account_id = :account and t.kind = 'terminate' and p.last > t.id`,
   },
 ];
 

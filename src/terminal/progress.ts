@@ -19,6 +19,8 @@ export interface Progress {
   line(text: string): void;
   /** Takes the redrawn line away, for somebody else's output. */
   clear(): void;
+  /** Resolves when the stream has taken everything. */
+  written(): Promise<void>;
 }
 
 export interface ProgressSettings {
@@ -42,8 +44,12 @@ export function createProgress({ mode, stderr, clock }: ProgressSettings): Progr
   let [drawnAt, drawn] = [Number.NEGATIVE_INFINITY, false];
   let [loggedAt, tenths] = [begun, 0];
 
+  let written = Promise.resolve();
+
+  /** Called at once, so that lines stay in order with those of others; a full pipe is waited for at the end. */
   function write(text: string): void {
-    void stderr.write(text);
+    const writing = stderr.write(text);
+    written = Promise.all([written, writing]).then(() => undefined);
   }
 
   function clear(): void {
@@ -81,6 +87,7 @@ export function createProgress({ mode, stderr, clock }: ProgressSettings): Progr
       write(`${printable(text)}\n`);
     },
     clear,
+    written: () => written,
   };
 }
 

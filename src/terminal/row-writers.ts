@@ -26,6 +26,11 @@ async function streamRows(job: Job, writer: RowWriter): Promise<void> {
   };
   for await (const rows of batchesOf(job)) {
     if (streams.stdout.closed && !runsOn) return;
+    if (rows.length === 0 && runsOn && !begun && !streams.stdout.closed) {
+      // A stdout that takes nothing is found out before the work begins.
+      const header = await begin([]);
+      if (header !== '') await streams.stdout.write(header);
+    }
     if (rows.length === 0 || streams.stdout.closed) continue;
     // Header and rows are one write: a refusal for these rows leaves stdout empty.
     const header = begun ? '' : await begin(rows);

@@ -32,10 +32,12 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
   async function* batches() {
     const { run, hold } = await driving.open();
     const rows = rowsOf(run, driving.skipped);
-    const tally = createTally(rows.length);
+    const tally = createTally({ total: rows.length, single: !run.plan.bulk });
     const working: Working = { ...driving, run, hold, rows, tally };
     let stopped: CliError | undefined;
     try {
+      // An output that cannot be written must be found out before anything is sent.
+      yield [];
       stopped = yield* outcomesOf(ctx, working);
     } finally {
       failure = await concluded(ctx, working, stopped);
@@ -61,7 +63,8 @@ function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly DriveRow[] {
   const planned = run.rows.map(({ row, state, planned, outcome }): DriveRow => {
     const told = state === 'open' || state === 'unknown' ? undefined : outcome;
     const lane = planned.operation === 'cards.create' ? undefined : planned.cardId;
-    return { row, ...(lane !== undefined && { lane }), ...(told !== undefined && { told }) };
+    const doubted = state === 'unknown';
+    return { row, doubted, ...(lane !== undefined && { lane }), ...(told !== undefined && { told }) };
   });
   if (skipped.length === 0) return planned;
   return [...planned, ...skipped.map(told => ({ row: told.row, told }))].sort((one, other) => one.row - other.row);

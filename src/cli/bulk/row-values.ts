@@ -1,13 +1,14 @@
 /** Records of an input to rows of a plan: columns by the contract's row, values by its fields, faults by place. */
-import type { Cell, InputRecord } from '../../bulk/records.ts';
+
 import type { Fault, Place } from '../../bulk/place.ts';
+import type { Cell, InputRecord } from '../../bulk/records.ts';
 import type { Item } from '../../contract/calls.ts';
 import type { AnyField, Shape } from '../../contract/field.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { violation } from '../../contract/violation.ts';
 import { CliError } from '../../errors.ts';
 import { unguardFormula } from '../../formula-guard.ts';
-import { MARKER_KEY } from '../../journal/op-id.ts';
+import { MARKER_KEY } from '../../journal/marker.ts';
 import type { PlannedRow } from '../../journal/types.ts';
 import { type Cents, toCents } from '../../money.ts';
 import { parseValue, quote, usage } from '../values.ts';
@@ -39,7 +40,8 @@ export function rowFields(operation: BulkOperation): Shape {
 export function checkColumns(name: string, operation: BulkOperation, names: readonly string[], line: number): void {
   const fields = rowFields(operation);
   const known = Object.entries(fields).map(([field, { kind }]) => (kind === 'map' ? `${field}.<key>` : field));
-  const refuse = (what: string) => usage(`${name}, line ${line}: ${what}. The columns are ${known.join(', ')}. Nothing was sent`);
+  const refuse = (what: string) =>
+    usage(`${name}, line ${line}: ${what}. The columns are ${known.join(', ')}. Nothing was sent`);
   const unnamed = names.indexOf('');
   if (unnamed >= 0) throw refuse(`column ${unnamed + 1} of the header has no name`);
   const twice = names.find((column, index) => names.indexOf(column) !== index);
@@ -148,8 +150,10 @@ function* ruleBreaks(values: Record<string, unknown>, rules: RowRules): Iterable
   const keys = Object.keys((values['metadata'] ?? {}) as object);
   if (!rules.marker || rules.operation !== 'cards.create') return;
   const most = 19;
-  if (keys.includes(MARKER_KEY)) yield ['metadata', `the metadata key ${MARKER_KEY} is taken; --no-marker does without it`];
-  else if (keys.length > most) yield ['metadata', `metadata holds ${keys.length} keys, ${most} are left; --no-marker gives one more`];
+  if (keys.includes(MARKER_KEY))
+    yield ['metadata', `the metadata key ${MARKER_KEY} is taken; --no-marker does without it`];
+  else if (keys.length > most)
+    yield ['metadata', `metadata holds ${keys.length} keys, ${most} are left; --no-marker gives one more`];
 }
 
 function rowOf(row: number, input: Record<string, unknown>, { operation }: RowRules): PlannedRow {

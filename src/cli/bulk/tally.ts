@@ -33,7 +33,13 @@ export interface RunEnd {
 /** Rows that are told one by one in words; all of them stand in the result. */
 const TOLD_ROWS = 5;
 
-export function createTally(total: number): Tally {
+export interface TallySettings {
+  readonly total: number;
+  /** One operation, not a run of rows: its failure is that of its row. */
+  readonly single: boolean;
+}
+
+export function createTally({ total, single }: TallySettings): Tally {
   const count = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
   const sum = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
   let leftOut = 0;
@@ -110,6 +116,7 @@ export function createTally(total: number): Tally {
     counts: () => ({ ...count, not_sent: count.not_sent + leftOut }),
     verdict(end) {
       if (bug !== undefined) return bug.with({ op: end.op });
+      if (single && end.objections.length === 0 && told[0]?.error !== undefined) return told[0].error;
       const kind = kindOf(end);
       if (kind === undefined) return undefined;
       const { service, httpStatus, retryAfterMs } = (kind === end.stopped?.kind && end.stopped.facts) || {};

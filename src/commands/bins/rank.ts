@@ -42,13 +42,18 @@ function reasons(bin: Bin, { needs = [], purpose, minTransaction }: BinWish, mad
   ];
 }
 
+/** The best BIN for a card with this much money, undefined when none can take it. */
+export function binFor(bins: readonly Bin[], amount: Cents): Bin | undefined {
+  return rankBins(
+    bins.filter(bin => (centsOf(bin.max_monthly ?? 0) ?? 0) >= amount),
+    {},
+  )[0]?.bin;
+}
+
 /** The first BIN for a card with this much money. Throws `not_found` when none can take it. */
 export async function bestBin(ctx: Context, amount: Cents): Promise<Bin> {
   const { data } = await ctx.read('bins.list', {});
-  const [best] = rankBins(
-    data.filter(bin => (centsOf(bin.max_monthly ?? 0) ?? 0) >= amount),
-    {},
-  );
+  const best = binFor(data, amount);
   if (best === undefined) {
     throw new CliError('not_found', {
       message: `no BIN takes ${dollars(amount)}`,
@@ -57,5 +62,5 @@ export async function bestBin(ctx: Context, amount: Cents): Promise<Bin> {
       outcome: 'not_sent',
     });
   }
-  return best.bin;
+  return best;
 }

@@ -2,7 +2,7 @@ import { command } from '../../cli/command.ts';
 import { needs, OURS, option } from '../../cli/flag.ts';
 import { flag, text } from '../../contract/field.ts';
 import { dollars } from '../../money.ts';
-import { bestBin } from '../bins/rank.ts';
+import { bestBin, binFor } from '../bins/rank.ts';
 import { CARD_COLUMNS, cardPairs, money } from './columns.ts';
 import { idempotencyKey } from './key-flag.ts';
 
@@ -16,6 +16,7 @@ export const createCard = command({
     'Label, limit, categories and auto-freeze are fixed at creation: the service has no operation that changes them.',
   ],
   operation: 'cards.create',
+  bulk: { keeps: ['noMarker'], bestBin: (bins, amount) => binFor(bins, amount)?.id },
   flags: {
     bin: needs(bin, '<bin|auto>'),
     amount: 'body.amount',
@@ -31,6 +32,7 @@ export const createCard = command({
   },
   examples: [
     { does: 'A card with $25 from the best BIN', run: 'cards create --bin auto --amount 25' },
+    { does: 'One card a line of a file', run: 'cards create --file team.csv --max-total 500 --yes' },
     { does: 'Only its id, for a script', run: 'cards create --bin bin_1 --amount 5 -q' },
     {
       does: 'For software only, frozen when it runs low',

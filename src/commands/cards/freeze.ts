@@ -10,6 +10,7 @@ export const freezeCards = command({
     'A frozen card keeps its balance and can be funded; new authorizations decline. Already frozen is success with changed: false.',
   ],
   operation: 'cards.freeze',
+  bulk: {},
   args: { cards },
   examples: [
     { does: 'Freeze one card', run: 'cards freeze card_1' },

@@ -10,6 +10,7 @@ export const fundCard = command({
   path: 'cards fund',
   summary: 'Move money from the wallet to a card',
   operation: 'cards.fund',
+  bulk: {},
   args: { card },
   flags: { amount: 'body.amount', idempotencyKey },
   examples: [

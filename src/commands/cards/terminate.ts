@@ -10,6 +10,7 @@ export const terminateCards = command({
     'Asks for the last four digits, for several cards for their count; --yes skips the question. Already terminated is success with changed: false.',
   ],
   operation: 'cards.terminate',
+  bulk: {},
   args: { cards },
   examples: [
     { does: 'End one card, asked for by its last four digits', run: 'cards terminate card_1' },

@@ -8,6 +8,7 @@ export const unfreezeCards = command({
   summary: 'Let frozen cards transact again',
   about: ['Already active is success with changed: false.'],
   operation: 'cards.unfreeze',
+  bulk: {},
   args: { cards },
   examples: [
     { does: 'Unfreeze one card', run: 'cards unfreeze card_1' },

@@ -11,6 +11,7 @@ export const withdrawCard = command({
   summary: 'Move money from a card back to the wallet',
   about: ['When the balance falls below the auto-freeze amount of the card, the card freezes.'],
   operation: 'cards.withdraw',
+  bulk: {},
   args: { card },
   flags: { amount: 'body.amount', idempotencyKey },
   examples: [{ does: 'Take $5 back', run: 'cards withdraw card_1 --amount 5' }],

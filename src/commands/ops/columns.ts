@@ -1,5 +1,5 @@
 /** How operations and their rows are shown. Field names are ours; amounts are JSON numbers in USD. */
-import type { OpDetail, OpRow, OpSummary, RowOutcome } from '../../journal/types.ts';
+import type { OpDetail, OpRow, OpSummary } from '../../journal/types.ts';
 import { toUsd } from '../../money.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 
@@ -11,16 +11,6 @@ export const OP_COLUMNS: readonly Column[] = [
   { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 2 },
   { field: 'profile', title: 'PROFILE', kind: 'text', priority: 4 },
   { field: 'started_at', title: 'AGE', kind: 'time', priority: 3 },
-];
-
-export const ROW_COLUMNS: readonly Column[] = [
-  { field: 'row', title: 'ROW', kind: 'integer', priority: 1 },
-  { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
-  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
-  { field: 'last4', title: 'LAST4', kind: 'word', priority: 2 },
-  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 2 },
-  { field: 'error', title: 'ERROR', kind: 'text', priority: 2 },
-  { field: 'request_id', title: 'REQUEST', kind: 'text', priority: 4 },
 ];
 
 export function summaryRow({ op, command, state, rows, counts, cents, profile, mode, started_at }: OpSummary): Row {
@@ -43,19 +33,6 @@ export function itemRow(row: OpRow): Row {
     checked_at: checkedAt,
   };
   return withoutUndefined({ ...rest, ...named });
-}
-
-/** The row of a bulk result: `row,outcome,card_id,last4,amount,error,request_id`. */
-export function outcomeRow({ row, outcome, cardId, last4, amount, error, requestId }: RowOutcome): Row {
-  return {
-    row,
-    outcome,
-    card_id: cardId ?? null,
-    last4: last4 ?? null,
-    amount: amount === undefined ? null : toUsd(amount),
-    error: error === undefined ? null : (error.facts.service?.error ?? error.kind),
-    request_id: requestId ?? error?.facts.service?.request_id ?? null,
-  };
 }
 
 function withoutUndefined(row: Row): Row {

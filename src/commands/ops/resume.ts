@@ -1,11 +1,12 @@
+import { driveRun, type OpenedRun } from '../../cli/bulk/drive-run.ts';
+import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
 import { command } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { OURS, option } from '../../cli/flag.ts';
-import { runVerdict } from '../../cli/run-verdict.ts';
 import { flag } from '../../contract/field.ts';
-import type { RowOutcome, Run } from '../../journal/types.ts';
+import type { Run } from '../../journal/types.ts';
+import { spendingOf } from '../../spending.ts';
 import { op } from './arguments.ts';
-import { outcomeRow, ROW_COLUMNS } from './columns.ts';
 
 /** Takes an operation up where it stopped: settles unknown rows, sends open ones. */
 export const resumeOp = command({
@@ -26,24 +27,14 @@ export const resumeOp = command({
   async run(ctx, { op, resendAbsent = false }) {
     const journal = await ctx.journal();
     if (!ctx.dryRun) await guard(ctx, op);
-    await using run = await journal.resume(op, { resendAbsent, lookOnly: ctx.dryRun });
-    const outcomes = await allRows(ctx, run);
-    const finished = await run.finish();
-    const failure = runVerdict({ op, outcomes, finished, rows: run.rows.length, stopped: stopReason(ctx) });
-    return { outcomes, failure };
+    return driveRun(ctx, {
+      concurrency: USUAL_WORKERS,
+      keepGoing: false,
+      skipped: [],
+      open: async () => held(ctx, await journal.resume(op, { resendAbsent, lookOnly: ctx.dryRun })),
+    });
   },
-  show({ outcomes, failure }) {
-    async function* batches() {
-      yield outcomes.map(outcomeRow);
-    }
-    return {
-      listing: { batches: batches(), page: () => ({ total: outcomes.length }) },
-      noun: 'row',
-      idField: 'card_id',
-      columns: ROW_COLUMNS,
-      failure,
-    };
-  },
+  show: shown => shown,
 });
 
 async function guard(ctx: Context, op: string): Promise<void> {
@@ -51,21 +42,13 @@ async function guard(ctx: Context, op: string): Promise<void> {
   await ctx.guardRun([...new Set(rowsInDetail.map(({ operation }) => operation))], `Resume ${op}`);
 }
 
-/** Settled rows are told as they are; a row that stops the run leaves the rest untouched. */
-async function allRows(ctx: Context, run: Run): Promise<readonly RowOutcome[]> {
-  const outcomes: RowOutcome[] = [];
-  let stopped = false;
-  for (const { row, state, outcome: told } of run.rows) {
-    if (told !== undefined && state !== 'unknown') outcomes.push(told);
-    else if (!stopped && !ctx.signal.aborted) {
-      const outcome = await run.perform(row);
-      outcomes.push(outcome);
-      stopped = outcome.stops === true || outcome.error?.kind === 'insufficient_funds';
-    }
+/** What is still open counts against the limits of the profile like a new run. */
+async function held(ctx: Context, run: Run): Promise<OpenedRun> {
+  try {
+    const open = run.rows.filter(({ state }) => state === 'open').map(({ planned }) => planned);
+    return { run, hold: await ctx.holdSpending(spendingOf(ctx.dryRun ? [] : open), run.op) };
+  } catch (thrown) {
+    await run[Symbol.asyncDispose]();
+    throw thrown;
   }
-  return outcomes;
-}
-
-function stopReason(ctx: Context): unknown {
-  return ctx.signal.aborted ? (ctx.signal.reason as unknown) : undefined;
 }

@@ -1,9 +1,10 @@
+import { RESULT_COLUMNS } from '../../cli/bulk/result-row.ts';
 import type { Shown } from '../../cli/command.ts';
 import { command } from '../../cli/command.ts';
 import type { OpDetail, OpRow } from '../../journal/types.ts';
 import { dollars } from '../../money.ts';
 import { op } from './arguments.ts';
-import { detailRow, itemRow, OP_COLUMNS, ROW_COLUMNS } from './columns.ts';
+import { detailRow, itemRow, OP_COLUMNS } from './columns.ts';
 
 /** Shows one operation: what was asked, what was sent when, what is known. */
 export const showOp = command({
@@ -37,7 +38,7 @@ export function showDetail(detail: OpDetail): Shown {
           ...(single ? rowPairs(only) : []),
         ],
       },
-      ...(single ? [] : [{ kind: 'table', columns: ROW_COLUMNS, rows: rowsInDetail.map(itemRow) } as const]),
+      ...(single ? [] : [{ kind: 'table', columns: RESULT_COLUMNS, rows: rowsInDetail.map(itemRow) } as const]),
     ],
     notes: nextSteps(detail),
   };

@@ -127,5 +127,6 @@ export const CLEARED_TABLES = [
   'timers',
   'idempotency',
   'events',
-  'deliveries', 'attempts',
+  'deliveries',
+  'attempts',
 ] as const;

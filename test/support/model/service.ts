@@ -1,26 +1,22 @@
-/** The model of the service: what each request must answer, and what it does to the state. */
+/** The model of the service: what each request must answer, and what it does to the state. Merchants are below it. */
+import { Merchants } from './merchants.ts';
 import {
-  type Authorization,
   type Bin,
   type Card,
   CHAINS,
   type Challenge,
-  DAY,
   type Deposit,
   type Expected,
+  IMPOSSIBLE,
   MINUTE,
+  NOT_FOUND,
+  no,
   type Purchase,
-  State,
+  type Said,
+  usd,
 } from './state.ts';
 
-const usd = (amount: number) => amount / 100;
-const no = (status: number, error: string): Expected => ({ status, error });
-const NOT_FOUND = no(404, 'not_found');
-const IMPOSSIBLE = no(409, 'invalid_request');
-
-type Said = Readonly<Record<string, unknown>>;
-
-export class ModelService extends State {
+export class ModelService extends Merchants {
   // The public side.
 
   create(
@@ -103,131 +99,6 @@ export class ModelService extends State {
     return { status: 200, body: { card_id: card.id, amount: usd(amount), ...after } };
   }
 
-  // Merchants.
-
-  authorize(card: Card | undefined, purchase: Purchase): Expected {
-    return card === undefined ? NOT_FOUND : this.#done(this.#attempt(card, purchase), card);
-  }
-
-  increment(of: Authorization | undefined, amount: number): Expected {
-    if (of === undefined) return NOT_FOUND;
-    if (of.status !== 'pending') return IMPOSSIBLE;
-    const { card } = of;
-    const reason = this.reason(card, { amount, mcc: of.mcc }, of);
-    if (reason !== undefined) {
-      return this.#done({ ...this.#decline(amount, reason), authorization_id: of.id }, card);
-    }
-    of.amount += amount;
-    of.held += amount;
-    card.balance -= amount;
-    this.fell(card);
-    return this.#done({ outcome: 'incremented', authorization_id: of.id }, card);
-  }
-
-  settle(of: Authorization | undefined, asked: number | undefined, final: boolean): Expected {
-    if (of === undefined) return NOT_FOUND;
-    const amount = asked ?? of.held;
-    if (amount === 0) return IMPOSSIBLE;
-    const fromHold = Math.min(amount, of.held);
-    const id = this.#record('settlement', amount);
-    of.held -= fromHold;
-    of.settled += amount;
-    this.spent += amount;
-    this.sink(of.card, fromHold - amount);
-    if (final) {
-      this.sink(of.card, of.held);
-      of.held = 0;
-    }
-    this.#close(of, 'settled');
-    this.emit('transaction.settled');
-    if (amount > fromHold) this.fell(of.card);
-    return this.#done({ outcome: 'settled', transaction_id: id, authorization_id: of.id }, of.card);
-  }
-
-  reverse(of: Authorization | undefined, asked: number | undefined): Expected {
-    if (of === undefined) return NOT_FOUND;
-    if (of.status !== 'pending' || (asked ?? 0) > of.held) return IMPOSSIBLE;
-    this.#release(of, asked ?? of.held, 'reversed');
-    return this.#done({ outcome: 'reversed', authorization_id: of.id }, of.card);
-  }
-
-  expire(of: Authorization | undefined): Expected {
-    if (of === undefined) return NOT_FOUND;
-    if (of.status !== 'pending') return IMPOSSIBLE;
-    this.#release(of, of.held, 'expired');
-    return this.#done({ outcome: 'expired', authorization_id: of.id }, of.card);
-  }
-
-  refund(of: Authorization | undefined, asked: number | undefined): Expected {
-    if (of === undefined) return NOT_FOUND;
-    const left = of.settled - of.refunded;
-    const amount = asked ?? left;
-    if (amount === 0 || amount > left) return IMPOSSIBLE;
-    of.refunded += amount;
-    return this.#refunded(of.card, amount, { authorization_id: of.id });
-  }
-
-  unlinkedRefund(card: Card | undefined, amount: number): Expected {
-    return card === undefined ? NOT_FOUND : this.#refunded(card, amount, {});
-  }
-
-  forcePost(card: Card | undefined, amount: number): Expected {
-    if (card === undefined) return NOT_FOUND;
-    const id = this.#record('settlement', amount);
-    this.spent += amount;
-    this.sink(card, -amount);
-    this.emit('transaction.settled');
-    this.fell(card);
-    return this.#done({ outcome: 'settled', transaction_id: id }, card);
-  }
-
-  #refunded(card: Card, amount: number, of: Said): Expected {
-    const id = this.#record('refund', amount);
-    this.spent -= amount;
-    this.sink(card, amount);
-    this.emit('transaction.refunded');
-    return this.#done({ outcome: 'refunded', transaction_id: id, ...of }, card);
-  }
-
-  #attempt(card: Card, purchase: Purchase): Said {
-    const reason = this.reason(card, purchase);
-    const { amount, mcc } = purchase;
-    if (reason !== undefined) return this.#decline(amount, reason);
-    const id = this.#record('authorization', amount);
-    const sums = { amount, held: amount, settled: 0, refunded: 0 };
-    this.authorizations.push({ id, card, mcc, createdAt: this.now, status: 'pending', ...sums });
-    const days = mcc === '7011' ? 31 : 7;
-    this.timers.push({ due: this.now + days * DAY, kind: 'authorization.expiry', ref: id });
-    card.balance -= amount;
-    this.emit('transaction.authorized');
-    this.fell(card);
-    return { outcome: 'approved', transaction_id: id, authorization_id: id };
-  }
-
-  #decline(amount: number, reason: string): Said {
-    const id = this.#record('decline', amount);
-    this.emit('transaction.declined');
-    return { outcome: 'declined', transaction_id: id, decline_reason: reason };
-  }
-
-  #record(type: string, amount: number): string {
-    const id = this.id('txn');
-    this.records.push({ id, type, amount });
-    return id;
-  }
-
-  #release(of: Authorization, amount: number, ending: 'reversed' | 'expired'): void {
-    of.held -= amount;
-    this.sink(of.card, amount);
-    this.#close(of, of.settled > 0 ? 'settled' : ending);
-  }
-
-  #close(of: Authorization, ending: Authorization['status']): void {
-    if (of.held > 0) return;
-    of.status = ending;
-    this.stop('authorization.expiry', of.id);
-  }
-
   // Card holders.
 
   challenge(card: Card | undefined, purchase: Purchase, attached: 'by authorize' | 'then' | 'no'): Expected {
@@ -243,20 +114,20 @@ export class ModelService extends State {
     };
     this.challenges.push(made);
     if (!isOpen) {
-      const outcome = made.purchase === undefined ? { outcome: 'failed' } : this.#attempt(card, purchase);
-      return this.#done({ ...outcome, challenge_id: made.id }, card);
+      const outcome = made.purchase === undefined ? { outcome: 'failed' } : this.attempt(card, purchase);
+      return this.done({ ...outcome, challenge_id: made.id }, card);
     }
     this.timers.push({ due: made.expiresAt, kind: 'challenge.expiry', ref: made.id });
     this.emit('3ds.challenge');
     const outcome = attached === 'by authorize' ? 'challenged' : 'open';
-    return this.#done({ outcome, challenge_id: made.id }, card);
+    return this.done({ outcome, challenge_id: made.id }, card);
   }
 
   answer(challenge: Challenge | undefined, right: boolean): Expected {
     return this.#end(challenge, open => {
       if (right) {
         this.#finish(open, 'approved');
-        return open.purchase === undefined ? { outcome: 'approved' } : this.#attempt(open.card, open.purchase);
+        return open.purchase === undefined ? { outcome: 'approved' } : this.attempt(open.card, open.purchase);
       }
       open.wrong += 1;
       return open.wrong < 3 ? { outcome: 'open' } : this.#fail(open, 'failed');
@@ -277,12 +148,12 @@ export class ModelService extends State {
   #end(challenge: Challenge | undefined, work: (open: Challenge) => Said): Expected {
     if (challenge === undefined) return NOT_FOUND;
     if (challenge.status !== 'pending') return IMPOSSIBLE;
-    return this.#done({ ...work(challenge), challenge_id: challenge.id }, challenge.card);
+    return this.done({ ...work(challenge), challenge_id: challenge.id }, challenge.card);
   }
 
   #fail(open: Challenge, status: 'failed' | 'expired'): Said {
     this.#finish(open, status);
-    return open.purchase === undefined ? { outcome: status } : this.#decline(open.purchase.amount, 'three_ds_failed');
+    return open.purchase === undefined ? { outcome: status } : this.decline(open.purchase.amount, 'three_ds_failed');
   }
 
   #finish(open: Challenge, status: Challenge['status']): void {
@@ -297,14 +168,14 @@ export class ModelService extends State {
     this.deposits.push(made);
     if (timed) this.#nextBlock(made);
     this.emit('deposit.pending');
-    return this.#done(this.#depositSaid(made));
+    return this.done(this.#depositSaid(made));
   }
 
   confirm(deposit: Deposit | undefined, add: number): Expected {
     if (deposit === undefined) return NOT_FOUND;
     if (deposit.status !== 'pending') return IMPOSSIBLE;
     this.#blocks(deposit, add);
-    return this.#done(this.#depositSaid(deposit));
+    return this.done(this.#depositSaid(deposit));
   }
 
   fail(deposit: Deposit | undefined): Expected {
@@ -312,7 +183,7 @@ export class ModelService extends State {
     if (deposit.status !== 'pending') return IMPOSSIBLE;
     deposit.status = 'failed';
     this.stop('deposit.confirmation', deposit.id);
-    return this.#done(this.#depositSaid(deposit));
+    return this.done(this.#depositSaid(deposit));
   }
 
   #depositSaid({ id, status, currency, confirmations }: Deposit): Said {
@@ -356,17 +227,11 @@ export class ModelService extends State {
     const authorization = this.authorizations.find(({ id }) => id === ref);
     const challenge = this.challenges.find(({ id }) => id === ref);
     const deposit = this.deposits.find(({ id }) => id === ref);
-    if (kind === 'authorization.expiry' && authorization) this.#release(authorization, authorization.held, 'expired');
+    if (kind === 'authorization.expiry' && authorization) this.release(authorization, authorization.held, 'expired');
     if (kind === 'challenge.expiry' && challenge) this.#fail(challenge, 'expired');
     if (kind !== 'deposit.confirmation' || deposit === undefined) return;
     this.#blocks(deposit, 1);
     if (deposit.status === 'pending') this.#nextBlock(deposit);
-  }
-
-  #done(said: Said, card?: Card): Expected {
-    const about = card && { card_id: card.id, card_status: card.status, card_balance: usd(card.balance) };
-    const events = this.told.splice(0);
-    return { status: 201, body: { ...said, ...about, wallet_balance: usd(this.wallet), events } };
   }
 }
 

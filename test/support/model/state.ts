@@ -78,6 +78,13 @@ export interface Expected {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
+export const usd = (amount: number) => amount / 100;
+export const no = (status: number, error: string): Expected => ({ status, error });
+export const NOT_FOUND = no(404, 'not_found');
+export const IMPOSSIBLE = no(409, 'invalid_request');
+
+export type Said = Readonly<Record<string, unknown>>;
+
 export class State {
   now: number;
   wallet = 0;

@@ -1,0 +1,163 @@
+/** A run in a process of its own that kills itself at the n-th effect: at every call of the disk, around every send. */
+import { createService } from '../../src/client/api.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
+import type { Service } from '../../src/contract/service.ts';
+import type { Capability } from '../../src/journal/capability.ts';
+import { createDisk, type JournalDisk, type JournalFile } from '../../src/journal/disk.ts';
+import { createJournal } from '../../src/journal/journal.ts';
+import { inputDigest } from '../../src/journal/op-id.ts';
+import type { Journal, PlannedRow } from '../../src/journal/types.ts';
+import { cents } from '../../src/money.ts';
+import { Secret } from '../../src/secret.ts';
+import { random, realClock } from '../journal/bench.ts';
+
+export interface Order {
+  readonly url: string;
+  readonly key: string;
+  readonly folder: string;
+  readonly bin: string;
+  readonly rows: number;
+  /** Number of the effect it dies at, from 1. */
+  readonly dieAt: number;
+  /** The checker's own check: SENT is written together with the outcome, after sending. */
+  readonly sentTooLate?: boolean;
+  readonly honoured?: boolean;
+}
+
+export const AMOUNT = cents(150);
+
+/** Runs the order to its end, or dies. */
+export async function drive(order: Order): Promise<void> {
+  let effects = 0;
+  const effect = () => {
+    effects += 1;
+    if (effects === order.dieAt) process.kill(process.pid, 'SIGKILL');
+  };
+  const journal = journalFor(order, { disk: dying(effect, order.sentTooLate === true), service: sending(effect) });
+  const rows = rowsOf(order);
+  const plan = { command: 'cards create', rows, digest: inputDigest(rows), bulk: rows.length > 1, marker: true };
+  await using run = await journal.begin(plan);
+  // Two workers, so that rows share writes.
+  const left = rows.map(({ row }) => row);
+  const work = async () => {
+    for (let row = left.shift(); row !== undefined; row = left.shift()) await run.perform(row);
+  };
+  await Promise.all([work(), work()]);
+  await run.finish();
+}
+
+export function rowsOf({ rows, bin }: Pick<Order, 'rows' | 'bin'>): PlannedRow[] {
+  return Array.from({ length: rows }, (_, index) => ({
+    row: index + 1,
+    operation: 'cards.create',
+    input: { bin_id: bin, amount: AMOUNT, label: `row ${index + 1}` },
+    amount: AMOUNT,
+  }));
+}
+
+interface Wraps {
+  readonly disk: (real: JournalDisk) => JournalDisk;
+  readonly service: (real: Service) => Service;
+}
+
+export function journalFor(order: Order, wraps?: Wraps, clock = realClock): Journal {
+  const key = new Secret(order.key);
+  const service = createService({
+    table: OPERATIONS,
+    connection: { baseUrl: order.url, key: async () => key },
+    clock: realClock,
+    random,
+    env: {},
+    userAgent: 'cardwright/0 test',
+    mode: 'test',
+  });
+  const lock = { pid: process.pid, clock: realClock, random };
+  const disk = createDisk({ platform: process.platform, random, warn: () => undefined, lock });
+  const worth: Capability = order.honoured ? { key: 'honoured', ttl_ms: null, at: 0 } : { key: 'unknown' };
+  return createJournal({
+    stateFolder: order.folder,
+    disk: wraps?.disk(disk) ?? disk,
+    clock,
+    random,
+    pid: process.pid,
+    service: async () => wraps?.service(service) ?? service,
+    acting: async () => ({ profile: 'crash', mode: 'test', origin: order.url }),
+    keyPrint: async () => '00000000',
+    capabilities: { of: async () => worth, remember: async () => undefined },
+    writeTotalMs: 75_000,
+    stop: new AbortController().signal,
+    notice: () => undefined,
+  });
+}
+
+const sending =
+  (effect: () => void) =>
+  (real: Service): Service => ({
+    ...real,
+    async deliver(...asked) {
+      effect();
+      const delivery = await real.deliver(...asked);
+      effect();
+      return delivery;
+    },
+  });
+
+const dying =
+  (effect: () => void, sentTooLate: boolean) =>
+  (real: JournalDisk): JournalDisk => {
+    /** Dies before, or after, or goes on. */
+    const around =
+      <Asked extends unknown[], T>(call: (...asked: Asked) => Promise<T>) =>
+      async (...asked: Asked) => {
+        effect();
+        const result = await call(...asked);
+        effect();
+        return result;
+      };
+    const wrapped = (file: JournalFile): JournalFile => {
+      const late = sentTooLate ? heldBack(file) : file;
+      return {
+        ...late,
+        async append(bytes) {
+          effect();
+          // A write can be torn.
+          await late.append(bytes.subarray(0, bytes.length - 9));
+          effect();
+          await late.append(bytes.subarray(bytes.length - 9));
+          effect();
+        },
+        sync: around(late.sync),
+      };
+    };
+    return {
+      ...real,
+      prepareFolder: around(real.prepareFolder),
+      note: around(real.note),
+      syncNames: around(real.syncNames),
+      remove: around(real.remove),
+      hold: around(real.hold),
+      create: around(async path => wrapped(await real.create(path))),
+    };
+  };
+
+/** Keeps SENT back until something else is written. */
+function heldBack(file: JournalFile): JournalFile {
+  let held = Buffer.alloc(0);
+  let line = Buffer.alloc(0);
+  return {
+    ...file,
+    async append(bytes) {
+      line = Buffer.concat([line, bytes]);
+      if (!line.toString().endsWith('\n')) return;
+      const whole = line;
+      line = Buffer.alloc(0);
+      if (/"t":"SENT"/.test(whole.toString()) && !/"t":"DONE"/.test(whole.toString()))
+        held = Buffer.concat([held, whole]);
+      else {
+        await file.append(Buffer.concat([held, whole]));
+        held = Buffer.alloc(0);
+      }
+    },
+    size: async () => (await file.size()) + held.length,
+  };
+}
