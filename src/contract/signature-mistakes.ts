@@ -66,9 +66,11 @@ function bodyMistakes(bytes: Uint8Array, received: string, secrets: readonly Sec
       writtenAgain(text),
     ],
   ];
-  return tries
+  const found = tries
     .filter(([, , bodies]) => bodies.some(body => body !== text && matches(body)))
     .map(([mistake, says]) => ({ mistake, says }));
+  // Writing JSON again also undoes a line end or a mark around it; the smaller mistake is the one that was made.
+  return found.length > 1 ? found.filter(({ mistake }) => mistake !== 'json_written_again') : found;
 }
 
 /** The JSON of a text in the forms that the usual libraries write. */

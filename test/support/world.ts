@@ -44,6 +44,10 @@ export interface RunOptions {
   readonly typed?: readonly string[];
   readonly env?: Environment;
   readonly terminal?: number;
+  /** Aborted, it is a Ctrl-C. */
+  readonly signal?: AbortSignal;
+  /** Told of every text on standard output as it is written. */
+  readonly onOut?: (text: string) => void;
   /** Standard output goes into a pipe although there is a terminal. */
   readonly stdoutPiped?: boolean;
 }
@@ -78,7 +82,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   let counted = 0;
   async function run(line: string, told: RunOptions = {}): Promise<Ran> {
     const terminal = told.terminal ?? options.terminal;
-    const streams = new Recorder({ columns: terminal, stdoutPiped: told.stdoutPiped === true });
+    const streams = new Recorder({ columns: terminal, stdoutPiped: told.stdoutPiped === true, onOut: told.onOut });
     const person = typist(told.typed ?? [], line => streams.note('stderr', line));
     const random = { bytes: (count: number) => countedBytes(count, ++counted), fraction: () => 0.5 };
     const env = {
@@ -102,7 +106,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       platform: process.platform,
       pid: process.pid,
       cwd: folder,
-      signal: new AbortController().signal,
+      signal: told.signal ?? new AbortController().signal,
       promptInput: person.input,
       promptOutput: person.output,
       openSandbox: () => (options.openSandbox ? options.openSandbox(host) : shared()),
@@ -124,13 +128,23 @@ export async function world(options: WorldOptions = {}): Promise<World> {
 
 type StreamName = 'stdout' | 'stderr';
 
+interface RecorderSettings {
+  readonly columns: number | undefined;
+  readonly stdoutPiped: boolean;
+  readonly onOut: ((text: string) => void) | undefined;
+}
+
 /** Two streams that remember what was written, and in which order. */
 class Recorder {
   readonly #written: { readonly to: StreamName; readonly text: string }[] = [];
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
 
-  constructor({ columns, stdoutPiped }: { readonly columns: number | undefined; readonly stdoutPiped: boolean }) {
+  readonly #onOut: ((text: string) => void) | undefined;
+
+  constructor(settings: RecorderSettings) {
+    const { columns, stdoutPiped } = settings;
+    this.#onOut = settings.onOut;
     const stream = (to: StreamName, width: number | undefined): OutputStream => ({
       isTerminal: width !== undefined,
       columns: width,
@@ -143,6 +157,7 @@ class Recorder {
 
   note(to: StreamName, text: string): void {
     this.#written.push({ to, text });
+    if (to === 'stdout') this.#onOut?.(text);
   }
 
   text(of?: StreamName): string {

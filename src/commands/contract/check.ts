@@ -30,7 +30,10 @@ export const checkContract = command({
       flag({ doc: 'Find out whether idempotency keys are honoured; test keys only.', basis: OURS }),
     ),
   },
-  examples: [{ does: 'Reading routes only', run: 'contract check' }],
+  examples: [
+    { does: 'Reading routes only', run: 'contract check' },
+    { does: 'Whether keys are honoured, with a test key', run: 'contract check --probe-idempotency --json' },
+  ],
   async run(ctx, { probeIdempotency = false }) {
     if (ctx.dryRun) throw usage('contract check has no dry run: without --probe-idempotency it only reads');
     const checked = await readingRoutes(ctx);

@@ -1,0 +1,249 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type DrivenOutcome, type DriveRow, drive } from '../../src/bulk/drive.ts';
+import { CliError, type ErrorKind } from '../../src/errors.ts';
+import type { RowOutcome } from '../../src/journal/types.ts';
+
+/** Rows under way until the test lets them end. */
+function heldRun(outcomeOf: (row: number) => Omit<RowOutcome, 'row'> = () => ({ outcome: 'done' })) {
+  const waiting = new Map<number, () => void>();
+  const begun: number[] = [];
+  let most = 0;
+  return {
+    begun,
+    waiting,
+    most: () => most,
+    perform(row: number): Promise<RowOutcome> {
+      begun.push(row);
+      return new Promise(resolve => {
+        waiting.set(row, () => {
+          waiting.delete(row);
+          resolve({ row, ...outcomeOf(row) });
+        });
+        most = Math.max(most, waiting.size);
+      });
+    },
+    end: (row: number) => waiting.get(row)?.(),
+  };
+}
+
+/** Rows that come back at once, after a turn. */
+function quickRun(outcomeOf: (row: number) => Omit<RowOutcome, 'row'>) {
+  const begun: number[] = [];
+  return {
+    begun,
+    async perform(row: number): Promise<RowOutcome> {
+      begun.push(row);
+      await undefined;
+      return { row, ...outcomeOf(row) };
+    },
+  };
+}
+
+const rowsTo = (count: number): DriveRow[] => Array.from({ length: count }, (_, index) => ({ row: index + 1 }));
+
+function failed(outcome: RowOutcome['outcome'], kind: ErrorKind): Omit<RowOutcome, 'row'> {
+  return { outcome, error: new CliError(kind, { message: kind }) };
+}
+
+async function all(outcomes: AsyncIterable<readonly DrivenOutcome[]>): Promise<DrivenOutcome[]> {
+  const found: DrivenOutcome[] = [];
+  for await (const batch of outcomes) found.push(...batch);
+  return found;
+}
+
+const usual = {
+  concurrency: 8,
+  keepGoing: false,
+  stop: new AbortController().signal,
+  onOutcome: () => undefined,
+};
+
+/** Every promise that is due has run. */
+const turn = () => new Promise<void>(resolve => setImmediate(resolve));
+
+describe('driving the rows of a run', () => {
+  it('tells every row once and in order, whatever order they end in', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 60 }),
+        fc.integer({ min: 1, max: 20 }),
+        fc.array(fc.nat(), { minLength: 1, maxLength: 60 }),
+        async (count, concurrency, choices) => {
+          const run = heldRun();
+          const { outcomes } = drive({ ...usual, run, rows: rowsTo(count), concurrency });
+          const told = all(outcomes);
+          for (let at = 0; run.begun.length < count || run.waiting.size > 0; at += 1) {
+            await turn();
+            const open = [...run.waiting.keys()];
+            run.end(open[(choices[at % choices.length] ?? 0) % open.length] ?? 0);
+          }
+          expect((await told).map(({ row }) => row)).toEqual(rowsTo(count).map(({ row }) => row));
+          expect(run.most()).toBeLessThanOrEqual(concurrency);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('has one row of a lane under way at a time, in their order', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 40 }),
+        fc.array(fc.nat(), { minLength: 1, maxLength: 40 }),
+        async (lanes, choices) => {
+          const run = heldRun();
+          const rows = lanes.map((lane, index) => ({ row: index + 1, lane }));
+          const told = all(drive({ ...usual, run, rows }).outcomes);
+          for (let at = 0; run.begun.length < rows.length || run.waiting.size > 0; at += 1) {
+            await turn();
+            const open = [...run.waiting.keys()];
+            const busy = open.map(row => lanes[row - 1]);
+            expect(new Set(busy).size).toBe(busy.length);
+            run.end(open[(choices[at % choices.length] ?? 0) % open.length] ?? 0);
+          }
+          expect((await told).length).toBe(rows.length);
+          for (const lane of new Set(lanes)) {
+            const order = run.begun.filter(row => lanes[row - 1] === lane);
+            expect(order).toEqual([...order].sort((one, other) => one - other));
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('halves its workers once when several are slowed down together, and regains one for 20 clean rows', async () => {
+    let slow = true;
+    const run = heldRun(() => ({ outcome: 'done', ...(slow && { throttled: true }) }));
+    const told = all(drive({ ...usual, run, rows: rowsTo(200), concurrency: 16 }).outcomes);
+    const endAll = async () => {
+      for (const row of [...run.waiting.keys()]) run.end(row);
+      await turn();
+    };
+    await turn();
+    expect(run.waiting.size).toBe(8);
+    // All eight of the first were told to slow down: 16 workers become 8, not none.
+    await endAll();
+    slow = false;
+    expect(run.waiting.size).toBe(8);
+    for (let rounds = 0; rounds < 3; rounds += 1) await endAll();
+    expect(run.waiting.size).toBe(9);
+    while (run.waiting.size > 0) await endAll();
+    expect((await told).length).toBe(200);
+  });
+
+  it('asks a dead service with few rows and stops', async () => {
+    const run = quickRun(() => failed('not_sent', 'unreachable'));
+    const driven = drive({ ...usual, run, rows: rowsTo(1000), concurrency: 64 });
+    const told = await all(driven.outcomes);
+    expect(run.begun.length).toBeLessThanOrEqual(13);
+    expect(driven.stoppedBy()?.kind).toBe('unreachable');
+    expect(told.length).toBe(1000);
+    expect(told.filter(({ begun }) => begun).length).toBe(run.begun.length);
+  });
+
+  it('stops after rows in a row without an answer, but not after single ones', async () => {
+    const everySecond = quickRun(row => (row % 2 === 0 ? failed('unknown', 'outcome_unknown') : { outcome: 'done' }));
+    const some = drive({ ...usual, run: everySecond, rows: rowsTo(100) });
+    await all(some.outcomes);
+    expect([everySecond.begun.length, some.stoppedBy()]).toEqual([100, undefined]);
+    const none = quickRun(() => failed('unknown', 'outcome_unknown'));
+    const driven = drive({ ...usual, run: none, rows: rowsTo(1000) });
+    await all(driven.outcomes);
+    expect(none.begun.length).toBeLessThanOrEqual(16);
+    expect(driven.stoppedBy()?.kind).toBe('outcome_unknown');
+  });
+
+  it('does not take rows that were in doubt before for a dead service', async () => {
+    const run = quickRun(() => failed('unknown', 'outcome_unknown'));
+    const rows = rowsTo(50).map(row => ({ ...row, doubted: true }));
+    await all(drive({ ...usual, run, rows }).outcomes);
+    expect(run.begun.length).toBe(50);
+  });
+
+  it.each([
+    ['a wallet that is too low', failed('refused', 'insufficient_funds'), false, true],
+    ['a wallet that is too low, when told to go on', failed('refused', 'insufficient_funds'), true, false],
+    ['a limit that stays', failed('refused', 'rate_limited'), true, true],
+    ['a refused key', { ...failed('refused', 'not_authenticated'), stops: true }, true, true],
+    ['a row of its own fault', failed('refused', 'refused'), false, false],
+  ] as const)('%s', async (_what, outcome, keepGoing, stopped) => {
+    const run = quickRun(row => (row === 3 ? outcome : { outcome: 'done' }));
+    const told = await all(drive({ ...usual, run, rows: rowsTo(100), concurrency: 1, keepGoing }).outcomes);
+    expect(run.begun.length).toBe(stopped ? 3 : 100);
+    expect(told.length).toBe(100);
+    expect(told.filter(({ begun }) => begun).length).toBe(run.begun.length);
+  });
+
+  it('ends what is under way after the signal, and begins nothing more', async () => {
+    const stop = new AbortController();
+    const run = heldRun();
+    const driven = drive({ ...usual, run, rows: rowsTo(100), stop: stop.signal });
+    const told = all(driven.outcomes);
+    await turn();
+    run.end(2);
+    await turn();
+    stop.abort();
+    await turn();
+    expect(driven.inFlight()).toBe(8);
+    for (const row of [...run.waiting.keys()]) run.end(row);
+    const outcomes = await told;
+    expect(run.begun).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(outcomes.filter(({ begun }) => begun).length).toBe(9);
+    expect(outcomes.length).toBe(100);
+  });
+
+  it('stops when nobody takes the outcomes any more, after what is under way', async () => {
+    const run = heldRun();
+    const outcomes = drive({ ...usual, run, rows: rowsTo(100) }).outcomes[Symbol.asyncIterator]();
+    const first = outcomes.next();
+    await turn();
+    run.end(1);
+    await first;
+    const left = outcomes.return?.();
+    await turn();
+    expect(run.waiting.size).toBe(8);
+    for (const row of [...run.waiting.keys()]) run.end(row);
+    await left;
+    expect(run.begun.length).toBe(9);
+  });
+
+  it('takes a journal that fails for the end, and a bug for an unknown row', async () => {
+    for (const [thrown, outcome] of [
+      [new CliError('guarded', { message: 'disk full' }), 'not_sent'],
+      [new TypeError('bug'), 'unknown'],
+    ] as const) {
+      const run = {
+        async perform(row: number): Promise<RowOutcome> {
+          if (row === 2) throw thrown;
+          return { row, outcome: 'done' };
+        },
+      };
+      const driven = drive({ ...usual, run, rows: rowsTo(10), concurrency: 1 });
+      const told = await all(driven.outcomes);
+      expect(told[1]?.outcome).toBe(outcome);
+      expect(told.filter(({ begun }) => begun).length).toBe(2);
+      expect(driven.stoppedBy()).toBeDefined();
+    }
+  });
+
+  it('tells rows that are settled already in their place', async () => {
+    const run = quickRun(() => ({ outcome: 'done' }));
+    const rows = rowsTo(5).map(({ row }) =>
+      row % 2 === 0 ? { row, told: { row, outcome: 'refused' as const } } : { row },
+    );
+    const told = await all(drive({ ...usual, run, rows }).outcomes);
+    expect(told.map(({ outcome }) => outcome)).toEqual(['done', 'refused', 'done', 'refused', 'done']);
+    expect(run.begun).toEqual([1, 3, 5]);
+  });
+
+  it('does not run ahead of a reader that does not read', async () => {
+    const run = quickRun(() => ({ outcome: 'done' }));
+    const outcomes = drive({ ...usual, run, rows: rowsTo(20_000) }).outcomes[Symbol.asyncIterator]();
+    await outcomes.next();
+    for (let turns = 0; turns < 2000; turns += 1) await turn();
+    expect(run.begun.length).toBeLessThan(5000);
+    await outcomes.return?.();
+  });
+});

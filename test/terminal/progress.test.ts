@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/host.ts';
+import { createProgress, type ProgressMode } from '../../src/terminal/progress.ts';
+import { memoryStreams } from '../support/streams.ts';
+
+function progressAt(mode: ProgressMode, columns = 80) {
+  let now = 0;
+  const streams = memoryStreams({ stderrTerminal: mode === 'redraw', columns });
+  const clock: Clock = { now: () => now, monotonic: () => now, sleep: async () => undefined };
+  const progress = createProgress({ mode, stderr: streams.stderr, clock });
+  return {
+    progress,
+    /** At that second so many rows are done. */
+    at(seconds: number, done: number, { failed = 0, unknown = 0, total = 500 } = {}) {
+      now = seconds * 1000;
+      progress.update({ total, done, failed, unknown });
+    },
+    text: () => streams.err,
+  };
+}
+
+const drawn = (text: string) => text.split('\r\x1b[2K').slice(1);
+
+describe('progress on a terminal', () => {
+  it('redraws one line with rate and time left', () => {
+    const { at, text } = progressAt('redraw');
+    at(0, 0);
+    at(39.5, 309, { failed: 2, unknown: 1 });
+    expect(drawn(text()).at(-1)).toBe('312/500  62%  ok 309  failed 2  unknown 1  7.9/s  24 s left');
+  });
+
+  it('takes the rate of the last ten seconds', () => {
+    const { at, text } = progressAt('redraw');
+    for (let second = 0; second <= 20; second += 1) at(second, second * 10);
+    for (let second = 21; second <= 35; second += 1) at(second, 200 + (second - 20));
+    expect(drawn(text()).at(-1)).toBe('215/500  43%  ok 215  failed 0  unknown 0  1.0/s  5 min left');
+  });
+
+  it('draws at most ten times a second, the last row always', () => {
+    const { at, text } = progressAt('redraw');
+    for (let done = 0; done <= 500; done += 1) at(done / 1000, done);
+    const lines = drawn(text());
+    expect(lines.length).toBeLessThanOrEqual(7);
+    expect(lines.at(-1)).toMatch(/^500\/500 {2}100%/);
+  });
+
+  it('fits the line into a narrow screen and never breaks it', () => {
+    const { at, text } = progressAt('redraw', 24);
+    at(60, 400);
+    expect(drawn(text()).every(line => line.length < 24 && !line.includes('\n'))).toBe(true);
+  });
+
+  it('makes room for other lines and comes back', () => {
+    const { at, progress, text } = progressAt('redraw');
+    at(0, 1);
+    progress.line('Stopping: 4 requests are on their way.');
+    at(1, 2);
+    expect(text()).toMatch(/\r\x1b\[2KStopping: 4 requests are on their way\.\n\r\x1b\[2K2\/500/);
+  });
+});
+
+describe('progress in a log', () => {
+  it('writes a line every 10 % without a control character', () => {
+    const { at, text } = progressAt('log');
+    for (let done = 1; done <= 500; done += 1)
+      at(done / 8, done - Math.floor(done / 250), { failed: Math.floor(done / 250) });
+    const lines = text().trimEnd().split('\n');
+    expect(lines.length).toBe(10);
+    expect(lines[4]).toBe('250/500 ok=249 failed=1 unknown=0 elapsed=31s');
+    expect(text()).not.toMatch(/[\r\x1b]/);
+  });
+
+  it('writes a line every 10 s when it is slow', () => {
+    const { at, text } = progressAt('log');
+    for (let second = 1; second <= 30; second += 1) at(second, second, { total: 100_000 });
+    expect(text().trimEnd().split('\n')).toEqual([
+      '10/100000 ok=10 failed=0 unknown=0 elapsed=10s',
+      '20/100000 ok=20 failed=0 unknown=0 elapsed=20s',
+      '30/100000 ok=30 failed=0 unknown=0 elapsed=30s',
+    ]);
+  });
+
+  it('says nothing of a run that is over at once', () => {
+    const { at, text } = progressAt('log');
+    for (let done = 0; done <= 500; done += 1) at(done / 1000, done);
+    expect(text()).toBe('');
+  });
+});
+
+describe('progress for a screen reader', () => {
+  it('says a sentence every 10 %, with no redraw', () => {
+    const { at, text } = progressAt('spoken');
+    for (let done = 1; done <= 100; done += 1) at(done * 20, done, { total: 100 });
+    const lines = text().trimEnd().split('\n');
+    expect(lines.length).toBe(10);
+    expect(lines[0]).toBe('10 of 100: 10 done, 0 failed, 0 unknown');
+    expect(text()).not.toMatch(/[\r\x1b]/);
+  });
+});
+
+it('is silent when asked to be', () => {
+  const { at, text } = progressAt('none');
+  at(100, 250);
+  expect(text()).toBe('');
+});
