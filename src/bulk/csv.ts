@@ -10,7 +10,7 @@ export interface CsvField extends Place {
 
 export type CsvRecord =
   | { readonly line: number; readonly fields: readonly CsvField[]; readonly fault?: undefined }
-  | { readonly line: number; readonly fault: Fault };
+  | { readonly line: number; readonly fields?: undefined; readonly fault: Fault };
 
 export interface CsvReader {
   /** Records that ended in this piece. A piece must not end inside a code point. */

@@ -66,8 +66,11 @@ export function drive(settings: DriveSettings): Drive {
     cause ??= because;
   }
 
+  /** After a row without an answer no more are begun than it takes to call the service gone. */
+  const workers = () => (silent === 0 ? pace.workers() : Math.min(pace.workers(), SILENT_ROWS - silent));
+
   function fill(): void {
-    while (!halted && !stop.aborted && underWay < pace.workers()) {
+    while (!halted && !stop.aborted && underWay < workers()) {
       const index = lanes.ready() ?? nextIndex();
       if (index === undefined) return;
       const row = rows[index];

@@ -12,7 +12,7 @@ export interface JsonMember {
 
 export type JsonLine =
   | { readonly members: ReadonlyMap<string, JsonMember>; readonly fault?: undefined }
-  | { readonly fault: { readonly column: number; readonly text: string } };
+  | { readonly members?: undefined; readonly fault: { readonly column: number; readonly text: string } };
 
 /** Objects in objects: metadata is the only one, and nothing needs more. */
 const DEEPEST = 4;

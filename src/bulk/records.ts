@@ -1,6 +1,6 @@
 /** An input of rows, CSV or NDJSON, as records with places; read once and piece by piece. */
 import { CliError } from '../errors.ts';
-import { type CsvRecord, createCsvReader } from './csv.ts';
+import { type CsvField, type CsvRecord, createCsvReader } from './csv.ts';
 import { readJsonLine } from './json-line.ts';
 import type { Fault, Place } from './place.ts';
 
@@ -19,7 +19,7 @@ export interface RecordSettings {
   /** How the input is called in messages. */
   readonly name: string;
   /** Looks at the names of the columns of CSV. Throws `usage` for names it does not know or misses. */
-  readonly checkHeader: (names: readonly string[], line: number) => void;
+  readonly checkHeader: (header: readonly CsvField[]) => void;
 }
 
 export interface Records {
@@ -84,7 +84,7 @@ async function* csvRecords(
       if (found.fault !== undefined)
         throw usage(`the header, line ${found.fault.line}, column ${found.fault.column}: ${found.fault.text}`);
       names = found.fields.map(({ text }) => text);
-      checkHeader(names, found.line);
+      checkHeader(found.fields);
       return undefined;
     }
     row += 1;

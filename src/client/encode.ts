@@ -3,7 +3,7 @@ import { shapeProblem } from '../contract/check.ts';
 import { HEADERS } from '../contract/envelopes.ts';
 import type { Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
-import type { FIELD_GROUPS, OperationOverride, Overrides } from '../contract/overrides.ts';
+import { type FIELD_GROUPS, NO_OVERRIDES, type OperationOverride, type Overrides } from '../contract/overrides.ts';
 import type { CallOptions, PlannedRequest } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import type { Randomness } from '../host.ts';
@@ -83,6 +83,7 @@ const GROUPS: Readonly<Record<string, (typeof FIELD_GROUPS)[number]>> = {
 
 /** Name on the wire that an override gives a field of an operation. */
 export function fieldName(operation: string, slot: string, overrides: Overrides): string | undefined {
+  if (overrides.fields === NO_OVERRIDES.fields) return undefined;
   const group = GROUPS[operation] ?? GROUPS[operation.split('.')[0] ?? ''];
   const key = `${group}.${slot}`;
   return Object.hasOwn(overrides.fields, key) ? overrides.fields[key] : undefined;

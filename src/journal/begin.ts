@@ -177,7 +177,14 @@ async function noteGivenKey({ disk, places }: Room, { origin, key, op }: Record<
   });
 }
 
-async function refuseTwins(room: Room, { plan, record }: PlannedOp): Promise<void> {
+/** What tells whether two plans are the same changes of the same account. */
+interface Likeness {
+  readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'again'>;
+  readonly record: Pick<PlanRecord, 'origin' | 'digest'>;
+}
+
+/** Throws `guarded` for a twin; see `Journal.begin`. */
+export async function refuseTwins(room: Room, { plan, record }: Likeness): Promise<void> {
   const { disk, places, clock } = room;
   for (const op of await disk.names(places.unfinished)) {
     const history = await readOrError(disk, places, op);
@@ -209,7 +216,7 @@ async function refuseTwins(room: Room, { plan, record }: PlannedOp): Promise<voi
 /** What a damaged journal has sent is not known; unless its plan can be read and is another, it may be a twin. */
 async function refuseDamagedTwin(
   { disk, places }: Room,
-  { op, record, damage }: { op: string; record: PlanRecord; damage: CliError },
+  { op, record, damage }: { op: string; record: Likeness['record']; damage: CliError },
 ): Promise<void> {
   const plan = await readPlan(disk, places, op);
   if (plan !== undefined && (plan.digest !== record.digest || plan.origin !== record.origin)) return;

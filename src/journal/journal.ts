@@ -2,7 +2,7 @@
 import type { Service } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import type { Clock, Randomness } from '../host.ts';
-import { beginOp, planOp, requestsOf } from './begin.ts';
+import { beginOp, planOp, refuseTwins, requestsOf } from './begin.ts';
 import type { Capabilities } from './capability.ts';
 import { readerOf } from './desk.ts';
 import type { JournalDisk } from './disk.ts';
@@ -75,6 +75,10 @@ export function createJournal(settings: JournalSettings): Journal {
 
   return {
     preview: plan => requestsOf(room, plan),
+    async refuseTwin(plan) {
+      const { origin } = await room.acting();
+      await refuseTwins(room, { plan, record: { origin, digest: plan.digest } });
+    },
     async begin(plan) {
       const earlier = await begunWith(plan);
       if (earlier !== undefined) return earlier;

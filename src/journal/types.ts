@@ -181,6 +181,8 @@ export interface Resolution {
 export interface Journal {
   /** The requests of a plan as they would be sent, for dry runs. Nothing is written or sent. */
   preview(plan: RunPlan): Promise<readonly PlannedRequest[]>;
+  /** Throws for a twin as `begin` does, before anything is asked or written. */
+  refuseTwin(plan: RunPlan): Promise<void>;
   /**
    * Writes the plan down and makes it durable; nothing was sent before or by it. Throws `guarded` (14) for a twin
    * that is unknown, a bulk input that is unfinished or was finished less than 24 hours ago, or a folder that

@@ -59,7 +59,7 @@ describe('one line of NDJSON', () => {
     ['{"a":}', '6 a value was expected here'],
     ['{"a":"b}', '6 a quote is opened here and never closed'],
     ['{"a":"\\x"}', '6 not a JSON string: a control character or a wrong escape'],
-    ['{"a":{"b":{"c":{"d":{}}}}}', '20 too deep'],
+    ['{"a":{"b":{"c":{"d":{}}}}}', '21 too deep'],
   ])('%j: %s', (line, expected) => {
     expect(faultOf(line)).toBe(expected);
   });

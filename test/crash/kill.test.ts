@@ -82,7 +82,7 @@ async function strike(sweep: Sweep, dieAt: number): Promise<Struck> {
   const order: Order = { url: proxy.url, key: sandbox.key.expose(), folder, bin: bins.data[0].id, dieAt, ...sweep };
   const running = child.start(JSON.stringify(order));
   const [code, signal] = (await once(running, 'close')) as [number | null, string | null];
-  if (code !== 0 && signal !== 'SIGKILL') return { killed: true, broken: [`the driver ended with ${code ?? signal}`] };
+  if (code !== 0 && signal !== 'SIGKILL') return { killed: false, broken: [`the driver ended with ${code ?? signal}`] };
 
   const look = async () => {
     const { json: list } = await ask(sandbox, { path: '/cards?per_page=100' });

@@ -24,7 +24,12 @@ export async function program(source: string): Promise<Program> {
     stdin: { contents: source, resolveDir: ROOT, loader: 'ts' },
     bundle: true,
     platform: 'node',
+    target: 'node20.19',
     format: 'esm',
+    // CommonJS packages inside an ESM bundle ask for Node's own modules by require.
+    banner: {
+      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+    },
     external: ['@photostructure/sqlite'],
     outfile,
     logLevel: 'error',

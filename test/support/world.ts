@@ -47,7 +47,7 @@ export interface RunOptions {
   /** Aborted, it is a Ctrl-C. */
   readonly signal?: AbortSignal;
   /** Told of every text on standard output as it is written. */
-  readonly onOut?: (text: string) => void;
+  readonly onOut?: (text: string) => void | Promise<void>;
   /** Standard output goes into a pipe although there is a terminal. */
   readonly stdoutPiped?: boolean;
 }
@@ -131,7 +131,7 @@ type StreamName = 'stdout' | 'stderr';
 interface RecorderSettings {
   readonly columns: number | undefined;
   readonly stdoutPiped: boolean;
-  readonly onOut: ((text: string) => void) | undefined;
+  readonly onOut: RunOptions['onOut'];
 }
 
 /** Two streams that remember what was written, and in which order. */
@@ -140,16 +140,16 @@ class Recorder {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
 
-  readonly #onOut: ((text: string) => void) | undefined;
-
   constructor(settings: RecorderSettings) {
-    const { columns, stdoutPiped } = settings;
-    this.#onOut = settings.onOut;
+    const { columns, stdoutPiped, onOut } = settings;
     const stream = (to: StreamName, width: number | undefined): OutputStream => ({
       isTerminal: width !== undefined,
       columns: width,
       closed: false,
-      write: async text => this.note(to, text),
+      write: async text => {
+        this.note(to, text);
+        if (to === 'stdout') await onOut?.(text);
+      },
     });
     this.stdout = stream('stdout', stdoutPiped ? undefined : columns);
     this.stderr = stream('stderr', columns);
@@ -157,7 +157,6 @@ class Recorder {
 
   note(to: StreamName, text: string): void {
     this.#written.push({ to, text });
-    if (to === 'stdout') this.#onOut?.(text);
   }
 
   text(of?: StreamName): string {

@@ -34,7 +34,7 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
   await using input = await ctx.openInput(file);
   const { form, records } = await readRecords(input.pieces, {
     name,
-    checkHeader: (names, line) => checkColumns(name, operation, names, line),
+    checkHeader: header => checkColumns(name, operation, header),
   });
   const rules = { operation, form, marker, bestBin, bins: await binsFor(ctx, operation) };
   const rows: PlannedRow[] = [];

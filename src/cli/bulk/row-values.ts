@@ -1,6 +1,7 @@
 /** Records of an input to rows of a plan: columns by the contract's row, values by its fields, faults by place. */
 
-import type { Fault, Place } from '../../bulk/place.ts';
+import type { CsvField } from '../../bulk/csv.ts';
+import { type Fault, faultLine, type Place } from '../../bulk/place.ts';
 import type { Cell, InputRecord } from '../../bulk/records.ts';
 import type { Item } from '../../contract/calls.ts';
 import type { AnyField, Shape } from '../../contract/field.ts';
@@ -36,23 +37,33 @@ export function rowFields(operation: BulkOperation): Shape {
   return { ...row.params, ...row.body };
 }
 
-/** Throws `usage` for a name that is empty, unknown or there twice, and for one that is missing. */
-export function checkColumns(name: string, operation: BulkOperation, names: readonly string[], line: number): void {
+/** Throws `usage` for names that are empty, unknown or there twice, and for one that is missing. */
+export function checkColumns(name: string, operation: BulkOperation, header: readonly CsvField[]): void {
   const fields = rowFields(operation);
-  const known = Object.entries(fields).map(([field, { kind }]) => (kind === 'map' ? `${field}.<key>` : field));
-  const refuse = (what: string) =>
-    usage(`${name}, line ${line}: ${what}. The columns are ${known.join(', ')}. Nothing was sent`);
-  const unnamed = names.indexOf('');
-  if (unnamed >= 0) throw refuse(`column ${unnamed + 1} of the header has no name`);
-  const twice = names.find((column, index) => names.indexOf(column) !== index);
-  if (twice !== undefined) throw refuse(`the column ${quote(twice)} stands there twice`);
-  const unknown = names.filter(column => fieldOf(fields, column) === undefined);
-  if (unknown.length > 0) {
-    const separated = names.length === 1 && /[;\t]/.test(names[0] ?? '') ? ' (columns are separated by commas)' : '';
-    throw refuse(`unknown ${unknown.length === 1 ? 'column' : 'columns'} ${unknown.map(quote).join(', ')}${separated}`);
+  const names = header.map(({ text }) => text);
+  const faults = header.flatMap(({ text, line, column }, index): Fault[] => {
+    const wrong = headerFault(fields, text, names.indexOf(text) !== index);
+    return wrong === undefined ? [] : [{ line, column, text: wrong }];
+  });
+  for (const field of Object.keys(fields)) {
+    if (!fields[field]?.must || names.includes(field)) continue;
+    faults.push({ line: header[0]?.line ?? 1, column: 1, text: `the column ${quote(field)} is missing` });
   }
-  const missing = Object.keys(fields).filter(field => fields[field]?.must && !names.includes(field));
-  if (missing.length > 0) throw refuse(`the column ${missing.map(quote).join(', ')} is missing`);
+  if (faults.length === 0) return;
+  const known = Object.entries(fields).map(([field, { kind }]) => (kind === 'map' ? `${field}.<key>` : field));
+  const separator = names.length === 1 && /[;\t]/.test(names[0] ?? '') ? ['Columns are separated by commas.'] : [];
+  throw new CliError('usage', {
+    message: `${name}: the header is wrong. Nothing was sent`,
+    notes: [...faults.map(faultLine), ...separator, `The columns are ${known.join(', ')}.`],
+    evidence: { faults },
+    outcome: 'not_sent',
+  });
+}
+
+function headerFault(fields: Shape, column: string, again: boolean): string | undefined {
+  if (column === '') return 'a column without a name';
+  if (again) return `the column ${quote(column)} stands there twice`;
+  return fieldOf(fields, column) === undefined ? `unknown column ${quote(column)}` : undefined;
 }
 
 function fieldOf(fields: Shape, column: string): AnyField | undefined {
@@ -138,7 +149,9 @@ function checked(name: string, field: AnyField, value: unknown): unknown {
 function* ruleBreaks(values: Record<string, unknown>, rules: RowRules): Iterable<readonly [string, string]> {
   for (const name of ['card_id', 'bin_id']) {
     const id = values[name];
-    if (typeof id === 'string' && !ID.test(id)) yield [name, `${name} ${quote(id)} is not an id`];
+    if (typeof id !== 'string' || ID.test(id)) continue;
+    yield [name, `${name} ${quote(id)} is not an id`];
+    return;
   }
   const bin = values['bin_id'];
   if (bin === 'auto') {

@@ -35,6 +35,8 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
     ...(maxTotal !== undefined && { maxTotal }),
   };
   if (ctx.dryRun) return showPlanned(await (await ctx.journal()).preview(plan));
+  // Before the wallet is looked at: for the rest of an unfinished run it may well be too low.
+  await (await ctx.journal()).refuseTwin(plan);
   await confirmRun(ctx, { operation, read, total });
   return driveRun(ctx, {
     concurrency,

@@ -1,0 +1,106 @@
+/** The spend guards of a profile, for single operations, runs and several processes. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { program } from '../support/child.ts';
+import { type ServiceWorld, serviceWorld } from './service-world.ts';
+
+let here: ServiceWorld;
+const team = { env: { CARDWRIGHT_API_KEY: '', CARDWRIGHT_BASE_URL: '', CARDWRIGHT_PROFILE: 'team' } };
+const run = (line: string) => here.run(line, team);
+const set = async (name: string, value: string | number) =>
+  expect((await run(`profiles set team ${name} ${value}`)).code).toBe(0);
+
+beforeAll(async () => {
+  here = await serviceWorld({ wallet: 1000 });
+  const line = `login --profile team --base-url ${here.proxy.url} --key-stdin`;
+  expect(
+    (await here.run(line, { stdin: `${here.key}\n`, env: { CARDWRIGHT_API_KEY: '', CARDWRIGHT_BASE_URL: '' } })).code,
+  ).toBe(0);
+  await writeFile(join(here.folder, 'two.csv'), 'bin_id,amount\nbin_1,20\nbin_1,30\n');
+});
+afterAll(() => here[Symbol.asyncDispose]());
+
+test.each([
+  ['max_per_call', '25', 'cards create --bin bin_1 --amount 25.01', '$25.00 for one operation; $25.01 asked'],
+  ['max_per_call', '25', 'cards create --file two.csv --yes', '$25.00 for one operation; $30.00 asked'],
+  ['max_per_run', '49.99', 'cards create --file two.csv --yes', '$49.99 for one run; $50.00 asked'],
+  ['max_cards', '1', 'cards create --file two.csv --yes', '1 for one run; 2 asked'],
+  ['bins', 'bin_2,bin_3', 'cards create --file two.csv --yes', 'bin_2, bin_3; bin_1 asked'],
+  ['bins', 'bin_2', 'cards create --bin bin_1 --amount 5', 'bin_2; bin_1 asked'],
+])('%s %s refuses %s', async (name, limit, line, standing) => {
+  await set(name, limit);
+  const posts = here.proxy.posts().length;
+  const { code, err } = await run(line);
+  await set(name, 'none');
+  expect(code).toBe(14);
+  expect(err).toContain(`error: ${name} of profile team is ${standing}`);
+  expect(err).toContain('No request was sent.');
+  expect(here.proxy.posts().length).toBe(posts);
+});
+
+test('read_only refuses a run', async () => {
+  await set('read_only', 'true');
+  const { code } = await run('cards create --file two.csv --yes');
+  await set('read_only', 'false');
+  expect(code).toBe(14);
+});
+
+test('a day adds up over commands; what was refused or came back does not count', async () => {
+  await set('max_per_day', 60);
+  expect((await run('cards create --file two.csv --yes -q')).code).toBe(0);
+  const over = await run('cards fund card_1 --amount 10.01');
+  expect([over.code, over.err.split('\n')[0]]).toEqual([
+    14,
+    'error: max_per_day of profile team is $60.00 for a day; $50.00 used today (UTC), $10.01 asked',
+  ]);
+  expect((await run('cards fund card_none --amount 10')).code).toBe(5);
+  expect((await run('cards withdraw card_1 --amount 5')).code).toBe(0);
+  expect((await run('cards fund card_1 --amount 10')).code).toBe(0);
+  expect((await run('cards fund card_1 --amount 1')).code).toBe(14);
+  await set('max_per_day', 'none');
+});
+
+test('a damaged memory of the day refuses rather than forget', async () => {
+  await set('max_per_day', 500);
+  const path = join(here.folder, 'state', 'spend', 'team.json');
+  const before = await readFile(path, 'utf8');
+  await writeFile(path, '{"day":');
+  const { code, err } = await run('cards fund card_1 --amount 1');
+  await writeFile(path, before);
+  await set('max_per_day', 'none');
+  expect([code, err.includes('is damaged')]).toEqual([15, true]);
+});
+
+test('processes that hold at once never pass the limit together', async () => {
+  await using spender = await program(`
+    import { randomBytes } from 'node:crypto';
+    import { setTimeout as wait } from 'node:timers/promises';
+    import { holdSpending } from './src/profile/spend-limits.ts';
+    const random = { bytes: count => randomBytes(count), fraction: () => Math.random() };
+    const clock = { now: () => Date.now(), monotonic: () => performance.now(), sleep: ms => wait(ms) };
+    const around = {
+      profile: 'team', settings: { max_per_day: '10.00' }, stateFolder: process.argv[2],
+      files: { platform: process.platform, random, warn: () => undefined },
+      lock: { pid: process.pid, clock, random },
+    };
+    let held = 0;
+    for (let turn = 0; turn < 6; turn += 1) {
+      try {
+        const hold = await holdSpending(around, { largest: 100, total: 100, cards: 1, bins: new Set() });
+        if (turn % 3 === 2) await hold.end(100); else { await hold.end(0); held += 1; }
+      } catch (error) { if (error.kind !== 'guarded' || !error.message.includes('max_per_day')) throw error; }
+    }
+    process.stdout.write(String(held));
+  `);
+  const folder = await mkdtemp(join(tmpdir(), 'cardwright-spend-'));
+  try {
+    const held = await Promise.all(Array.from({ length: 4 }, () => spender.run(folder)));
+    expect(held.map(Number).reduce((sum, each) => sum + each, 0)).toBe(10);
+    const { spent, held: open } = JSON.parse(await readFile(join(folder, 'spend', 'team.json'), 'utf8'));
+    expect([spent, open]).toEqual([1000, {}]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});

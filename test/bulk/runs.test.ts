@@ -1,0 +1,227 @@
+/** Whole runs: every cent where it belongs, one exit code, and nothing sent that was not meant. */
+import { appendFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { world } from '../support/world.ts';
+import { serviceWorld } from './service-world.ts';
+
+const amounts = (count: number) => Array.from({ length: count }, (_, index) => (100 + (index % 97)) / 100);
+const cents = (values: readonly number[]) => values.reduce((sum, value) => sum + Math.round(value * 100), 0);
+
+function rowsOf(csv: string): string[][] {
+  const [header, ...lines] = csv.trimEnd().split('\n');
+  expect(header).toBe('row,outcome,card_id,last4,amount,error,request_id');
+  return lines.map(line => line.split(','));
+}
+
+test('500 cards: one a row, in order, the wallet exact, and a second time sends nothing', async () => {
+  await using here = await serviceWorld({ wallet: 1000 });
+  const wanted = amounts(500);
+  const file = await here.creates('team.csv', wanted);
+  const { code, out, err } = await here.run(`cards create --file ${file} --yes -o csv --concurrency 16`);
+  expect({ code, last: err.trimEnd().split('\n').at(-1) }).toEqual({
+    code: 0,
+    last: `500 of 500 done, $${(cents(wanted) / 100).toFixed(2)} in all.`,
+  });
+  const rows = rowsOf(out);
+  expect(rows.map(([row, outcome]) => [Number(row), outcome])).toEqual(wanted.map((_, index) => [index + 1, 'done']));
+  const cards = await here.cards();
+  const byId = new Map(cards.map(card => [card.id, card]));
+  expect(cards.length).toBe(500);
+  for (const [index, [, , id = '', , amount]] of rows.entries()) {
+    expect(byId.get(id)?.balance).toBe(wanted[index]);
+    expect(Number(amount)).toBe(wanted[index]);
+  }
+  expect(Math.round((await here.wallet()) * 100)).toBe(100_000 - cents(wanted));
+
+  const posts = here.proxy.posts().length;
+  const op = /^(op_\S+)\./m.exec(err)?.[1];
+  expect((await here.run(`cards create --file ${file} --yes`)).code).toBe(14);
+  expect((await here.run(`ops resume ${op} --yes -o csv`)).code).toBe(0);
+  expect(here.proxy.posts().length).toBe(posts);
+});
+
+test('rows that fail on their own leave the others alone: exit 9', async () => {
+  await using here = await serviceWorld();
+  await here.run('cards create --bin bin_1 --amount 5 -q');
+  await writeFile(join(here.folder, 'fund.csv'), 'card_id,amount\ncard_1,5\ncard_x,5\ncard_1,2.5\ncard_y,5\n');
+  const { code, out, err } = await here.run('cards fund --file fund.csv --yes -o csv');
+  expect(code).toBe(9);
+  expect(rowsOf(out).map(([, outcome, , , , error]) => [outcome, error])).toEqual([
+    ['done', ''],
+    ['refused', 'not_found'],
+    ['done', ''],
+    ['refused', 'not_found'],
+  ]);
+  expect(err).toContain('error: 2 of 4 done, 2 failed');
+  expect((await here.cards())[0]?.balance).toBe(12.5);
+});
+
+test('a lost answer is unknown: exit 11, and the same input is refused until it is settled', async () => {
+  await using here = await serviceWorld();
+  // The sandbox has done it and the list shows it, so the look right after finds it: hide the list as well.
+  here.proxy.fail('POST', /\/cards$/, 'drop-after');
+  here.proxy.fail('GET', /\/cards\?/, ...Array.from({ length: 12 }, () => 'unauthorized' as const));
+  const file = await here.creates('team.csv', [5, 6, 7]);
+  const { code, out, err } = await here.run(`cards create --file ${file} --yes -o csv --concurrency 1`);
+  expect({ code, err }).toMatchObject({ code: 11 });
+  expect(rowsOf(out).map(([, outcome]) => outcome)).toEqual(['unknown', 'done', 'done']);
+  expect(err).toContain('Do not run the command again');
+  expect(err).toMatch(/try: cardwright ops resume op_/);
+  const again = await here.run(`cards create --file ${file} --yes`);
+  expect([again.code, again.err.includes('is not finished')]).toEqual([14, true]);
+  expect((await here.run(`cards create --file ${file} --yes --again`)).code).toBe(14);
+  expect(here.proxy.posts().length).toBe(3);
+  expect((await here.cards()).length).toBe(3);
+});
+
+test('a wallet that runs dry on the way stops the run, and resume goes on with the rest', async () => {
+  await using here = await serviceWorld({ wallet: 20 });
+  const file = await here.creates('team.csv', [5, 6, 4, 3]);
+  let header = true;
+  const { code, out, err } = await here.run(`cards create --file ${file} --yes -o csv --concurrency 1`, {
+    // Somebody else spends after the check and before the first row.
+    async onOut() {
+      if (header) await here.spend(8);
+      header = false;
+    },
+  });
+  expect(rowsOf(out).map(([, outcome, , , , error]) => [outcome, error])).toEqual([
+    ['done', ''],
+    ['done', ''],
+    ['refused', 'insufficient_funds'],
+    ['not_sent', 'not_begun'],
+  ]);
+  expect(code).toBe(9);
+  expect(err).toContain('error: stopped after 3 of 4: 2 done, 1 failed, 1 not started');
+  const op = /try: cardwright ops resume (op_\S+)/.exec(err)?.[1];
+  const again = await here.run(`ops resume ${op} --yes -o csv`);
+  expect([again.code, await here.wallet()]).toEqual([9, 1]);
+
+  const dry = await here.creates('dry.csv', [1, 1.5]);
+  const short = await here.run(`cards create --file ${dry} --yes`);
+  expect([short.code, short.err.includes('$2.50 asked, $1.00 there, $1.50 short')]).toEqual([10, true]);
+});
+
+test('a refused key stops everything: no row is done, exit 4', async () => {
+  await using here = await serviceWorld();
+  here.proxy.fail('POST', /\/cards$/, 'unauthorized');
+  const file = await here.creates('team.csv', amounts(100));
+  const { code, out, err } = await here.run(`cards create --file ${file} --yes -o csv --concurrency 1`);
+  expect(code).toBe(4);
+  expect(here.proxy.posts().length).toBe(1);
+  expect(rowsOf(out).map(([, outcome]) => outcome)).toEqual([
+    'refused',
+    ...Array.from({ length: 99 }, () => 'not_sent'),
+  ]);
+  expect(err).toContain('error: stopped after 1 of 100: 0 done, 1 failed, 99 not started');
+});
+
+test('Ctrl-C after some answers: what is under way ends, 130, and resume does the rest exactly once', async () => {
+  await using here = await serviceWorld();
+  const wanted = amounts(60);
+  const file = await here.creates('team.csv', wanted);
+  const stop = new AbortController();
+  const { CliError } = await import('../../src/errors.ts');
+  let told = 0;
+  const stopped = await here.run(`cards create --file ${file} --yes -o csv --concurrency 4`, {
+    signal: stop.signal,
+    onOut(text) {
+      told += text.split('\n').length - 1;
+      if (told > 10 && !stop.signal.aborted) stop.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' }));
+    },
+  });
+  expect(stopped.code).toBe(130);
+  expect(stopped.err).toMatch(
+    /Stopping: \d requests? (?:is|are) on their way\. Ctrl-C again leaves them to ops resume\./,
+  );
+  const rows = rowsOf(stopped.out);
+  const done = rows.filter(([, outcome]) => outcome === 'done').length;
+  expect(rows.length).toBe(60);
+  expect((await here.cards()).length).toBe(done);
+  expect(done).toBeLessThan(30);
+  expect(stopped.err).toContain(`stopped after ${done} of 60: ${done} done, ${60 - done} not started`);
+
+  const op = /try: cardwright ops resume (op_\S+)/.exec(stopped.err)?.[1];
+  const resumed = await here.run(`ops resume ${op} --yes -o csv`);
+  expect(resumed.code).toBe(0);
+  expect(rowsOf(resumed.out).every(([, outcome]) => outcome === 'done')).toBe(true);
+  const cards = await here.cards();
+  expect(cards.length).toBe(60);
+  expect(new Set(cards.map(({ metadata }) => metadata['cardwright'])).size).toBe(60);
+  expect(Math.round((await here.wallet()) * 100)).toBe(100_000 - cents(wanted));
+});
+
+test('an input that is written to while it is read is refused before anything is sent', async () => {
+  await using here = await serviceWorld();
+  const path = join(here.folder, await here.creates('team.csv', amounts(5000)));
+  const running = here.run('cards create --file team.csv --yes');
+  // The bins are asked for after the file was opened and before its rows are read.
+  while (here.proxy.seen.length === 0) await new Promise(resolve => setImmediate(resolve));
+  await appendFile(path, 'bin_1,5,late\n');
+  const { code, err } = await running;
+  expect(code).toBe(2);
+  expect(err).toContain('error: team.csv was written to while it was read. Nothing was sent\n');
+  expect(here.proxy.posts()).toEqual([]);
+});
+
+test('bytes that are no UTF-8 are refused with their line; a byte order mark is not', async () => {
+  await using here = await serviceWorld();
+  const path = join(here.folder, 'odd.csv');
+  await writeFile(path, Buffer.from('bin_id,amount,label\nbin_1,5,ok\nbin_1,5,M\xfcller\n', 'latin1'));
+  expect((await here.run('cards create --file odd.csv --yes')).err).toMatch(/error: odd\.csv is not UTF-8 text/);
+  await writeFile(path, '\ufeffbin_id,amount,label\r\nbin_1,5,"Müller, Köln"\r\n\r\n');
+  expect((await here.run('cards create --file odd.csv --yes -q')).out).toBe('card_1\n');
+  await writeFile(path, '');
+  expect((await here.run('cards create --file odd.csv --yes')).err).toMatch(/error: odd\.csv is empty/);
+});
+
+test('our own CSV of cards reads back: formula guards come off, lists and labels stay', async () => {
+  await using here = await world({ wallet: 100 });
+  const file = join(here.folder, 'back.csv');
+  await writeFile(file, 'bin_id,amount,label\nbin_1,5,"\'=1+1"\nbin_1,5,"\'\'=x"\nbin_1,5,plain\n');
+  expect((await here.run('cards create --file back.csv --yes --concurrency 1 -q')).code).toBe(0);
+  const listed = await here.run('cards list --json --fields id,label');
+  const { data } = JSON.parse(listed.out) as { data: { id: string; label: string }[] };
+  const labels = [...data].sort((one, other) => (one.id < other.id ? -1 : 1)).map(({ label }) => label);
+  expect(labels).toEqual(['=1+1', "'=x", 'plain']);
+  const exported = await here.run('cards list -o csv --fields bin_id,balance,label');
+  const again = exported.out.replace('bin_id,balance,label', 'bin_id,amount,label');
+  await writeFile(file, again);
+  expect((await here.run('cards create --file back.csv --yes --concurrency 1 -q')).code).toBe(0);
+  const all = JSON.parse((await here.run('cards list --json --fields label')).out) as { data: { label: string }[] };
+  expect(all.data.map(({ label }) => label).sort()).toEqual([...labels, ...labels].sort());
+});
+
+test('a reader that leaves does not stop the run, an output that cannot be written stops it before the first row', async () => {
+  const { present } = await import('../../src/terminal/present.ts');
+  const { memoryStreams } = await import('../support/streams.ts');
+  const settings = {
+    format: 'csv',
+    quiet: false,
+    accessible: false,
+    csvRaw: false,
+    colour: 'never',
+    now: 0,
+  } as const;
+  const columns = [{ field: 'row', title: 'ROW', kind: 'integer', priority: 1 }] as const;
+  let made = 0;
+  async function* batches() {
+    yield [];
+    for (; made < 5; ) yield [{ row: ++made }];
+  }
+  const listing = { batches: batches(), page: () => ({}), runsOn: true } as const;
+  const closing = memoryStreams({ stdoutClosesAfter: 2 });
+  await present({ listing, columns, noun: 'row' }, settings, closing, {});
+  expect([made, closing.out]).toEqual([5, 'row\n1\n']);
+
+  made = 0;
+  const full = memoryStreams();
+  full.stdout.write = async () => {
+    throw new Error('ENOSPC');
+  };
+  await expect(
+    present({ listing: { ...listing, batches: batches() }, columns, noun: 'row' }, settings, full, {}),
+  ).rejects.toThrow('ENOSPC');
+  expect(made).toBe(0);
+});
