@@ -119,7 +119,10 @@ export function pageOfDeliveries(
   );
 }
 
-/** The first one of a subscription that may go now. */
+/**
+ * The first one of a subscription that may go now. Of those that were due at once the ones drawn to let fewer others
+ * pass go first: when every one of them waits to be overtaken, their order is still the drawn one.
+ */
 export const headOf = (
   sql: Sql,
   account: string,
@@ -128,7 +131,7 @@ export const headOf = (
   sql.get<DeliveryRow>(
     `select ${COLUMNS} from deliveries where account_id = ? and webhook_id = ? and state = 'queued' and due_at <= ?
        and (behind = 0 or held_until <= ?)
-     order by due_at, position limit 1`,
+     order by due_at, behind, position limit 1`,
     account,
     webhook,
     upTo,
