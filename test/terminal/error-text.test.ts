@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CliError, errorDocument } from '../../src/errors.ts';
 import { errorLine, errorText } from '../../src/terminal/error-text.ts';
-import { createNotices } from '../../src/terminal/notices.ts';
-import { memoryStreams } from '../support/streams.ts';
 
 const POOR = new CliError('insufficient_funds', {
   message: 'the wallet is too low: $5,000.00 asked, $1,204.10 there, $3,795.90 short',
@@ -72,19 +70,4 @@ test('the JSON line is one line, the same document, and safe on a terminal', () 
   expect(JSON.parse(line)).toEqual(errorDocument(error));
   expect(line.indexOf('\n')).toBe(line.length - 1);
   expect(line).toContain('\\u202e\\u009b');
-});
-
-test('notices: quiet and verbose, always printable', async () => {
-  const said = async (options: { quiet: boolean; verbose: boolean }) => {
-    const streams = memoryStreams();
-    const notices = createNotices(streams.stderr, options);
-    await notices.banner('LIVE · prod');
-    await notices.warn('odd \x1b[2J');
-    await notices.hint('next');
-    await notices.verbose('GET /cards');
-    expect(streams.out).toBe('');
-    return streams.err;
-  };
-  expect(await said({ quiet: false, verbose: false })).toBe('LIVE · prod\nwarning: odd \\x1b[2J\nnext\n');
-  expect(await said({ quiet: true, verbose: true })).toBe('GET /cards\n');
 });
