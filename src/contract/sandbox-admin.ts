@@ -7,6 +7,7 @@ import { one, operation } from './operation.ts';
 import { change, ours, said } from './sandbox-basis.ts';
 import { CLOCK_OPERATIONS } from './sandbox-clock.ts';
 import { DELIVERY_OPERATIONS } from './sandbox-deliveries.ts';
+import { FAULT_OPERATIONS } from './sandbox-faults.ts';
 import { LEDGER_OPERATIONS } from './sandbox-ledger.ts';
 import { SIMULATIONS } from './sandbox-simulations.ts';
 
@@ -54,4 +55,5 @@ export const ADMIN_OPERATIONS = {
   ...CLOCK_OPERATIONS,
   ...LEDGER_OPERATIONS,
   ...DELIVERY_OPERATIONS,
+  ...FAULT_OPERATIONS,
 } as const;

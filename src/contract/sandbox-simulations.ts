@@ -25,6 +25,7 @@ const OUTCOMES = [
   'open',
   'expired',
   'cancelled',
+  'waiting',
 ] as const;
 
 /** What a simulation did: every id it made, and the balances after. */

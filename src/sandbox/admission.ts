@@ -15,6 +15,8 @@ export interface Admitted {
   readonly now: number;
   readonly real: number;
   readonly meta: { readonly seed: number; readonly ids: IdForm };
+  /** There are fault rules to be asked. */
+  readonly hasFaults: boolean;
 }
 
 interface Arrival {
@@ -24,6 +26,8 @@ interface Arrival {
   /** Its number when it was handed out before; undefined to take the next one in the store. */
   readonly number: number | undefined;
   readonly heedsTimers: boolean;
+  /** It was counted and named already. */
+  readonly passed: Pick<Admitted, 'requestId' | 'allowance'> | undefined;
 }
 
 /**
@@ -39,30 +43,35 @@ interface Facts extends ClockRow {
   readonly seed: number;
   readonly ids: IdForm;
   readonly due_at: number | null;
+  readonly faults: number;
 }
 
 /** Everything a request needs to know about the store, in one statement. */
 const FACTS = `select m.seed, m.ids, coalesce(c.mode, 'real') as mode, coalesce(c.at, 0) as at,
   coalesce(c.real_since, 0) as real_since, coalesce(c.rate_milli, 1000) as rate_milli,
-  (select min(due_at) from timers where account_id = ?) as due_at
+  (select min(due_at) from timers where account_id = ?) as due_at,
+  exists (select 1 from faults where account_id = ? and meets = 'requests'
+    and (times is null or struck < times)) as faults
   from meta m left join clock c on c.account_id = ? where m.one = 1`;
 
 /** Nothing is written when something is due: that comes first. */
 export async function admit(
   { account, clock, rateLimits }: ServiceParts,
   sql: Sql,
-  { route, scope, number, heedsTimers }: Arrival,
+  { route, scope, number, heedsTimers, passed }: Arrival,
 ): Promise<Admitted | 'something is due'> {
   const real = clock.now();
-  const facts = await sql.get<Facts>(FACTS, account, account);
+  const facts = await sql.get<Facts>(FACTS, account, account, account);
   if (facts === undefined) throw new Error('the store says nothing about itself');
   const now = shownTime(facts, real);
   if (heedsTimers && facts.due_at !== null && facts.due_at <= now) return 'something is due';
-  const bucket = route.row.effect === 'reveals-secret' ? 'details' : 'general';
-  const isLimited = rateLimits && route.surface === 'service';
-  const allowance = isLimited ? await countRequest(sql, { account, bucket, real }) : undefined;
   const meta = { seed: facts.seed, ids: facts.ids };
+  if (passed !== undefined) return { ...passed, now, real, meta, hasFaults: false };
+  const bucket = route.row.effect === 'reveals-secret' ? 'details' : 'general';
+  const isService = route.surface === 'service';
+  const isLimited = rateLimits && isService;
+  const allowance = isLimited ? await countRequest(sql, { account, bucket, real }) : undefined;
   const requestId =
     number === undefined ? await chanceOf({ sql, account, key: scope, meta }).id('req') : requestIdOf(meta, number);
-  return { requestId, allowance, now, real, meta };
+  return { requestId, allowance, now, real, meta, hasFaults: isService && facts.faults === 1 };
 }

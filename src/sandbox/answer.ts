@@ -93,16 +93,15 @@ export function withAllowance(answer: Answer, allowance: Allowance | undefined):
   return { ...answer, headers };
 }
 
-/** Headers of every answer, around those of its own. */
-export function headersFor(answer: Answer, requestId: string): Record<string, string> {
+/** Headers of every answer, around those of its own; `bare` ones lack what HTTP can do without. */
+export function headersFor(answer: Answer, requestId: string, bare = false): Record<string, string> {
   const headers: Record<string, string> = {
     'X-Sandbox': 'true',
-    [HEADERS.request_id.name]: requestId,
-    'Cache-Control': 'no-store',
+    ...(!bare && { [HEADERS.request_id.name]: requestId, 'Cache-Control': 'no-store' }),
     ...answer.headers,
   };
   if (answer.status === 204) return headers;
-  headers['Content-Type'] = 'application/json; charset=utf-8';
+  headers['Content-Type'] ??= 'application/json; charset=utf-8';
   headers['Content-Length'] = String(Buffer.byteLength(answer.body));
   return headers;
 }

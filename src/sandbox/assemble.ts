@@ -1,4 +1,6 @@
 /** Puts a sandbox together: store, data set, keys, server. Embedded, started or in a test, it is the same thing. */
+
+import type { DialectName } from '../contract/sandbox-faults.ts';
 import type { Host } from '../host.ts';
 import type { Cents } from '../money.ts';
 import { Secret } from '../secret.ts';
@@ -7,8 +9,11 @@ import { type ClockRow, REAL_CLOCK, sandboxNow, setClock } from './clock.ts';
 import { loadDataSet } from './data/load.ts';
 import { type Courier, courier } from './delivery/courier.ts';
 import type { DeliveryWishes } from './delivery/parts.ts';
+import { Speech } from './dialects/speech.ts';
+import { deliveryFaults } from './faults/delivery-faults.ts';
 import { ADMIN_HANDLERS, HANDLERS } from './handlers/table.ts';
 import { type IsRunning, isOwnerGone, ownerName } from './owner.ts';
+import { RequestLog } from './request-log.ts';
 import { RequestNumbers } from './request-numbers.ts';
 import { TIMER_ACTIONS } from './rules/timed.ts';
 import { type Place, type RunningServer, serve } from './server.ts';
@@ -37,6 +42,7 @@ export interface Plan {
   /** Set when given, also in a store that exists. */
   readonly clock?: ClockRow | undefined;
   readonly rateLimits: boolean;
+  readonly dialect?: DialectName | undefined;
   /** Sent from the start on, or only when asked to. */
   readonly deliveries: DeliveryWishes & { readonly live: boolean };
   /** Secret of subscriptions that name none. */
@@ -51,6 +57,8 @@ export interface Assembled {
   readonly adminToken: Secret;
   /** Sends what is due; see run.ts. */
   readonly deliver: Courier['deliver'];
+  /** The dialect it speaks. */
+  readonly speech: Speech;
   /** Ends the server, then what is sent, then the store. */
   stop(): Promise<void>;
 }
@@ -73,7 +81,7 @@ export async function assemble(plan: Plan): Promise<Assembled> {
       await store.write(sql => setClock(sql, ACCOUNT, clock));
     }
     const base = partsFor(plan, store);
-    const sending = courier(base, plan.deliveries);
+    const sending = courier(base, { ...plan.deliveries, faults: plan.deliveries.faults ?? deliveryFaults });
     const parts = plan.deliveries.live ? { ...base, courier: sending } : base;
     const server = await serve(parts, plan.place).catch(async (error: unknown) => {
       await sending.stop();
@@ -81,10 +89,18 @@ export async function assemble(plan: Plan): Promise<Assembled> {
     });
     const stop = async () => {
       await server.stop();
+      await parts.requestLog.flush(parts).catch(onFault);
       await sending.stop();
       await store.close();
     };
-    return { server, key: parts.key, adminToken: parts.adminToken, deliver: sending.deliver, stop };
+    return {
+      server,
+      key: parts.key,
+      adminToken: parts.adminToken,
+      deliver: sending.deliver,
+      speech: parts.speech,
+      stop,
+    };
   } catch (error) {
     await store.close();
     throw error;
@@ -92,7 +108,7 @@ export async function assemble(plan: Plan): Promise<Assembled> {
 }
 
 function partsFor(
-  { host, rateLimits, webhookSecret, version, onFault }: Plan,
+  { host, rateLimits, dialect, webhookSecret, version, onFault }: Plan,
   store: ServiceParts['store'],
 ): ServiceParts {
   const owner = ownerName(host.pid);
@@ -111,6 +127,8 @@ function partsFor(
     isGone: other => isOwnerGone(other, owner, host.isRunning),
     rateLimits,
     requestNumbers: new RequestNumbers(),
+    speech: new Speech(dialect),
+    requestLog: new RequestLog(),
     webhookSecret,
     version,
     onFault,

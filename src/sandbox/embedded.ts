@@ -2,6 +2,7 @@
 import type { Host } from '../host.ts';
 import type { Secret } from '../secret.ts';
 import { type Assembled, assemble, randomSeed } from './assemble.ts';
+import { dialectNamed } from './dialects/speech.ts';
 import type { IsRunning } from './owner.ts';
 import { privateFolder } from './private-place.ts';
 import { socketFolder, socketPlace, storeFile, storeFolder } from './socket-place.ts';
@@ -15,6 +16,8 @@ export interface EmbeddedSandbox {
   readonly adminToken: Secret;
   /** Sends deliveries that are due, until idle or until a signal; nothing else sends them here. */
   readonly deliver: Assembled['deliver'];
+  /** False when it speaks a dialect that ignores idempotency keys. */
+  readonly honoursKeys: boolean;
   /** Finishes running requests, closes the store, removes the socket. */
   stop(): Promise<void>;
 }
@@ -26,19 +29,23 @@ export interface EmbeddedOptions {
   readonly onFault?: (error: unknown) => void;
   /** Tells whether a pid is taken, for systems without /proc. */
   readonly isRunning?: IsRunning;
+  /** Name of the dialect it speaks; the usual one when left out or empty. */
+  readonly dialect?: string | undefined;
 }
 
 /**
  * Opens the store in the data folder, made and filled with `demo` on first use, and serves it. Any number of processes
- * may do so at once. Throws `check_failed` for a store that cannot be used, `guarded` for unsafe folders.
+ * may do so at once. Throws `check_failed` for a store that cannot be used, `guarded` for unsafe folders, `usage` for
+ * a dialect that is none.
  */
 export async function openEmbedded(
   host: Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform'>,
-  { version, isRunning, onFault = () => undefined }: EmbeddedOptions,
+  { version, isRunning, dialect, onFault = () => undefined }: EmbeddedOptions,
 ): Promise<EmbeddedSandbox> {
+  const spoken = dialect ? dialectNamed(dialect) : undefined;
   await privateFolder(storeFolder(host.folders.data), host.platform);
   const place = await socketPlace(host, socketFolder(host.folders.runtime));
-  const { server, key, adminToken, deliver, stop } = await assemble({
+  const { server, key, adminToken, deliver, speech, stop } = await assemble({
     host: { ...host, isRunning },
     path: storeFile(host.folders.data),
     place,
@@ -46,6 +53,7 @@ export async function openEmbedded(
     ids: 'derived',
     data: 'demo',
     rateLimits: true,
+    dialect: spoken,
     deliveries: { live: false },
     version,
     onFault,
@@ -60,6 +68,9 @@ export async function openEmbedded(
     key,
     adminToken,
     deliver,
+    get honoursKeys() {
+      return speech.facts.honours_keys;
+    },
     stop: async () => {
       await tidied;
       await stop();

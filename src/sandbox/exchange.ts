@@ -1,28 +1,37 @@
 /** One request to one answer, in the order of A-115: route, method, key, rate limit, size and type, and so on. */
 import type { IncomingMessage } from 'node:http';
 import { HEADERS } from '../contract/envelopes.ts';
-import { type Answer, errorAnswer, refusalAnswer, refusedAnswer, withAllowance } from './answer.ts';
+import { OPERATIONS } from '../contract/operations.ts';
+import { type Answer, errorAnswer, refusalAnswer, refusedAnswer, replyAnswer, withAllowance } from './answer.ts';
+import { type Ask, honouredKey, type Keying, scopeOf } from './ask.ts';
 import { type Authorize, authorizerOf } from './authorize.ts';
 import { Gone, readBody } from './body.ts';
 import { idOf } from './chance.ts';
+import { FAULT_HEADER, faultInHeader } from './faults/header.ts';
+import { type Strike, struckAnswer } from './faults/strike.ts';
 import { turnedAway } from './gate.ts';
 import { Refused } from './handler.ts';
 import { fingerprintOf } from './idempotency.ts';
 import type { Allowance } from './limits.ts';
-import { type Ask, honouredKey, type Keying, perform, scopeOf } from './perform.ts';
+import { wireCard } from './objects.ts';
+import { perform } from './perform.ts';
 import { findRoute, queryValues, type Route, routesOf, surfaceOf } from './routing.ts';
 import type { ServiceParts } from './service.ts';
+import { cardById } from './store/cards.ts';
 import { StoreBroken } from './store/faults.ts';
 import { StoreBusy } from './store/sql.ts';
 
 export interface Exchanged {
   readonly answer: Answer;
   readonly requestId: string;
+  /** What becomes of the connection on the way, when a fault meets the request. */
+  readonly strike?: Strike | undefined;
 }
 
 interface Progress {
   requestId: string | undefined;
   allowance: Allowance | undefined;
+  strike?: Strike | undefined;
 }
 
 interface Target {
@@ -35,14 +44,16 @@ interface Target {
 /** Answers requests; `hosts` are the names this server goes by. Rejects only when no answer may be given. */
 export class Exchange {
   readonly #parts: ServiceParts;
-  readonly #routes = routesOf();
+  #routes: { readonly of: string; readonly routes: readonly Route[] } | undefined;
   readonly #authorize: Readonly<Record<Route['surface'], Authorize>>;
   /** Scope and fingerprint of the requests this process is working on; others of the same key wait (A-96). */
   readonly #underWay = new Map<string, string>();
   hosts: readonly string[] = [];
+  readonly #stopping: AbortSignal;
 
-  constructor(parts: ServiceParts) {
+  constructor(parts: ServiceParts, stopping: AbortSignal) {
     this.#parts = parts;
+    this.#stopping = stopping;
     this.#authorize = { service: authorizerOf(parts.key), admin: authorizerOf(parts.adminToken) };
   }
 
@@ -52,7 +63,13 @@ export class Exchange {
     const answer = turned
       ? errorAnswer(turned, this.#named(progress))
       : await this.#served(request, progress).catch((error: unknown) => this.#failed(error, progress));
-    return { answer: withAllowance(answer, progress.allowance), requestId: this.#named(progress) };
+    const { strike } = progress;
+    const bare = this.#parts.speech.dialect.bareHeaders === true;
+    return {
+      answer: bare ? answer : withAllowance(answer, progress.allowance),
+      requestId: this.#named(progress),
+      ...(strike && { strike }),
+    };
   }
 
   async #served(request: IncomingMessage, progress: Progress): Promise<Answer> {
@@ -63,21 +80,49 @@ export class Exchange {
     const { keyed } = ask;
     if (keyed !== undefined && keyed.rival === undefined) this.#underWay.set(keyed.scope, keyed.fingerprint);
     try {
-      const { answer } = await perform(this.#parts, ask, ({ requestId, allowance }) => {
+      const { answer, strike } = await perform(this.#parts, ask, ({ requestId, allowance }) => {
         Object.assign(progress, { requestId, allowance });
       });
-      return answer;
+      progress.strike = strike;
+      const spoken = answer && (await this.#spoken(ask, answer));
+      if (strike !== undefined) return struckAnswer(strike, spoken, this.#named(progress));
+      if (spoken === undefined) throw new Error(`${ask.route.name} has no answer`);
+      return spoken;
     } finally {
       if (keyed !== undefined && keyed.rival === undefined) this.#underWay.delete(keyed.scope);
     }
   }
 
+  /** As the dialect of this server has it. */
+  async #spoken({ route, params }: Ask, answer: Answer): Promise<Answer> {
+    const { speech, store, account } = this.#parts;
+    const { speak, bareHeaders } = speech.dialect;
+    if (route.surface === 'admin' || (speak === undefined && bareHeaders === undefined)) return answer;
+    const readCard = async (id: string) => {
+      const card = await store.read(sql => cardById(sql, account, id));
+      return card === undefined ? answer : replyAnswer(OPERATIONS['cards.get'], wireCard(card));
+    };
+    return speech.spoken({ operation: route.name, row: route.row, answer, params, readCard });
+  }
+
   async #asked(request: IncomingMessage, { route, params, path, query }: Target): Promise<Ask> {
-    const values = { route, params, path, query: queryValues(route.row.query ?? {}, query) };
+    const { headers } = request;
+    const header = headers[HEADERS.idempotency_key.name.toLowerCase()];
+    const keySent = typeof header === 'string' ? header : undefined;
+    const isService = route.surface === 'service';
+    const values = {
+      route,
+      params,
+      path,
+      query: queryValues(route.row.query ?? {}, query),
+      keySent,
+      keyLast4: String(headers.authorization).slice(-4),
+      fault: isService ? faultInHeader(headers[FAULT_HEADER]) : undefined,
+      stopping: this.#stopping,
+    };
     try {
       const body = await readBody(request);
-      const header = request.headers[HEADERS.idempotency_key.name.toLowerCase()];
-      const key = honouredKey(route, typeof header === 'string' ? header : undefined);
+      const key = honouredKey(route, this.#parts.speech.dialect.ignoresKeys ? undefined : keySent);
       return { ...values, body, keyed: key === undefined ? undefined : this.#keying(values, key, body) };
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -95,7 +140,9 @@ export class Exchange {
   /** The route, or the error that says why there is none; a missing or wrong key comes before neither (A-115). */
   #target(request: IncomingMessage): Target | Parameters<typeof errorAnswer>[0] {
     const [path = '', query = ''] = split(request.url ?? '');
-    const found = findRoute(this.#routes, request.method ?? '', path);
+    const { name, dialect } = this.#parts.speech;
+    if (this.#routes?.of !== name) this.#routes = { of: name, routes: routesOf(dialect.paths) };
+    const found = findRoute(this.#routes.routes, request.method ?? '', path);
     if (found.kind === 'route') {
       return { route: found.route, params: found.params, path, query: new URLSearchParams(query) };
     }

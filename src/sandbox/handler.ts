@@ -9,7 +9,7 @@ import type { Sql } from './store/sql.ts';
 /** Chance of the sandbox: fixed by the seed, so that the same calls give the same ids, numbers and codes. */
 export interface Chance {
   /** `card_` + 24 lowercase base32 characters, or counted (`card_1`) in tests. Never given out twice. */
-  id(kind: 'card' | 'bin' | 'txn' | 'dep' | 'tds' | 'wh' | 'evt' | 'dlv' | 'req'): Promise<string>;
+  id(kind: 'card' | 'bin' | 'txn' | 'dep' | 'tds' | 'wh' | 'evt' | 'dlv' | 'req' | 'flt'): Promise<string>;
   /** A number of `count` digits as text, for card numbers, CVVs and codes. */
   digits(purpose: string, count: number): Promise<string>;
   /** `whsec_` + 32 bytes base64url (A-72); a sandbox may have one that every new subscription begins with. */
@@ -44,13 +44,13 @@ export interface AdminCall<Row extends Operation> extends Call<Row> {
   readonly real: number;
 }
 
-/** Operations of the admin surface that take many transactions, see advance.ts. */
-export type SteeringName = 'clock.advance';
+/** Operations of the admin surface that take many transactions, or concern the server itself; see steering.ts. */
+export type SteeringName = 'clock.advance' | 'requests' | 'requests.verify' | 'dialect.show' | 'dialect.set';
 /** One handler for each other operation of the admin surface; replies may leave out what does not apply. */
 export type AdminHandlers = {
   readonly [N in Exclude<AdminName, SteeringName>]: (
     call: AdminCall<AdminOperations[N]>,
-  ) => Promise<AdminOperations[N]['returns']['kind'] extends 'page' ? ReplyOf<AdminOperations[N]> : Fields>;
+  ) => Promise<AdminOperations[N]['returns']['kind'] extends 'page' | 'list' ? ReplyOf<AdminOperations[N]> : Fields>;
 };
 type Fields = Readonly<Record<string, unknown>>;
 

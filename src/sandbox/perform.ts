@@ -2,55 +2,39 @@
  * Carries out one routed request in one transaction: who asks how often, its name, its idempotency record, its effect.
  * All of it commits together and is answered after, so that a request costs one sync, shared with its turn's others.
  */
-import { shapeProblem } from '../contract/check.ts';
 import type { Shape } from '../contract/field.ts';
-import { LIMITS } from '../contract/limits.ts';
-import { centsOf } from '../money.ts';
 import { type Admitted, admit, isPlainRead } from './admission.ts';
 import { type Answer, isStored, refusedAnswer, replayed, replyAnswer } from './answer.ts';
-import type { Call } from './handler.ts';
-import { Refused } from './handler.ts';
+import { type Ask, bodyOf, type Fields, type Keying, type Passed, problemOf, refuseProblem, withCents } from './ask.ts';
+import { Gone } from './body.ts';
+import { strikeOf } from './faults/rules.ts';
+import { type Strike, waitBefore } from './faults/strike.ts';
+import { type Call, Refused } from './handler.ts';
 import { type Claim, claim, finish, LeaseLost, release } from './idempotency.ts';
 import type { Allowance } from './limits.ts';
-import type { Route } from './routing.ts';
+import { logRequest, requestRow } from './request-log.ts';
 import { catchUp, type ServiceParts, surroundings } from './service.ts';
 import type { Steering } from './steering.ts';
 import { isBusy, losesAll } from './store/faults.ts';
 import type { Sql } from './store/sql.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
 type AnyHandler = (call: Call<never>) => Promise<unknown>;
-
-export interface Ask {
-  readonly route: Route;
-  readonly path: string;
-  readonly params: Fields;
-  readonly query: Fields;
-  /** Fields of the body, or why there are none: said after the request was counted (A-115). */
-  readonly body: Fields | Refused;
-  /** Set where the request has a key that is honoured (A-90). */
-  readonly keyed: Keying | undefined;
-}
-
-/** The idempotency record a request belongs to. */
-export interface Keying {
-  readonly scope: string;
-  readonly fingerprint: string;
-  /** Fingerprint of a request under the same key that this process is still working on. */
-  readonly rival: string | undefined;
-}
 
 export interface Performed {
   readonly requestId: string;
   readonly allowance: Allowance | undefined;
-  readonly answer: Answer;
+  /** Missing where a fault kept the work from happening. */
+  readonly answer?: Answer | undefined;
+  readonly strike?: Strike | undefined;
 }
 
 /** What was carried out, with an error nobody expected instead of its answer. */
-interface Tried extends Pick<Performed, 'requestId' | 'allowance'> {
-  readonly answer?: Answer;
+interface Tried extends Performed {
   readonly fault?: unknown;
 }
+
+/** Why nothing was done yet. */
+type Put = 'something is due' | 'faults are to be counted';
 
 /**
  * Throws `StoreBusy` when nothing happened, and `told` errors nobody expected: their effect is undone, the request
@@ -62,44 +46,82 @@ export async function perform(parts: ServiceParts, ask: Ask, told: (tried: Tried
     await catchUp(parts);
     tried = await once(parts, ask, false);
   }
-  if (tried === 'something is due') throw new Error('timers are due that were just fired');
+  if (typeof tried === 'string') throw new Error(`${tried}, after that was done`);
   told(tried);
-  const { requestId, allowance } = tried;
+  const { requestId, allowance, strike } = tried;
   if ('fault' in tried) throw tried.fault;
+  if (ask.route.name === 'reset') {
+    parts.requestLog.forget();
+    parts.requestNumbers.forget();
+  }
+  if (tried.answer !== undefined) return tried;
+  if (strike !== undefined) return afterWait(parts, { ...ask, passed: { requestId, allowance, strike } }, told);
   const steer = steeringOf(parts, ask);
-  if (tried.answer !== undefined) return { requestId, allowance, answer: tried.answer };
   if (steer === undefined) throw new Error(`${ask.route.name} was not carried out`);
-  return { requestId, allowance, answer: replyAnswer(ask.route.row, await steer(parts, bodyOf(ask) as never)) };
+  const input = { ...ask.params, ...ask.query, ...bodyOf(ask) };
+  return { requestId, allowance, answer: replyAnswer(ask.route.row, await steer(parts, input as never)) };
 }
 
-async function once(parts: ServiceParts, ask: Ask, heedsTimers: boolean): Promise<Tried | 'something is due'> {
+/** Held up and then carried out, although the caller may be gone by then; or not carried out at all. */
+async function afterWait(
+  parts: ServiceParts,
+  ask: Ask & { readonly passed: Passed },
+  told: (tried: Tried) => void,
+): Promise<Performed> {
+  const ms = waitBefore(ask.passed.strike);
+  if (ms === undefined) return ask.passed;
+  await parts.clock.sleep(ms, ask.stopping).catch((reason: unknown) => {
+    throw ask.stopping.aborted ? new Gone('the server stops') : reason;
+  });
+  return { ...(await perform(parts, ask, told)), strike: ask.passed.strike };
+}
+
+async function once(parts: ServiceParts, ask: Ask, heedsTimers: boolean): Promise<Tried | Put> {
   const { store, requestNumbers } = parts;
-  if (isPlainRead(parts, ask.route)) {
-    const number = await requestNumbers.next(parts);
-    return store.read(sql => worked(parts, sql, { ask, heedsTimers, number }));
+  if (!isPlainRead(parts, ask.route)) {
+    return store.write(sql => worked(parts, sql, { ask, heedsTimers, number: undefined, access: 'write' }));
   }
-  return store.write(sql => worked(parts, sql, { ask, heedsTimers, number: undefined }));
+  const number = await requestNumbers.next(parts);
+  const read = await store.read(sql => worked(parts, sql, { ask, heedsTimers, number, access: 'read' }));
+  if (read !== 'faults are to be counted') return read;
+  return store.write(sql => worked(parts, sql, { ask, heedsTimers, number, access: 'write' }));
 }
 
 interface Work {
   readonly ask: Ask;
   readonly heedsTimers: boolean;
   readonly number: number | undefined;
+  readonly access: 'read' | 'write';
 }
 
-async function worked(
-  parts: ServiceParts,
-  sql: Sql,
-  { ask, heedsTimers, number }: Work,
-): Promise<Tried | 'something is due'> {
-  const admitted = await admit(parts, sql, { route: ask.route, scope: ask.keyed?.scope, heedsTimers, number });
+async function worked(parts: ServiceParts, sql: Sql, { ask, heedsTimers, number, access }: Work): Promise<Tried | Put> {
+  const { account } = parts;
+  const { route, passed } = ask;
+  const admitted = await admit(parts, sql, { route, scope: ask.keyed?.scope, heedsTimers, number, passed });
   if (admitted === 'something is due') return admitted;
-  const { requestId, allowance } = admitted;
-  if (allowance?.retryAfter !== undefined) {
-    const refused = new Refused('rate_limited', `At most ${allowance.limit} such requests a minute.`);
-    return { requestId, allowance, answer: refusedAnswer(refused, requestId) };
+  const { requestId, allowance, now, hasFaults } = admitted;
+  const isLimited = allowance?.retryAfter !== undefined && passed === undefined;
+  if (hasFaults && access === 'read') return 'faults are to be counted';
+  const meets = !isLimited && passed === undefined && (hasFaults || ask.fault !== undefined);
+  const strike = meets ? await strikeOf(sql, { account, ask, now, requestId }) : undefined;
+  const tried = { requestId, allowance, ...(strike && { strike }) };
+  // Logged when it is over.
+  if (strike !== undefined && waitBefore(strike) !== undefined) return tried;
+  const outcome = isLimited
+    ? { answer: refusedAnswer(tooMany(allowance), requestId) }
+    : strike?.phase === 'before'
+      ? {}
+      : await attended(parts, sql, { ask, admitted });
+  if (route.surface === 'service') {
+    const row = requestRow(ask, { requestId, now, answer: outcome.answer, strike: strike ?? passed?.strike });
+    if (access === 'write') await logRequest(sql, account, row);
+    else parts.requestLog.keep(row);
   }
-  return { requestId, allowance, ...(await attended(parts, sql, { ask, admitted })) };
+  return { ...tried, ...outcome };
+}
+
+function tooMany({ limit }: Allowance): Refused {
+  return new Refused('rate_limited', `At most ${limit} such requests a minute.`);
 }
 
 interface Admission {
@@ -192,16 +214,21 @@ async function carriedOut(
   { ask, admitted, idKey }: Admission & { readonly idKey?: string },
 ): Promise<Answer> {
   const { surface, name, row } = ask.route;
-  const table = (surface === 'admin' ? parts.adminHandlers : parts.handlers) as unknown as Record<string, AnyHandler>;
-  const handler = table[name];
+  const { dialect } = parts.speech;
+  const isAdmin = surface === 'admin';
+  const [usual, others] = isAdmin ? [parts.adminHandlers, dialect.adminHandlers] : [parts.handlers, dialect.handlers];
+  const handler = handlerIn(others, name) ?? handlerIn(usual, name);
   if (handler === undefined) throw new Error(`no handler for ${name}`);
   const input = { ...ask.params, ...ask.query, ...withCents(row.body ?? {}, bodyOf(ask)) };
   const call = { ...surroundings(parts, sql, { ...admitted, key: idKey }), input };
   const reply = await handler(call as unknown as Call<never>);
-  return replyAnswer(
-    row,
-    surface === 'admin' ? { ...(reply as Fields), ...factsFor(row.returns.shape, parts) } : reply,
-  );
+  if (isAdmin) return replyAnswer(row, { ...(reply as Fields), ...factsFor(row.returns.shape, parts) });
+  const told = dialect.reply === undefined ? reply : await dialect.reply(call, name, reply);
+  return replyAnswer(row, told);
+}
+
+function handlerIn(table: object | undefined, name: string): AnyHandler | undefined {
+  return (table as Readonly<Record<string, AnyHandler>> | undefined)?.[name];
 }
 
 function steeringOf({ steering }: ServiceParts, { route }: Ask) {
@@ -214,50 +241,6 @@ function factsFor(shape: Shape, { version, store }: ServiceParts): Fields {
     ...(Object.hasOwn(shape, 'version') && { version }),
     ...(Object.hasOwn(shape, 'store') && { store: store.path }),
   };
-}
-
-/** JSON numbers of USD become integer cents here and nowhere else. */
-function withCents(shape: Shape, body: Fields): Fields {
-  const converted = Object.entries(body).map(([name, value]) => {
-    const isMoney = Object.hasOwn(shape, name) && shape[name]?.kind === 'money' && typeof value === 'number';
-    return [name, isMoney ? centsOf(value) : value];
-  });
-  return Object.fromEntries(converted);
-}
-
-/** Throws when the body could not be read. */
-function bodyOf({ body }: Ask): Fields {
-  if (body instanceof Refused) throw body;
-  return body;
-}
-
-function problemOf({ route: { row }, params, query, body }: Ask): Refused | undefined {
-  if (body instanceof Refused) return body;
-  const problem =
-    shapeProblem(row.params ?? {}, params) ??
-    shapeProblem(row.query ?? {}, query) ??
-    shapeProblem(row.body ?? {}, body);
-  return problem && new Refused('invalid_request', `${problem.field}: ${problem.text}`);
-}
-
-function refuseProblem(ask: Ask): void {
-  const problem = problemOf(ask);
-  if (problem !== undefined) throw problem;
-}
-
-/** The key a request is to be kept under; undefined where none is honoured. Throws `invalid_request` (A-98). */
-export function honouredKey(route: Route, header: string | undefined): string | undefined {
-  if (header === undefined || route.surface === 'admin' || route.row.method !== 'POST') return undefined;
-  if (/^[\x20-\x7e]+$/.test(header) && header.length <= LIMITS.idempotencyKey.max) return header;
-  throw new Refused(
-    'invalid_request',
-    `An idempotency key has 1 to ${LIMITS.idempotencyKey.max} printable ASCII characters.`,
-  );
-}
-
-/** A-91: the account is part of the record's key already. */
-export function scopeOf({ route, path }: Pick<Ask, 'route' | 'path'>, key: string): string {
-  return `${route.row.method} ${path} ${key}`;
 }
 
 function inProgress(): Refused {

@@ -1,6 +1,6 @@
 /** From method and path to the row of the contract; routes are derived from the tables, nothing is typed twice. */
 import type { AnyField, Shape } from '../contract/field.ts';
-import type { Operation } from '../contract/operation.ts';
+import type { Method, Operation } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { ADMIN_OPERATIONS, ADMIN_PATH } from '../contract/sandbox-admin.ts';
 
@@ -19,9 +19,12 @@ export type Found =
   | { readonly kind: 'method'; readonly allowed: readonly string[] }
   | { readonly kind: 'nothing' };
 
-export function routesOf(): readonly Route[] {
+/** Routes some dialect has in place of those of the contract. */
+export type OtherPaths = Readonly<Record<string, { readonly method?: Method; readonly path: `/${string}` }>>;
+
+export function routesOf(others: OtherPaths = {}): readonly Route[] {
   return [
-    ...Object.entries(OPERATIONS).map(([name, row]) => route('service', name, row)),
+    ...Object.entries(OPERATIONS).map(([name, row]) => route('service', name, { ...row, ...others[name] })),
     ...Object.entries(ADMIN_OPERATIONS).map(([name, row]) => route('admin', name, row)),
   ];
 }

@@ -5,6 +5,7 @@ import { CliError } from '../errors.ts';
 import { headersFor } from './answer.ts';
 import { Gone } from './body.ts';
 import { Exchange } from './exchange.ts';
+import { sendStruck } from './faults/send-struck.ts';
 import { codeOf } from './private-place.ts';
 import type { ServiceParts } from './service.ts';
 import { StoreBroken } from './store/faults.ts';
@@ -23,7 +24,8 @@ const MOST_CONNECTIONS = 256;
 
 /** Serves until stopped, or until a commit fails and nothing true can be said any more. Throws `unreachable`. */
 export async function serve(parts: ServiceParts, place: Place): Promise<RunningServer> {
-  const exchange = new Exchange(parts);
+  const stopping = new AbortController();
+  const exchange = new Exchange(parts, stopping.signal);
   const running = new Set<Promise<void>>();
   const server = createServer(TIMES, (request, response) => {
     const done = answerOne(request, response).catch((error: unknown) => {
@@ -36,9 +38,13 @@ export async function serve(parts: ServiceParts, place: Place): Promise<RunningS
     void done.finally(() => running.delete(done));
   });
   const answerOne = async (request: IncomingMessage, response: ServerResponse) => {
-    const { answer, requestId } = await exchange.answer(request);
+    const { answer, requestId, strike } = await exchange.answer(request);
+    // The caller may have left while the work was done.
+    if (response.closed) return;
     const handedOver = new Promise(resolve => response.once('close', resolve));
-    response.writeHead(answer.status, headersFor(answer, requestId)).end(answer.body);
+    const headers = headersFor(answer, requestId, parts.speech.dialect.bareHeaders);
+    if (strike === undefined) response.writeHead(answer.status, headers).end(answer.body);
+    else await sendStruck(strike, { response, answer, headers, clock: parts.clock, stopping: stopping.signal });
     // Until then stopping would cut the answer off.
     await handedOver;
   };
@@ -50,6 +56,8 @@ export async function serve(parts: ServiceParts, place: Place): Promise<RunningS
     origin: `http://${exchange.hosts[0]}`,
     stop: async () => {
       const closed = new Promise(resolve => server.close(resolve));
+      // What faults hold up is let go, and not carried out any more.
+      stopping.abort();
       server.closeIdleConnections();
       await Promise.all(running);
       server.closeAllConnections();

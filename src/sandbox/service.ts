@@ -6,8 +6,10 @@ import type { Admitted } from './admission.ts';
 import { chanceOf } from './chance.ts';
 import { sandboxNow } from './clock.ts';
 import type { Courier } from './delivery/courier.ts';
+import type { Speech } from './dialects/speech.ts';
 import type { AdminHandlers, Call, Handlers } from './handler.ts';
 import { recordEvent } from './outbox.ts';
+import type { RequestLog } from './request-log.ts';
 import type { RequestNumbers } from './request-numbers.ts';
 import type { Steering } from './steering.ts';
 import type { Sql, Store } from './store/sql.ts';
@@ -33,6 +35,9 @@ export interface ServiceParts {
   readonly isGone: (owner: string) => boolean;
   readonly rateLimits: boolean;
   readonly requestNumbers: RequestNumbers;
+  /** How this server speaks; see dialects/. */
+  readonly speech: Speech;
+  readonly requestLog: RequestLog;
   /** Secret of subscriptions that name none; generated when left out. */
   readonly webhookSecret?: Secret | undefined;
   /** Where deliveries are sent; without it they wait in their queue. */
@@ -43,10 +48,14 @@ export interface ServiceParts {
 }
 
 /** What a call needs beside its input, for one transaction. */
-export function surroundings({ account, webhookSecret }: ServiceParts, sql: Sql, about: Moment) {
+export function surroundings({ account, webhookSecret, speech }: ServiceParts, sql: Sql, about: Moment) {
   const { now, real, key, meta } = about;
   const chance = chanceOf({ sql, account, key, meta, webhookSecret });
-  const emit: Call<Operation>['emit'] = (event, data) => recordEvent({ sql, account, now, chance }, event, data);
+  const { eventData } = speech.dialect;
+  const emit: Call<Operation>['emit'] = async (event, data) => {
+    const told = eventData === undefined ? data : await eventData({ sql, account }, event, data);
+    await recordEvent({ sql, account, now, chance }, event, told);
+  };
   return { sql, account, now, real, chance, emit };
 }
 

@@ -7,6 +7,7 @@ import { Secret } from '../secret.ts';
 import { type Assembled, assemble, type SandboxHost } from './assemble.ts';
 import type { ClockRow } from './clock.ts';
 import type { DeliveryWishes } from './delivery/parts.ts';
+import { dialectNamed } from './dialects/speech.ts';
 import { libraryHost } from './library-host.ts';
 import { SERVICE_PATH } from './routing.ts';
 import { type SocketPlace, socketPlace } from './socket-place.ts';
@@ -28,6 +29,8 @@ export interface SandboxOptions {
   /** A frozen clock stands at an ISO 8601 time. */
   readonly clock?: { readonly mode: 'real' } | { readonly mode: 'frozen'; readonly at: string };
   readonly rateLimits?: boolean;
+  /** How it speaks, to meet other services than the usual one (ASSUMPTIONS, section 14). */
+  readonly dialect?: string | undefined;
   /** `sent` (the default) as they become due, or `queued` until `deliver` is called. */
   readonly deliveries?: 'sent' | 'queued';
   /** Where they may go and how long they wait; only this machine when left out. */
@@ -48,16 +51,19 @@ export interface RunningSandbox extends AsyncDisposable {
   readonly adminToken: Secret;
   /** Sends deliveries that are due: `deliver({ kind: 'idle', signal })` drains them. */
   readonly deliver: Assembled['deliver'];
+  /** False when it speaks a dialect that ignores idempotency keys. */
+  readonly honoursKeys: boolean;
   stop(): Promise<void>;
 }
 
-/** Throws `check_failed` for a store that cannot be used, `unreachable` for a taken port, `usage` for a bad time. */
+/** Throws `check_failed` for a store that cannot be used, `unreachable` for a taken port, `usage` for a bad time or dialect. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
   const host = options.host ?? libraryHost();
   const { store = 'memory', wallet } = options;
+  const dialect = options.dialect === undefined ? undefined : dialectNamed(options.dialect);
   if (store !== 'memory') await mkdir(dirname(store), { recursive: true, mode: 0o700 });
   const socket = options.listen === 'socket' ? await socketPlace(host, undefined) : undefined;
-  const { server, key, adminToken, deliver, stop } = await assemble({
+  const { server, key, adminToken, deliver, speech, stop } = await assemble({
     host,
     path: store,
     place: socket ?? { port: options.port ?? 0 },
@@ -67,6 +73,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     wallet: wallet === undefined ? undefined : toCents(wallet),
     clock: clockOf(options.clock),
     rateLimits: options.rateLimits ?? true,
+    dialect,
     deliveries: { ...options.delivery, live: options.deliveries !== 'queued' },
     webhookSecret: options.webhookSecret === undefined ? undefined : new Secret(options.webhookSecret),
     version: options.version ?? 'library',
@@ -86,6 +93,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     key,
     adminToken,
     deliver,
+    get honoursKeys() {
+      return speech.facts.honours_keys;
+    },
     stop: stopOnce,
     [Symbol.asyncDispose]: stopOnce,
   };

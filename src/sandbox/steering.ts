@@ -1,11 +1,25 @@
-/** Operations of the admin surface that take many transactions of their own. Every other is one, in a handler. */
+/**
+ * Operations of the admin surface that take many transactions of their own, or concern the server and not what it
+ * stores. Every other is one transaction, in a handler.
+ */
 
+import type { DialectName } from '../contract/sandbox-faults.ts';
 import { advanceClock } from './advance.ts';
 import type { Call, SteeringName } from './handler.ts';
+import { listRequests, verifyRequests } from './looking.ts';
 import type { ServiceParts } from './service.ts';
 
 export type Steering = {
   readonly [N in SteeringName]: (parts: ServiceParts, input: Call<never>['input']) => Promise<unknown>;
 };
 
-export const STEERING: Steering = { 'clock.advance': advanceClock };
+export const STEERING: Steering = {
+  'clock.advance': advanceClock,
+  requests: listRequests,
+  'requests.verify': verifyRequests,
+  'dialect.show': async ({ speech }) => speech.facts,
+  'dialect.set': async ({ speech }, { dialect }: { readonly dialect: DialectName }) => {
+    speech.use(dialect);
+    return speech.facts;
+  },
+};

@@ -55,8 +55,12 @@ export function ask(served: Served, { method = 'GET', path, headers = {}, body, 
       response.on('error', reject);
       response.on('end', () => {
         const answer = Buffer.concat(parts).toString('utf8');
-        const json = answer === '' ? undefined : JSON.parse(answer);
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: answer, json });
+        try {
+          const json = answer === '' ? undefined : JSON.parse(answer);
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text: answer, json });
+        } catch (error) {
+          reject(error);
+        }
       });
     });
     sent.end(text);

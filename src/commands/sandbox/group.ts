@@ -7,6 +7,11 @@ import { recoverDeliveries } from './deliveries/recover.ts';
 import { redeliver } from './deliveries/redeliver.ts';
 import { rotateSecret } from './deliveries/rotate.ts';
 import { sendExample } from './deliveries/send-example.ts';
+import { addFaults } from './faults/add.ts';
+import { clearFaults } from './faults/clear.ts';
+import { listFaults } from './faults/list.ts';
+import { removeFault } from './faults/remove.ts';
+import { sandboxRequests } from './requests.ts';
 import { resetSandbox } from './reset.ts';
 import { simulateAnswer } from './simulate/answer.ts';
 import { simulateAuthorize } from './simulate/authorize.ts';
@@ -48,4 +53,9 @@ export const SANDBOX_COMMANDS = [
   recoverDeliveries,
   sendExample,
   rotateSecret,
+  addFaults,
+  listFaults,
+  removeFault,
+  clearFaults,
+  sandboxRequests,
 ];

@@ -97,7 +97,7 @@ async function take(sql: Sql, parts: DeliveryParts, { row, webhook, now, real }:
   const token = Buffer.from(random.bytes(16)).toString('hex');
   await takeDelivery(sql, account, { id: row.id, lease: { owner, token, until: real + limits.lease } });
   await overtake(sql, account, row);
-  const body = await deliveryBody(sql, account, row.id);
+  const body = spoken(await deliveryBody(sql, account, row.id), parts);
   const attempt = row.attempt + 1;
   const secrets = secretsOf(webhook, now);
   const headers = headersFor(parts, { row, attempt, body, now, secrets });
@@ -110,6 +110,12 @@ async function take(sql: Sql, parts: DeliveryParts, { row, webhook, now, real }:
     error: 'the sender ended before it knew what came of this attempt',
   });
   return { row, attempt, token, letter: { url: webhook.url, headers, body }, secrets };
+}
+
+/** The bytes that go out: those of the event, or what a dialect makes of them, the same on every attempt. */
+function spoken(body: string, { speech }: DeliveryParts): string {
+  const payload = speech?.dialect.payload;
+  return payload === undefined ? body : JSON.stringify(payload(JSON.parse(body) as Readonly<Record<string, unknown>>));
 }
 
 /** The secret, and the one before it while both are valid. */
@@ -128,15 +134,16 @@ interface Addressed {
 
 /** Headers of A-75 and A-76. After a rotation the signatures of both secrets, separated by a comma. */
 function headersFor(
-  { version }: DeliveryParts,
+  { version, speech }: DeliveryParts,
   { row, attempt, body, now, secrets }: Addressed,
 ): Readonly<Record<string, string>> {
   const bytes = Buffer.from(body);
+  const signature = speech?.dialect.signature ?? { header: HEADERS.webhook_signature.name, prefix: '' };
   return {
     'Content-Type': 'application/json',
     'Content-Length': String(bytes.length),
     'User-Agent': `cardwright-sandbox/${version}`,
-    [HEADERS.webhook_signature.name]: secrets.map(secret => sign(bytes, secret)).join(','),
+    [signature.header]: secrets.map(secret => signature.prefix + sign(bytes, secret)).join(','),
     [HEADERS.webhook_id.name]: row.event_id,
     [HEADERS.webhook_attempt.name]: String(attempt),
     [HEADERS.webhook_timestamp.name]: String(Math.floor(now / 1000)),

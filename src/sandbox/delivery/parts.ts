@@ -1,6 +1,7 @@
 /** What sending needs, and what may be done to it from outside. */
 import type { EventName } from '../../contract/events.ts';
 import type { Clock, Randomness } from '../../host.ts';
+import type { Speech } from '../dialects/speech.ts';
 import type { Sql, Store } from '../store/sql.ts';
 import { type Resolve, systemResolve } from './address.ts';
 
@@ -55,6 +56,8 @@ export interface DeliveryParts {
   readonly faults: DeliveryFaults;
   readonly resolve: Resolve;
   readonly limits: DeliveryLimits;
+  /** How payloads and signatures are written. */
+  readonly speech?: Speech | undefined;
   /** Told about errors nobody expected. */
   readonly onFault: (error: unknown) => void;
 }

@@ -37,7 +37,7 @@ export function simulation<N extends Exclude<AdminName, SteeringName>>(
   };
 }
 
-async function balances({ sql, account }: Pick<Act, 'sql' | 'account'>, cardId: string | undefined) {
+export async function balances({ sql, account }: Pick<Act, 'sql' | 'account'>, cardId: string | undefined) {
   const card = cardId === undefined ? undefined : await cardById(sql, account, cardId);
   const wallet = (await walletOf(sql, account))?.balance ?? (0 as Cents);
   return {

@@ -8,6 +8,7 @@ import { listChallenges } from './challenges.ts';
 import { changeClock, showClock } from './clock.ts';
 import { createCard } from './create-card.ts';
 import { listDeliveries, recover, redeliver, rotate, sendExample } from './deliveries.ts';
+import { addFault, clearFaults, getFault, listFaults, removeFault } from './faults.ts';
 import { fundCard, withdrawFromCard } from './funding.ts';
 import {
   simulateAuthorize,
@@ -78,4 +79,9 @@ export const ADMIN_HANDLERS: AdminHandlers = {
   'deliveries.recover': recover,
   'deliveries.example': sendExample,
   'deliveries.rotate': rotate,
+  faults: listFaults,
+  'faults.get': getFault,
+  'faults.add': addFault,
+  'faults.remove': removeFault,
+  'faults.clear': clearFaults,
 };

@@ -62,3 +62,10 @@ export function openChallenges(
     ...ofCard,
   );
 }
+
+/** All of them, finished ones too, newest first; for the dialect that keeps them listed. */
+export const everyChallenge = (sql: Sql, account: string) =>
+  sql.all<ChallengeRow>(
+    `select ${COLUMNS} from challenges where account_id = ? order by created_at desc, id desc`,
+    account,
+  );

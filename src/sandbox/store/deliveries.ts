@@ -119,7 +119,10 @@ export function pageOfDeliveries(
   );
 }
 
-/** The first one of a subscription that may go now; where all wait to be overtaken, in the drawn order. */
+/**
+ * The first one of a subscription that may go now. Of those that were due at once the ones drawn to let fewer others
+ * pass go first: when every one of them waits to be overtaken, their order is still the drawn one.
+ */
 export const headOf = (
   sql: Sql,
   account: string,

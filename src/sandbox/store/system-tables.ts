@@ -117,6 +117,49 @@ export const SYSTEM_TABLES: readonly string[] = [
     hits integer not null,
     primary key (account_id, bucket, real_at)
   ) strict`,
+  // Rules of faults; `seen` and `struck` count in the transaction of what they met.
+  `create table faults (
+    account_id text not null,
+    id text not null,
+    position integer not null,
+    meets text not null check (meets in ('requests', 'deliveries')),
+    rule text not null,
+    times integer check (times > 0),
+    seen integer not null,
+    struck integer not null check (struck <= seen),
+    expires_at integer,
+    created_at integer not null,
+    primary key (account_id, id)
+  ) strict`,
+  'create index faults_active on faults (account_id, meets, position)',
+  // The newest requests to the service, without secrets.
+  `create table requests (
+    account_id text not null,
+    position integer not null,
+    request_id text not null,
+    at integer not null,
+    operation text not null,
+    method text not null,
+    path text not null,
+    status integer not null,
+    error text,
+    replayed integer not null check (replayed in (0, 1)),
+    fault text,
+    idempotency_key text,
+    card_id text,
+    body text,
+    primary key (account_id, position)
+  ) strict`,
+  // Settlements that wait until their card is unfrozen (dialect strict-freeze).
+  `create table waiting_settlements (
+    account_id text not null,
+    position integer not null,
+    authorization_id text not null,
+    card_id text not null,
+    amount integer not null check (amount > 0),
+    final integer not null check (final in (0, 1)),
+    primary key (account_id, position)
+  ) strict`,
 ];
 
 /** Emptied when a sandbox starts over. Rate counters stay: a reset is no way around a limit. */
@@ -129,4 +172,7 @@ export const CLEARED_TABLES = [
   'events',
   'deliveries',
   'attempts',
+  'faults',
+  'requests',
+  'waiting_settlements',
 ] as const;

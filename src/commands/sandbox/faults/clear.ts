@@ -1,0 +1,16 @@
+import { command } from '../../../cli/command.ts';
+import { runAdmin } from '../simulate/run-admin.ts';
+
+/** Removes every rule. */
+export const clearFaults = command({
+  path: 'sandbox faults clear',
+  summary: 'Remove all fault rules',
+  operation: 'faults.clear',
+  examples: [{ does: 'Everything works again', run: 'sandbox faults clear' }],
+  run: ctx => runAdmin(ctx, 'faults.clear', {}),
+  show: ({ removed }) => ({
+    noun: 'rule',
+    columns: [{ field: 'removed', title: 'REMOVED', kind: 'integer', priority: 1 }],
+    blocks: [{ kind: 'line', text: removed === 1 ? 'Removed 1 rule.' : `Removed ${removed} rules.` }],
+  }),
+});

@@ -1,0 +1,38 @@
+/** How fault rules are shown. */
+import { columnsOf } from '../../../cli/columns.ts';
+import { argument, OURS } from '../../../cli/flag.ts';
+import type { AdminOperations } from '../../../contract/calls.ts';
+import { text } from '../../../contract/field.ts';
+import type { ItemOf } from '../../../contract/operation.ts';
+import { FAULT } from '../../../contract/sandbox-faults.ts';
+
+export type FaultRule = ItemOf<AdminOperations['faults']>;
+
+export const fault = argument(text({ doc: 'Rule, as sandbox faults list names it.', basis: OURS }));
+
+export const FAULT_COLUMNS = [
+  ...columnsOf(FAULT, { id: { priority: 1 }, active: { priority: 2 } }),
+  { field: 'meets', title: 'MEETS', kind: 'text', priority: 1, shrink: true },
+  { field: 'does', title: 'DOES', kind: 'text', priority: 1, shrink: true },
+  ...columnsOf(FAULT, {
+    phase: { priority: 3 },
+    struck: { priority: 2 },
+    times: { title: 'OF', priority: 2 },
+    seen: { priority: 4 },
+    expires_at: { title: 'ENDS', priority: 5 },
+    created_at: { title: 'AGE', priority: 6, wideOnly: true },
+  }),
+] as const;
+
+/** With what it meets and what it does in one line each, for tables. */
+export function inWords(rule: FaultRule): FaultRule & { readonly meets: string; readonly does: string } {
+  const { kind, ...members } = rule.action as Readonly<Record<string, unknown>>;
+  return { ...rule, meets: pairs(rule.match) || 'everything', does: `${String(kind)} ${pairs(members)}`.trim() };
+}
+
+function pairs(values: object): string {
+  const shown = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+  return Object.entries(values)
+    .map(([name, value]) => `${name}=${shown(value)}`)
+    .join(' ');
+}

@@ -1,0 +1,17 @@
+import { command } from '../../../cli/command.ts';
+import { wholeListing } from '../../../cli/listing.ts';
+import { runAdmin } from '../simulate/run-admin.ts';
+import { FAULT_COLUMNS, inWords } from './columns.ts';
+
+/** Lists rules with how often each was met. */
+export const listFaults = command({
+  path: 'sandbox faults list',
+  summary: 'List fault rules with how often they happened',
+  operation: 'faults',
+  examples: [{ does: 'All rules', run: 'sandbox faults list' }],
+  async run(ctx) {
+    const { data, page } = await runAdmin(ctx, 'faults', {});
+    return wholeListing({ data: data.map(inWords), page }, { noun: 'rule' });
+  },
+  show: listing => ({ listing, noun: 'rule', columns: FAULT_COLUMNS }),
+});

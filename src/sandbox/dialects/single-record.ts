@@ -1,0 +1,34 @@
+/** `auth-single`: one changing transaction record a purchase, as some services have it (A-40). */
+import { LIMITS } from '../../contract/limits.ts';
+import { pageFacts } from '../handlers/paging.ts';
+import { wireTransaction } from '../objects.ts';
+import { inclusiveRange } from '../rules/dates.ts';
+import { type SingleRow, singleRecord, singleRecords } from '../store/single-records.ts';
+import type { Dialect } from './dialect.ts';
+
+export const AUTH_SINGLE: Dialect = {
+  changes: 'one changing transaction record a purchase',
+  handlers: {
+    async 'transactions.list'({ sql, account, input }) {
+      const { page = LIMITS.page.defaults } = input;
+      const limit = LIMITS.transactionsPageSize.defaults;
+      const filter = { card_id: input.card_id, type: input.type, ...inclusiveRange(input) };
+      const { rows, total } = await singleRecords(sql, account, { filter, limit, offset: (page - 1) * limit });
+      return { data: rows.map(shown), page: pageFacts(page, limit, total) };
+    },
+  },
+  async eventData({ sql, account }, event, data) {
+    const of = data['authorization_id'];
+    if (!event.startsWith('transaction.') || typeof of !== 'string') return data;
+    const row = await singleRecord(sql, account, of);
+    return row === undefined ? data : shown(row);
+  },
+};
+
+/** The amount is what the kind speaks of: authorized, settled or refunded. */
+function shown(row: SingleRow) {
+  const type = row.shown_type;
+  if (row.type !== 'authorization' || type === 'authorization') return wireTransaction(row);
+  const amount = type === 'refund' ? row.refunded : row.settled;
+  return wireTransaction({ ...row, type, amount, status: row.held > 0 ? 'pending' : 'completed' });
+}

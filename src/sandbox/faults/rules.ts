@@ -1,0 +1,77 @@
+/**
+ * Which rule meets a request. Rules are rows: matches are counted in the transaction that carries the request out,
+ * so that one process sets a rule, the next meets it, and a request that is undone was not counted.
+ */
+import type { FaultMatch, FaultRule, RequestAction } from '../../contract/fault-rule.ts';
+import type { Ask } from '../ask.ts';
+import { fractionOf, seedOf } from '../chance.ts';
+import { SERVICE_PATH } from '../routing.ts';
+import { activeFaults, countMatch, type FaultRow } from '../store/fault-rules.ts';
+import type { Sql } from '../store/sql.ts';
+import type { Strike } from './strike.ts';
+
+export interface Meeting {
+  readonly account: string;
+  readonly ask: Ask;
+  readonly now: number;
+  readonly requestId: string;
+}
+
+/** The first rule that strikes; the rules before it count their matches, those after it are not asked. */
+export async function strikeOf(sql: Sql, { account, ask, now, requestId }: Meeting): Promise<Strike | undefined> {
+  const phased = (phase: FaultRule['phase']) => (ask.route.row.method === 'GET' ? 'after_commit' : (phase ?? 'before'));
+  if (ask.fault !== undefined) {
+    const { phase, action } = ask.fault;
+    return { phase: phased(phase), action, source: `header ${requestId}` };
+  }
+  const rows = await activeFaults(sql, account, { meets: 'requests', now });
+  const struck = await firstStriking(sql, account, { rows, matches: match => meetsRequest(match, ask) });
+  if (struck === undefined) return undefined;
+  const { rule, source } = struck;
+  return { phase: phased(rule.phase), action: rule.action as RequestAction, source };
+}
+
+export interface Asked {
+  readonly rows: readonly FaultRow[];
+  readonly matches: (match: FaultMatch) => boolean;
+}
+
+/** Counts matches until one strikes. `source` fixes what that one leaves to chance. */
+export async function firstStriking(
+  sql: Sql,
+  account: string,
+  { rows, matches }: Asked,
+): Promise<{ readonly rule: FaultRule; readonly source: string } | undefined> {
+  for (const row of rows) {
+    const rule = JSON.parse(row.rule) as FaultRule;
+    const { match = {} } = rule;
+    if (!matches(match)) continue;
+    const seen = row.seen + 1;
+    const source = `${await seedOf(sql)} ${row.id} ${seen}`;
+    const { nth = 1, probability = 1 } = match;
+    const strikes = seen >= nth && fractionOf(`${source} probability`) < probability;
+    await countMatch(sql, account, { id: row.id, strikes });
+    if (strikes) return { rule, source };
+  }
+  return undefined;
+}
+
+function meetsRequest(match: FaultMatch, { route, path, params, query, body, keySent, keyLast4 }: Ask): boolean {
+  const { operation, method, card_id: card, key_last4: last4, key_prefix: prefix } = match;
+  const cards = [params, query, body].map(part => (part as Readonly<Record<string, unknown>>)['card_id']);
+  return (
+    (operation === undefined || operation === route.name) &&
+    (method === undefined || method === route.row.method) &&
+    (match.path === undefined || fitsTemplate(match.path, path.slice(SERVICE_PATH.length))) &&
+    (card === undefined || cards.includes(card)) &&
+    (last4 === undefined || last4 === keyLast4) &&
+    (prefix === undefined || keySent?.startsWith(prefix) === true)
+  );
+}
+
+/** `/cards/{card_id}/fund` against `/cards/card_1/fund`. */
+export function fitsTemplate(template: string, path: string): boolean {
+  const [wanted, given] = [template.split('/'), path.split('/')];
+  const fits = (part: string, index: number) => /^\{.*\}$/.test(part) || part === given[index];
+  return wanted.length === given.length && wanted.every(fits);
+}

@@ -1,0 +1,93 @@
+/** Statements on `requests`: what was asked of the service, without secrets, the newest of it. */
+import type { Sql, SqlValue } from './sql.ts';
+
+export interface RequestRow {
+  readonly request_id: string;
+  /** ms UTC on the clock of the sandbox. */
+  readonly at: number;
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly error: string | null;
+  readonly replayed: number;
+  readonly fault: string | null;
+  readonly idempotency_key: string | null;
+  readonly card_id: string | null;
+  /** JSON. */
+  readonly body: string | null;
+}
+
+export interface RequestFilter {
+  readonly operation?: string | undefined;
+  /** ms UTC. */
+  readonly since?: number | undefined;
+  readonly idempotency_key?: string | undefined;
+  readonly card_id?: string | undefined;
+  readonly status?: number | undefined;
+}
+
+/** Rows that are kept at least; at most `SLACK` more. */
+export const KEPT_REQUESTS = 1_000;
+const SLACK = 100;
+
+const COLUMNS = `request_id, at, operation, method, path, status, error, replayed, fault, idempotency_key, card_id, body`;
+
+export async function insertRequest(sql: Sql, account: string, row: RequestRow): Promise<void> {
+  const made = await sql.get<{ position: number }>(
+    `insert into requests (account_id, position, ${COLUMNS})
+     values (?, (select coalesce(max(position), 0) + 1 from requests where account_id = ?),
+       ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning position`,
+    account,
+    account,
+    row.request_id,
+    row.at,
+    row.operation,
+    row.method,
+    row.path,
+    row.status,
+    row.error,
+    row.replayed,
+    row.fault,
+    row.idempotency_key,
+    row.card_id,
+    row.body,
+  );
+  const position = made?.position ?? 0;
+  if (position % SLACK !== 0) return;
+  await sql.run('delete from requests where account_id = ? and position <= ?', account, position - KEPT_REQUESTS);
+}
+
+function filtered(account: string, filter: RequestFilter): { where: string; values: SqlValue[] } {
+  const wanted: readonly (readonly [string, SqlValue | undefined])[] = [
+    ['account_id = ?', account],
+    ['operation = ?', filter.operation],
+    ['at >= ?', filter.since],
+    ['idempotency_key = ?', filter.idempotency_key],
+    ['card_id = ?', filter.card_id],
+    ['status = ?', filter.status],
+  ];
+  const given = wanted.filter((entry): entry is readonly [string, SqlValue] => entry[1] !== undefined);
+  return { where: given.map(([text]) => text).join(' and '), values: given.map(([, value]) => value) };
+}
+
+export async function countRequests(sql: Sql, account: string, filter: RequestFilter): Promise<number> {
+  const { where, values } = filtered(account, filter);
+  const row = await sql.get<{ total: number }>(`select count(*) as total from requests where ${where}`, ...values);
+  return row?.total ?? 0;
+}
+
+/** Newest first. */
+export function pageOfRequests(
+  sql: Sql,
+  account: string,
+  { filter, limit, offset }: { filter: RequestFilter; limit: number; offset: number },
+): Promise<readonly RequestRow[]> {
+  const { where, values } = filtered(account, filter);
+  return sql.all<RequestRow>(
+    `select ${COLUMNS} from requests where ${where} order by position desc limit ? offset ?`,
+    ...values,
+    limit,
+    offset,
+  );
+}

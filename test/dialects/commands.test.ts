@@ -1,0 +1,61 @@
+/** The commands under the dialects that `npm test` promises; `commands.full.ts` has all of them. */
+import { describe, expect, it } from 'vitest';
+import type { DialectName } from '../../src/contract/sandbox-faults.ts';
+import { world } from '../support/world.ts';
+import { LINES, type Told, told } from './commands.ts';
+import { differing } from './compare.ts';
+
+const PROMISED: readonly DialectName[] = [
+  'minimal',
+  'envelope-more',
+  'envelope-wrapped',
+  'names-stripe',
+  'noop-200',
+  'keys-ignored',
+];
+
+let usual: Promise<readonly Told[]> | undefined;
+const asUsual = () => {
+  usual ??= told('default');
+  return usual;
+};
+
+it('the story does what it tells, as usual', async () => {
+  const all = await asUsual();
+  expect(all).toHaveLength(LINES.length);
+  const codes = all.map(({ facts }) => (facts as { code: number }).code);
+  // Enough of it succeeds, and enough is refused, for a comparison to mean something.
+  expect(codes.filter(code => code === 0).length).toBeGreaterThan(40);
+  expect(new Set(codes)).toEqual(new Set([0, 2, 5, 6, 9, 10]));
+});
+
+describe.each(PROMISED)('%s', dialect => {
+  it('tells a script the same', async () => {
+    await differing(dialect, await asUsual(), await told(dialect));
+  });
+});
+
+describe('what people read', () => {
+  it('a page that may not be the last says so', async () => {
+    await using here = await world({ dialect: 'minimal', data: 'demo', terminal: 80 });
+    expect((await here.run('cards list --per-page 5')).all).toContain('5 cards on this page.   All pages: --all');
+    await using more = await world({ dialect: 'envelope-more', data: 'demo', terminal: 80 });
+    expect((await more.run('cards list --per-page 5')).all).toContain('5 cards.   All pages: --all');
+  });
+
+  it('a transfer names its amount, whatever the answer leaves out', async () => {
+    for (const dialect of ['minimal', 'names-stripe']) {
+      await using here = await world({ dialect, terminal: 80 });
+      await here.run('cards create --bin bin_1 --amount 20 -q');
+      expect((await here.run('cards withdraw card_1 --amount 5.50')).all).toContain('Withdrew from card_1: $5.50.');
+      expect((await here.run('cards fund card_1 --amount 5')).all).toContain('Funded card_1: $5.00.');
+    }
+  });
+
+  it('a secret that was made and not shown is no secret one chose', async () => {
+    await using here = await world({ dialect: 'minimal', terminal: 80 });
+    const { all } = await here.run('webhooks create --url https://example.com/a --events *');
+    expect(all).toContain('not shown by the service');
+    expect(all).toContain('--secret-file');
+  });
+});

@@ -1,0 +1,50 @@
+/** Rules that meet deliveries: kept in the store, counted where a delivery is claimed. */
+import { expect, it } from 'vitest';
+import { receiver } from '../../support/receiver.ts';
+import { scene } from '../delivery/scene.ts';
+
+async function meets(action: object, more: object = {}) {
+  const inbox = await receiver();
+  const stage = await scene();
+  await stage.subscribe(inbox.url);
+  const added = await stage.admin('POST', '/faults', { action, ...more });
+  expect([added.status, added.json.phase]).toEqual([201, null]);
+  return { inbox, stage, rule: async () => (await stage.admin('GET', `/faults/${added.json.id}`)).json };
+}
+
+it('sends twice, as often as the rule says', async () => {
+  const { inbox, stage, rule } = await meets({ kind: 'duplicate_delivery' }, { times: 2 });
+  for (let nth = 0; nth < 3; nth += 1) await stage.event();
+  await stage.drain();
+  const ids = inbox.received.map(({ json }) => json.id as string);
+  expect([ids.length, new Set(ids).size]).toEqual([5, 3]);
+  expect(await rule()).toMatchObject({ active: false, struck: 2 });
+  await stage[Symbol.asyncDispose]();
+  await inbox[Symbol.asyncDispose]();
+});
+
+it('meets the event it names alone, and sends that one later', async () => {
+  const { inbox, stage } = await meets({ kind: 'delay_delivery', ms: 60_000 }, { match: { event: 'card.frozen' } });
+  await stage.event();
+  await stage.event();
+  await stage.drain();
+  expect(inbox.received.map(({ json }) => json.type)).toEqual(['card.unfrozen']);
+  await stage.admin('POST', '/clock/advance', { by: '1m' });
+  await stage.drain();
+  expect(inbox.received.map(({ json }) => json.type)).toEqual(['card.unfrozen', 'card.frozen']);
+  await stage[Symbol.asyncDispose]();
+  await inbox[Symbol.asyncDispose]();
+});
+
+it('lets later ones go first, and loses none', async () => {
+  const { inbox, stage } = await meets({ kind: 'reorder_deliveries', window: 3 });
+  for (let nth = 0; nth < 12; nth += 1) await stage.event();
+  await stage.drain();
+  const { json } = await stage.admin('GET', '/events');
+  const made = (json.data as { id: string; type: string }[]).filter(({ type }) => type !== 'card.created');
+  const came = inbox.received.map(received => received.json.id as string);
+  expect(came).not.toEqual(made.map(({ id }) => id));
+  expect(new Set(came)).toEqual(new Set(made.map(({ id }) => id)));
+  await stage[Symbol.asyncDispose]();
+  await inbox[Symbol.asyncDispose]();
+});
