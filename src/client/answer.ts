@@ -1,5 +1,5 @@
 /** A usable 2xx body as the result of its operation, checked against what was asked. */
-import { DETAILS } from '../contract/card.ts';
+import { DETAILS, FUNDING } from '../contract/card.ts';
 import type { Shape } from '../contract/field.ts';
 import type { ListPage } from '../contract/operation.ts';
 import type { Cents } from '../money.ts';
@@ -60,7 +60,14 @@ function decodeOne(asked: Asked, value: unknown): Decoded {
     return { ...reading, problems: [...reading.problems, ...against] };
   });
   const contradicts = single.problems.some(problem => contradictions.has(problem));
-  return { result: single.value, problems: single.problems, contradicts, warnings: single.warnings };
+  const result = shape === FUNDING ? withAsked(asked, single.value) : single.value;
+  return { result, problems: single.problems, contradicts, warnings: single.warnings };
+}
+
+/** Card and amount of a transfer, where the answer leaves out what was asked for anyway. */
+export function withAsked({ input }: Pick<Asked, 'input'>, value: Values): Values {
+  const { card_id: card = input['card_id'], amount = toUsd(input['amount'] as Cents) } = value;
+  return { ...value, card_id: card, amount };
 }
 
 function decodeList({ target }: Asked, value: unknown, headers: WireHeaders): Decoded {

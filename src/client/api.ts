@@ -14,13 +14,13 @@ import type {
 import { CliError } from '../errors.ts';
 import type { Clock, Environment, Randomness } from '../host.ts';
 import { Secret } from '../secret.ts';
-import type { Wire } from './attempt.ts';
+import type { Observed, Wire } from './attempt.ts';
 import { createBudget } from './budget.ts';
 import type { OutcomeClass } from './classify.ts';
 import { asDelivery, type Delivered, deliverParcel, undeliverable } from './deliver.ts';
 import { planRequest, type Target } from './encode.ts';
 import { type ArrivedPage, type Row, walkPages } from './pages.ts';
-import { createRedactor } from './redact.ts';
+import { createRedactor, type Redactor } from './redact.ts';
 import type { Wait } from './repeat.ts';
 import { createTransport, type Transport } from './transport.ts';
 
@@ -41,11 +41,17 @@ export interface ServiceSettings<T extends Table> {
   readonly random: Randomness;
   /** Total of one attempt in milliseconds; 30 s for reads and 75 s for writes when left out. */
   readonly timeoutMs?: number | undefined;
+  /** Shared with whoever prints what is said about these calls; one of its own when left out. */
+  readonly redactor?: Redactor | undefined;
   /** For the proxy variables. */
   readonly env: Environment;
   readonly signal?: AbortSignal | undefined;
   /** Request line, redacted headers, status and time, a line at a time. */
   readonly onDebug?: ((line: string) => void) | undefined;
+  /** Told what every answer shows beside its content. */
+  readonly onAnswer?: ((observed: Observed) => void) | undefined;
+  /** Certificates to trust in place of Node's own list. */
+  readonly authorities?: readonly string[] | undefined;
   /** Told about every pause before another attempt. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
   /** Each text once. */
@@ -183,10 +189,16 @@ function createCalls(settings: ServiceSettings<Table>) {
 }
 
 function createWire(settings: ServiceSettings<Table>, warn: (text: string) => void): Wire {
-  const { connection, clock, env, userAgent, timeoutMs, mode, onDebug } = settings;
+  const { connection, clock, env, userAgent, timeoutMs, mode, onDebug, onAnswer, authorities } = settings;
   const baseUrl = new URL(connection.baseUrl);
-  const transport: Transport = createTransport({ origin: baseUrl, socketPath: connection.socketPath, env, clock });
-  const redactor = createRedactor();
+  const transport: Transport = createTransport({
+    origin: baseUrl,
+    socketPath: connection.socketPath,
+    env,
+    clock,
+    authorities,
+  });
+  const redactor = settings.redactor ?? createRedactor();
   return {
     transport,
     baseUrl,
@@ -196,6 +208,7 @@ function createWire(settings: ServiceSettings<Table>, warn: (text: string) => vo
     timeoutMs,
     checkClock: mode !== 'sandbox',
     debug: onDebug,
+    observe: onAnswer,
     warn,
   };
 }

@@ -5,9 +5,10 @@ import type { Clock } from '../host.ts';
 import type { Secret } from '../secret.ts';
 import type { Asked } from './answer.ts';
 import { MAX_BYTES, MAX_LIST_BYTES } from './body.ts';
+import type { Certificate } from './connector.ts';
 import { startDeadline } from './deadline.ts';
 import { isWrite, keyHeader } from './encode.ts';
-import { headerWarnings } from './headers.ts';
+import { dateOf, headerWarnings } from './headers.ts';
 import { judge, type Verdict } from './judge.ts';
 import type { Redactor } from './redact.ts';
 import type { Exchange, Transport, WireRequest } from './transport.ts';
@@ -23,8 +24,18 @@ export interface Wire {
   /** The sandbox's clock is its own; no warning is due. */
   readonly checkClock: boolean;
   readonly debug: ((line: string) => void) | undefined;
+  readonly observe: ((observed: Observed) => void) | undefined;
   /** Says each text once. */
   readonly warn: (text: string) => void;
+}
+
+/** What an answer shows beside its content, for `doctor`. */
+export interface Observed {
+  readonly status: number;
+  readonly tookMs: number;
+  /** The service's clock, milliseconds since 1970 UTC. */
+  readonly dateMs: number | undefined;
+  readonly certificate: Certificate | undefined;
 }
 
 export interface Attempted extends Asked {
@@ -46,6 +57,9 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict
   const exchange = await wire.transport.exchange(request, deadline).finally(() => deadline.end());
   debugExchange(wire, exchange, deadline.elapsed());
   if (exchange.status !== undefined) {
+    const dateMs = dateOf(exchange.headers);
+    const certificate = wire.transport.certificate();
+    wire.observe?.({ status: exchange.status, tookMs: deadline.elapsed(), dateMs, certificate });
     const now = wire.checkClock ? wire.clock.now() : undefined;
     for (const warning of headerWarnings(exchange.headers, now)) wire.warn(warning);
   }

@@ -29,6 +29,11 @@ function httpDate(text: string | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
+/** The clock of who answered, undefined when it does not say. */
+export function dateOf(headers: WireHeaders): number | undefined {
+  return httpDate(headerText(headers, 'date'));
+}
+
 /** What the headers of an answer should be warned about, whatever its status. */
 export function headerWarnings(headers: WireHeaders, nowMs: number | undefined): string[] {
   const warnings: string[] = [];

@@ -3,10 +3,7 @@ import { DETAILS } from '../contract/card.ts';
 import type { Shape } from '../contract/field.ts';
 import { CHALLENGE, WEBHOOK_WITH_SECRET } from '../contract/resources.ts';
 import type { Secret } from '../secret.ts';
-
-const REDACTED = '[redacted]';
-/** Shorter texts would blank ordinary words and numbers. */
-const SHORTEST_KNOWN = 6;
+import { REDACTED, SHORTEST_KNOWN, withoutKnown, withoutShapes } from '../secret-shapes.ts';
 
 export interface Redactor {
   /** The text without anything that is or looks like a secret. */
@@ -14,12 +11,6 @@ export interface Redactor {
   /** A secret of this process that must never be printed. */
   learn(secret: Secret): void;
 }
-
-const SHAPED_LIKE_SECRETS: readonly [RegExp, string][] = [
-  [/\b(sk_(?:live|test)_)[A-Za-z0-9_-]+/g, `$1${REDACTED}`],
-  [/\b(whsec_)[A-Za-z0-9_+/=-]+/g, `$1${REDACTED}`],
-  [/\b(Bearer|Basic)\s+[^\s"',;]+/gi, `$1 ${REDACTED}`],
-];
 
 /** Every name, on the wire and of ours, of a field that holds a secret. Lower case. */
 export const SECRET_NAMES: ReadonlySet<string> = new Set(
@@ -33,7 +24,10 @@ function secretNames(shape: Shape): string[] {
   );
 }
 
-const MEMBER = new RegExp(`("(?:${[...SECRET_NAMES].join('|')})"\\s*:\\s*)("(?:[^"\\\\]|\\\\.)*"?|[^\\s,}\\]]+)`, 'gi');
+const MEMBER = new RegExp(
+  `("(?:${[...SECRET_NAMES].join('|')})"\\s*:\\s*)("(?:[^"\\\\\\n]|\\\\.)*"?|[^\\s,}\\]]+)`,
+  'gi',
+);
 
 /** Each service has one redactor, so that what one answer revealed is hidden in every later line. */
 export function createRedactor(): Redactor {
@@ -43,10 +37,7 @@ export function createRedactor(): Redactor {
       if (secret.expose().length >= SHORTEST_KNOWN) known.add(secret.expose());
     },
     text(text) {
-      let clean = text;
-      for (const secret of known) clean = clean.replaceAll(secret, REDACTED);
-      for (const [pattern, replacement] of SHAPED_LIKE_SECRETS) clean = clean.replace(pattern, replacement);
-      clean = clean.replace(MEMBER, `$1"${REDACTED}"`);
+      const clean = withoutShapes(withoutKnown(text, known)).replace(MEMBER, `$1"${REDACTED}"`);
       return clean.replace(/\b\d(?:[ -]?\d){12,18}\b/g, digits => (passesLuhn(digits) ? REDACTED : digits));
     },
   };

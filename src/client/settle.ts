@@ -3,7 +3,7 @@ import { FUNDING } from '../contract/card.ts';
 import type { CliError } from '../errors.ts';
 import { CliError as CliFailure } from '../errors.ts';
 import type { Clock, Randomness } from '../host.ts';
-import type { Asked } from './answer.ts';
+import { type Asked, withAsked } from './answer.ts';
 import { refusalNamed } from './error-body.ts';
 import type { Verdict } from './judge.ts';
 
@@ -81,11 +81,9 @@ async function readBalances(asked: Asked, verdict: Unverified, settling: Settlin
   const { card_id: cardId } = asked.input;
   const card = await readOr(accepted, () => settling.read('cards.get', { card_id: cardId }));
   const wallet = await readOr(accepted, () => settling.read('wallet.get', {}));
-  const { amount } = verdict.partial;
   return {
-    ...verdict.partial,
+    ...withAsked(asked, verdict.partial),
     card_id: cardId,
-    ...(amount !== undefined && { amount }),
     card_balance: card['balance'],
     wallet_balance: wallet['balance'],
   };

@@ -3,9 +3,17 @@
  * request a connection at a time; nothing is repeated, redirected, inflated or cached here.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
 import type { Client, Dispatcher } from 'undici';
 import type { Clock, Environment } from '../host.ts';
+import {
+  type Certificate,
+  type Closeable,
+  type Connector,
+  certificateOf,
+  hold,
+  onlyOnce,
+  throughProxy,
+} from './connector.ts';
 import { CONNECT_MS, type Deadline } from './deadline.ts';
 import { describeFailure, noteIssuer, TooLarge, type WireFailure } from './failure.ts';
 import { proxyFor } from './proxy.ts';
@@ -42,6 +50,8 @@ export interface Transport {
   /** Host and port, or the path of the socket, for messages. */
   readonly place: string;
   exchange(request: WireRequest, deadline: Deadline): Promise<Exchange>;
+  /** What the service showed at the last TLS connection; undefined without one. */
+  certificate(): Certificate | undefined;
   close(): Promise<void>;
 }
 
@@ -50,6 +60,8 @@ export interface TransportSettings {
   readonly socketPath?: string | undefined;
   readonly env: Environment;
   readonly clock: Clock;
+  /** Certificates to trust in place of Node's own list. */
+  readonly authorities?: readonly string[] | undefined;
 }
 
 /** Answers that came in one piece are most of them. */
@@ -78,6 +90,7 @@ export function createTransport(settings: TransportSettings): Transport {
   const attempts = new WeakMap<object, Attempt>();
   let dispatching: Attempt | undefined;
   let parts: Promise<Parts> | undefined;
+  let shown: Certificate | undefined;
 
   const onCreate = (message: unknown) => {
     if (dispatching) attempts.set((message as { request: object }).request, dispatching);
@@ -94,7 +107,18 @@ export function createTransport(settings: TransportSettings): Transport {
       if (!write || clock.monotonic() - lane.idleSince <= IDLE_FOR_WRITES_MS) return lane;
       lane.giveUp(new Error('idle for too long'));
     }
-    return openLane({ Client, buildConnector, origin, socketPath, proxy });
+    const onCertificate = (certificate: Certificate) => {
+      shown = certificate;
+    };
+    return openLane({
+      Client,
+      buildConnector,
+      origin,
+      socketPath,
+      proxy,
+      authorities: settings.authorities,
+      onCertificate,
+    });
   }
 
   function exchangeOn(lane: Lane, request: WireRequest, deadline: Deadline): Promise<Exchange> {
@@ -143,6 +167,7 @@ export function createTransport(settings: TransportSettings): Transport {
 
   return {
     place,
+    certificate: () => shown,
     async exchange(request, deadline) {
       parts ??= loadParts();
       const loaded = await parts;
@@ -182,10 +207,17 @@ interface LaneFacts extends Parts {
   readonly origin: URL;
   readonly socketPath: string | undefined;
   readonly proxy: URL | undefined;
+  readonly authorities: readonly string[] | undefined;
+  readonly onCertificate: (certificate: Certificate) => void;
 }
 
-function openLane({ Client, buildConnector, origin, socketPath, proxy }: LaneFacts): Lane {
-  const connector = buildConnector({ timeout: CONNECT_MS, ...(socketPath === undefined ? {} : { socketPath }) });
+function openLane(facts: LaneFacts): Lane {
+  const { Client, buildConnector, origin, socketPath, proxy, authorities, onCertificate } = facts;
+  const connector = buildConnector({
+    timeout: CONNECT_MS,
+    ...(socketPath === undefined ? {} : { socketPath }),
+    ...(authorities === undefined ? {} : { ca: [...authorities] }),
+  });
   const opening = new Set<Closeable>();
   const direct: Connector = (options, callback) => {
     let issuer: string | undefined;
@@ -196,7 +228,9 @@ function openLane({ Client, buildConnector, origin, socketPath, proxy }: LaneFac
     });
     // A socket that fails verification is destroyed before its error arrives, and its certificate with it.
     socket.prependOnceListener('secure', () => {
-      issuer = issuerOf(socket);
+      const certificate = certificateOf(socket);
+      issuer = certificate.issuer;
+      onCertificate(certificate);
     });
     hold(opening, socket);
   };
@@ -213,54 +247,6 @@ function openLane({ Client, buildConnector, origin, socketPath, proxy }: LaneFac
       // A connection that is still being made is not undici's to close before it stands.
       for (const socket of opening) socket.destroy();
     },
-  };
-}
-
-interface Closeable {
-  destroy(): unknown;
-  once(event: 'close', listener: () => void): unknown;
-}
-
-/** Kept until it closes by itself: a lane that lives long connects many times. */
-function hold(opening: Set<Closeable>, closeable: Closeable): void {
-  opening.add(closeable);
-  closeable.once('close', () => opening.delete(closeable));
-}
-
-type Connector = (options: ConnectorOptions, callback: ConnectorCallback) => void;
-type ConnectorOptions = Parameters<ReturnType<Parts['buildConnector']>>[0];
-type ConnectorCallback = Parameters<ReturnType<Parts['buildConnector']>>[1];
-
-function throughProxy(proxy: URL, direct: Connector, opening: Set<Closeable>): Connector {
-  return (options, callback) => {
-    const target = `${options.hostname.includes(':') ? `[${options.hostname}]` : options.hostname}:${options.port || 443}`;
-    const done = onlyOnce(({ error, socket }: { error: Error | null; socket: Socket | null }) => {
-      if (error) callback(error, null);
-      else if (socket) direct({ ...options, httpSocket: socket }, callback);
-    });
-    import('./tunnel.ts')
-      .then(({ openTunnel }) => openTunnel({ proxy, target, done: (error, socket) => done({ error, socket }) }))
-      .then(
-        request => hold(opening, request),
-        (error: unknown) => done({ error: error instanceof Error ? error : new Error('no tunnel'), socket: null }),
-      );
-  };
-}
-
-function issuerOf(socket: object): string | undefined {
-  const certificate = (socket as { getPeerCertificate?: () => { issuer?: Record<string, unknown> } })
-    .getPeerCertificate;
-  const issuer = certificate?.call(socket)?.issuer;
-  const name = issuer?.['O'] ?? issuer?.['CN'];
-  return typeof name === 'string' ? name : undefined;
-}
-
-function onlyOnce<T>(call: (value: T) => void): (value: T) => void {
-  let called = false;
-  return value => {
-    if (called) return;
-    called = true;
-    call(value);
   };
 }
 

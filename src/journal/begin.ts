@@ -5,7 +5,7 @@ import { isHeld } from '../files/lock.ts';
 import { identify } from '../files/process-identity.ts';
 import { cents, sumCents } from '../money.ts';
 import { Secret } from '../secret.ts';
-import { type Capability, SANDBOX } from './capability.ts';
+import { type Capability, sandboxCapability } from './capability.ts';
 import type { JournalFile } from './disk.ts';
 import { historyOf, mayBePerformed } from './history.ts';
 import type { Room } from './journal.ts';
@@ -51,7 +51,10 @@ export async function planOp(room: Room, plan: RunPlan): Promise<PlannedOp> {
   const operations = [...new Set(plan.rows.map(({ operation }) => operation))];
   const capability: Record<string, Capability> = {};
   for (const operation of operations) {
-    capability[operation] = mode === 'sandbox' ? SANDBOX : await room.capabilities.of(origin, operation);
+    capability[operation] =
+      mode === 'sandbox'
+        ? await sandboxCapability(room.sandboxHonoursKeys)
+        : await room.capabilities.of(origin, operation);
   }
   await prepareFolders(room);
   const record: PlanRecord = {

@@ -13,6 +13,11 @@ export const UNKNOWN: Capability = { key: 'unknown' };
 /** The embedded sandbox remembers keys for a day. */
 export const SANDBOX: Capability = { key: 'honoured', ttl_ms: 24 * 3_600_000, at: 0 };
 
+/** The same for one that may speak a dialect which ignores keys. */
+export async function sandboxCapability(honoursKeys: (() => Promise<boolean>) | undefined): Promise<Capability> {
+  return honoursKeys === undefined || (await honoursKeys()) ? SANDBOX : { key: 'ignored', at: 0 };
+}
+
 export interface Capabilities {
   of(origin: string, operation: WriteName): Promise<Capability>;
   /** Remembers what a probe has found. */

@@ -1,7 +1,7 @@
 /** An op that is there already: its lock, its RUN record, and only then its records (RELIABILITY, section 6). */
 import { CliError } from '../errors.ts';
 import { identify } from '../files/process-identity.ts';
-import { type Capability, SANDBOX, UNKNOWN } from './capability.ts';
+import { type Capability, sandboxCapability, UNKNOWN } from './capability.ts';
 import { createDesk, type Desk } from './desk.ts';
 import { type History, historyOf } from './history.ts';
 import type { Room } from './journal.ts';
@@ -121,7 +121,10 @@ export async function deskFor(room: Room, { history, log, resendAbsent }: DeskWi
   const now = new Map<string, Capability>();
   for (const { item } of rows.values()) {
     if (now.has(item.operation)) continue;
-    const known = plan.mode === 'sandbox' ? SANDBOX : await room.capabilities.of(plan.origin, item.operation);
+    const known =
+      plan.mode === 'sandbox'
+        ? await sandboxCapability(room.sandboxHonoursKeys)
+        : await room.capabilities.of(plan.origin, item.operation);
     now.set(item.operation, known);
   }
   return createDesk({

@@ -7,6 +7,7 @@ import type { SpendHold } from '../../spending.ts';
 import type { Row } from '../../terminal/view.ts';
 import type { Shown } from '../command.ts';
 import type { Context } from '../context.ts';
+import { outcomeOf } from '../record.ts';
 import { RESULT_COLUMNS, resultRow } from './result-row.ts';
 import { createTally, type Tally } from './tally.ts';
 
@@ -35,12 +36,15 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     const tally = createTally({ total: rows.length, single: !run.plan.bulk });
     const working: Working = { ...driving, run, hold, rows, tally };
     let stopped: CliError | undefined;
+    let recorded: Awaited<ReturnType<typeof recordRun>> | undefined;
     try {
+      if (!ctx.dryRun) recorded = await recordRun(ctx, run);
       // An output that cannot be written must be found out before anything is sent.
       yield [];
       stopped = yield* outcomesOf(ctx, working);
     } finally {
       failure = await concluded(ctx, working, stopped);
+      await recorded?.(failure === undefined ? 'done' : outcomeOf(failure), { op: run.op });
       page = { total: rows.length, op: run.op, ...tally.counts() };
     }
   }
@@ -51,6 +55,19 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     columns: RESULT_COLUMNS,
     failure: () => failure,
   };
+}
+
+/** One line for the run: its rows are in the journal. */
+function recordRun(ctx: Context, { op, plan, rows }: Run) {
+  const [first] = rows;
+  const amount = sumCents(plan.rows.map(row => row.amount ?? cents(0))) / 100;
+  return ctx.recorder.begin({
+    event: 'run',
+    operation: first?.planned.operation ?? plan.command,
+    rows: rows.length,
+    op,
+    ...(amount > 0 && { amount }),
+  });
 }
 
 interface Working extends OpenedRun, Driving {

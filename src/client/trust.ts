@@ -1,0 +1,47 @@
+/** Whom TLS trusts: the usual authorities, those of the operator, and never nobody for a live key (RELIABILITY, E7, E8). */
+import { CliError } from '../errors.ts';
+import type { Environment } from '../host.ts';
+
+/**
+ * Holds `NODE_TLS_REJECT_UNAUTHORIZED=0`, which switches verification off for the whole process, against the key.
+ * Returns a warning for a test key. Throws `guarded` for a live one: whoever is in between would get it.
+ */
+export function checkVerification(
+  origin: URL,
+  mode: 'sandbox' | 'test' | 'live',
+  env: Environment,
+): string | undefined {
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0' || origin.protocol !== 'https:') return undefined;
+  if (mode !== 'live') return 'NODE_TLS_REJECT_UNAUTHORIZED=0: nobody checks whom the key is sent to';
+  throw new CliError('guarded', {
+    message:
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of certificates, and a live key is not sent like that',
+    notes: ['For a private authority set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to its certificate.'],
+    hint: 'unset NODE_TLS_REJECT_UNAUTHORIZED',
+    outcome: 'not_sent',
+  });
+}
+
+/**
+ * The authorities to trust when `SSL_CERT_FILE` names more; undefined when it does not, for then Node's own list and
+ * `NODE_EXTRA_CA_CERTS` hold. Throws `usage` for a file without a certificate.
+ */
+export async function authorities(
+  env: Environment,
+  readFile: (path: string) => Promise<string>,
+): Promise<readonly string[] | undefined> {
+  const path = env['SSL_CERT_FILE'];
+  if (!path) return undefined;
+  // A list of our own replaces Node's, so what Node would have read by itself must be in it.
+  const extra = env['NODE_EXTRA_CA_CERTS'];
+  const [own, also] = await Promise.all([readFile(path), extra ? readFile(extra) : '']);
+  if (!own.includes('-----BEGIN CERTIFICATE-----')) {
+    throw new CliError('usage', {
+      message: `SSL_CERT_FILE names ${JSON.stringify(path)}, and there is no certificate in it`,
+      hint: 'unset SSL_CERT_FILE',
+      outcome: 'not_sent',
+    });
+  }
+  const { rootCertificates } = await import('node:tls');
+  return [...rootCertificates, own, ...(also === '' ? [] : [also])];
+}
