@@ -4,8 +4,10 @@
  */
 import type { Machine } from './cli/run.ts';
 import { REGISTRY } from './commands/registry.ts';
-import type { Host } from './host.ts';
+import type { Host, OutputStream, Randomness } from './host.ts';
+import type { Keychain } from './profile/keychain.ts';
 import type { EmbeddedSandbox } from './sandbox/embedded.ts';
+import { SECRET_VARIABLES, withoutKnown, withoutShapes } from './secret-shapes.ts';
 import type { KeySource } from './terminal/reveal-screen.ts';
 
 /** What of the real process the rooms need beyond `Host`. */
@@ -23,21 +25,61 @@ export interface Surroundings extends Host {
   openKeys(): KeySource & { close(): void };
   /** Writes to the terminal at once; usable while the process dies. */
   writeTerminal(text: string): void;
+  /** For names of locks and of files beside; apart from `random`, so that ids do not depend on how often we lock. */
+  readonly noise: Randomness;
+  /** Arguments of the runtime itself (`--inspect`). */
+  readonly execArgv: readonly string[];
+  /** A debugger is attached or may attach. */
+  inspected(): boolean;
+  /** Absolute path of the runtime. */
+  readonly node: string;
+  readonly nodeVersion: string;
+  /** Folders that programs of the system are looked for in, never the working folder (E18). */
+  readonly programFolders: readonly string[];
+  /** While a child has the terminal, signals go to `onSignal` alone and do not stop this process; returns the end of it. */
+  handOver(onSignal: (signal: NodeJS.Signals) => void): () => void;
+  keychain(): Promise<Keychain>;
   /** Has `restore` called when a signal or a crash ends the process; returns how to take it back. */
   onCrash(restore: () => void): () => void;
 }
 
 /** The program, ready to run once. */
-export function compose(host: Surroundings, version: string): Machine & { readonly host: Surroundings } {
+export function compose(around: Surroundings, version: string): Machine & { readonly host: Surroundings } {
   const redactions: ((text: string) => string)[] = [];
+  const keys = new Set(SECRET_VARIABLES.map(name => around.env[name] ?? ''));
+  const redact = (text: string) =>
+    redactions.reduce((clean, more) => more(clean), withoutShapes(withoutKnown(text, keys)));
+  const host = withCleanStreams(around, { stderr: redact, stdout: text => withoutKnown(text, keys) });
   return {
     host,
     version,
     registry: REGISTRY,
-    redact: text => redactions.reduce((clean, redact) => redact(clean), text),
-    async openContext(globals) {
+    redact,
+    async openContext(globals, rest) {
       const { openContext } = await import('./open-context.ts');
-      return openContext({ host, version, globals, redactions });
+      return openContext({ host, version, globals, rest, redactions, keys });
     },
   };
+}
+
+type Clean = (text: string) => string;
+
+/**
+ * Both streams pass a redactor. What people read loses everything that is or looks like a secret; the answer itself
+ * loses the keys of this run alone, for a card number or a code stands there only because it was asked for by name.
+ */
+function withCleanStreams(host: Surroundings, clean: { readonly stdout: Clean; readonly stderr: Clean }): Surroundings {
+  const { stdin, stdout, stderr } = host.streams;
+  const streams = { stdin, stdout: cleanStream(stdout, clean.stdout), stderr: cleanStream(stderr, clean.stderr) };
+  return replaced(host, 'streams', streams);
+}
+
+function cleanStream(stream: OutputStream, clean: Clean): OutputStream {
+  return replaced(stream, 'write', (text: string) => stream.write(clean(text)));
+}
+
+/** A copy with one property changed. Getters stay getters: Node's own streams are opened only when they are needed. */
+function replaced<T extends object, K extends keyof T>(original: T, name: K, value: T[K]): T {
+  const parts = { ...Object.getOwnPropertyDescriptors(original), [name]: { value, enumerable: true } };
+  return Object.defineProperties({}, parts) as T;
 }

@@ -1,6 +1,7 @@
 /** Which service this run speaks to: the profile's, or the embedded sandbox opened in this process. */
 import type { Identity } from './cli/context.ts';
 import type { Globals } from './cli/globals.ts';
+import type { Observed } from './client/attempt.ts';
 import type { Surroundings } from './compose.ts';
 import { NO_OVERRIDES, type Overrides } from './contract/overrides.ts';
 import type { SandboxAdmin, Service } from './contract/service.ts';
@@ -16,8 +17,12 @@ export interface Connections {
   readonly overrides: () => Promise<Overrides>;
   readonly service: () => Promise<Service>;
   readonly admin: () => Promise<SandboxAdmin>;
+  /** What the last answer showed beside its content. */
+  readonly observed: () => Observed | undefined;
   /** The API key of the service. */
   readonly key: () => Promise<Secret>;
+  /** Whether the embedded sandbox honours idempotency keys in the dialect it speaks. */
+  readonly sandboxHonoursKeys: () => Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -27,6 +32,8 @@ export interface ConnectionSettings {
   readonly globals: Globals;
   /** Filled with what takes secrets of this run out of a text. */
   readonly redactions: ((text: string) => string)[];
+  /** Filled with the keys of this run. */
+  readonly keys: Set<string>;
   readonly notice: (text: string) => void;
 }
 
@@ -48,6 +55,7 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
 export function connections(settings: ConnectionSettings): Connections {
   const { host, globals } = settings;
   const closers: (() => Promise<void>)[] = [];
+  let observed: Observed | undefined;
 
   const resolved = once(() => resolve(settings));
   const embedded = once(async (): Promise<EmbeddedSandbox> => {
@@ -71,11 +79,18 @@ export function connections(settings: ConnectionSettings): Connections {
     settings.redactions.push(text => redactor.text(text));
     const learn = async () => {
       const key = await where.key();
+      settings.keys.add(key.expose());
       redactor.learn(key);
       return key;
     };
+    const authorities = await trusted(settings, where, mode);
     const common = {
+      authorities,
+      onAnswer: (answer: Observed) => {
+        observed = answer;
+      },
       connection: { ...where, key: learn },
+      redactor,
       overrides: which === 'service' ? await overrides() : NO_OVERRIDES,
       clock: host.clock,
       random: host.random,
@@ -87,8 +102,7 @@ export function connections(settings: ConnectionSettings): Connections {
       ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
       ...(globals.debug || globals.verbose
         ? {
-            onDebug: (line: string) =>
-              void ((globals.debug || isRequestLine(line)) && settings.notice(redactor.text(line))),
+            onDebug: (line: string) => void ((globals.debug || isRequestLine(line)) && settings.notice(line)),
           }
         : {}),
     };
@@ -137,12 +151,28 @@ export function connections(settings: ConnectionSettings): Connections {
       const profile = await resolved();
       return profile.baseUrl === undefined ? (await embedded()).key : profile.key();
     },
+    sandboxHonoursKeys: async () => (await embedded()).honoursKeys,
     identity: async () => identityOf(await resolved()),
     settings: async () => (await resolved()).settings,
+    observed: () => observed,
     async close() {
       for (const close of closers.splice(0)) await close();
     },
   };
+}
+
+/** Whom TLS trusts on the way there; warns, or throws `guarded`, where nobody is checked. */
+async function trusted(
+  { host, notice }: ConnectionSettings,
+  { baseUrl, socketPath }: Where,
+  mode: Identity['mode'],
+): Promise<readonly string[] | undefined> {
+  const origin = new URL(baseUrl);
+  if (socketPath !== undefined || origin.protocol !== 'https:') return undefined;
+  const { authorities, checkVerification } = await import('./client/trust.ts');
+  const risk = checkVerification(origin, mode, host.env);
+  if (risk !== undefined) notice(`warning: ${risk}`);
+  return authorities(host.env, path => host.readFile(path));
 }
 
 function isNothingChosen(thrown: unknown): boolean {
@@ -176,8 +206,8 @@ async function resolve({ host, globals, notice }: ConnectionSettings): Promise<R
 }
 
 function identityOf(resolved: ResolvedProfile): Identity {
-  const { name, mode, baseUrl, chosenBy, keyHint, contractFile } = resolved;
-  return { profile: name, mode, baseUrl: baseUrl ?? 'embedded', chosenBy, keyHint, contractFile };
+  const { name, mode, baseUrl, chosenBy, keyHint, keySource, keyHome, contractFile } = resolved;
+  return { profile: name, mode, baseUrl: baseUrl ?? 'embedded', chosenBy, keyHint, keySource, keyHome, contractFile };
 }
 
 /** `--verbose` shows what was asked and answered, `--debug` headers and bodies as well. */

@@ -17,6 +17,8 @@ const OUTPUT_NAMES = { 1: 'standard output', 2: 'standard error' } as const;
 export interface ProcessHost extends Surroundings {
   /** Puts the terminal back as it was; for every way out. */
   restoreScreen(): void;
+  /** Hands a signal to the child that has the terminal; false when there is none. */
+  passOn(signal: NodeJS.Signals): boolean;
   /** Standard input would otherwise keep the process waiting for its end. */
   letGo(): void;
 }
@@ -24,6 +26,7 @@ export interface ProcessHost extends Surroundings {
 /** @param signal ends what is running; its reason becomes the error of the run. */
 export function processHost(version: string, signal: AbortSignal): ProcessHost {
   const restorers = new Set<() => void>();
+  const children = new Set<(signal: NodeJS.Signals) => void>();
   let opened = false;
   const input = () => {
     opened = true;
@@ -56,9 +59,37 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     readFile: readText,
     async openSandbox() {
       const { openEmbedded } = await import('./sandbox/embedded.ts');
-      return openEmbedded(host, { version });
+      return openEmbedded(host, { version, dialect: host.env['CARDWRIGHT_SANDBOX_DIALECT'] });
     },
     isRunning,
+    get noise() {
+      return host.random;
+    },
+    execArgv: process.execArgv,
+    inspected: () => process.getBuiltinModule('node:inspector').url() !== undefined,
+    node: process.execPath,
+    nodeVersion: process.versions.node,
+    programFolders: ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'],
+    handOver(onSignal) {
+      children.add(onSignal);
+      return () => children.delete(onSignal);
+    },
+    passOn(name) {
+      for (const onSignal of children) onSignal(name);
+      return children.size > 0;
+    },
+    async keychain() {
+      const [{ openKeychain }, { access }] = await Promise.all([
+        import('./profile/keychain.ts'),
+        import('node:fs/promises'),
+      ]);
+      const exists = (path: string) =>
+        access(path).then(
+          () => true,
+          () => false,
+        );
+      return openKeychain({ clock: host.clock, env: host.env, platform: host.platform, node: host.node, exists });
+    },
     openKeys: () => openTerminalKeys(input()),
     writeTerminal: text => void writeSync(2, text),
     onCrash(restore) {

@@ -37,6 +37,7 @@ export function journalFor({ host, globals, opened, notice }: JournalSurrounding
       const key = await opened.key();
       return createHmac('sha256', salt).update(key.expose()).digest('hex').slice(0, 8);
     },
+    sandboxHonoursKeys: opened.sandboxHonoursKeys,
     capabilities: capabilitiesIn(host.folders.state, files),
     writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,
     stop: host.signal,

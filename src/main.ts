@@ -14,6 +14,7 @@ const machine = compose(host, CARDWRIGHT_VERSION);
 
 for (const [name, code] of Object.entries(SIGNALS)) {
   process.on(name, () => {
+    if (host.passOn(name as NodeJS.Signals)) return;
     host.restoreScreen();
     // The second signal leaves at once; nothing is pending that could be lost by then.
     if (stopping.signal.aborted) process.exit(code);

@@ -1,7 +1,9 @@
 /** What a command's context can do. Costly things are opened once, when they are first asked for. */
 import { resolve } from 'node:path';
+import type { AuditSurroundings } from './audit/log.ts';
 import type { Context, InputRows } from './cli/context.ts';
 import type { Globals } from './cli/globals.ts';
+import { createRecorder } from './cli/record.ts';
 import type { OpenContext } from './cli/run.ts';
 import { createWriter } from './cli/write.ts';
 import type { Surroundings } from './compose.ts';
@@ -18,6 +20,9 @@ export interface Opening {
   readonly version: string;
   readonly globals: Globals;
   readonly redactions: ((text: string) => string)[];
+  readonly keys: Set<string>;
+  /** Words after `--`. */
+  readonly rest: readonly string[];
 }
 
 /** The context of one run; nothing is opened yet. */
@@ -29,6 +34,7 @@ export function openContext(opening: Opening): OpenContext {
   const notice = (text: string) => {
     if (!globals.quiet) progress.line(text);
   };
+  const warn = (text: string) => notice(`warning: ${text}`);
   const prompts = createPrompts({
     streams: host.streams,
     allowed: !globals.noInput,
@@ -67,8 +73,27 @@ export function openContext(opening: Opening): OpenContext {
     const lock = { pid, clock, random, isRunning: (other: number) => host.isRunning(other) };
     return hold({ profile, settings: limits, stateFolder: host.folders.state, files, lock }, spending, resumed);
   };
+  const kept: AuditSurroundings = {
+    stateFolder: host.folders.state,
+    clock: host.clock,
+    random: host.noise,
+    pid: host.pid,
+    platform: host.platform,
+    warn,
+    isRunning: other => host.isRunning(other),
+  };
+  const audit = once(async () => {
+    const { auditLog } = await import('./audit/log.ts');
+    return auditLog(kept);
+  });
+  const recorder = createRecorder({ audit, identity: opened.identity, warn });
+  const gate = once(async () => {
+    const { revealFor } = await import('./reveal-for.ts');
+    return revealFor({ ...settings, host, globals, opened, kept, recorder, notice });
+  });
   const writer = createWriter({
     ...settings,
+    recorder,
     journal,
     holdSpending,
     planned,
@@ -107,24 +132,21 @@ export function openContext(opening: Opening): OpenContext {
     readFile: path => host.readFile(path),
     openInput: path => openInput(host, path),
     async reveal(cardId, options) {
-      const { revealCard } = await import('./cli/reveal.ts');
-      const screen = { showOnScreen: (lines: readonly string[], seconds: number) => onScreen(host, lines, seconds) };
-      const { createPrivate } = await import('./files/private-files.ts');
-      const inFolder = (path: string, content: string) => createPrivate(resolve(host.cwd, path), content);
-      const allowUnattended = async () => (await opened.settings()).allow_unattended_reveal === true;
-      return revealCard(
-        {
-          ...settings,
-          ...screen,
-          createPrivate: inFolder,
-          allowUnattended,
-          notice,
-          stdoutIsTerminal: stdout.isTerminal,
-        },
-        cardId,
-        options,
-      );
+      const { revealCard } = await import('./cli/reveal-sinks.ts');
+      return revealCard(await gate(), cardId, options);
     },
+    async runWithCard(cardId, program, { reveal }) {
+      const { runWithCard } = await import('./cli/reveal-sinks.ts');
+      return runWithCard(await gate(), cardId, { program, reveal });
+    },
+    audit,
+    recorder,
+    rest: opening.rest,
+    async diagnose() {
+      const { doctorFor } = await import('./doctor-for.ts');
+      return doctorFor({ host, opened, version: opening.version, audit });
+    },
+    createFile: (path, content) => createFile(host, path, content),
     async moveSandboxAside() {
       const { resetHard } = await import('./sandbox/reset-hard.ts');
       return resetHard(host.folders, host.clock);
@@ -165,6 +187,16 @@ async function openInput(host: Surroundings, path: string): Promise<InputRows> {
   return { pieces: pieces(), unchanged: async () => true, [Symbol.asyncDispose]: async () => undefined };
 }
 
+async function createFile(host: Surroundings, path: string, content: string): Promise<void> {
+  const { createPrivate, systemCode } = await import('./files/private-files.ts');
+  await createPrivate(resolve(host.cwd, path), content).catch((error: unknown) => {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    const why = code === 'EEXIST' ? 'it is there already, and nothing is overwritten' : code;
+    throw new CliError('usage', { message: `--out ${JSON.stringify(path)} cannot be made: ${why}`, cause: error });
+  });
+}
+
 /** Reading operations alone, the bare results. */
 function readerOf(service: Service): Reader {
   return {
@@ -172,28 +204,4 @@ function readerOf(service: Service): Reader {
       (await service.send(operation, input as never)).result as never,
     pages: (operation, input) => service.pages(operation, input),
   };
-}
-
-async function onScreen(
-  host: Surroundings,
-  lines: readonly string[],
-  seconds: number,
-): Promise<{ readonly shownMs: number }> {
-  const { showOnAlternateScreen } = await import('./terminal/reveal-screen.ts');
-  const keys = host.openKeys();
-  try {
-    const terminal = { write: (text: string) => host.writeTerminal(text) };
-    const onCrash = (restore: () => void) => host.onCrash(restore);
-    return await showOnAlternateScreen({
-      lines,
-      seconds,
-      terminal,
-      keys,
-      onCrash,
-      clock: host.clock,
-      signal: host.signal,
-    });
-  } finally {
-    keys.close();
-  }
 }

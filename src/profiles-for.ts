@@ -21,8 +21,8 @@ const SANDBOX_ROW: ProfileRow = {
 /** Opens the store of profiles. Throws `check_failed` for a damaged file, `guarded` for an unsafe one. */
 export async function profilesFor(host: Surroundings, notice: (text: string) => void): Promise<Profiles> {
   const { openProfileStore } = await import('./profile/store.ts');
-  const { readKey } = await import('./profile/key.ts');
   const store = await openProfileStore(host, warning => notice(`warning: ${warning}`));
+  const inFolder = (path: string) => ({ key_file: resolvePath(host.cwd, path) });
   const rowOf = (profile: Profile): ProfileRow => ({
     name: profile.name,
     current: store.current() === profile.name,
@@ -58,7 +58,11 @@ export async function profilesFor(host: Surroundings, notice: (text: string) => 
     },
     remove: name => store.remove(name),
     async login(name, baseUrl, key) {
-      const saved = await store.save({ name, base_url: baseUrl, key: readKey(key.expose()) });
+      const saved = await store.save({
+        name,
+        base_url: baseUrl,
+        ...('key_file' in key ? inFolder(key.key_file) : key),
+      });
       await store.use(name);
       return rowOf(saved);
     },

@@ -11,8 +11,12 @@ const texts = new Map(files.map(name => [name, readFileSync(join(source, name), 
 /** What a room may import besides itself. Leaves are files of `src/` that import leaves alone. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Commands and the writer speak to the journal through its types and `inputDigest`; who opens it is composition.
-  commands: ['cli', 'terminal', 'contract', 'journal'],
-  cli: ['bulk', 'terminal', 'contract', 'journal'],
+  commands: ['cli', 'terminal', 'contract', 'journal', 'audit'],
+  cli: ['bulk', 'terminal', 'contract', 'journal', 'audit'],
+  // Writes and reveals of this machine; commands and the writer know its types, composition opens it.
+  audit: ['files'],
+  // Looks at everything and changes nothing.
+  doctor: ['client', 'profile', 'sandbox', 'audit', 'files', 'cli', 'contract'],
   // Reads inputs of rows and drives the rows of a run; what one row takes is behind the journal's types.
   bulk: ['journal'],
   // The journal decides when the client may send; it knows the client's interface, which stands in the contract.
@@ -24,7 +28,16 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   files: [],
 };
-const LEAVES = ['errors.ts', 'money.ts', 'secret.ts', 'host.ts', 'folders.ts', 'formula-guard.ts', 'spending.ts'];
+const LEAVES = [
+  'errors.ts',
+  'money.ts',
+  'secret.ts',
+  'host.ts',
+  'folders.ts',
+  'formula-guard.ts',
+  'spending.ts',
+  'secret-shapes.ts',
+];
 /** Files that put the rooms together; nothing but `main.ts` imports them. */
 const COMPOSITION = [
   'main.ts',
@@ -35,6 +48,8 @@ const COMPOSITION = [
   'profiles-for.ts',
   'start.ts',
   'host-process.ts',
+  'reveal-for.ts',
+  'doctor-for.ts',
 ];
 
 /** The one home of each package. */
@@ -47,6 +62,7 @@ const HOMES: Readonly<Record<string, string>> = {
   yaml: 'terminal/yaml-text.ts',
   'csv-stringify': 'terminal/delimited.ts',
   conf: 'profile/store.ts',
+  '@napi-rs/keyring': 'profile/keychain.ts',
   undici: 'client/transport.ts',
   '@photostructure/sqlite': 'sandbox/store/open.ts',
 };
@@ -120,6 +136,7 @@ describe('packages', () => {
   const declared = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
     devDependencies: Record<string, string>;
+    optionalDependencies: Record<string, string>;
   };
 
   it('have one home file each', () => {
@@ -142,12 +159,17 @@ describe('packages', () => {
         ({ from, target }) => from === home && (target === name || target.startsWith(`${name}/`)),
       );
       expect(used, `${home} does not import ${name}`).toBe(true);
-      expect(declared.dependencies[name] ?? declared.devDependencies[name], `${name} is not declared`).toMatch(/^\d/);
+      expect(
+        declared.dependencies[name] ?? declared.optionalDependencies[name] ?? declared.devDependencies[name],
+        `${name} is not declared`,
+      ).toMatch(/^\d/);
     }
   });
 
   it('only the SQLite package is installed with the program', () => {
     expect(Object.keys(declared.dependencies)).toEqual(['@photostructure/sqlite']);
+    // Used where it is there: without it the keychain is said to be missing, and nothing else changes.
+    expect(Object.keys(declared.optionalDependencies)).toEqual(['@napi-rs/keyring']);
   });
 });
 

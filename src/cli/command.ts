@@ -22,6 +22,8 @@ export interface Shown extends Partial<Omit<Presentation, 'columns' | 'noun'>> {
   readonly prose?: string;
   /** Reported after the answer; for a command that did some of what was asked. A function where rows come later. */
   readonly failure?: CliError | (() => CliError | undefined) | undefined;
+  /** Exit code of a program that ran in our place. */
+  readonly exit?: number;
 }
 
 type Arguments = Readonly<Record<string, Argument>>;
@@ -46,6 +48,8 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly bulk?: N extends BulkOperation ? BulkDeclaration : never;
   /** Not in help and completion. */
   readonly hidden?: true;
+  /** Words after `--` are another program's command line, in `ctx.rest`, and no operands. */
+  readonly rest?: true;
   /** Does the work and returns data. No stream, format, colour or exit code here. */
   run(ctx: Context, input: InputOfCommand<N, Args, Flags>): Promise<R>;
   /** Turns the data into what is shown; the data itself is the JSON. */
@@ -62,6 +66,7 @@ export interface Command {
   readonly flags: Readonly<Record<string, string | OwnFlag>>;
   readonly examples: readonly Example[];
   readonly hidden: boolean;
+  readonly rest: boolean;
   /** Flags that stand beside `--file`; undefined for a command without it. */
   readonly runFlags: readonly string[] | undefined;
   /** Runs it and returns what to present. */
@@ -87,6 +92,7 @@ export function command<
     args: declaration.args ?? {},
     flags: { ...declaration.flags, ...runFlags } as Command['flags'],
     hidden: declaration.hidden ?? false,
+    rest: declaration.rest ?? false,
     runFlags: bulk === undefined ? undefined : [...Object.keys(runFlags), ...(bulk.keeps ?? [])],
     async execute(ctx, input) {
       if (bulk !== undefined && input['file'] !== undefined) {

@@ -1,4 +1,5 @@
 /** What a command may ask for. Costly or failing things are functions; nothing here names a stream or a format. */
+import type { AuditLog } from '../audit/log.ts';
 import type { Input, ReadName, Result, WriteName } from '../contract/calls.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import type { PlannedRequest, Reader, SandboxAdmin } from '../contract/service.ts';
@@ -9,6 +10,8 @@ import type { HoldSpending } from '../spending.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import type { Shown } from './command.ts';
+import type { Finding } from './finding.ts';
+import type { Recorder } from './record.ts';
 
 export interface WriteOptions<Before> {
   /** Idempotency key chosen by the caller. */
@@ -37,6 +40,10 @@ export interface Identity {
   readonly baseUrl: string;
   readonly chosenBy: string;
   readonly keyHint: string | undefined;
+  /** `stored`, `key_file`, `key_command`, `keychain`, `environment`, `embedded`. */
+  readonly keySource: string;
+  /** Where the key itself is, in words. */
+  readonly keyHome: string;
   readonly contractFile: string | undefined;
 }
 
@@ -52,14 +59,20 @@ export interface ProfileRow {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
+/** A key, or where it is told. */
+export type GivenKey =
+  | { readonly key: Secret; readonly keychain: boolean }
+  | { readonly key_file: string }
+  | { readonly key_command: readonly string[] };
+
 export interface Profiles {
   list(): Promise<readonly ProfileRow[]>;
   get(name: string): Promise<ProfileRow>;
   use(name: string): Promise<ProfileRow>;
   set(name: string, setting: string, value: string): Promise<ProfileRow>;
   remove(name: string): Promise<void>;
-  /** Stores a key under a name; it becomes the current profile. */
-  login(name: string, baseUrl: string, key: Secret): Promise<ProfileRow>;
+  /** Saves a key under a name, or where it comes from; it becomes the current profile. Paths may be relative. */
+  login(name: string, baseUrl: string, key: GivenKey): Promise<ProfileRow>;
   /** Name of the current profile. */
   current(): Promise<string | undefined>;
 }
@@ -68,8 +81,11 @@ export interface RevealOptions {
   readonly reveal: boolean;
   readonly print: boolean;
   readonly out: string | undefined;
-  readonly field: 'number' | 'cvv' | 'expiry' | undefined;
+  readonly copy: CardPart | undefined;
+  readonly field: CardPart | undefined;
 }
+
+export type CardPart = 'number' | 'cvv' | 'expiry';
 
 /** Input of a run of rows, read once. */
 export interface InputRows extends AsyncDisposable {
@@ -116,10 +132,20 @@ export interface Context {
   readonly holdSpending: HoldSpending;
   /** How far a run is, on standard error. */
   readonly progress: Progress;
+  /** Tells the audit log what is about to happen, and what became of it. */
+  readonly recorder: Recorder;
+  /** Words after `--`, for a command that runs another program. */
+  readonly rest: readonly string[];
+  /** Writes and reveals of this machine; opened lazily. */
+  audit(): Promise<AuditLog>;
+  /** Looks at key, network, files and contract; changes nothing. */
+  diagnose(): Promise<readonly Finding[]>;
   /** Money operations and bulk runs of this machine; opened lazily, nothing is read before it is asked. */
   journal(): Promise<Journal>;
   /** Card details behind the gate. */
   reveal(cardId: string, options: RevealOptions): Promise<Shown>;
+  /** Card details into the environment of one program and nowhere else. Resolves to its exit code. */
+  runWithCard(cardId: string, program: readonly string[], options: { readonly reveal: boolean }): Promise<number>;
   /** The sandbox's control surface: the one at `CARDWRIGHT_SANDBOX_URL`, else the embedded one. */
   sandbox(): Promise<SandboxAdmin>;
   /** Moves the sandbox's store aside, unread. Resolves to the new file names. */
@@ -130,6 +156,8 @@ export interface Context {
   readFile(path: string): Promise<string>;
   /** Bytes of a file the user named, or of standard input for `-`; for rows. Throws `usage` naming it. */
   openInput(path: string): Promise<InputRows>;
+  /** Makes a new file of mode 0600 for `--out`. Throws `usage` naming it when it is there or cannot be made. */
+  createFile(path: string, content: string): Promise<void>;
   /** A line for people on standard error. */
   notice(text: string): void;
   /** Name given with `--profile`, for commands that save or remove one. */

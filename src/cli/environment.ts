@@ -17,6 +17,7 @@ const OURS = [
   variable('CARDWRIGHT_TEST_ONLY', 'refuse every live key (anything but 0 and false)'),
   variable('CARDWRIGHT_CONFIG_DIR', 'one folder for configuration, state, data and cache'),
   variable('CARDWRIGHT_SANDBOX_URL', "address of a sandbox that runs elsewhere, for the sandbox's own commands"),
+  variable('CARDWRIGHT_SANDBOX_DIALECT', 'how the embedded sandbox speaks, to meet answers of other services'),
   variable('CARDWRIGHT_SANDBOX_TOKEN', "token of that sandbox's control surface"),
 ];
 
@@ -36,7 +37,9 @@ const COMMON = [
   ),
   variable('HTTPS_PROXY', 'proxy for https (also https_proxy, ALL_PROXY, all_proxy)'),
   variable('NO_PROXY', 'hosts reached without it (also no_proxy)'),
-  variable('NODE_EXTRA_CA_CERTS', 'file of certificates to trust beside the usual ones'),
+  variable('NODE_EXTRA_CA_CERTS', 'file of certificates to trust beside the usual ones (also SSL_CERT_FILE)'),
+  variable('NODE_TLS_REJECT_UNAUTHORIZED', '0 is refused with a live key and warned of with a test key'),
+  variable('SSH_CONNECTION', 'when set, no live card is revealed (also CI, ASCIINEMA_*), unless the profile allows it'),
 ];
 
 const OF_OPTIONS: readonly EnvironmentVariable[] = (GLOBALS as readonly GlobalOption[]).flatMap(

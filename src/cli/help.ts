@@ -96,8 +96,11 @@ function usageLine(command: Command, flags: readonly ResolvedFlag[]): string {
     return optional ? `[${word}]` : `<${word}>`;
   });
   const needed = flags.filter(flag => flag.needed).map(flag => `${flag.name} ${flag.placeholder}`.trim());
-  const rest = flags.some(flag => !flag.needed) ? ['[options]'] : [];
-  return hang('Usage: ', ['cardwright', command.path, ...args, ...needed, ...rest].join(' '));
+  const more = flags.some(flag => !flag.needed) ? ['[options]'] : [];
+  const program = command.rest ? ['-- <command...>'] : [];
+  const single = hang('Usage: ', ['cardwright', command.path, ...args, ...needed, ...more, ...program].join(' '));
+  if (command.runFlags === undefined) return single;
+  return `${single}${hang('       ', `cardwright ${command.path} --file <csv|ndjson|-> [options]`)}`;
 }
 
 function exampleRows({ does, run }: Example): string {

@@ -54,6 +54,11 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
       if (everything || (rows === 0 && !last.total)) return counted(rows, wish.noun);
       const where =
         last.page === undefined ? '' : `, page ${last.page}${last.total_pages ? ` of ${last.total_pages}` : ''}`;
+      // A service that says nothing about further pages may have some.
+      const { has_more, total_pages, total } = last;
+      if ([has_more, total_pages, total].every(fact => fact === undefined)) {
+        return `${rows} ${plural(wish.noun, rows)} on this page.   All pages: --all`;
+      }
       const more = (last.has_more ?? (last.page ?? 1) < (last.total_pages ?? 1)) ? '   All pages: --all' : '';
       return `${rows} ${plural(wish.noun, rows)}${where}.${more}`;
     },

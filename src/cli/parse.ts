@@ -40,7 +40,7 @@ export function parseCommand(command: Command, argv: readonly string[]): Parsed 
     globals: typed,
     rest,
     async values(settings, readMore) {
-      const words = [...operands, ...rest];
+      const words = command.rest ? operands : [...operands, ...rest];
       const single = isSingle(command, flags, { typed, words });
       const args = single ? await readArguments(command, words, settings, readMore) : {};
       return {
@@ -93,6 +93,8 @@ function globalOption({ name, short, value, means }: GlobalOption): Option {
 
 function commandOption({ name, placeholder: word, field, repeats }: ResolvedFlag): Option {
   const made = new Option(word === '' ? name : `${name} ${word}`, field.doc);
+  // Otherwise `--no-marker` would be kept as `marker: false`, under another name than the flag's.
+  made.negate = false;
   return repeats ? made.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]) : made;
 }
 

@@ -1,18 +1,22 @@
 /** The gate in front of card numbers (CLI.md, "Revealing a card"). Nothing is sent before it opens. */
 
-import type { Result } from '../contract/calls.ts';
+import type { RevealBudget } from '../audit/reveal-budget.ts';
+import { REVEALS_A_MINUTE } from '../audit/reveal-budget.ts';
+import type { Item, Result } from '../contract/calls.ts';
 import type { Reader, Service } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import { dollars, toCents } from '../money.ts';
 import type { Prompts } from '../terminal/prompts.ts';
-import type { Column } from '../terminal/view.ts';
-import type { Shown } from './command.ts';
-import type { Identity, RevealOptions } from './context.ts';
+import type { Identity } from './context.ts';
 import { guardEffect } from './guard.ts';
+import type { Recorder } from './record.ts';
+import { preloads, type Runtime, recorders, watchers } from './watched.ts';
 
-const SHOWN_SECONDS = 30;
+export const SHOWN_SECONDS = 30;
 
-export interface RevealSettings {
+export type Sink = 'screen' | 'print' | 'file' | 'clipboard' | 'child';
+
+export interface GateSettings {
   readonly identity: () => Promise<Identity>;
   readonly service: () => Promise<Service>;
   readonly reader: () => Promise<Reader>;
@@ -23,79 +27,125 @@ export interface RevealSettings {
   readonly dryRun: boolean;
   readonly yes: boolean;
   readonly live: string | undefined;
+  readonly runtime: Runtime;
   readonly allowUnattended: () => Promise<boolean>;
-  /** Lines on the alternate screen; resolves when they are gone again. */
-  readonly showOnScreen: (lines: readonly string[], seconds: number) => Promise<{ readonly shownMs: number }>;
-  /** Makes a new file of mode 0600; refuses an existing one and links. */
-  readonly createPrivate: (path: string, content: string) => Promise<void>;
+  readonly budget: () => Promise<RevealBudget>;
+  /** Waits and shows the time left on the terminal. */
+  readonly countDown: (ms: number) => Promise<void>;
+  readonly recorder: Recorder;
   readonly notice: (text: string) => void;
 }
 
-type Details = Result<'cards.details'>;
+export interface Wish {
+  readonly cardId: string;
+  readonly sink: Sink;
+  /** Stands for the typed digits. */
+  readonly reveal: boolean;
+  /** What to run where nobody can be asked. */
+  readonly command: string;
+}
 
-const COLUMNS: readonly Column[] = [
-  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
-  { field: 'number', title: 'NUMBER', kind: 'id', priority: 1 },
-  { field: 'cvv', title: 'CVV', kind: 'id', priority: 1 },
-  { field: 'exp_month', title: 'MONTH', kind: 'integer', priority: 1 },
-  { field: 'exp_year', title: 'YEAR', kind: 'integer', priority: 1 },
-];
+export interface Opened {
+  readonly details: Result<'cards.details'>;
+  /** Known when the digits were asked for or the card is shown on a screen. */
+  readonly card: Item<'cards.list'> | undefined;
+}
 
-/** Opens the gate, fetches the details once and hands them to the one place that was asked for. */
-export async function revealCard(settings: RevealSettings, cardId: string, options: RevealOptions): Promise<Shown> {
-  refuseUnasked(settings, cardId, options);
+/** Opens the gate and fetches the details once. Every refusal comes before the request. */
+export async function throughGate(settings: GateSettings, wish: Wish): Promise<Opened> {
+  if (settings.dryRun) {
+    throw new CliError('usage', { message: 'card details are only read; there is no dry run', outcome: 'not_sent' });
+  }
+  refuseUnasked(settings, wish);
+  refuseWatched(settings.runtime);
   const identity = await settings.identity();
-  const verdict = guardEffect({
-    ...settings,
-    identity,
-    effect: 'reveals-secret',
-    safeDirection: true,
-    readOnly: false,
-  });
-  if (identity.mode === 'live' && !settings.canAsk) await refuseUnattended(settings, identity);
-  if (!options.reveal || verdict === 'ask') await askForLastFour(settings, cardId, identity);
-  const { result } = await (await settings.service()).send('cards.details', { card_id: cardId });
-  return hand(settings, { cardId, options, details: result });
+  const guard = { ...settings, identity, effect: 'reveals-secret', safeDirection: true, readOnly: false } as const;
+  const verdict = guardEffect(guard);
+  if (identity.mode === 'live') await refuseExposed(settings, identity);
+  const asks = !wish.reveal || verdict === 'ask';
+  const card =
+    asks || wish.sink === 'screen'
+      ? await (await settings.reader()).read('cards.get', { card_id: wish.cardId })
+      : undefined;
+  const budget = await settings.budget();
+  if (asks && card !== undefined) await askForLastFour(settings, { card, identity, wish, used: await budget.used() });
+  await takeOne(settings, budget);
+  const { cardId, sink } = wish;
+  const { result } = await settings.recorder.around(
+    { event: 'reveal', operation: 'cards.details', card_id: cardId, sink },
+    async () => (await settings.service()).send('cards.details', { card_id: cardId }),
+    ({ result: { number } }) => ({ last4: number.expose().slice(-4) }),
+  );
+  return { details: result, card };
 }
 
 /** Off a terminal nothing is asked: the wish must stand on the command line, or no request is sent. */
-function refuseUnasked(settings: RevealSettings, cardId: string, { reveal, print, out }: RevealOptions): void {
-  if (settings.dryRun)
-    throw new CliError('usage', { message: 'cards details reads only; it has no dry run', outcome: 'not_sent' });
-  const sink = print || out !== undefined;
-  if (reveal && sink) return;
-  if (settings.canAsk && (sink || settings.stdoutIsTerminal)) return;
+function refuseUnasked(settings: GateSettings, { sink, reveal, command, cardId }: Wish): void {
+  const named = sink !== 'screen';
+  if (reveal && named) return;
+  if (settings.canAsk && (named || settings.stdoutIsTerminal)) return;
   throw new CliError('not_confirmed', {
     message: 'off a terminal card details are given only when asked for by name',
-    notes: [`into a private file: cardwright cards details ${cardId} --reveal --out card.json`],
-    hint: `cardwright cards details ${cardId} --reveal --print`,
+    notes: [
+      `to one command:     cardwright cards exec ${cardId} --reveal -- ./checkout.sh`,
+      `to a private file:  cardwright cards details ${cardId} --reveal --out card.json`,
+    ],
+    hint: command,
     outcome: 'not_sent',
     operation: 'cards.details',
   });
 }
 
-async function refuseUnattended(settings: RevealSettings, { profile }: Identity): Promise<void> {
+function refuseWatched(runtime: Runtime): void {
+  const [watcher] = watchers(runtime);
+  if (watcher === undefined) return;
+  throw guarded(`card details are not fetched while others can read along: ${watcher}`, 'cardwright doctor');
+}
+
+/** A live card: nobody but the person at this machine may see it, unless the profile allows more. */
+async function refuseExposed(settings: GateSettings, { profile }: Identity): Promise<void> {
+  const [preload] = preloads(settings.runtime);
+  if (preload !== undefined) {
+    throw guarded(`a live card is not revealed beside preloaded code: ${preload}`, 'cardwright doctor');
+  }
   if (await settings.allowUnattended()) return;
-  throw new CliError('guarded', {
-    message: `profile ${profile} does not allow card details of a live key off a terminal`,
-    hint: `cardwright profiles set ${profile} allow_unattended_reveal true`,
-    outcome: 'not_sent',
-    operation: 'cards.details',
-  });
+  const hint = `cardwright profiles set ${profile} allow_unattended_reveal true`;
+  const [recorder] = recorders(settings.runtime.env);
+  if (recorder !== undefined) {
+    throw guarded(`${recorder} is set: this session may be recorded or seen elsewhere, and ${profile} is live`, hint);
+  }
+  if (!settings.canAsk) {
+    throw guarded(`profile ${profile} does not allow card details of a live key off a terminal`, hint);
+  }
 }
 
-async function askForLastFour(settings: RevealSettings, cardId: string, { mode, profile }: Identity): Promise<void> {
-  const card = await (await settings.reader()).read('cards.get', { card_id: cardId });
+interface Asking {
+  readonly card: Item<'cards.list'>;
+  readonly identity: Identity;
+  readonly wish: Wish;
+  readonly used: number;
+}
+
+const WHERE: Readonly<Record<Sink, string>> = {
+  screen: `will be shown on this screen for ${SHOWN_SECONDS} s and leave no scrollback`,
+  print: 'will be printed and stay in the scrollback',
+  file: 'will be written to a new file that only you can read',
+  clipboard: 'will be put on the clipboard for 45 s',
+  child: 'will be in the environment of one program',
+};
+
+async function askForLastFour(settings: GateSettings, { card, identity, wish, used }: Asking): Promise<void> {
+  const { mode, profile } = identity;
   if (mode !== 'live') settings.notice(mode === profile ? mode : `${mode} · ${profile}`);
   const label = card.label ? `, ${JSON.stringify(card.label)}` : '';
+  const facts = `${card.network ?? 'card'} ending ${card.last4}${label}, ${card.status}`;
+  settings.notice(`${facts}, ${dollars(toCents(card.balance))}`);
+  settings.notice(`Number and CVV ${WHERE[wish.sink]}.`);
   settings.notice(
-    `${card.network ?? 'card'} ending ${card.last4}${label}, ${card.status}, ${dollars(toCents(card.balance))}`,
+    `Reveals left this minute, counted on this machine: ${REVEALS_A_MINUTE - used} of ${REVEALS_A_MINUTE}.`,
   );
-  const typed = await settings.prompts.typed('Type the last four digits to go on', {
-    expect: card.last4,
-    flag: '--reveal',
-  });
-  if (typed) return;
+  const question = 'Type the last four digits to go on (Ctrl-C cancels):';
+  if (await settings.prompts.typed(question, { expect: card.last4, flag: '--reveal' })) return;
   throw new CliError('not_confirmed', {
     message: 'those are not the last four digits. Nothing was shown.',
     outcome: 'not_sent',
@@ -103,69 +153,24 @@ async function askForLastFour(settings: RevealSettings, cardId: string, { mode, 
   });
 }
 
-interface Revealed {
-  readonly cardId: string;
-  readonly options: RevealOptions;
-  readonly details: Details;
-}
-
-async function hand(settings: RevealSettings, { cardId, options, details }: Revealed): Promise<Shown> {
-  const { number, cvv, exp_month, exp_year } = details;
-  const expiry = `${String(exp_month).padStart(2, '0')}/${String(exp_year).slice(-2)}`;
-  const data = { card_id: details.card_id ?? cardId, number: number.expose(), cvv: cvv.expose(), exp_month, exp_year };
-  const single =
-    options.field === undefined ? undefined : { number: data.number, cvv: data.cvv, expiry }[options.field];
-  if (options.out !== undefined) {
-    await newFile(settings, options.out, `${single ?? JSON.stringify(data, null, 2)}\n`);
-    return writtenTo(data.card_id, options.out);
+/** A person is waited with as often as a minute can be full; a script is told when to come back. */
+async function takeOne(settings: GateSettings, budget: RevealBudget): Promise<void> {
+  let waitMs = 0;
+  for (let round = 0; round < 3; round += 1) {
+    const answer = await budget.take();
+    if (answer.taken) return;
+    waitMs = answer.waitMs;
+    if (!settings.canAsk) break;
+    await settings.countDown(waitMs);
   }
-  if (options.print) {
-    if (single !== undefined) return { verbatim: `${single}\n`, noun: 'card', columns: [] };
-    const pairs = [
-      ['Number', grouped(data.number)],
-      ['CVV', data.cvv],
-      ['Expires', expiry],
-    ] as const;
-    return { data, noun: 'card', idField: 'number', columns: COLUMNS, blocks: [{ kind: 'pairs', pairs }] };
-  }
-  const lines =
-    single === undefined ? [`Number  ${grouped(data.number)}`, `CVV     ${data.cvv}      Expires ${expiry}`] : [single];
-  const { shownMs } = await settings.showOnScreen(
-    [`  card ${data.card_id}`, ...lines.map(line => `  ${line}`), '', '  any key hides it'],
-    SHOWN_SECONDS,
-  );
-  settings.notice(`Shown for ${Math.round(shownMs / 1000)} s and cleared.`);
-  return { verbatim: '', noun: 'card', columns: [] };
+  throw new CliError('rate_limited', {
+    message: `${REVEALS_A_MINUTE} cards were revealed in the last minute on this machine; the next is possible in ${Math.ceil(waitMs / 1000)} s`,
+    retryAfterMs: waitMs,
+    outcome: 'not_sent',
+    operation: 'cards.details',
+  });
 }
 
-async function newFile({ createPrivate }: RevealSettings, path: string, content: string): Promise<void> {
-  try {
-    await createPrivate(path, content);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-    if (code === undefined) throw error;
-    const why = code === 'EEXIST' ? 'it is there already, and nothing is overwritten' : code;
-    throw new CliError('usage', {
-      message: `--out ${JSON.stringify(path)} cannot be made: ${why}`,
-      operation: 'cards.details',
-      cause: error,
-    });
-  }
-}
-
-function writtenTo(cardId: string, file: string): Shown {
-  return {
-    data: { card_id: cardId, file },
-    noun: 'card',
-    idField: 'file',
-    columns: [
-      { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
-      { field: 'file', title: 'FILE', kind: 'text', priority: 1 },
-    ],
-    blocks: [{ kind: 'line', text: `Written to ${file}; only you can read it.` }],
-  };
-}
-
-function grouped(number: string): string {
-  return number.replace(/(\d{4})(?=\d)/g, '$1 ');
+function guarded(message: string, hint: string): CliError {
+  return new CliError('guarded', { message, hint, outcome: 'not_sent', operation: 'cards.details' });
 }

@@ -96,7 +96,7 @@ async function execute(
     await answer(machine, globals, shown);
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
     if (failure) return await fail(machine, failure, { json: globals.machine, debug: globals.debug });
-    return 0;
+    return shown.exit ?? 0;
   } finally {
     await opened.close();
   }
@@ -118,7 +118,7 @@ async function withDryRun(
 }
 
 async function answer({ host }: Machine, globals: Globals, shown: Shown): Promise<void> {
-  const { verbatim, prose, failure: _, ...presentation } = shown;
+  const { verbatim, prose, failure: _failure, exit: _exit, ...presentation } = shown;
   const text = verbatim ?? (readsAsPage(globals) ? prose : undefined);
   if (text !== undefined) return host.streams.stdout.write(text);
   const { present } = await import('../terminal/present.ts');

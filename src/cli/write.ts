@@ -15,6 +15,7 @@ import { nobodyToAsk } from './confirm.ts';
 import type { Identity, WriteOptions, Written } from './context.ts';
 import { guardEffect } from './guard.ts';
 import type { JournaledWrite } from './journaled.ts';
+import { learnedFrom, type Recorder, recordOf } from './record.ts';
 
 /** Thrown in a dry run in place of sending; the run prints what was planned and ends with 0. */
 export class DryRun extends Error {
@@ -35,7 +36,14 @@ export interface WriteSettings {
   readonly planned: PlannedRequest[];
   readonly signal: AbortSignal;
   readonly journal: () => Promise<Journal>;
+  readonly recorder: Recorder;
   readonly holdSpending: HoldSpending;
+}
+
+interface Answer {
+  readonly result: unknown;
+  readonly changed: boolean;
+  readonly reread: boolean;
 }
 
 /** What of an input an explanation may name. */
@@ -63,9 +71,12 @@ export function createWriter(settings: WriteSettings) {
     if (!options.confirmed) await confirm(operation, input as object, options.intent, verdict);
     const before = options.before ? await beforeOf(options.before(await settings.reader())) : undefined;
     const sent = { key: planned.idempotencyKey, signal: settings.signal };
-    const sending = movesMoney(operation)
-      ? journaled({ ...wanted, before })
-      : service.send(operation, input as never, sent);
+    const sending = settings.recorder.around(
+      recordOf(operation, input as Asked, key),
+      async (): Promise<Answer> =>
+        movesMoney(operation) ? journaled({ ...wanted, before }) : service.send(operation, input as never, sent),
+      ({ result }) => learnedFrom(result),
+    );
     const answered = await sending.catch(async thrown => {
       throw await inTheUsersNumbers(ownKeyReused(thrown, options.key), operation, input as Asked, settings.reader);
     });

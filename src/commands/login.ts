@@ -1,5 +1,5 @@
 import { command } from '../cli/command.ts';
-import type { Context } from '../cli/context.ts';
+import type { Context, GivenKey } from '../cli/context.ts';
 import { OURS, option } from '../cli/flag.ts';
 import { usage } from '../cli/values.ts';
 import { flag, text } from '../contract/field.ts';
@@ -8,12 +8,13 @@ import { PROFILE_COLUMNS, profilePairs } from './profiles/columns.ts';
 
 const MAX_KEY_BYTES = 4096;
 
-/** Saves a key in a profile. The key comes from a prompt or standard input, never from an option. */
+/** Saves a key in a profile, or where it is told. The key itself is never an option. */
 export const login = command({
   path: 'login',
   summary: 'Save a key in a profile and use it from now on',
   about: [
     'The profile is the one of --profile, else default. The key is asked for without echo, or read with --key-stdin; it is kept in a file only you can read and sent to the given address alone.',
+    'With --keychain it is kept in the keychain of this system, where that answers; otherwise that is said, and the file is used. With --key-file or --key-command nothing is kept: the key is read there each time.',
   ],
   flags: {
     baseUrl: option(
@@ -21,21 +22,28 @@ export const login = command({
       '<url>',
     ),
     keyStdin: option(flag({ doc: 'Read the key from standard input.', basis: OURS })),
+    keychain: option(flag({ doc: 'Keep it in the keychain of this system.', basis: OURS })),
+    keyFile: option(text({ doc: 'Read the key from this file each time.', basis: OURS }), '<file>'),
+    keyCommand: option(flag({ doc: 'Run the command after -- each time; it prints the key.', basis: OURS })),
   },
   examples: [
     {
       does: 'From a secret store',
       run: 'login --profile team --base-url https://api.example.com/v1 --key-stdin < key.txt',
     },
+    {
+      does: 'From a password manager each time',
+      run: 'login --profile team --base-url https://api.example.com/v1 --key-command -- /usr/bin/pass show cards/key',
+    },
   ],
-  async run(ctx, { baseUrl, keyStdin }) {
+  rest: true,
+  async run(ctx, { baseUrl, ...ways }) {
     const name = ctx.profileName ?? 'default';
     const address =
       baseUrl ??
       ctx.env['CARDWRIGHT_BASE_URL'] ??
       (await ctx.prompts.text('Address of the service (https://…/v1)', { flag: '--base-url' }));
-    const key = await readKeyText(ctx, keyStdin ?? false);
-    return (await ctx.profiles()).login(name, address, key);
+    return (await ctx.profiles()).login(name, address, await givenKey(ctx, ways));
   },
   show: row => ({
     data: { ...row },
@@ -46,6 +54,27 @@ export const login = command({
     notes: ['Next: cardwright whoami'],
   }),
 });
+
+interface Ways {
+  readonly keyStdin: boolean | undefined;
+  readonly keychain: boolean | undefined;
+  readonly keyFile: string | undefined;
+  readonly keyCommand: boolean | undefined;
+}
+
+async function givenKey(ctx: Context, { keyStdin, keychain, keyFile, keyCommand }: Ways): Promise<GivenKey> {
+  const ways = [keyStdin && '--key-stdin', keyFile !== undefined && '--key-file', keyCommand && '--key-command'].filter(
+    Boolean,
+  );
+  if (ways.length > 1) throw usage(`${ways.join(' and ')} name different keys; give one of them`);
+  if (keychain && (keyFile !== undefined || keyCommand))
+    throw usage(`--keychain keeps a key, and ${ways[0]} keeps none`);
+  if (!keyCommand && ctx.rest.length > 0) throw usage('words after -- are the command of --key-command');
+  if (keyFile !== undefined) return { key_file: keyFile };
+  if (!keyCommand) return { key: await readKeyText(ctx, keyStdin ?? false), keychain: keychain ?? false };
+  if (ctx.rest.length === 0) throw usage('--key-command needs the command after --');
+  return { key_command: ctx.rest };
+}
 
 async function readKeyText(ctx: Context, fromStdin: boolean): Promise<Secret> {
   if (!fromStdin) return ctx.prompts.secret('API key', { flag: '--key-stdin' });

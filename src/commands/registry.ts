@@ -7,7 +7,7 @@ export const REGISTRY: Registry = [
   {
     name: 'cards',
     heading: 'Cards and money',
-    summary: 'create, list, get, details, fund, withdraw, freeze, unfreeze, terminate',
+    summary: 'create, list, get, details, exec, fund, freeze, terminate and more',
     load: async () => (await import('./cards/group.ts')).CARD_COMMANDS,
   },
   {
@@ -45,6 +45,18 @@ export const REGISTRY: Registry = [
     heading: 'Safety',
     summary: 'the journal of money operations: list, show, resume, resolve, prune',
     load: async () => (await import('./ops/group.ts')).OP_COMMANDS,
+  },
+  {
+    name: 'audit',
+    heading: 'Safety',
+    summary: 'the record of writes and reveals: list, verify, export',
+    load: async () => (await import('./audit/group.ts')).AUDIT_COMMANDS,
+  },
+  {
+    name: 'doctor',
+    heading: 'Safety',
+    summary: 'check key, network, clock, files and contract',
+    load: alone(async () => (await import('./doctor.ts')).doctor),
   },
   {
     name: 'login',

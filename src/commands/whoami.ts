@@ -12,6 +12,8 @@ export const whoami = command({
       mode: who.mode,
       base_url: who.baseUrl,
       key: who.keyHint ?? null,
+      key_source: who.keySource,
+      key_home: who.keyHome,
       chosen_by: who.chosenBy,
       contract: who.contractFile ?? null,
     },
@@ -24,6 +26,8 @@ export const whoami = command({
       { field: 'key', title: 'KEY', kind: 'text', priority: 2 },
       { field: 'chosen_by', title: 'CHOSEN BY', kind: 'text', priority: 3 },
       { field: 'contract', title: 'CONTRACT', kind: 'text', priority: 4 },
+      { field: 'key_source', title: 'KEPT AS', kind: 'word', priority: 3 },
+      { field: 'key_home', title: 'KEPT IN', kind: 'text', priority: 5, wideOnly: true },
     ],
     blocks: [
       {
@@ -33,6 +37,7 @@ export const whoami = command({
           ['Mode', who.mode === 'live' ? 'LIVE' : who.mode],
           ['Base address', who.baseUrl],
           ['Key', who.keyHint ?? 'none needed'],
+          ['Kept', `${who.keySource}: ${who.keyHome}`],
           ['Chosen by', who.chosenBy],
           ['Contract', who.contractFile ?? 'as assumed'],
         ],

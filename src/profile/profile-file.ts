@@ -5,7 +5,7 @@ import { type KeyMode, keyMode, readKey } from './key.ts';
 import { checkNewProfileName, quoted } from './name.ts';
 import { isAbsolutePath, isStoredSetting, type ProfileSettings } from './settings.ts';
 
-/** Where a profile's key is: in the profile file, in a file of its own, or told by a command. */
+/** Where a profile's key is: in the profile file, in a file of its own, told by a command, or in the keychain. */
 export type StoredSource =
   | { readonly kind: 'stored'; readonly key: Secret }
   | { readonly kind: 'key_file'; readonly file: string; readonly mode: KeyMode; readonly hint: string }
@@ -14,7 +14,8 @@ export type StoredSource =
       readonly command: readonly string[];
       readonly mode: KeyMode;
       readonly hint: string;
-    };
+    }
+  | { readonly kind: 'keychain'; readonly account: string; readonly mode: KeyMode; readonly hint: string };
 
 /** One profile as the file holds it. */
 export interface StoredProfile {
@@ -89,7 +90,7 @@ function parseProfile(name: string, entry: unknown): StoredProfile {
   const at = `profiles.${quoted(name)}`;
   valid(() => checkNewProfileName(name), 'profiles (a name)');
   const record = asRecord(entry, at);
-  const known = ['base_url', 'key_source', 'key', 'file', 'command', 'mode', 'hint', 'contract', 'settings'];
+  const known = ['base_url', 'key_source', 'key', 'file', 'command', 'account', 'mode', 'hint', 'contract', 'settings'];
   onlyKeys(record, known, at);
   const source = parseSource(record, at);
   const address = asText(record['base_url'], `${at}.base_url`);
@@ -117,6 +118,11 @@ function parseSource(record: JsonRecord, at: string): StoredSource {
     const file = asText(record['file'], `${at}.file`);
     need(isAbsolutePath(file), `${at}.file`);
     return { kind, file, mode, hint };
+  }
+  if (kind === 'keychain') {
+    const account = asText(record['account'], `${at}.account`);
+    need(/^[a-z0-9@_-]{1,64}$/.test(account), `${at}.account`);
+    return { kind, account, mode, hint };
   }
   need(kind === 'key_command', `${at}.key_source`);
   const command: unknown = record['command'];

@@ -7,7 +7,7 @@ export interface Profile {
   readonly name: string;
   /** Without a slash at the end; the key goes to this origin alone. */
   readonly base_url: string;
-  readonly key_source: 'stored' | 'key_file' | 'key_command';
+  readonly key_source: 'stored' | 'key_file' | 'key_command' | 'keychain';
   readonly key_file?: string;
   readonly key_command?: readonly string[];
   /** Absolute path of a file with contract overrides. */
@@ -23,6 +23,7 @@ export function shown({ name, base_url, source, contract, settings }: StoredProf
   const common = { name, base_url, settings, mode: storedMode(source), ...(contract && { contract }) };
   if (source.kind === 'stored') return { ...common, key_source: 'stored', key_hint: source.key.hint() };
   const seen = { ...common, key_hint: source.hint };
+  if (source.kind === 'keychain') return { ...seen, key_source: 'keychain' };
   return source.kind === 'key_file'
     ? { ...seen, key_source: 'key_file', key_file: source.file }
     : { ...seen, key_source: 'key_command', key_command: source.command };

@@ -8,8 +8,8 @@ import type { Profile } from './profile.ts';
 import type { ProfileSettings } from './settings.ts';
 import type { ProfileStore } from './store.ts';
 
-/** Where the key comes from: a saved profile, `CARDWRIGHT_API_KEY`, `CARDWRIGHT_API_KEY_FILE`, or none is needed. */
-export type KeySource = 'profile' | 'environment' | 'key-file' | 'embedded';
+/** How the key comes: as the profile says, from `CARDWRIGHT_API_KEY` or `CARDWRIGHT_API_KEY_FILE`, or none is needed. */
+export type KeySource = Profile['key_source'] | 'environment' | 'embedded';
 
 /** Who this call acts as, and why. */
 export interface ResolvedProfile {
@@ -19,6 +19,8 @@ export interface ResolvedProfile {
   /** Without a slash at the end; undefined for the embedded sandbox. */
   readonly baseUrl: string | undefined;
   readonly keySource: KeySource;
+  /** Where the key itself is, for people: a variable's name, a path, `keychain`, a command's program. */
+  readonly keyHome: string;
   /** Opens the key; throws `internal` for the sandbox, which has its own. */
   readonly key: () => Promise<Secret>;
   readonly keyHint: string | undefined;
@@ -138,7 +140,8 @@ async function chosen(question: Question, choice: Choice): Promise<ResolvedProfi
     ...choice,
     mode: profile.mode,
     baseUrl: profile.base_url,
-    keySource: 'profile',
+    keySource: profile.key_source,
+    keyHome: homeOf(profile, store.path),
     key: () => store.key(choice.name),
     keyHint: profile.key_hint,
     contractFile: contractFile(question) ?? profile.contract,
@@ -155,6 +158,7 @@ function sandbox(question: Question, choice: Choice): ResolvedProfile {
     mode: 'sandbox',
     baseUrl: undefined,
     keySource: 'embedded',
+    keyHome: 'memory of this process',
     key: () => Promise.reject(new CliError('internal', { message: 'the sandbox has no stored key' })),
     keyHint: undefined,
     contractFile: contractFile(question),
@@ -188,7 +192,8 @@ async function environment(question: Question, byFlag?: string): Promise<Resolve
     name: 'env',
     mode,
     baseUrl: address.href,
-    keySource: key === undefined ? 'key-file' : 'environment',
+    keySource: key === undefined ? 'key_file' : 'environment',
+    keyHome: key === undefined ? `the key file ${keyFile}` : variable,
     key: () => Promise.resolve(secret),
     keyHint: secret.hint(),
     chosenBy: byFlag ?? variable,
@@ -196,6 +201,19 @@ async function environment(question: Question, byFlag?: string): Promise<Resolve
     settings: {},
     warnings,
   };
+}
+
+function homeOf(profile: Profile, path: string): string {
+  switch (profile.key_source) {
+    case 'stored':
+      return `the profile file ${path}`;
+    case 'key_file':
+      return `the key file ${profile.key_file}`;
+    case 'key_command':
+      return `told by ${profile.key_command?.[0]}`;
+    case 'keychain':
+      return 'the keychain of this system';
+  }
 }
 
 function contractFile({ flags, variables }: Question): string | undefined {

@@ -15,8 +15,10 @@ import type { Secret } from '../secret.ts';
 import { checkBaseUrl } from './base-url.ts';
 import { keepCorruptCopy, removeBesides } from './corrupt-copy.ts';
 import { keyMode, readKey } from './key.ts';
-import { readKeyFile, shellWord } from './key-file.ts';
-import { checkNewProfileName, checkProfileName, quoted } from './name.ts';
+import { shellWord } from './key-file.ts';
+import { type KeyKeeper, keyKeeper, type NewKey } from './key-keeper.ts';
+import type { Keychain } from './keychain.ts';
+import { checkNewProfileName, checkProfileName } from './name.ts';
 import { type Profile, shown } from './profile.ts';
 import {
   EMPTY_PROFILE_FILE,
@@ -25,19 +27,14 @@ import {
   parseProfileFile,
   profileFileText,
   type StoredProfile,
-  type StoredSource,
   storedMode,
 } from './profile-file.ts';
-import { checkSettingName, isAbsolutePath, parseSetting, type SettingName, withSetting } from './settings.ts';
+import { checkSettingName, parseSetting, type SettingName, withSetting } from './settings.ts';
 
 export type { Profile } from './profile.ts';
 
-/** What to save. Paths are absolute; the first word of a command is the absolute path of its program. */
-export type NewProfile = { readonly name: string; readonly base_url: string } & (
-  | { readonly key: Secret }
-  | { readonly key_file: string }
-  | { readonly key_command: readonly string[] }
-);
+/** What to save. */
+export type NewProfile = { readonly name: string; readonly base_url: string } & NewKey;
 
 /**
  * The saved profiles of this user. Reading is from memory, as of opening or the last write here; every write
@@ -64,6 +61,7 @@ export interface ProfileStore {
 /** What of the host the store needs. `isRunning` lets left locks be taken over on systems without /proc. */
 export type ProfileHost = Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform' | 'env'> & {
   readonly isRunning?: IsRunning;
+  readonly keychain?: () => Promise<Keychain>;
 };
 
 const FILE_NAME = 'config';
@@ -83,12 +81,15 @@ class FileProfileStore implements ProfileStore {
   readonly path: string;
   readonly #host: ProfileHost;
   readonly #around: FileSurroundings;
+  readonly #keys: KeyKeeper;
   #file: ProfileFile = EMPTY_PROFILE_FILE;
 
   constructor(host: ProfileHost, warn: (text: string) => void) {
     this.path = join(host.folders.config, `${FILE_NAME}.json`);
     this.#host = host;
     this.#around = { platform: host.platform, random: host.random, warn };
+    const { clock, env, folders, keychain } = host;
+    this.#keys = keyKeeper({ files: this.#around, clock, env, folder: folders.config, keychain });
   }
 
   async load(): Promise<void> {
@@ -109,21 +110,17 @@ class FileProfileStore implements ProfileStore {
   }
 
   async key(name: string): Promise<Secret> {
-    const { source } = existing(this.#file, name);
-    if (source.kind === 'stored') return source.key;
-    const key = await this.#fetchKey(source.kind === 'key_file' ? source.file : source.command);
-    if (keyMode(key) === source.mode) return key;
-    throw new CliError('guarded', {
-      message: `profile ${name} was saved with a ${source.mode} key, and its key is now ${keyMode(key)}`,
-      hint: 'cardwright login',
-      outcome: 'not_sent',
-    });
+    return this.#keys.fetch(name, existing(this.#file, name).source);
   }
 
   async save(profile: NewProfile): Promise<Profile> {
     const name = checkNewProfileName(profile.name);
-    const source = await this.#sourceOf(profile);
+    // Judged first: a key is put nowhere before its address is known to be usable.
+    if ('key' in profile) checkBaseUrl(profile.base_url, keyMode(readKey(profile.key.expose())));
+    const source = await this.#keys.keep(name, profile);
     const address = checkBaseUrl(profile.base_url, storedMode(source));
+    const replaced = this.#file.profiles.get(name)?.source;
+    if (replaced?.kind === 'keychain' && source.kind !== 'keychain') await this.#keys.forget(replaced);
     return this.#change(name, file => {
       const before = file.profiles.get(name);
       const base_url = address.href;
@@ -149,12 +146,13 @@ class FileProfileStore implements ProfileStore {
   }
 
   async remove(name: string): Promise<void> {
-    existing(this.#file, name);
+    const { source } = existing(this.#file, name);
     await this.#update(file => {
       existing(file, name);
       const profiles = new Map([...file.profiles].filter(([other]) => other !== name));
       return { current: file.current === name ? undefined : file.current, profiles };
     });
+    await this.#keys.forget(source);
     const copies = await inOurWords(this.path, () => removeBesides(this.path, 'corrupt-'));
     if (copies > 0) this.#around.warn(`kept copies of a damaged profile file removed: ${copies}`);
   }
@@ -218,32 +216,6 @@ class FileProfileStore implements ProfileStore {
       hint: `rm ${shellWord(this.path)} && cardwright login`,
       outcome: 'not_sent',
     });
-  }
-
-  async #sourceOf(profile: NewProfile): Promise<StoredSource> {
-    if ('key' in profile) return { kind: 'stored', key: readKey(profile.key.expose()) };
-    const [path, from] =
-      'key_file' in profile
-        ? [profile.key_file, profile.key_file]
-        : [profile.key_command[0] ?? '', profile.key_command];
-    if (!isAbsolutePath(path)) {
-      throw new CliError('usage', {
-        message: `a key file or key command is named by its absolute path, not ${quoted(path)}`,
-      });
-    }
-    const key = await this.#fetchKey(from);
-    const seen = { mode: keyMode(key), hint: key.hint() };
-    return typeof from === 'string'
-      ? { kind: 'key_file', file: from, ...seen }
-      : { kind: 'key_command', command: from, ...seen };
-  }
-
-  async #fetchKey(from: string | readonly string[]): Promise<Secret> {
-    if (typeof from === 'string') return readKey(await readKeyFile(from, this.#around));
-    const { runKeyCommand } = await import('./key-command.ts');
-    const { clock, env, folders } = this.#host;
-    await preparePrivateFolder(folders.config, this.#around);
-    return readKey(await runKeyCommand(from, { clock, env, folder: folders.config }));
   }
 }
 

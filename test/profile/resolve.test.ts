@@ -72,11 +72,11 @@ describe('every combination of what may choose', () => {
     const resolved = await resolveProfile(input);
     const expected = {
       '--sandbox': ['sandbox', 'sandbox', 'embedded', undefined],
-      '--profile': ['work', 'test', 'profile', 'sk_test_key_of_work'],
+      '--profile': ['work', 'test', 'stored', 'sk_test_key_of_work'],
       CARDWRIGHT_API_KEY: ['env', 'test', 'environment', TEST_KEY],
-      CARDWRIGHT_API_KEY_FILE: ['env', 'live', 'key-file', LIVE_KEY],
-      CARDWRIGHT_PROFILE: ['prod', 'live', 'profile', 'sk_live_key_of_prod'],
-      'current profile': ['prod', 'live', 'profile', 'sk_live_key_of_prod'],
+      CARDWRIGHT_API_KEY_FILE: ['env', 'live', 'key_file', LIVE_KEY],
+      CARDWRIGHT_PROFILE: ['prod', 'live', 'stored', 'sk_live_key_of_prod'],
+      'current profile': ['prod', 'live', 'stored', 'sk_live_key_of_prod'],
       'default on a terminal': ['sandbox', 'sandbox', 'embedded', undefined],
     }[winner];
     const [, mode, , key] = expected;

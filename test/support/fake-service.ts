@@ -3,8 +3,10 @@
 import { cents } from '../../src/money.ts';
 import { chanceOf } from '../../src/sandbox/chance.ts';
 import { loadDataSet } from '../../src/sandbox/data/load.ts';
+import { Speech } from '../../src/sandbox/dialects/speech.ts';
 import type { Handlers } from '../../src/sandbox/handler.ts';
 import { ADMIN_HANDLERS, HANDLERS } from '../../src/sandbox/handlers/table.ts';
+import { RequestLog } from '../../src/sandbox/request-log.ts';
 import { RequestNumbers } from '../../src/sandbox/request-numbers.ts';
 import { TIMER_ACTIONS } from '../../src/sandbox/rules/timed.ts';
 import { serve } from '../../src/sandbox/server.ts';
@@ -71,6 +73,8 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
     isGone: wishes.isGone ?? (() => false),
     rateLimits: wishes.rateLimits ?? false,
     requestNumbers: new RequestNumbers(),
+    speech: new Speech(),
+    requestLog: new RequestLog(),
     version: '1.2.3',
     onFault: error => void faults.push(error),
   };

@@ -2,9 +2,9 @@
  * A whole world for a story: the program in this process, a fresh sandbox behind real HTTP, a frozen clock, counted
  * ids, folders of its own. `run` takes a command line as a person types it.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { run as runMachine } from '../../src/cli/run.ts';
@@ -12,6 +12,7 @@ import { compose, type Surroundings } from '../../src/compose.ts';
 import { CliError } from '../../src/errors.ts';
 import { foldersFor } from '../../src/folders.ts';
 import type { Environment, Host, OutputStream } from '../../src/host.ts';
+import type { Keychain } from '../../src/profile/keychain.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/start.ts';
 import { words } from './words.ts';
@@ -24,6 +25,8 @@ export interface WorldOptions {
   readonly data?: 'empty' | 'demo';
   /** Both output streams and standard input are terminals of this width; a run may say otherwise. */
   readonly terminal?: number;
+  /** How the sandbox speaks. */
+  readonly dialect?: string | undefined;
   readonly env?: Environment;
   /** Another embedded sandbox than the fresh one in memory. */
   readonly openSandbox?: (host: Host) => Promise<EmbeddedSandbox>;
@@ -48,6 +51,15 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Told of every text on standard output as it is written. */
   readonly onOut?: (text: string) => void | Promise<void>;
+  /** Arguments of the runtime. */
+  readonly execArgv?: readonly string[];
+  /** Folders programs of the system are looked for in; none when left out. */
+  readonly programFolders?: readonly string[];
+  readonly keychain?: Keychain;
+  /** Keys pressed while a card is shown, the last of them again and again; `q` when left out. */
+  readonly keys?: readonly string[];
+  /** The wait before the clipboard is cleared ends at once. */
+  readonly hurried?: boolean;
   /** Standard output goes into a pipe although there is a terminal. */
   readonly stdoutPiped?: boolean;
 }
@@ -56,6 +68,8 @@ export interface World extends AsyncDisposable {
   /** Runs `cards list --json`; a leading `cardwright` may stand there. */
   run(line: string, options?: RunOptions): Promise<Ran>;
   readonly sandbox: RunningSandbox;
+  /** Puts a folder where a file would be, so that it cannot be written, whoever runs this. */
+  spoil(path: string): Promise<void>;
   /** Folder of this world, also the working folder of commands. */
   readonly folder: string;
 }
@@ -69,6 +83,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     data: options.data ?? 'empty',
     ...(options.data === 'demo' ? {} : { wallet: options.wallet ?? 1000 }),
     clock: { mode: 'frozen', at: WORLD_TIME },
+    dialect: options.dialect,
     version: '0.0.0-test',
   });
   const shared = async (): Promise<EmbeddedSandbox> => ({
@@ -77,9 +92,11 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     key: sandbox.key,
     adminToken: sandbox.adminToken,
     deliver: sandbox.deliver,
+    honoursKeys: sandbox.honoursKeys,
     stop: async () => undefined,
   });
   let counted = 0;
+  let noise = 0;
   async function run(line: string, told: RunOptions = {}): Promise<Ran> {
     const terminal = told.terminal ?? options.terminal;
     const streams = new Recorder({ columns: terminal, stdoutPiped: told.stdoutPiped === true, onOut: told.onOut });
@@ -100,7 +117,11 @@ export async function world(options: WorldOptions = {}): Promise<World> {
         stdout: streams.stdout,
         stderr: streams.stderr,
       },
-      clock: { now: () => Date.parse(WORLD_TIME), monotonic: () => performance.now(), sleep: pause },
+      clock: {
+        now: () => Date.parse(WORLD_TIME),
+        monotonic: () => performance.now(),
+        sleep: told.hurried ? hurriedPause : pause,
+      },
       random,
       folders: foldersFor({ env, platform: 'linux', home: folder, temporary: folder }),
       platform: process.platform,
@@ -112,9 +133,17 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       openSandbox: () => (options.openSandbox ? options.openSandbox(host) : shared()),
       readFile: path => readNamed(path, folder),
       isRunning: () => true,
-      openKeys: () => ({ next: async () => 'q', close: () => undefined }),
+      openKeys: () => pressed(told.keys ?? ['q']),
       writeTerminal: text => streams.note('stderr', text),
       onCrash: () => () => undefined,
+      noise: { bytes: count => countedBytes(count, ++noise), fraction: () => 0.5 },
+      execArgv: told.execArgv ?? [],
+      inspected: () => false,
+      node: process.execPath,
+      nodeVersion: process.versions.node,
+      programFolders: told.programFolders ?? [],
+      handOver: () => () => undefined,
+      keychain: async () => told.keychain ?? NO_KEYCHAIN,
     };
     const code = await runMachine(compose(host, '0.0.0-test'));
     return { code, out: streams.text('stdout'), err: streams.text('stderr'), all: streams.text() };
@@ -123,8 +152,24 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     await sandbox.stop();
     await rm(folder, { recursive: true, force: true });
   }
-  return { run, sandbox, folder, [Symbol.asyncDispose]: close };
+  async function spoil(path: string): Promise<void> {
+    await mkdir(join(folder, path), { recursive: true });
+    await chmod(dirname(join(folder, path)), 0o700);
+  }
+  return { run, spoil, sandbox, folder, [Symbol.asyncDispose]: close };
 }
+
+function pressed(keys: readonly string[]) {
+  const left = [...keys];
+  return { next: async () => (left.length > 1 ? left.shift() : left[0]), close: () => undefined };
+}
+
+const NO_KEYCHAIN: Keychain = {
+  problem: async () => 'there is no session bus, and so no secret service',
+  read: async () => undefined,
+  write: async () => 'refused',
+  remove: async () => undefined,
+};
 
 type StreamName = 'stdout' | 'stderr';
 
@@ -204,6 +249,10 @@ function stdinOf(text: string, isTerminal: boolean) {
 /** Waits are real, for deadlines must not fire early; the wall clock stands still all the same. */
 async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await wait(ms, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) });
+}
+
+async function hurriedPause(ms: number, signal?: AbortSignal): Promise<void> {
+  if (ms !== 45_000) await pause(ms, signal);
 }
 
 function countedBytes(count: number, value: number): Uint8Array {

@@ -15,7 +15,7 @@ describe('transcripts', () => {
   it.each([...stories, join(root, 'README.md')].map(path => [path.slice(root.length + 1), path] as const))(
     '%s',
     async (_, path) => {
-      expect(await runTranscript(path, update)).toEqual([]);
+      expect(await runTranscript(path, { update })).toEqual([]);
     },
   );
 });

@@ -8,7 +8,8 @@ export const cardDetails = command({
   path: 'cards details',
   summary: 'Reveal number, CVV and expiry of one card',
   about: [
-    'On a terminal the last four digits are asked for and the card is shown on a screen of its own for 30 seconds. Off a terminal nothing is asked: --reveal and one of --print and --out must be given. A live key also needs --live and the profile setting allow_unattended_reveal there.',
+    'On a terminal the last four digits are asked for and the card is shown on a screen of its own for 30 seconds. Off a terminal nothing is asked: --reveal and one of --print, --out and --copy must be given. A live key also needs --live and the profile setting allow_unattended_reveal there.',
+    'At most 30 cards a minute are revealed on this machine. Each reveal has a line in the audit log, without card data. Nothing is revealed under a debugger. What is printed or recorded by others, script(1) for one, cannot be taken back.',
   ],
   operation: 'cards.details',
   args: { card },
@@ -16,6 +17,9 @@ export const cardDetails = command({
     field: option(choice(['number', 'cvv', 'expiry'], { doc: 'Only this one, as plain text.', basis: OURS })),
     reveal: option(flag({ doc: 'Stands for the typed last four digits.', basis: OURS })),
     print: option(flag({ doc: 'To the ordinary screen or the pipe.', basis: OURS })),
+    copy: option(
+      choice(['number', 'cvv', 'expiry'], { doc: 'Onto the clipboard, which is cleared after 45 s.', basis: OURS }),
+    ),
     out: option(text({ doc: 'Into a new file that only you can read.', basis: OURS }), '<file>'),
   },
   examples: [
@@ -23,7 +27,7 @@ export const cardDetails = command({
     { does: 'The number into a pipe', run: 'cards details card_1 --reveal --print --field number' },
     { does: 'Everything into a private file', run: 'cards details card_1 --reveal --out card.json' },
   ],
-  run: (ctx, { card, field, reveal, print, out }) =>
-    ctx.reveal(card, { field, out, reveal: reveal ?? false, print: print ?? false }),
+  run: (ctx, { card, field, reveal, print, copy, out }) =>
+    ctx.reveal(card, { field, copy, out, reveal: reveal ?? false, print: print ?? false }),
   show: shown => shown,
 });

@@ -1,5 +1,6 @@
 import { createCard } from './create.ts';
 import { cardDetails } from './details.ts';
+import { cardExec } from './exec.ts';
 import { freezeCards } from './freeze.ts';
 import { fundCard } from './fund.ts';
 import { getCard } from './get.ts';
@@ -13,6 +14,7 @@ export const CARD_COMMANDS = [
   listCards,
   getCard,
   cardDetails,
+  cardExec,
   fundCard,
   withdrawCard,
   freezeCards,

@@ -30,7 +30,12 @@ const RULES = [
   {
     rule: 'reveal',
     means:
-      'Number and CVV are shown by cards details alone, after the last four digits, on a screen of its own. Off a terminal that takes --reveal and one of --print and --out.',
+      'Number and CVV are shown by cards details alone, after the last four digits, on a screen of its own. Off a terminal that takes --reveal and one of --print, --out and --copy. cards exec hands them to one program and prints nothing. At most 30 a minute; none under a debugger.',
+  },
+  {
+    rule: 'audit',
+    means:
+      'Every write and reveal has lines in a local, hash-chained log without card data or keys: cardwright audit list, verify, export.',
   },
   {
     rule: 'unknown',

@@ -46,13 +46,20 @@ export const createWebhook = command({
         kind: 'pairs',
         pairs: [
           ['Events', (made.events ?? []).join(', ')],
-          ['Secret', made.secret ?? 'as you chose it'],
+          ['Secret', made.secret ?? ('secret' in made ? 'not shown by the service' : 'as you chose it')],
         ],
       },
     ],
-    notes: made.secret ? ['The secret is shown this once. Keep it where your receiver reads it.'] : [],
+    notes: secretNotes(made),
   }),
 });
+
+/** A secret that was generated and not shown is of no use to a receiver. */
+function secretNotes(made: Subscribed): string[] {
+  if (made.secret) return ['The secret is shown this once. Keep it where your receiver reads it.'];
+  if (!('secret' in made)) return [];
+  return [`Events cannot be verified without it: delete ${made.id} and choose a secret with --secret-file.`];
+}
 
 async function readSecret(ctx: Context, file: string | undefined, fromStdin: boolean): Promise<string | undefined> {
   if (file !== undefined && fromStdin) throw usage('--secret-file and --secret-stdin exclude each other');

@@ -1,0 +1,88 @@
+/** One line of the audit log: JSON that carries the digest of the line before it and its own. */
+import { createHash } from 'node:crypto';
+
+/** What a line may tell. No secrets, no labels, no metadata: names, ids, amounts and outcomes alone. */
+export interface AuditFacts {
+  /** `write` and `run` stand before the request, `outcome` after it, `reveal` before card details are asked for. */
+  readonly event: 'write' | 'outcome' | 'run' | 'reveal';
+  readonly profile: string;
+  readonly mode: 'sandbox' | 'test' | 'live';
+  readonly origin: string;
+  readonly operation: string;
+  readonly card_id?: string;
+  readonly last4?: string;
+  /** USD. */
+  readonly amount?: number;
+  readonly rows?: number;
+  readonly op?: string;
+  readonly idempotency_key?: string;
+  /** Where card details went: `screen`, `print`, `file`, `clipboard`, `child`. */
+  readonly sink?: string;
+  /** `done`, or the outcome or kind of the error. */
+  readonly outcome?: string;
+  /** Number of the line this is the outcome of. */
+  readonly of?: number;
+}
+
+export interface AuditEntry extends AuditFacts {
+  /** Number of the line, from 1. */
+  readonly seq: number;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly pid: number;
+  readonly prev: string;
+  readonly hash: string;
+}
+
+/** What the first line follows. */
+export const BEGINNING = '0'.repeat(64);
+
+const LINE = /^(\{"seq":(\d{1,12}),"at":"[^"]*",.*"prev":"([0-9a-f]{64})"),"hash":"([0-9a-f]{64})"\}$/;
+const LONGEST_TEXT = 200;
+
+/** Which line is wrong and why; undefined for one that follows the one before. */
+export type Flaw = { readonly line: number; readonly why: string };
+
+export interface Place {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** A line without its newline, and where the chain stands after it. */
+export function auditLine(
+  facts: AuditFacts,
+  { after, at, pid }: { readonly after: Place; readonly at: string; readonly pid: number },
+): Place & { readonly text: string } {
+  const short = (value: unknown) => (typeof value === 'string' ? value.slice(0, LONGEST_TEXT) : value);
+  const seq = after.seq + 1;
+  const told = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, short(value)]));
+  const body = JSON.stringify({ seq, at, pid, ...told, prev: after.hash });
+  const hash = digest(body.slice(0, -1));
+  return { text: `${body.slice(0, -1)},"hash":"${hash}"}`, seq, hash };
+}
+
+/** The line's place in the chain when it is whole in itself. */
+export function readLine(text: string): (Place & { readonly prev: string }) | undefined {
+  const [, body = '', seq, prev = '', hash = ''] = LINE.exec(text) ?? [];
+  return seq !== undefined && digest(body) === hash ? { seq: Number(seq), prev, hash } : undefined;
+}
+
+/** Follows the chain from its beginning. The first flaw ends it; every byte of every line takes part. */
+export function followChain(lines: readonly string[]): { readonly entries: AuditEntry[]; readonly flaw?: Flaw } {
+  const entries: AuditEntry[] = [];
+  let before: Place = { seq: 0, hash: BEGINNING };
+  for (const [index, text] of lines.entries()) {
+    const line = index + 1;
+    const read = readLine(text);
+    if (read === undefined) return { entries, flaw: { line, why: 'its digest does not fit its text' } };
+    if (read.prev !== before.hash) return { entries, flaw: { line, why: 'it does not follow the line before it' } };
+    if (read.seq !== line) return { entries, flaw: { line, why: `it is numbered ${read.seq}` } };
+    entries.push(JSON.parse(text) as AuditEntry);
+    before = read;
+  }
+  return { entries };
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

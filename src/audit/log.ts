@@ -1,0 +1,168 @@
+/**
+ * The local record of writes and reveals: `<state>/audit.jsonl`, 0600, one hash-chained line each, appended under a
+ * lock and synced before the request leaves. Beside it `audit.head` names the last line, so that a tail cut off shows.
+ * Whoever may write as this user can rewrite both; against that, export it elsewhere.
+ */
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CliError } from '../errors.ts';
+import { withLock } from '../files/lock.ts';
+import { type FileSurroundings, inOurWords, preparePrivateFolder, readPrivate } from '../files/private-files.ts';
+import type { IsRunning } from '../files/process-identity.ts';
+import type { Clock, Randomness } from '../host.ts';
+import {
+  type AuditEntry,
+  type AuditFacts,
+  auditLine,
+  BEGINNING,
+  type Flaw,
+  followChain,
+  type Place,
+  readLine,
+} from './entry.ts';
+
+export interface AuditLog {
+  readonly path: string;
+  /**
+   * Appends one line and syncs it; resolves to its number. Throws `guarded` when it cannot be written and
+   * `check_failed` when the last line is not whole.
+   */
+  append(facts: AuditFacts): Promise<number>;
+  /** All lines up to the first flaw, oldest first. */
+  read(): Promise<{ readonly entries: readonly AuditEntry[]; readonly flaw?: Flaw }>;
+  /** The file as it is, undefined when nothing was recorded yet. */
+  text(): Promise<string | undefined>;
+}
+
+export interface AuditSurroundings {
+  readonly stateFolder: string;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly pid: number;
+  readonly platform: NodeJS.Platform;
+  readonly warn: (text: string) => void;
+  readonly isRunning?: IsRunning;
+}
+
+const LOCK_PATIENCE_MS = 10_000;
+/** Longer than any line. */
+const TAIL_BYTES = 8192;
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+const HEAD = /^(\d{12}) ([0-9a-f]{64})\n$/;
+
+/** Nothing is opened or made before the first call. */
+export function auditLog(around: AuditSurroundings): AuditLog {
+  const path = join(around.stateFolder, 'audit.jsonl');
+  const headPath = join(around.stateFolder, 'audit.head');
+  const files: FileSurroundings = { platform: around.platform, random: around.random, warn: around.warn };
+
+  async function append(facts: AuditFacts): Promise<number> {
+    await preparePrivateFolder(around.stateFolder, files);
+    const { pid, clock, random, isRunning } = around;
+    const lock = { pid, clock, random, timeoutMs: LOCK_PATIENCE_MS, ...(isRunning && { isRunning }) };
+    return withLock(`${path}.lock`, lock, async () => {
+      // Repairs modes and refuses links before the file is opened for writing.
+      await inOurWords(path, () => checked(path, files));
+      return inOurWords(path, () => appendLine(facts));
+    });
+  }
+
+  async function appendLine(facts: AuditFacts): Promise<number> {
+    const file = await openPrivate(path);
+    try {
+      const { size, last } = await tailOf(file, path);
+      const at = new Date(around.clock.now()).toISOString();
+      const line = auditLine(facts, { after: last, at, pid: around.pid });
+      await file.write(`${line.text}\n`, size);
+      await file.datasync();
+      await writeHead(line);
+      return line.seq;
+    } finally {
+      await file.close();
+    }
+  }
+
+  async function writeHead({ seq, hash }: Place): Promise<void> {
+    const head = await openPrivate(headPath);
+    try {
+      await head.write(`${String(seq).padStart(12, '0')} ${hash}\n`, 0);
+      await head.datasync();
+    } finally {
+      await head.close();
+    }
+  }
+
+  const text = () => readPrivate(path, files);
+
+  async function read() {
+    const [whole = '', head] = await Promise.all([text(), readPrivate(headPath, files)]);
+    const lines = whole.split('\n');
+    // What follows the last newline was never acknowledged: the process died while writing it.
+    const torn = lines.pop() ?? '';
+    const followed = followChain(lines);
+    const flaw = followed.flaw ?? headFlaw(followed.entries, { head, torn: torn !== '' });
+    return { entries: followed.entries, ...(flaw && { flaw }) };
+  }
+
+  return { path, append, read, text };
+}
+
+/** The head is written after its line, so it may be one line behind and never ahead. */
+function headFlaw(
+  entries: readonly AuditEntry[],
+  { head, torn }: { readonly head: string | undefined; readonly torn: boolean },
+): Flaw | undefined {
+  const last = entries.length;
+  if (head === undefined || head === '') {
+    return last <= 1 ? undefined : { line: last, why: 'the file audit.head, which names the last line, is missing' };
+  }
+  const [, seq, hash] = HEAD.exec(head) ?? [];
+  if (seq === undefined) return { line: last, why: 'the file audit.head is not as it was written' };
+  const named = entries[Number(seq) - 1];
+  if (named === undefined) return { line: last + 1, why: `it is missing: ${Number(seq)} lines were written` };
+  if (named.hash !== hash) return { line: named.seq, why: 'it is not the line audit.head names' };
+  const behind = last - Number(seq);
+  if (behind > 1 || (behind === 1 && torn)) return { line: Number(seq) + 1, why: 'it was not written by cardwright' };
+  return undefined;
+}
+
+async function checked(path: string, files: FileSurroundings): Promise<void> {
+  const { lstat } = await import('node:fs/promises');
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  // Reading a file of megabytes for its mode alone would be a waste: only what looks wrong goes through the check.
+  if (found !== undefined && (!found.isFile() || (found.mode & 0o077) !== 0)) await readPrivate(path, files);
+}
+
+async function openPrivate(path: string): Promise<FileHandle> {
+  return open(path, constants.O_RDWR | constants.O_CREAT | NO_FOLLOW, 0o600);
+}
+
+/** Where the next line goes and what it follows. A torn last line, which nobody was promised, is cut off. */
+async function tailOf(file: FileHandle, path: string): Promise<{ readonly size: number; readonly last: Place }> {
+  const { size } = await file.stat();
+  const from = Math.max(0, size - TAIL_BYTES);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
+  const tail = buffer.subarray(0, bytesRead);
+  const end = tail.lastIndexOf(0x0a) + 1;
+  if (end < tail.length) await file.truncate(from + end);
+  if (end === 0) {
+    if (from === 0) return { size: 0, last: { seq: 0, hash: BEGINNING } };
+    throw damaged(path);
+  }
+  const begin = tail.lastIndexOf(0x0a, end - 2) + 1;
+  const last = readLine(tail.subarray(begin, end - 1).toString('utf8'));
+  if (last === undefined) throw damaged(path);
+  return { size: from + end, last };
+}
+
+function damaged(path: string): CliError {
+  return new CliError('check_failed', {
+    message: `the audit log ${path} is damaged: its last line is not as it was written. Nothing was sent`,
+    hint: 'cardwright audit verify',
+    outcome: 'not_sent',
+  });
+}

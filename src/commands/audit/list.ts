@@ -1,0 +1,42 @@
+import { command } from '../../cli/command.ts';
+import { OURS, option } from '../../cli/flag.ts';
+import { wholeListing } from '../../cli/listing.ts';
+import { choice, integer, text } from '../../contract/field.ts';
+import { brokenChain } from './broken.ts';
+import { AUDIT_COLUMNS } from './columns.ts';
+
+/** Writes and reveals of this machine, newest last. */
+export const listAudit = command({
+  path: 'audit list',
+  summary: 'List the writes and reveals of this machine',
+  about: [
+    'Each write and reveal has a line before its request and one with its outcome after it. Lines hold no key, number, code or label.',
+  ],
+  flags: {
+    card: option(text({ doc: 'Only lines about this card.', basis: OURS, names: 'card' })),
+    event: option(choice(['write', 'outcome', 'run', 'reveal'], { doc: 'Only these lines.', basis: OURS })),
+    limit: option(integer({ doc: 'Only the last so many.', basis: OURS, min: 1 })),
+  },
+  examples: [
+    { does: 'The last ten', run: 'audit list --limit 10' },
+    { does: 'Who revealed what', run: 'audit list --event reveal --json' },
+  ],
+  async run(ctx, { card, event, limit }) {
+    const log = await ctx.audit();
+    const { entries, flaw } = await log.read();
+    const wanted = entries.filter(
+      entry => (card === undefined || entry.card_id === card) && (event === undefined || entry.event === event),
+    );
+    return { rows: limit === undefined ? wanted : wanted.slice(-limit), flaw, path: log.path };
+  },
+  show: ({ rows, flaw, path }) => {
+    const page = { total: rows.length };
+    return {
+      listing: wholeListing({ data: rows, page }, { noun: 'line' }),
+      noun: 'line',
+      idField: 'seq',
+      columns: AUDIT_COLUMNS,
+      ...(flaw && { failure: brokenChain(path, flaw) }),
+    };
+  },
+});

@@ -1,0 +1,32 @@
+import { command } from '../../cli/command.ts';
+import { brokenChain } from './broken.ts';
+
+/** Follows the chain from its first line to its last. */
+export const verifyAudit = command({
+  path: 'audit verify',
+  summary: 'Check that no line of the audit log was changed, added or removed',
+  about: [
+    'Every line carries the digest of the one before it, and the last one is named in a file beside the log. Whoever may write as this user can rewrite all of it: keep exports elsewhere.',
+  ],
+  examples: [
+    { does: 'In words', run: 'audit verify' },
+    { does: 'For a script: exit 15 when it is broken', run: 'audit verify --json' },
+  ],
+  async run(ctx) {
+    const log = await ctx.audit();
+    const { entries, flaw } = await log.read();
+    if (flaw !== undefined) throw brokenChain(log.path, flaw);
+    return { ok: true, lines: entries.length, last: entries.at(-1)?.hash ?? null, path: log.path };
+  },
+  show: ({ lines, path }) => ({
+    noun: 'log',
+    idField: 'last',
+    columns: [
+      { field: 'ok', title: 'OK', kind: 'boolean', priority: 1 },
+      { field: 'lines', title: 'LINES', kind: 'integer', priority: 1 },
+      { field: 'last', title: 'LAST', kind: 'id', priority: 2 },
+      { field: 'path', title: 'FILE', kind: 'text', priority: 2 },
+    ],
+    blocks: [{ kind: 'line', text: `${lines} ${lines === 1 ? 'line' : 'lines'}, unbroken: ${path}` }],
+  }),
+});

@@ -1,0 +1,28 @@
+import { command } from '../../cli/command.ts';
+import { OURS, option } from '../../cli/flag.ts';
+import { usage } from '../../cli/values.ts';
+import { flag } from '../../contract/field.ts';
+import { card } from './arguments.ts';
+
+/** Hands number, CVV and expiry to one program, in its environment, and prints nothing itself. */
+export const cardExec = command({
+  path: 'cards exec',
+  summary: 'Run a program with the details of one card in its environment',
+  about: [
+    'The program gets CARD_ID, CARD_NUMBER, CARD_CVV, CARD_EXP_MONTH and CARD_EXP_YEAR, no key of ours, and our streams; no shell is between. cardwright prints nothing and ends with its exit code.',
+    'On a terminal the last four digits are asked for. Off a terminal --reveal must be given, and for a live key --live and the profile setting allow_unattended_reveal.',
+  ],
+  operation: 'cards.details',
+  args: { card },
+  flags: { reveal: option(flag({ doc: 'Stands for the typed last four digits.', basis: OURS })) },
+  rest: true,
+  examples: [
+    { does: 'Pay with it', run: 'cards exec card_1 -- ./checkout.sh' },
+    { does: 'Off a terminal', run: 'cards exec card_1 --reveal -- printenv CARD_EXP_YEAR' },
+  ],
+  async run(ctx, { card, reveal }) {
+    if (ctx.rest.length === 0) throw usage('cards exec needs a program after --', 'cardwright cards exec --help');
+    return ctx.runWithCard(card, ctx.rest, { reveal: reveal ?? false });
+  },
+  show: exit => ({ verbatim: '', exit, noun: 'card', columns: [] }),
+});

@@ -1,0 +1,44 @@
+import { command } from '../cli/command.ts';
+import type { Finding } from '../cli/finding.ts';
+import { wholeListing } from '../cli/listing.ts';
+import { CliError } from '../errors.ts';
+
+/** Looks at everything a run depends on; changes nothing but modes that are too open. */
+export const doctor = command({
+  path: 'doctor',
+  summary: 'Check key, network, clock, TLS, proxy, files, locks, contract and store',
+  about: [
+    'One reading request is sent; with --sandbox nothing leaves this machine. Modes of private files that are too open are repaired, as every command does. A check that fails makes it exit 15.',
+  ],
+  examples: [
+    { does: 'In words', run: 'doctor' },
+    { does: 'For a script', run: 'doctor --json' },
+  ],
+  run: ctx => ctx.diagnose(),
+  show: findings => ({
+    listing: wholeListing(
+      { data: findings.map(row => ({ ...row })), page: { total: findings.length } },
+      { noun: 'check' },
+    ),
+    noun: 'check',
+    idField: 'check',
+    columns: [
+      { field: 'check', title: 'CHECK', kind: 'id', priority: 1 },
+      { field: 'status', title: 'STATUS', kind: 'word', priority: 1 },
+      { field: 'says', title: 'SAYS', kind: 'text', priority: 1, shrink: true },
+      { field: 'hint', title: 'NEXT', kind: 'text', priority: 3, wideOnly: true },
+    ],
+    failure: failureOf(findings),
+  }),
+});
+
+function failureOf(findings: readonly Finding[]): CliError | undefined {
+  const failed = findings.filter(({ status }) => status === 'fail');
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  return new CliError('check_failed', {
+    message: `${failed.length} of ${findings.length} checks failed: ${failed.map(({ check }) => check).join(', ')}`,
+    notes: failed.map(({ check, says }) => `${check}: ${says}`),
+    ...(first.hint !== undefined && { hint: first.hint }),
+  });
+}

@@ -1,0 +1,181 @@
+/** What `doctor` looks at, in the order it is told. No check stops another. */
+import type { AuditLog } from '../audit/log.ts';
+import type { Identity } from '../cli/context.ts';
+import type { Finding } from '../cli/finding.ts';
+import { preloads, type Runtime, watchers } from '../cli/watched.ts';
+import { proxyFor } from '../client/proxy.ts';
+import type { Overrides } from '../contract/overrides.ts';
+import { CliError } from '../errors.ts';
+import type { Clock } from '../host.ts';
+import { type FileFacts, fileFindings } from './files.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly tookMs: number;
+  readonly dateMs: number | undefined;
+  readonly certificate: { readonly issuer: string | undefined; readonly validTo: string | undefined } | undefined;
+}
+
+export interface Examined {
+  readonly clock: Clock;
+  readonly runtime: Runtime;
+  readonly nodeVersion: string;
+  readonly version: string;
+  readonly identity: () => Promise<Identity>;
+  /** Opens the key where it is kept. */
+  readonly openKey: () => Promise<unknown>;
+  /** Reads the wallet once; resolves to what the answer showed, or to why there was none. */
+  readonly probe: () => Promise<{ readonly answer: Answer | undefined; readonly error: CliError | undefined }>;
+  readonly overrides: () => Promise<Overrides>;
+  /** Faults of the sandbox's books; only asked for the sandbox profile. */
+  readonly storeFaults: () => Promise<readonly string[]>;
+  readonly audit: () => Promise<AuditLog>;
+  readonly files: FileFacts;
+}
+
+const OLDEST_NODE = [20, 19] as const;
+const CLOCK_WARN_MS = 30_000;
+const CLOCK_FAIL_MS = 300_000;
+
+export async function examine(about: Examined): Promise<readonly Finding[]> {
+  const identity = await about.identity().catch(asError);
+  const who = identity instanceof CliError ? undefined : identity;
+  const rest = [
+    ...(await fileFindings(about.files)),
+    await contractFinding(about, who),
+    await storeFinding(about, who),
+    await auditFinding(about),
+    nodeFinding(about.nodeVersion),
+    runtimeFinding(about.runtime),
+  ];
+  if (identity instanceof CliError) return [failed('profile', identity), ...rest];
+  return [profileFinding(identity), ...(await serviceFindings(about, identity)), ...rest];
+}
+
+function profileFinding({ profile, mode, baseUrl, chosenBy }: Identity): Finding {
+  const says = `${profile}, ${mode === 'live' ? 'LIVE' : mode}, ${baseUrl}; chosen by ${chosenBy}`;
+  return { check: 'profile', status: 'ok', says };
+}
+
+async function serviceFindings(about: Examined, identity: Identity): Promise<readonly Finding[]> {
+  const key = await about.openKey().then(() => undefined, asError);
+  const kept = `${identity.keyHint ?? 'none needed'}; ${identity.keySource}: ${identity.keyHome}`;
+  const keyFinding: Finding = key === undefined ? { check: 'key', status: 'ok', says: kept } : failed('key', key);
+  const origin = identity.baseUrl === 'embedded' ? undefined : new URL(identity.baseUrl);
+  const ways = [keyFinding, proxyFinding(origin, about), verificationFinding(origin, about)];
+  if (key !== undefined) return [...ways, { check: 'network', status: 'skip', says: 'not asked without a key' }];
+  const { answer, error } = await about.probe();
+  return [
+    ...ways,
+    networkFinding(answer, error),
+    clockFinding(about, answer, identity),
+    certificateFinding(origin, answer),
+  ];
+}
+
+function networkFinding(answer: Answer | undefined, error: CliError | undefined): Finding {
+  if (error !== undefined) return failed('network', error);
+  const says = answer === undefined ? 'answered' : `answered ${answer.status} in ${Math.round(answer.tookMs)} ms`;
+  return { check: 'network', status: 'ok', says };
+}
+
+function clockFinding({ clock }: Examined, answer: Answer | undefined, { mode }: Identity): Finding {
+  const check = 'clock';
+  if (mode === 'sandbox') return { check, status: 'skip', says: 'the sandbox has a clock of its own' };
+  if (answer?.dateMs === undefined) return { check, status: 'skip', says: 'the service told no time' };
+  const apart = Math.abs(answer.dateMs - clock.now());
+  const says = `${Math.round(apart / 1000)} s apart from the service`;
+  const status = apart > CLOCK_FAIL_MS ? 'fail' : apart > CLOCK_WARN_MS ? 'warn' : 'ok';
+  return { check, status, says, ...(status !== 'ok' && { hint: 'set the clock of this machine' }) };
+}
+
+function certificateFinding(origin: URL | undefined, answer: Answer | undefined): Finding {
+  const check = 'tls';
+  if (origin?.protocol !== 'https:') return { check, status: 'skip', says: 'nothing leaves this machine' };
+  if (answer?.certificate === undefined) return { check, status: 'skip', says: 'no connection was made' };
+  const { issuer = 'an unnamed issuer', validTo = 'not told' } = answer.certificate;
+  return { check, status: 'ok', says: `issued by ${issuer}, valid until ${validTo}` };
+}
+
+function verificationFinding(origin: URL | undefined, { runtime: { env } }: Examined): Finding {
+  const check = 'authorities';
+  const off = env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0';
+  if (off && origin?.protocol === 'https:') {
+    const says = 'NODE_TLS_REJECT_UNAUTHORIZED=0: nobody checks whom the key is sent to';
+    return { check, status: 'fail', says, hint: 'unset NODE_TLS_REJECT_UNAUTHORIZED' };
+  }
+  const added = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].filter(name => env[name]);
+  const also = added.map(name => `${name} (${env[name]})`).join(' and ');
+  return { check, status: 'ok', says: added.length === 0 ? 'those of Node' : `those of Node and ${also}` };
+}
+
+function proxyFinding(origin: URL | undefined, { runtime: { env } }: Examined): Finding {
+  const check = 'proxy';
+  try {
+    const proxy = origin === undefined ? undefined : proxyFor(origin, env);
+    // Host and port alone: the address may hold a password.
+    return { check, status: 'ok', says: proxy === undefined ? 'none on the way' : proxy.host };
+  } catch (thrown) {
+    return failed(check, asError(thrown));
+  }
+}
+
+async function contractFinding({ overrides }: Examined, identity: Identity | undefined): Promise<Finding> {
+  const check = 'contract';
+  const read = await overrides().catch(asError);
+  if (read instanceof CliError) return failed(check, read);
+  const file = identity?.contractFile;
+  return {
+    check,
+    status: 'ok',
+    says: file === undefined ? 'as assumed; nothing is overridden' : `overridden by ${file}`,
+  };
+}
+
+async function storeFinding({ storeFaults }: Examined, identity: Identity | undefined): Promise<Finding> {
+  const check = 'store';
+  if (identity?.mode !== 'sandbox') return { check, status: 'skip', says: 'the sandbox is not in use' };
+  const faults = await storeFaults().catch(asError);
+  if (faults instanceof CliError) return failed(check, faults);
+  const [fault] = faults;
+  if (fault === undefined) return { check, status: 'ok', says: 'the books of the sandbox agree' };
+  return { check, status: 'fail', says: fault, hint: 'cardwright sandbox reset' };
+}
+
+async function auditFinding({ audit }: Examined): Promise<Finding> {
+  const check = 'audit';
+  const read = await audit()
+    .then(log => log.read())
+    .catch(asError);
+  if (read instanceof CliError) return failed(check, read);
+  const { entries, flaw } = read;
+  if (flaw === undefined) return { check, status: 'ok', says: `${entries.length} lines, unbroken` };
+  return { check, status: 'fail', says: `broken at line ${flaw.line}: ${flaw.why}`, hint: 'cardwright audit verify' };
+}
+
+function nodeFinding(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const old = major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
+  const says = old ? `${version}; ${OLDEST_NODE.join('.')} or later is needed` : version;
+  return { check: 'node', status: old ? 'fail' : 'ok', says };
+}
+
+function runtimeFinding(runtime: Runtime): Finding {
+  const [seen, loaded] = [watchers(runtime), preloads(runtime)];
+  const says = [
+    ...(seen.length > 0 ? [`others can read along: ${seen.join(', ')}; nothing is revealed`] : []),
+    ...(loaded.length > 0 ? [`foreign code is loaded first: ${loaded.join(', ')}; no live card is revealed`] : []),
+  ];
+  if (says.length === 0) return { check: 'runtime', status: 'ok', says: 'no debugger, report or preloaded code' };
+  return { check: 'runtime', status: 'warn', says: says.join('; '), hint: 'unset NODE_OPTIONS NODE_DEBUG' };
+}
+
+function failed(check: string, error: CliError): Finding {
+  const { hint } = error.facts;
+  return { check, status: 'fail', says: error.message, ...(hint !== undefined && { hint }) };
+}
+
+function asError(thrown: unknown): CliError {
+  if (thrown instanceof CliError) return thrown;
+  throw thrown;
+}

@@ -1,0 +1,92 @@
+/** Folders, private files and locks of this user, as `doctor` sees them. */
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Finding } from '../cli/finding.ts';
+import { CliError } from '../errors.ts';
+import { isHeld } from '../files/lock.ts';
+import { checkPrivateFolder, type FileSurroundings, inOurWords, systemCode } from '../files/private-files.ts';
+import type { IsRunning } from '../files/process-identity.ts';
+import type { Folders } from '../host.ts';
+
+export interface FileFacts {
+  readonly folders: Folders;
+  readonly files: Omit<FileSurroundings, 'warn'>;
+  readonly pid: number;
+  readonly isRunning: IsRunning;
+}
+
+/** Deep enough for a folder per operation. */
+const DEEPEST = 3;
+const OTHERS = 0o077;
+
+export async function fileFindings(facts: FileFacts): Promise<readonly Finding[]> {
+  try {
+    return [await modesFinding(facts), await locksFinding(facts)];
+  } catch (thrown) {
+    if (!(thrown instanceof CliError)) throw thrown;
+    return [{ check: 'files', status: 'fail', says: thrown.message }];
+  }
+}
+
+async function modesFinding({ folders, files }: FileFacts): Promise<Finding> {
+  const repaired: string[] = [];
+  const around = { ...files, warn: (text: string) => void repaired.push(text) };
+  const there: string[] = [];
+  for (const folder of new Set([folders.config, folders.state, folders.data, folders.cache])) {
+    if (await checkPrivateFolder(folder, around)) there.push(folder);
+  }
+  const open = files.platform === 'win32' ? [] : await openFiles(there);
+  if (repaired.length > 0) return { check: 'files', status: 'warn', says: repaired.join('; ') };
+  const [first] = open;
+  if (first === undefined)
+    return { check: 'files', status: 'ok', says: `private: ${there.join(', ') || 'none made yet'}` };
+  const says = `${open.length} open to other users, the first is ${first}`;
+  return { check: 'files', status: 'warn', says, hint: `chmod 600 ${JSON.stringify(first)}` };
+}
+
+async function openFiles(folders: readonly string[]): Promise<readonly string[]> {
+  const open: string[] = [];
+  for await (const path of filesBelow(folders)) {
+    const found = await statOf(path);
+    if (found?.isFile() && (found.mode & OTHERS) !== 0) open.push(path);
+  }
+  return open;
+}
+
+async function locksFinding({ folders, pid, isRunning }: FileFacts): Promise<Finding> {
+  const stale: string[] = [];
+  let held = 0;
+  for await (const path of filesBelow([folders.config, folders.state, folders.data])) {
+    if (!/(?:\.lock|\/lock|\.takeover)$/.test(path)) continue;
+    if (await isHeld(path, { pid }, isRunning)) held += 1;
+    else if ((await statOf(path)) !== undefined) stale.push(path);
+  }
+  if (stale.length === 0)
+    return { check: 'locks', status: 'ok', says: held === 0 ? 'none' : `${held} held by running processes` };
+  const says = `${stale.length} left by processes that are gone; the next command takes them over`;
+  return { check: 'locks', status: 'warn', says: `${says}: ${stale.join(', ')}` };
+}
+
+async function* filesBelow(folders: readonly string[], depth = DEEPEST): AsyncGenerator<string> {
+  for (const folder of folders) {
+    const entries = await inOurWords(folder, async () =>
+      readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+        if (systemCode(error) === 'ENOENT') return [];
+        throw error;
+      }),
+    );
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      if (entry.isFile()) yield path;
+      else if (entry.isDirectory() && depth > 0) yield* filesBelow([path], depth - 1);
+    }
+  }
+}
+
+/** A file may be gone since it was listed: another process is at work. */
+async function statOf(path: string) {
+  return lstat(path).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+}

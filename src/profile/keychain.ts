@@ -1,0 +1,166 @@
+/**
+ * The keychain of the operating system. Home of @napi-rs/keyring, an optional package. It runs in a child process that
+ * can be ended: a keychain that hangs in native code would hang us too. On Linux the secret service alone is used:
+ * left to itself the library falls back to the kernel's keyring, where it leaves the key in clear although it reports
+ * a failure.
+ */
+import { spawn } from 'node:child_process';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CliError } from '../errors.ts';
+import type { Clock, Environment } from '../host.ts';
+import { Secret } from '../secret.ts';
+
+const PATIENCE_MS = 3_000;
+const MOST_BYTES = 8192;
+const SERVICE = 'cardwright';
+/** Nothing is ever written under this name. */
+const PROBED = 'cardwright-probe';
+
+/** Reads its order from standard input: neither the key nor its name stands in a list of processes. */
+const CHILD = `
+const { stdin, stdout } = require('node:process');
+let order = '';
+stdin.on('data', part => (order += part)).on('end', () => {
+  const { action, service, account, secret } = JSON.parse(order);
+  let value = null;
+  let failed = null;
+  try {
+    const { Entry } = require('@napi-rs/keyring');
+    const entry = new Entry(service, account, { linux: { store: 'secret-service' } });
+    if (action === 'write') entry.setPassword(secret);
+    else if (action === 'remove') entry.deletePassword();
+    else value = entry.getPassword();
+  } catch (error) {
+    failed = error.code === 'MODULE_NOT_FOUND' ? 'missing' : 'refused';
+  }
+  stdout.write(JSON.stringify({ value, failed }));
+});`;
+
+export interface Keychain {
+  /** Why it cannot be used, undefined when it can. Writes nothing. */
+  problem(): Promise<string | undefined>;
+  /** The key, undefined when there is none. Throws `not_authenticated` when the keychain does not answer. */
+  read(account: string): Promise<Secret | undefined>;
+  /** Why it was not kept, undefined when it was and was read back. */
+  write(account: string, key: Secret): Promise<string | undefined>;
+  /** Why it may still be there, undefined when it is gone. */
+  remove(account: string): Promise<string | undefined>;
+}
+
+export interface KeychainSurroundings {
+  readonly clock: Clock;
+  readonly env: Environment;
+  readonly platform: NodeJS.Platform;
+  /** Node's own program. */
+  readonly node: string;
+  /** Whether there is something at that path. */
+  readonly exists: (path: string) => Promise<boolean>;
+}
+
+type Order = { readonly account: string } & (
+  | { readonly action: 'read' | 'remove' }
+  | { readonly action: 'write'; readonly secret: string }
+);
+
+type Answer = { readonly value: string | undefined } | { readonly problem: string };
+
+/** Nothing is started before it is asked. */
+export function openKeychain(around: KeychainSurroundings): Keychain {
+  const ask = (order: Order) => runChild(order, around);
+  return {
+    async problem() {
+      if (around.platform === 'linux') {
+        const bus = await sessionBus(around);
+        if (bus !== undefined) return bus;
+      }
+      const answer = await ask({ action: 'read', account: PROBED });
+      return 'problem' in answer ? answer.problem : undefined;
+    },
+    async read(account) {
+      const answer = await ask({ action: 'read', account });
+      if ('problem' in answer) throw unavailable(answer.problem);
+      return answer.value === undefined ? undefined : new Secret(answer.value);
+    },
+    async write(account, key) {
+      const written = await ask({ action: 'write', account, secret: key.expose() });
+      if ('problem' in written) return written.problem;
+      const back = await ask({ action: 'read', account });
+      if ('problem' in back) return back.problem;
+      return back.value === key.expose() ? undefined : 'the keychain did not give back what it was given';
+    },
+    async remove(account) {
+      const answer = await ask({ action: 'remove', account });
+      return 'problem' in answer ? answer.problem : undefined;
+    },
+  };
+}
+
+/** Without a session bus there is no secret service to ask. */
+async function sessionBus({ env, exists }: KeychainSurroundings): Promise<string | undefined> {
+  const named = /(?:^|;)unix:path=([^,;]+)/.exec(env['DBUS_SESSION_BUS_ADDRESS'] ?? '')?.[1];
+  const abstract = /(?:^|;)unix:abstract=/.test(env['DBUS_SESSION_BUS_ADDRESS'] ?? '');
+  const usual = env['XDG_RUNTIME_DIR'] ? `${env['XDG_RUNTIME_DIR']}/bus` : undefined;
+  const path = named ?? usual;
+  if (abstract || (path !== undefined && (await exists(path)))) return undefined;
+  return 'there is no session bus, and so no secret service';
+}
+
+async function runChild(order: Order, around: KeychainSurroundings): Promise<Answer> {
+  // The package is looked for from our own folder, never from the working folder.
+  const cwd = dirname(fileURLToPath(import.meta.url));
+  const child = spawn(around.node, ['-e', CHILD], {
+    cwd,
+    env: childEnvironment(around.env),
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const ended = new AbortController();
+  const output = new Promise<Answer>(resolve => {
+    const chunks: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => void (chunks.length < MOST_BYTES && chunks.push(chunk)));
+    child.on('error', () => resolve({ problem: 'the program that speaks to it cannot be started' }));
+    child.on('close', () => resolve(readAnswer(Buffer.concat(chunks).toString('utf8'))));
+    // A child that is gone before it has read its order says so by closing.
+    child.stdin.on('error', () => undefined);
+  });
+  const patience = around.clock.sleep(PATIENCE_MS, ended.signal).then(
+    (): Answer => ({ problem: 'the keychain did not answer within 3 s' }),
+    () => output,
+  );
+  child.stdin.end(JSON.stringify({ service: SERVICE, ...order }));
+  try {
+    return await Promise.race([output, patience]);
+  } finally {
+    ended.abort();
+    child.kill('SIGKILL');
+  }
+}
+
+function readAnswer(text: string): Answer {
+  try {
+    const { value, failed } = JSON.parse(text) as { value?: unknown; failed?: unknown };
+    if (failed === 'missing') return { problem: 'the optional package @napi-rs/keyring is not installed' };
+    if (failed !== null) return { problem: 'the keychain refused' };
+    return { value: typeof value === 'string' ? value : undefined };
+  } catch {
+    // It died before it answered; what it said on the way may hold the key and is not looked at.
+    return { problem: 'the keychain gave no answer' };
+  }
+}
+
+/** What a desktop session needs to be found, and nothing of ours. */
+function childEnvironment(env: Environment): Record<string, string> {
+  const needed =
+    /^(?:DBUS_SESSION_BUS_ADDRESS|XDG_RUNTIME_DIR|DISPLAY|WAYLAND_DISPLAY|HOME|USER|LOGNAME|PATH|LANG|SystemRoot|APPDATA|LOCALAPPDATA|USERPROFILE|TEMP|TMP)$/;
+  return Object.fromEntries(
+    Object.entries(env).filter((pair): pair is [string, string] => needed.test(pair[0]) && pair[1] !== undefined),
+  );
+}
+
+function unavailable(problem: string): CliError {
+  return new CliError('not_authenticated', {
+    message: `the key is in the keychain of this system, and ${problem}`,
+    hint: 'cardwright doctor',
+    outcome: 'not_sent',
+  });
+}

@@ -1,0 +1,27 @@
+/** What keys and signing secrets look like, and how they are taken out of a text. */
+
+export const REDACTED = '[redacted]';
+
+const SHAPES: readonly [RegExp, string][] = [
+  [/\b(sk_(?:live|test)_)[A-Za-z0-9_-]+/g, `$1${REDACTED}`],
+  [/\b(whsec_)[A-Za-z0-9_+/=-]+/g, `$1${REDACTED}`],
+  [/\b(Bearer|Basic)\s+[^\s"',;]+/gi, `$1 ${REDACTED}`],
+];
+
+/** Variables that hold a secret, whatever it looks like. */
+export const SECRET_VARIABLES = ['CARDWRIGHT_API_KEY', 'CARDWRIGHT_SANDBOX_TOKEN'] as const;
+
+/** Shorter texts would blank ordinary words and numbers. */
+export const SHORTEST_KNOWN = 6;
+
+/** The text without anything that has the shape of a secret. */
+export function withoutShapes(text: string): string {
+  return SHAPES.reduce((clean, [pattern, replacement]) => clean.replace(pattern, replacement), text);
+}
+
+/** The text without the given secrets. */
+export function withoutKnown(text: string, known: Iterable<string>): string {
+  let clean = text;
+  for (const secret of known) if (secret.length >= SHORTEST_KNOWN) clean = clean.replaceAll(secret, REDACTED);
+  return clean;
+}

@@ -1,0 +1,115 @@
+/**
+ * The clipboard, through a program of the system named by its absolute path. What is copied goes to its standard
+ * input, never into an argument and never to the terminal (OSC 52 would pass through recorders and remote sessions).
+ */
+import { spawn } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CliError } from '../errors.ts';
+import type { Environment } from '../host.ts';
+
+export interface Clipboard {
+  /** Throws `internal` without the text when the program fails. */
+  write(text: string): Promise<void>;
+  /** Empties the clipboard if it still holds the text; false when it holds something else. */
+  clearIf(text: string): Promise<boolean>;
+}
+
+export interface ClipboardSurroundings {
+  readonly platform: NodeJS.Platform;
+  readonly env: Environment;
+  /** Where programs are looked for, absolute; the working folder and PATH are not among them. */
+  readonly folders: readonly string[];
+}
+
+type Words = readonly [program: string, ...args: string[]];
+
+interface Tool {
+  readonly copy: Words;
+  readonly paste: Words;
+  /** Without it the clipboard is emptied by copying nothing. */
+  readonly clear?: Words;
+}
+
+const POWERSHELL = String.raw`WindowsPowerShell\v1.0\powershell.exe`;
+
+function toolsFor({ platform, env }: ClipboardSurroundings): readonly Tool[] {
+  if (platform === 'darwin') return [{ copy: ['pbcopy'], paste: ['pbpaste'] }];
+  if (platform === 'win32') {
+    return [{ copy: ['clip.exe'], paste: [POWERSHELL, '-NoProfile', '-Command', 'Get-Clipboard -Raw'] }];
+  }
+  const wayland: Tool = { copy: ['wl-copy'], paste: ['wl-paste', '--no-newline'], clear: ['wl-copy', '--clear'] };
+  const x11: readonly Tool[] = [
+    { copy: ['xclip', '-selection', 'clipboard'], paste: ['xclip', '-selection', 'clipboard', '-o'] },
+    { copy: ['xsel', '-ib'], paste: ['xsel', '-ob'], clear: ['xsel', '-cb'] },
+  ];
+  return [...(env['WAYLAND_DISPLAY'] ? [wayland] : []), ...(env['DISPLAY'] ? x11 : [])];
+}
+
+/** The first clipboard that can be both written and read; undefined when there is none. */
+export async function findClipboard(around: ClipboardSurroundings): Promise<Clipboard | undefined> {
+  const system = around.env['SystemRoot'];
+  const folders = around.platform === 'win32' && system ? [join(system, 'System32')] : around.folders;
+  for (const { copy, paste, clear } of toolsFor(around)) {
+    const [copyAt, pasteAt] = await Promise.all([located(copy[0], folders), located(paste[0], folders)]);
+    if (copyAt === undefined || pasteAt === undefined) continue;
+    const env = outside(around.env);
+    const run = (at: string, [, ...args]: Words, text?: string) => runTool({ program: at, args, env }, text);
+    return {
+      write: async text => void (await run(copyAt, copy, text)),
+      async clearIf(text) {
+        const now = await run(pasteAt, paste).catch(() => '');
+        if (now.replace(/\r?\n$/, '') !== text) return false;
+        await (clear === undefined ? run(copyAt, copy, '') : run(copyAt, clear));
+        return true;
+      },
+    };
+  }
+  return undefined;
+}
+
+async function located(program: string, folders: readonly string[]): Promise<string | undefined> {
+  for (const folder of folders) {
+    const path = join(folder, program);
+    const there = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (there) return path;
+  }
+  return undefined;
+}
+
+/** The program needs its display, not our keys. */
+function outside(env: Environment): Record<string, string> {
+  const wanted = Object.entries(env).filter(([name, value]) => !name.startsWith('CARDWRIGHT_') && value !== undefined);
+  return Object.fromEntries(wanted) as Record<string, string>;
+}
+
+interface ToolRun {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Record<string, string>;
+}
+
+function runTool({ program, args, env }: ToolRun, text?: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // A clipboard owner stays in the background: its output must not be a pipe that we wait for.
+    const child = spawn(program, args, {
+      env,
+      cwd: '/',
+      stdio: ['pipe', text === undefined ? 'pipe' : 'ignore', 'ignore'],
+    });
+    const chunks: Buffer[] = [];
+    child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const failed = (why: string) =>
+      reject(new CliError('internal', { message: `the clipboard program ${program} ${why}` }));
+    child.on('error', (error: NodeJS.ErrnoException) => failed(`cannot be started (${error.code ?? 'unknown'})`));
+    child.on(text === undefined ? 'close' : 'exit', code => {
+      if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
+      else failed(`ended with ${code}`);
+    });
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(text ?? '');
+  });
+}

@@ -1,0 +1,36 @@
+/** `expose()` is the one way to the text of a secret: who calls it is a short list, each with its reason. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const source = join(import.meta.dirname, '..', '..', 'src');
+
+const MAY_EXPOSE: Readonly<Record<string, string>> = {
+  'secret.ts': 'declares it',
+  'cli/reveal.ts': 'last four of a number, for the audit log',
+  'cli/reveal-sinks.ts': 'the place that was asked for',
+  'client/attempt.ts': 'the header',
+  'client/encode.ts': 'a body that holds a signing secret',
+  'client/decode.ts': 'reading a secret out of an answer',
+  'client/details.ts': 'shape of number and code',
+  'client/redact.ts': 'what must be taken out',
+  'connections.ts': 'what must be taken out of the answer',
+  'contract/signature.ts': 'signing and checking',
+  'contract/signature-mistakes.ts': 'explaining a wrong signature',
+  'journal-for.ts': 'a keyed digest of the key',
+  'profile/key.ts': 'its prefix',
+  'profile/key-keeper.ts': 'checking its form',
+  'profile/keychain.ts': 'the standard input of the keychain',
+  'profile/profile-file.ts': 'the profile file',
+  'profile/store.ts': 'checking its form',
+};
+
+/** The sandbox is the service's side; it checks and sends what it handed out. */
+const SERVICE_SIDE = /^sandbox\//;
+
+it('nobody exposes a secret without a reason', () => {
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
+  const exposing = files.filter(name => readFileSync(join(source, name), 'utf8').includes('.expose()'));
+  const unexpected = exposing.filter(name => !SERVICE_SIDE.test(name) && MAY_EXPOSE[name] === undefined);
+  expect(unexpected).toEqual([]);
+});

@@ -1,0 +1,111 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type World, world } from '../support/world.ts';
+
+interface Line {
+  readonly seq: number;
+  readonly event: string;
+  readonly operation: string;
+  readonly outcome?: string;
+  readonly of?: number;
+  readonly rows?: number;
+  readonly card_id?: string;
+  readonly op?: string;
+}
+
+const fileOf = (here: World) => join(here.folder, 'state', 'audit.jsonl');
+const lines = async (here: World) => (JSON.parse((await here.run('audit list --json')).out) as { data: Line[] }).data;
+
+test('every write has a line before and one after, whatever became of it; reads have none', async () => {
+  await using here = await world({ wallet: 50 });
+  await here.run('cards create --bin bin_1 --amount 5 --label CANARYLABEL --metadata secret=CANARYDATA');
+  await here.run('cards fund card_1 --amount 500');
+  await here.run('cards freeze card_1');
+  await here.run('cards terminate card_1 --yes');
+  await here.run('cards fund card_1 --amount 5');
+  await here.run('cards fund card_1 --amount 5 --dry-run');
+  await here.run('cards list');
+  await here.run('cards terminate card_1');
+  await here.run('webhooks create --url https://example.com/h --events card.created');
+  const told = (await lines(here)).map(({ event, operation, outcome, of }) => [
+    event,
+    operation,
+    outcome ?? null,
+    of ?? null,
+  ]);
+  expect(told).toEqual([
+    ['write', 'cards.create', null, null],
+    ['outcome', 'cards.create', 'done', 1],
+    ['write', 'cards.fund', null, null],
+    ['outcome', 'cards.fund', 'refused', 3],
+    ['write', 'cards.freeze', null, null],
+    ['outcome', 'cards.freeze', 'done', 5],
+    ['write', 'cards.terminate', null, null],
+    ['outcome', 'cards.terminate', 'done', 7],
+    ['write', 'cards.fund', null, null],
+    ['outcome', 'cards.fund', 'refused', 9],
+    ['write', 'webhooks.create', null, null],
+    ['outcome', 'webhooks.create', 'done', 11],
+  ]);
+  expect(await readFile(fileOf(here), 'utf8')).not.toMatch(/CANARY|whsec_/);
+});
+
+test('a run of rows has one line and one outcome, and its op', async () => {
+  await using here = await world({ wallet: 50 });
+  await writeFile(join(here.folder, 'team.csv'), 'bin_id,amount\nbin_1,5\nbin_1,6\n');
+  const { code } = await here.run('cards create --file team.csv --yes');
+  expect(code).toBe(0);
+  const [run, ended, ...others] = await lines(here);
+  expect(others).toEqual([]);
+  expect(run).toMatchObject({ event: 'run', operation: 'cards.create', rows: 2, amount: 11 });
+  expect(run?.op).toMatch(/^op_/);
+  expect(ended).toMatchObject({ event: 'outcome', outcome: 'done', of: 1 });
+});
+
+test('one changed byte is exit 15 and the line, in words and as data, and does not stop an export', async () => {
+  await using here = await world({ wallet: 50 });
+  await here.run('cards create --bin bin_1 --amount 5');
+  await here.run('cards freeze card_1');
+  expect((await here.run('audit verify')).code).toBe(0);
+  const text = await readFile(fileOf(here), 'utf8');
+  const changed = text.split('\n').map((line, index) => (index === 2 ? line.replace('freeze', 'freexe') : line));
+  await writeFile(fileOf(here), changed.join('\n'));
+  const words = await here.run('audit verify');
+  expect(words.code).toBe(15);
+  expect(words.err).toContain('line 3');
+  const data = await here.run('audit verify --json');
+  expect({ code: data.code, out: data.out }).toEqual({ code: 15, out: '' });
+  expect(JSON.parse(data.err)).toMatchObject({ error: { kind: 'check_failed', evidence: { line: 3 } } });
+  const listed = await here.run('audit list --json');
+  expect(listed.code).toBe(15);
+  const exported = await here.run('audit export');
+  expect({ code: exported.code, out: exported.out }).toEqual({ code: 15, out: changed.join('\n') });
+  const doctor = await here.run('doctor --json');
+  expect(doctor.code).toBe(15);
+  expect(doctor.out).toContain('broken at line 3');
+});
+
+test('an export is the file, byte for byte, and a new private file', async () => {
+  await using here = await world({ wallet: 50 });
+  expect((await here.run('audit verify --json')).code).toBe(0);
+  await here.run('cards create --bin bin_1 --amount 5');
+  const text = await readFile(fileOf(here), 'utf8');
+  expect((await here.run('audit export')).out).toBe(text);
+  expect((await here.run('audit export --out copy.jsonl')).code).toBe(0);
+  expect(await readFile(join(here.folder, 'copy.jsonl'), 'utf8')).toBe(text);
+  expect((await stat(join(here.folder, 'copy.jsonl'))).mode & 0o777).toBe(0o600);
+  expect((await here.run('audit export --out copy.jsonl')).code).toBe(2);
+});
+
+test('list narrows to a card, an event and the last lines', async () => {
+  await using here = await world({ wallet: 50 });
+  await here.run('cards create --bin bin_1 --amount 5');
+  await here.run('cards create --bin bin_1 --amount 5');
+  await here.run('cards freeze card_2');
+  const listed = async (flags: string) =>
+    (JSON.parse((await here.run(`audit list --json ${flags}`)).out) as { data: Line[] }).data.map(({ seq }) => seq);
+  expect(await listed('--card card_2')).toEqual([4, 5, 6]);
+  expect(await listed('--event write')).toEqual([1, 3, 5]);
+  expect(await listed('--limit 2')).toEqual([5, 6]);
+});

@@ -1,0 +1,208 @@
+/** Where a key may come from, and what is told about it (CLI.md, "Keys and profiles"). */
+import { chmod, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Keychain } from '../../src/profile/keychain.ts';
+import { Secret } from '../../src/secret.ts';
+import { type World, world } from '../support/world.ts';
+
+const KEY = 'sk_test_9c1e77aa03d24bfe';
+const NO_PROFILE = { CARDWRIGHT_PROFILE: '' };
+const ADDRESS = '--base-url https://service.invalid/v1';
+
+async function holding(here: World, secret: string): Promise<string[]> {
+  const found = await readdir(here.folder, { recursive: true, withFileTypes: true });
+  const files = found.filter(one => one.isFile()).map(one => join(one.parentPath, one.name));
+  const texts = await Promise.all(files.map(async path => [path, await readFile(path, 'utf8')] as const));
+  return texts.filter(([, text]) => text.includes(secret)).map(([path]) => path);
+}
+
+const whoami = async (here: World, env = {}) =>
+  JSON.parse((await here.run('whoami --json', { env })).out) as Record<string, string>;
+
+test('a key file is read each time and never copied', async () => {
+  await using here = await world({ env: NO_PROFILE });
+  const file = join(here.folder, 'team.key');
+  await writeFile(file, `${KEY}\n`, { mode: 0o600 });
+  const { code, all } = await here.run(`login --profile team ${ADDRESS} --key-file team.key`);
+  expect({ code, shown: all.includes(KEY) }).toEqual({ code: 0, shown: false });
+  expect(await holding(here, KEY)).toEqual([file]);
+  expect(await whoami(here)).toMatchObject({ key_source: 'key_file', key_home: `the key file ${file}`, mode: 'test' });
+  await writeFile(file, 'sk_live_51f0c2d89ab34e67\n');
+  expect((await here.run('wallet --timeout 2s')).code).toBe(14);
+  await chmod(file, 0o644);
+  expect((await here.run('wallet --timeout 2s')).code).toBe(14);
+});
+
+test('a key command runs without a shell, by its absolute path, without our variables', async () => {
+  await using here = await world({ env: NO_PROFILE });
+  const program = join(here.folder, 'pass');
+  await writeFile(program, `#!/bin/sh\nenv > '${here.folder}/env'\necho "$*" > '${here.folder}/args'\necho ${KEY}\n`);
+  await chmod(program, 0o755);
+  const env = { PATH: process.env['PATH'], CARDWRIGHT_SANDBOX_TOKEN: 'CANARYTOKEN' };
+  const line = `login --profile team ${ADDRESS} --key-command -- ${program} show 'cards/a b' --quiet`;
+  const { code, all } = await here.run(line, { env });
+  expect({ code, all }).toMatchObject({ code: 0 });
+  expect(await readFile(join(here.folder, 'args'), 'utf8')).toBe('show cards/a b --quiet\n');
+  expect(await readFile(join(here.folder, 'env'), 'utf8')).not.toContain('CARDWRIGHT_');
+  expect(await whoami(here)).toMatchObject({ key_source: 'key_command', key_home: `told by ${program}` });
+  expect((await here.run(`login ${ADDRESS} --key-command -- pass show`)).code).toBe(2);
+  expect((await here.run(`login ${ADDRESS} --key-command`)).code).toBe(2);
+  expect((await here.run(`login ${ADDRESS} --key-stdin -- pass`, { stdin: KEY })).code).toBe(2);
+  expect((await here.run(`login ${ADDRESS} --key-stdin --key-file x`, { stdin: KEY })).code).toBe(2);
+});
+
+test('the environment is told by its variable', async () => {
+  await using here = await world({ env: NO_PROFILE });
+  const base = { CARDWRIGHT_BASE_URL: 'https://service.invalid/v1' };
+  expect(await whoami(here, { ...base, CARDWRIGHT_API_KEY: KEY })).toMatchObject({
+    key_source: 'environment',
+    key_home: 'CARDWRIGHT_API_KEY',
+    key: 'sk_test_…4bfe',
+  });
+  await writeFile(join(here.folder, 'k'), KEY, { mode: 0o600 });
+  const file = join(here.folder, 'k');
+  expect(await whoami(here, { ...base, CARDWRIGHT_API_KEY_FILE: file })).toMatchObject({ key_source: 'key_file' });
+});
+
+/** A keychain in memory, with one way to fail. */
+function keychainOf(
+  kept: Map<string, string>,
+  fails: Partial<Record<'problem' | 'write' | 'remove', string>> = {},
+): Keychain {
+  return {
+    problem: async () => fails.problem,
+    async read(account) {
+      const text = kept.get(account);
+      return text === undefined ? undefined : new Secret(text);
+    },
+    async write(account, key) {
+      kept.set(account, key.expose());
+      return fails.write;
+    },
+    async remove(account) {
+      if (fails.remove === undefined) kept.delete(account);
+      return fails.remove;
+    },
+  };
+}
+
+describe('the keychain', () => {
+  const login = `login --profile team ${ADDRESS} --key-stdin --keychain`;
+
+  test('keeps the key instead of a file, and gives it back at logout', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    const kept = new Map<string, string>();
+    const keychain = keychainOf(kept);
+    const { code, err } = await here.run(login, { stdin: KEY, keychain });
+    expect({ code, err }).toMatchObject({ code: 0 });
+    expect([...kept.values()]).toEqual([KEY]);
+    expect(await holding(here, KEY)).toEqual([]);
+    expect(await whoami(here)).toMatchObject({ key_source: 'keychain', key: 'sk_test_…4bfe', mode: 'test' });
+    expect((await here.run('wallet --timeout 2s', { keychain })).code).toBe(12);
+    expect((await here.run('logout', { keychain })).code).toBe(0);
+    expect(kept.size).toBe(0);
+  });
+
+  test('that cannot be used is said aloud, and the file is used', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    const kept = new Map<string, string>();
+    const keychain = keychainOf(kept, { problem: 'the keychain did not answer within 3 s' });
+    const { code, err } = await here.run(login, { stdin: KEY, keychain });
+    expect(code).toBe(0);
+    expect(err).toContain('did not answer within 3 s');
+    expect(err).toContain('profile file');
+    expect(kept.size).toBe(0);
+    expect(await whoami(here)).toMatchObject({ key_source: 'stored' });
+  });
+
+  test('that fails half-way is cleaned, or its leftover is named', async () => {
+    for (const [remove, said] of [
+      [undefined, 'did not keep the key'],
+      ['refused', 'a copy may be left there as team@'],
+    ] as const) {
+      await using here = await world({ env: NO_PROFILE });
+      const kept = new Map<string, string>();
+      const keychain = keychainOf(kept, { write: 'refused', ...(remove && { remove }) });
+      const { code, err } = await here.run(login, { stdin: KEY, keychain });
+      expect(code).toBe(0);
+      expect(err).toContain(said);
+      expect(kept.size).toBe(remove === undefined ? 0 : 1);
+    }
+  });
+
+  test('is given no key whose address is not usable', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    const kept = new Map<string, string>();
+    const line = 'login --profile team --base-url http://evil.invalid/v1 --key-stdin --keychain';
+    expect((await here.run(line, { stdin: KEY, keychain: keychainOf(kept) })).code).toBe(2);
+    expect(kept.size).toBe(0);
+  });
+});
+
+describe('bad input', () => {
+  test.each([
+    ['a wrong prefix', 'pk_test_9c1e77aa03d24bfe'],
+    ['a space inside', 'sk_test_9c1e77aa 03d24bfe'],
+    ['a space in front', ' sk_test_9c1e77aa03d24bfe'],
+    ['a line break inside', 'sk_test_9c1e77aa\r\nX-Evil: 1'],
+    ['two lines', 'sk_test_9c1e77aa03d24bfe\nsk_test_9c1e77aa03d24bfe'],
+    ['Unicode', 'sk_test_9c1e77aa03d24bf\u00e9'],
+    ['a zero-width space', 'sk_test_9c1e77aa\u200b03d24bfe'],
+    ['NUL', 'sk_test_9c1e77aa\u000003d24bfe'],
+    ['nothing after the prefix', 'sk_test_'],
+    ['nothing at all', '\n'],
+  ])('%s is refused, not repeated, not kept and not sent', async (_, text) => {
+    await using here = await world({ env: NO_PROFILE });
+    const tail = text.trim().slice(-6);
+    const base = { CARDWRIGHT_BASE_URL: 'https://service.invalid/v1' };
+    await writeFile(join(here.folder, 'bad.key'), text, { mode: 0o600 });
+    const runs = [
+      await here.run(`login ${ADDRESS} --key-stdin`, { stdin: text }),
+      await here.run(`login ${ADDRESS} --key-file bad.key`),
+      await here.run('wallet --debug', { env: { ...base, CARDWRIGHT_API_KEY_FILE: join(here.folder, 'bad.key') } }),
+      ...(text.includes('\0')
+        ? []
+        : [await here.run('wallet --debug', { env: { ...base, CARDWRIGHT_API_KEY: text } })]),
+    ];
+    for (const { code, all } of runs) {
+      expect(code).toBe(2);
+      if (tail !== '') expect(all.replaceAll('sk_test_ ', '')).not.toContain(tail === 'k_test_' ? 'CANARY' : tail);
+    }
+  });
+
+  test.each(['../x', 'a/b', '/etc/passwd', 'a.b', '__proto__', 'A', 'x'.repeat(33), 'env', 'sandbox'])(
+    'the profile name %j is refused',
+    async name => {
+      await using here = await world({ env: NO_PROFILE });
+      const ran = await here.run(`login --profile '${name}' ${ADDRESS} --key-stdin`, { stdin: KEY });
+      expect(ran.code).toBe(2);
+      expect(await holding(here, KEY)).toEqual([]);
+    },
+  );
+
+  test('a symlinked configuration is refused and its target untouched; a group-writable one is repaired aloud', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    const file = join(here.folder, 'config', 'config.json');
+    await here.run(`login --profile team ${ADDRESS} --key-stdin`, { stdin: KEY });
+    await chmod(file, 0o660);
+    const { err } = await here.run('whoami');
+    expect(err).toContain('was open to other users');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    await using other = await world({ env: NO_PROFILE });
+    await symlink(join(here.folder, 'config'), join(other.folder, 'config'));
+    const before = await readFile(file, 'utf8');
+    expect((await other.run('whoami')).code).toBe(14);
+    expect((await other.run(`login ${ADDRESS} --key-stdin`, { stdin: KEY })).code).toBe(14);
+    expect(await readFile(file, 'utf8')).toBe(before);
+  });
+
+  test('nothing is read from the working folder', async () => {
+    await using here = await world({ env: NO_PROFILE });
+    const hostile = { current: 'evil', version: 1, profiles: {} };
+    for (const name of ['config.json', '.cardwrightrc', 'cardwright.json', '.env', '.npmrc', 'package.json']) {
+      await writeFile(join(here.folder, name), JSON.stringify(hostile));
+    }
+    expect((await here.run('wallet')).code).toBe(4);
+  });
+});

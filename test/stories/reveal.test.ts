@@ -1,0 +1,234 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { fakeXclip } from '../support/fake-clipboard.ts';
+import { type World, world } from '../support/world.ts';
+
+const REVEAL = 'cards details card_1 --reveal --print';
+const NO_PROFILE = { CARDWRIGHT_PROFILE: '' };
+const LIVE_KEY = 'sk_live_51f0c2d89ab34e67';
+/** Were a request sent, the name of the address would not resolve: exit 12. */
+const SENT = 12;
+
+async function withCard(terminal?: number): Promise<World> {
+  const here = await world(terminal === undefined ? {} : { terminal });
+  await here.run('cards create --bin bin_1 --amount 5 --label ads');
+  return here;
+}
+
+interface AuditLine {
+  readonly event: string;
+  readonly operation: string;
+  readonly card_id?: string;
+  readonly last4?: string;
+  readonly outcome?: string;
+  readonly sink?: string;
+}
+
+async function audited(here: World): Promise<readonly AuditLine[]> {
+  const { out } = await here.run('audit list --json');
+  return (JSON.parse(out) as { data: AuditLine[] }).data;
+}
+
+const number = async (here: World) => (await here.run(`${REVEAL} --field number`)).out.trim();
+
+async function asked(here: World): Promise<number> {
+  return (await audited(here)).filter(({ event }) => event === 'reveal').length;
+}
+
+describe('nothing is sent', () => {
+  test.each([
+    'cards details card_1',
+    'cards details card_1 --print',
+    'cards details card_1 --reveal',
+    'cards details card_1 --out x.json',
+    'cards details card_1 --copy number',
+    'cards exec card_1 -- true',
+    'cards details card_1 --yes --print',
+  ])('off a terminal by %s', async line => {
+    await using here = await withCard();
+    for (const stdin of ['', 'y\n', 'y\n'.repeat(1000), '6082\n']) {
+      const { code, out } = await here.run(line, { stdin });
+      expect({ code, out }).toEqual({ code: line.includes('--copy') ? 2 : 3, out: '' });
+    }
+    expect(await asked(here)).toBe(0);
+  });
+
+  test.each(['--inspect', '--inspect-brk', '--report-on-signal', '--heapsnapshot-signal=SIGUSR2'])(
+    'under %s',
+    async option => {
+      await using here = await withCard();
+      for (const how of [{ execArgv: [option] }, { env: { NODE_OPTIONS: option } }]) {
+        const { code, out, err } = await here.run(REVEAL, how);
+        expect({ code, out }).toEqual({ code: 14, out: '' });
+        expect(err).toContain(option.split('=')[0]);
+      }
+      expect(await asked(here)).toBe(0);
+    },
+  );
+
+  test.each(['--print --out x', '--print --copy number', '--out x --copy cvv', '--copy cvv --field cvv'])(
+    'for %s: two places',
+    async flags => {
+      await using here = await withCard();
+      expect((await here.run(`cards details card_1 --reveal ${flags}`)).code).toBe(2);
+      expect(await asked(here)).toBe(0);
+    },
+  );
+});
+
+describe('a live card', () => {
+  async function live(env = {}, more: { allowed?: boolean; terminal?: number; execArgv?: string[] } = {}) {
+    await using here = await world({ env: NO_PROFILE });
+    const login = 'login --profile prod --base-url https://service.invalid/v1 --key-stdin';
+    expect((await here.run(login, { stdin: LIVE_KEY })).code).toBe(0);
+    if (more.allowed) await here.run('profiles set prod allow_unattended_reveal true');
+    const line = `${REVEAL} --live prod --timeout 2s`;
+    const { terminal, execArgv = [] } = more;
+    const told = { env, execArgv, ...(terminal === undefined ? {} : { terminal }) };
+    return await here.run(line, told);
+  }
+
+  test.each([
+    { SSH_CONNECTION: '10.0.0.1 50000 10.0.0.2 22' },
+    { ASCIINEMA_REC: '1' },
+    { ASCIINEMA_SESSION: 'x' },
+    { CI: 'true' },
+  ])('is refused under %j, and the variable is named', async env => {
+    const [name = ''] = Object.keys(env);
+    for (const terminal of [undefined, 80]) {
+      const { code, err } = await live(env, terminal === undefined ? {} : { terminal });
+      expect({ code, named: err.includes(name) }).toEqual({ code: 14, named: true });
+    }
+    expect((await live(env, { allowed: true })).code).toBe(SENT);
+  });
+
+  test('needs the setting off a terminal, and a person or the setting on one', async () => {
+    expect((await live()).code).toBe(14);
+    expect((await live({}, { allowed: true })).code).toBe(SENT);
+    expect((await live({}, { terminal: 80 })).code).toBe(SENT);
+  });
+
+  test('is not revealed beside preloaded code, setting or not', async () => {
+    for (const allowed of [false, true]) {
+      expect((await live({}, { allowed, terminal: 80, execArgv: ['--require', './x.cjs'] })).code).toBe(14);
+    }
+  });
+});
+
+describe('each reveal', () => {
+  test('has a line before and one after, without card data', async () => {
+    await using here = await withCard();
+    const pan = await number(here);
+    await here.run('cards details card_1 --reveal --out card.json');
+    await here.run('cards exec card_1 --reveal -- true');
+    const lines = (await audited(here)).filter(({ operation }) => operation === 'cards.details');
+    expect(lines.map(({ event, sink, outcome }) => [event, sink ?? outcome])).toEqual([
+      ['reveal', 'print'],
+      ['outcome', 'done'],
+      ['reveal', 'file'],
+      ['outcome', 'done'],
+      ['reveal', 'child'],
+      ['outcome', 'done'],
+    ]);
+    expect(lines.every(({ card_id }) => card_id === 'card_1')).toBe(true);
+    expect(lines[1]?.last4).toBe(pan.slice(-4));
+    const text = await readFile(join(here.folder, 'state', 'audit.jsonl'), 'utf8');
+    expect(text).not.toContain(pan);
+  });
+
+  test('counts: the 31st of a minute is exit 7 and is not asked for', async () => {
+    await using here = await withCard();
+    for (let count = 0; count < 30; count += 1) expect((await here.run(REVEAL)).code).toBe(0);
+    const { code, out, err } = await here.run(`${REVEAL} --json`);
+    expect({ code, out }).toEqual({ code: 7, out: '' });
+    const { error } = JSON.parse(err) as { error: { retryable: boolean; retry_after_ms: number; outcome: string } };
+    expect(error).toMatchObject({ retryable: true, outcome: 'not_sent' });
+    expect(error.retry_after_ms).toBeLessThanOrEqual(60_000);
+    expect(await asked(here)).toBe(30);
+    expect((await here.run('cards exec card_1 --reveal -- true')).code).toBe(7);
+  });
+});
+
+describe('cards exec', () => {
+  const script = (here: World) => join(here.folder, 'child.sh');
+  async function child(here: World, text: string) {
+    await writeFile(script(here), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  }
+
+  test('hands five variables to the child, prints nothing and ends with its exit code', async () => {
+    await using here = await withCard();
+    const pan = await number(here);
+    await child(here, 'env > seen.txt; echo "$@" > args.txt; exit 42');
+    const env = { CARDWRIGHT_API_KEY: 'sk_test_CANARY0123456789', PATH: process.env['PATH'] };
+    const ran = await here.run(`cards exec card_1 --reveal --sandbox -- ./child.sh --json -x 'a b' --`, { env });
+    expect(ran.code).toBe(42);
+    expect(ran.out).toBe('');
+    expect(ran.err).not.toContain(pan);
+    const seen = await readFile(join(here.folder, 'seen.txt'), 'utf8');
+    const cards = seen.split('\n').filter(line => line.startsWith('CARD_'));
+    expect(cards.map(line => line.split('=')[0]).sort()).toEqual([
+      'CARD_CVV',
+      'CARD_EXP_MONTH',
+      'CARD_EXP_YEAR',
+      'CARD_ID',
+      'CARD_NUMBER',
+    ]);
+    expect(seen).toContain(`CARD_NUMBER=${pan}`);
+    expect(seen).toContain('CARD_EXP_MONTH=11');
+    expect(seen).not.toContain('CANARY');
+    expect(await readFile(join(here.folder, 'args.txt'), 'utf8')).toBe('--json -x a b --\n');
+  });
+
+  test('runs no shell', async () => {
+    await using here = await withCard();
+    const { code } = await here.run(`cards exec card_1 --reveal -- 'touch hacked; true'`);
+    expect(code).toBe(2);
+    await expect(stat(join(here.folder, 'hacked'))).rejects.toThrow('ENOENT');
+  });
+
+  test('a child killed by a signal is 128 and the signal', async () => {
+    await using here = await withCard();
+    await child(here, 'kill -TERM $$');
+    expect((await here.run('cards exec card_1 --reveal -- ./child.sh')).code).toBe(143);
+  });
+
+  test('needs a program', async () => {
+    await using here = await withCard();
+    expect((await here.run('cards exec card_1 --reveal')).code).toBe(2);
+    expect(await asked(here)).toBe(0);
+  });
+});
+
+describe('the clipboard', () => {
+  test('gets one field through a program and is cleared', async () => {
+    await using here = await withCard(80);
+    await fakeXclip(here.folder);
+    const pan = await number(here);
+    const how = { env: { DISPLAY: ':0' }, programFolders: [here.folder], hurried: true };
+    const { code, all } = await here.run('cards details card_1 --reveal --copy number --json', how);
+    expect(code).toBe(0);
+    expect(all).not.toContain(pan);
+    expect(all).not.toContain('\x1b]52');
+    expect(all).toContain('"cleared": true');
+    expect(await readFile(join(here.folder, 'board'), 'utf8')).toBe('');
+    expect(await readFile(join(here.folder, 'args'), 'utf8')).toBe(
+      '-selection clipboard\n-selection clipboard -o\n-selection clipboard\n',
+    );
+  });
+
+  test('is offered on the screen, by n and c, where there is one', async () => {
+    await using here = await withCard(80);
+    await fakeXclip(here.folder);
+    const pan = await number(here);
+    const how = { env: { DISPLAY: ':0' }, programFolders: [here.folder], hurried: true, keys: ['c', 'n', 'q'] };
+    const { code, err } = await here.run('cards details card_1 --reveal', how);
+    expect(code).toBe(0);
+    expect(err).toContain('n copy number   c copy CVV   any other key hides now');
+    expect(err).toContain('copied the CVV');
+    expect(err).toContain('copied the number');
+    expect(err).toContain('The clipboard is cleared.');
+    expect(pan).toMatch(/^\d{16}$/);
+    expect(await readFile(join(here.folder, 'board'), 'utf8')).toBe('');
+  });
+});
