@@ -2,7 +2,7 @@
  * The sandbox's own control surface below `/_sandbox/v1`: not part of the service, never below `/v1`, with a token
  * of its own. The same kind of rows, so that client, flags and routes are derived from them too (SANDBOX, section 4).
  */
-import { choice, flag, integer, list, money, must, text, time } from './field.ts';
+import { choice, flag, integer, list, money, must, object, text, time } from './field.ts';
 import { one, operation } from './operation.ts';
 import { change, ours, said } from './sandbox-basis.ts';
 import { CLOCK_OPERATIONS } from './sandbox-clock.ts';
@@ -13,6 +13,13 @@ import { SIMULATIONS } from './sandbox-simulations.ts';
 
 export const ADMIN_PATH = '/_sandbox/v1';
 export const DATA_SETS = ['empty', 'demo'] as const;
+
+const PARKED = {
+  kind: must(text(said('What should have happened.'))),
+  ref: must(text(said('What it should have happened to.'))),
+  due_at: must(time(said('When it was due.'))),
+  error: must(text(said('Why it could not happen.'))),
+} as const;
 
 const STATUS = {
   version: must(text(said('Version of cardwright that serves it.'))),
@@ -27,6 +34,7 @@ const STATUS = {
   wallet_balance: must(money(said('Balance of the wallet, USD.'))),
   ledger_ok: must(flag(said('The ledger invariants hold.'))),
   ledger_faults: list(text(said('Broken invariant.')), said('What does not hold.')),
+  timers_parked: list(object(PARKED, said('One of them.')), said('Timers that failed and are out of the way.')),
 } as const;
 
 export const ADMIN_OPERATIONS = {

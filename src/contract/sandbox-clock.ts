@@ -15,6 +15,7 @@ const FIRED = {
   due_at: must(time(said('When it was due, and happened.'))),
   kind: must(text(said('What happened.'))),
   ref: must(text(said('What it happened to.'))),
+  error: text(said('Why it could not happen; then nothing changed, and the timer is parked.')),
 } as const;
 
 export const CLOCK_OPERATIONS = {

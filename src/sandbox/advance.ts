@@ -12,7 +12,7 @@ import { durationOf, instantOf, isoTime } from './rules/dates.ts';
 import { firingOf, type ServiceParts } from './service.ts';
 import { advanceRunning, beginAdvance, endAdvance } from './store/advances.ts';
 import type { Sql } from './store/sql.ts';
-import { fireOne, nextDue, type Timer } from './timers.ts';
+import { type Fired as FiredTimer, fireOne, nextDue, type Timer } from './timers.ts';
 
 type Row = AdminOperations['clock.advance'];
 
@@ -38,7 +38,7 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
       const row = clockShowing(await readClock(sql, account), to, clock.now());
       await setClock(sql, account, row);
       const { mode, now } = wireClock(row, to);
-      return { mode, now, fired: fired.map(({ dueAt, kind, ref }) => ({ due_at: isoTime(dueAt), kind, ref })) };
+      return { mode, now, fired: fired.map(wireFired) };
     });
   } finally {
     goOn?.();
@@ -61,7 +61,15 @@ function targetOf({ by, to }: Call<Row>['input'], now: number): number {
 }
 
 /** One thing that happened on the way. */
-type Fired = Pick<Timer, 'dueAt' | 'kind' | 'ref'>;
+type Fired = Pick<FiredTimer, 'dueAt' | 'kind' | 'ref' | 'error'>;
+
+function wireFired({ dueAt, kind, ref, error }: Fired) {
+  return { due_at: isoTime(dueAt), kind, ref, ...(error !== undefined && { error: messageOf(error) }) };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
 
 /**
  * Everything due up to `to`, with the clock on the time of each while it happens. Deliveries too where this process

@@ -13,7 +13,7 @@ import type { RequestLog } from './request-log.ts';
 import type { RequestNumbers } from './request-numbers.ts';
 import type { Steering } from './steering.ts';
 import type { Sql, Store } from './store/sql.ts';
-import { type Firing, fireDue, type Timer, type TimerActions } from './timers.ts';
+import { type Fired, type Firing, fireDue, type TimerActions } from './timers.ts';
 
 /** The one account of a sandbox. */
 export const ACCOUNT = 'acct_sandbox';
@@ -65,18 +65,19 @@ interface Moment extends Pick<Admitted, 'now' | 'real' | 'meta'> {
 }
 
 /** Runs the timers that are due on the clock of the sandbox now, earliest first. */
-export async function catchUp(parts: ServiceParts): Promise<readonly Timer[]> {
+export async function catchUp(parts: ServiceParts): Promise<readonly Fired[]> {
   const { store, account, clock } = parts;
   const upTo = await store.read(sql => sandboxNow(sql, account, clock.now()));
   return fireDue(store, firingOf(parts, upTo));
 }
 
 /** How timers due up to `upTo` are fired here. */
-export function firingOf({ account, timerActions: actions }: ServiceParts, upTo: number): Firing {
+export function firingOf({ account, timerActions: actions, onFault }: ServiceParts, upTo: number): Firing {
   return {
     account,
     upTo,
     actions,
+    onFault,
     surroundings: (sql, { dueAt }) => {
       const chance = chanceOf({ sql, account });
       return { chance, emit: (event, data) => recordEvent({ sql, account, now: dueAt, chance }, event, data) };

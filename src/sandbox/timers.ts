@@ -4,6 +4,7 @@
  */
 import type { EventName } from '../contract/events.ts';
 import type { Chance } from './handler.ts';
+import { isBusy, losesAll } from './store/faults.ts';
 import type { Sql, Store } from './store/sql.ts';
 
 export interface Timer {
@@ -32,8 +33,15 @@ export interface TimerCall {
 
 export type TimerActions = Readonly<Record<string, (call: TimerCall) => Promise<void>>>;
 
-/** Sets the timer of `kind` and `ref`; one that is set already is moved. */
+/** A timer that was taken off the list, and what its action threw; then it is parked and had no effect. */
+export interface Fired extends Timer {
+  readonly error?: unknown;
+}
+
+/** Sets the timer of `kind` and `ref`; one that is set already is moved, one that is parked gets another chance. */
 export async function schedule(sql: Sql, timer: Timer): Promise<void> {
+  const { account, kind, ref } = timer;
+  await sql.run('delete from parked_timers where account_id = ? and kind = ? and ref = ?', account, kind, ref);
   await sql.run(
     `insert into timers (account_id, kind, ref, due_at) values (?, ?, ?, ?)
      on conflict (account_id, kind, ref) do update set due_at = excluded.due_at`,
@@ -73,11 +81,13 @@ export interface Firing {
   readonly surroundings: (sql: Sql, timer: Timer) => Pick<TimerCall, 'chance' | 'emit'>;
   /** Told in the transaction, before the effect. */
   readonly onTime?: (timer: Timer) => Promise<void>;
+  /** Told what an action threw. */
+  readonly onFault?: (error: unknown) => void;
 }
 
 /** Runs everything due up to `upTo`, earliest first, each in its own transaction. Resolves to what fired. */
-export async function fireDue(store: Store, firing: Firing): Promise<readonly Timer[]> {
-  const fired: Timer[] = [];
+export async function fireDue(store: Store, firing: Firing): Promise<readonly Fired[]> {
+  const fired: Fired[] = [];
   for (;;) {
     const timer = await store.write(sql => fireOne(sql, firing));
     if (timer === undefined) return fired;
@@ -85,17 +95,35 @@ export async function fireDue(store: Store, firing: Firing): Promise<readonly Ti
   }
 }
 
-/** Runs the earliest one in the open transaction; undefined when nothing is due. */
-export async function fireOne(
-  sql: Sql,
-  { account, upTo, actions, surroundings, onTime }: Firing,
-): Promise<Timer | undefined> {
-  const timer = await nextDue(sql, account, upTo);
+/**
+ * Runs the earliest one in the open transaction; undefined when nothing is due. An action that throws is undone and
+ * its timer parked: one thing that cannot happen must not stand in the way of every request after it.
+ */
+export async function fireOne(sql: Sql, firing: Firing): Promise<Fired | undefined> {
+  const timer = await nextDue(sql, firing.account, firing.upTo);
   if (timer === undefined) return undefined;
+  await firing.onTime?.(timer);
+  await sql.run('savepoint timer');
+  try {
+    await act(sql, timer, firing);
+    await sql.run('release timer');
+    return timer;
+  } catch (error) {
+    // Of these the transaction itself is lost, or must be tried again.
+    if (losesAll(error) || isBusy(error)) throw error;
+    await sql.run('rollback to timer');
+    await sql.run('release timer');
+    await unschedule(sql, timer);
+    await park(sql, timer, error);
+    firing.onFault?.(error);
+    return { ...timer, error };
+  }
+}
+
+async function act(sql: Sql, timer: Timer, { account, actions, surroundings }: Firing): Promise<void> {
   const action = Object.hasOwn(actions, timer.kind) ? actions[timer.kind] : undefined;
   if (action === undefined) throw new Error(`a timer of the unknown kind ${timer.kind} is due`);
   await unschedule(sql, timer);
-  await onTime?.(timer);
   await action({
     sql,
     account,
@@ -104,5 +132,34 @@ export async function fireOne(
     ...surroundings(sql, timer),
     schedule: next => schedule(sql, { ...next, account }),
   });
-  return timer;
 }
+
+/** Longest text of an error that is kept. */
+const LONGEST_ERROR = 500;
+
+async function park(sql: Sql, { account, kind, ref, dueAt }: Timer, error: unknown): Promise<void> {
+  const said = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').toWellFormed();
+  await sql.run(
+    `insert into parked_timers (account_id, kind, ref, due_at, error) values (?, ?, ?, ?, ?)
+     on conflict (account_id, kind, ref) do update set due_at = excluded.due_at, error = excluded.error`,
+    account,
+    kind,
+    ref,
+    dueAt,
+    said.slice(0, LONGEST_ERROR),
+  );
+}
+
+export interface ParkedTimer {
+  readonly kind: string;
+  readonly ref: string;
+  readonly due_at: number;
+  readonly error: string;
+}
+
+/** Timers whose action threw, oldest first. */
+export const parkedTimers = (sql: Sql, account: string) =>
+  sql.all<ParkedTimer>(
+    'select kind, ref, due_at, error from parked_timers where account_id = ? order by due_at, kind, ref limit 100',
+    account,
+  );

@@ -189,6 +189,7 @@ describe('reset and status', () => {
       wallet_balance: 0,
       ledger_ok: true,
       ledger_faults: [],
+      timers_parked: [],
     });
     expect(await world.advance(86_400_000)).toEqual([]);
     expect(await world.admin('reset', {})).toMatchObject({ data_set: 'demo' });

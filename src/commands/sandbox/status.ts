@@ -33,10 +33,25 @@ export function statusPairs(status: SandboxStatus): [string, string][] {
     ['Events', String(status.events)],
     ['Wallet', money(status.wallet_balance)],
     ['Ledger', status.ledger_ok ? 'whole' : `broken: ${(status.ledger_faults ?? []).join('; ')}`],
+    ...parkedOf(status).map((text): [string, string] => ['Parked', text]),
   ];
 }
 
-/** Shows what the sandbox holds; a ledger that does not add up is exit 15. */
+/** Timers whose action failed; what should have happened did not, and nothing else waits for it. */
+function parkedOf({ timers_parked }: SandboxStatus): readonly string[] {
+  return (timers_parked ?? []).map(({ kind, ref, due_at, error }) => `${kind} of ${ref}, due ${due_at}: ${error}`);
+}
+
+function failureOf(status: SandboxStatus): CliError | undefined {
+  const parked = parkedOf(status);
+  if (status.ledger_ok && parked.length === 0) return undefined;
+  const message = status.ledger_ok
+    ? `${parked.length === 1 ? 'a timer' : `${parked.length} timers`} of the sandbox failed: ${parked.join('; ')}`
+    : `the ledger does not add up: ${(status.ledger_faults ?? []).join('; ')}`;
+  return new CliError('check_failed', { message, hint: 'cardwright sandbox reset' });
+}
+
+/** Shows what the sandbox holds; a ledger that does not add up or a timer that failed is exit 15. */
 export const sandboxStatus = command({
   path: 'sandbox status',
   summary: 'Show what the sandbox holds and whether its ledger is whole',
@@ -51,11 +66,6 @@ export const sandboxStatus = command({
     idField: 'store',
     columns: STATUS_COLUMNS,
     blocks: [{ kind: 'pairs', pairs: statusPairs(status) }],
-    failure: status.ledger_ok
-      ? undefined
-      : new CliError('check_failed', {
-          message: `the ledger does not add up: ${(status.ledger_faults ?? []).join('; ')}`,
-          hint: 'cardwright sandbox reset',
-        }),
+    failure: failureOf(status),
   }),
 });

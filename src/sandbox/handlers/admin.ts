@@ -9,6 +9,7 @@ import { isoTime } from '../rules/dates.ts';
 import { countAll } from '../store/counts.ts';
 import { clearSystemTables } from '../store/meta.ts';
 import { emptyAccount, walletOf } from '../store/wallet.ts';
+import { parkedTimers } from '../timers.ts';
 
 /** Everything the store knows; the server adds its version and where the store is. */
 export const sandboxStatus: AdminHandlers['status'] = call => stateOf(call);
@@ -29,6 +30,7 @@ export const resetSandbox: AdminHandlers['reset'] = async call => {
 async function stateOf({ sql, account, now }: Pick<Call, 'sql' | 'account' | 'now'>) {
   const wallet = await walletOf(sql, account);
   const faults = await checkInvariants(sql, account);
+  const parked = await parkedTimers(sql, account);
   return {
     data_set: wallet?.data_set ?? 'none',
     now: isoTime(now),
@@ -36,5 +38,6 @@ async function stateOf({ sql, account, now }: Pick<Call, 'sql' | 'account' | 'no
     wallet_balance: toUsd(wallet?.balance ?? (0 as Cents)),
     ledger_ok: faults.length === 0,
     ledger_faults: faults,
+    timers_parked: parked.map(timer => ({ ...timer, due_at: isoTime(timer.due_at) })),
   };
 }

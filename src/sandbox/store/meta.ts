@@ -2,7 +2,7 @@
 import { CliError } from '../../errors.ts';
 import { engineCode, isDamage } from './faults.ts';
 import type { Sql } from './sql.ts';
-import { CLEARED_TABLES, SCHEMA, SYSTEM_TABLES } from './system-tables.ts';
+import { CLEARED_TABLES, MIGRATIONS, SCHEMA, SYSTEM_TABLES } from './system-tables.ts';
 
 export type IdForm = 'derived' | 'counted';
 
@@ -51,6 +51,15 @@ export async function createTables(sql: Sql, tables: readonly string[], first: M
     first.ids,
     first.now,
   );
+}
+
+/** Brings a store of an older schema up, in the open transaction; another process may have done so meanwhile. */
+export async function migrate(sql: Sql): Promise<void> {
+  const row = await sql.get<{ schema_number: number }>('select schema_number from meta where one = 1');
+  for (let next = (row?.schema_number ?? SCHEMA) + 1; next <= SCHEMA; next += 1) {
+    for (const statement of MIGRATIONS[next] ?? []) await sql.run(statement);
+    await sql.run('update meta set schema_number = ? where one = 1', next);
+  }
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Clock, Randomness } from '../../host.ts';
 import { privateFile } from '../private-place.ts';
 import type { Connection } from './bind.ts';
 import { isBusy, type StoreBroken } from './faults.ts';
-import { createTables, type IdForm, type Meta, openingError, readMeta } from './meta.ts';
+import { createTables, type IdForm, type Meta, migrate, openingError, readMeta } from './meta.ts';
 import { QueuedStore } from './queue.ts';
 import { type Sql, type Store, StoreBusy } from './sql.ts';
 import { SCHEMA } from './system-tables.ts';
@@ -72,8 +72,9 @@ async function prepared(connection: Connection, request: StoreRequest): Promise<
   // Looked at before anything is changed: switching the log would already write to a foreign file.
   const found = await store.read(sql => readMeta(sql, path));
   if (path !== 'memory') await patiently(request, () => connection.exec('pragma journal_mode = wal'));
-  const meta = found ?? (await store.write(sql => made(sql, request)));
-  return { store, meta };
+  if (found === undefined) return { store, meta: await store.write(sql => made(sql, request)) };
+  if (found.schema < SCHEMA) await store.write(migrate);
+  return { store, meta: { ...found, schema: SCHEMA } };
 }
 
 /** Makes and fills the store, unless another process did so meanwhile. */

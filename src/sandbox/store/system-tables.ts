@@ -3,8 +3,21 @@
  * are ms: on the clock of the sandbox, except `real_*` and leases, which are real time.
  */
 
-/** Number of the schema, domain tables included. A store with a higher one is refused. */
-export const SCHEMA = 1;
+/** Number of the schema, domain tables included. A store with a higher one is refused, a lower one is brought up. */
+export const SCHEMA = 2;
+
+/** Timers whose action threw: out of the way, with what it said, until they are set anew or the sandbox starts over. */
+const PARKED_TIMERS = `create table parked_timers (
+    account_id text not null,
+    kind text not null,
+    ref text not null,
+    due_at integer not null,
+    error text not null,
+    primary key (account_id, kind, ref)
+  ) strict`;
+
+/** What brings a store from the number before to this one. */
+export const MIGRATIONS: Readonly<Record<number, readonly string[]>> = { 2: [PARKED_TIMERS] };
 
 export const SYSTEM_TABLES: readonly string[] = [
   `create table meta (
@@ -43,6 +56,7 @@ export const SYSTEM_TABLES: readonly string[] = [
     primary key (account_id, kind, ref)
   ) strict`,
   'create index timers_due on timers (account_id, due_at, kind, ref)',
+  PARKED_TIMERS,
   `create table idempotency (
     account_id text not null,
     scope text not null,
@@ -168,6 +182,7 @@ export const CLEARED_TABLES = [
   'advances',
   'counters',
   'timers',
+  'parked_timers',
   'idempotency',
   'events',
   'deliveries',
