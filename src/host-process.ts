@@ -195,6 +195,9 @@ function inputFrom(input: () => typeof process.stdin, signal: AbortSignal): Inpu
       return isTerminal(0);
     },
     async readAll(maxBytes) {
+      return new TextDecoder('utf-8', { fatal: false }).decode(await this.readBytes(maxBytes));
+    },
+    async readBytes(maxBytes) {
       const chunks: Buffer[] = [];
       let size = 0;
       signal.throwIfAborted();
@@ -210,7 +213,7 @@ function inputFrom(input: () => typeof process.stdin, signal: AbortSignal): Inpu
         chunks.push(chunk);
       }
       signal.removeEventListener('abort', stop);
-      return new TextDecoder('utf-8', { fatal: false }).decode(Buffer.concat(chunks));
+      return Buffer.concat(chunks);
     },
   };
 }

@@ -45,6 +45,8 @@ export interface InputStream {
   readonly isTerminal: boolean;
   /** All of standard input as UTF-8 text. Throws `usage` above `maxBytes`. */
   readAll(maxBytes: number): Promise<string>;
+  /** All of standard input as the bytes it is. Throws `usage` above `maxBytes`. */
+  readBytes(maxBytes: number): Promise<Uint8Array>;
 }
 
 export interface Streams {

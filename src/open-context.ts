@@ -131,6 +131,7 @@ export function openContext(opening: Opening): OpenContext {
     }),
     readFile: path => host.readFile(path),
     openInput: path => openInput(host, path),
+    readBytes: path => readBytes(host, path),
     async reveal(cardId, options) {
       const { revealCard } = await import('./cli/reveal-sinks.ts');
       return revealCard(await gate(), cardId, options);
@@ -185,6 +186,25 @@ async function openInput(host: Surroundings, path: string): Promise<InputRows> {
     yield Buffer.from(text);
   }
   return { pieces: pieces(), unchanged: async () => true, [Symbol.asyncDispose]: async () => undefined };
+}
+
+const MOST_WHOLE_BYTES = 16 * 1024 * 1024;
+
+async function readBytes(host: Surroundings, path: string): Promise<Uint8Array> {
+  if (path === '-') return host.streams.stdin.readBytes(MOST_WHOLE_BYTES);
+  const { openInputFile } = await import('./files/input-file.ts');
+  await using file = await openInputFile(resolve(host.cwd, path), path);
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of file.pieces) {
+    size += part.length;
+    if (size > MOST_WHOLE_BYTES) {
+      const message = `${JSON.stringify(path)} is larger than ${MOST_WHOLE_BYTES} bytes`;
+      throw new CliError('usage', { message, outcome: 'not_sent' });
+    }
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
 }
 
 async function createFile(host: Surroundings, path: string, content: string): Promise<void> {

@@ -11,7 +11,8 @@ const texts = new Map(files.map(name => [name, readFileSync(join(source, name), 
 /** What a room may import besides itself. Leaves are files of `src/` that import leaves alone. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Commands and the writer speak to the journal through its types and `inputDigest`; who opens it is composition.
-  commands: ['cli', 'terminal', 'contract', 'journal', 'audit'],
+  // What a command waits for and listens to is in `events`; it knows the client's interface, which stands in the contract.
+  commands: ['cli', 'terminal', 'contract', 'journal', 'audit', 'events'],
   cli: ['bulk', 'terminal', 'contract', 'journal', 'audit'],
   // Writes and reveals of this machine; commands and the writer know its types, composition opens it.
   audit: ['files'],
@@ -21,6 +22,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   bulk: ['journal'],
   // The journal decides when the client may send; it knows the client's interface, which stands in the contract.
   journal: ['contract', 'files'],
+  events: ['contract', 'files'],
   client: ['contract'],
   sandbox: ['contract', 'files'],
   profile: ['contract', 'files'],

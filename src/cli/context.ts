@@ -156,6 +156,8 @@ export interface Context {
   readFile(path: string): Promise<string>;
   /** Bytes of a file the user named, or of standard input for `-`; for rows. Throws `usage` naming it. */
   openInput(path: string): Promise<InputRows>;
+  /** Bytes as they are of a file the user named, or of standard input for `-`. Throws `usage` naming it. */
+  readBytes(path: string): Promise<Uint8Array>;
   /** Makes a new file of mode 0600 for `--out`. Throws `usage` naming it when it is there or cannot be made. */
   createFile(path: string, content: string): Promise<void>;
   /** A line for people on standard error. */

@@ -37,7 +37,7 @@ export const REGISTRY: Registry = [
   {
     name: 'webhooks',
     heading: 'Events',
-    summary: 'create, list, get, update and delete subscriptions',
+    summary: 'subscribe, verify and sign deliveries, list events',
     load: async () => (await import('./webhooks/group.ts')).WEBHOOK_COMMANDS,
   },
   {

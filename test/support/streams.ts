@@ -58,6 +58,7 @@ export function memoryStreams(options: MemoryStreamsOptions = {}): MemoryStreams
         if (Buffer.byteLength(stdin) > maxBytes) throw new CliError('usage', { message: 'standard input is too long' });
         return stdin;
       },
+      readBytes: async () => Buffer.from(stdin),
     },
     stdout,
     stderr,

@@ -7,6 +7,7 @@ import { flag, text } from '../../contract/field.ts';
 import { WEBHOOK_COLUMNS } from './columns.ts';
 import { checkEndpoint } from './endpoint-flag.ts';
 import { checkEvents } from './events-flag.ts';
+import { secretIn } from './secrets.ts';
 
 const MAX_SECRET_BYTES = 4096;
 
@@ -65,7 +66,5 @@ async function readSecret(ctx: Context, file: string | undefined, fromStdin: boo
   if (file !== undefined && fromStdin) throw usage('--secret-file and --secret-stdin exclude each other');
   if (file === undefined && !fromStdin) return undefined;
   const content = file === undefined ? await ctx.stdin.readAll(MAX_SECRET_BYTES) : await ctx.readFile(file);
-  const secret = content.replace(/\r?\n$/, '');
-  if (secret === '') throw usage(`${file ?? 'standard input'} holds no secret`);
-  return secret;
+  return secretIn(content, file ?? 'standard input').expose();
 }

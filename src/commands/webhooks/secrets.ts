@@ -1,0 +1,36 @@
+/** Signing secrets as commands take them: from files, never as a value of an option. */
+import type { Context } from '../../cli/context.ts';
+import { needs, OURS, option } from '../../cli/flag.ts';
+import { usage } from '../../cli/values.ts';
+import { list, text } from '../../contract/field.ts';
+import { Secret } from '../../secret.ts';
+
+const file = text({ doc: 'File that holds a signing secret.', basis: OURS });
+const files = list(file, {
+  doc: 'File that holds a signing secret; repeat it while a secret is being replaced.',
+  basis: OURS,
+});
+
+export const SECRET_FILE = needs(file, '<file>');
+export const SECRET_FILES = needs(files, '<file>');
+export const SECRET_FILES_IF_ANY = option(files, '<file>');
+
+/** The secret in the text of a file: all but one line end behind it. Throws `usage` for an empty one. */
+export function secretIn(content: string, where: string): Secret {
+  const secret = content.replace(/\r?\n$/, '');
+  if (secret === '') throw usage(`${where} holds no secret`);
+  return new Secret(secret);
+}
+
+/** The secrets of the files, in their order. White space is kept, for it may belong to a secret, and spoken of. */
+export async function readSecrets(ctx: Context, paths: readonly string[]): Promise<readonly Secret[]> {
+  const secrets: Secret[] = [];
+  for (const path of paths) {
+    const secret = secretIn(await ctx.readFile(path), path);
+    if (secret.expose().trim() !== secret.expose()) {
+      ctx.notice(`warning: the secret in ${path} begins or ends with white space, which counts as part of it`);
+    }
+    secrets.push(secret);
+  }
+  return secrets;
+}

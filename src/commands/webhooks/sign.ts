@@ -1,0 +1,28 @@
+import { command } from '../../cli/command.ts';
+import { needs, OURS } from '../../cli/flag.ts';
+import { text } from '../../contract/field.ts';
+import { readSecrets, SECRET_FILE } from './secrets.ts';
+
+/** Signs a payload as the service does. Nothing is sent. */
+export const signPayload = command({
+  path: 'webhooks sign',
+  summary: 'Print the signature of a payload (offline)',
+  about: ['HMAC-SHA256 of exactly the bytes of the payload, as 64 lowercase hex digits. Nothing is sent.'],
+  flags: {
+    payload: needs(text({ doc: 'File that holds the payload; - for standard input.', basis: OURS }), '<file|->'),
+    secretFile: SECRET_FILE,
+  },
+  examples: [{ does: 'A file', run: 'webhooks sign --payload event.json --secret-file secret.txt' }],
+  async run(ctx, { payload, secretFile }) {
+    const { sign } = await import('../../contract/signature.ts');
+    const [secret] = await readSecrets(ctx, [secretFile]);
+    const bytes = await ctx.readBytes(payload);
+    return { signature: secret === undefined ? '' : sign(bytes, secret) };
+  },
+  show: ({ signature }) => ({
+    noun: 'signature',
+    idField: 'signature',
+    columns: [{ field: 'signature', title: 'SIGNATURE', kind: 'id', priority: 1 }],
+    blocks: [{ kind: 'line', text: signature }],
+  }),
+});

@@ -1,0 +1,100 @@
+import { command } from '../../cli/command.ts';
+import { needs, OURS, option } from '../../cli/flag.ts';
+import { flag, text } from '../../contract/field.ts';
+import { CliError } from '../../errors.ts';
+import { DEVIATIONS } from '../../events/deviations.ts';
+import type { Unverified } from '../../events/verify.ts';
+import { shellQuote } from '../../terminal/shell-assignments.ts';
+import { readSecrets, SECRET_FILES } from './secrets.ts';
+
+/** Checks a signature over exactly the bytes of a payload. Nothing is sent. */
+export const verifySignature = command({
+  path: 'webhooks verify',
+  summary: 'Check the signature of a payload (offline)',
+  about: [
+    'Reads the payload as the bytes it is. Several secrets are tried while one is being replaced. A signature in another form than documented (64 lowercase hex digits) counts, and is spoken of.',
+    'A signature over the body alone cannot tell a repeated delivery from the first one: keep the event ids you have seen.',
+  ],
+  flags: {
+    payload: needs(text({ doc: 'File that holds the payload; - for standard input.', basis: OURS }), '<file|->'),
+    signature: needs(text({ doc: 'Signature that came with it.', basis: OURS }), '<hex>'),
+    secretFile: SECRET_FILES,
+    explain: option(flag({ doc: 'Say which of the usual mistakes was made.', basis: OURS })),
+  },
+  examples: [
+    {
+      does: 'A delivery that was kept',
+      run: 'webhooks verify --payload event.json --signature "$signature" --secret-file secret.txt --explain',
+    },
+  ],
+  async run(ctx, { payload, signature, secretFile, explain }) {
+    const { verifyPayload } = await import('../../events/verify.ts');
+    const secrets = await readSecrets(ctx, secretFile);
+    const checked = verifyPayload(await ctx.readBytes(payload), signature, secrets);
+    if (!checked.verified) {
+      const typed = [
+        '--payload',
+        payload,
+        '--signature',
+        signature,
+        ...secretFile.flatMap(each => ['--secret-file', each]),
+      ];
+      throw broken(checked, { explain: explain ?? false, tried: secretFile, typed });
+    }
+    const { secret, deviations } = checked;
+    return {
+      verified: true,
+      as_documented: deviations.length === 0,
+      deviations,
+      secret_file: secretFile[secret] ?? null,
+      ...(secretFile.length > 1 && { secret: secret + 1 }),
+    };
+  },
+  show: ({ as_documented: documented, deviations, secret_file: file, secret }) => ({
+    noun: 'signature',
+    quiet: [],
+    columns: [
+      { field: 'verified', title: 'VERIFIED', kind: 'boolean', priority: 1 },
+      { field: 'as_documented', title: 'AS DOCUMENTED', kind: 'boolean', priority: 1 },
+      { field: 'deviations', title: 'DEVIATIONS', kind: 'list', priority: 1 },
+      { field: 'secret_file', title: 'SECRET', kind: 'text', priority: 2 },
+    ],
+    blocks: [
+      {
+        kind: 'line',
+        text: `The signature matches${documented ? '' : ', but not as documented'}${secret === undefined ? '' : `: secret ${secret}, ${file}`}.`,
+      },
+    ],
+    notes: [
+      ...deviations.map(each => DEVIATIONS[each]),
+      ...(secret !== undefined && secret > 1
+        ? [`The sender signs with the secret in ${file}, not with the first one given.`]
+        : []),
+    ],
+  }),
+});
+
+interface Tried {
+  readonly explain: boolean;
+  readonly tried: readonly string[];
+  readonly typed: readonly string[];
+}
+
+function broken({ explanations }: Unverified, { explain, tried, typed }: Tried): CliError {
+  const secrets = tried.length === 1 ? 'the secret' : `any of the ${tried.length} secrets`;
+  const other = {
+    mistake: 'other_secret_or_payload',
+    says: 'No usual mistake explains it: it was made with another secret (an old one?), or over another payload.',
+  };
+  const found = explanations.length === 0 ? [other] : explanations;
+  return new CliError('check_failed', {
+    message: `the signature does not match the payload under ${secrets}`,
+    ...(explain
+      ? { notes: found.map(({ says }) => says), evidence: { mistakes: found.map(({ mistake }) => mistake) } }
+      : { hint: `cardwright webhooks verify ${typed.map(shellWord).join(' ')} --explain` }),
+  });
+}
+
+function shellWord(text: string): string {
+  return /^[\w./=-]+$/.test(text) ? text : shellQuote(text);
+}

@@ -1,0 +1,25 @@
+/** Whether a payload is signed as it should be, and in words why not (interface 6, A-72, A-75). */
+import { type Deviation, matchSignature } from '../contract/signature.ts';
+import { type Explanation, explainMismatch } from '../contract/signature-mistakes.ts';
+import type { Secret } from '../secret.ts';
+
+export interface Verified {
+  readonly verified: true;
+  /** Place of the secret among those handed in. */
+  readonly secret: number;
+  /** Empty for a signature exactly as documented. */
+  readonly deviations: readonly Deviation[];
+}
+
+export interface Unverified {
+  readonly verified: false;
+  /** The usual mistakes that explain it, each but a missing or unreadable signature certain; empty for another secret. */
+  readonly explanations: readonly Explanation[];
+}
+
+/** Checks the signature of exactly these bytes against every secret. Never throws. */
+export function verifyPayload(bytes: Uint8Array, signature: string, secrets: readonly Secret[]): Verified | Unverified {
+  const match = matchSignature(bytes, signature, secrets);
+  if (match !== undefined) return { verified: true, ...match };
+  return { verified: false, explanations: explainMismatch(bytes, signature, secrets) };
+}

@@ -1,0 +1,118 @@
+/** Signatures made by somebody else's program, and each usual mistake named (RELIABILITY, H1 to H6). */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { world } from '../support/world.ts';
+
+const SECRET = 'whsec_c2l4dGVlbiBieXRlcyBvZiBrZXk';
+const PAYLOAD = '{"id":"evt_1","type":"card.created","note":"café/bar","data":{"balance":12.5,"label":"a b"}}';
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+
+/** The digest `openssl dgst` makes, in hex. */
+function openssl(body: string, secret = SECRET, algorithm = 'sha256'): string {
+  const { stdout, status } = spawnSync('openssl', ['dgst', `-${algorithm}`, '-hmac', secret, '-hex'], {
+    input: body,
+    encoding: 'utf8',
+  });
+  expect(status).toBe(0);
+  return stdout.trim().replace(/^.*= ?/, '');
+}
+
+interface Verifying {
+  readonly payload?: string;
+  readonly signature: string;
+  readonly secrets?: readonly string[];
+}
+
+async function verify({ payload = PAYLOAD, signature, secrets = [SECRET] }: Verifying) {
+  await using here = await world();
+  await writeFile(join(here.folder, 'payload'), payload);
+  const files = secrets.map((_, index) => `secret-${index}`);
+  for (const [index, secret] of secrets.entries()) await writeFile(join(here.folder, `secret-${index}`), secret);
+  const flags = files.map(file => `--secret-file ${file}`).join(' ');
+  const line = `webhooks verify --payload payload --signature '${signature}' ${flags} --explain --json`;
+  const { code, out, err } = await here.run(line);
+  expect(out + err).not.toContain('whsec_');
+  return { code, err, answer: JSON.parse(code === 0 ? out : (err.trim().split('\n').at(-1) ?? '')) };
+}
+
+describe.runIf(hasOpenssl)('a signature openssl made', () => {
+  it('is verified, and ours is the same', async () => {
+    const signature = openssl(PAYLOAD);
+    expect(await verify({ signature })).toMatchObject({ code: 0, answer: { verified: true, as_documented: true } });
+    await using here = await world();
+    await writeFile(join(here.folder, 'secret'), `${SECRET}\n`);
+    const signed = await here.run('webhooks sign --payload - --secret-file secret', { stdin: PAYLOAD });
+    expect(signed.out).toBe(`${signature}\n`);
+  });
+
+  it.each<readonly [string, string, (hex: string) => string]>([
+    ['upper_case', 'upper case', hex => hex.toUpperCase()],
+    ['base64', 'base64', hex => Buffer.from(hex, 'hex').toString('base64')],
+    ['prefix', 'behind sha256=', hex => `sha256=${hex}`],
+    ['list', 'in a list', hex => `${'0'.repeat(64)},${hex}`],
+  ])('counts, and is called %s when it is %s', async (deviation, _, written) => {
+    const { code, answer } = await verify({ signature: written(openssl(PAYLOAD)) });
+    expect({ code, answer }).toMatchObject({ code: 0, answer: { as_documented: false, deviations: [deviation] } });
+  });
+
+  it('made with the old secret says which one', async () => {
+    const signature = openssl(PAYLOAD, 'the-old-one');
+    const { answer } = await verify({ signature, secrets: [SECRET, 'the-old-one'] });
+    expect(answer).toMatchObject({ secret: 2, secret_file: 'secret-1' });
+  });
+
+  const value: unknown = JSON.parse(PAYLOAD);
+  const bom = '\ufeff';
+  it.each<readonly [string, string, string]>([
+    ['newline_added', 'with a trailing newline', `${PAYLOAD}\n`],
+    ['newline_added', 'with a trailing CRLF', `${PAYLOAD}\r\n`],
+    ['byte_order_mark', 'with a byte order mark', bom + PAYLOAD],
+  ])('over the payload explains %s', async (mistake, _, payload) => {
+    const { code, answer } = await verify({ payload, signature: openssl(PAYLOAD) });
+    expect({ code, mistakes: answer.error.evidence.mistakes }).toEqual({ code: 15, mistakes: [mistake] });
+  });
+
+  it.each<readonly [string, string, string, string]>([
+    ['newline_removed', 'with a newline that is gone', PAYLOAD, `${PAYLOAD}\n`],
+    ['line_ends_changed', 'with CRLF', '{"a":\r\n1}', '{"a":\n1}'],
+    ['line_ends_changed', 'with LF', '{"a":\n1}', '{"a":\r\n1}'],
+    ['byte_order_mark', 'whose mark is gone', PAYLOAD, bom + PAYLOAD],
+    ['json_written_again', 'indented', JSON.stringify(value, null, 2), PAYLOAD],
+    [
+      'json_written_again',
+      'with spaces as Python writes',
+      PAYLOAD.replaceAll(',"', ', "').replaceAll(':', ': '),
+      PAYLOAD,
+    ],
+    ['json_written_again', 'with escapes', PAYLOAD.replace('é', '\\u00e9'), PAYLOAD],
+  ])('explains %s: a payload %s', async (mistake, _, payload, signed) => {
+    const { code, answer } = await verify({ payload, signature: openssl(signed) });
+    expect({ code, mistakes: answer.error.evidence.mistakes }).toEqual({ code: 15, mistakes: [mistake] });
+  });
+
+  it.each<readonly [string, () => Verifying]>([
+    ['other_algorithm', () => ({ signature: openssl(PAYLOAD, SECRET, 'sha1') })],
+    ['no_secret_used', () => ({ signature: createHash('sha256').update(PAYLOAD).digest('hex') })],
+    ['secret_has_space_around', () => ({ signature: openssl(PAYLOAD), secrets: [` ${SECRET} `] })],
+    ['other_secret_or_payload', () => ({ signature: openssl(PAYLOAD, 'somebody-else') })],
+    ['not_a_digest', () => ({ signature: 'nonsense' })],
+  ])('explains %s', async (mistake, made) => {
+    const { code, answer } = await verify(made());
+    expect({ code, mistakes: answer.error.evidence.mistakes }).toEqual({ code: 15, mistakes: [mistake] });
+  });
+
+  it('under a secret with white space warns and keeps it', async () => {
+    const secret = `${SECRET} `;
+    const { code, err } = await verify({ signature: openssl(PAYLOAD, secret), secrets: [secret] });
+    expect(code).toBe(0);
+    expect(err).toContain('begins or ends with white space');
+  });
+});
+
+it('openssl is there to judge', () => {
+  expect(hasOpenssl, 'openssl is missing: apt-get install openssl').toBe(true);
+});
