@@ -6,6 +6,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.full.ts'],
     testTimeout: 600_000,
+    hookTimeout: 600_000,
+    // One after the other: some of them start a whole suite of their own, with its own processes.
+    fileParallelism: false,
     pool: 'forks',
     restoreMocks: true,
   },

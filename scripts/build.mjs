@@ -3,18 +3,19 @@
  * because each file costs a quarter of a millisecond at start: main.js (what every run needs), one file for each room
  * that is not always needed, one for the rest of our code, and one for each package. A piece runs when it is first
  * asked for, and V8's compiled code is kept beside the files: compiling is a third of a short command. All of it becomes
- * CommonJS, which Node 20 starts faster. Only the SQLite package stays outside, for its prebuilt binary.
+ * CommonJS, which Node 20 starts faster. Only the SQLite package stays outside, for its prebuilt binary. Another folder
+ * than dist/ can be named as the argument.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const outdir = join(root, 'dist');
+const outdir = resolve(root, process.argv[2] ?? 'dist');
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
 /**
@@ -61,13 +62,17 @@ const { outputFiles, metafile } = await build({
 const MAIN = 'main.js';
 /** Rooms that nearly every command needs share core.js; each other room has a file of its own. */
 const CORE = ['cli', 'contract'];
-/** Opens a file with the code compiled for this Node, where there is some; V8 compiles what does not fit. */
+/**
+ * Opens a file with the code compiled for this Node, where there is some; V8 compiles what does not fit. In the single
+ * executable the files are assets, and CARDWRIGHT_ASSET, put before this by packaging/executable.mjs, gives their bytes.
+ */
 const OPEN = `
 const {readFileSync}=require("node:fs"),{Script}=require("node:vm"),opened={__proto__:null};
+const read=typeof CARDWRIGHT_ASSET==="function"?CARDWRIGHT_ASSET:name=>readFileSync(__dirname+"/"+name);
 function open(file){if(opened[file])return opened[file];
-const filename=__dirname+"/"+file,codeFile=filename+"."+hashes[file]+"-"+process.versions.v8+"-"+process.platform+"-"+process.arch;
-let cachedData;try{cachedData=readFileSync(codeFile)}catch{}
-return opened[file]=new Script(readFileSync(filename,"utf8"),{filename,codeFile,cachedData}).runInThisContext()(require,filename)}
+const code=file+"."+hashes[file]+"-"+process.versions.v8+"-"+process.platform+"-"+process.arch,filename=__dirname+"/"+file,codeFile=__dirname+"/"+code;
+let cachedData;try{cachedData=read(code)}catch{}
+return opened[file]=new Script(read(file).toString(),{filename,codeFile,cachedData}).runInThisContext()(require,filename)}
 function load(name){let module=made[name];if(module===undefined){made[name]=module={exports:{}};
 (here[name]??open(places[name])[name])(module,module.exports,load)}return module.exports}
 load(${JSON.stringify(MAIN)});

@@ -32,7 +32,7 @@ export interface Surroundings extends Host {
   /** A debugger is attached or may attach. */
   inspected(): boolean;
   /** Absolute path of the runtime. */
-  readonly node: string;
+  readonly node: string | undefined;
   readonly nodeVersion: string;
   /** Folders that programs of the system are looked for in, never the working folder (E18). */
   readonly programFolders: readonly string[];

@@ -67,7 +67,9 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     },
     execArgv: process.execArgv,
     inspected: () => process.getBuiltinModule('node:inspector').url() !== undefined,
-    node: process.execPath,
+    get node() {
+      return process.getBuiltinModule('node:sea').isSea() ? undefined : process.execPath;
+    },
     nodeVersion: process.versions.node,
     programFolders: ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'],
     handOver(onSignal) {

@@ -52,8 +52,8 @@ export interface KeychainSurroundings {
   readonly clock: Clock;
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
-  /** Node's own program. */
-  readonly node: string;
+  /** Node's own program; undefined in the single executable, which is no Node for other scripts. */
+  readonly node: string | undefined;
   /** Whether there is something at that path. */
   readonly exists: (path: string) => Promise<boolean>;
 }
@@ -107,6 +107,7 @@ async function sessionBus({ env, exists }: KeychainSurroundings): Promise<string
 }
 
 async function runChild(order: Order, around: KeychainSurroundings): Promise<Answer> {
+  if (around.node === undefined) return { problem: 'this single executable cannot speak to it' };
   // The package is looked for from our own folder, never from the working folder.
   const cwd = dirname(fileURLToPath(import.meta.url));
   const child = spawn(around.node, ['-e', CHILD], {

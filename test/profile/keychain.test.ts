@@ -21,7 +21,7 @@ async function fakeNode(body: string): Promise<string> {
 }
 
 const WITH_BUS = { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/run/user/1/bus', CARDWRIGHT_API_KEY: 'CANARYENV' };
-const open = (node: string, more: Partial<Parameters<typeof openKeychain>[0]> = {}) =>
+const open = (node: string | undefined, more: Partial<Parameters<typeof openKeychain>[0]> = {}) =>
   openKeychain({ clock, env: WITH_BUS, platform: 'linux', node, exists: async () => true, ...more });
 
 describe('the probe', () => {
@@ -39,6 +39,10 @@ describe('the probe', () => {
     );
     expect(await open(await fakeNode('exit 1')).problem()).toBe('the keychain gave no answer');
     expect(await open(join(folder, 'nothing')).problem()).toContain('cannot be started');
+  });
+
+  it('starts nothing in the single executable', async () => {
+    expect(await open(undefined).problem()).toBe('this single executable cannot speak to it');
   });
 
   it('says that the package is missing', async () => {
