@@ -14,7 +14,8 @@ import { parseArgs } from 'node:util';
 
 const here = fileURLToPath(import.meta.url);
 const root = dirname(dirname(here));
-const entry = join(root, 'dist', 'sandbox.mjs');
+/** Below node_modules, so that the engine of the store is found from there. */
+const entry = join(root, 'node_modules', '.cache', 'cardwright-bench', 'sandbox.mjs');
 const peersFolder = join(root, 'test', 'bench', 'peers');
 
 const ROLES = { bench, serve };
@@ -33,13 +34,29 @@ await ROLES[options.role]();
 
 /** The server's process: a sandbox with cards in it; told where it is by a message, ends when its parent does. */
 async function serve() {
-  const { startSandbox } = await import(pathToFileURL(process.env.BENCH_ENTRY ?? entry).href);
+  const { startSandbox } = await import(pathToFileURL(entry).href);
   const sandbox = await startSandbox({ store: options.store, rateLimits: false, wallet: 10_000_000 });
   process.send({ url: sandbox.url, key: sandbox.key.expose(), pid: process.pid });
   process.on('disconnect', () => void sandbox.stop());
 }
 
+/** The sandbox in one file, as the package has it. */
+async function bundle() {
+  const { build } = await import('esbuild');
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['src/sandbox/start.ts'],
+    outfile: entry,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    external: ['@photostructure/sqlite'],
+  });
+}
+
 async function bench() {
+  await bundle();
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-bench-'));
   const rows = [];
   try {
