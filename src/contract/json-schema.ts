@@ -8,8 +8,11 @@ import { LIMITS } from './limits.ts';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 type Part = Record<string, unknown>;
 
-/** What a schema describes: in answers every field is there, in requests only those that must be. */
-export type Use = 'answer' | 'request';
+/**
+ * What a schema describes. In answers every field is there, in requests only those that must be; so it is in answers
+ * of the control surface, which leave out what does not apply (`partial`).
+ */
+export type Use = 'answer' | 'request' | 'partial';
 
 /** `x-stated` and `x-assumed` of a node; empty for what is no fact of the service. */
 export function marks(basis: Basis): JsonSchema {
@@ -41,9 +44,10 @@ export function fieldSchema(field: AnyField, use: Use): JsonSchema {
   return { ...schema, ...marks(field.basis) };
 }
 
-/** Schema of an object, its properties under their names on the wire. Objects are closed, maps are not. */
+/** Schema of an object, its properties under their names on the wire. Objects are closed; maps, and shapes that name nothing, are not. */
 export function shapeSchema(shape: Shape, use: Use): JsonSchema {
   const rows = Object.entries(shape);
+  if (rows.length === 0) return { type: 'object' };
   const required = rows.filter(([, field]) => use === 'answer' || field.must).map(wireName);
   return {
     type: 'object',
@@ -72,7 +76,7 @@ function typePart(field: AnyField, use: Use): Part {
       return {
         type: 'array',
         ...(field.item && { items: fieldSchema(field.item, use) }),
-        ...(field.must && { minItems: 1 }),
+        ...(field.must && use === 'request' && { minItems: 1 }),
       };
     case 'map':
       return { type: 'object', ...mapPart(field) };
@@ -85,7 +89,7 @@ function typePart(field: AnyField, use: Use): Part {
 
 /** Requests take a bare date as well (4.4: "Start date, ISO 8601"); answers hold instants only. */
 function timePart(use: Use): Part {
-  return use === 'answer' ? { format: 'date-time' } : { anyOf: [{ format: 'date-time' }, { format: 'date' }] };
+  return use === 'request' ? { anyOf: [{ format: 'date-time' }, { format: 'date' }] } : { format: 'date-time' };
 }
 
 function textPart(field: AnyField): Part {

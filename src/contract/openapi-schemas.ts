@@ -25,7 +25,7 @@ export function schemas(): Record<string, JsonSchema> {
 }
 
 /** The error body with its identifiers as a closed list: the sandbox sends no other, the client accepts any. */
-function errorSchema(): JsonSchema {
+export function errorSchema(): JsonSchema {
   const identifiers = {
     ...fieldSchema(ERROR_BODY.error, 'answer'),
     enum: Object.keys(REFUSALS),

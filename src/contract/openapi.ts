@@ -1,12 +1,10 @@
 /** The contract as an OpenAPI 3.1 document, generated from the tables alone, for tools nobody here wrote (SANDBOX, 12). */
-import { type Basis, stated } from './basis.ts';
-import { fieldSchema, type JsonSchema, marks } from './json-schema.ts';
-import { NAMED_SHAPES } from './named-shapes.ts';
+import { stated } from './basis.ts';
+import { marks } from './json-schema.ts';
 import { components } from './openapi-components.ts';
+import { pathsOf } from './openapi-operations.ts';
 import { errorResponses, successResponse } from './openapi-responses.ts';
-import { schemaRef } from './openapi-schemas.ts';
 import { eventWebhooks } from './openapi-webhooks.ts';
-import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 
 /** Version of the service the document describes: the path segment of interface 9. */
@@ -47,54 +45,12 @@ export function openApiDocument(version: string = SERVICE_VERSION): Readonly<Rec
     ],
     security: [{ bearer: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths: paths(),
+    paths: pathsOf(OPERATIONS, {
+      tag: name => name.split('.')[0] ?? name,
+      more: ({ method }) => (method === 'POST' ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+      responses: row => ({ [row.returns.status]: successResponse(row), ...errorResponses(row) }),
+    }),
     webhooks: eventWebhooks(),
     components: components(),
-  };
-}
-
-function paths(): Record<string, Record<string, unknown>> {
-  const table: Record<string, Record<string, unknown>> = {};
-  for (const [name, row] of Object.entries(OPERATIONS) as [string, Operation][]) {
-    table[row.path] = { ...table[row.path], [row.method.toLowerCase()]: operationObject(name, row) };
-  }
-  return table;
-}
-
-function operationObject(name: string, row: Operation): JsonSchema {
-  const parameters = parametersOf(row);
-  return {
-    operationId: name,
-    summary: row.summary,
-    tags: [name.split('.')[0]],
-    ...(parameters.length > 0 && { parameters }),
-    ...(row.body && { requestBody: requestBody(row.body) }),
-    responses: { [row.returns.status]: successResponse(row), ...errorResponses(row) },
-    ...(row.emits && { 'x-emits': [...row.emits] }),
-    ...marks(row.basis),
-  };
-}
-
-function parametersOf({ params = {}, query = {}, method }: Operation): unknown[] {
-  const listed = [
-    ...Object.entries(params).map(entry => [...entry, 'path'] as const),
-    ...Object.entries(query).map(entry => [...entry, 'query'] as const),
-  ].map(([name, field, place]) => ({
-    name,
-    in: place,
-    required: place === 'path' || field.must,
-    description: field.doc,
-    schema: fieldSchema(field, 'request'),
-    ...marks(field.basis),
-  }));
-  return method === 'POST' ? [...listed, { $ref: '#/components/parameters/IdempotencyKey' }] : listed;
-}
-
-function requestBody(shape: NonNullable<Operation['body']>): JsonSchema {
-  const basis: Basis = NAMED_SHAPES.find(named => named.shape === shape)?.basis ?? {};
-  return {
-    required: Object.values(shape).some(field => field.must),
-    content: { 'application/json': { schema: schemaRef(shape, 'request') } },
-    ...marks(basis),
   };
 }

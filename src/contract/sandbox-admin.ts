@@ -4,7 +4,7 @@
  */
 import { choice, flag, integer, list, money, must, object, text, time } from './field.ts';
 import { one, operation } from './operation.ts';
-import { change, ours, said } from './sandbox-basis.ts';
+import { change, look, ours, said } from './sandbox-basis.ts';
 import { CLOCK_OPERATIONS } from './sandbox-clock.ts';
 import { DELIVERY_OPERATIONS } from './sandbox-deliveries.ts';
 import { FAULT_OPERATIONS } from './sandbox-faults.ts';
@@ -37,6 +37,21 @@ const STATUS = {
   timers_parked: list(object(PARKED, said('One of them.')), said('Timers that failed and are out of the way.')),
 } as const;
 
+const DOCUMENTS = {
+  openapi: operation({
+    ...look,
+    summary: 'The service as an OpenAPI document',
+    path: '/openapi.json',
+    returns: one({}, ours),
+  }),
+  'openapi.sandbox': operation({
+    ...look,
+    summary: 'This control surface as an OpenAPI document',
+    path: '/openapi-sandbox.json',
+    returns: one({}, ours),
+  }),
+} as const;
+
 export const ADMIN_OPERATIONS = {
   status: operation({
     summary: 'Show what the sandbox holds and whether its ledger is whole',
@@ -64,4 +79,5 @@ export const ADMIN_OPERATIONS = {
   ...LEDGER_OPERATIONS,
   ...DELIVERY_OPERATIONS,
   ...FAULT_OPERATIONS,
+  ...DOCUMENTS,
 } as const;

@@ -45,7 +45,14 @@ export interface AdminCall<Row extends Operation> extends Call<Row> {
 }
 
 /** Operations of the admin surface that take many transactions, or concern the server itself; see steering.ts. */
-export type SteeringName = 'clock.advance' | 'requests' | 'requests.verify' | 'dialect.show' | 'dialect.set';
+export type SteeringName =
+  | 'clock.advance'
+  | 'requests'
+  | 'requests.verify'
+  | 'dialect.show'
+  | 'dialect.set'
+  | 'openapi'
+  | 'openapi.sandbox';
 /** One handler for each other operation of the admin surface; replies may leave out what does not apply. */
 export type AdminHandlers = {
   readonly [N in Exclude<AdminName, SteeringName>]: (

@@ -22,4 +22,8 @@ export const STEERING: Steering = {
     speech.use(dialect);
     return speech.facts;
   },
+  // Loaded when asked for: no command needs them.
+  openapi: async () => (await import('../contract/openapi.ts')).openApiDocument(),
+  'openapi.sandbox': async ({ version }) =>
+    (await import('../contract/openapi-sandbox.ts')).sandboxOpenApiDocument(version),
 };

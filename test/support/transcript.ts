@@ -5,7 +5,7 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Ran, type RunOptions, type World, world } from './world.ts';
+import { type Ran, type RunOptions, type World, type WorldOptions, world } from './world.ts';
 
 export interface Step {
   readonly kind: 'command';
@@ -100,11 +100,13 @@ export interface TranscriptWishes {
   readonly dialect?: string;
   /** Numbers of requests may differ. */
   readonly anyRequest?: boolean;
+  /** What stands between its commands and their sandbox. */
+  readonly between?: WorldOptions['between'];
 }
 
 /** Runs the blocks of a file; resolves to what came otherwise than it stands there. */
 export async function runTranscript(path: string, wishes: TranscriptWishes): Promise<readonly string[]> {
-  const { update, dialect, anyRequest = false } = wishes;
+  const { update, dialect, anyRequest = false, between } = wishes;
   const markdown = await readFile(path, 'utf8');
   const problems: string[] = [];
   const replacements: { readonly step: Step; readonly actual: string }[] = [];
@@ -119,7 +121,7 @@ export async function runTranscript(path: string, wishes: TranscriptWishes): Pro
       const { options, steps } = block;
       if (current === undefined || ['fresh', 'wallet', 'data'].some(word => options.has(word))) {
         await current?.[Symbol.asyncDispose]();
-        current = await world({ ...worldOptions(options), dialect });
+        current = await world({ ...worldOptions(options), dialect, between });
       }
       for (const { name, content } of files) await writeFile(join(current.folder, name), content);
       for (const step of steps) {

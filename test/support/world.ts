@@ -19,6 +19,12 @@ import { words } from './words.ts';
 
 export const WORLD_TIME = '2026-11-20T14:03:11Z';
 
+/** What stands between the commands and the sandbox, such as a judge of what goes over the wire. */
+export interface Between {
+  readonly socketPath: string;
+  close(): Promise<void>;
+}
+
 export interface WorldOptions {
   /** USD in the wallet; 1000 when left out. */
   readonly wallet?: number;
@@ -30,6 +36,8 @@ export interface WorldOptions {
   readonly env?: Environment;
   /** Another embedded sandbox than the fresh one in memory. */
   readonly openSandbox?: (host: Host) => Promise<EmbeddedSandbox>;
+  /** Opens what commands speak to instead of the sandbox itself; `folder` is there for its socket. */
+  readonly between?: ((sandbox: RunningSandbox, folder: string) => Promise<Between>) | undefined;
 }
 
 export interface Ran {
@@ -86,8 +94,9 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     dialect: options.dialect,
     version: '0.0.0-test',
   });
+  const between = await options.between?.(sandbox, folder);
   const shared = async (): Promise<EmbeddedSandbox> => ({
-    socketPath: sandbox.socketPath ?? '',
+    socketPath: between?.socketPath ?? sandbox.socketPath ?? '',
     origin: 'http://localhost',
     key: sandbox.key,
     adminToken: sandbox.adminToken,
@@ -149,6 +158,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     return { code, out: streams.text('stdout'), err: streams.text('stderr'), all: streams.text() };
   }
   async function close(): Promise<void> {
+    await between?.close();
     await sandbox.stop();
     await rm(folder, { recursive: true, force: true });
   }

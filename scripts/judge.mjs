@@ -1,0 +1,18 @@
+/** The end of `npm test`: the judges of test/contract/judges when they are installed, else how to install them. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+if (existsSync(join(root, 'test', 'contract', 'judges', 'node_modules', 'ajv'))) {
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const args = [vitest, 'run', '--config', 'vitest.judges.config.ts'];
+  process.exitCode = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status ?? 1;
+} else {
+  process.stdout.write(
+    '\nNOT RUN: Redocly, Spectral, Prism and Ajv, the judges of the OpenAPI documents, are not installed.\n' +
+      'To run them: npm ci --prefix test/contract/judges && npm run judge\n\n',
+  );
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { openApiDocument } from '../../src/contract/openapi.ts';
+import { sandboxOpenApiDocument } from '../../src/contract/openapi-sandbox.ts';
+import { ADMIN_OPERATIONS } from '../../src/contract/sandbox-admin.ts';
+import { startSandbox } from '../../src/sandbox/start.ts';
+import { ask } from '../support/sandbox-http.ts';
+
+type Node = Record<string, Record<string, Record<string, unknown>>>;
+
+const document = sandboxOpenApiDocument('1.2.3');
+
+describe('the document of the control surface', () => {
+  it('has every operation once, under a tag that is explained', () => {
+    const told = Object.entries(document['paths'] as Node).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, row]) => ({ name: row['operationId'], route: `${method} ${path}`, row })),
+    );
+    const expected = Object.entries(ADMIN_OPERATIONS).map(([name, { method, path }]) => ({
+      name,
+      route: `${method.toLowerCase()} ${path}`,
+    }));
+    expect(told.map(({ name, route }) => ({ name, route })).sort(byName)).toEqual(expected.sort(byName));
+    const tags = (document['tags'] as { name: string }[]).map(({ name }) => name);
+    expect(new Set(told.flatMap(({ row }) => row['tags']))).toEqual(new Set(tags));
+  });
+
+  it('leaves objects open that name no fields, and closes the others', () => {
+    const rule = (document['paths'] as Node)['/faults']?.['post'] as unknown as {
+      requestBody: { content: { 'application/json': { schema: { properties: Node; additionalProperties: boolean } } } };
+    };
+    const { properties, additionalProperties } = rule.requestBody.content['application/json'].schema;
+    expect(properties['match']).toEqual({ type: 'object', description: expect.any(String) });
+    expect(additionalProperties).toBe(false);
+  });
+
+  it('needs what always comes, and not what may not apply', () => {
+    const paths = document['paths'] as unknown as Record<
+      string,
+      Record<'post', { responses: Record<string, unknown> }>
+    >;
+    const answer = paths['/simulate/authorizations']?.post.responses['201'];
+    expect(answer).toMatchObject({
+      content: { 'application/json': { schema: { required: ['outcome', 'wallet_balance'] } } },
+    });
+  });
+});
+
+describe('served', () => {
+  it('are both documents, to whoever has the token', async () => {
+    await using sandbox = await startSandbox({ version: '1.2.3' });
+    const of = (path: string, headers = {}) => ask(sandbox, { path: `/_sandbox/v1/${path}`, headers });
+    expect((await of('openapi.json')).json).toEqual(openApiDocument());
+    expect((await of('openapi-sandbox.json')).json).toEqual(document);
+    expect((await of('openapi.json', { authorization: undefined })).status).toBe(401);
+  });
+});
+
+function byName(a: { name: unknown }, b: { name: unknown }): number {
+  return String(a.name) < String(b.name) ? -1 : 1;
+}
