@@ -19,6 +19,8 @@ export interface Connections {
   readonly admin: () => Promise<SandboxAdmin>;
   /** What the last answer showed beside its content. */
   readonly observed: () => Observed | undefined;
+  /** The clock of the service, ms UTC, by its newest answer; undefined while none told the time. */
+  readonly serviceNow: () => number | undefined;
   /** The API key of the service. */
   readonly key: () => Promise<Secret>;
   /** Whether the embedded sandbox honours idempotency keys in the dialect it speaks. */
@@ -56,6 +58,7 @@ export function connections(settings: ConnectionSettings): Connections {
   const { host, globals } = settings;
   const closers: (() => Promise<void>)[] = [];
   let observed: Observed | undefined;
+  let told: { readonly dateMs: number; readonly at: number } | undefined;
 
   const resolved = once(() => resolve(settings));
   const embedded = once(async (): Promise<EmbeddedSandbox> => {
@@ -88,6 +91,7 @@ export function connections(settings: ConnectionSettings): Connections {
       authorities,
       onAnswer: (answer: Observed) => {
         observed = answer;
+        if (answer.dateMs !== undefined) told = { dateMs: answer.dateMs, at: host.clock.monotonic() };
       },
       connection: { ...where, key: learn },
       redactor,
@@ -155,6 +159,7 @@ export function connections(settings: ConnectionSettings): Connections {
     identity: async () => identityOf(await resolved()),
     settings: async () => (await resolved()).settings,
     observed: () => observed,
+    serviceNow: () => told && told.dateMs + (host.clock.monotonic() - told.at),
     async close() {
       for (const close of closers.splice(0)) await close();
     },

@@ -116,6 +116,12 @@ export function openContext(opening: Opening): OpenContext {
     profileName: globals.profile,
     planned,
     notice,
+    serviceNow: () => opened.serviceNow() ?? host.clock.now(),
+    // Past the redactor of standard error: the runner must read the text itself, and takes the line out of the log.
+    maskInLog(texts) {
+      if (host.env['GITHUB_ACTIONS'] === 'true')
+        host.writeTerminal(texts.map(each => `::add-mask::${each}\n`).join(''));
+    },
     identity: opened.identity,
     overrides: opened.overrides,
     sandbox: opened.admin,

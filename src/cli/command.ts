@@ -22,8 +22,8 @@ export interface Shown extends Partial<Omit<Presentation, 'columns' | 'noun'>> {
   readonly prose?: string;
   /** Reported after the answer; for a command that did some of what was asked. A function where rows come later. */
   readonly failure?: CliError | (() => CliError | undefined) | undefined;
-  /** Exit code of a program that ran in our place. */
-  readonly exit?: number;
+  /** Exit code of a program that ran in our place, or of a view that a signal ended; a function where it comes later. */
+  readonly exit?: number | (() => number);
 }
 
 type Arguments = Readonly<Record<string, Argument>>;

@@ -110,6 +110,14 @@ export interface Context {
   /** Fired by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
 
+  /** The clock of the service, ms UTC, by its newest answer; this machine's while none told the time. */
+  serviceNow(): number;
+  /**
+   * Hides texts in the log of a CI job, before they are printed or handed on: `::add-mask::` lines on standard error
+   * under GitHub Actions, nothing elsewhere.
+   */
+  maskInLog(texts: readonly string[]): void;
+
   identity(): Promise<Identity>;
   /** Reading operations. */
   reader(): Promise<Reader>;

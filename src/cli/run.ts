@@ -96,7 +96,7 @@ async function execute(
     await answer(machine, globals, shown);
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
     if (failure) return await fail(machine, failure, { json: globals.machine, debug: globals.debug });
-    return shown.exit ?? 0;
+    return (typeof shown.exit === 'function' ? shown.exit() : shown.exit) ?? 0;
   } finally {
     await opened.close();
   }

@@ -1,5 +1,6 @@
 /** One attempt of one request: headers on, exchange, judgement, debug lines and warnings. */
 import { HEADERS } from '../contract/envelopes.ts';
+import { SANDBOX_MARK } from '../contract/sandbox-basis.ts';
 import type { PlannedRequest } from '../contract/service.ts';
 import type { Clock } from '../host.ts';
 import type { Secret } from '../secret.ts';
@@ -8,7 +9,7 @@ import { MAX_BYTES, MAX_LIST_BYTES } from './body.ts';
 import type { Certificate } from './connector.ts';
 import { startDeadline } from './deadline.ts';
 import { isWrite, keyHeader } from './encode.ts';
-import { dateOf, headerWarnings } from './headers.ts';
+import { dateOf, headerText, headerWarnings } from './headers.ts';
 import { judge, type Verdict } from './judge.ts';
 import type { Redactor } from './redact.ts';
 import type { Exchange, Transport, WireRequest } from './transport.ts';
@@ -60,7 +61,8 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict
     const dateMs = dateOf(exchange.headers);
     const certificate = wire.transport.certificate();
     wire.observe?.({ status: exchange.status, tookMs: deadline.elapsed(), dateMs, certificate });
-    const now = wire.checkClock ? wire.clock.now() : undefined;
+    const isSandbox = !wire.checkClock || headerText(exchange.headers, SANDBOX_MARK) !== undefined;
+    const now = isSandbox ? undefined : wire.clock.now();
     for (const warning of headerWarnings(exchange.headers, now)) wire.warn(warning);
   }
   const { idempotencyKey } = plan;

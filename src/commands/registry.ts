@@ -25,13 +25,13 @@ export const REGISTRY: Registry = [
   {
     name: 'tx',
     heading: 'Cards and money',
-    summary: 'list transactions',
+    summary: 'list transactions, or follow them',
     load: async () => (await import('./tx/group.ts')).TRANSACTION_COMMANDS,
   },
   {
     name: '3ds',
     heading: 'Events',
-    summary: 'list one-time codes',
+    summary: 'list, wait for or watch one-time codes',
     load: async () => (await import('./3ds/group.ts')).CHALLENGE_COMMANDS,
   },
   {
@@ -39,6 +39,12 @@ export const REGISTRY: Registry = [
     heading: 'Events',
     summary: 'subscribe, verify and sign deliveries, list events',
     load: async () => (await import('./webhooks/group.ts')).WEBHOOK_COMMANDS,
+  },
+  {
+    name: 'wait',
+    heading: 'Events',
+    summary: 'until a card, the wallet or a transaction is so',
+    load: async () => (await import('./wait/group.ts')).WAIT_COMMANDS,
   },
   {
     name: 'ops',

@@ -128,6 +128,14 @@ export const CHALLENGE = {
   }),
 } as const;
 
+/** Words of other services for a challenge that is over, in lower case; such a record is no open one. */
+export const FINISHED_CHALLENGE: ReadonlySet<string> = new Set(
+  (
+    'approved success succeeded authenticated verified completed failed declined rejected expired timed_out ' +
+    'cancelled canceled'
+  ).split(' '),
+);
+
 export const TRANSACTION_TYPES = ['authorization', 'settlement', 'refund', 'decline'] as const;
 export const DECLINE_REASONS = [
   'card_frozen',

@@ -3,6 +3,9 @@ import type { Basis } from './basis.ts';
 
 export const ours: Basis = { why: 'control of the sandbox, not part of the service' };
 
+/** On every answer of the sandbox, so that nobody takes it for the service. */
+export const SANDBOX_MARK = 'X-Sandbox';
+
 /** Facts every field must have. */
 export const said = (doc: string) => ({ doc, basis: ours });
 

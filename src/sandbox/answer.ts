@@ -4,6 +4,7 @@ import { HEADERS } from '../contract/envelopes.ts';
 import type { Shape } from '../contract/field.ts';
 import type { Operation, PageFacts } from '../contract/operation.ts';
 import { REFUSALS, type RefusalName } from '../contract/refusals.ts';
+import { SANDBOX_MARK } from '../contract/sandbox-basis.ts';
 import { Encoded } from './encoded.ts';
 import type { Refused } from './handler.ts';
 import type { StoredAnswer } from './idempotency.ts';
@@ -96,7 +97,7 @@ export function withAllowance(answer: Answer, allowance: Allowance | undefined):
 /** Headers of every answer, around those of its own; `bare` ones lack what HTTP can do without. */
 export function headersFor(answer: Answer, requestId: string, bare = false): Record<string, string> {
   const headers: Record<string, string> = {
-    'X-Sandbox': 'true',
+    [SANDBOX_MARK]: 'true',
     ...(!bare && { [HEADERS.request_id.name]: requestId, 'Cache-Control': 'no-store' }),
     ...answer.headers,
   };

@@ -24,6 +24,8 @@ import { StoreBusy } from './store/sql.ts';
 export interface Exchanged {
   readonly answer: Answer;
   readonly requestId: string;
+  /** ms UTC on the clock of the sandbox, when it was looked at. */
+  readonly now: number | undefined;
   /** What becomes of the connection on the way, when a fault meets the request. */
   readonly strike?: Strike | undefined;
 }
@@ -31,6 +33,7 @@ export interface Exchanged {
 interface Progress {
   requestId: string | undefined;
   allowance: Allowance | undefined;
+  now?: number | undefined;
   strike?: Strike | undefined;
 }
 
@@ -68,6 +71,7 @@ export class Exchange {
     return {
       answer: bare ? answer : withAllowance(answer, progress.allowance),
       requestId: this.#named(progress),
+      now: progress.now,
       ...(strike && { strike }),
     };
   }
@@ -80,8 +84,8 @@ export class Exchange {
     const { keyed } = ask;
     if (keyed !== undefined && keyed.rival === undefined) this.#underWay.set(keyed.scope, keyed.fingerprint);
     try {
-      const { answer, strike } = await perform(this.#parts, ask, ({ requestId, allowance }) => {
-        Object.assign(progress, { requestId, allowance });
+      const { answer, strike } = await perform(this.#parts, ask, ({ requestId, allowance, now }) => {
+        Object.assign(progress, { requestId, allowance, now });
       });
       progress.strike = strike;
       const spoken = answer && (await this.#spoken(ask, answer));

@@ -22,6 +22,8 @@ type AnyHandler = (call: Call<never>) => Promise<unknown>;
 
 export interface Performed {
   readonly requestId: string;
+  /** ms UTC on the clock of the sandbox. */
+  readonly now?: number | undefined;
   readonly allowance: Allowance | undefined;
   /** Missing where a fault kept the work from happening. */
   readonly answer?: Answer | undefined;
@@ -104,7 +106,7 @@ async function worked(parts: ServiceParts, sql: Sql, { ask, heedsTimers, number,
   if (hasFaults && access === 'read') return 'faults are to be counted';
   const meets = !isLimited && passed === undefined && (hasFaults || ask.fault !== undefined);
   const strike = meets ? await strikeOf(sql, { account, ask, now, requestId }) : undefined;
-  const tried = { requestId, allowance, ...(strike && { strike }) };
+  const tried = { requestId, allowance, now, ...(strike && { strike }) };
   // Logged when it is over.
   if (strike !== undefined && waitBefore(strike) !== undefined) return tried;
   const outcome = isLimited

@@ -1,6 +1,7 @@
 /** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (SANDBOX, section 10). */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { SANDBOX_MARK } from '../contract/sandbox-basis.ts';
 import { CliError } from '../errors.ts';
 import { headersFor } from './answer.ts';
 import { Gone } from './body.ts';
@@ -38,11 +39,13 @@ export async function serve(parts: ServiceParts, place: Place): Promise<RunningS
     void done.finally(() => running.delete(done));
   });
   const answerOne = async (request: IncomingMessage, response: ServerResponse) => {
-    const { answer, requestId, strike } = await exchange.answer(request);
+    const { answer, requestId, now, strike } = await exchange.answer(request);
     // The caller may have left while the work was done.
     if (response.closed) return;
     const handedOver = new Promise(resolve => response.once('close', resolve));
     const headers = headersFor(answer, requestId, parts.speech.dialect.bareHeaders);
+    // Its clock may stand or run ahead; whoever judges an expiry must do so by this clock.
+    if (now !== undefined) headers['Date'] = new Date(now).toUTCString();
     if (strike === undefined) response.writeHead(answer.status, headers).end(answer.body);
     else await sendStruck(strike, { response, answer, headers, clock: parts.clock, stopping: stopping.signal });
     // Until then stopping would cut the answer off.
@@ -73,7 +76,7 @@ function answerUnreadable(error: Error, socket: Socket): void {
     return;
   }
   const status = codeOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
-  socket.end(`HTTP/1.1 ${status}\r\nX-Sandbox: true\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  socket.end(`HTTP/1.1 ${status}\r\n${SANDBOX_MARK}: true\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
 function listening(server: Server, place: Place): Promise<void> {

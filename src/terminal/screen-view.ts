@@ -30,6 +30,7 @@ async function openScreen(job: Job): Promise<Screen> {
 /** Shows the result on stdout; the footer and the notes go to stderr when somebody reads there. */
 export async function showOnScreen(job: Job): Promise<void> {
   const { presentation } = job;
+  if (presentation.listing?.line !== undefined) return showLive(job);
   const rows = await collectRows(job);
   const screen = await openScreen(job);
   if (presentation.listing !== undefined) return showListing(rows, screen);
@@ -46,6 +47,24 @@ async function showListing(rows: readonly Row[], screen: Screen): Promise<void> 
   const { lines, hidden } = await rowLines(rows, job.presentation.columns, screen);
   await writeLines(job, lines);
   await hint(job, [[footer, hidden].filter(Boolean).join('   '), ...(job.presentation.notes ?? [])]);
+}
+
+/** Lines are added and nothing is repainted, so that scrolling back and screen readers work. */
+async function showLive(job: Job): Promise<void> {
+  const { presentation, settings, streams } = job;
+  const { columns, listing } = presentation;
+  const named = settings.columns ?? settings.fields;
+  const shown = named === undefined ? columns : columnsNamed(named, columns);
+  const style = { now: settings.now, absoluteTimes: true, spoken: settings.accessible };
+  let count = 0;
+  for await (const rows of listing?.batches ?? []) {
+    if (streams.stdout.closed) return;
+    count += rows.length;
+    const asLine = (row: Row) => [printable(listing?.line?.(row) ?? '')];
+    const asFields = (row: Row) => ['', ...recordLines(row, shown, style)];
+    await writeLines(job, rows.flatMap(named === undefined && !settings.accessible ? asLine : asFields));
+  }
+  await hint(job, [listing?.footer?.(count) ?? '']);
 }
 
 async function resultLines(rows: readonly Row[], screen: Screen): Promise<readonly string[]> {

@@ -68,6 +68,8 @@ export interface Listing {
    * reads its result any more, and rows without an id are no fault.
    */
   readonly runsOn?: true;
+  /** A live view: each row is one line on a screen, written as it comes. */
+  line?(row: Row): string;
   /** One hint line for a person, for example `4 cards, page 1. All pages: --all`. */
   footer?(rows: number): string | undefined;
 }

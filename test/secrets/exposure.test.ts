@@ -14,6 +14,8 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'client/decode.ts': 'reading a secret out of an answer',
   'client/details.ts': 'shape of number and code',
   'client/redact.ts': 'what must be taken out',
+  'commands/webhooks/create.ts': 'a signing secret that was chosen, for the request',
+  'commands/webhooks/secrets.ts': 'white space around a signing secret',
   'connections.ts': 'what must be taken out of the answer',
   'contract/signature.ts': 'signing and checking',
   'contract/signature-mistakes.ts': 'explaining a wrong signature',

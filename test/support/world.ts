@@ -17,6 +17,9 @@ import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/start.ts';
 import { words } from './words.ts';
 
+/** Longer sleeps are deadlines, which must not fire early. */
+const LONGEST_PAUSE_MS = 6_000;
+
 export const WORLD_TIME = '2026-11-20T14:03:11Z';
 
 /** What stands between the commands and the sandbox, such as a judge of what goes over the wire. */
@@ -66,6 +69,11 @@ export interface RunOptions {
   readonly keychain?: Keychain;
   /** Keys pressed while a card is shown, the last of them again and again; `q` when left out. */
   readonly keys?: readonly string[];
+  /**
+   * Pauses between two looks pass at once, and this happens in them; deadlines of requests stay real. Gets the length of
+   * the pause in ms.
+   */
+  readonly onPause?: (ms: number) => void | Promise<void>;
   /** The wait before the clipboard is cleared ends at once. */
   readonly hurried?: boolean;
   /** Standard output goes into a pipe although there is a terminal. */
@@ -118,6 +126,13 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       ...options.env,
       ...told.env,
     };
+    let skipped = 0;
+    const skip = async (ms: number, signal?: AbortSignal) => {
+      if (ms > LONGEST_PAUSE_MS) return pause(ms, signal);
+      skipped += ms;
+      await told.onPause?.(ms);
+      signal?.throwIfAborted();
+    };
     const host: Surroundings = {
       argv: words(line.replace(/^cardwright /, '')),
       env,
@@ -128,8 +143,8 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       },
       clock: {
         now: () => Date.parse(WORLD_TIME),
-        monotonic: () => performance.now(),
-        sleep: told.hurried ? hurriedPause : pause,
+        monotonic: () => performance.now() + skipped,
+        sleep: told.hurried ? hurriedPause : told.onPause ? skip : pause,
       },
       random,
       folders: foldersFor({ env, platform: 'linux', home: folder, temporary: folder }),

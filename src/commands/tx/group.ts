@@ -1,3 +1,4 @@
 import { listTransactions } from './list.ts';
+import { tailTransactions } from './tail.ts';
 
-export const TRANSACTION_COMMANDS = [listTransactions];
+export const TRANSACTION_COMMANDS = [listTransactions, tailTransactions];

@@ -1,20 +1,6 @@
-import { columnsOf } from '../../cli/columns.ts';
 import { command } from '../../cli/command.ts';
 import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
-import { TRANSACTION } from '../../contract/resources.ts';
-
-const COLUMNS = columnsOf(TRANSACTION, {
-  id: { priority: 1 },
-  card_id: { title: 'CARD', priority: 5 },
-  type: { priority: 1 },
-  status: { priority: 3 },
-  amount: { priority: 1 },
-  merchant: { priority: 2, shrink: true },
-  mcc: { title: 'MCC', priority: 7, wideOnly: true },
-  authorization_id: { title: 'AUTHORIZATION', priority: 8, wideOnly: true },
-  decline_reason: { title: 'REASON', priority: 4, wideOnly: true },
-  created_at: { title: 'WHEN', priority: 3 },
-});
+import { TRANSACTION_COLUMNS } from './columns.ts';
 
 /** Lists transaction records, newest first. */
 export const listTransactions = command({
@@ -42,5 +28,5 @@ export const listTransactions = command({
     const pages = reader.pages('transactions.list', { card_id: card, type, from, to, page });
     return pagedListing(pages, { noun: 'transaction', all, limit });
   },
-  show: listing => ({ listing, noun: 'transaction', columns: COLUMNS }),
+  show: listing => ({ listing, noun: 'transaction', columns: TRANSACTION_COLUMNS }),
 });

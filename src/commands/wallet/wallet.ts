@@ -1,5 +1,6 @@
 import { columnsOf } from '../../cli/columns.ts';
-import { command } from '../../cli/command.ts';
+import { command, type Shown } from '../../cli/command.ts';
+import type { Result } from '../../contract/calls.ts';
 import { WALLET } from '../../contract/resources.ts';
 import { plainAmount, toCents } from '../../money.ts';
 import { money } from '../cards/columns.ts';
@@ -24,7 +25,12 @@ export const showWallet = command({
     { does: 'The balance for a script', run: 'wallet --json --fields balance' },
   ],
   run: ctx => ctx.read('wallet.get', {}),
-  show: wallet => ({
+  show: showsWallet,
+});
+
+/** How a wallet is shown. */
+export function showsWallet(wallet: Result<'wallet.get'>): Shown {
+  return {
     noun: 'wallet',
     idField: 'balance',
     quiet: [plainAmount(toCents(wallet.balance))],
@@ -44,5 +50,5 @@ export const showWallet = command({
         ],
       },
     ],
-  }),
-});
+  };
+}

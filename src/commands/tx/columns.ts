@@ -1,0 +1,15 @@
+import { columnsOf } from '../../cli/columns.ts';
+import { TRANSACTION } from '../../contract/resources.ts';
+
+export const TRANSACTION_COLUMNS = columnsOf(TRANSACTION, {
+  id: { priority: 1 },
+  card_id: { title: 'CARD', priority: 5 },
+  type: { priority: 1 },
+  status: { priority: 3 },
+  amount: { priority: 1 },
+  merchant: { priority: 2, shrink: true },
+  mcc: { title: 'MCC', priority: 7, wideOnly: true },
+  authorization_id: { title: 'AUTHORIZATION', priority: 8, wideOnly: true },
+  decline_reason: { title: 'REASON', priority: 4, wideOnly: true },
+  created_at: { title: 'WHEN', priority: 3 },
+});

@@ -1,0 +1,39 @@
+import { command } from '../../cli/command.ts';
+import { needs, OURS } from '../../cli/flag.ts';
+import { CARD } from '../../contract/card.ts';
+import { text } from '../../contract/field.ts';
+import { card } from '../cards/arguments.ts';
+import { CARD_COLUMNS, cardPairs } from '../cards/columns.ts';
+import { WAIT_TIMEOUT } from './flags.ts';
+import { recordUntil } from './until.ts';
+
+/** Waits until a card is as asked for. */
+export const waitCard = command({
+  path: 'wait card',
+  summary: 'Wait until a card is as asked for',
+  about: ['Asks at once and then at most once a second. When it does not happen, exit 8 and the value it had last.'],
+  operation: 'cards.get',
+  args: { card },
+  flags: {
+    until: needs(text({ doc: 'Field, operator (= != < <= > >= ~) and value.', basis: OURS }), '<field><op><value>'),
+    waitTimeout: WAIT_TIMEOUT,
+  },
+  examples: [
+    { does: 'Until it is frozen', run: "wait card card_1 --until 'status=active'" },
+    { does: 'Until little is left', run: "wait card card_1 --until 'balance<500' --wait-timeout 10m" },
+  ],
+  run: (ctx, { card: id, until, waitTimeout }) =>
+    recordUntil(ctx, {
+      name: id,
+      until,
+      waitTimeout,
+      shape: CARD,
+      read: () => ctx.read('cards.get', { card_id: id }),
+      isFinal: ({ status }) => status === 'terminated',
+    }),
+  show: found => ({
+    noun: 'card',
+    columns: CARD_COLUMNS,
+    blocks: [{ kind: 'pairs', pairs: [['Id', found.id], ...cardPairs(found)] }],
+  }),
+});

@@ -1,0 +1,55 @@
+import { command } from '../../cli/command.ts';
+import { OURS, option } from '../../cli/flag.ts';
+import type { Item } from '../../contract/calls.ts';
+import { parseCondition } from '../../contract/condition.ts';
+import { text } from '../../contract/field.ts';
+import { TRANSACTION } from '../../contract/resources.ts';
+import { durationText } from '../../terminal/times.ts';
+import { TRANSACTION_COLUMNS } from '../tx/columns.ts';
+import { onTroubleOf, WAIT_TIMEOUT, waitingOf, waitOver, waitTimeout } from './flags.ts';
+
+type Transaction = Item<'transactions.list'>;
+
+/** Waits until there is a transaction as asked for. */
+export const waitTransaction = command({
+  path: 'wait tx',
+  summary: 'Wait until there is a transaction as asked for',
+  about: [
+    'The newest that fits, also when it was there before; --from now wants a new one. Looks at the newest page, at once and then at most once a second. When none comes, exit 8.',
+  ],
+  operation: 'transactions.list',
+  flags: {
+    card: 'query.card_id',
+    type: 'query.type',
+    from: 'query.from',
+    until: option(text({ doc: 'Field, operator (= != < <= > >= ~) and value.', basis: OURS }), '<field><op><value>'),
+    waitTimeout: WAIT_TIMEOUT,
+  },
+  examples: [
+    { does: 'A settlement', run: 'wait tx --card card_1 --type settlement --wait-timeout 5m' },
+    { does: 'A new decline of $59', run: "wait tx --type decline --from now --until 'amount=59'" },
+  ],
+  async run(ctx, { card, type, from, until, waitTimeout: typed }) {
+    const test = until === undefined ? () => true : parseCondition(until, TRANSACTION, '--until');
+    const timeoutMs = waitTimeout(typed);
+    const { waitFor } = await import('../../events/poll.ts');
+    const reader = await ctx.reader();
+    let newest: Transaction | undefined;
+    const look = async () => {
+      for await (const { data } of reader.pages('transactions.list', { card_id: card, type, from })) {
+        newest = data[0];
+        return data.find(row => test(row as Readonly<Record<string, unknown>>));
+      }
+      return undefined;
+    };
+    const found = await waitFor(waitingOf(ctx), { timeoutMs, look, onTrouble: onTroubleOf(ctx) });
+    if (found !== undefined) return found;
+    const wanted = [type ?? 'transaction', card && `of ${card}`, until && `with ${until}`].filter(Boolean).join(' ');
+    const says =
+      newest === undefined
+        ? 'There was none of this kind.'
+        : `The newest is ${newest.id}, ${newest.type} ${newest.status ?? ''}.`;
+    throw waitOver(`no ${wanted} came within ${durationText(timeoutMs)}`, { says, state: newest });
+  },
+  show: () => ({ noun: 'transaction', columns: TRANSACTION_COLUMNS }),
+});

@@ -1,0 +1,29 @@
+import { command } from '../../cli/command.ts';
+import { needs, OURS } from '../../cli/flag.ts';
+import { text } from '../../contract/field.ts';
+import { WALLET } from '../../contract/resources.ts';
+import { showsWallet } from '../wallet/wallet.ts';
+import { WAIT_TIMEOUT } from './flags.ts';
+import { recordUntil } from './until.ts';
+
+/** Waits until the wallet is as asked for. */
+export const waitWallet = command({
+  path: 'wait wallet',
+  summary: 'Wait until the wallet is as asked for',
+  about: ['Asks at once and then at most once a second. When it does not happen, exit 8 and the value it had last.'],
+  operation: 'wallet.get',
+  flags: {
+    until: needs(text({ doc: 'Field, operator (= != < <= > >= ~) and value.', basis: OURS }), '<field><op><value>'),
+    waitTimeout: WAIT_TIMEOUT,
+  },
+  examples: [{ does: 'Until a deposit has arrived', run: "wait wallet --until 'balance>=500' --wait-timeout 1h" }],
+  run: (ctx, { until, waitTimeout }) =>
+    recordUntil(ctx, {
+      name: 'the wallet',
+      until,
+      waitTimeout,
+      shape: WALLET,
+      read: () => ctx.read('wallet.get', {}),
+    }),
+  show: showsWallet,
+});

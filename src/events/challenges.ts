@@ -1,0 +1,40 @@
+/** Which 3DS challenges count: open, not expired by the service's clock, and the one that is meant. */
+import type { Item } from '../contract/calls.ts';
+import { FINISHED_CHALLENGE } from '../contract/resources.ts';
+import { CliError } from '../errors.ts';
+import { dollars, toCents } from '../money.ts';
+
+export type Challenge = Item<'challenges.list'>;
+
+/**
+ * Open ones at `now`, ms UTC on the service's clock (A-50, A-51), those that expire first at the head. A code without
+ * an end counts as open.
+ */
+export function openChallenges(rows: readonly Challenge[], now: number): readonly Challenge[] {
+  const open = rows.filter(row => !FINISHED_CHALLENGE.has((row.status ?? '').toLowerCase()) && !(endOf(row) <= now));
+  // Lists come newest first; two without an end differ by no number.
+  return open.reverse().sort((one, other) => endOf(one) - endOf(other) || 0);
+}
+
+/** The one challenge among those that match. Throws `usage` for several, unless the latest is wanted. */
+export function theOne(matching: readonly Challenge[], latest: boolean): Challenge | undefined {
+  const [first, ...others] = matching;
+  if (others.length === 0 || first === undefined) return first;
+  if (latest) return others.reduce((last, each) => (endOf(each) >= endOf(last) ? each : last), first);
+  throw new CliError('usage', {
+    message: `${matching.length} open challenges match, and only one can be meant`,
+    notes: [...matching.map(facts), 'Narrow it with --card, --merchant or --amount, or take the newest.'],
+    hint: 'cardwright 3ds wait --latest',
+  });
+}
+
+/** Id, merchant and amount; never the code. */
+export function facts({ id, card_id, merchant, amount }: Challenge): string {
+  const parts = [id, card_id, merchant, amount === undefined || amount === null ? undefined : dollars(toCents(amount))];
+  return parts.filter(part => part).join('  ');
+}
+
+function endOf({ expires_at }: Challenge): number {
+  const ends = expires_at ? Date.parse(expires_at) : Number.NaN;
+  return Number.isNaN(ends) ? Number.POSITIVE_INFINITY : ends;
+}

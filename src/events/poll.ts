@@ -1,0 +1,130 @@
+/**
+ * Looking again and again, politely: never two requests within a second, pauses that grow, an end that comes on time
+ * although the machine slept (RELIABILITY, G14 and G15).
+ */
+import { CliError } from '../errors.ts';
+import type { Clock, Randomness } from '../host.ts';
+
+export interface Waiting {
+  readonly clock: Clock;
+  readonly random: Randomness;
+  /** Ctrl-C and SIGTERM; its reason is thrown. */
+  readonly signal: AbortSignal;
+  /** The clock of the service, ms UTC, by its newest answer. */
+  readonly serviceNow: () => number;
+}
+
+export interface Pace {
+  /** Milliseconds until time is over; for ever when left out. */
+  readonly timeoutMs?: number | undefined;
+  /** The first pause, and the one they grow to. */
+  readonly firstMs?: number;
+  readonly longestMs?: number;
+}
+
+/** Between the end of one look and the next; also within a look that takes several requests. */
+export const SHORTEST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 5_000;
+const GROWTH = 1.5;
+/** The wall clock ran ahead of the running time by so much: the machine slept, or somebody set the clock. */
+const JUMP_MS = 2_000;
+
+/**
+ * Yields each time it is time to look: at once, after pauses, and a last time when time is over. Throws the reason of
+ * the signal.
+ */
+export async function* turns(waiting: Waiting, pace: Pace = {}): AsyncGenerator<undefined> {
+  const { clock, random, signal } = waiting;
+  const { timeoutMs = Number.POSITIVE_INFINITY, firstMs = SHORTEST_PAUSE_MS, longestMs = LONGEST_PAUSE_MS } = pace;
+  const spent = stopwatch(waiting);
+  for (let pause = firstMs; ; pause = Math.min(longestMs, pause * GROWTH)) {
+    signal.throwIfAborted();
+    yield undefined;
+    const left = timeoutMs - spent();
+    if (left <= 0) return;
+    // Up to a tenth more, so that many who wait do not come at the same moments. The last look comes when time is over,
+    // or a second after the one before.
+    const wished = Math.ceil(pause * (1 + random.fraction() / 10));
+    await clock.sleep(Math.max(SHORTEST_PAUSE_MS, Math.min(wished, left)), signal);
+  }
+}
+
+/** Another request within the same look. */
+export function nextRequest({ clock, signal }: Waiting): Promise<void> {
+  return clock.sleep(SHORTEST_PAUSE_MS, signal);
+}
+
+/**
+ * Milliseconds since now. The running time stands still while a machine sleeps; then the wall clock has run ahead, and
+ * what the service's clock says decides how much of that was time and how much somebody setting a clock.
+ */
+function stopwatch({ clock, serviceNow }: Waiting): () => number {
+  const began = clock.monotonic();
+  const wallBegan = clock.now();
+  let serviceBegan: number | undefined;
+  return () => {
+    const ran = clock.monotonic() - began;
+    const wall = clock.now() - wallBegan;
+    serviceBegan ??= serviceNow() - ran;
+    if (wall <= ran + JUMP_MS) return ran;
+    return Math.max(ran, Math.min(wall, serviceNow() - serviceBegan));
+  };
+}
+
+export interface Wait<T> extends Pace {
+  readonly timeoutMs: number;
+  /** Looks once. Undefined: not yet. */
+  readonly look: () => Promise<T | undefined>;
+  /** Told when the service cannot be asked, once until it can again. */
+  readonly onTrouble?: (error: CliError) => void;
+}
+
+/**
+ * What `look` found, or undefined when time is over. A service that was there and cannot be reached for a while is
+ * asked again; when it still cannot at the end, that error is thrown, for what was waited for may have happened.
+ */
+export async function waitFor<T>(waiting: Waiting, wait: Wait<T>): Promise<T | undefined> {
+  const asked = patient(wait.look, wait.onTrouble);
+  for await (const _ of turns(waiting, wait)) {
+    const found = await asked.look();
+    if (found !== undefined) return found;
+  }
+  if (asked.trouble !== undefined) throw asked.trouble;
+  return undefined;
+}
+
+export interface Patient<T> {
+  /** Undefined also while the service cannot be asked. */
+  look(): Promise<T | undefined>;
+  /** Why the newest look failed. */
+  readonly trouble: CliError | undefined;
+}
+
+/** A look that outlives a service which goes away for a while. One that was never there is an error at once. */
+export function patient<T>(
+  look: () => Promise<T | undefined>,
+  onTrouble: (error: CliError) => void = () => undefined,
+): Patient<T> {
+  let trouble: CliError | undefined;
+  let wasThere = false;
+  return {
+    async look() {
+      try {
+        const found = await look();
+        trouble = undefined;
+        wasThere = true;
+        return found;
+      } catch (error) {
+        if (!(wasThere && error instanceof CliError && PASSING.has(error.kind))) throw error;
+        if (trouble === undefined) onTrouble(error);
+        trouble = error;
+        return undefined;
+      }
+    },
+    get trouble() {
+      return trouble;
+    },
+  };
+}
+
+const PASSING: ReadonlySet<string> = new Set(['unreachable', 'rate_limited']);

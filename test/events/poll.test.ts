@@ -1,0 +1,181 @@
+/** The pace of waiting: polite, on time, and right after a machine slept (RELIABILITY, G14, G15). */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { live } from '../../src/events/live.ts';
+import { turns, type Waiting, waitFor } from '../../src/events/poll.ts';
+import { createSeen } from '../../src/events/seen.ts';
+
+const BEGAN = Date.parse('2026-11-20T14:00:00Z');
+
+interface Machine extends Waiting {
+  /** Milliseconds of running time so far. */
+  ran: number;
+  /** What the wall clock of this machine, and the service's, show beyond the running time. */
+  wallAhead: number;
+  serviceAhead: number;
+}
+
+/** A machine on which time passes only in pauses; `onPause` is told before each ends. */
+function machine(onPause: (at: Machine) => void = () => undefined, fraction = 0.5): Machine {
+  const stopping = new AbortController();
+  const made: Machine = {
+    ran: 0,
+    wallAhead: 0,
+    serviceAhead: 0,
+    clock: {
+      now: () => BEGAN + made.ran + made.wallAhead,
+      monotonic: () => made.ran,
+      async sleep(ms) {
+        made.ran += ms;
+        onPause(made);
+      },
+    },
+    random: { bytes: count => new Uint8Array(count), fraction: () => fraction },
+    signal: stopping.signal,
+    serviceNow: () => BEGAN + made.ran + made.serviceAhead,
+  };
+  return made;
+}
+
+async function moments(waiting: Machine, timeoutMs: number): Promise<number[]> {
+  const at: number[] = [];
+  for await (const _ of turns(waiting, { timeoutMs })) at.push(waiting.ran);
+  return at;
+}
+
+describe('turns', () => {
+  it('come at once, then with growing pauses, and a last time when time is over', async () => {
+    const at = await moments(machine(), 30_000);
+    expect(at[0]).toBe(0);
+    expect(at.at(-1)).toBeLessThan(31_000);
+    expect(at).toHaveLength(10);
+  });
+
+  it('are never two within a second, whatever the time-out and the chance', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 600_000 }), fc.double({ min: 0, max: 0.999 }), async (ms, chance) => {
+        const at = await moments(
+          machine(() => undefined, chance),
+          ms,
+        );
+        const gaps = at.slice(1).map((each, index) => each - (at[index] ?? 0));
+        expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1_000);
+        expect(Math.max(...gaps)).toBeLessThanOrEqual(5_500);
+        expect(at.at(-1)).toBeGreaterThanOrEqual(ms);
+        expect(at.at(-1)).toBeLessThan(ms + 1_000);
+      }),
+    );
+  });
+
+  it('end after one more look when a laptop slept through the time', async () => {
+    const laptop = machine(at => {
+      if (at.ran > 3_000 && at.wallAhead === 0) Object.assign(at, { wallAhead: 3_600_000, serviceAhead: 3_600_000 });
+    });
+    const at = await moments(laptop, 120_000);
+    // The look after waking up is the last one.
+    expect(at.at(-1)).toBeLessThan(6_000);
+  });
+
+  it('go on when somebody set the clock forward and the service says otherwise', async () => {
+    const clockSet = machine(at => {
+      at.wallAhead = 3_600_000;
+    });
+    expect((await moments(clockSet, 60_000)).at(-1)).toBe(60_000);
+  });
+
+  it('do not last longer when the clock is set back', async () => {
+    const clockSet = machine(at => {
+      at.wallAhead = -3_600_000;
+      at.serviceAhead = -10_000;
+    });
+    expect((await moments(clockSet, 60_000)).at(-1)).toBe(60_000);
+  });
+
+  it('a short sleep takes its part of the time', async () => {
+    const laptop = machine(at => {
+      if (at.ran > 3_000) Object.assign(at, { wallAhead: 30_000, serviceAhead: 30_000 });
+    });
+    const at = await moments(laptop, 60_000);
+    expect(at.at(-1)).toBeLessThanOrEqual(31_000);
+    expect(at.at(-1)).toBeGreaterThanOrEqual(30_000);
+  });
+
+  it('throw the reason of a signal', async () => {
+    const stopping = new AbortController();
+    stopping.abort(new CliError('interrupted', { message: 'stopped' }));
+    await expect(moments({ ...machine(), signal: stopping.signal }, 1_000)).rejects.toMatchObject({
+      kind: 'interrupted',
+    });
+  });
+});
+
+describe('waitFor', () => {
+  const gone = () => new CliError('unreachable', { message: 'gone' });
+
+  it('asks on when the service goes away and comes back, and says so once', async () => {
+    const answers = [undefined, gone(), gone(), undefined, gone(), 'found'];
+    const said: string[] = [];
+    const found = await waitFor(machine(), {
+      timeoutMs: 60_000,
+      look: async () => {
+        const next = answers.shift();
+        if (next instanceof CliError) throw next;
+        return next;
+      },
+      onTrouble: error => said.push(error.message),
+    });
+    expect({ found, said }).toEqual({ found: 'found', said: ['gone', 'gone'] });
+  });
+
+  it('throws at once when the service was never there', async () => {
+    const looking = waitFor(machine(), { timeoutMs: 60_000, look: async () => Promise.reject(gone()) });
+    await expect(looking).rejects.toMatchObject({ kind: 'unreachable' });
+  });
+
+  it('says that it does not know when the service is away at the end', async () => {
+    let asked = 0;
+    const looking = waitFor(machine(), {
+      timeoutMs: 10_000,
+      look: async () => {
+        asked += 1;
+        if (asked > 1) throw gone();
+        return undefined;
+      },
+    });
+    await expect(looking).rejects.toMatchObject({ kind: 'unreachable' });
+  });
+
+  it('throws what will not pass', async () => {
+    const look = async () => Promise.reject(new CliError('not_found', { message: 'no card' }));
+    await expect(waitFor(machine(), { timeoutMs: 10_000, look })).rejects.toMatchObject({ kind: 'not_found' });
+  });
+});
+
+describe('live', () => {
+  it('shows each once, and ends with an error when the service stays away for five minutes', async () => {
+    let looked = 0;
+    const view = live(machine(), {
+      everyMs: 2_000,
+      look: async () => {
+        looked += 1;
+        if (looked > 3) throw new CliError('unreachable', { message: 'gone' });
+        return [{ id: 'a' }, { id: `b${looked}` }];
+      },
+    });
+    const shown: string[] = [];
+    await expect(
+      (async () => {
+        for await (const rows of view) shown.push(...rows.map(({ id }) => id));
+      })(),
+    ).rejects.toMatchObject({ kind: 'unreachable' });
+    expect(shown).toEqual(['a', 'b1', 'b2', 'b3']);
+    expect(looked).toBeLessThan(160);
+  });
+});
+
+it('ids that came before do not pile up', () => {
+  const seen = createSeen(3);
+  expect(['a', 'b', 'a', 'c', 'd', 'a'].map(id => seen.add(id))).toEqual([true, true, false, true, true, true]);
+  expect(seen.size).toBe(3);
+});

@@ -1,0 +1,226 @@
+/** Waiting for codes, cards and transactions while something happens in the sandbox. */
+import { describe, expect, it } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { type World, world } from '../support/world.ts';
+
+const CARD = 'cards create --bin bin_1 --amount 100 -q';
+
+async function withCard(): Promise<World> {
+  const here = await world();
+  expect((await here.run(CARD)).code).toBe(0);
+  return here;
+}
+
+const opens = (here: World, merchant = 'Acme Ltd', amount = 59) =>
+  here.run(`sandbox simulate challenge --card card_1 --amount ${amount} --merchant "${merchant}" -q`);
+
+/** Runs things in the pauses, one a pause. */
+function inPauses(...steps: readonly (() => Promise<unknown>)[]) {
+  const left = [...steps];
+  const pauses: number[] = [];
+  return {
+    pauses,
+    async onPause(ms: number) {
+      pauses.push(ms);
+      await left.shift()?.();
+    },
+  };
+}
+
+describe('3ds wait', () => {
+  it('prints the code alone once the challenge opens, asking once a second at most', async () => {
+    await using here = await withCard();
+    const nothing = async () => undefined;
+    const { pauses, onPause } = inPauses(nothing, nothing, () => opens(here));
+    const { code, out } = await here.run('3ds wait --card card_1 --print otp', { onPause });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^\d{6}\n$/);
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(1_000);
+    const log = await here.run('sandbox requests --json');
+    const asked = (JSON.parse(log.out).data as { operation: string }[]).map(({ operation }) => operation);
+    // One look a pause; the card itself was looked up once, in a pause of its own.
+    expect(asked.filter(name => name === 'challenges.list')).toHaveLength(pauses.length);
+    expect(asked.filter(name => name === 'cards.get')).toHaveLength(1);
+  });
+
+  it('ignores a code that expired by the clock of the service, and prints none', async () => {
+    await using here = await withCard();
+    await opens(here);
+    await here.run('sandbox clock advance --by 6m');
+    const { code, out, err } = await here.run('3ds wait --card card_1 --wait-timeout 3s --print otp', {
+      onPause: () => undefined,
+    });
+    expect({ code, out }).toEqual({ code: 8, out: '' });
+    expect(err).toContain('no challenge came within 3s');
+    expect(err).not.toMatch(/\d{6}/);
+  });
+
+  it('--new leaves out what was open before', async () => {
+    await using here = await withCard();
+    await opens(here, 'Old shop');
+    const { onPause } = inPauses(() => opens(here, 'New shop'));
+    const { out } = await here.run('3ds wait --new --json', { onPause });
+    expect(JSON.parse(out)).toMatchObject({ merchant: 'New shop' });
+  });
+
+  it('refuses several, without their codes, and takes the newest when asked', async () => {
+    await using here = await withCard();
+    await opens(here, 'Acme');
+    await here.run('sandbox clock advance --by 10s');
+    await opens(here, 'Acme two', 12);
+    const several = await here.run('3ds wait --merchant acme --print otp');
+    expect(several.code).toBe(2);
+    expect(several.out).toBe('');
+    expect(several.err).toContain('Acme two  $12.00');
+    expect(several.err).not.toMatch(/\b\d{6}\b/);
+    const latest = await here.run('3ds wait --merchant acme --latest --json');
+    expect(JSON.parse(latest.out)).toMatchObject({ merchant: 'Acme two' });
+    const one = await here.run('3ds wait --amount 12 --json');
+    expect(JSON.parse(one.out)).toMatchObject({ merchant: 'Acme two' });
+  });
+
+  it('hides the code in the log of GitHub Actions before it prints it', async () => {
+    await using here = await withCard();
+    await opens(here);
+    const env = { GITHUB_ACTIONS: 'true' };
+    const { all, out } = await here.run('3ds wait --print otp', { env });
+    const otp = out.trim();
+    expect(all).toBe(`::add-mask::${otp}\n${otp}\n`);
+    expect((await here.run('3ds list', { env })).err).toBe(`::add-mask::${otp}\n`);
+    expect((await here.run('3ds wait --print otp')).err).toBe('');
+  });
+
+  it('says at once that a card is not there', async () => {
+    await using here = await world();
+    const { code } = await here.run('3ds wait --card card_9', { onPause: () => undefined });
+    expect(code).toBe(5);
+  });
+
+  it('ends with 130 at Ctrl-C', async () => {
+    await using here = await withCard();
+    const stopping = new AbortController();
+    const onPause = () => stopping.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' }));
+    const { code, out } = await here.run('3ds wait', { signal: stopping.signal, onPause });
+    expect({ code, out }).toEqual({ code: 130, out: '' });
+  });
+});
+
+describe('3ds watch', () => {
+  it('adds a line for each challenge until Ctrl-C', async () => {
+    await using here = await withCard();
+    const stopping = new AbortController();
+    const steps = inPauses(
+      () => opens(here),
+      async () => undefined,
+      () => opens(here, 'CloudHost GmbH', 12),
+      async () => stopping.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' })),
+    );
+    const told = { terminal: 100, signal: stopping.signal, onPause: steps.onPause };
+    const { code, out, err } = await here.run('3ds watch --card card_1', told);
+    const [first = '', second = '', ...rest] = out.split('\n');
+    expect(first).toMatch(/^\d\d:\d\d:\d\d {2}tds_1 {2}Acme Ltd {2}\$59\.00 {2}code \d{6} {2}expires in [45]m\d\ds$/);
+    expect(second).toMatch(/tds_2 {2}CloudHost GmbH {2}\$12\.00 {2}code \d{6}/);
+    expect({ code, rest }).toEqual({ code: 130, rest: [''] });
+    expect(err).toMatch(/^Watching \w+ ending \d{4} every 2 s\. Ctrl-C stops\.\n2 challenges in \d+s\.\n$/);
+  });
+
+  it('ends with 0 after the wished count, and gives objects', async () => {
+    await using here = await withCard();
+    const { onPause } = inPauses(() => opens(here));
+    const { code, out } = await here.run('3ds watch --count 1 -o ndjson', { onPause });
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ id: 'tds_1', status: 'pending' });
+  });
+});
+
+describe('tx tail', () => {
+  const pays = (here: World, amount: number) =>
+    here.run(`sandbox simulate authorize --card card_1 --amount ${amount} --merchant Shop -q`);
+
+  it('shows what is new, oldest first, over as many pages as it takes', async () => {
+    await using here = await withCard();
+    await pays(here, 1);
+    const many = async () => {
+      for (let amount = 2; amount <= 31; amount += 1) {
+        await here.run('sandbox clock advance --by 1s');
+        await pays(here, amount / 10);
+      }
+    };
+    const { onPause } = inPauses(many);
+    const { code, out } = await here.run('tx tail --card card_1 --count 30 -o ndjson', { onPause });
+    const amounts = out
+      .trim()
+      .split('\n')
+      .map(line => (JSON.parse(line) as { amount: number }).amount);
+    expect(code).toBe(0);
+    expect(amounts).toEqual(Array.from({ length: 30 }, (_, index) => (index + 2) / 10));
+  });
+
+  it('finds those of one moment wherever the service puts them', async () => {
+    await using here = await withCard();
+    await pays(here, 1);
+    const many = async () => {
+      for (let amount = 2; amount <= 12; amount += 1) await pays(here, amount);
+    };
+    const { onPause } = inPauses(many);
+    const { out } = await here.run('tx tail --count 11 --for 10s -o ndjson', { onPause });
+    expect(out.trim().split('\n')).toHaveLength(11);
+  });
+
+  it('begins with the last ones when asked', async () => {
+    await using here = await withCard();
+    for (const amount of [1, 2, 3]) await pays(here, amount);
+    const { out } = await here.run('tx tail --last 2 --for 1s -o ndjson', { onPause: () => undefined });
+    expect(
+      out
+        .trim()
+        .split('\n')
+        .map(line => (JSON.parse(line) as { amount: number }).amount),
+    ).toEqual([2, 3]);
+  });
+});
+
+describe('wait', () => {
+  it('card: gives the card once it is so', async () => {
+    await using here = await withCard();
+    const { onPause } = inPauses(() => here.run('cards freeze card_1'));
+    const { code, out } = await here.run('wait card card_1 --until status=frozen --json', { onPause });
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ id: 'card_1', status: 'frozen' });
+  });
+
+  it('card: ends at once when it cannot become so any more', async () => {
+    await using here = await withCard();
+    await here.run('cards terminate card_1 --yes');
+    const { code, err } = await here.run('wait card card_1 --until status=active');
+    expect(code).toBe(8);
+    expect(err).toContain('cannot become so any more');
+  });
+
+  it('wallet: says how it stood last', async () => {
+    await using here = await withCard();
+    const told = { onPause: () => undefined };
+    const { code, out, err } = await here.run("wait wallet --until 'balance>=5000' --wait-timeout 3s --json", told);
+    expect({ code, out }).toEqual({ code: 8, out: '' });
+    expect(JSON.parse(err)).toMatchObject({ error: { kind: 'wait_expired', evidence: { last: { balance: 900 } } } });
+  });
+
+  it('tx: waits for one that fits', async () => {
+    await using here = await withCard();
+    const pay = (amount: number) =>
+      here.run(`sandbox simulate authorize --card card_1 --amount ${amount} --merchant A -q`);
+    await pay(5);
+    const { onPause } = inPauses(() => pay(7));
+    const { out } = await here.run("wait tx --card card_1 --until 'amount=7' --json", { onPause });
+    expect(JSON.parse(out)).toMatchObject({ amount: 7 });
+    const none = await here.run('wait tx --type refund --wait-timeout 2s', { onPause: () => undefined });
+    expect(none.code).toBe(8);
+    expect(none.err).toContain('no refund came within 2s');
+  });
+
+  it('refuses a field that is not there before anything is asked', async () => {
+    await using here = await world();
+    expect((await here.run('wait wallet --until colour=red')).code).toBe(2);
+    expect((await here.run('wait wallet --until balance=1 --wait-timeout soon')).code).toBe(2);
+  });
+});
