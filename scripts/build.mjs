@@ -49,7 +49,11 @@ const { outputFiles, metafile } = await build({
   platform: 'node',
   target: 'node20.19',
   external: ['@photostructure/sqlite'],
-  define: { CARDWRIGHT_VERSION: JSON.stringify(version), 'import.meta.url': 'CARDWRIGHT_FILE_URL' },
+  define: {
+    CARDWRIGHT_VERSION: JSON.stringify(version),
+    BUNDLED_JQ: '"./jq-web.js"',
+    'import.meta.url': 'CARDWRIGHT_FILE_URL',
+  },
   plugins: [withoutUnused],
   minifySyntax: true,
   minifyWhitespace: true,
@@ -97,10 +101,14 @@ const packs = groupBy(pieces.keys(), packOf);
 await mkdir(outdir, { recursive: true });
 const written = new Map([
   ['package.json', '{ "type": "commonjs" }\n'],
-  ['notices.txt', await notices(Object.keys(metafile.inputs))],
+  ['notices.txt', await notices([...Object.keys(metafile.inputs), 'node_modules/jq-web/jq.js'])],
 ]);
 for (const [pack, names] of packs) if (pack !== MAIN) written.set(pack, packText(names));
 written.set(MAIN, mainText(packs.get(MAIN)));
+// jq runs in a thread of its own and reads its WebAssembly from beside itself.
+const jq = join(root, 'node_modules', 'jq-web');
+const { code: jqText } = await transform(await readFile(join(jq, 'jq.js'), 'utf8'), { minify: true, format: 'cjs' });
+written.set('jq-web.js', jqText).set('jq.wasm', await readFile(join(jq, 'jq.wasm')));
 // What is left of the last build goes first; a program may be starting from this folder meanwhile.
 for (const name of await readdir(outdir)) {
   if (!written.has(name)) await rm(join(outdir, name), { recursive: true });

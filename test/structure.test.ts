@@ -63,6 +63,7 @@ const HOMES: Readonly<Record<string, string>> = {
   'string-width': 'terminal/width.ts',
   yaml: 'terminal/yaml-text.ts',
   'csv-stringify': 'terminal/delimited.ts',
+  'jq-web': 'terminal/jq-filter.ts',
   conf: 'profile/store.ts',
   '@napi-rs/keyring': 'profile/keychain.ts',
   undici: 'client/transport.ts',
@@ -79,7 +80,7 @@ function importsOf(name: string): Import[] {
   const text = texts.get(name) ?? '';
   const found = [
     ...text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)'/gms),
-    ...text.matchAll(/()\b(?:import|require|createRequire\(import\.meta\.url\))\(\s*'([^']+)'/g),
+    ...text.matchAll(/()\b(?:import|require|createRequire\(import\.meta\.url\)|find)\(\s*'([^']+)'/g),
   ];
   return found.map(([whole, type, target = '']) => ({
     from: name,

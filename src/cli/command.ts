@@ -1,4 +1,5 @@
 /** How a command is declared. The declaration is data: flags, help, completion and the reference are derived from it. */
+import type { Effect } from '../contract/operation.ts';
 import type { CliError } from '../errors.ts';
 import type { Column, Presentation } from '../terminal/view.ts';
 import type { BulkDeclaration, BulkInput, BulkOperation } from './bulk/flags.ts';
@@ -41,6 +42,8 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly about?: readonly string[];
   /** The operation it carries out: limits, failures, effect and repeat rule of its help come from the row. */
   readonly operation?: N;
+  /** What it may do, for one without an operation; `read` when left out. */
+  readonly effect?: Effect;
   readonly args?: Args;
   readonly flags?: Flags;
   readonly examples: readonly Example[];
@@ -62,6 +65,7 @@ export interface Command {
   readonly summary: string;
   readonly about: readonly string[];
   readonly operation: RowName | undefined;
+  readonly effect: Effect | undefined;
   readonly args: Readonly<Record<string, Argument>>;
   readonly flags: Readonly<Record<string, string | OwnFlag>>;
   readonly examples: readonly Example[];
@@ -89,6 +93,7 @@ export function command<
     examples,
     about: declaration.about ?? [],
     operation,
+    effect: declaration.effect,
     args: declaration.args ?? {},
     flags: { ...declaration.flags, ...runFlags } as Command['flags'],
     hidden: declaration.hidden ?? false,

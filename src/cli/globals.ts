@@ -31,6 +31,7 @@ export const GLOBALS = [
   },
   { name: 'json', means: 'same as -o json; never asks', shown: true },
   { name: 'fields', value: 'a,b', means: 'keep these fields of the answer', shown: true },
+  { name: 'jq', value: 'expr', means: 'filter the JSON, strings raw; implies --json', shown: true },
   { name: 'columns', value: 'a,b', means: 'columns of the table' },
   { name: 'sort', value: '[-]field', means: 'order of the rows' },
   { name: 'csv-raw', means: 'CSV cells as they are, without the guard against formulas' },
@@ -60,6 +61,8 @@ export interface Globals {
   /** A machine format was named, so nothing is ever asked. */
   readonly machine: boolean;
   readonly fields: readonly string[] | undefined;
+  /** Expression of `--jq`; the format is then JSON. */
+  readonly jq: string | undefined;
   readonly columns: readonly string[] | undefined;
   readonly sort: string | undefined;
   readonly csvRaw: boolean;
@@ -88,7 +91,13 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
       ?.split(',')
       .map(part => part.trim())
       .filter(part => part !== '');
-  const format = typed['json'] === true ? 'json' : (word('output', 'CARDWRIGHT_OUTPUT') ?? 'table');
+  const jq = typeof typed['jq'] === 'string' ? typed['jq'] : undefined;
+  const named = word('output');
+  if (jq !== undefined && named !== undefined && named !== 'json') {
+    throw usage(`--jq filters JSON, and -o ${named} asks for something else; leave one of them out`);
+  }
+  const asJson = typed['json'] === true || jq !== undefined;
+  const format = asJson ? 'json' : (named ?? word('output', 'CARDWRIGHT_OUTPUT') ?? 'table');
   if (!(OUTPUT_FORMATS as readonly string[]).includes(format)) {
     throw usage(`--output ${JSON.stringify(format)} is not one of ${OUTPUT_FORMATS.join(', ')}`);
   }
@@ -105,6 +114,7 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
     format: format as OutputFormat,
     machine,
     fields: list('fields'),
+    jq,
     columns: list('columns'),
     sort: word('sort'),
     csvRaw: typed['csvRaw'] === true,

@@ -1,5 +1,6 @@
 /** Flags of a declared command with their fields looked up, for parsing, help, completion and the command tree. */
 import type { AnyField } from '../contract/field.ts';
+import type { Effect } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { ADMIN_OPERATIONS } from '../contract/sandbox-admin.ts';
 import { CliError } from '../errors.ts';
@@ -29,6 +30,11 @@ interface RawRow {
 export function rowOf(name: RowName) {
   const rows = { ...OPERATIONS, ...ADMIN_OPERATIONS };
   return rows[name];
+}
+
+/** What running a command may do: of its operation, or its own for one that has none. */
+export function effectOf({ effect, operation }: Command): Effect {
+  return effect ?? (operation === undefined ? 'read' : rowOf(operation).effect);
 }
 
 /** Flags of a command with their fields; references are looked up in the operation's row. */

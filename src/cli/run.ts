@@ -1,6 +1,7 @@
 /** One run of the program: words to a command, its value to output, an error to an exit code. */
 import { asCliError, CliError, type ErrorKind } from '../errors.ts';
 import type { Host } from '../host.ts';
+import type { JqFilter } from '../terminal/jq-filter.ts';
 import type { Presentation } from '../terminal/view.ts';
 import type { Command, Registry, Shown } from './command.ts';
 import type { Context } from './context.ts';
@@ -88,12 +89,17 @@ async function execute(
 ): Promise<number> {
   const { globals, parsed } = line;
   const { host } = machine;
+  // An expression that cannot be read is found out before anything is sent.
+  await using jq = globals.jq === undefined ? undefined : await filterOf(globals.jq, host);
   const opened = await machine.openContext(globals, parsed.rest);
   try {
     const settings = { now: host.clock.now(), grouped: host.streams.stdin.isTerminal };
     const input = await parsed.values(settings, () => host.streams.stdin.readAll(MAX_STDIN_BYTES));
     const shown = await withDryRun(command, opened.context, input);
-    await answer(machine, globals, shown);
+    await answer(machine, globals, { shown, jq }).catch(async thrown => {
+      const { carriedOut } = await import('./carried-out.ts');
+      throw globals.dryRun ? thrown : carriedOut(thrown, command);
+    });
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
     if (failure) return await fail(machine, failure, { json: globals.machine, debug: globals.debug });
     return (typeof shown.exit === 'function' ? shown.exit() : shown.exit) ?? 0;
@@ -117,15 +123,28 @@ async function withDryRun(
   }
 }
 
-async function answer({ host }: Machine, globals: Globals, shown: Shown): Promise<void> {
+async function filterOf(expression: string, { signal }: Host) {
+  const { openJq } = await import('../terminal/jq-filter.ts');
+  return openJq(expression, signal);
+}
+
+interface Answer {
+  readonly shown: Shown;
+  readonly jq: JqFilter | undefined;
+}
+
+async function answer({ host }: Machine, globals: Globals, { shown, jq }: Answer): Promise<void> {
   const { verbatim, prose, failure: _failure, exit: _exit, ...presentation } = shown;
-  const text = verbatim ?? (readsAsPage(globals) ? prose : undefined);
-  if (text !== undefined) return host.streams.stdout.write(text);
+  const text = jq === undefined ? (verbatim ?? (readsAsPage(globals) ? prose : undefined)) : undefined;
+  if (text !== undefined || verbatim === '') return host.streams.stdout.write(text ?? '');
   const { present } = await import('../terminal/present.ts');
   const { format, fields, columns, sort, quiet, accessible, csvRaw, colour } = globals;
   const chosen = { ...(fields && { fields }), ...(columns && { columns }), ...(sort !== undefined && { sort }) };
   const settings = { format, quiet, accessible, csvRaw, colour, now: host.clock.now(), ...chosen };
-  await present(presentation as Presentation, settings, host.streams, host.env);
+  const filtered = jq === undefined ? settings : { ...settings, jq: (value: unknown) => jq.apply(value) };
+  // Text that is the answer as it stands is, to an expression, a string.
+  const told = verbatim === undefined ? presentation : { ...presentation, data: verbatim.replace(/\n$/, '') };
+  await present(told as Presentation, filtered, host.streams, host.env);
 }
 
 /** Nothing was said about how the answer should look. */

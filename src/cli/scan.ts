@@ -82,6 +82,6 @@ function readOption(word: string, options: readonly KnownOption[], used: Map<str
 
 /** True when the options of a line, however wrong it is, ask for a format whose errors are JSON. */
 export function wantsMachineFormat(used: Scanned['used'], env: Environment): boolean {
-  if (used.has('--json')) return true;
+  if (used.has('--json') || used.has('--jq')) return true;
   return MACHINE_FORMATS.includes(used.get('--output') ?? env['CARDWRIGHT_OUTPUT'] ?? '');
 }

@@ -12,6 +12,7 @@ const MAX_KEY_BYTES = 4096;
 export const login = command({
   path: 'login',
   summary: 'Save a key in a profile and use it from now on',
+  effect: 'reversible',
   about: [
     'The profile is the one of --profile, else default. The key is asked for without echo, or read with --key-stdin; it is kept in a file only you can read and sent to the given address alone.',
     'With --keychain it is kept in the keychain of this system, where that answers; otherwise that is said, and the file is used. With --key-file or --key-command nothing is kept: the key is read there each time.',

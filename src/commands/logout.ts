@@ -5,6 +5,7 @@ import { usage } from '../cli/values.ts';
 export const logout = command({
   path: 'logout',
   summary: 'Remove the key of a profile from this machine',
+  effect: 'irreversible',
   about: ['The profile is the one of --profile, else the current one.'],
   examples: [{ does: 'The current profile', run: 'logout' }],
   async run(ctx) {

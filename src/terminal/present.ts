@@ -4,7 +4,7 @@ import type { Environment, Streams } from '../host.ts';
 import { plainText } from './cells.ts';
 import { jsonDocument, jsonLines, yamlDocument } from './documents.ts';
 import { collectRows, type Job } from './job.ts';
-import { printable } from './printable.ts';
+import { printable, printableYield } from './printable.ts';
 import { writeCsv, writeIds, writeNdjson, writeTsv } from './row-writers.ts';
 import { checkNames, pick, rowsOf, valueAt } from './rows.ts';
 import { showOnScreen } from './screen-view.ts';
@@ -52,7 +52,7 @@ export async function present(
     case 'quiet':
       return writeQuietly(job);
     case 'json':
-      return writeDocument(job, async (value, target) => jsonDocument(value, target));
+      return writeDocument(job, jsonOf(settings));
     case 'yaml':
       return writeDocument(job, yamlDocument);
     case 'ndjson':
@@ -86,6 +86,11 @@ async function writeQuietly(job: Job): Promise<void> {
 }
 
 type DocumentText = (value: unknown, target: { readonly terminal: boolean }) => Promise<string>;
+
+function jsonOf({ jq }: OutputSettings): DocumentText {
+  if (jq === undefined) return async (value, target) => jsonDocument(value, target);
+  return async (value, { terminal }) => (terminal ? printableYield(await jq(value)) : jq(value));
+}
 
 async function writeDocument(job: Job, text: DocumentText): Promise<void> {
   const { stdout } = job.streams;

@@ -55,3 +55,8 @@ export function printableLines(text: string): string {
 export function printableJson(json: string): string {
   return escapeUnsafe(json, character => (character === '\n' ? character : jsonEscape(character)));
 }
+
+/** What an expression yielded, JSON or raw text, for a terminal. Tabs stay: `@tsv` makes them. */
+export function printableYield(text: string): string {
+  return text.split('\t').map(printableJson).join('\t');
+}

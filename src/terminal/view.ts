@@ -95,6 +95,8 @@ export interface Presentation {
 export interface OutputSettings {
   readonly format: OutputFormat;
   readonly fields?: readonly string[];
+  /** What `--jq` makes of the JSON: text with its line ends. */
+  readonly jq?: (value: unknown) => Promise<string>;
   readonly columns?: readonly string[];
   /** A field name, with a leading `-` for descending order. */
   readonly sort?: string;

@@ -20,11 +20,12 @@ async function run(path: string, { input = {}, overrides = NO_OVERRIDES, format 
   const command = CONTRACT_COMMANDS.find(candidate => candidate.path === path);
   if (command === undefined) throw new Error(`no command ${path}`);
   const context = { overrides: async () => overrides } as unknown as Context;
-  const { verbatim, ...shown } = await command.execute(context, input);
+  const { verbatim, prose, ...shown } = await command.execute(context, input);
   const streams = memoryStreams({ stdoutTerminal: true, stderrTerminal: true, columns });
   const settings = { format, quiet: false, accessible: false, csvRaw: false, colour: 'never', now: 0 } as const;
-  if (verbatim === undefined) await present(shown as Presentation, settings, streams, {});
-  return { out: verbatim ?? streams.out, err: streams.err };
+  const text = verbatim ?? (format === 'table' ? prose : undefined);
+  if (text === undefined) await present(shown as Presentation, settings, streams, {});
+  return { out: text ?? streams.out, err: streams.err };
 }
 
 const show = (wish: Wish = {}) => run('contract show', wish);
@@ -119,6 +120,8 @@ describe('contract openapi', () => {
     const { out } = await run('contract openapi');
     expect(out.endsWith('}\n')).toBe(true);
     expect(JSON.parse(out)).toEqual(openApiDocument());
+    expect((await run('contract openapi', { format: 'json' })).out).toBe(out);
+    expect((await run('contract openapi', { format: 'yaml' })).out).toMatch(/^openapi: 3\.1\.0$/m);
   });
 });
 

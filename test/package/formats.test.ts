@@ -21,4 +21,9 @@ describe('the built program writes every format', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/10000|10,000/);
   });
+
+  it('and what --jq makes of it', () => {
+    const { status, stdout, stderr } = run('wallet', '--jq', '.currency, .balance');
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'USD\n10000\n', stderr: '' });
+  });
 });

@@ -47,6 +47,7 @@ describe('what a start loads', () => {
       'conf.js',
       'csv-stringify.js',
       'inquirer-prompts.js',
+      'jq-web.js',
       'string-width.js',
       'undici.js',
       'yaml.js',

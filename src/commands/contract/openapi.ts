@@ -1,21 +1,24 @@
 import { command } from '../../cli/command.ts';
 import { openApiDocument } from '../../contract/openapi.ts';
+import type { Row } from '../../terminal/view.ts';
 
 /** Prints the contract as an OpenAPI document, for other tools. */
 export const printOpenApi = command({
   path: 'contract openapi',
   summary: 'Print the contract as an OpenAPI 3.1 document',
   about: [
-    'Always JSON, whatever the format. Every node carries x-stated with the section of the interface that states it, or x-assumed with what is assumed in its place. Overrides of a profile are not in it: it says what cardwright takes the service to be.',
+    'JSON, or the format that is named. Every node carries x-stated with the section of the interface that states it, or x-assumed with what is assumed in its place. Overrides of a profile are not in it: it says what cardwright takes the service to be.',
   ],
   examples: [
     { does: 'For a file that other tools read', run: 'contract openapi' },
-    { does: 'The same with a machine format named', run: 'contract openapi --json' },
+    { does: 'As YAML', run: 'contract openapi -o yaml' },
+    { does: 'What its GET routes do', run: "contract openapi --jq '.paths[].get.summary? // empty'" },
   ],
   run: async () => openApiDocument(),
   show: document => ({
     noun: 'document',
     columns: [],
-    verbatim: `${JSON.stringify(document, undefined, 2)}\n`,
+    data: document as Row,
+    prose: `${JSON.stringify(document, undefined, 2)}\n`,
   }),
 });

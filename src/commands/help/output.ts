@@ -29,6 +29,7 @@ export const helpOutput = command({
       list: rows.map(({ format, means }) => [format, means]),
       after: [
         'Standard output carries the answer and nothing else. Prompts, warnings, hints and errors go to standard error.',
+        '--jq filters the JSON with an expression of jq, once, over all pages that were read; strings come out raw. One that cannot be read is exit 2, and nothing is sent.',
         '--fields keeps some fields of json, ndjson, yaml, csv, tsv and env. --columns and --sort lay out a table. -q prints the requested data alone: for a new card its id.',
         'With json, ndjson and yaml an error is one JSON object, the last line of standard error, and nothing is ever asked.',
         'Amounts are JSON numbers of USD, in tsv and csv plain decimals such as 1234.50. Times are ISO 8601 in UTC. Neither depends on the locale.',

@@ -4,6 +4,7 @@ import { command } from '../../cli/command.ts';
 export const pruneOps = command({
   path: 'ops prune',
   summary: 'Remove the journals of operations finished more than 90 days ago',
+  effect: 'irreversible',
   about: ['Whatever is open or unknown is kept, however old. --dry-run names what would go.'],
   examples: [
     { does: 'Look first', run: 'ops prune --dry-run' },

@@ -9,6 +9,7 @@ import { showDetail } from './show.ts';
 export const resolveOp = command({
   path: 'ops resolve',
   summary: 'Settle rows by hand, with a note',
+  effect: 'reversible',
   about: ['Nothing is sent. The note stays in the journal beside what was found.'],
   args: {
     op,

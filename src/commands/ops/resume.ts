@@ -12,6 +12,7 @@ import { op } from './arguments.ts';
 export const resumeOp = command({
   path: 'ops resume',
   summary: 'Take an operation up where it stopped',
+  effect: 'moves-money',
   about: [
     'Rows without a trustworthy answer are looked for first, and waited for until nothing can be on its way any more. They are sent again only under their own key, where the service is known to honour it. Rows that were never sent are sent. --dry-run only looks.',
     'With --resend-absent rows of which no trace was found are sent again all the same, under the same key: where the service ignores keys and is slow, that can make a second card.',

@@ -6,6 +6,7 @@ import { profile } from './columns.ts';
 export const removeProfile = command({
   path: 'profiles remove',
   summary: 'Remove a profile and its key',
+  effect: 'irreversible',
   args: { profile },
   examples: [{ does: 'In a script', run: 'profiles remove team --yes' }],
   async run(ctx, { profile }) {

@@ -7,6 +7,7 @@ import { PROFILE_COLUMNS, profile, profilePairs } from './columns.ts';
 export const setProfile = command({
   path: 'profiles set',
   summary: 'Change one setting of a profile',
+  effect: 'reversible',
   about: [
     'Settings: contract, base_url, allow_unattended_reveal, read_only, and the spend guards max_per_call, max_per_run, max_per_day, max_cards, bins. The value none takes a setting away.',
   ],

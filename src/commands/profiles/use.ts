@@ -5,6 +5,7 @@ import { PROFILE_COLUMNS, profile } from './columns.ts';
 export const useProfile = command({
   path: 'profiles use',
   summary: 'Make a profile the current one',
+  effect: 'reversible',
   args: { profile },
   examples: [{ does: 'From now on', run: 'profiles use team' }],
   run: async (ctx, { profile }) => (await ctx.profiles()).use(profile),

@@ -1,0 +1,105 @@
+/**
+ * `--jq`: one expression over the whole answer. Home of jq-web, which is jq itself as WebAssembly. It runs in a thread
+ * of its own, so that Ctrl-C ends an expression that never ends; it sees no file, no variable and no stream of ours.
+ */
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { CliError } from '../errors.ts';
+
+/** Where the build puts the package beside the bundle; run from source it is in node_modules. */
+declare const BUNDLED_JQ: string | undefined;
+
+/** `debug` and `stderr` of an expression would write past our streams: jq-web reports them with `console.warn`. */
+const THREAD = `
+const { parentPort, workerData } = require('node:worker_threads');
+Object.assign(console, { warn: () => undefined });
+const ready = require(workerData);
+parentPort.on('message', async ({ json, expression }) => {
+  try {
+    const { raw } = await ready;
+    parentPort.postMessage({ text: raw(json, expression, ['-r']) });
+  } catch (error) {
+    parentPort.postMessage({ failed: String(error.stderr ?? error.message) });
+  }
+});`;
+
+const MOST_MEGABYTES = 2048;
+
+type Answered = { readonly text?: string } | { readonly failed: string };
+
+/** An expression that reads well, ready to be applied. */
+export interface JqFilter extends AsyncDisposable {
+  /**
+   * Everything the expression yields of a value, a line each, strings raw; empty when it yields nothing. Throws
+   * `usage` with jq's own words when it cannot go on, and the signal's reason.
+   */
+  apply(value: unknown): Promise<string>;
+}
+
+/** Compiles an expression. Throws `usage` for one that jq cannot read; nothing of ours has run by then. */
+export async function openJq(expression: string, signal: AbortSignal): Promise<JqFilter> {
+  const { resolve: find } = createRequire(import.meta.url);
+  const file = typeof BUNDLED_JQ === 'undefined' ? find('jq-web') : find(BUNDLED_JQ);
+  const thread = new Worker(THREAD, {
+    eval: true,
+    workerData: file,
+    env: {},
+    execArgv: [],
+    argv: [],
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: MOST_MEGABYTES },
+  });
+  thread.unref();
+
+  const ask = (json: string) =>
+    new Promise<Answered>((resolve, reject) => {
+      const stop = () => settle(() => void thread.terminate().then(() => reject(signal.reason as Error)));
+      const answer = (answered: Answered) => settle(() => resolve(answered));
+      const fail = (error: Error) => settle(() => reject(failure(`jq stopped: ${error.message}`)));
+      const end = () => fail(new Error('its thread ended'));
+      const settle = (then: () => void): void => {
+        thread.off('message', answer).off('error', fail).off('exit', end);
+        signal.removeEventListener('abort', stop);
+        thread.unref();
+        then();
+      };
+      if (signal.aborted) return stop();
+      signal.addEventListener('abort', stop, { once: true });
+      thread.ref();
+      thread.on('message', answer).on('error', fail).on('exit', end);
+      // A blank before it: an expression that begins with - is no option of jq.
+      thread.postMessage({ json, expression: ` ${expression.trim() === '' ? '.' : expression}` });
+    });
+
+  // Of no input at all jq reads the expression and does nothing else.
+  const read = await ask('');
+  if ('failed' in read) {
+    await thread.terminate();
+    throw failure(whyOf(read.failed)).with({ outcome: 'not_sent' });
+  }
+  return {
+    async apply(value) {
+      const answered = await ask(JSON.stringify(value));
+      if ('failed' in answered) throw failure(whyOf(answered.failed));
+      return answered.text === undefined ? '' : `${answered.text}\n`;
+    },
+    async [Symbol.asyncDispose]() {
+      await thread.terminate();
+    },
+  };
+}
+
+function failure(message: string): CliError {
+  return new CliError('usage', { message: `--jq: ${message}`, hint: 'cardwright help output' });
+}
+
+/** The first line that jq wrote, without its own name and the places in our hidden input. */
+function whyOf(written: string): string {
+  const [first = ''] = written.split('\n');
+  const why = first
+    .replace(/^jq: error(?: \(at [^)]*\))?:? */, '')
+    .replace(' (Unix shell quoting issues?)', '')
+    .replace(/ at <top-level>, line \d+:$/, '');
+  return why === '' ? 'the expression failed' : why;
+}
