@@ -51,7 +51,7 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict
   const request = wireRequest(wire, attempted);
   const deadline = startDeadline(wire.clock, {
     write: isWrite(target.row),
-    totalMs: wire.timeoutMs,
+    totalMs: wire.timeoutMs ?? target.row.patienceMs,
     signals: attempted.signals,
   });
   debugRequest(wire, request);

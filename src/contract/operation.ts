@@ -41,6 +41,8 @@ export interface Operation {
   readonly readBack?: string;
   /** Identifiers that say the card is in the wanted state already: success with `changed: false` (A-107). */
   readonly already?: readonly RefusalName[];
+  /** Milliseconds one attempt may take, where that is more than usual. */
+  readonly patienceMs?: number;
   /** The state an action leads to. */
   readonly leadsTo?: { readonly field: string; readonly value: string };
 }

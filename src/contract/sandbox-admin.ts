@@ -4,7 +4,7 @@
  */
 import { choice, flag, integer, list, money, must, object, text, time } from './field.ts';
 import { one, operation } from './operation.ts';
-import { change, look, ours, said } from './sandbox-basis.ts';
+import { change, look, ours, said, THOROUGH } from './sandbox-basis.ts';
 import { CLOCK_OPERATIONS } from './sandbox-clock.ts';
 import { DELIVERY_OPERATIONS } from './sandbox-deliveries.ts';
 import { FAULT_OPERATIONS } from './sandbox-faults.ts';
@@ -12,7 +12,11 @@ import { LEDGER_OPERATIONS } from './sandbox-ledger.ts';
 import { SIMULATIONS } from './sandbox-simulations.ts';
 
 export const ADMIN_PATH = '/_sandbox/v1';
-export const DATA_SETS = ['empty', 'demo'] as const;
+export const DATA_SETS = ['empty', 'demo', 'load'] as const;
+/** How much the data set `load` holds when nothing else is asked for. */
+export const LOAD_SIZE = { cards: 100_000, transactions: 1_000_000 } as const;
+/** What a reset may leave as it is. */
+export const KEPT = ['bins', 'keys', 'faults'] as const;
 
 const PARKED = {
   kind: must(text(said('What should have happened.'))),
@@ -61,16 +65,26 @@ export const ADMIN_OPERATIONS = {
     basis: ours,
     effect: 'read',
     repeat: 'freely',
+    ...THOROUGH,
     returns: one(STATUS, ours),
   }),
   reset: operation({
     ...change,
+    ...THOROUGH,
     summary: 'Start over with a data set',
     path: '/reset',
     effect: 'irreversible',
     body: {
       data: choice(DATA_SETS, { ...said('Data set to load.'), defaults: 'demo' }),
       seed: integer({ ...said('Seed of ids, numbers and codes.'), min: 0 }),
+      cards: integer({ ...said('Cards of the data set load.'), min: 1, max: 1_000_000, defaults: LOAD_SIZE.cards }),
+      transactions: integer({
+        ...said('Transaction records of the data set load.'),
+        min: 0,
+        max: 10_000_000,
+        defaults: LOAD_SIZE.transactions,
+      }),
+      keep: list(choice(KEPT, said('One of them.')), said('What stays as it is: BINs, keys, fault rules.')),
     },
     returns: one(STATUS, ours),
   }),

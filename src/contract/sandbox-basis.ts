@@ -18,5 +18,8 @@ export const change = {
   repeat: 'never',
 } as const;
 
+/** What goes through everything a store holds: a million records take a while. */
+export const THOROUGH = { patienceMs: 900_000 } as const;
+
 /** A look at something of the sandbox. */
 export const look = { section: 'sandbox', method: 'GET', basis: ours, effect: 'read', repeat: 'freely' } as const;

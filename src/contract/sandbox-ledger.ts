@@ -2,7 +2,7 @@
 import { choice, flag, integer, list, money, must, object, text, time } from './field.ts';
 import { one, operation, pageOf } from './operation.ts';
 import { CURRENCIES, DEPOSIT } from './resources.ts';
-import { look, ours, said } from './sandbox-basis.ts';
+import { look, ours, said, THOROUGH } from './sandbox-basis.ts';
 
 const page = integer({ ...said('Page, from 1.'), min: 1, defaults: 1 });
 const per_page = integer({ ...said('Rows a page.'), min: 1, max: 1000, defaults: 100 });
@@ -82,6 +82,7 @@ export const LEDGER_OPERATIONS = {
   }),
   'ledger.check': operation({
     ...look,
+    ...THOROUGH,
     summary: 'Check every invariant that stored data can show',
     method: 'POST',
     path: '/ledger/check',

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Secret } from '../secret.ts';
-import { nextCount } from './counters.ts';
+import { nextCount, takeCounts } from './counters.ts';
 import type { Chance } from './handler.ts';
 import type { IdForm } from './store/meta.ts';
 import type { Sql } from './store/sql.ts';
@@ -33,8 +33,7 @@ export function chanceOf({ sql, account, key, webhookSecret, meta: known }: Chan
   const drawn = new Map<string, number>();
   const origin = async (purpose: string): Promise<{ seed: number; ids: IdForm; from: string }> => {
     // Read each time: a reset changes the seed within its transaction.
-    const meta = known ?? (await sql.get<Meta>('select seed, ids from meta where one = 1'));
-    if (meta === undefined) throw new Error('the store has no seed');
+    const meta = known ?? (await metaOf(sql));
     if (key === undefined || meta.ids === 'counted') {
       return { ...meta, from: `count ${await nextCount(sql, account, purpose)}` };
     }
@@ -59,6 +58,29 @@ export function chanceOf({ sql, account, key, webhookSecret, meta: known }: Chan
   };
 }
 
+/** Takes `count` ids of a kind from the store's counter at once: the `nth`, from 0, is what the nth call would give. */
+export async function manyIds(
+  { sql, account }: Pick<ChanceParts, 'sql' | 'account'>,
+  kind: string,
+  count: number,
+): Promise<(nth: number) => string> {
+  const meta = await metaOf(sql);
+  const first = (await takeCounts(sql, account, { name: kind, count })) - count + 1;
+  return nth =>
+    meta.ids === 'counted' ? `${kind}_${first + nth}` : idOf(kind, `${meta.seed} ${kind} count ${first + nth}`);
+}
+
+/** The same for digits. */
+export async function manyDigits(
+  { sql, account }: Pick<ChanceParts, 'sql' | 'account'>,
+  purpose: string,
+  count: number,
+): Promise<(nth: number, digits: number) => string> {
+  const { seed } = await metaOf(sql);
+  const first = (await takeCounts(sql, account, { name: `digits ${purpose}`, count })) - count + 1;
+  return (nth, digits) => digitsOf(`${seed} ${purpose} count ${first + nth}`, digits);
+}
+
 /** The id of a request by its number; what `id('req')` gives without a key. */
 export function requestIdOf({ seed, ids }: Meta, number: number): string {
   return ids === 'counted' ? `req_${number}` : idOf('req', `${seed} req count ${number}`);
@@ -76,9 +98,13 @@ export function fractionOf(source: string): number {
 }
 
 export async function seedOf(sql: Sql): Promise<number> {
-  const meta = await sql.get<{ seed: number }>('select seed from meta where one = 1');
+  return (await metaOf(sql)).seed;
+}
+
+async function metaOf(sql: Sql): Promise<Meta> {
+  const meta = await sql.get<Meta>('select seed, ids from meta where one = 1');
   if (meta === undefined) throw new Error('the store has no seed');
-  return meta.seed;
+  return meta;
 }
 
 function digitsOf(source: string, count: number): string {

@@ -63,9 +63,9 @@ it('starts over after a reset, within its transaction too', async () => {
   const first = await draw(twoCards);
   const again = await store.write(async sql => {
     const chance = chanceOf({ sql, account: 'a' });
-    await clearSystemTables(sql, 'a', 5);
+    await clearSystemTables(sql, 'a', { seed: 5 });
     const others = await twoCards(chance);
-    await clearSystemTables(sql, 'a', 1);
+    await clearSystemTables(sql, 'a', { seed: 1 });
     return { others, same: await twoCards(chance) };
   });
   expect(again.others).not.toEqual(first);

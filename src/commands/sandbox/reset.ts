@@ -1,6 +1,7 @@
 import { command } from '../../cli/command.ts';
 import { confirmed } from '../../cli/confirm.ts';
 import { OURS, option } from '../../cli/flag.ts';
+import { usage } from '../../cli/values.ts';
 import { flag } from '../../contract/field.ts';
 import { CliError } from '../../errors.ts';
 import { STATUS_COLUMNS, statusPairs } from './status.ts';
@@ -9,37 +10,41 @@ import { STATUS_COLUMNS, statusPairs } from './status.ts';
 export const resetSandbox = command({
   path: 'sandbox reset',
   summary: 'Start the sandbox over with a data set',
-  about: ['--hard is the way out of a damaged store: its files are moved aside, unread, and a new store is made.'],
+  about: [
+    'The data sets: empty has BINs and a wallet of 0.00; demo is six weeks of a small team; load is as many cards and records as you ask for (--cards, --transactions), with a whole ledger.',
+    '--keep leaves BINs or fault rules as they are; keys stay in any case.',
+    '--hard is the way out of a damaged store: its files are moved aside, unread, and a new store is made.',
+  ],
   operation: 'reset',
   flags: {
     data: 'body.data',
     seed: 'body.seed',
+    cards: 'body.cards',
+    transactions: 'body.transactions',
+    keep: 'body.keep',
     hard: option(flag({ doc: 'Move the store aside and make a new one.', basis: OURS })),
   },
   examples: [
     { does: 'Back to the demo data', run: 'sandbox reset --yes' },
     { does: 'Empty, with fixed ids', run: 'sandbox reset --data empty --seed 7 --yes' },
+    { does: 'For a load test', run: 'sandbox reset --data load --cards 200 --transactions 1000 --yes' },
   ],
-  async run(ctx, { data, seed, hard }) {
+  async run(ctx, { hard, ...asked }) {
     if (ctx.dryRun)
       throw new CliError('usage', {
         message: 'sandbox reset sends nothing to the service; it has no dry run',
         outcome: 'not_sent',
       });
+    if (asked.data !== 'load' && (asked.cards ?? asked.transactions) !== undefined) {
+      throw usage('--cards and --transactions are for --data load alone');
+    }
     const intent = hard
       ? 'Move the store of the sandbox aside and make a new one'
       : 'Replace everything in the sandbox';
-    const words = [
-      'cardwright sandbox reset',
-      ...(hard ? ['--hard'] : []),
-      ...(data === undefined ? [] : ['--data', data]),
-      ...(seed === undefined ? [] : ['--seed', String(seed)]),
-      '--yes',
-    ];
-    await confirmed(ctx, { intent, question: `${intent}?`, command: words.join(' ') });
+    await confirmed(ctx, { intent, question: `${intent}?`, command: commandFor(asked, hard === true) });
     const moved = hard ? await ctx.moveSandboxAside() : [];
     const admin = await ctx.sandbox();
-    const { result } = await admin.send('reset', { data, seed });
+    const { result } = await admin.send('reset', asked);
     return { status: result, moved };
   },
   show: ({ status, moved }) => ({
@@ -53,3 +58,11 @@ export const resetSandbox = command({
     ],
   }),
 });
+
+/** The same command, with the answer to its question. */
+function commandFor(asked: Readonly<Record<string, unknown>>, hard: boolean): string {
+  const flags = Object.entries(asked).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, Array.isArray(value) ? value.join(',') : String(value)],
+  );
+  return ['cardwright sandbox reset', ...(hard ? ['--hard'] : []), ...flags, '--yes'].join(' ');
+}

@@ -1,31 +1,42 @@
 /** Data sets: what a sandbox holds before anybody asked it for something (SANDBOX, section 7). */
-import type { DATA_SETS } from '../../contract/sandbox-admin.ts';
+import { type DATA_SETS, LOAD_SIZE } from '../../contract/sandbox-admin.ts';
 import { type Cents, cents } from '../../money.ts';
 import type { Act } from '../acting.ts';
+import { seedOf } from '../chance.ts';
 import { post } from '../ledger.ts';
 import { rememberOrigin } from '../origin.ts';
-import { insertBins } from '../store/bins.ts';
+import { type BinRow, insertBins } from '../store/bins.ts';
 import type { Sql } from '../store/sql.ts';
 import { insertWallet, walletOf } from '../store/wallet.ts';
 import { BINS } from './bins.ts';
+import { type CrowdSize, tellCrowd } from './crowd.ts';
 import { tellDemo } from './demo.ts';
 
 export interface DataSetFacts extends Pick<Act, 'account' | 'now' | 'chance'> {
   readonly name: (typeof DATA_SETS)[number];
   /** What the wallet ends up with, by an adjustment; the data set's own sum when left out. */
   readonly wallet?: Cents;
+  /** Of `load`. */
+  readonly size?: CrowdSize;
+  /** In place of the data set's own, in their order. */
+  readonly bins?: readonly BinRow[] | undefined;
 }
 
 /**
- * Fills an account that holds nothing. `empty` has the BINs and a wallet of 0.00; `demo` a history as well. Nothing
+ * Fills an account that holds nothing. `empty` has the BINs and a wallet of 0.00; `demo` a history as well, `load` as
+ * many cards and records as were asked for. Nothing
  * is emitted: a data set is where events begin. Timers are set, so the system tables must be there.
  */
-export async function loadDataSet(sql: Sql, { name, account, now, chance, wallet }: DataSetFacts): Promise<void> {
+export async function loadDataSet(
+  sql: Sql,
+  { name, account, now, chance, wallet, size, bins: kept }: DataSetFacts,
+): Promise<void> {
   await insertWallet(sql, account, name);
-  const bins = [];
-  for (const bin of BINS) bins.push({ ...bin, id: await chance.id('bin') });
+  const bins: BinRow[] = [...(kept ?? [])];
+  if (kept === undefined) for (const bin of BINS) bins.push({ ...bin, id: await chance.id('bin') });
   await insertBins(sql, account, bins);
   if (name === 'demo') await tellDemo({ sql, account, now, chance, bins: bins.map(({ id }) => id) });
+  if (name === 'load') await tellCrowd({ sql, account, now, chance, seed: await seedOf(sql) }, size ?? LOAD_SIZE);
   if (wallet !== undefined) await adjustWallet(sql, { account, now, wallet });
   await rememberOrigin(sql, account);
 }

@@ -1,11 +1,13 @@
 /** status, reset */
+import { LOAD_SIZE } from '../../contract/sandbox-admin.ts';
 import { type Cents, toUsd } from '../../money.ts';
 import { chanceOf } from '../chance.ts';
 import { readClock, setClock } from '../clock.ts';
 import { loadDataSet } from '../data/load.ts';
-import type { AdminHandlers, Call } from '../handler.ts';
+import { type AdminHandlers, type Call, Refused } from '../handler.ts';
 import { checkInvariants } from '../invariants.ts';
 import { isoTime } from '../rules/dates.ts';
+import { allBins } from '../store/bins.ts';
 import { countAll } from '../store/counts.ts';
 import { clearSystemTables } from '../store/meta.ts';
 import { emptyAccount, walletOf } from '../store/wallet.ts';
@@ -14,16 +16,25 @@ import { parkedTimers } from '../timers.ts';
 /** Everything the store knows; the server adds its version and where the store is. */
 export const sandboxStatus: AdminHandlers['status'] = call => stateOf(call);
 
-/** Replaces everything the account holds, in the call's one transaction. The clock goes on as it was set. */
+/**
+ * Replaces everything the account holds, but for what is to be kept, in the call's one transaction. The clock goes on
+ * as it was set; keys are no part of what a data set replaces.
+ */
 export const resetSandbox: AdminHandlers['reset'] = async call => {
   const { sql, account, now, input } = call;
   const clock = await readClock(sql, account);
+  const { data = 'demo', seed, keep = [] } = input;
+  if (data !== 'load' && (input.cards ?? input.transactions) !== undefined) {
+    throw new Refused('invalid_request', 'cards and transactions: for the data set load alone');
+  }
+  const bins = keep.includes('bins') ? await allBins(sql, account) : undefined;
   await emptyAccount(sql, account);
-  await clearSystemTables(sql, account, input.seed);
+  await clearSystemTables(sql, account, { seed, keepFaults: keep.includes('faults') });
   if (clock.mode !== 'real') await setClock(sql, account, clock);
   // The seed may be another one now.
   const chance = chanceOf({ sql, account });
-  await loadDataSet(sql, { name: input.data ?? 'demo', account, now, chance });
+  const size = { cards: input.cards ?? LOAD_SIZE.cards, transactions: input.transactions ?? LOAD_SIZE.transactions };
+  await loadDataSet(sql, { name: data, account, now, chance, size, bins });
   return stateOf(call);
 };
 

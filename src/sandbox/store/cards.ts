@@ -74,6 +74,20 @@ export const insertCard = (sql: Sql, account: string, card: NewCard) =>
 export const keepDocument = (sql: Sql, account: string, card: { id: string; document: string }) =>
   sql.run('update cards set document = ? where account_id = ? and id = ?', card.document, account, card.id);
 
+/** Writes what a data set added up for a card; one that ended loses its security code. */
+export const keepSums = (sql: Sql, account: string, card: CardRow & { readonly document: string }) =>
+  sql.run(
+    `update cards set status = ?, balance = ?, hold = ?, document = ?,
+      cvv = case when ? = 'terminated' then null else cvv end where account_id = ? and id = ?`,
+    card.status,
+    card.balance,
+    card.hold,
+    card.document,
+    card.status,
+    account,
+    card.id,
+  );
+
 export const setCardStatus = (
   sql: Sql,
   account: string,

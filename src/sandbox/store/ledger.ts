@@ -56,3 +56,14 @@ export const insertPostings = (sql: Sql, account: string, rows: readonly Posting
     `insert into postings (account_id, entry_id, ledger, amount) values ${rows.map(() => '(?, ?, ?, ?)').join(', ')}`,
     ...rows.flatMap((row): SqlValue[] => [account, row.entry_id, row.ledger, row.amount]),
   );
+
+/** Writes the wallet's cached sums as a data set added them up, and the number of its last entry. */
+export const keepWalletSums = (sql: Sql, account: string, sums: WalletMove & { readonly entries: number }) =>
+  sql.run(
+    'update wallets set balance = ?, deposited = ?, spent = ?, entries = ? where account_id = ?',
+    sums.wallet,
+    sums.deposited,
+    sums.spent,
+    sums.entries,
+    account,
+  );

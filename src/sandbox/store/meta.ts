@@ -62,12 +62,23 @@ export async function migrate(sql: Sql): Promise<void> {
   }
 }
 
+/** Counters of fault rules: they go on where rules are kept, so that no rule gets the name of another. */
+const FAULT_COUNTERS = "('flt', 'fault position')";
+
 /**
  * Empties the sandbox's own tables for an account (not those of the domain) and sets the seed, for a reset. Ids
- * and numbers start over with it; rate counters stay.
+ * and numbers start over with it; rate counters stay, and fault rules where that is asked for.
  */
-export async function clearSystemTables(sql: Sql, account: string, seed?: number): Promise<void> {
-  for (const table of CLEARED_TABLES) await sql.run(`delete from ${table} where account_id = ?`, account);
+export async function clearSystemTables(
+  sql: Sql,
+  account: string,
+  { seed, keepFaults = false }: { readonly seed?: number | undefined; readonly keepFaults?: boolean } = {},
+): Promise<void> {
+  for (const table of CLEARED_TABLES) {
+    if (keepFaults && table === 'faults') continue;
+    const but = keepFaults && table === 'counters' ? ` and name not in ${FAULT_COUNTERS}` : '';
+    await sql.run(`delete from ${table} where account_id = ?${but}`, account);
+  }
   if (seed !== undefined) await sql.run('update meta set seed = ? where one = 1', seed);
 }
 

@@ -155,6 +155,12 @@ const POSTINGS = `create table postings (
   foreign key (account_id, entry_id) references entries (account_id, id)
 ) strict`;
 
+/** Apart from the others: they are made anew once a data set has written its records. */
+export const TRANSACTION_INDEXES: readonly string[] = [
+  'create index transactions_by_age on transactions (account_id, created_at, id)',
+  'create index transactions_by_card on transactions (account_id, card_id, created_at, id)',
+];
+
 /** In the order in which they can be made. */
 export const TABLES: readonly string[] = [
   WALLETS,
@@ -167,8 +173,7 @@ export const TABLES: readonly string[] = [
   ENTRIES,
   POSTINGS,
   'create index cards_by_age on cards (account_id, created_at, id)',
-  'create index transactions_by_age on transactions (account_id, created_at, id)',
-  'create index transactions_by_card on transactions (account_id, card_id, created_at, id)',
+  ...TRANSACTION_INDEXES,
   'create index challenges_by_status on challenges (account_id, status, created_at)',
   'create index deposits_by_status on deposits (account_id, status)',
 ];

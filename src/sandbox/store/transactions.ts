@@ -36,26 +36,33 @@ export const authorizationById = (sql: Sql, account: string, id: string) =>
     id,
   );
 
+/** Columns of a whole row, and its values in their order, for whoever inserts many. */
+export const TRANSACTION_COLUMNS: readonly string[] = ['account_id', ...COLUMNS.split(',').map(name => name.trim())];
+
+export const transactionValues = (account: string, row: TransactionRow): readonly SqlValue[] => [
+  account,
+  row.id,
+  row.card_id,
+  row.type,
+  row.status,
+  row.amount,
+  row.merchant,
+  row.mcc,
+  row.merchant_country,
+  row.authorization_id,
+  row.decline_reason,
+  row.created_at,
+  row.held,
+  row.settled,
+  row.excess,
+  row.released,
+  row.refunded,
+];
+
 export const insertTransaction = (sql: Sql, account: string, row: TransactionRow) =>
   sql.run(
     `insert into transactions (account_id, ${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    account,
-    row.id,
-    row.card_id,
-    row.type,
-    row.status,
-    row.amount,
-    row.merchant,
-    row.mcc,
-    row.merchant_country,
-    row.authorization_id,
-    row.decline_reason,
-    row.created_at,
-    row.held,
-    row.settled,
-    row.excess,
-    row.released,
-    row.refunded,
+    ...transactionValues(account, row),
   );
 
 /** Writes status and sums of an authorization, and what was authorized: an increment raises it (I7). */

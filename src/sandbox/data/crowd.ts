@@ -1,0 +1,249 @@
+/**
+ * The data set `load`: many cards and many records, for load tests. It goes by the rules that serve requests, but
+ * adds up in memory and writes in bulk. A record for each card in turn: what is bought in one round settles, or is
+ * reversed, in the next, and some of it is refunded in the one after. Then the ledger check must find nothing.
+ */
+import { type Cents, cents } from '../../money.ts';
+import { AUTHORIZATION_EXPIRY } from '../authorizations.ts';
+import { manyIds } from '../chance.ts';
+import { authorizationDue } from '../rules/categories.ts';
+import { monthOf } from '../rules/dates.ts';
+import { declineReason } from '../rules/declines.ts';
+import { splitSettlement } from '../rules/money.ts';
+import { BulkInsert, inBulk } from '../store/bulk.ts';
+import { TRANSACTION_INDEXES } from '../store/schema.ts';
+import { TRANSACTION_COLUMNS, type TransactionRow, transactionValues } from '../store/transactions.ts';
+import { CrowdBooks } from './crowd-books.ts';
+import { type CrowdCard, issueCrowd, keepCrowd } from './crowd-cards.ts';
+import { confirmLargeDeposit } from './crowd-deposits.ts';
+import type { Teller } from './demo.ts';
+import { Draws } from './draws.ts';
+
+export interface CrowdSize {
+  readonly cards: number;
+  readonly transactions: number;
+}
+
+export interface CrowdTeller extends Omit<Teller, 'bins'> {
+  readonly seed: number;
+}
+
+const DAY = 86_400_000;
+/** A round takes at most so long: what is bought in the last one has not expired when the data set is done. */
+const LONGEST_ROUND = 6 * DAY;
+const WHOLE_SPAN = 90 * DAY;
+
+const SHOPS = [
+  { merchant: 'SEARCH ADS 4411', mcc: '7311', merchant_country: 'US' },
+  { merchant: 'VIDEO ADS IE', mcc: '7311', merchant_country: 'IE' },
+  { merchant: 'CLOUDHOST GMBH', mcc: '7372', merchant_country: 'DE' },
+  { merchant: 'COFFEE SHOP', mcc: '5814', merchant_country: 'US' },
+  { merchant: 'PAPER & PENS', mcc: '5943', merchant_country: 'US' },
+  { merchant: 'MAILTOOL', mcc: '5817', merchant_country: 'GB' },
+  { merchant: 'GADGET STORE', mcc: '5732', merchant_country: 'US' },
+] as const;
+
+const NOTHING = 0 as Cents;
+const NO_SUMS = { held: NOTHING, settled: NOTHING, excess: NOTHING, released: NOTHING, refunded: NOTHING };
+
+/** Below it a card is funded before it buys. */
+const LOW = 60_00;
+const TOP_UP = 150_00;
+
+/** What is still to come of a card's last purchase. */
+interface Open {
+  readonly row: TransactionRow;
+  readonly ending: 'settled' | 'reversed';
+  readonly settled: Cents;
+  readonly refund: Cents;
+}
+
+/** Makes the cards and the records, in the open transaction. */
+export async function tellCrowd(teller: CrowdTeller, size: CrowdSize): Promise<void> {
+  const { sql, account, now } = teller;
+  const rounds = Math.max(1, Math.ceil(size.transactions / size.cards));
+  const span = Math.min(WHOLE_SPAN, rounds * LONGEST_ROUND);
+  const draws = new Draws(teller.seed);
+  const cards = await issueCrowd(teller, { count: size.cards, at: now - span - DAY, draws });
+  const books = new CrowdBooks(
+    sql,
+    account,
+    cards.map(({ id }) => id),
+  );
+  const crowd = new Crowd({ teller, cards, books, draws, size, ids: await manyIds(teller, 'txn', size.transactions) });
+  await crowd.fund(now - span - DAY);
+  await inBulk(sql, TRANSACTION_INDEXES, async () => {
+    for (let nth = 0; nth < size.transactions; nth += 1) {
+      await crowd.record(nth, now - span + Math.floor((span * nth) / size.transactions));
+    }
+    await keepCrowd(teller, { cards, books, at: now });
+    await crowd.close();
+  });
+}
+
+interface CrowdParts {
+  readonly teller: CrowdTeller;
+  readonly cards: readonly CrowdCard[];
+  readonly books: CrowdBooks;
+  readonly draws: Draws;
+  readonly size: CrowdSize;
+  readonly ids: (nth: number) => string;
+}
+
+class Crowd {
+  readonly #parts: CrowdParts;
+  readonly #rows: BulkInsert;
+  readonly #timers: BulkInsert;
+  readonly #open: (Open | undefined)[];
+  readonly #owed: (Open | undefined)[];
+  /** Held and settled this month, cents, by card. */
+  readonly #used: Float64Array;
+  #month = Number.NaN;
+
+  constructor(parts: CrowdParts) {
+    this.#parts = parts;
+    const { sql } = parts.teller;
+    this.#rows = new BulkInsert(sql, 'transactions', TRANSACTION_COLUMNS);
+    this.#timers = new BulkInsert(sql, 'timers', ['account_id', 'kind', 'ref', 'due_at']);
+    this.#open = new Array(parts.cards.length).fill(undefined);
+    this.#owed = new Array(parts.cards.length).fill(undefined);
+    this.#used = new Float64Array(parts.cards.length);
+  }
+
+  /** Puts the first money on every card. */
+  async fund(at: number): Promise<void> {
+    const { cards, books } = this.#parts;
+    for (const [card, { id, first }] of cards.entries()) {
+      if (books.wallet < first) await confirmLargeDeposit(this.#parts.teller, books, at);
+      books.post({ kind: 'create', ref: id, at, card, moves: { wallet: -first, card: first } });
+      if (books.isFull) await books.flush();
+    }
+  }
+
+  /** The `nth` record: cards take turns. */
+  async record(nth: number, at: number): Promise<void> {
+    const { teller, books } = this.#parts;
+    // A deposit whenever the wallet could not pay.
+    if (books.wallet < TOP_UP) await confirmLargeDeposit(teller, books, at);
+    this.#rows.add(transactionValues(teller.account, this.#happen(nth, at)));
+    if (books.isFull) await books.flush();
+    if (this.#rows.isFull) await this.#rows.flush();
+  }
+
+  #happen(nth: number, at: number): TransactionRow {
+    const { size } = this.#parts;
+    const card = nth % size.cards;
+    const { from } = monthOf(at);
+    if (from !== this.#month) this.#used.fill(0);
+    this.#month = from;
+    const open = this.#open[card];
+    this.#open[card] = undefined;
+    if (open?.ending === 'settled') return this.#settle(card, nth, at, open);
+    if (open !== undefined) return this.#reverse(card, nth, at, open);
+    const owed = this.#owed[card];
+    this.#owed[card] = undefined;
+    if (owed !== undefined) return this.#refund(card, nth, at, owed);
+    return this.#buy(card, nth, at);
+  }
+
+  async close(): Promise<void> {
+    await this.#rows.flush();
+    await this.#timers.flush();
+    await this.#parts.books.close();
+  }
+
+  #buy(card: number, nth: number, at: number): TransactionRow {
+    const { draws, books, cards, size } = this.#parts;
+    const { bin, spending_limit, expires_at, id } = cards[card] as CrowdCard;
+    if (books.balanceOf(card) < LOW) {
+      books.post({ kind: 'fund', ref: id, at, card, moves: { wallet: -TOP_UP, card: TOP_UP } });
+    }
+    const amount = cents(100 + draws.below(3_900));
+    const shop = SHOPS[draws.below(SHOPS.length)] ?? SHOPS[0];
+    const fate = draws.below(100);
+    const reason = declineReason(
+      { amount, mcc: shop.mcc, ...(fate < 4 && { mismatch: fate < 2 ? 'cvv' : 'expiry' }) },
+      {
+        now: at,
+        card: { status: 'active', balance: books.balanceOf(card), spending_limit, expires_at },
+        categories: [],
+        maxTransaction: bin.max_transaction,
+        usedThisMonth: cents(this.#used[card] ?? 0),
+      },
+    );
+    const base = { ...this.#blank(nth, card, at), ...shop, amount };
+    if (reason !== undefined) {
+      return { ...base, type: 'decline', status: 'declined', decline_reason: reason };
+    }
+    books.post({ kind: 'authorize', ref: base.id, at, card, moves: { card: -amount, hold: amount } });
+    const pending = { ...base, type: 'authorization', status: 'pending' } as const;
+    const goesOn = nth + size.cards < size.transactions;
+    if (!goesOn) return this.#leavePending(card, { ...pending, held: amount });
+    if (fate < 8) {
+      this.#open[card] = { row: pending, ending: 'reversed', settled: NOTHING, refund: NOTHING };
+      return { ...pending, status: 'reversed', released: amount };
+    }
+    const settled = fate < 20 ? cents(Math.max(1, amount - draws.below(90))) : amount;
+    const isRefunded = fate > 91 && nth + 2 * size.cards < size.transactions;
+    const refunded = isRefunded ? cents(1 + draws.below(settled)) : NOTHING;
+    this.#used[card] = (this.#used[card] ?? 0) + settled;
+    this.#open[card] = { row: pending, ending: 'settled', settled, refund: refunded };
+    return { ...pending, status: 'settled', settled, released: cents(amount - settled), refunded };
+  }
+
+  #leavePending(card: number, row: TransactionRow): TransactionRow {
+    const { account } = this.#parts.teller;
+    this.#used[card] = (this.#used[card] ?? 0) + row.held;
+    this.#timers.add([account, AUTHORIZATION_EXPIRY, row.id, authorizationDue(row.created_at, row.mcc)]);
+    return row;
+  }
+
+  #settle(card: number, nth: number, at: number, open: Open): TransactionRow {
+    const { books } = this.#parts;
+    const { row, settled, refund } = open;
+    const { fromHold, rest } = splitSettlement(settled, row.amount, true);
+    const record = this.#recordOf(open, { nth, card, at, type: 'settlement', amount: settled });
+    books.post({ kind: 'settle', ref: record.id, at, card, moves: { hold: -fromHold, network: fromHold } });
+    if (rest > 0) books.post({ kind: 'release', ref: row.id, at, card, moves: { hold: -rest, card: rest } });
+    if (refund > 0) this.#owed[card] = open;
+    return record;
+  }
+
+  /** A reversal leaves no record; the merchant tries once more with the wrong code. */
+  #reverse(card: number, nth: number, at: number, { row }: Open): TransactionRow {
+    const { amount, merchant, mcc, merchant_country } = row;
+    const moves = { hold: -amount, card: amount };
+    this.#parts.books.post({ kind: 'release', ref: row.id, at, card, moves });
+    const shop = { amount, merchant, mcc, merchant_country };
+    const decline = { type: 'decline', status: 'declined', decline_reason: 'invalid_cvv' } as const;
+    return { ...this.#blank(nth, card, at), ...shop, ...decline };
+  }
+
+  #refund(card: number, nth: number, at: number, open: Open): TransactionRow {
+    const { refund } = open;
+    const record = this.#recordOf(open, { nth, card, at, type: 'refund', amount: refund });
+    this.#parts.books.post({
+      kind: 'refund',
+      ref: record.id,
+      at,
+      card,
+      moves: { network: -refund, card: refund },
+    });
+    return record;
+  }
+
+  #recordOf(
+    { row: { merchant, mcc, merchant_country, id } }: Open,
+    about: { nth: number; card: number; at: number; type: 'settlement' | 'refund'; amount: Cents },
+  ): TransactionRow {
+    const { nth, card, at, type, amount } = about;
+    const shop = { merchant, mcc, merchant_country };
+    return { ...this.#blank(nth, card, at), ...shop, type, status: 'completed', amount, authorization_id: id };
+  }
+
+  #blank(nth: number, card: number, at: number) {
+    const { cards, ids } = this.#parts;
+    const none = { authorization_id: null, decline_reason: null, ...NO_SUMS };
+    return { id: ids(nth), card_id: cards[card]?.id ?? '', created_at: at, ...none };
+  }
+}

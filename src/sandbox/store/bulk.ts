@@ -1,0 +1,77 @@
+/** Many rows at once: statements of a hundred rows each, for data sets and restored snapshots. */
+import type { Sql, SqlValue } from './sql.ts';
+
+/** At most so many values in one statement; engines take more, but nothing is won by it. */
+const MOST_VALUES = 1_000;
+
+const BREATH_EVERY = 64;
+
+/** Collects rows of one table and inserts them in full statements. */
+export class BulkInsert {
+  readonly #sql: Sql;
+  readonly #table: string;
+  readonly #columns: readonly string[];
+  readonly #batch: number;
+  #values: SqlValue[] = [];
+  #statements = 0;
+
+  /** Names come from the code, never from outside. */
+  constructor(sql: Sql, table: string, columns: readonly string[]) {
+    this.#sql = sql;
+    this.#table = table;
+    this.#columns = columns;
+    this.#batch = Math.max(1, Math.floor(MOST_VALUES / columns.length));
+  }
+
+  /** Nothing is written yet; see `isFull`. A promise for each of millions of rows would cost more than the rows. */
+  add(row: readonly SqlValue[]): void {
+    this.#values.push(...row);
+  }
+
+  /** There is a statement's worth of rows. */
+  get isFull(): boolean {
+    return this.#values.length >= this.#batch * this.#columns.length;
+  }
+
+  /** Writes everything that was added. */
+  async flush(): Promise<void> {
+    const values = this.#values;
+    this.#values = [];
+    const whole = this.#batch * this.#columns.length;
+    for (let at = 0; at < values.length; at += whole) {
+      const part = values.length <= whole ? values : values.slice(at, at + whole);
+      await this.#sql.run(this.#statement(part.length / this.#columns.length), ...part);
+      this.#statements += 1;
+      // Statements never let go of the event loop by themselves: signals and deadlines would wait for the last row.
+      if (this.#statements % BREATH_EVERY === 0) await new Promise(resolve => setImmediate(resolve));
+    }
+  }
+
+  #statement(rows: number): string {
+    const row = `(${this.#columns.map(() => '?').join(', ')})`;
+    return `insert into ${this.#table} (${this.#columns.join(', ')}) values ${new Array(rows).fill(row).join(', ')}`;
+  }
+}
+
+const KIB_FOR_BULK = 131_072;
+const KIB_ELSE = 2_000;
+
+/**
+ * Runs work that writes millions of rows: with room for the pages they touch, and without the indexes, which are made
+ * once it is done. Both belong to the open transaction.
+ */
+export async function inBulk(sql: Sql, indexes: readonly string[], work: () => Promise<void>): Promise<void> {
+  await sql.get(`pragma cache_size = -${KIB_FOR_BULK}`);
+  try {
+    for (const index of indexes) await sql.run(`drop index ${nameOf(index)}`);
+    await work();
+    for (const index of indexes) await sql.run(index);
+  } finally {
+    await sql.get(`pragma cache_size = -${KIB_ELSE}`);
+  }
+}
+
+/** Of `create index <name> on …`. */
+function nameOf(index: string): string {
+  return index.split(' ')[2] ?? '';
+}
