@@ -30,7 +30,8 @@ export function openContext(opening: Opening): OpenContext {
   const { host, globals } = opening;
   const { stdin, stdout, stderr } = host.streams;
   const canAsk = !globals.noInput && stdin.isTerminal && stderr.isTerminal;
-  const progress = createProgress({ mode: progressMode(opening), stderr, clock: host.clock });
+  const rowsOnScreen = stdout.isTerminal && !['table', 'wide', 'json', 'yaml'].includes(globals.format);
+  const progress = createProgress({ mode: progressMode(opening), stderr, clock: host.clock, rowsOnScreen });
   const notice = (text: string) => {
     if (!globals.quiet) progress.line(text);
   };

@@ -2,6 +2,7 @@
 
 import { flag, integer } from '../contract/field.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
+import type { Progress } from '../terminal/progress.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { OURS, option } from './flag.ts';
 
@@ -17,6 +18,26 @@ export interface ListWish {
   readonly limit?: number | undefined;
   /** Filters of ours, run over all pages, never over one. */
   readonly keep?: readonly ((row: Row) => boolean)[];
+  /** Told of each page where there is more than one to read. */
+  readonly progress?: Progress;
+}
+
+/** The pages as they come, with a word on standard error where they take long. */
+export async function* watchedPages<Page extends ListPage<object>>(
+  pages: AsyncIterable<Page>,
+  { noun, progress, limit = Number.POSITIVE_INFINITY }: Pick<ListWish, 'noun' | 'progress' | 'limit'>,
+): AsyncGenerator<Page> {
+  let rows = 0;
+  try {
+    for await (const page of pages) {
+      rows += page.data.length;
+      const { total } = page.page;
+      progress?.reading({ noun, rows, total: total === undefined ? undefined : Math.min(total, limit) });
+      yield page;
+    }
+  } finally {
+    progress?.clear();
+  }
 }
 
 /** A paged list. Without `--all`, `--limit` or a filter it is one page. */
@@ -29,7 +50,7 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
   let kept = 0;
 
   async function* batches(): AsyncGenerator<readonly Row[]> {
-    for await (const { data, page } of pages) {
+    for await (const { data, page } of everything ? watchedPages(pages, wish) : pages) {
       last = page;
       read++;
       const rows = (data as readonly Row[]).filter(row => keep.every(test => test(row))).slice(0, limit - kept);

@@ -1,4 +1,4 @@
-/** How far a run of rows is, on standard error: one redrawn line, lines for a log, or sentences. */
+/** How far a run of rows or a long list is, on standard error: one redrawn line, lines for a log, or sentences. */
 import type { Clock, OutputStream } from '../host.ts';
 import { printable } from './printable.ts';
 
@@ -9,12 +9,23 @@ export interface Standing {
   readonly unknown: number;
 }
 
+/** A list that is read page by page. */
+export interface ReadSoFar {
+  /** One of its rows, in the singular. */
+  readonly noun: string;
+  readonly rows: number;
+  /** Rows there will be, when the service says so. */
+  readonly total: number | undefined;
+}
+
 /** `redraw` in place, for a terminal; `log`: a line every 10 % or 10 s; `spoken`: a sentence every 10 %. */
 export type ProgressMode = 'redraw' | 'log' | 'spoken' | 'none';
 
 export interface Progress {
   /** Says where the run stands now, when it is time to. */
   update(standing: Standing): void;
+  /** The same for a list; says nothing before a second has gone by, ten in a log. */
+  reading(soFar: ReadSoFar): void;
   /** Writes a line of its own; the redrawn one comes back with the next update. */
   line(text: string): void;
   /** Takes the redrawn line away, for somebody else's output. */
@@ -27,19 +38,33 @@ export interface ProgressSettings {
   readonly mode: ProgressMode;
   readonly stderr: OutputStream;
   readonly clock: Clock;
+  /** Rows go to the same screen as they come; a line that says how many would stand between them. */
+  readonly rowsOnScreen?: boolean;
+}
+
+/** What is written in each mode. */
+interface Report {
+  readonly finished: number;
+  readonly total: number | undefined;
+  drawn(rate: number | undefined): string;
+  logged(elapsedMs: number): string;
+  spoken(): string;
 }
 
 const REDRAW_MS = 100;
 const LOG_MS = 10_000;
 /** Short runs need no lines in a log. */
 const LOG_PAUSE_MS = 1_000;
+/** A list that is there sooner needs no line. */
+const LONG_READ_MS = 1_000;
 /** The rate is that of the last while, for the service may have asked to slow down. */
 const RATE_MS = 10_000;
 /** Erases the line and goes to its beginning. */
 const ERASE = '\r\x1b[2K';
 
-export function createProgress({ mode, stderr, clock }: ProgressSettings): Progress {
+export function createProgress({ mode, stderr, clock, rowsOnScreen = false }: ProgressSettings): Progress {
   const begun = clock.monotonic();
+  let readingSince: number | undefined;
   const samples: Sample[] = [{ at: begun, finished: 0 }];
   let [drawnAt, drawn] = [Number.NEGATIVE_INFINITY, false];
   let [loggedAt, tenths] = [begun, 0];
@@ -57,30 +82,37 @@ export function createProgress({ mode, stderr, clock }: ProgressSettings): Progr
     drawn = false;
   }
 
-  function redraw(standing: Standing, now: number): void {
-    const finished = finishedOf(standing);
-    if (now - drawnAt < REDRAW_MS && finished < standing.total) return;
+  function redraw(report: Report, now: number): void {
+    const { finished, total } = report;
+    if (now - drawnAt < REDRAW_MS && finished !== total) return;
     const rate = rateOf(samples, { at: now, finished });
     const width = (stderr.columns ?? 80) - 1;
-    write(`${ERASE}${lineOf(standing, rate).slice(0, width)}`);
+    write(`${ERASE}${report.drawn(rate).slice(0, width)}`);
     [drawnAt, drawn] = [now, true];
   }
 
-  function log(standing: Standing, now: number): void {
-    const finished = finishedOf(standing);
-    const tenth = Math.floor((finished * 10) / standing.total);
+  function log({ finished, total, logged, spoken }: Report, now: number): void {
+    const tenth = total === undefined || total === 0 ? 0 : Math.floor((finished * 10) / total);
     const since = now - loggedAt;
     const due = tenth > tenths ? since >= LOG_PAUSE_MS : mode === 'log' && since >= LOG_MS;
     if (!due) return;
     [loggedAt, tenths] = [now, tenth];
-    write(`${mode === 'spoken' ? sentenceOf(standing) : logLineOf(standing, now - begun)}\n`);
+    write(`${mode === 'spoken' ? spoken() : logged(now - begun)}\n`);
+  }
+
+  function show(report: Report, now: number): void {
+    if (mode === 'redraw') redraw(report, now);
+    else if (mode !== 'none') log(report, now);
   }
 
   return {
-    update(standing) {
+    update: standing => show(runReport(standing), clock.monotonic()),
+    reading(soFar) {
       const now = clock.monotonic();
-      if (mode === 'redraw') redraw(standing, now);
-      else if (mode !== 'none') log(standing, now);
+      readingSince ??= now;
+      // A script that lists for a few seconds expects nothing on standard error.
+      const long = mode === 'log' ? LOG_MS : LONG_READ_MS;
+      if (!rowsOnScreen && now - readingSince >= long) show(readReport(soFar), now);
     },
     line(text) {
       clear();
@@ -96,10 +128,6 @@ interface Sample {
   readonly finished: number;
 }
 
-function finishedOf({ done, failed, unknown }: Standing): number {
-  return done + failed + unknown;
-}
-
 /** Rows a second over the last while; undefined as long as that says nothing. */
 function rateOf(samples: Sample[], now: Sample): number | undefined {
   samples.push(now);
@@ -110,31 +138,48 @@ function rateOf(samples: Sample[], now: Sample): number | undefined {
   return elapsed >= 1000 && rate > 0 ? rate : undefined;
 }
 
-function lineOf(standing: Standing, rate: number | undefined): string {
-  const { total, done, failed, unknown } = standing;
-  const finished = finishedOf(standing);
-  const parts = [
-    `${finished}/${total}`,
-    `${Math.floor((finished * 100) / total)}%`,
-    `ok ${done}`,
-    `failed ${failed}`,
-    `unknown ${unknown}`,
-    ...(rate === undefined
-      ? []
-      : [`${rate < 100 ? rate.toFixed(1) : rate.toFixed(0)}/s`, `${left((total - finished) / rate)} left`]),
-  ];
-  return parts.join('  ');
+function runReport({ total, done, failed, unknown }: Standing): Report {
+  const finished = done + failed + unknown;
+  return {
+    finished,
+    total,
+    drawn: rate =>
+      [
+        `${finished}/${total}`,
+        `${Math.floor((finished * 100) / total)}%`,
+        `ok ${done}`,
+        `failed ${failed}`,
+        `unknown ${unknown}`,
+        ...speedWords(rate, total - finished),
+      ].join('  '),
+    logged: elapsedMs =>
+      `${finished}/${total} ok=${done} failed=${failed} unknown=${unknown} elapsed=${Math.round(elapsedMs / 1000)}s`,
+    spoken: () => `${finished} of ${total}: ${done} done, ${failed} failed, ${unknown} unknown`,
+  };
 }
 
-function logLineOf(standing: Standing, elapsedMs: number): string {
-  const { total, done, failed, unknown } = standing;
-  const elapsed = Math.round(elapsedMs / 1000);
-  return `${finishedOf(standing)}/${total} ok=${done} failed=${failed} unknown=${unknown} elapsed=${elapsed}s`;
+function readReport({ noun, rows, total }: ReadSoFar): Report {
+  const known = total !== undefined && total >= rows && total > 0 ? total : undefined;
+  const many = `${noun}s`;
+  return {
+    finished: rows,
+    total: known,
+    drawn: rate =>
+      known === undefined
+        ? [`${rows} ${many}`, ...speedWords(rate, undefined)].join('  ')
+        : [`${rows}/${known} ${many}`, `${Math.floor((rows * 100) / known)}%`, ...speedWords(rate, known - rows)].join(
+            '  ',
+          ),
+    logged: elapsedMs =>
+      `${rows}${known === undefined ? '' : `/${known}`} ${many} elapsed=${Math.round(elapsedMs / 1000)}s`,
+    spoken: () => `${rows}${known === undefined ? '' : ` of ${known}`} ${many}`,
+  };
 }
 
-function sentenceOf(standing: Standing): string {
-  const { total, done, failed, unknown } = standing;
-  return `${finishedOf(standing)} of ${total}: ${done} done, ${failed} failed, ${unknown} unknown`;
+function speedWords(rate: number | undefined, missing: number | undefined): string[] {
+  if (rate === undefined) return [];
+  const speed = `${rate < 100 ? rate.toFixed(1) : rate.toFixed(0)}/s`;
+  return missing === undefined ? [speed] : [speed, `${left(missing / rate)} left`];
 }
 
 function left(seconds: number): string {

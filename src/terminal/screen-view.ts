@@ -1,12 +1,14 @@
 /** What a person sees on a terminal: tables, pairs, records, and the hints beside them on stderr. */
+import { BAR_COLUMN, bars } from './bars.ts';
 import { humanCell } from './cells.ts';
 import { colourLevel, painter } from './colour.ts';
 import { collectRows, type Job } from './job.ts';
+import type { Sheet } from './layout.ts';
 import { fitSheet } from './layout.ts';
 import { printable } from './printable.ts';
 import { pairLines, pairsOf, recordLines, recordsLines, spokenPairLines } from './records.ts';
 import { columnsFor, columnsNamed, rowsOf, valueAt } from './rows.ts';
-import { ellipsisFor, NARROWEST_TABLE, screenWidth } from './screen.ts';
+import { ellipsisFor, NARROWEST_TABLE, screenWidth, showsUnicode } from './screen.ts';
 import { drawTable, type Pen } from './table.ts';
 import type { Block, Column, Row } from './view.ts';
 import { createMeasure } from './width.ts';
@@ -118,19 +120,35 @@ async function rowLines(rows: readonly Row[], all: readonly Column[], screen: Sc
   const options = { now: settings.now, absoluteTimes: settings.format === 'wide' };
   const cells = () => rows.map(row => columns.map(column => humanCell(column, valueAt(row, column.field), options)));
   const tabular = !settings.accessible && screen.columns >= NARROWEST_TABLE;
-  const sheet = tabular ? fitSheet({ columns, rows: cells() }, screen.columns, screen.measure) : undefined;
+  const drawn = () => withBars({ columns, rows: cells() }, rows, screen);
+  const sheet = tabular ? fitSheet(drawn(), screen.columns, screen.measure) : undefined;
   if (sheet === undefined) {
     const style = { ...options, noun: presentation.noun, spoken: settings.accessible };
     return { lines: recordsLines(rows, columns, style) };
   }
   const lines = await drawTable(sheet, screen);
+  const dropped = sheet.dropped.filter(title => title !== BAR_COLUMN.title);
   if (settings.format === 'wide') {
-    return sheet.dropped.length === 0
-      ? { lines }
-      : { lines, hidden: `Not shown, too narrow: ${sheet.dropped.join(', ')}` };
+    return dropped.length === 0 ? { lines } : { lines, hidden: `Not shown, too narrow: ${dropped.join(', ')}` };
   }
-  const more = settings.columns === undefined && settings.fields === undefined && sheet.columns.length < all.length;
+  const shown = sheet.columns.filter(({ column }) => column !== BAR_COLUMN).length;
+  const more = settings.columns === undefined && settings.fields === undefined && shown < all.length;
   return more ? { lines, hidden: 'More columns: -o wide' } : { lines };
+}
+
+/** The sheet with a bar a row, beside its number; only as long as that number is shown itself. */
+function withBars(sheet: Sheet, rows: readonly Row[], { job }: Screen): Sheet {
+  const field = job.presentation.bars;
+  const at = sheet.columns.findIndex(column => column.field === field) + 1;
+  if (field === undefined || at === 0) return sheet;
+  const drawn = bars(
+    rows.map(row => valueAt(row, field)),
+    { unicode: showsUnicode(job.env) },
+  );
+  return {
+    columns: sheet.columns.toSpliced(at, 0, BAR_COLUMN),
+    rows: sheet.rows.map((row, index) => row.toSpliced(at, 0, drawn[index] ?? '')),
+  };
 }
 
 async function writeLines({ streams }: Job, lines: readonly string[]): Promise<void> {

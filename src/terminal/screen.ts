@@ -13,9 +13,13 @@ export function screenWidth(env: Environment, stream: OutputStream): number {
   return stream.columns !== undefined && stream.columns > 0 ? stream.columns : DEFAULT_COLUMNS;
 }
 
-/** `…`, or `...` where the locale is set and is not UTF-8, and on the bare Linux console. */
-export function ellipsisFor(env: Environment): string {
+/** False where the locale is set and is not UTF-8, and on the bare Linux console. */
+export function showsUnicode(env: Environment): boolean {
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
-  const ascii = env['TERM'] === 'linux' || (locale !== '' && !/utf-?8/i.test(locale));
-  return ascii ? '...' : '…';
+  return env['TERM'] !== 'linux' && (locale === '' || /utf-?8/i.test(locale));
+}
+
+/** `…`, or `...` where that cannot be shown. */
+export function ellipsisFor(env: Environment): string {
+  return showsUnicode(env) ? '…' : '...';
 }

@@ -88,6 +88,8 @@ export interface Presentation {
   readonly quiet?: readonly string[];
   /** What a person sees for a single result; without it, pairs made from the columns. */
   readonly blocks?: readonly Block[];
+  /** A money field whose share of the largest is drawn beside each row of a table on a screen. */
+  readonly bars?: string;
   /** `Next: …` lines for a person, on stderr. */
   readonly notes?: readonly string[];
 }

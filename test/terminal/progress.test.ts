@@ -3,17 +3,22 @@ import type { Clock } from '../../src/host.ts';
 import { createProgress, type ProgressMode } from '../../src/terminal/progress.ts';
 import { memoryStreams } from '../support/streams.ts';
 
-function progressAt(mode: ProgressMode, columns = 80) {
+function progressAt(mode: ProgressMode, columns = 80, rowsOnScreen = false) {
   let now = 0;
   const streams = memoryStreams({ stderrTerminal: mode === 'redraw', columns });
   const clock: Clock = { now: () => now, monotonic: () => now, sleep: async () => undefined };
-  const progress = createProgress({ mode, stderr: streams.stderr, clock });
+  const progress = createProgress({ mode, stderr: streams.stderr, clock, rowsOnScreen });
   return {
     progress,
     /** At that second so many rows are done. */
     at(seconds: number, done: number, { failed = 0, unknown = 0, total = 500 } = {}) {
       now = seconds * 1000;
       progress.update({ total, done, failed, unknown });
+    },
+    /** At that second so many rows of a list were read. */
+    read(seconds: number, rows: number, total?: number) {
+      now = seconds * 1000;
+      progress.reading({ noun: 'card', rows, total });
     },
     text: () => streams.err,
   };
@@ -102,4 +107,43 @@ it('is silent when asked to be', () => {
   const { at, text } = progressAt('none');
   at(100, 250);
   expect(text()).toBe('');
+});
+
+describe('progress of a long list', () => {
+  it('says rows, rate and time left once a second has gone by', () => {
+    const { read, text } = progressAt('redraw');
+    read(0, 100, 5000);
+    read(0.9, 900, 5000);
+    expect(text()).toBe('');
+    read(2, 2000, 5000);
+    expect(drawn(text()).at(-1)).toBe('2000/5000 cards  40%  1000/s  3 s left');
+  });
+
+  it('says no share of a total nobody told or that is too small', () => {
+    const { read, text } = progressAt('redraw');
+    read(0, 100);
+    read(2, 300);
+    expect(drawn(text()).at(-1)).toBe('300 cards  150/s');
+    read(4, 400, 350);
+    expect(drawn(text()).at(-1)).toBe('400 cards  100/s');
+  });
+
+  it('stays away from rows that go to the same screen', () => {
+    const { read, text } = progressAt('redraw', 80, true);
+    for (let second = 0; second < 60; second += 1) read(second, second * 100, 10_000);
+    expect(text()).toBe('');
+  });
+
+  it('is a line every 10 % or 10 s elsewhere, without a control character', () => {
+    const { read, text } = progressAt('log');
+    for (let second = 0; second <= 30; second += 1) read(second, second * 100);
+    expect(text().trimEnd().split('\n')).toEqual([
+      '1000 cards elapsed=10s',
+      '2000 cards elapsed=20s',
+      '3000 cards elapsed=30s',
+    ]);
+    const spoken = progressAt('spoken');
+    for (let second = 0; second <= 10; second += 1) spoken.read(second, second * 100, 1000);
+    expect(spoken.text().split('\n')[0]).toBe('100 of 1000 cards');
+  });
 });

@@ -41,7 +41,7 @@ export const listCards = command({
       page,
       per_page: perPage ?? (wide ? 100 : undefined),
     });
-    return pagedListing(pages, { noun: 'card', all, limit, keep: tests });
+    return pagedListing(pages, { noun: 'card', all, limit, keep: tests, progress: ctx.progress });
   },
   show: listing => ({ listing, noun: 'card', columns: CARD_COLUMNS }),
 });

@@ -1,4 +1,5 @@
 import { listTransactions } from './list.ts';
+import { summarizeTransactions } from './summary.ts';
 import { tailTransactions } from './tail.ts';
 
-export const TRANSACTION_COMMANDS = [listTransactions, tailTransactions];
+export const TRANSACTION_COMMANDS = [listTransactions, tailTransactions, summarizeTransactions];

@@ -26,7 +26,7 @@ export const listTransactions = command({
   async run(ctx, { card, type, from, to, page, all, limit }) {
     const reader = await ctx.reader();
     const pages = reader.pages('transactions.list', { card_id: card, type, from, to, page });
-    return pagedListing(pages, { noun: 'transaction', all, limit });
+    return pagedListing(pages, { noun: 'transaction', all, limit, progress: ctx.progress });
   },
   show: listing => ({ listing, noun: 'transaction', columns: TRANSACTION_COLUMNS }),
 });

@@ -1,0 +1,71 @@
+import { command } from '../../cli/command.ts';
+import { OURS, option } from '../../cli/flag.ts';
+import { watchedPages } from '../../cli/listing.ts';
+import { choice } from '../../contract/field.ts';
+import { cents, dollars, toCents } from '../../money.ts';
+import type { Column, Listing } from '../../terminal/view.ts';
+import { GROUPINGS, type Grouping, Summary } from './sums.ts';
+
+const by = option(choice(GROUPINGS, { doc: 'What to add up by; day when left out.', basis: OURS }));
+
+/** Adds transactions up, over all pages. */
+export const summarizeTransactions = command({
+  path: 'tx summary',
+  summary: 'Add transactions up by day, merchant, card or type',
+  about: [
+    'Reads every page. Spent is what was settled less what was refunded; pending are authorizations that still hold money. Days are those of your time zone.',
+    'On a terminal a bar stands beside each number; --accessible leaves the bars out, and they are never in a pipe.',
+  ],
+  operation: 'transactions.list',
+  flags: { by, card: 'query.card_id', type: 'query.type', from: 'query.from', to: 'query.to' },
+  examples: [
+    { does: 'What was spent, day by day', run: 'tx summary --from 30d' },
+    { does: 'Where the money goes', run: 'tx summary --by merchant' },
+    { does: 'The sums of each card as data', run: 'tx summary --by card --json' },
+  ],
+  async run(ctx, { by = 'day', card, type, from, to }) {
+    const reader = await ctx.reader();
+    const summary = new Summary(by);
+    const pages = reader.pages('transactions.list', { card_id: card, type, from, to });
+    for await (const { data } of watchedPages(pages, { noun: 'transaction', progress: ctx.progress })) {
+      for (const record of data) summary.add(record);
+    }
+    return { by, listing: listingOf(summary, by) };
+  },
+  show: ({ by, listing }) => ({ listing, noun: 'group', idField: 'group', columns: columnsFor(by), bars: 'spent' }),
+});
+
+function listingOf(summary: Summary, by: Grouping): Listing {
+  const total = summary.total();
+  const groups = summary.groups();
+  async function* batches() {
+    yield groups.map(group => ({ ...group }));
+  }
+  return {
+    batches: batches(),
+    page: () => ({ total: groups.length, by, ...total }),
+    footer(rows) {
+      if (rows === 0) return 'No transactions.';
+      const words = [`${dollars(toCents(total.spent))} spent`, `${count(total.transactions, 'transaction')}`];
+      if (toCents(total.pending) > cents(0)) words.push(`${dollars(toCents(total.pending))} pending`);
+      return `${words.join(', ')}.`;
+    },
+  };
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function columnsFor(by: Grouping): readonly Column[] {
+  const kind = by === 'card' ? 'id' : 'text';
+  return [
+    { field: 'group', title: by.toUpperCase(), kind, priority: 1, ...(by === 'merchant' && { shrink: true as const }) },
+    { field: 'spent', title: 'SPENT', kind: 'money', priority: 1 },
+    { field: 'transactions', title: 'COUNT', kind: 'integer', priority: 2 },
+    { field: 'settled', title: 'SETTLED', kind: 'money', priority: 6, wideOnly: true },
+    { field: 'refunded', title: 'REFUNDED', kind: 'money', priority: 5, wideOnly: true },
+    { field: 'pending', title: 'PENDING', kind: 'money', priority: 4 },
+    { field: 'declined', title: 'DECLINED', kind: 'money', priority: 7, wideOnly: true },
+  ];
+}
