@@ -1,11 +1,13 @@
 /**
  * Measures a bulk run of the built program against a small server in a process of its own: rows a second, beside a
- * bare undici loop that sends the same requests, and the memory at row 1,000 and at the last row: as it is, where V8
- * takes its time to collect, and in a heap with little room, which shows what is held. Results go to standard output; `--json` prints them as data. `--rows N`, `--concurrency N`, `--repeats N`.
+ * bare undici loop that sends the same requests, and beside one that syncs each of its two records a row alone; the
+ * memory at row 1,000 and at the last row: as it is, and in a heap with little room, which shows what is held.
+ * `--delay MS` has the server take that long over each create, and compares with concurrency over latency.
+ * Results go to standard output; `--json` prints them as data. `--rows N`, `--concurrency N`, `--repeats N`.
  */
 import { fork, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -21,11 +23,14 @@ const { values: options } = parseArgs({
     concurrency: { type: 'string', default: '64' },
     repeats: { type: 'string', default: '3' },
     url: { type: 'string' },
+    delay: { type: 'string', default: '0' },
+    synced: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
 const rows = Number(options.rows);
 const concurrency = Number(options.concurrency);
+const delay = Number(options.delay);
 const SMALL_HEAP = ['--max-semi-space-size=4', '--max-old-space-size=80'];
 const ROLES = { bench, serve, bare };
 await ROLES[options.role]();
@@ -51,7 +56,8 @@ async function serve() {
         const card = { id, bin_id, network: 'visa', last4: '4242', status: 'active', balance: amount, label, metadata };
         cards.push(card);
         if (cards.length === 1000 || cards.length === rows - concurrency) process.send({ made: cards.length });
-        reply(response, 201, card);
+        if (delay === 0) reply(response, 201, card);
+        else setTimeout(reply, delay, response, 201, card);
       });
     } else if (url.pathname.endsWith('/bins')) reply(response, 200, { data: [{ id: 'bin_1', network: 'visa' }] });
     else if (url.pathname.endsWith('/wallet')) reply(response, 200, { balance: 10_000_000, currency: 'USD' });
@@ -66,12 +72,21 @@ async function serve() {
   process.on('disconnect', () => process.exit());
 }
 
-/** The same requests with nothing around them. */
+/** The same requests with nothing around them; with `--synced` each has two records, and each record a sync of its own. */
 async function bare() {
   const { Pool } = await import('undici');
   const { origin } = new URL(options.url);
   const pool = new Pool(origin, { connections: concurrency, pipelining: 1 });
   const headers = { authorization: 'Bearer sk_test_bench000000', 'content-type': 'application/json' };
+  const file = options.synced ? await open(join(tmpdir(), `cardwright-bench-${process.pid}`), 'wx') : undefined;
+  let turn = Promise.resolve();
+  const record = text => {
+    turn = turn.then(async () => {
+      await file?.appendFile(`${text}\n`);
+      await file?.datasync();
+    });
+    return turn;
+  };
   let next = 0;
   const worker = async () => {
     for (let row = next++; row < rows; row = next++) {
@@ -81,26 +96,37 @@ async function bare() {
         label: `row ${row}`,
         metadata: { cardwright: `op.${row}` },
       });
+      if (file !== undefined) await record(body);
       const answer = await pool.request({ method: 'POST', path: '/v1/cards', headers, body });
-      JSON.parse(await answer.body.text());
+      const card = JSON.parse(await answer.body.text());
+      if (file !== undefined) await record(JSON.stringify(card));
     }
   };
   const begun = performance.now();
   await Promise.all(Array.from({ length: concurrency }, worker));
   process.send({ seconds: (performance.now() - begun) / 1000 });
   await pool.close();
+  if (file === undefined) return;
+  await file.close();
+  await rm(join(tmpdir(), `cardwright-bench-${process.pid}`));
 }
 
 async function bench() {
   const results = [];
   for (let repeat = 0; repeat < Number(options.repeats); repeat += 1) {
     const loop = await withServer(measureBare);
+    const synced = await withServer(server =>
+      measureBare(server, ['--synced', '--rows', String(Math.min(rows, 2_000))]),
+    );
     const run = await withServer(server => measureRun(server, []));
     const small = await withServer(server => measureRun(server, SMALL_HEAP));
     results.push({
       rows_per_second: run.rows_per_second,
       bare_per_second: loop,
       ratio: run.rows_per_second / loop,
+      sync_each_per_second: synced,
+      over_sync_each: run.rows_per_second / synced,
+      ...(delay > 0 && { of_concurrency_over_latency: run.rows_per_second / ((concurrency * 1000) / delay) }),
       seconds_with_audit: run.seconds_with_audit,
       mib_at_row_1000: run.first,
       mib_at_last_row: run.last,
@@ -120,7 +146,16 @@ async function bench() {
 
 /** @template T @param {(server: { url: string, onMade: (listener: (made: number) => void) => void }) => Promise<T>} work */
 async function withServer(work) {
-  const child = fork(here, ['--role', 'serve', '--rows', String(rows), '--concurrency', String(concurrency)]);
+  const child = fork(here, [
+    '--role',
+    'serve',
+    '--rows',
+    String(rows),
+    '--concurrency',
+    String(concurrency),
+    '--delay',
+    options.delay,
+  ]);
   const { url } = await new Promise(resolve => child.once('message', resolve));
   try {
     return await work({ url, onMade: listener => child.on('message', ({ made }) => listener(made)) });
@@ -129,19 +164,10 @@ async function withServer(work) {
   }
 }
 
-async function measureBare({ url }) {
-  const child = fork(here, [
-    '--role',
-    'bare',
-    '--url',
-    url,
-    '--rows',
-    String(rows),
-    '--concurrency',
-    String(concurrency),
-  ]);
+async function measureBare({ url }, more = ['--rows', String(rows)]) {
+  const child = fork(here, ['--role', 'bare', '--url', url, '--concurrency', String(concurrency), ...more]);
   const { seconds } = await new Promise(resolve => child.once('message', resolve));
-  return rows / seconds;
+  return Number(more.at(-1)) / seconds;
 }
 
 /** From the first create to the end of the program: journal, results and audit are part of it. */

@@ -4,6 +4,7 @@
  */
 import { asCliError, CliError } from '../errors.ts';
 import type { RowOutcome, Run } from '../journal/types.ts';
+import { createSlots, type Slot } from './slots.ts';
 
 /** A row to drive; with an outcome already it is only told in its turn. */
 export interface DriveRow {
@@ -36,7 +37,7 @@ export interface DriveSettings {
 export interface Drive {
   /** Every row once, in order. Leaving it early stops the run and waits for what is under way. */
   readonly outcomes: AsyncIterable<readonly DrivenOutcome[]>;
-  /** Rows under way now. */
+  /** Rows on the wire now. */
   inFlight(): number;
   /** Why rows were left out; undefined while none was. */
   stoppedBy(): CliError | undefined;
@@ -54,7 +55,7 @@ const WINDOW = 4_096;
 export function drive(settings: DriveSettings): Drive {
   const { run, rows, stop } = settings;
   const pace = createPace(settings.concurrency);
-  const outcomes = new Map<number, DrivenOutcome>();
+  const outcomes = createWindow(WINDOW);
   const lanes = createLanes();
   let [next, handed, underWay, silent] = [0, 0, 0, 0];
   let halted = false;
@@ -64,13 +65,21 @@ export function drive(settings: DriveSettings): Drive {
   function halt(because: CliError | undefined): void {
     halted = true;
     cause ??= because;
+    slots.close();
   }
 
   /** After a row without an answer no more are begun than it takes to call the service gone. */
   const workers = () => (silent === 0 ? pace.workers() : Math.min(pace.workers(), SILENT_ROWS - silent));
 
+  const slots = createSlots({
+    workers,
+    // One in eight: enough for the records of the next rows to be durable when a slot falls free.
+    ahead: () => (silent === 0 && pace.proved() ? Math.floor(workers() / 8) : 0),
+    onFree: fill,
+  });
+
   function fill(): void {
-    while (!halted && !stop.aborted && underWay < workers()) {
+    while (!halted && !stop.aborted && slots.hasRoom()) {
       const index = lanes.ready() ?? nextIndex();
       if (index === undefined) return;
       const row = rows[index];
@@ -88,32 +97,35 @@ export function drive(settings: DriveSettings): Drive {
 
   function begin(index: number, row: DriveRow): void {
     underWay += 1;
-    const epoch = pace.epoch();
-    run.perform(row.row).then(
-      outcome => settled(index, outcome, epoch),
-      thrown => settled(index, rejected(row.row, thrown), epoch),
+    const flight: Underway = { index, slot: slots.begin(), epoch: pace.epoch() };
+    run.perform(row.row, flight.slot).then(
+      outcome => settled(flight, outcome),
+      thrown => settled(flight, rejected(row.row, thrown)),
     );
   }
 
-  function settled(index: number, outcome: RowOutcome, epoch: number): void {
+  function settled({ index, slot, epoch }: Underway, outcome: RowOutcome): void {
     underWay -= 1;
     const lane = rows[index]?.lane;
     if (lane !== undefined) lanes.leave(lane);
-    outcomes.set(index, compact(outcome));
-    pace.learn(outcome, epoch);
-    if (rows[index]?.doubted !== true) silent = isSilent(outcome) ? silent + 1 : 0;
-    if (stops(outcome, settings.keepGoing) || silent >= SILENT_ROWS) halt(outcome.error);
-    settings.onOutcome(outcome);
-    fill();
+    if (slot.grounded() && outcome.outcome === 'not_sent') {
+      outcomes.set(index, { row: outcome.row, outcome: 'not_sent', begun: false });
+    } else {
+      outcomes.set(index, compact(outcome));
+      pace.learn(outcome, epoch);
+      if (rows[index]?.doubted !== true) silent = isSilent(outcome) ? silent + 1 : 0;
+      if (stops(outcome, settings.keepGoing) || silent >= SILENT_ROWS) halt(outcome.error);
+      settings.onOutcome(outcome);
+    }
+    slot.end();
     wake();
   }
 
   /** Outcomes that follow what was handed over already. */
   function contiguous(): DrivenOutcome[] {
     const batch: DrivenOutcome[] = [];
-    for (let found = outcomes.get(handed); found !== undefined; found = outcomes.get(handed)) {
+    for (let found = outcomes.take(handed); found !== undefined; found = outcomes.take(handed)) {
       batch.push(found);
-      outcomes.delete(handed);
       handed += 1;
     }
     return batch;
@@ -125,19 +137,26 @@ export function drive(settings: DriveSettings): Drive {
     });
 
   async function* inOrder(): AsyncGenerator<readonly DrivenOutcome[]> {
-    const onStop = () => wake();
+    const onStop = () => {
+      slots.close();
+      wake();
+    };
     stop.addEventListener('abort', onStop);
     try {
       for (;;) {
         fill();
         const batch = contiguous();
         if (batch.length > 0) yield batch;
-        else if (underWay > 0) await settling();
-        else break;
+        else if (underWay > 0) {
+          await settling();
+          // Rows that share a sync end together; they are handed over together.
+          await new Promise(resolve => setImmediate(resolve));
+        } else break;
       }
       while (handed < rows.length) yield notBegun();
     } finally {
       halted = true;
+      slots.close();
       while (underWay > 0) await settling();
       stop.removeEventListener('abort', onStop);
     }
@@ -148,14 +167,34 @@ export function drive(settings: DriveSettings): Drive {
     const batch: DrivenOutcome[] = [];
     for (; handed < rows.length && batch.length < 1_000; handed += 1) {
       const row = rows[handed];
-      const told = outcomes.get(handed) ?? (row?.told && { ...row.told, begun: true });
-      outcomes.delete(handed);
+      const told = outcomes.take(handed) ?? (row?.told && { ...row.told, begun: true });
       batch.push(told ?? { row: row?.row ?? 0, outcome: 'not_sent', begun: false });
     }
     return batch;
   }
 
-  return { outcomes: inOrder(), inFlight: () => underWay, stoppedBy: () => cause };
+  return { outcomes: inOrder(), inFlight: slots.flying, stoppedBy: () => cause };
+}
+
+/** Outcomes that came before their turn. A ring: a Map that is filled and emptied leaves tables for the collector. */
+function createWindow(size: number) {
+  const ring: (DrivenOutcome | undefined)[] = new Array(size);
+  return {
+    set(index: number, outcome: DrivenOutcome): void {
+      ring[index % size] = outcome;
+    },
+    take(index: number): DrivenOutcome | undefined {
+      const found = ring[index % size];
+      ring[index % size] = undefined;
+      return found;
+    },
+  };
+}
+
+interface Underway {
+  readonly index: number;
+  readonly slot: Slot;
+  readonly epoch: number;
 }
 
 /** How many rows at once: halved when the service asks to slow down, one more after a while without. */
@@ -164,6 +203,7 @@ function createPace(most: number) {
   let proved = false;
   return {
     workers: () => (proved ? limit : Math.min(limit, FIRST_WORKERS)),
+    proved: () => proved,
     /** Rows of one epoch that are slowed down together halve it once. */
     epoch: () => epoch,
     learn({ outcome, throttled }: RowOutcome, begunIn: number): void {
@@ -228,8 +268,8 @@ function rejected(row: number, thrown: unknown): RowOutcome {
 }
 
 /** Without the resource: hundreds of them may wait for a slow row. */
-function compact({ result: _, ...outcome }: RowOutcome): DrivenOutcome {
-  return { ...outcome, begun: true };
+function compact(outcome: RowOutcome): DrivenOutcome {
+  return { ...outcome, result: undefined, begun: true };
 }
 
 /** True for an error that a signal caused. */

@@ -56,6 +56,7 @@ function decodeOne(asked: Asked, value: unknown): Decoded {
   const single = readSingle(value, (source, at) => {
     const reading = read(source, { shape, at, nameOf });
     const against = differences(asked, reading.value);
+    if (against.length === 0) return reading;
     for (const each of against) contradictions.add(each);
     return { ...reading, problems: [...reading.problems, ...against] };
   });

@@ -17,7 +17,8 @@ import { Secret } from '../secret.ts';
 import type { Observed, Wire } from './attempt.ts';
 import { createBudget } from './budget.ts';
 import type { OutcomeClass } from './classify.ts';
-import { asDelivery, type Delivered, deliverParcel, undeliverable } from './deliver.ts';
+import { createDeadlines } from './deadline.ts';
+import { asDelivery, type Delivered, type Delivering, deliverParcel, undeliverable } from './deliver.ts';
 import { planRequest, type Target } from './encode.ts';
 import { type ArrivedPage, type Row, walkPages } from './pages.ts';
 import { createRedactor, type Redactor } from './redact.ts';
@@ -107,6 +108,15 @@ function createCalls(settings: ServiceSettings<Table>) {
     return wire;
   };
 
+  const delivering: Delivering = {
+    budget,
+    clock,
+    random,
+    timeoutMs,
+    onWait: settings.onWait,
+    read: async (name, values, stop) => (await send(name, values, { signal: stop })).result as Values,
+  };
+
   const targetOf = (name: string): Target => {
     const row = Object.hasOwn(table, name) ? (table[name] as Operation) : undefined;
     if (row === undefined) throw new CliError('internal', { message: `no operation ${JSON.stringify(name)}` });
@@ -123,18 +133,8 @@ function createCalls(settings: ServiceSettings<Table>) {
     learnSecrets(redactor, target, input);
     const key = given.key ?? (await connection.key());
     redactor.learn(key);
-    const delivered = await deliverParcel(
-      { asked: { target, input }, plan: planned, key, signals, policy },
-      {
-        wire: theWire(),
-        budget,
-        clock,
-        random,
-        timeoutMs,
-        onWait: settings.onWait,
-        read: async (name, values) => (await send(name, values, { signal: policy.stop })).result as Values,
-      },
-    );
+    const parcel = { asked: { target, input }, plan: planned, key, signals, policy };
+    const delivered = await deliverParcel(parcel, theWire(), delivering);
     if (delivered.class === 'done') learnSecrets(redactor, target, delivered.result);
     return delivered;
   }
@@ -201,7 +201,9 @@ function createWire(settings: ServiceSettings<Table>, warn: (text: string) => vo
   const redactor = settings.redactor ?? createRedactor();
   return {
     transport,
-    baseUrl,
+    deadlines: createDeadlines(clock),
+    origin: baseUrl.origin,
+    basePath: baseUrl.pathname.replace(/\/+$/, ''),
     clock,
     redactor,
     userAgent,
@@ -215,13 +217,24 @@ function createWire(settings: ServiceSettings<Table>, warn: (text: string) => vo
 
 /** Secrets that were sent or received must not come back in a message or a debug line. */
 function learnSecrets(redactor: Wire['redactor'], { row }: Target, values: unknown): void {
-  const secret = [...secretNames(row.body ?? {}), ...secretNames(row.returns.shape)];
+  const secret = secretNamesOf(row);
   if (secret.length === 0 || typeof values !== 'object' || values === null) return;
   const rows = 'data' in values && Array.isArray(values.data) ? (values.data as Values[]) : [values as Values];
   for (const value of rows.flatMap(each => secret.map(name => each[name]))) {
     if (value instanceof Secret) redactor.learn(value);
     else if (typeof value === 'string') redactor.learn(new Secret(value));
   }
+}
+
+const NAMES = new WeakMap<Operation, readonly string[]>();
+
+/** Names of the secrets an operation sends or gets. Of most there are none, and that is asked at every request. */
+function secretNamesOf(row: Operation): readonly string[] {
+  const known = NAMES.get(row);
+  if (known !== undefined) return known;
+  const names = [...secretNames(row.body ?? {}), ...secretNames(row.returns.shape)];
+  NAMES.set(row, names);
+  return names;
 }
 
 function secretNames(shape: Shape): string[] {

@@ -7,7 +7,7 @@ import type { Secret } from '../secret.ts';
 import type { Asked } from './answer.ts';
 import { MAX_BYTES, MAX_LIST_BYTES } from './body.ts';
 import type { Certificate } from './connector.ts';
-import { startDeadline } from './deadline.ts';
+import type { Deadlines } from './deadline.ts';
 import { isWrite, keyHeader } from './encode.ts';
 import { dateOf, headerText, headerWarnings } from './headers.ts';
 import { judge, type Verdict } from './judge.ts';
@@ -17,7 +17,10 @@ import type { Exchange, Transport, WireRequest } from './transport.ts';
 /** What all attempts of a service share. */
 export interface Wire {
   readonly transport: Transport;
-  readonly baseUrl: URL;
+  readonly deadlines: Deadlines;
+  readonly origin: string;
+  /** Path of the base address, without a slash at its end. */
+  readonly basePath: string;
   readonly clock: Clock;
   readonly redactor: Redactor;
   readonly userAgent: string;
@@ -49,13 +52,18 @@ export interface Attempted extends Asked {
 export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict> {
   const { target, plan } = attempted;
   const request = wireRequest(wire, attempted);
-  const deadline = startDeadline(wire.clock, {
+  const deadline = wire.deadlines.start({
     write: isWrite(target.row),
     totalMs: wire.timeoutMs ?? target.row.patienceMs,
     signals: attempted.signals,
   });
   debugRequest(wire, request);
-  const exchange = await wire.transport.exchange(request, deadline).finally(() => deadline.end());
+  let exchange: Exchange;
+  try {
+    exchange = await wire.transport.exchange(request, deadline);
+  } finally {
+    deadline.end();
+  }
   debugExchange(wire, exchange, deadline.elapsed());
   if (exchange.status !== undefined) {
     const dateMs = dateOf(exchange.headers);
@@ -65,29 +73,31 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict
     const now = isSandbox ? undefined : wire.clock.now();
     for (const warning of headerWarnings(exchange.headers, now)) wire.warn(warning);
   }
-  const { idempotencyKey } = plan;
-  const { redactor, baseUrl } = wire;
-  const verdict = judge(exchange, { ...attempted, idempotencyKey, origin: baseUrl.origin, redactor });
+  const { redactor, origin } = wire;
+  const { input } = attempted;
+  const verdict = judge(exchange, { target, input, idempotencyKey: plan.idempotencyKey, origin, redactor });
   if (verdict.class === 'done') for (const text of verdict.decoded.warnings) wire.warn(`${target.name}: ${text}`);
   return verdict;
 }
 
 function wireRequest(wire: Wire, { target, plan, key }: Attempted): WireRequest {
   const { row, overrides } = target;
+  const headers: Record<string, string> = {
+    [HEADERS.authorization.name]: `Bearer ${key.expose()}`,
+    Accept: 'application/json',
+    'Accept-Encoding': 'identity',
+    'User-Agent': wire.userAgent,
+  };
+  if (plan.body !== undefined) headers['Content-Type'] = 'application/json';
+  if (plan.idempotencyKey !== undefined) headers[keyHeader(overrides)] = plan.idempotencyKey;
+  const { kind } = row.returns;
   return {
     method: plan.method,
-    path: `${wire.baseUrl.pathname.replace(/\/+$/, '')}${plan.path}`,
-    headers: {
-      [HEADERS.authorization.name]: `Bearer ${key.expose()}`,
-      Accept: 'application/json',
-      'Accept-Encoding': 'identity',
-      'User-Agent': wire.userAgent,
-      ...(plan.body !== undefined && { 'Content-Type': 'application/json' }),
-      ...(plan.idempotencyKey !== undefined && { [keyHeader(overrides)]: plan.idempotencyKey }),
-    },
+    path: `${wire.basePath}${plan.path}`,
+    headers,
     body: plan.body,
     write: isWrite(row),
-    maxBodyBytes: ['list', 'page'].includes(row.returns.kind) ? MAX_LIST_BYTES : MAX_BYTES,
+    maxBodyBytes: kind === 'list' || kind === 'page' ? MAX_LIST_BYTES : MAX_BYTES,
   };
 }
 

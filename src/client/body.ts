@@ -43,10 +43,12 @@ export function readBody({ headers, bytes, failure }: ReceivedBody): Body {
 
 const damaged = (text: string): Body => ({ kind: 'damaged', cut: false, text });
 
+// Strips one byte order mark; `fatal` refuses what would silently become U+FFFD.
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
-    // Strips one byte order mark; `fatal` refuses what would silently become U+FFFD.
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     return undefined;
   }

@@ -10,6 +10,8 @@ export interface RetryBudget {
   refund(): void;
   /** The service asked for a pause: nobody begins an attempt before it is over. */
   pauseAll(ms: number): void;
+  /** Whether attempts must wait. */
+  paused(): boolean;
   /** Resolves when attempts may begin, or at once when stopped. */
   untilAllowed(stop: AbortSignal): Promise<void>;
 }
@@ -29,6 +31,7 @@ export function createBudget(clock: Clock): RetryBudget {
     pauseAll(ms) {
       pausedUntil = Math.max(pausedUntil, clock.monotonic() + ms);
     },
+    paused: () => pausedUntil > clock.monotonic(),
     async untilAllowed(stop) {
       for (let until = Number.NEGATIVE_INFINITY; until < pausedUntil && !stop.aborted; ) {
         until = pausedUntil;

@@ -29,50 +29,81 @@ export interface DecodeFacts {
 
 interface Found {
   readonly name: string;
-  readonly read: ReadValue;
+  readonly read: Extract<ReadValue, { ok: true }>;
+}
+
+/** A field of a shape with every name it may have on the wire, the likeliest first. */
+interface Slot {
+  readonly slot: string;
+  readonly field: AnyField;
+  readonly names: readonly string[];
+}
+
+interface Reading {
+  readonly slots: readonly Slot[];
+  readonly sealed: boolean;
+}
+
+const READINGS = new WeakMap<Shape, Reading>();
+
+/** Worked out once: lists of thousands of objects have the same shape. */
+function readingOf(shape: Shape): Reading {
+  const known = READINGS.get(shape);
+  if (known !== undefined) return known;
+  const slots = Object.entries(shape).map(([slot, field]) => ({
+    slot,
+    field,
+    names: [field.wire ?? slot, ...(field.also ?? [])],
+  }));
+  const reading = { slots, sealed: slots.some(({ field }) => field.kind === 'sealed') };
+  READINGS.set(shape, reading);
+  return reading;
 }
 
 /** Reads an object. Never throws. Unknown fields are kept, unless the shape holds secrets or their name is one. */
 export function readObject(source: Readonly<Record<string, unknown>>, facts: DecodeFacts): ReadObject {
-  const { shape } = facts;
+  const { shape, at, nameOf } = facts;
   const value: Record<string, unknown> = {};
   const problems: Problem[] = [];
   const warnings: string[] = [];
   const taken = new Set<string>();
-  for (const [slot, field] of Object.entries(shape)) {
-    const path = facts.at === '' ? slot : `${facts.at}.${slot}`;
-    const { found, isNull } = lookUp(source, slot, { field, nameOf: facts.nameOf });
-    const good = found.filter(each => each.read.ok);
+  const { slots, sealed } = readingOf(shape);
+  for (const { slot, field, names } of slots) {
+    const path = () => (at === '' ? slot : `${at}.${slot}`);
+    const { good, bad, isNull } = lookUp(source, field, namesFor(names, nameOf(slot)));
     const [first] = good;
-    if (first?.read.ok) {
+    if (first !== undefined) {
       if (field.kind === 'sealed' && disagree(good)) {
-        problems.push({ path, text: `has two candidates: ${good.map(each => each.name).join(', ')}` });
+        problems.push({ path: path(), text: `has two candidates: ${good.map(each => each.name).join(', ')}` });
       }
       value[slot] = first.read.value;
-      for (const each of good) taken.add(each.name);
-      if (first.read.warning) warnings.push(`${path} ${first.read.warning}`);
-    } else if (found[0] && !found[0].read.ok) {
+      for (const each of good) if (each.name !== slot) taken.add(each.name);
+      if (first.read.warning) warnings.push(`${path()} ${first.read.warning}`);
+    } else if (bad !== undefined) {
       // An amount that cannot be trusted must not look like an absent one.
-      if (field.must || field.kind === 'money') problems.push({ path, text: found[0].read.problem });
-      else warnings.push(`${path} ${found[0].read.problem} and is left out`);
-    } else if (field.must) problems.push({ path, text: isNull ? 'is null' : 'is missing' });
+      if (field.must || field.kind === 'money') problems.push({ path: path(), text: bad });
+      else warnings.push(`${path()} ${bad} and is left out`);
+    } else if (field.must) problems.push({ path: path(), text: isNull ? 'is null' : 'is missing' });
     else if (isNull) value[slot] = null;
   }
-  if (!Object.values(shape).some(field => field.kind === 'sealed')) keepUnknown(source, value, { shape, taken });
+  if (!sealed) keepUnknown(source, value, { shape, taken });
   return { value, problems, warnings };
 }
 
-interface Slot {
-  readonly field: AnyField;
-  readonly nameOf: DecodeFacts['nameOf'];
+function namesFor(names: readonly string[], override: string | undefined): readonly string[] {
+  return override === undefined ? names : [override, ...names];
 }
 
-/** Every candidate name that is there. Only sealed fields need all of them. */
-function lookUp(source: Readonly<Record<string, unknown>>, slot: string, { field, nameOf }: Slot) {
-  const override = nameOf(slot);
-  const names = [...(override === undefined ? [] : [override]), field.wire ?? slot, ...(field.also ?? [])];
-  const found: Found[] = [];
+const NOTHING: { readonly good: readonly Found[]; readonly bad?: string; readonly isNull: boolean } = {
+  good: [],
+  isNull: false,
+};
+
+/** The first candidate name with a readable value, or why the first one there is not; of sealed fields all of them. */
+function lookUp(source: Readonly<Record<string, unknown>>, field: AnyField, names: readonly string[]): typeof NOTHING {
   let isNull = false;
+  let bad: string | undefined;
+  let good: Found[] | undefined;
   for (const name of names) {
     const raw = valueAt(source, name);
     if (raw === undefined) continue;
@@ -81,15 +112,22 @@ function lookUp(source: Readonly<Record<string, unknown>>, slot: string, { field
       continue;
     }
     const read = readValue(field, raw);
-    found.push({ name, read });
-    if (read.ok && field.kind !== 'sealed') break;
+    if (!read.ok) {
+      bad ??= read.problem;
+      continue;
+    }
+    good ??= [];
+    good.push({ name, read });
+    if (field.kind !== 'sealed') break;
   }
-  return { found, isNull };
+  if (good === undefined && bad === undefined && !isNull) return NOTHING;
+  return { good: good ?? [], ...(bad !== undefined && { bad }), isNull };
 }
 
 /** `card.balance` goes into the object `card`, unless a member is literally called so. Own members alone count. */
 export function valueAt(source: Readonly<Record<string, unknown>>, name: string): unknown {
   if (Object.hasOwn(source, name)) return source[name];
+  if (!name.includes('.')) return undefined;
   const [head = '', ...rest] = name.split('.');
   if (rest.length === 0 || !Object.hasOwn(source, head)) return undefined;
   const inner = source[head];
@@ -97,7 +135,7 @@ export function valueAt(source: Readonly<Record<string, unknown>>, name: string)
 }
 
 function disagree(found: readonly Found[]): boolean {
-  const texts = found.map(({ read }) => (read.ok ? (read.value as Secret).expose() : ''));
+  const texts = found.map(({ read }) => (read.value as Secret).expose());
   return new Set(texts).size > 1;
 }
 
@@ -107,9 +145,9 @@ interface Kept {
 }
 
 function keepUnknown(source: Readonly<Record<string, unknown>>, value: Record<string, unknown>, kept: Kept): void {
-  for (const [key, entry] of Object.entries(source)) {
+  for (const key of Object.keys(source)) {
     if (Object.hasOwn(kept.shape, key) || kept.taken.has(key) || !mayBeKept(key)) continue;
-    value[key] = withoutSecrets(entry);
+    value[key] = withoutSecrets(source[key]);
   }
 }
 

@@ -16,14 +16,13 @@ import { lookFor, readAlready, type Settling, settleWrite } from './settle.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 export interface Delivering {
-  readonly wire: Wire;
   readonly budget: RetryBudget;
   readonly clock: Clock;
   readonly random: Randomness;
   readonly timeoutMs: number | undefined;
   readonly onWait: ((wait: Wait) => void) | undefined;
-  /** Sends a reading operation, for looking at what came of a write. */
-  readonly read: (operation: string, input: Values) => Promise<Values>;
+  /** Sends a reading operation, for looking at what came of a write; `stop` cuts it off. */
+  readonly read: (operation: string, input: Values, stop: AbortSignal | undefined) => Promise<Values>;
 }
 
 export interface Parcel {
@@ -45,20 +44,53 @@ export interface Delivered extends Omit<Delivery, 'class'> {
 /** How often a refused reveal is asked for again: its limit is for a minute (§8). */
 const DETAILS_ATTEMPTS = 2;
 
-export async function deliverParcel(parcel: Parcel, delivering: Delivering): Promise<Delivered> {
+export async function deliverParcel(parcel: Parcel, wire: Wire, delivering: Delivering): Promise<Delivered> {
   const { asked, plan, key, signals, policy } = parcel;
-  const { row } = asked.target;
-  const stops = [...signals, policy.stop];
-  const settling: Settling = { ...delivering, signal: anyOf(stops) };
-  const withKey = policy.keyHonoured && row.repeat === 'with-key' && plan.idempotencyKey !== undefined;
-  const repeated = await repeatWhileSafe(() => attempt(delivering.wire, { ...asked, plan, key, signals }), {
+  const { target, input } = asked;
+  const { row } = target;
+  const { clock, random, budget, onWait } = delivering;
+  const stops = signals.length === 0 ? [policy.stop] : [...signals, policy.stop];
+  const stop = anyOf(stops);
+  const settling = (): Settling => ({
     ...delivering,
-    signals: stops,
-    ambiguousAgain: withKey || (row.repeat === 'freely' && isWrite(row)),
-    ...(row.effect === 'reveals-secret' && { throttledAttempts: DETAILS_ATTEMPTS }),
-    ...(isWrite(row) && row.readBack !== undefined && { shown: () => shownByReading(asked, settling) }),
+    read: (operation, values) => delivering.read(operation, values, policy.stop),
+    signal: stop,
   });
-  return concluded(repeated, asked, settling);
+  const write = isWrite(row);
+  const withKey = policy.keyHonoured && row.repeat === 'with-key' && plan.idempotencyKey !== undefined;
+  const attempted = { target, input, plan, key, signals };
+  const repeated = await repeatWhileSafe(() => attempt(wire, attempted), {
+    clock,
+    random,
+    budget,
+    onWait,
+    stop,
+    ambiguousAgain: withKey || (row.repeat === 'freely' && write),
+    throttledAttempts: row.effect === 'reveals-secret' ? DETAILS_ATTEMPTS : undefined,
+    shown: write && row.readBack !== undefined ? () => shownByReading(asked, settling()) : undefined,
+  });
+  const { verdict } = repeated;
+  return verdict.class === 'done' ? doneOf(repeated, verdict) : concluded(repeated, asked, settling);
+}
+
+/** Written out, for a run of many rows comes here with every one of them. */
+function doneOf({ attempts, sent, throttled, doubted }: Repeated, verdict: Extract<Verdict, { class: 'done' }>) {
+  const { status, requestId, decoded, reread = false } = verdict;
+  const { result, next } = decoded;
+  const done: Delivered = {
+    class: 'done',
+    result,
+    next,
+    reread,
+    changed: true,
+    attempts,
+    sent,
+    throttled,
+    doubted,
+    status,
+    requestId,
+  };
+  return done;
 }
 
 /** A state that is there after all: the lost answer said yes, as far as anybody can tell. */
@@ -69,24 +101,22 @@ async function shownByReading(asked: Asked, settling: Settling): Promise<Verdict
   return { class: 'done', status: 200, requestId: undefined, decoded, reread: true };
 }
 
-async function concluded(repeated: Repeated, asked: Asked, settling: Settling): Promise<Delivered> {
-  const { verdict, ...facts } = repeated;
+async function concluded(repeated: Repeated, asked: Asked, settling: () => Settling): Promise<Delivered> {
+  const { verdict, attempts, sent, throttled, doubted } = repeated;
   const { status, requestId } = verdict;
-  const known = { ...facts, status, requestId, changed: true, reread: false };
+  const known = { attempts, sent, throttled, doubted, status, requestId, changed: true, reread: false };
   switch (verdict.class) {
-    case 'done': {
-      const { result, next } = verdict.decoded;
-      return { ...known, class: 'done', result, next, reread: verdict.reread === true };
-    }
+    case 'done':
+      return doneOf(repeated, verdict);
     case 'unverified':
       try {
-        return { ...known, class: 'done', result: await settleWrite(asked, verdict, settling), reread: true };
+        return { ...known, class: 'done', result: await settleWrite(asked, verdict, settling()), reread: true };
       } catch (thrown) {
         if (!(thrown instanceof CliError)) throw thrown;
         return { ...known, class: 'unverified', result: verdict.partial, error: thrown };
       }
     case 'refused':
-      return refused(verdict, { asked, settling, known });
+      return refused(verdict, { asked, settling: settling(), known });
     default:
       return { ...known, class: verdict.class, error: verdict.error, refusal: verdict.refusal };
   }
@@ -116,9 +146,9 @@ async function refused(verdict: Refused, { asked, settling, known }: Surrounded)
 }
 
 /** The delivery of a write; a class that only reads can have is a bug in the table. */
-export function asDelivery({ next: _next, ...delivered }: Delivered): Delivery {
+export function asDelivery(delivered: Delivered): Delivery {
   const { class: outcome } = delivered;
-  if (outcome !== 'read_failed' && outcome !== 'unreadable') return { ...delivered, class: outcome };
+  if (outcome !== 'read_failed' && outcome !== 'unreadable') return delivered as Delivery;
   throw new CliError('internal', { message: 'a read was delivered as a write', ...delivered.error?.facts });
 }
 

@@ -22,11 +22,16 @@ export function retryAfterMs(headers: WireHeaders, name: string): number | undef
   return until === undefined || now === undefined || until < now ? undefined : until - now;
 }
 
+/** Answers of one second carry the same date, and reading it is not cheap. */
+let lastRead: { readonly text: string; readonly time: number | undefined } = { text: '', time: undefined };
+
 /** Only the form with a weekday is a date in HTTP; `Date.parse` alone also reads `-5`. */
 function httpDate(text: string | undefined): number | undefined {
-  if (text === undefined || !/^[A-Z][a-z]{2,8},? /.test(text)) return undefined;
-  const time = Date.parse(text);
-  return Number.isNaN(time) ? undefined : time;
+  if (text === undefined || text === lastRead.text) return text === undefined ? undefined : lastRead.time;
+  const parsed = /^[A-Z][a-z]{2,8},? /.test(text) ? Date.parse(text) : Number.NaN;
+  const time = Number.isNaN(parsed) ? undefined : parsed;
+  lastRead = { text, time };
+  return time;
 }
 
 /** The clock of who answered, undefined when it does not say. */

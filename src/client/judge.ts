@@ -84,7 +84,7 @@ function judgeSuccess(exchange: Answered, body: Body, judged: Judged): Verdict {
   const { row } = judged.target;
   const { status } = exchange;
   const service = serviceOf(exchange, body, judged);
-  const extra = { status, ...(service && { service }) };
+  const extra = service === undefined ? { status } : { status, service };
   if (body.kind === 'json' && isErrorAnswer(body.value)) {
     return failed(classifyUnusable(row, false), judged, { ...extra, why: `an error came with status ${status}` });
   }
@@ -118,7 +118,7 @@ function judgeSuccess(exchange: Answered, body: Body, judged: Judged): Verdict {
   if (leadsTo && partial[leadsTo.field] !== leadsTo.value) {
     return doubted('lacking', `${leadsTo.field} in the answer is not ${leadsTo.value}`, partial);
   }
-  return { ...received, class: 'done', decoded };
+  return { class: 'done', status, requestId: received.requestId, decoded };
 }
 
 function decode(exchange: Answered, body: Body, judged: Judged): Decoded {

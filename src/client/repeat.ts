@@ -4,7 +4,6 @@
  */
 import type { Clock, Randomness } from '../host.ts';
 import type { RetryBudget } from './budget.ts';
-import { anyOf } from './deadline.ts';
 import type { Verdict } from './judge.ts';
 
 const ATTEMPTS = 3;
@@ -26,8 +25,8 @@ export interface Repeating {
   readonly throttledAttempts?: number | undefined;
   /** Looked at after an ambiguous attempt, before it is sent again; the effect that shows ends it. */
   readonly shown?: (() => Promise<Verdict | undefined>) | undefined;
-  /** No attempt begins and no pause goes on when one of them is aborted. */
-  readonly signals: readonly (AbortSignal | undefined)[];
+  /** No attempt begins and no pause goes on when it is aborted. */
+  readonly stop: AbortSignal;
   /** Told about every pause. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
 }
@@ -48,17 +47,16 @@ export interface Repeated {
 
 /** Attempts until one ends in a class that must not or need not be repeated. Never rejects by itself. */
 export async function repeatWhileSafe(once: () => Promise<Verdict>, repeating: Repeating): Promise<Repeated> {
-  const { budget, signals } = repeating;
-  const stopped = () => signals.some(signal => signal?.aborted);
-  const stop = anyOf(signals);
+  const { budget, stop } = repeating;
   let [sent, throttled] = [false, false];
   let doubt: Verdict | undefined;
   for (let attempts = 1; ; attempts += 1) {
-    await budget.untilAllowed(stop);
+    if (budget.paused()) await budget.untilAllowed(stop);
     const last = await once();
     sent ||= last.class !== 'not_sent';
     throttled ||= last.class === 'throttled';
     if (last.class === 'done') budget.refund();
+    if (last.class === 'done') return { verdict: last, attempts, sent, throttled, doubted: doubt !== undefined };
     const end = (verdict: Verdict): Repeated => ({ verdict, attempts, sent, throttled, doubted: doubt !== undefined });
     if (last.class === 'ambiguous') {
       const shown = await repeating.shown?.();
@@ -66,7 +64,7 @@ export async function repeatWhileSafe(once: () => Promise<Verdict>, repeating: R
     }
     const verdict = doubt === undefined || settles(last) ? last : stillUnknown(doubt, last);
     const pause =
-      stopped() || attempts >= mostAttempts(last, repeating) ? undefined : pauseAfter(last, attempts, repeating);
+      stop.aborted || attempts >= mostAttempts(last, repeating) ? undefined : pauseAfter(last, attempts, repeating);
     if (pause === undefined || !budget.spend(pause.tokens)) return end(verdict);
     if (last.class === 'ambiguous' || last.class === 'in_progress') doubt ??= last;
     if (last.class === 'throttled') budget.pauseAll(pause.ms);

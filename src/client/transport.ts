@@ -129,7 +129,6 @@ export function createTransport(settings: TransportSettings): Transport {
       let size = 0;
       const chunks: Uint8Array[] = [];
       const settle = (error: unknown) => {
-        deadline.signal.removeEventListener('abort', onDeadline);
         const failure = error === undefined ? undefined : failureOf(error, deadline, place);
         if (failure === undefined) {
           lane.idleSince = clock.monotonic();
@@ -139,7 +138,6 @@ export function createTransport(settings: TransportSettings): Transport {
         else resolve({ status, sent: true, headers, bytes: whole(chunks), ...(failure && { failure }) });
       };
       const once = onlyOnce(settle);
-      const onDeadline = () => once(deadline.signal.reason ?? new Error('stopped'));
       const handler: Dispatcher.DispatchHandler = {
         onRequestStart: () => undefined,
         onResponseStart: (_controller, code, received) => {
@@ -153,7 +151,7 @@ export function createTransport(settings: TransportSettings): Transport {
         onResponseEnd: () => once(undefined),
         onResponseError: (_controller, error) => once(error),
       };
-      deadline.signal.addEventListener('abort', onDeadline, { once: true });
+      deadline.onOver(() => once(deadline.reason() ?? new Error('stopped')));
       dispatching = attempt;
       try {
         lane.client.dispatch(dispatchOptions(request, deadline), handler);
@@ -171,8 +169,8 @@ export function createTransport(settings: TransportSettings): Transport {
     async exchange(request, deadline) {
       parts ??= loadParts();
       const loaded = await parts;
-      const stopped = () => ({ sent: false, failure: failureOf(deadline.signal.reason, deadline, place) });
-      return deadline.signal.aborted ? stopped() : exchangeOn(takeLane(loaded, request.write), request, deadline);
+      const stopped = () => ({ sent: false, failure: failureOf(deadline.reason(), deadline, place) });
+      return deadline.isOver() ? stopped() : exchangeOn(takeLane(loaded, request.write), request, deadline);
     },
     async close() {
       unsubscribe('undici:request:create', onCreate);
@@ -184,9 +182,9 @@ export function createTransport(settings: TransportSettings): Transport {
 
 /** A deadline that passed explains every error that follows from it. */
 function failureOf(error: unknown, deadline: Deadline, place: string): WireFailure {
-  const reason: unknown = deadline.signal.aborted ? deadline.signal.reason : error;
+  const reason: unknown = deadline.isOver() ? deadline.reason() : error;
   const failure = describeFailure(reason, place);
-  return deadline.signal.aborted && failure.reason === 'network'
+  return deadline.isOver() && failure.reason === 'network'
     ? { text: 'stopped before the answer', reason: 'stopped', cause: reason }
     : failure;
 }

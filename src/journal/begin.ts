@@ -9,7 +9,7 @@ import { type Capability, sandboxCapability } from './capability.ts';
 import type { JournalFile } from './disk.ts';
 import { historyOf, mayBePerformed } from './history.ts';
 import type { Room } from './journal.ts';
-import { encodeLine } from './lines.ts';
+import { encodeLines } from './lines.ts';
 import { openLog } from './log.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import { keyOf, newOp } from './op-id.ts';
@@ -149,12 +149,10 @@ export async function beginOp(room: Room, planned: PlannedOp): Promise<Run> {
     const { started, boot } = await identify(pid);
     const run: JournalRecord = { t: 'RUN', pid, start: started, boot, at: room.clock.now() };
     const records: readonly JournalRecord[] = [record, ...items, { t: 'PLANNED' }, run];
-    const bytes = Buffer.concat(records.map((each, seq) => encodeLine(by, seq, each)));
-    await file.append(bytes);
-    await file.sync();
+    const size = await appendPlan(file, by, records);
     await disk.syncNames(places.folder(op));
     await disk.syncNames(places.root);
-    const log = openLog(file, { op, by, seq: records.length, size: bytes.length });
+    const log = openLog(file, { op, by, seq: records.length, size });
     const history = historyOf(records.map(each => ({ by, record: each })));
     if (history === undefined) throw new CliError('internal', { message: 'a plan without a PLAN' });
     const desk = await deskFor(room, { history, log, resendAbsent: false });
@@ -165,6 +163,20 @@ export async function beginOp(room: Room, planned: PlannedOp): Promise<Run> {
     await release();
     throw thrown;
   }
+}
+
+const RECORDS_A_WRITE = 1_000;
+
+/** Whole and durable before anything is sent; returns its bytes. */
+async function appendPlan(file: JournalFile, by: string, records: readonly JournalRecord[]): Promise<number> {
+  let size = 0;
+  for (let at = 0; at < records.length; at += RECORDS_A_WRITE) {
+    const bytes = encodeLines(by, at, records.slice(at, at + RECORDS_A_WRITE));
+    await file.append(bytes);
+    size += bytes.length;
+  }
+  await file.sync();
+  return size;
 }
 
 /** An earlier op of this key came to nothing, so the new one takes its place. */

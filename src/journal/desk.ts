@@ -2,7 +2,7 @@
 import type { Reader, Service } from '../contract/service.ts';
 import type { Clock } from '../host.ts';
 import type { Capability } from './capability.ts';
-import { afterRecord, type RowHistory } from './history.ts';
+import { afterRecord, openRow, type RowHistory } from './history.ts';
 import type { Log } from './log.ts';
 import type { Moment } from './policy.ts';
 import type { ItemRecord, PlanRecord, RowRecord } from './record.ts';
@@ -65,7 +65,7 @@ export function createDesk(settings: DeskSettings): Desk {
     },
     async writeItem(item) {
       await log?.append(item);
-      rows.set(item.row, { item, state: 'open', looks: [] });
+      rows.set(item.row, openRow(item));
     },
     moment() {
       const now = clock.now();

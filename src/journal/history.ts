@@ -63,7 +63,7 @@ export function historyOf(written: readonly Written[]): History | undefined {
         end = record;
         break;
       case 'ITEM':
-        rows.set(record.row, { item: record, state: 'open', looks: [] });
+        rows.set(record.row, openRow(record));
         break;
       case 'SENT':
         // Behind another process's RUN it is void: its writer looked before sending, and stopped.
@@ -74,6 +74,25 @@ export function historyOf(written: readonly Written[]): History | undefined {
     }
   }
   return { plan, planned, rows, holder, end, latest };
+}
+
+const NO_LOOKS: RowHistory['looks'] = [];
+
+/** A row that nothing has happened to. All members, so that every row of a run has one form: there may be many. */
+export function openRow(item: ItemRecord): RowHistory {
+  return {
+    item,
+    state: 'open',
+    firstSent: undefined,
+    lastSent: undefined,
+    done: undefined,
+    failed: undefined,
+    notSent: undefined,
+    doubt: undefined,
+    looks: NO_LOOKS,
+    duplicate: undefined,
+    resolved: undefined,
+  };
 }
 
 function change(rows: Map<number, RowHistory>, record: RowRecord): void {

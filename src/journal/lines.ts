@@ -3,11 +3,16 @@ import { CliError } from '../errors.ts';
 import { crc32c } from './crc32c.ts';
 import type { JournalRecord, Written } from './record.ts';
 
-/** One record as it is appended. `seq` counts the records of one writer from 0. */
-export function encodeLine(by: string, seq: number, record: JournalRecord): Uint8Array {
-  const json = JSON.stringify({ by, ...record });
-  const rest = `${Buffer.byteLength(json)} ${seq} ${json}`;
-  return Buffer.from(`${crc32c(Buffer.from(rest))} ${rest}\n`);
+/** Records as they are appended. `seq` counts the records of one writer from 0; the first one here has it. */
+export function encodeLines(by: string, seq: number, records: readonly JournalRecord[]): Uint8Array {
+  const head = `{"by":${JSON.stringify(by)},`;
+  let text = '';
+  for (const [index, record] of records.entries()) {
+    const json = head + JSON.stringify(record).slice(1);
+    const rest = `${Buffer.byteLength(json)} ${seq + index} ${json}`;
+    text += `${crc32c(Buffer.from(rest))} ${rest}\n`;
+  }
+  return Buffer.from(text);
 }
 
 export interface ReadLines {

@@ -1,7 +1,7 @@
 /** The one writer of a journal: records that wait together share one write and one sync. */
 import { CliError } from '../errors.ts';
 import type { JournalFile } from './disk.ts';
-import { encodeLine } from './lines.ts';
+import { encodeLines } from './lines.ts';
 import type { JournalRecord } from './record.ts';
 
 export interface Log {
@@ -37,8 +37,9 @@ export function openLog(file: JournalFile, settings: LogSettings): Log {
   let broken: unknown;
 
   async function write(batch: readonly Waiting[]): Promise<void> {
-    const lines = batch.flatMap(({ records }) => records).map(record => encodeLine(by, seq++, record));
-    const bytes = Buffer.concat(lines);
+    const records = batch.flatMap(({ records: each }) => each);
+    const bytes = encodeLines(by, seq, records);
+    seq += records.length;
     await file.append(bytes);
     await file.sync();
     size += bytes.length;

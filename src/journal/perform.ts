@@ -10,19 +10,28 @@ import { keyOf } from './op-id.ts';
 import type { DoneRecord, ItemRecord } from './record.ts';
 import { settleUnknown } from './settle-unknown.ts';
 import { factsOf, toldOutcome } from './told.ts';
-import type { Balances, RowOutcome } from './types.ts';
+import type { Balances, Flight, RowOutcome } from './types.ts';
 import { unknownError } from './unknown.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
+export interface Performing {
+  /** Card and wallet just before, as the caller has read them. */
+  readonly before?: Balances | undefined;
+  readonly flight?: Flight | undefined;
+}
+
 /** As `Run.perform`; a row must not be performed twice at once. */
-export async function performRow(desk: Desk, number: number, before: Balances | undefined): Promise<RowOutcome> {
+export async function performRow(desk: Desk, number: number, performing: Performing = {}): Promise<RowOutcome> {
   const row = desk.row(number);
-  if (row.state === 'unknown') return settleUnknown(desk, number, { mayWait: true, mayResend: true });
+  if (row.state === 'unknown') {
+    return settleUnknown(desk, number, { mayWait: true, mayResend: true, flight: performing.flight });
+  }
   if (!mayBePerformed(row, desk.plan.bulk) || desk.lookOnly)
     return toldOutcome(row, desk.plan) ?? unsent(desk, row, undefined);
   if (row.state === 'refused') await desk.writeItem(nextAttempt(row.item, desk.plan.op));
-  return sendRow(desk, number, { resent: false, keyHonoured: freshKeyHonoured(desk, row), before });
+  const { before, flight } = performing;
+  return sendRow(desk, number, { resent: false, keyHonoured: freshKeyHonoured(desk, row), before, flight });
 }
 
 /** A refusal is stored under its key by some services: the correction needs another (A5). */
@@ -37,11 +46,10 @@ export function freshKeyHonoured(desk: Desk, { item }: RowHistory): boolean {
   return looksPossible && desk.capability(item.operation).key === 'honoured';
 }
 
-export interface Sending {
+export interface Sending extends Performing {
   /** Bytes of this attempt may have left before: only an answer from behind the key settles it. */
   readonly resent: boolean;
   readonly keyHonoured: boolean;
-  readonly before?: Balances | undefined;
 }
 
 export async function sendRow(desk: Desk, number: number, sending: Sending): Promise<RowOutcome> {
@@ -50,17 +58,13 @@ export async function sendRow(desk: Desk, number: number, sending: Sending): Pro
   const balances = await balancesBefore(desk, number, sending);
   if (balances instanceof CliError) return unsent(desk, desk.row(number), balances);
   const { attempt, row } = item;
-  await desk.write({
-    t: 'SENT',
-    row,
-    attempt,
-    at: desk.clock.now(),
-    ...(balances && { before: { card: balances.card, wallet: balances.wallet } }),
-  });
-  const delivery = await desk.service.deliver(requestOf(item), item.input, {
-    keyHonoured: sending.keyHonoured,
-    stop: desk.stop,
-  });
+  const before = balances && { card: balances.card, wallet: balances.wallet };
+  await desk.write({ t: 'SENT', row, attempt, at: desk.clock.now(), before });
+  const { keyHonoured, flight } = sending;
+  const may = flight?.takeOff() ?? true;
+  if (may !== true && !(await may)) return grounded(desk, number, sending);
+  const delivery = await desk.service.deliver(requestOf(item), item.input, { keyHonoured, stop: desk.stop });
+  if (delivery.class === 'done') flight?.landed();
   try {
     return await conclude(desk, number, { delivery, sending });
   } catch (thrown) {
@@ -98,8 +102,8 @@ async function concludeDone(desk: Desk, number: number, { delivery, sending }: D
   const { changed, reread, requestId } = delivery;
   const result = delivery.result as Values;
   await desk.write(doneRecord(desk, number, { result, via, changed, requestId }));
-  const throttled = delivery.throttled ? { throttled: true } : {};
-  return { ...factsOf(desk.row(number)), ...throttled, outcome: 'done', changed, reread, result };
+  const told = { ...factsOf(desk.row(number)), outcome: 'done' as const, changed, reread, result };
+  return delivery.throttled ? { ...told, throttled: true } : told;
 }
 
 async function conclude(desk: Desk, number: number, delivered: Delivered): Promise<RowOutcome> {
@@ -204,19 +208,24 @@ export function doneRecord(desk: Desk, number: number, facts: DoneFacts): DoneRe
   const created = item.operation === 'cards.create';
   const metadata = result['metadata'] as Values | undefined;
   const balance = created && typeof result['balance'] === 'number' ? centsOf(result['balance']) : undefined;
-  const echo = metadata?.[MARKER_KEY] === markerOf(desk.plan.op, number);
+  const marked = created && desk.plan.marker && 'balance' in result;
+  // One form for all: a run keeps one of them a row. What is undefined is not written.
   return {
     t: 'DONE',
     row: number,
     via,
     changed,
-    ...(typeof result['id'] === 'string' && { id: result['id'] }),
-    ...(typeof result['last4'] === 'string' && { last4: result['last4'] }),
-    ...(requestId !== undefined && { request_id: requestId }),
-    ...(created && desk.plan.marker && 'balance' in result && { echo }),
-    ...(balance !== undefined && { balance }),
+    id: textOf(result['id']),
+    last4: textOf(result['last4']),
+    request_id: requestId,
+    echo: marked ? metadata?.[MARKER_KEY] === markerOf(desk.plan.op, number) : undefined,
+    balance,
     at: desk.clock.now(),
   };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function named(desk: Desk, number: number, error: CliError): CliError {
@@ -243,6 +252,15 @@ function stopped(desk: Desk, number: number, { resent }: Sending): RowOutcome {
   const row = desk.row(number);
   if (resent) return toldOutcome(row, desk.plan) ?? unsent(desk, row, undefined);
   return { ...unsent(desk, row, reason instanceof CliError ? reason : undefined), stops: true };
+}
+
+/** Written down, and held back before a byte of it left: its SENT is taken back. */
+async function grounded(desk: Desk, number: number, sending: Sending): Promise<RowOutcome> {
+  if (sending.resent) return stopped(desk, number, sending);
+  const at = desk.clock.now();
+  const message = 'the run was stopped before it was sent';
+  await desk.write({ t: 'NOTSENT', row: number, kind: 'unreachable', message, at });
+  return stopped(desk, number, sending);
 }
 
 /** Sent, answered, and the disk is full: the next resume settles it; until then it must count as unknown. */

@@ -8,7 +8,7 @@ import type { Log } from './log.ts';
 import { performRow } from './perform.ts';
 import type { ItemRecord } from './record.ts';
 import { toldOutcome } from './told.ts';
-import type { Counts, Finished, PlannedRow, RowOutcome, RowState, Run, RunPlan } from './types.ts';
+import type { Counts, Finished, Flight, PlannedRow, RowOutcome, RowState, Run, RunPlan } from './types.ts';
 import { duplicateNotes } from './unknown.ts';
 
 export interface OpenRun {
@@ -27,34 +27,40 @@ export interface OpenRun {
 export function createRun(open: OpenRun): Run {
   const { desk, plan, log } = open;
   const { op } = desk.plan;
-  const underWay = new Map<string, Promise<unknown>>();
+  const lanes = new Map<string, Promise<unknown>>();
+  let pending = 0;
+  let idle: (() => void) | undefined;
   let failure: unknown;
 
-  /** One operation a card that moves its balance: evidence of two at once would be worth nothing. */
-  function inTurn<T>(item: ItemRecord, work: () => Promise<T>): Promise<T> {
-    const lane = item.operation === 'cards.create' ? `row ${item.row}` : `card ${item.card}`;
-    const turn = (underWay.get(lane) ?? Promise.resolve()).then(work, work);
-    underWay.set(lane, turn);
+  /**
+   * One operation a card that moves its balance: evidence of two at once would be worth nothing. A create has no such
+   * card, and each is performed once at a time.
+   */
+  function inTurn(item: ItemRecord, work: () => Promise<RowOutcome>): Promise<RowOutcome> {
+    const lane = item.operation === 'cards.create' ? undefined : `card ${item.card}`;
+    const before = lane === undefined ? undefined : lanes.get(lane);
+    const turn = before === undefined ? work() : before.then(work, work);
+    if (lane !== undefined) lanes.set(lane, turn);
+    pending += 1;
     const leave = () => {
-      if (underWay.get(lane) === turn) underWay.delete(lane);
+      if (lane !== undefined && lanes.get(lane) === turn) lanes.delete(lane);
+      pending -= 1;
+      if (pending === 0) idle?.();
     };
     turn.then(leave, leave);
     return turn;
   }
 
-  async function perform(number: number): Promise<RowOutcome> {
+  async function performNow(number: number, flight: Flight | undefined): Promise<RowOutcome> {
+    // After the first failure of the journal nothing may be sent any more.
+    if (failure !== undefined) throw failure;
     const before = plan.bulk ? undefined : plan.rows.find(({ row }) => row === number)?.before;
-    return inTurn(desk.row(number).item, async () => {
-      // After the first failure of the journal nothing may be sent any more.
-      if (failure !== undefined) throw failure;
-      try {
-        const outcome = await performRow(desk, number, before);
-        return outcome;
-      } catch (thrown) {
-        failure ??= thrown;
-        throw thrown;
-      }
-    });
+    try {
+      return await performRow(desk, number, { before, flight });
+    } catch (thrown) {
+      failure ??= thrown;
+      throw thrown;
+    }
   }
 
   async function finish(): Promise<Finished> {
@@ -79,10 +85,13 @@ export function createRun(open: OpenRun): Run {
     get rows() {
       return desk.all().map(row => stateOfRow(row, desk));
     },
-    perform,
+    perform: (number, flight) => inTurn(desk.row(number).item, () => performNow(number, flight)),
     finish,
     async [Symbol.asyncDispose]() {
-      await Promise.allSettled(underWay.values());
+      await new Promise<void>(resolve => {
+        if (pending === 0) resolve();
+        else idle = resolve;
+      });
       await log?.close();
       await open.release();
     },

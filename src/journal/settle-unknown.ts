@@ -6,13 +6,14 @@ import { type Look, lookFor, traceOf } from './looking.ts';
 import { doneRecord, sendRow } from './perform.ts';
 import { clockIsSane, keyIsYoung, nextStep } from './policy.ts';
 import { factsOf } from './told.ts';
-import type { RowOutcome } from './types.ts';
+import type { Flight, RowOutcome } from './types.ts';
 import { iso, unknownError } from './unknown.ts';
 
 export interface Allowed {
   /** There is time to wait until nothing can be on its way any more. */
   readonly mayWait: boolean;
   readonly mayResend: boolean;
+  readonly flight?: Flight | undefined;
 }
 
 /** Ends with the row done, or unknown with everything that is known about it; sends it again at most once. */
@@ -54,7 +55,7 @@ export async function settleUnknown(desk: Desk, number: number, allowed: Allowed
         look = undefined;
         break;
       case 'resend':
-        return sendRow(desk, number, { resent: true, keyHonoured });
+        return sendRow(desk, number, { resent: true, keyHonoured, flight: allowed.flight });
       case 'done':
         return foundDone(desk, number, look);
       case 'duplicate':

@@ -101,6 +101,14 @@ export interface Finished {
   readonly ended: boolean;
 }
 
+/** What whoever drives many rows hears of one on its way, and decides. */
+export interface Flight {
+  /** The row is written down and would leave now. False when it must not: it then comes back as not sent. */
+  takeOff(): boolean | Promise<boolean>;
+  /** The service has said yes; all that is left is to write it down. */
+  landed(): void;
+}
+
 /** A run this process works on, under its lock. Disposing lets the lock go; nothing is lost by it. */
 export interface Run extends AsyncDisposable {
   readonly op: string;
@@ -111,7 +119,7 @@ export interface Run extends AsyncDisposable {
    * and looked for first. Resolves only after the outcome is durable, so it may be printed. Rejects with `guarded`
    * when the journal cannot be written or another process has taken over: then nothing more was sent.
    */
-  perform(row: number): Promise<RowOutcome>;
+  perform(row: number, flight?: Flight): Promise<RowOutcome>;
   /** Audits, and closes the journal when no row is open or unknown. Call it after the last row came back. */
   finish(): Promise<Finished>;
 }

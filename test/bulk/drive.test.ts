@@ -2,22 +2,28 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DrivenOutcome, type DriveRow, drive } from '../../src/bulk/drive.ts';
 import { CliError, type ErrorKind } from '../../src/errors.ts';
-import type { RowOutcome } from '../../src/journal/types.ts';
+import type { Flight, RowOutcome } from '../../src/journal/types.ts';
 
-/** Rows under way until the test lets them end. */
+/** Rows on the wire until the test lets them end. */
 function heldRun(outcomeOf: (row: number) => Omit<RowOutcome, 'row'> = () => ({ outcome: 'done' })) {
   const waiting = new Map<number, () => void>();
+  const written: number[] = [];
   const begun: number[] = [];
   let most = 0;
   return {
+    /** Rows that were written down, and those of them that left. */
+    written,
     begun,
     waiting,
     most: () => most,
-    perform(row: number): Promise<RowOutcome> {
+    async perform(row: number, flight?: Flight): Promise<RowOutcome> {
+      written.push(row);
+      if (!(await flight?.takeOff())) return { row, outcome: 'not_sent' };
       begun.push(row);
       return new Promise(resolve => {
         waiting.set(row, () => {
           waiting.delete(row);
+          flight?.landed();
           resolve({ row, ...outcomeOf(row) });
         });
         most = Math.max(most, waiting.size);
@@ -32,9 +38,9 @@ function quickRun(outcomeOf: (row: number) => Omit<RowOutcome, 'row'>) {
   const begun: number[] = [];
   return {
     begun,
-    async perform(row: number): Promise<RowOutcome> {
+    async perform(row: number, flight?: Flight): Promise<RowOutcome> {
+      if (!(await flight?.takeOff())) return { row, outcome: 'not_sent' };
       begun.push(row);
-      await undefined;
       return { row, ...outcomeOf(row) };
     },
   };
@@ -80,6 +86,7 @@ describe('driving the rows of a run', () => {
           }
           expect((await told).map(({ row }) => row)).toEqual(rowsTo(count).map(({ row }) => row));
           expect(run.most()).toBeLessThanOrEqual(concurrency);
+          expect(run.written.length).toBe(count);
         },
       ),
       { numRuns: 60 },

@@ -224,6 +224,20 @@ test('a row that was stopped is not sent', async () => {
   expect(b.proxy.posts()).toHaveLength(0);
 });
 
+test('a row that is written down and held back is not sent, and the next run takes it up', async () => {
+  await using b = await bench();
+  const plan = planOf([createRow(b.bin, 1), createRow(b.bin, 2)], { bulk: true });
+  const run = await b.journal.begin(plan);
+  const flight = { takeOff: async () => false, landed: () => undefined };
+  expect(await run.perform(1, flight)).toMatchObject({ outcome: 'not_sent', stops: true });
+  await run[Symbol.asyncDispose]();
+  expect(b.proxy.posts()).toHaveLength(0);
+  expect((await b.journal.show(run.op)).rowsInDetail).toMatchObject([{ state: 'not_sent' }, { state: 'open' }]);
+  await using again = await b.journal.resume(run.op);
+  for (const { row } of again.rows) expect(await again.perform(row)).toMatchObject({ outcome: 'done' });
+  expect(b.proxy.posts()).toHaveLength(2);
+});
+
 function refusal(cause: unknown): CliError {
   return new CliError('guarded', { message: 'the disk does not take it', outcome: 'not_sent', cause });
 }

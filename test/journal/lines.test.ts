@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { crc32c } from '../../src/journal/crc32c.ts';
-import { decodeLines, encodeLine } from '../../src/journal/lines.ts';
+import { decodeLines, encodeLines } from '../../src/journal/lines.ts';
 import type { JournalRecord } from '../../src/journal/record.ts';
 
 const records: JournalRecord[] = [
@@ -10,7 +10,7 @@ const records: JournalRecord[] = [
   { t: 'SENT', row: 1, attempt: 1, at: 1_700_000_000_000 },
   { t: 'AMBIG', row: 1, reason: 'no answer: "…" \u2028 € \\n', request_id: 'req_1', at: 1_700_000_000_001 },
 ];
-const lines = records.map((record, seq) => encodeLine('0123abcd', seq, record));
+const lines = records.map((record, seq) => encodeLines('0123abcd', seq, [record]));
 const whole = Buffer.concat(lines);
 const before = (lines[0]?.length ?? 0) + (lines[1]?.length ?? 0);
 
@@ -55,7 +55,7 @@ test('a line that is missing in the middle, or stands twice, is refused', () => 
 });
 
 test('two writers count for themselves', () => {
-  const other = encodeLine('ffffffff', 0, { t: 'PLANNED' });
+  const other = encodeLines('ffffffff', 0, [{ t: 'PLANNED' }]);
   expect(decodeLines(Buffer.concat([...lines, other]), 'op').written).toHaveLength(4);
 });
 
@@ -63,7 +63,7 @@ test('any text survives', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.nat(), (text, seq) => {
       const record: JournalRecord = { t: 'LOOKED', row: 1, found: text.toWellFormed(), at: seq };
-      expect(decodeLines(encodeLine('aaaaaaaa', 0, record), 'op').written[0]?.record).toEqual(record);
+      expect(decodeLines(encodeLines('aaaaaaaa', 0, [record]), 'op').written[0]?.record).toEqual(record);
     }),
   );
 });

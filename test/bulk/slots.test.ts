@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createSlots, type Slot } from '../../src/bulk/slots.ts';
+
+function slots(workers: number, ahead: number) {
+  let freed = 0;
+  const made = createSlots({ workers: () => workers, ahead: () => ahead, onFree: () => (freed += 1) });
+  return { ...made, freed: () => freed };
+}
+
+test('a row that is written down leaves the moment another one lands, before that one is written down', async () => {
+  const gate = slots(1, 1);
+  const [first, second] = [gate.begin(), gate.begin()];
+  expect(gate.hasRoom()).toBe(false);
+  expect(first.takeOff()).toBe(true);
+  const leaving = second.takeOff();
+  expect(gate.flying()).toBe(1);
+  first.landed();
+  expect(await leaving).toBe(true);
+  expect([gate.flying(), gate.hasRoom()]).toEqual([1, true]);
+});
+
+test('rows that wait when the run stops never leave, those on the wire come to their end', async () => {
+  const gate = slots(1, 2);
+  const [first, second, third] = [gate.begin(), gate.begin(), gate.begin()];
+  first.takeOff();
+  const [one, other] = [second.takeOff(), third.takeOff()];
+  gate.close();
+  expect(await Promise.all([one, other])).toEqual([false, false]);
+  expect([first.grounded(), second.grounded(), third.grounded()]).toEqual([false, true, true]);
+  expect([gate.flying(), gate.hasRoom()]).toEqual([1, false]);
+  first.end();
+  expect(gate.flying()).toBe(0);
+});
+
+test('there are never more on the wire than allowed, and never more begun than that and the ones ahead', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 6 }),
+      fc.integer({ min: 0, max: 3 }),
+      fc.array(fc.tuple(fc.constantFrom('begin', 'leave', 'land', 'end'), fc.nat()), { maxLength: 80 }),
+      async (workers, ahead, steps) => {
+        const gate = slots(workers, ahead);
+        const open: Slot[] = [];
+        const wire = new Set<Slot>();
+        for (const [what, which] of steps) {
+          const slot = open[which % Math.max(1, open.length)];
+          if (what === 'begin' && gate.hasRoom()) open.push(gate.begin());
+          else if (slot === undefined) continue;
+          else if (what === 'leave')
+            void Promise.resolve(slot.takeOff()).then(may => may && open.includes(slot) && wire.add(slot));
+          else if (what === 'land') {
+            slot.landed();
+            wire.delete(slot);
+          } else if (what === 'end') {
+            slot.end();
+            wire.delete(slot);
+            open.splice(open.indexOf(slot), 1);
+          }
+          await undefined;
+          await undefined;
+          expect(gate.flying()).toBeLessThanOrEqual(workers);
+          expect(wire.size).toBeLessThanOrEqual(workers);
+        }
+        for (const slot of open) slot.end();
+        expect(gate.flying()).toBe(0);
+      },
+    ),
+  );
+});
