@@ -33,6 +33,8 @@ export interface Surroundings extends Host {
   inspected(): boolean;
   /** Absolute path of the runtime. */
   readonly node: string | undefined;
+  /** The words that start this program once more. */
+  readonly program: readonly [string, ...string[]];
   readonly nodeVersion: string;
   /** Folders that programs of the system are looked for in, never the working folder (E18). */
   readonly programFolders: readonly string[];

@@ -136,6 +136,8 @@ export function connections(settings: ConnectionSettings): Connections {
   const admin = once(async () => {
     const url = host.env['CARDWRIGHT_SANDBOX_URL'];
     const token = host.env['CARDWRIGHT_SANDBOX_TOKEN'];
+    // A half-set pair must not steer the sandbox of this user by mistake.
+    if (Boolean(url) !== Boolean(token)) throw halfNamed(url ? 'CARDWRIGHT_SANDBOX_TOKEN' : 'CARDWRIGHT_SANDBOX_URL');
     if (url && token) {
       const { checkBaseUrl } = await import('./profile/base-url.ts');
       const { href } = checkBaseUrl(`${url.replace(/\/$/, '')}/_sandbox/v1`, 'test');
@@ -230,6 +232,14 @@ function planning(planner: Service, opened: () => Promise<Service>): Service {
       yield* (await opened()).pages(operation, input);
     },
   };
+}
+
+function halfNamed(missing: string): CliError {
+  return new CliError('not_authenticated', {
+    message: `CARDWRIGHT_SANDBOX_URL and CARDWRIGHT_SANDBOX_TOKEN name a sandbox together; ${missing} is not set`,
+    hint: 'cardwright help environment',
+    outcome: 'not_sent',
+  });
 }
 
 async function neverOpened(): Promise<Secret> {

@@ -70,6 +70,10 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     get node() {
       return process.getBuiltinModule('node:sea').isSea() ? undefined : process.execPath;
     },
+    get program(): Surroundings['program'] {
+      const { execPath, execArgv, argv } = process;
+      return host.node === undefined ? [execPath] : [execPath, ...execArgv, ...argv.slice(1, 2)];
+    },
     nodeVersion: process.versions.node,
     programFolders: ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'],
     handOver(onSignal) {

@@ -12,8 +12,16 @@ const stopping = new AbortController();
 const host = processHost(CARDWRIGHT_VERSION, stopping.signal);
 const machine = compose(host, CARDWRIGHT_VERSION);
 
+/** ms within which the same signal is the same wish: npm passes on a Ctrl-C that reached us already. */
+const ECHO = 100;
+const last = new Map<string, number>();
+
 for (const [name, code] of Object.entries(SIGNALS)) {
   process.on(name, () => {
+    const now = performance.now();
+    const isEcho = now - (last.get(name) ?? Number.NEGATIVE_INFINITY) < ECHO;
+    last.set(name, now);
+    if (isEcho) return;
     if (host.passOn(name as NodeJS.Signals)) return;
     host.restoreScreen();
     // The second signal leaves at once; nothing is pending that could be lost by then.

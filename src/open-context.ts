@@ -11,6 +11,7 @@ import { connections, once } from './connections.ts';
 import type { ReadName } from './contract/calls.ts';
 import type { PlannedRequest, Reader, Service } from './contract/service.ts';
 import { CliError } from './errors.ts';
+import { sandboxServersFor } from './sandbox-for.ts';
 import type { HoldSpending } from './spending.ts';
 import { createProgress, type ProgressMode } from './terminal/progress.ts';
 import { createPrompts } from './terminal/prompts.ts';
@@ -92,6 +93,7 @@ export function openContext(opening: Opening): OpenContext {
     const { revealFor } = await import('./reveal-for.ts');
     return revealFor({ ...settings, host, globals, opened, kept, recorder, notice });
   });
+  const servers = sandboxServersFor({ host, version: opening.version, notice });
   const writer = createWriter({
     ...settings,
     recorder,
@@ -154,10 +156,11 @@ export function openContext(opening: Opening): OpenContext {
       const { doctorFor } = await import('./doctor-for.ts');
       return doctorFor({ host, opened, version: opening.version, audit });
     },
+    servers,
     createFile: (path, content) => createFile(host, path, content),
     async moveSandboxAside() {
       const { resetHard } = await import('./sandbox/reset-hard.ts');
-      return resetHard(host.folders, host.clock);
+      return resetHard(host);
     },
   };
   return {
@@ -165,6 +168,7 @@ export function openContext(opening: Opening): OpenContext {
     async close() {
       await progress.written();
       await opened.close();
+      await servers.close();
     },
   };
 }

@@ -52,6 +52,8 @@ const COMPOSITION = [
   'host-process.ts',
   'reveal-for.ts',
   'doctor-for.ts',
+  'sandbox-for.ts',
+  'sandbox-beside.ts',
 ];
 
 /** The one home of each package. */

@@ -12,6 +12,7 @@ import type { Prompts } from '../terminal/prompts.ts';
 import type { Shown } from './command.ts';
 import type { Finding } from './finding.ts';
 import type { Recorder } from './record.ts';
+import type { SandboxServers } from './sandbox-servers.ts';
 
 export interface WriteOptions<Before> {
   /** Idempotency key chosen by the caller. */
@@ -156,6 +157,8 @@ export interface Context {
   runWithCard(cardId: string, program: readonly string[], options: { readonly reveal: boolean }): Promise<number>;
   /** The sandbox's control surface: the one at `CARDWRIGHT_SANDBOX_URL`, else the embedded one. */
   sandbox(): Promise<SandboxAdmin>;
+  /** The sandbox as a server for other programs. */
+  readonly servers: SandboxServers;
   /** Moves the sandbox's store aside, unread. Resolves to the new file names. */
   moveSandboxAside(): Promise<readonly string[]>;
   profiles(): Promise<Profiles>;

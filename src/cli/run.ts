@@ -100,6 +100,7 @@ async function execute(
       const { carriedOut } = await import('./carried-out.ts');
       throw globals.dryRun ? thrown : carriedOut(thrown, command);
     });
+    await shown.goesOn?.();
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
     if (failure) return await fail(machine, failure, { json: globals.machine, debug: globals.debug });
     return (typeof shown.exit === 'function' ? shown.exit() : shown.exit) ?? 0;
@@ -134,7 +135,7 @@ interface Answer {
 }
 
 async function answer({ host }: Machine, globals: Globals, { shown, jq }: Answer): Promise<void> {
-  const { verbatim, prose, failure: _failure, exit: _exit, ...presentation } = shown;
+  const { verbatim, prose, failure: _failure, exit: _exit, goesOn: _goesOn, ...presentation } = shown;
   const text = jq === undefined ? (verbatim ?? (readsAsPage(globals) ? prose : undefined)) : undefined;
   if (text !== undefined || verbatim === '') return host.streams.stdout.write(text ?? '');
   const { present } = await import('../terminal/present.ts');

@@ -83,11 +83,11 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict
 function wireRequest(wire: Wire, { target, plan, key }: Attempted): WireRequest {
   const { row, overrides } = target;
   const headers: Record<string, string> = {
-    [HEADERS.authorization.name]: `Bearer ${key.expose()}`,
     Accept: 'application/json',
     'Accept-Encoding': 'identity',
     'User-Agent': wire.userAgent,
   };
+  if (row.credential !== 'none') headers[HEADERS.authorization.name] = `Bearer ${key.expose()}`;
   if (plan.body !== undefined) headers['Content-Type'] = 'application/json';
   if (plan.idempotencyKey !== undefined) headers[keyHeader(overrides)] = plan.idempotencyKey;
   const { kind } = row.returns;

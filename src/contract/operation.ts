@@ -31,6 +31,8 @@ export interface Operation {
   readonly basis: Basis;
   readonly effect: Effect;
   readonly repeat: Repeat;
+  /** Asked without a key, and never given one: who answers has proved nothing yet. */
+  readonly credential?: 'none';
   readonly params?: Shape;
   readonly query?: Shape;
   readonly body?: Shape;

@@ -9,10 +9,12 @@ import { CLOCK_OPERATIONS } from './sandbox-clock.ts';
 import { DELIVERY_OPERATIONS } from './sandbox-deliveries.ts';
 import { FAULT_OPERATIONS } from './sandbox-faults.ts';
 import { LEDGER_OPERATIONS } from './sandbox-ledger.ts';
+import { SERVER_OPERATIONS } from './sandbox-server.ts';
 import { SIMULATIONS } from './sandbox-simulations.ts';
 
 export const ADMIN_PATH = '/_sandbox/v1';
 export const DATA_SETS = ['empty', 'demo', 'load'] as const;
+export type DataSet = (typeof DATA_SETS)[number];
 /** How much the data set `load` holds when nothing else is asked for. */
 export const LOAD_SIZE = { cards: 100_000, transactions: 1_000_000 } as const;
 /** What a reset may leave as it is. */
@@ -88,6 +90,7 @@ export const ADMIN_OPERATIONS = {
     },
     returns: one(STATUS, ours),
   }),
+  ...SERVER_OPERATIONS,
   ...SIMULATIONS,
   ...CLOCK_OPERATIONS,
   ...LEDGER_OPERATIONS,

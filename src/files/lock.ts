@@ -47,9 +47,18 @@ export async function withLock<T>(path: string, options: LockOptions, work: () =
 
 /** Whether a process that is not provably gone holds the lock file. Changes nothing. */
 export async function isHeld(path: string, us: { readonly pid: number }, isRunning?: IsRunning): Promise<boolean> {
+  return (await holderOf(path, us, isRunning)) !== 'nobody';
+}
+
+/** The pid of the process that holds the lock file and is not provably gone. Changes nothing. */
+export async function holderOf(
+  path: string,
+  us: { readonly pid: number },
+  isRunning?: IsRunning,
+): Promise<number | 'nobody' | 'unreadable'> {
   const holder = await inOurWords(path, () => readHolder(path));
-  if (holder === 'nobody') return false;
-  return holder === 'unreadable' || !(await isProvablyGone(holder, await identify(us.pid), isRunning));
+  if (typeof holder !== 'object') return holder;
+  return (await isProvablyGone(holder, await identify(us.pid), isRunning)) ? 'nobody' : holder.pid;
 }
 
 async function waitFor(path: string, us: Holder, options: LockOptions): Promise<void> {

@@ -56,7 +56,7 @@ const FACTS = `select m.seed, m.ids, coalesce(c.mode, 'real') as mode, coalesce(
 
 /** Nothing is written when something is due: that comes first. */
 export async function admit(
-  { account, clock, rateLimits }: ServiceParts,
+  { account, clock, rateLimits, virtualLimits }: ServiceParts,
   sql: Sql,
   { route, scope, number, heedsTimers, passed }: Arrival,
 ): Promise<Admitted | 'something is due'> {
@@ -70,7 +70,8 @@ export async function admit(
   const bucket = route.row.effect === 'reveals-secret' ? 'details' : 'general';
   const isService = route.surface === 'service';
   const isLimited = rateLimits && isService;
-  const allowance = isLimited ? await countRequest(sql, { account, bucket, real }) : undefined;
+  const at = virtualLimits ? now : real;
+  const allowance = isLimited ? await countRequest(sql, { account, bucket, real: at }) : undefined;
   const requestId =
     number === undefined ? await chanceOf({ sql, account, key: scope, meta }).id('req') : requestIdOf(meta, number);
   return { requestId, allowance, now, real, meta, hasFaults: isService && facts.faults === 1 };

@@ -1,5 +1,6 @@
 /** Puts a sandbox together: store, data set, keys, server. Embedded, started or in a test, it is the same thing. */
 
+import type { DataSet } from '../contract/sandbox-admin.ts';
 import type { DialectName } from '../contract/sandbox-faults.ts';
 import type { Host } from '../host.ts';
 import type { Cents } from '../money.ts';
@@ -12,6 +13,7 @@ import type { DeliveryWishes } from './delivery/parts.ts';
 import { Speech } from './dialects/speech.ts';
 import { deliveryFaults } from './faults/delivery-faults.ts';
 import { ADMIN_HANDLERS, HANDLERS } from './handlers/table.ts';
+import { runTimersUntil } from './live-timers.ts';
 import { type IsRunning, isOwnerGone, ownerName } from './owner.ts';
 import { RequestLog } from './request-log.ts';
 import { RequestNumbers } from './request-numbers.ts';
@@ -23,6 +25,8 @@ import type { IdForm } from './store/meta.ts';
 import { openStore } from './store/open.ts';
 import { TABLES } from './store/schema.ts';
 import type { Sql } from './store/sql.ts';
+import { checkAsked, type StoreAsked } from './store-asked.ts';
+import { checkWhole } from './whole.ts';
 
 /** What a sandbox needs of its surroundings. */
 export interface SandboxHost extends Pick<Host, 'clock' | 'random' | 'pid' | 'platform'> {
@@ -37,11 +41,23 @@ export interface Plan {
   readonly place: Place;
   readonly seed: number;
   readonly ids: IdForm;
-  readonly data: 'empty' | 'demo';
+  readonly data: DataSet;
   readonly wallet?: Cents | undefined;
   /** Set when given, also in a store that exists. */
   readonly clock?: ClockRow | undefined;
   readonly rateLimits: boolean;
+  /** Rate limits count on the clock of the sandbox. */
+  readonly virtualLimits?: boolean | undefined;
+  /** Timers fire by themselves; without it before each request. */
+  readonly liveTimers?: boolean | undefined;
+  /** Files and books are looked through before anything is served. */
+  readonly checked?: boolean | undefined;
+  /** What a store that exists must have been made with. */
+  readonly insists?: StoreAsked | undefined;
+  /** Its API key; a fresh one when left out. */
+  readonly key?: Secret | undefined;
+  /** Told when the control surface asks for the end; without it such a request is refused. */
+  readonly onStop?: (() => void) | undefined;
   readonly dialect?: DialectName | undefined;
   /** Sent from the start on, or only when asked to. */
   readonly deliveries: DeliveryWishes & { readonly live: boolean };
@@ -55,6 +71,8 @@ export interface Assembled {
   readonly server: RunningServer;
   readonly key: Secret;
   readonly adminToken: Secret;
+  /** Tells one store from another. */
+  readonly instance: string;
   /** Sends what is due; see run.ts. */
   readonly deliver: Courier['deliver'];
   /** The dialect it speaks. */
@@ -63,10 +81,13 @@ export interface Assembled {
   stop(): Promise<void>;
 }
 
-/** Throws `check_failed` for a store that cannot be used, `unreachable` when the place is taken. */
+/**
+ * Throws `check_failed` for a store that cannot be used or whose books do not agree, `unreachable` when the place is
+ * taken.
+ */
 export async function assemble(plan: Plan): Promise<Assembled> {
   const { host, path, seed, ids, onFault } = plan;
-  const { store } = await openStore({
+  const { store, meta } = await openStore({
     path,
     tables: TABLES,
     seed,
@@ -76,6 +97,8 @@ export async function assemble(plan: Plan): Promise<Assembled> {
     onBroken: onFault,
   });
   try {
+    if (plan.insists !== undefined) await checkAsked(store, { account: ACCOUNT, meta }, plan.insists);
+    if (plan.checked === true) await checkWhole(store, ACCOUNT);
     if (plan.clock !== undefined) {
       const { clock } = plan;
       await store.write(sql => setClock(sql, ACCOUNT, clock));
@@ -87,8 +110,12 @@ export async function assemble(plan: Plan): Promise<Assembled> {
       await sending.stop();
       throw error;
     });
+    const ticking = new AbortController();
+    const timers = plan.liveTimers === true ? runTimersUntil(parts, ticking.signal) : undefined;
     const stop = async () => {
       await server.stop();
+      ticking.abort();
+      await timers;
       await parts.requestLog.flush(parts).catch(onFault);
       await sending.stop();
       await store.close();
@@ -97,6 +124,7 @@ export async function assemble(plan: Plan): Promise<Assembled> {
       server,
       key: parts.key,
       adminToken: parts.adminToken,
+      instance: meta.instance,
       deliver: sending.deliver,
       speech: parts.speech,
       stop,
@@ -108,7 +136,7 @@ export async function assemble(plan: Plan): Promise<Assembled> {
 }
 
 function partsFor(
-  { host, rateLimits, dialect, webhookSecret, version, onFault }: Plan,
+  { host, key, rateLimits, virtualLimits, dialect, webhookSecret, version, onStop, onFault }: Plan,
   store: ServiceParts['store'],
 ): ServiceParts {
   const owner = ownerName(host.pid);
@@ -119,13 +147,16 @@ function partsFor(
     adminHandlers: ADMIN_HANDLERS,
     steering: STEERING,
     timerActions: TIMER_ACTIONS,
-    key: randomSecret('sk_test_', host),
+    key: key ?? randomKey(host),
     adminToken: randomSecret('sandbox_', host),
     clock: host.clock,
     random: host.random,
     owner,
     isGone: other => isOwnerGone(other, owner, host.isRunning),
     rateLimits,
+    virtualLimits,
+    pid: host.pid,
+    onStop,
     requestNumbers: new RequestNumbers(),
     speech: new Speech(dialect),
     requestLog: new RequestLog(),
@@ -147,8 +178,13 @@ async function fill(sql: Sql, { host, data, wallet, clock = REAL_CLOCK }: Plan):
 }
 
 /** 256 random bits: a fixed key would fall to a page that rebinds a name to loopback. */
-function randomSecret(prefix: string, { random }: SandboxHost): Secret {
+function randomSecret(prefix: string, { random }: Pick<SandboxHost, 'random'>): Secret {
   return new Secret(prefix + Buffer.from(random.bytes(32)).toString('base64url'));
+}
+
+/** An API key of the sandbox. */
+export function randomKey(host: Pick<SandboxHost, 'random'>): Secret {
+  return randomSecret('sk_test_', host);
 }
 
 /** A seed for a sandbox nobody gave one. */

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { HEADERS } from '../contract/envelopes.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { type Answer, errorAnswer, refusalAnswer, refusedAnswer, replyAnswer, withAllowance } from './answer.ts';
-import { type Ask, honouredKey, type Keying, scopeOf } from './ask.ts';
+import { type Ask, honouredKey, type Keying, refuseProblem, scopeOf } from './ask.ts';
 import { type Authorize, authorizerOf } from './authorize.ts';
 import { Gone, readBody } from './body.ts';
 import { idOf } from './chance.ts';
@@ -11,6 +11,7 @@ import { FAULT_HEADER, faultInHeader } from './faults/header.ts';
 import { type Strike, struckAnswer } from './faults/strike.ts';
 import { turnedAway } from './gate.ts';
 import { Refused } from './handler.ts';
+import { healthAnswer } from './health.ts';
 import { fingerprintOf } from './idempotency.ts';
 import type { Allowance } from './limits.ts';
 import { wireCard } from './objects.ts';
@@ -79,8 +80,13 @@ export class Exchange {
   async #served(request: IncomingMessage, progress: Progress): Promise<Answer> {
     const target = this.#target(request);
     if ('status' in target) return errorAnswer(target, this.#named(progress));
-    this.#authorize[target.route.surface](request.headers.authorization);
+    const isOpen = target.route.row.credential === 'none';
+    if (!isOpen) this.#authorize[target.route.surface](request.headers.authorization);
     const ask = await this.#asked(request, target);
+    if (isOpen) {
+      refuseProblem(ask);
+      return healthAnswer(this.#parts, this.hosts, ask);
+    }
     const { keyed } = ask;
     if (keyed !== undefined && keyed.rival === undefined) this.#underWay.set(keyed.scope, keyed.fingerprint);
     try {

@@ -51,11 +51,14 @@ export type SteeringName =
   | 'requests.verify'
   | 'dialect.show'
   | 'dialect.set'
+  | 'stop'
   | 'openapi'
   | 'openapi.sandbox';
+/** Answered without a key, before anything is counted; see health.ts. */
+type OpenName = 'health';
 /** One handler for each other operation of the admin surface; replies may leave out what does not apply. */
 export type AdminHandlers = {
-  readonly [N in Exclude<AdminName, SteeringName>]: (
+  readonly [N in Exclude<AdminName, SteeringName | OpenName>]: (
     call: AdminCall<AdminOperations[N]>,
   ) => Promise<AdminOperations[N]['returns']['kind'] extends 'page' | 'list' ? ReplyOf<AdminOperations[N]> : Fields>;
 };

@@ -1,18 +1,37 @@
 /** The way out of a store that cannot be used: aside with it. Nothing is deleted. */
 import { lstat, mkdir, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { CliError } from '../errors.ts';
+import { holderOf } from '../files/lock.ts';
 import type { Clock, Folders } from '../host.ts';
 import { codeOf } from './private-place.ts';
+import { serverPaths } from './server-files.ts';
 import { storeFile, storeFolder } from './socket-place.ts';
 
 /** The log first: a database without it is older but whole, a log beside another database is a danger. */
 const PARTS = ['-wal', '-shm', ''] as const;
 
+interface Moving {
+  readonly folders: Pick<Folders, 'data'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly pid: number;
+  readonly isRunning: (pid: number) => boolean;
+}
+
 /**
  * Moves the store and its two companions into a fresh 0700 folder beside it, `store-<time>`. Resolves to where they
  * are now; empty when there was no store. The next command makes a new one.
+ * Throws `guarded` while a started sandbox serves it.
  */
-export async function resetHard(folders: Pick<Folders, 'data'>, clock: Pick<Clock, 'now'>): Promise<string[]> {
+export async function resetHard({ folders, clock, ...us }: Moving): Promise<string[]> {
+  const holder = await holderOf(serverPaths(folders.data).lock, us, us.isRunning);
+  if (holder !== 'nobody') {
+    throw new CliError('guarded', {
+      message: `the store is not moved aside: process ${holder} serves it (sandbox start)`,
+      hint: 'cardwright sandbox stop',
+      outcome: 'not_sent',
+    });
+  }
   const time = new Date(clock.now()).toISOString().replaceAll(/[-:]/g, '');
   const aside = join(storeFolder(folders.data), `store-${time}`);
   const here = await existing(PARTS.map(part => storeFile(folders.data) + part));

@@ -34,6 +34,8 @@ export interface ServiceParts {
   readonly owner: string;
   readonly isGone: (owner: string) => boolean;
   readonly rateLimits: boolean;
+  /** Rate limits count on the clock of the sandbox. */
+  readonly virtualLimits?: boolean | undefined;
   readonly requestNumbers: RequestNumbers;
   /** How this server speaks; see dialects/. */
   readonly speech: Speech;
@@ -43,6 +45,9 @@ export interface ServiceParts {
   /** Where deliveries are sent; without it they wait in their queue. */
   readonly courier?: Courier | undefined;
   readonly version: string;
+  readonly pid: number;
+  /** Begins the end of a server that others may end. */
+  readonly onStop?: (() => void) | undefined;
   /** Told about every error nobody expected; the caller of the service sees a 500 without details. */
   readonly onFault: (error: unknown) => void;
 }

@@ -5,7 +5,7 @@
 
 import type { DialectName } from '../contract/sandbox-faults.ts';
 import { advanceClock } from './advance.ts';
-import type { Call, SteeringName } from './handler.ts';
+import { type Call, impossible, type SteeringName } from './handler.ts';
 import { listRequests, verifyRequests } from './looking.ts';
 import type { ServiceParts } from './service.ts';
 
@@ -21,6 +21,11 @@ export const STEERING: Steering = {
   'dialect.set': async ({ speech }, { dialect }: { readonly dialect: DialectName }) => {
     speech.use(dialect);
     return speech.facts;
+  },
+  stop: async ({ onStop, pid }) => {
+    if (onStop === undefined) throw impossible('This sandbox ends with the program it serves.');
+    onStop();
+    return { pid };
   },
   // Loaded when asked for: no command needs them.
   openapi: async () => (await import('../contract/openapi.ts')).openApiDocument(),

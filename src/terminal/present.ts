@@ -8,7 +8,7 @@ import { printable, printableYield } from './printable.ts';
 import { writeCsv, writeIds, writeNdjson, writeTsv } from './row-writers.ts';
 import { checkNames, pick, rowsOf, valueAt } from './rows.ts';
 import { showOnScreen } from './screen-view.ts';
-import { shellAssignments } from './shell-assignments.ts';
+import { assignments, shellAssignments } from './shell-assignments.ts';
 import type { OutputFormat, OutputSettings, Presentation, Row } from './view.ts';
 
 type Form = 'screen' | 'quiet' | 'text' | Exclude<OutputFormat, 'table' | 'wide'>;
@@ -112,6 +112,7 @@ function documentValue(presentation: Presentation, settings: OutputSettings, row
 
 async function writeAssignments(job: Job): Promise<void> {
   const { presentation, settings, streams } = job;
+  if (presentation.variables !== undefined) return streams.stdout.write(assignments(presentation.variables()));
   const rows = await collectRows(job);
   if (rows.length > 1 || typeof presentation.data === 'string') {
     const found = rows.length > 1 ? `there are ${rows.length}` : 'this is plain text';

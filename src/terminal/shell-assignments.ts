@@ -26,6 +26,13 @@ export function shellQuote(text: string): string {
   return `'${text.replaceAll('\0', '\\x00').replaceAll("'", "'\\''")}'`;
 }
 
+/** Variables of ours, by their own names. */
+export function assignments(variables: Readonly<Record<string, string>>): string {
+  return Object.entries(variables)
+    .map(([name, value]) => `${name}=${shellQuote(value)}\n`)
+    .join('');
+}
+
 function valueText(column: Column | undefined, value: unknown): string {
   if (column === undefined || typeof value === 'object') {
     return value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);

@@ -86,6 +86,8 @@ export interface Presentation {
   readonly idField?: string;
   /** The lines of `-q` where they are not the id. */
   readonly quiet?: readonly string[];
+  /** What `-o env` prints in place of the data: names as they are. Throws where there is nothing to print. */
+  readonly variables?: () => Readonly<Record<string, string>>;
   /** What a person sees for a single result; without it, pairs made from the columns. */
   readonly blocks?: readonly Block[];
   /** A money field whose share of the largest is drawn beside each row of a table on a screen. */

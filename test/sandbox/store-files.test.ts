@@ -196,15 +196,17 @@ it('uses a temporary folder for a socket whose path is too long', async () => {
   await expect(stat(sandbox.socketPath)).rejects.toThrow('ENOENT');
 });
 
+const us = { pid: process.pid, isRunning: () => true };
+
 it('moves a store aside whole and deletes nothing', async () => {
   const folders = { data: folder, runtime: join(folder, 'run'), config: '', state: '', cache: '' };
   const host = { ...libraryHost(), folders };
   await (await openEmbedded(host, { version: '0' })).stop();
-  const moved = await resetHard(folders, { now: () => Date.UTC(2026, 10, 20) });
+  const moved = await resetHard({ folders, clock: { now: () => Date.UTC(2026, 10, 20) }, ...us });
   expect(moved).toContain(join(folder, 'sandbox', 'store-20261120T000000.000Z', 'store.db'));
   expect(await readdir(join(folder, 'sandbox'))).toEqual(['store-20261120T000000.000Z']);
   await (await openEmbedded(host, { version: '0' })).stop();
   expect(await readdir(join(folder, 'sandbox'))).toContain('store.db');
   const empty = await mkdtemp(join(folder, 'empty-'));
-  expect(await resetHard({ data: empty }, { now: () => 0 })).toEqual([]);
+  expect(await resetHard({ folders: { data: empty }, clock: { now: () => 0 }, ...us })).toEqual([]);
 });

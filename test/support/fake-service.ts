@@ -76,6 +76,7 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
     speech: new Speech(),
     requestLog: new RequestLog(),
     version: '1.2.3',
+    pid: 1,
     onFault: error => void faults.push(error),
   };
   const server = await serve(parts, { port: 0 });

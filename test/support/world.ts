@@ -164,6 +164,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       execArgv: told.execArgv ?? [],
       inspected: () => false,
       node: process.execPath,
+      program: [process.execPath, join(import.meta.dirname, '..', '..', 'bin', 'cardwright.js')],
       nodeVersion: process.versions.node,
       programFolders: told.programFolders ?? [],
       handOver: () => () => undefined,

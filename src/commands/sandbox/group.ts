@@ -26,9 +26,13 @@ import { simulateIncrement } from './simulate/increment.ts';
 import { simulateRefund } from './simulate/refund.ts';
 import { simulateReverse } from './simulate/reverse.ts';
 import { simulateSettle } from './simulate/settle.ts';
+import { startSandbox } from './start.ts';
 import { sandboxStatus } from './status.ts';
+import { stopSandbox } from './stop.ts';
 
 export const SANDBOX_COMMANDS = [
+  startSandbox,
+  stopSandbox,
   sandboxStatus,
   resetSandbox,
   simulateAuthorize,

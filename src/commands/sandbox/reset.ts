@@ -42,6 +42,9 @@ export const resetSandbox = command({
       ? 'Move the store of the sandbox aside and make a new one'
       : 'Replace everything in the sandbox';
     await confirmed(ctx, { intent, question: `${intent}?`, command: commandFor(asked, hard === true) });
+    if (hard && ctx.env['CARDWRIGHT_SANDBOX_URL']) {
+      throw usage('--hard moves files of this machine; CARDWRIGHT_SANDBOX_URL names a sandbox elsewhere');
+    }
     const moved = hard ? await ctx.moveSandboxAside() : [];
     const admin = await ctx.sandbox();
     const { result } = await admin.send('reset', asked);

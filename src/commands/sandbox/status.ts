@@ -1,9 +1,11 @@
 import { command } from '../../cli/command.ts';
+import type { ServerRow } from '../../cli/sandbox-servers.ts';
 import type { AdminOperations } from '../../contract/calls.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { CliError } from '../../errors.ts';
 import type { Column } from '../../terminal/view.ts';
 import { money } from '../cards/columns.ts';
+import { serverVariables } from './server.ts';
 
 export type SandboxStatus = ResultOf<AdminOperations['status']>;
 
@@ -51,21 +53,43 @@ function failureOf(status: SandboxStatus): CliError | undefined {
   return new CliError('check_failed', { message, hint: 'cardwright sandbox reset' });
 }
 
+function serverWords(server: ServerRow | undefined): string {
+  return server === undefined
+    ? 'none; start one with: cardwright sandbox start'
+    : `${server.url}, process ${server.pid}`;
+}
+
 /** Shows what the sandbox holds; a ledger that does not add up or a timer that failed is exit 15. */
 export const sandboxStatus = command({
   path: 'sandbox status',
   summary: 'Show what the sandbox holds and whether its ledger is whole',
   operation: 'status',
-  examples: [{ does: 'In words', run: 'sandbox status' }],
+  about: [
+    'With -o env it prints the address and the key file of the sandbox that was started, CARDWRIGHT_BASE_URL and CARDWRIGHT_API_KEY_FILE; exit 12 where none is started.',
+  ],
+  examples: [
+    { does: 'In words', run: 'sandbox status' },
+    { does: 'For other programs of this shell', run: 'sandbox status -o env' },
+  ],
   async run(ctx) {
     const admin = await ctx.sandbox();
-    return (await admin.send('status', {})).result;
+    const { result: status } = await admin.send('status', {});
+    return { status, server: await ctx.servers.running() };
   },
-  show: status => ({
+  show: ({ status, server }) => ({
+    data: { ...status, server: server ?? null },
     noun: 'sandbox',
     idField: 'store',
     columns: STATUS_COLUMNS,
-    blocks: [{ kind: 'pairs', pairs: statusPairs(status) }],
+    blocks: [{ kind: 'pairs', pairs: [...statusPairs(status), ['Server', serverWords(server)]] }],
+    variables: () => {
+      if (server !== undefined) return serverVariables(server);
+      throw new CliError('unreachable', {
+        message: 'no sandbox is started on this store',
+        hint: 'cardwright sandbox start',
+        outcome: 'not_sent',
+      });
+    },
     failure: failureOf(status),
   }),
 });

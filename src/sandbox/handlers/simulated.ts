@@ -2,7 +2,7 @@
 import type { EventName } from '../../contract/events.ts';
 import { type Cents, toUsd } from '../../money.ts';
 import type { Act } from '../acting.ts';
-import type { AdminHandlers, AdminName, SteeringName } from '../handler.ts';
+import type { AdminHandlers } from '../handler.ts';
 import { cardById } from '../store/cards.ts';
 import { walletOf } from '../store/wallet.ts';
 
@@ -18,10 +18,10 @@ export interface Done {
   readonly decline_reason?: string;
 }
 
-type CallOf<N extends Exclude<AdminName, SteeringName>> = Parameters<AdminHandlers[N]>[0];
+type CallOf<N extends keyof AdminHandlers> = Parameters<AdminHandlers[N]>[0];
 
 /** Makes a handler of what one simulation does; adds events and balances to what it says. */
-export function simulation<N extends Exclude<AdminName, SteeringName>>(
+export function simulation<N extends keyof AdminHandlers>(
   _name: N,
   work: (act: Act, input: CallOf<N>['input']) => Promise<Done>,
 ): (call: CallOf<N>) => Promise<Readonly<Record<string, unknown>>> {

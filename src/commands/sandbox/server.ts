@@ -1,0 +1,25 @@
+/** How a sandbox that serves other programs is shown. */
+import type { ServerRow } from '../../cli/sandbox-servers.ts';
+import type { Column } from '../../terminal/view.ts';
+
+export const SERVER_COLUMNS: readonly Column[] = [
+  { field: 'url', title: 'ADDRESS', kind: 'text', priority: 1 },
+  { field: 'pid', title: 'PID', kind: 'integer', priority: 1 },
+  { field: 'started_at', title: 'STARTED', kind: 'time', priority: 2 },
+  { field: 'store', title: 'STORE', kind: 'text', priority: 2 },
+  { field: 'api_key_file', title: 'KEY FILE', kind: 'text', priority: 2 },
+];
+
+export function serverPairs({ url, pid, store, api_key_file }: ServerRow): [string, string][] {
+  return [
+    ['Serving', url],
+    ['Process', String(pid)],
+    ['Store', store],
+    ['Key', `in ${api_key_file}`],
+  ];
+}
+
+/** With these two every command, and every program that reads them, speaks to the server. */
+export function serverVariables({ url, api_key_file }: ServerRow): Readonly<Record<string, string>> {
+  return { CARDWRIGHT_BASE_URL: url, CARDWRIGHT_API_KEY_FILE: api_key_file };
+}

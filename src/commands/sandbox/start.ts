@@ -1,0 +1,57 @@
+import { command } from '../../cli/command.ts';
+import { OURS, option } from '../../cli/flag.ts';
+import { usage } from '../../cli/values.ts';
+import { choice, flag, integer, text } from '../../contract/field.ts';
+import { DATA_SETS } from '../../contract/sandbox-admin.ts';
+import { DIALECT_NAMES } from '../../contract/sandbox-faults.ts';
+import { SERVER_COLUMNS, serverPairs, serverVariables } from './server.ts';
+
+const ours = (doc: string) => ({ doc, basis: OURS });
+
+/** Serves the sandbox's store to other programs, until it is stopped. */
+export const startSandbox = command({
+  path: 'sandbox start',
+  summary: 'Serve the sandbox to other programs, with timers and webhooks running',
+  about: [
+    'It listens on 127.0.0.1 alone and serves the store that --sandbox uses, which may go on being used beside it. Files and books are looked through first: what is not whole is not served (exit 15).',
+    'Address and key for other programs: eval "$(cardwright sandbox status -o env)". The key stands in a file that only you can read and stays the same from start to start; the address stays the same with --port.',
+    'It runs in the foreground until Ctrl-C, SIGTERM or sandbox stop, and finishes running requests first. --detach returns as soon as it answers.',
+  ],
+  flags: {
+    port: option(integer({ ...ours('Port of 127.0.0.1; 0 for any free one.'), min: 0, max: 65_535, defaults: 0 })),
+    detach: option(flag(ours('Serve from a process of its own; return when it answers.'))),
+    dialect: option(choice(DIALECT_NAMES, ours('How it speaks, to meet answers of other services.'))),
+    seed: option(integer({ ...ours('Seed of ids, numbers and codes, of a store made now.'), min: 0 })),
+    data: option(choice(DATA_SETS, { ...ours('Data set of a store made now.'), defaults: 'demo' })),
+    readyFile: option(text(ours('File that holds the address, one line, while it serves.')), '<file>'),
+    virtualLimits: option(flag(ours('Count rate limits on the clock of the sandbox.'))),
+    allowRemoteWebhooks: option(flag(ours('Send webhooks to other machines too, over https.'))),
+  },
+  examples: [
+    { does: 'Until Ctrl-C', run: 'sandbox start --port 4010' },
+    { does: 'In the background, for this shell', run: 'sandbox start --detach -o env' },
+  ],
+  async run(ctx, { detach, virtualLimits = false, allowRemoteWebhooks = false, ...rest }) {
+    if (ctx.dryRun) throw usage('sandbox start sends nothing; it has no dry run');
+    const wishes = { ...rest, virtualLimits, allowRemoteWebhooks };
+    if (detach) {
+      const { log, ...row } = await ctx.servers.detach(wishes);
+      return { row, log, goesOn: undefined };
+    }
+    const { row, serve } = await ctx.servers.start(wishes);
+    return { row, log: undefined, goesOn: serve };
+  },
+  show: ({ row, log, goesOn }) => ({
+    data: { ...row, ...(log !== undefined && { log }) },
+    noun: 'server',
+    idField: 'url',
+    columns: SERVER_COLUMNS,
+    blocks: [{ kind: 'pairs', pairs: [...serverPairs(row), ...(log === undefined ? [] : [['Log', log] as const])] }],
+    notes: [
+      'For other programs: eval "$(cardwright sandbox status -o env)"',
+      goesOn === undefined ? 'End it: cardwright sandbox stop' : 'Ctrl-C ends it.',
+    ],
+    variables: () => serverVariables(row),
+    ...(goesOn !== undefined && { goesOn }),
+  }),
+});

@@ -1,0 +1,95 @@
+/** `sandbox start --detach`: the same command in a process of its own, left alone once it answers. */
+import { spawn } from 'node:child_process';
+import { open, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { ServerRow, ServerWishes } from './cli/sandbox-servers.ts';
+import type { Surroundings } from './compose.ts';
+import { CliError, ERROR_KINDS, type ErrorKind } from './errors.ts';
+import { preparePrivateFolder } from './files/private-files.ts';
+
+export interface Beside {
+  readonly host: Surroundings;
+  readonly wishes: ServerWishes;
+  readonly running: () => Promise<ServerRow | undefined>;
+}
+
+const PATIENCE = 20_000;
+const LOOK_EVERY = 25;
+
+/** Throws what the other process reported, `unreachable` when it does not answer in time. */
+export async function startBeside({ host, wishes, running }: Beside): Promise<ServerRow & { readonly log: string }> {
+  const { clock, folders, signal } = host;
+  const log = join(folders.state, 'sandbox.log');
+  const files = { platform: host.platform, random: host.noise, warn: () => undefined };
+  for (const folder of [folders.state, folders.data]) await preparePrivateFolder(folder, files);
+  const output = await open(log, 'w', 0o600);
+  const [node, ...program] = host.program;
+  const child = spawn(node, [...program, 'sandbox', 'start', '--json', ...wordsOf(host, wishes)], {
+    // The folder of this shell may be removed while the sandbox is there.
+    cwd: folders.data,
+    env: host.env,
+    detached: true,
+    stdio: ['ignore', output.fd, output.fd],
+    windowsHide: true,
+  });
+  let ended: string | undefined;
+  child.once('error', error => {
+    ended = error.message;
+  });
+  child.once('exit', (code, by) => {
+    ended ??= `it ended with ${by ?? code}`;
+  });
+  try {
+    const deadline = clock.monotonic() + PATIENCE;
+    while (ended === undefined && clock.monotonic() < deadline) {
+      await clock.sleep(LOOK_EVERY, signal);
+      const row = await running();
+      if (row?.pid === child.pid && row !== undefined) return { ...row, log };
+    }
+    throw await failure(log, ended);
+  } catch (error) {
+    if (ended === undefined) child.kill();
+    throw error;
+  } finally {
+    await output.close();
+    child.unref();
+  }
+}
+
+function wordsOf({ cwd }: Surroundings, wishes: ServerWishes): readonly string[] {
+  const { port, dialect, seed, data, virtualLimits, allowRemoteWebhooks, readyFile } = wishes;
+  const given: readonly (readonly [string, string | number | undefined])[] = [
+    ['--port', port],
+    ['--dialect', dialect],
+    ['--seed', seed],
+    ['--data', data],
+    ['--ready-file', readyFile === undefined ? undefined : resolve(cwd, readyFile)],
+  ];
+  return [
+    ...given.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)])),
+    ...(virtualLimits ? ['--virtual-limits'] : []),
+    ...(allowRemoteWebhooks ? ['--allow-remote-webhooks'] : []),
+  ];
+}
+
+/** The error the other process wrote as its last line. */
+async function failure(log: string, ended: string | undefined): Promise<CliError> {
+  const last = (await readFile(log, 'utf8')).trimEnd().split('\n').at(-1) ?? '';
+  const told = /^\{"error":\{/.test(last) ? (JSON.parse(last) as { error: Told }).error : undefined;
+  if (told !== undefined && told.kind in ERROR_KINDS) {
+    const { kind, message, hint } = told;
+    return new CliError(kind, { message, ...(hint !== undefined && { hint }), outcome: 'not_sent' });
+  }
+  return new CliError('unreachable', {
+    message: `the sandbox did not start: ${ended ?? `it did not answer within ${PATIENCE / 1000} s`}`,
+    notes: [`What it said stands in ${log}.`],
+    hint: 'cardwright sandbox start',
+    outcome: 'not_sent',
+  });
+}
+
+interface Told {
+  readonly kind: ErrorKind;
+  readonly message: string;
+  readonly hint?: string;
+}

@@ -1,0 +1,31 @@
+/** The look at a store before it is served to others: its pages, then its books (I1 to I10). */
+import { CliError } from '../errors.ts';
+import { checkLedger } from './ledger-check.ts';
+import { isDamage } from './store/faults.ts';
+import type { Sql, Store } from './store/sql.ts';
+
+/** Throws `check_failed` naming what is wrong; nothing is changed. */
+export async function checkWhole(store: Store, account: string): Promise<void> {
+  const pages = await store.read(damagedPages).catch((error: unknown) => {
+    if (isDamage(error)) return ['its pages cannot be read'];
+    throw error;
+  });
+  if (pages.length > 0) throw notServed(store, `is damaged: ${pages.join('; ')}`, 'cardwright sandbox reset --hard');
+  const faults = await store.read(sql => checkLedger(sql, account));
+  if (faults.length > 0) throw notServed(store, `does not add up: ${faults.join('; ')}`, 'cardwright sandbox reset');
+}
+
+/** What the engine finds wrong with its file, a line each. */
+async function damagedPages(sql: Sql): Promise<readonly string[]> {
+  const lines = await sql.all<{ quick_check: string }>('pragma quick_check(5)');
+  return lines.map(({ quick_check: line }) => line).filter(line => line !== 'ok');
+}
+
+function notServed({ path }: Store, what: string, hint: string): CliError {
+  return new CliError('check_failed', {
+    message: `the sandbox store ${path} ${what}`,
+    notes: ['It was left as it is, and nothing was served from it.'],
+    hint,
+    outcome: 'not_sent',
+  });
+}

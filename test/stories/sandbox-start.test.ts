@@ -1,0 +1,201 @@
+/** `sandbox start`: one server a store, found by others only after it has proved itself. */
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { connectTo } from '../../src/sandbox/store/open.ts';
+import { type ServedSandbox, served } from '../support/served-sandbox.ts';
+import { type World, world } from '../support/world.ts';
+
+const open: (World | ServedSandbox)[] = [];
+
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each[Symbol.asyncDispose]();
+});
+
+async function here(options: Parameters<typeof world>[0] = {}): Promise<World> {
+  const made = await world(options);
+  open.push(made);
+  return made;
+}
+
+async function start(place: World, flags = '--data empty --seed 7'): Promise<ServedSandbox> {
+  const made = await served(place, `sandbox start --json ${flags}`);
+  open.push(made);
+  return made;
+}
+
+/** The engine keeps its two companions while a process that used the store is there. */
+const filesIn = async (place: World) =>
+  (await readdir(folderOf(place))).filter(name => !/-(?:wal|shm)$/.test(name)).sort();
+const folderOf = ({ folder }: World) => join(folder, 'data', 'sandbox');
+
+describe('sandbox start', () => {
+  it('serves the store of the data folder, in files of this user alone, and leaves only store and key behind', async () => {
+    const place = await here();
+    const server = await start(place, '--data empty --seed 7 --ready-file ready');
+    expect(server.row).toMatchObject({ pid: process.pid, store: join(folderOf(place), 'store.db') });
+    expect(await readFile(join(place.folder, 'ready'), 'utf8')).toBe(`${server.row.url}\n`);
+    const names = await readdir(folderOf(place));
+    expect(names.filter(name => !name.startsWith('store.db')).sort()).toEqual([
+      'admin-token',
+      'api-key',
+      'server.json',
+      'server.lock',
+    ]);
+    for (const name of names) expect((await stat(join(folderOf(place), name))).mode & 0o777, name).toBe(0o600);
+    const facts = JSON.parse(await readFile(join(folderOf(place), 'server.json'), 'utf8')) as object;
+    expect(Object.keys(facts)).toEqual(['url', 'pid', 'started_at', 'instance']);
+
+    const { code, err } = await server.stop();
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(await filesIn(place)).toEqual(['api-key', 'store.db']);
+    expect(await readdir(place.folder)).not.toContain('ready');
+  });
+
+  it('is reached by every command with the two variables that status prints, and shares the store with --sandbox', async () => {
+    const place = await here();
+    const server = await start(place);
+    const { out } = await place.run('sandbox status -o env');
+    expect(out).toBe(`CARDWRIGHT_BASE_URL='${server.row.url}'\nCARDWRIGHT_API_KEY_FILE='${server.row.api_key_file}'\n`);
+    const env = {
+      CARDWRIGHT_PROFILE: '',
+      CARDWRIGHT_BASE_URL: server.row.url,
+      CARDWRIGHT_API_KEY_FILE: server.row.api_key_file,
+    };
+    expect(JSON.parse((await place.run('wallet --json', { env })).out)).toMatchObject({ balance: 0 });
+    expect((await place.run('whoami --json', { env })).out).toContain('"mode": "test"');
+    await place.run('sandbox simulate deposit --currency usdt --amount 100 -q', { env: server.env });
+    expect((await place.run('sandbox status --json', { env: server.env })).out).toContain('"cards": 0');
+    expect(JSON.parse((await place.run('sandbox requests --json', { env: server.env })).out)).toMatchObject({
+      page: { total: 1 },
+    });
+  });
+
+  it('keeps its key from start to start, and never its admin token', async () => {
+    const place = await here();
+    const secrets = () =>
+      Promise.all(['api-key', 'admin-token'].map(name => readFile(join(folderOf(place), name), 'utf8')));
+    const first = await start(place);
+    const [key, token] = await secrets();
+    await first.stop();
+    await start(place);
+    const [again, other] = await secrets();
+    expect(again).toBe(key);
+    expect(other).not.toBe(token);
+    expect(key).toMatch(/^sk_test_[\w-]{43}\n$/);
+  });
+
+  it('is refused while another serves the store, naming its process', async () => {
+    const place = await here();
+    await start(place);
+    const { code, out, err } = await place.run('sandbox start');
+    expect({ code, out }).toEqual({ code: 14, out: '' });
+    expect(err).toContain(`a sandbox is started on this store already, by process ${process.pid}`);
+    expect((await place.run('sandbox reset --hard --yes')).code).toBe(14);
+  });
+
+  it('says which port is taken (exit 12)', async () => {
+    const place = await here();
+    const other = createServer();
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const { code, err } = await place.run(`sandbox start --port ${port}`);
+    other.close();
+    expect(code).toBe(12);
+    expect(err).toContain(`the sandbox cannot listen on port ${port} of 127.0.0.1: EADDRINUSE`);
+    expect(await filesIn(place)).toEqual(['store.db']);
+  });
+
+  it('does not take another seed or data set for the ones that were asked for', async () => {
+    const place = await here();
+    await (await start(place)).stop();
+    const { code, err } = await place.run('sandbox start --data demo --seed 8');
+    expect(code).toBe(2);
+    expect(err).toContain('is there already, with data set empty and seed 7');
+    expect(err).toContain('try: cardwright sandbox reset --data demo --seed 8');
+    await (await start(place, '--seed 7')).stop();
+  });
+
+  it('does not serve books that do not add up, nor a damaged file (exit 15)', async () => {
+    const place = await here();
+    await (await start(place)).stop();
+    const path = join(folderOf(place), 'store.db');
+    const whole = await readFile(path);
+    const connection = connectTo(path);
+    connection.exec('update wallets set balance = 100');
+    connection.close();
+    const books = await place.run('sandbox start');
+    expect(books.code).toBe(15);
+    expect(books.err).toContain('does not add up: I2 the cached balances of the wallet are the sums of postings');
+    // The second half of the pages in disorder.
+    const torn = Buffer.from(whole);
+    torn.fill(0xa5, Math.floor(torn.length / 2));
+    await writeFile(path, torn);
+    const damaged = await place.run('sandbox start');
+    expect(damaged.code).toBe(15);
+    expect(damaged.err).toMatch(/the sandbox store \S+ is damaged/);
+    expect(damaged.err).toContain('try: cardwright sandbox reset --hard');
+    expect(await readFile(path)).toEqual(torn);
+  });
+
+  it('does not stay when its answer cannot be shown', async () => {
+    const place = await here();
+    const { code, err } = await place.run('sandbox start --json --fields nothing');
+    expect(code).toBe(2);
+    expect(err).toContain('nothing');
+    expect(await filesIn(place)).toEqual(['api-key', 'store.db']);
+  });
+
+  it('overwrites no file that is no ready file', async () => {
+    const place = await here();
+    await writeFile(join(place.folder, 'notes'), 'to keep\n');
+    const { code, err } = await place.run('sandbox start --ready-file notes');
+    expect(code).toBe(2);
+    expect(err).toContain('is there already and is no ready file; nothing is overwritten');
+    expect(await readFile(join(place.folder, 'notes'), 'utf8')).toBe('to keep\n');
+  });
+});
+
+describe('sandbox stop', () => {
+  it('ends the server and waits until its port is free', async () => {
+    const place = await here();
+    const server = await start(place);
+    const { code, out } = await place.run('sandbox stop --json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual(server.row);
+    expect((await server.ended).code).toBe(0);
+    const again = await place.run('sandbox stop');
+    expect(again).toMatchObject({ code: 12, out: '' });
+    expect((await place.run('sandbox status -o env')).code).toBe(12);
+  });
+
+  it('shows no token to a program that took the port of a server that died', async () => {
+    const place = await here();
+    const seen: string[] = [];
+    const impostor = createServer((request, response) => {
+      seen.push(`${request.method} ${request.url?.split('?')[0]} ${JSON.stringify(request.headers)}`);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ status: 'ok', version: '1', instance: 'abc', proof: '0'.repeat(64) }));
+    });
+    impostor.listen(0, '127.0.0.1');
+    await once(impostor, 'listening');
+    const { port } = impostor.address() as AddressInfo;
+    await mkdir(folderOf(place), { recursive: true, mode: 0o700 });
+    const facts = { url: `http://127.0.0.1:${port}/v1`, pid: 1, started_at: '2026-11-20T14:03:11Z', instance: 'abc' };
+    await writeFile(join(folderOf(place), 'server.json'), JSON.stringify(facts), { mode: 0o600 });
+    await writeFile(join(folderOf(place), 'admin-token'), `sandbox_${'x'.repeat(43)}\n`, { mode: 0o600 });
+    expect((await place.run('sandbox stop')).code).toBe(12);
+    expect(JSON.parse((await place.run('sandbox status --json')).out)).toMatchObject({ server: null });
+    impostor.close();
+    impostor.closeAllConnections();
+    expect(seen).toHaveLength(2);
+    for (const request of seen) {
+      expect(request).toMatch(/^GET \/_sandbox\/v1\/health /);
+      expect(request).not.toMatch(/authorization|xxx/i);
+    }
+  });
+});
