@@ -32,6 +32,7 @@ function operationObject(name: string, row: Operation, { tag, more, responses }:
     ...(parameters.length > 0 && { parameters }),
     ...(row.body && { requestBody: requestBody(row.body) }),
     responses: responses(row),
+    ...(row.credential === 'none' && { security: [] }),
     ...(row.emits && { 'x-emits': [...row.emits] }),
     ...marks(row.basis),
   };

@@ -8,6 +8,7 @@ import { PAGE_META } from './resources.ts';
 import { ADMIN_OPERATIONS, ADMIN_PATH } from './sandbox-admin.ts';
 
 const TAGS = {
+  health: 'Whether it is there, and whether it is the one.',
   status: 'What the sandbox holds.',
   reset: 'Starting over.',
   simulate: 'What merchants, card holders and the chain do.',
@@ -20,6 +21,7 @@ const TAGS = {
   faults: 'Failing on purpose.',
   requests: 'What was asked of the service.',
   dialect: 'How the service is spoken.',
+  stop: 'Ending a server that was started for other programs.',
   openapi: 'This document, and that of the service.',
 } as const;
 
