@@ -17,6 +17,8 @@ const OUTPUT_NAMES = { 1: 'standard output', 2: 'standard error' } as const;
 export interface ProcessHost extends Surroundings {
   /** Puts the terminal back as it was; for every way out. */
   restoreScreen(): void;
+  /** A standard stream was a terminal, and that terminal was closed. */
+  terminalIsGone(): boolean;
   /** Hands a signal to the child that has the terminal; false when there is none. */
   passOn(signal: NodeJS.Signals): boolean;
   /** Standard input would otherwise keep the process waiting for its end. */
@@ -96,8 +98,20 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
         );
       return openKeychain({ clock: host.clock, env: host.env, platform: host.platform, node: host.node, exists });
     },
-    openKeys: () => openTerminalKeys(input()),
-    writeTerminal: text => void writeSync(2, text),
+    openKeys() {
+      const keys = openTerminalKeys(input());
+      // Stopped, it would leave the card on the screen: any wish to stop it is a key like others.
+      const hide = () => keys.press(SUSPEND);
+      process.on('SIGTSTP', hide);
+      return {
+        next: keys.next,
+        close() {
+          process.off('SIGTSTP', hide);
+          keys.close();
+        },
+      };
+    },
+    writeTerminal,
     onCrash(restore) {
       restorers.add(restore);
       return () => restorers.delete(restore);
@@ -105,6 +119,7 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     restoreScreen() {
       for (const restore of restorers) restore();
     },
+    terminalIsGone: () => [...terminals].some(fd => !process.getBuiltinModule('node:tty').isatty(fd)),
     letGo() {
       if (opened) process.stdin.unref?.();
     },
@@ -128,8 +143,36 @@ function sleep(ms: number, until?: AbortSignal): Promise<void> {
   });
 }
 
+/** What was seen to be a terminal. */
+const terminals = new Set<number>();
+
 function isTerminal(fd: number): boolean {
-  return process.getBuiltinModule('node:tty').isatty(fd);
+  const found = process.getBuiltinModule('node:tty').isatty(fd);
+  if (found) terminals.add(fd);
+  return found;
+}
+
+/** Ctrl-Z. */
+const SUSPEND = '\x1a';
+const SLOW_TERMINAL_MS = 1000;
+
+/**
+ * Writes to the terminal and comes back when it is there, or when the terminal is closed or takes nothing for a second:
+ * whoever wipes a screen must not fail on the way.
+ */
+function writeTerminal(text: string): void {
+  let rest: Uint8Array = Buffer.from(text);
+  const until = performance.now() + SLOW_TERMINAL_MS;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  while (rest.length > 0 && performance.now() < until) {
+    try {
+      const left = writeNow(2, rest);
+      if (left.length === rest.length) Atomics.wait(pause, 0, 0, 5);
+      rest = left;
+    } catch {
+      return;
+    }
+  }
 }
 
 /** Rejects when the text cannot be written for another reason than a reader that left; for stdout alone. */

@@ -6,7 +6,8 @@ import { processHost } from './host-process.ts';
 
 declare const CARDWRIGHT_VERSION: string;
 
-const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+/** Whose default is to end the process, leaving the terminal and the journal as they happen to be. */
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGQUIT: 131, SIGUSR2: 140, SIGALRM: 142 } as const;
 
 const stopping = new AbortController();
 const host = processHost(CARDWRIGHT_VERSION, stopping.signal);
@@ -29,7 +30,15 @@ for (const [name, code] of Object.entries(SIGNALS)) {
     stopping.abort(stoppedBy(name === 'SIGINT' ? 'interrupted' : 'terminated'));
   });
 }
-process.on('exit', () => host.restoreScreen());
+// Node's own answer is to open a debugger, in a process that holds a key and may hold a card (RELIABILITY, D15).
+process.on('SIGUSR1', () => undefined);
+process.on('exit', () => {
+  host.restoreScreen();
+  if (!host.terminalIsGone()) return;
+  // Node aborts, with a core dump where those are on, when it cannot put back a terminal that is not there any more.
+  process.removeAllListeners('SIGHUP');
+  process.kill(process.pid, 'SIGHUP');
+});
 
 let failing = false;
 process.on('uncaughtException', (thrown: unknown) => {

@@ -11,6 +11,8 @@ export interface RawInput {
 }
 
 export interface TerminalKeys extends KeySource {
+  /** As if this key had been pressed. */
+  press(key: string): void;
   /** Gives the terminal back to line mode. Call it in `finally`. */
   close(): void;
 }
@@ -22,10 +24,11 @@ export interface TerminalKeys extends KeySource {
 export function openTerminalKeys(input: RawInput): TerminalKeys {
   const pressed: string[] = [];
   let deliver: ((key: string | undefined) => void) | undefined;
-  const onData = (chunk: Buffer | string) => {
-    pressed.push(String(chunk));
+  const press = (key: string) => {
+    pressed.push(key);
     deliver?.(pressed.shift());
   };
+  const onData = (chunk: Buffer | string) => press(String(chunk));
   input.setRawMode(true);
   input.on('data', onData);
   input.resume();
@@ -49,5 +52,5 @@ export function openTerminalKeys(input: RawInput): TerminalKeys {
     input.setRawMode(false);
     deliver?.(undefined);
   };
-  return { next, close };
+  return { next, press, close };
 }

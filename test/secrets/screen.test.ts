@@ -2,7 +2,7 @@
  * A card on a real terminal, made by script(1): whatever ends the program, the screen is wiped and left, and the
  * terminal is as it was. SIGKILL cannot be answered and is not promised.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,13 +55,16 @@ interface Ended {
 }
 
 /** Shows the card in a terminal, does the deed when the number stands there, and looks at what is left. */
-async function shown(deed: (pid: number, type: (text: string) => void) => void, env = {}): Promise<Ended> {
+type Deed = (pid: number, type: (text: string) => void, terminal: ChildProcess) => unknown;
+
+async function shown(deed: Deed, env = {}): Promise<Ended> {
   const place = await mkdtemp(join(folder, 'run-'));
   const inner = join(place, 'inner.sh');
   const program = `'${process.execPath}' '${join(ROOT, 'bin', 'cardwright.js')}' --sandbox cards details ${card} --reveal`;
   await writeFile(
     inner,
-    `#!/bin/sh\nstty -a > '${place}/before'\n${program}\necho $? > '${place}/code'\nstty -a > '${place}/after'\n`,
+    // The shell outlives a hangup, to say how the program ended.
+    `#!/bin/sh\ntrap : HUP\nstty -a > '${place}/before'\n${program}\necho $? > '${place}/code'\nstty -a > '${place}/after'\n`,
   );
   await chmod(inner, 0o755);
   const terminal = spawn('script', ['-qfec', inner, '/dev/null'], {
@@ -75,8 +78,10 @@ async function shown(deed: (pid: number, type: (text: string) => void) => void, 
   const over = new Promise(resolve => terminal.on('close', resolve));
   const grouped = pan.replace(/(\d{4})(?=\d)/g, '$1 ');
   while (!bytes.includes(grouped)) await wait(20);
-  deed(await pidOf(terminal.pid ?? 0), text => void terminal.stdin.write(text));
+  const type = (text: string) => void (terminal.stdin.writable && terminal.stdin.write(text));
+  await deed(await pidOf(terminal.pid ?? 0), type, terminal);
   await over;
+  while (!(await readdir(place)).includes('after')) await wait(20);
   const read = async (name: string) => (await readFile(join(place, name), 'utf8')).trim();
   return { bytes, code: await read('code'), sameTerminal: (await read('before')) === (await read('after')) };
 }
@@ -116,10 +121,31 @@ describe.runIf(possible)('a card on the screen', () => {
     ['SIGINT', '130'],
     ['SIGTERM', '143'],
     ['SIGHUP', '143'],
+    ['SIGQUIT', '143'],
+    ['SIGUSR2', '143'],
+    ['SIGALRM', '143'],
+    ['SIGTSTP', '0'],
   ] as const)('is wiped at %s, and the program ends with %s', async (signal, code) => {
     const ended = await shown(pid => process.kill(pid, signal));
     expectWiped(ended);
     expect(ended.code).toBe(code);
+  });
+
+  it('opens no debugger at SIGUSR1, and stays until a key', async () => {
+    const ended = await shown(async (pid, type) => {
+      process.kill(pid, 'SIGUSR1');
+      await wait(1200);
+      type('q');
+    });
+    expectWiped(ended);
+    expect(ended.code).toBe('0');
+    expect(ended.bytes).not.toContain('Debugger');
+  });
+
+  it('ends in order when the terminal itself goes away', async () => {
+    const ended = await shown((_, __, terminal) => terminal.kill('SIGKILL'));
+    // Of the hangup, and not 134 with a core dump that holds the card.
+    expect(ended.code).toBe('129');
   });
 
   it('is wiped at two signals at once', async () => {
