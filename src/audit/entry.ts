@@ -48,6 +48,11 @@ export interface Place {
   readonly hash: string;
 }
 
+/** The way on when a log cannot be continued. */
+export function beginAgain(path: string): string {
+  return `To begin a new log, move ${path} and ${path.replace(/jsonl$/, 'head')} away; keep them.`;
+}
+
 /** A line without its newline, and where the chain stands after it. */
 export function auditLine(
   facts: AuditFacts,

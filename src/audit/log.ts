@@ -16,6 +16,7 @@ import {
   type AuditFacts,
   auditLine,
   BEGINNING,
+  beginAgain,
   type Flaw,
   followChain,
   type Place,
@@ -71,7 +72,11 @@ export function auditLog(around: AuditSurroundings): AuditLog {
   async function appendLine(facts: AuditFacts): Promise<number> {
     const file = await openPrivate(path);
     try {
-      const { size, last } = await tailOf(file, path);
+      const { size, last, torn } = await tailOf(file, path);
+      const head = await readPrivate(headPath, files);
+      if (!mayFollow(last, head)) throw damaged(path, `${headPath} names another last line`);
+      // A torn last line was promised to nobody.
+      if (torn) await file.truncate(size);
       const at = new Date(around.clock.now()).toISOString();
       const line = auditLine(facts, { after: last, at, pid: around.pid });
       await file.write(`${line.text}\n`, size);
@@ -127,6 +132,17 @@ function headFlaw(
   return undefined;
 }
 
+/**
+ * Whether a line may be written after `last`. A tail that was cut off must stay visible, and the next line would hide
+ * it. The head is written after its line: a crash in between leaves it one behind.
+ */
+function mayFollow(last: Tail['last'], head: string | undefined): boolean {
+  if (head === undefined || head === '') return last.seq <= 1;
+  const [, seq, hash] = HEAD.exec(head) ?? [];
+  if (seq === undefined) return false;
+  return Number(seq) === last.seq ? hash === last.hash : Number(seq) === last.seq - 1 && hash === last.prev;
+}
+
 async function checked(path: string, files: FileSurroundings): Promise<void> {
   const { lstat } = await import('node:fs/promises');
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
@@ -141,27 +157,38 @@ async function openPrivate(path: string): Promise<FileHandle> {
   return open(path, constants.O_RDWR | constants.O_CREAT | NO_FOLLOW, 0o600);
 }
 
-/** Where the next line goes and what it follows. A torn last line, which nobody was promised, is cut off. */
-async function tailOf(file: FileHandle, path: string): Promise<{ readonly size: number; readonly last: Place }> {
+interface Tail {
+  /** Where the next line goes. */
+  readonly size: number;
+  readonly last: Place & { readonly prev: string };
+  /** Something follows the last whole line. */
+  readonly torn: boolean;
+}
+
+/** Where the next line goes and what it follows. */
+async function tailOf(file: FileHandle, path: string): Promise<Tail> {
   const { size } = await file.stat();
   const from = Math.max(0, size - TAIL_BYTES);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
   const tail = buffer.subarray(0, bytesRead);
   const end = tail.lastIndexOf(0x0a) + 1;
-  if (end < tail.length) await file.truncate(from + end);
+  const torn = end < tail.length;
   if (end === 0) {
-    if (from === 0) return { size: 0, last: { seq: 0, hash: BEGINNING } };
-    throw damaged(path);
+    if (from === 0) return { size: 0, last: { seq: 0, hash: BEGINNING, prev: '' }, torn };
+    throw damaged(path, LAST_LINE);
   }
   const begin = tail.lastIndexOf(0x0a, end - 2) + 1;
   const last = readLine(tail.subarray(begin, end - 1).toString('utf8'));
-  if (last === undefined) throw damaged(path);
-  return { size: from + end, last };
+  if (last === undefined) throw damaged(path, LAST_LINE);
+  return { size: from + end, last, torn };
 }
 
-function damaged(path: string): CliError {
+const LAST_LINE = 'its last line is not as it was written';
+
+function damaged(path: string, why: string): CliError {
   return new CliError('check_failed', {
-    message: `the audit log ${path} is damaged: its last line is not as it was written. Nothing was sent`,
+    message: `the audit log ${path} is damaged: ${why}. Nothing was sent`,
+    notes: [beginAgain(path)],
     hint: 'cardwright audit verify',
     outcome: 'not_sent',
   });

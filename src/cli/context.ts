@@ -71,7 +71,8 @@ export interface Profiles {
   get(name: string): Promise<ProfileRow>;
   use(name: string): Promise<ProfileRow>;
   set(name: string, setting: string, value: string): Promise<ProfileRow>;
-  remove(name: string): Promise<void>;
+  /** Resolves to where its key still is, and why when it was ours to take away. */
+  remove(name: string): Promise<{ readonly place: string; readonly why?: string } | undefined>;
   /** Saves a key under a name, or where it comes from; it becomes the current profile. Paths may be relative. */
   login(name: string, baseUrl: string, key: GivenKey): Promise<ProfileRow>;
   /** Name of the current profile. */

@@ -1,5 +1,6 @@
 import { command } from '../cli/command.ts';
 import { usage } from '../cli/values.ts';
+import { showRemoved } from './profiles/removed.ts';
 
 /** Removes the key of a profile from this machine. */
 export const logout = command({
@@ -12,16 +13,7 @@ export const logout = command({
     const profiles = await ctx.profiles();
     const name = ctx.profileName ?? (await profiles.current());
     if (name === undefined || name === 'sandbox') throw usage('no saved profile is in use', 'cardwright profiles list');
-    await profiles.remove(name);
-    return { name, removed: true };
+    return { name, remains: await profiles.remove(name) };
   },
-  show: ({ name }) => ({
-    noun: 'profile',
-    idField: 'name',
-    columns: [
-      { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
-      { field: 'removed', title: 'REMOVED', kind: 'boolean', priority: 1 },
-    ],
-    blocks: [{ kind: 'line', text: `Logged out of ${name}: its key is gone from this machine.` }],
-  }),
+  show: removed => showRemoved(removed, 'Logged out of'),
 });

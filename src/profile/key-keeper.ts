@@ -27,13 +27,20 @@ export interface KeyKeeperSurroundings {
   readonly keychain?: (() => Promise<Keychain>) | undefined;
 }
 
+/** Where a key still is after it was forgotten. */
+export interface Remains {
+  readonly place: string;
+  /** Why what was ours could not be taken away; undefined for a place that is the user's own. */
+  readonly why?: string;
+}
+
 export interface KeyKeeper {
   /** Puts the key where it was asked to be, and says aloud where it is put instead. */
   keep(name: string, wanted: NewKey): Promise<StoredSource>;
   /** Throws `guarded` when the key is of another mode than when it was saved. */
   fetch(name: string, source: StoredSource): Promise<Secret>;
-  /** Takes away what is kept outside the profile file and is ours; what may be left is said. */
-  forget(source: StoredSource): Promise<void>;
+  /** Takes away what is kept outside the profile file and is ours. Resolves to where the key still is. */
+  forget(source: StoredSource): Promise<Remains | undefined>;
 }
 
 export function keyKeeper(around: KeyKeeperSurroundings): KeyKeeper {
@@ -109,10 +116,12 @@ export function keyKeeper(around: KeyKeeperSurroundings): KeyKeeper {
     return readKey(await runKeyCommand(from, { clock, env, folder }));
   }
 
-  async function forget(source: StoredSource): Promise<void> {
-    if (source.kind !== 'keychain') return;
-    const left = await (await keychain()).remove(source.account);
-    if (left !== undefined) warn(`the key may still be in the keychain as ${source.account}: ${left}`);
+  async function forget(source: StoredSource): Promise<Remains | undefined> {
+    if (source.kind === 'stored') return undefined;
+    if (source.kind === 'key_file') return { place: `the key file ${source.file}` };
+    if (source.kind === 'key_command') return { place: `what ${quoted(source.command[0] ?? '')} reads` };
+    const why = await (await keychain()).remove(source.account);
+    return why === undefined ? undefined : { place: `the keychain of this system as ${source.account}`, why };
   }
 
   return { keep, fetch, forget };

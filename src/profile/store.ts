@@ -16,7 +16,7 @@ import { checkBaseUrl } from './base-url.ts';
 import { keepCorruptCopy, removeBesides } from './corrupt-copy.ts';
 import { keyMode, readKey } from './key.ts';
 import { shellWord } from './key-file.ts';
-import { type KeyKeeper, keyKeeper, type NewKey } from './key-keeper.ts';
+import { type KeyKeeper, keyKeeper, type NewKey, type Remains } from './key-keeper.ts';
 import type { Keychain } from './keychain.ts';
 import { checkNewProfileName, checkProfileName } from './name.ts';
 import { type Profile, shown } from './profile.ts';
@@ -54,8 +54,11 @@ export interface ProfileStore {
   use(name: string): Promise<void>;
   /** Changes one setting (`PROFILE_SETTINGS`). Throws `usage` for a bad value, `guarded` for another origin. */
   set(name: string, setting: string, value: string): Promise<Profile>;
-  /** Removes the profile, and with it copies of the file that may still hold its key. */
-  remove(name: string): Promise<void>;
+  /**
+   * Removes the profile, and with it copies of the file that may still hold its key. Resolves to where the key still
+   * is: a place of the user's own, or one that did not give it up.
+   */
+  remove(name: string): Promise<Remains | undefined>;
 }
 
 /** What of the host the store needs. `isRunning` lets left locks be taken over on systems without /proc. */
@@ -120,7 +123,10 @@ class FileProfileStore implements ProfileStore {
     const source = await this.#keys.keep(name, profile);
     const address = checkBaseUrl(profile.base_url, storedMode(source));
     const replaced = this.#file.profiles.get(name)?.source;
-    if (replaced?.kind === 'keychain' && source.kind !== 'keychain') await this.#keys.forget(replaced);
+    if (replaced?.kind === 'keychain' && source.kind !== 'keychain') {
+      const left = await this.#keys.forget(replaced);
+      if (left) this.#around.warn(`the key before this one may still be in ${left.place}: ${left.why}`);
+    }
     return this.#change(name, file => {
       const before = file.profiles.get(name);
       const base_url = address.href;
@@ -145,16 +151,17 @@ class FileProfileStore implements ProfileStore {
     return this.#change(name, file => changed(existing(file, name), which, value));
   }
 
-  async remove(name: string): Promise<void> {
+  async remove(name: string): Promise<Remains | undefined> {
     const { source } = existing(this.#file, name);
     await this.#update(file => {
       existing(file, name);
       const profiles = new Map([...file.profiles].filter(([other]) => other !== name));
       return { current: file.current === name ? undefined : file.current, profiles };
     });
-    await this.#keys.forget(source);
+    const remains = await this.#keys.forget(source);
     const copies = await inOurWords(this.path, () => removeBesides(this.path, 'corrupt-'));
     if (copies > 0) this.#around.warn(`kept copies of a damaged profile file removed: ${copies}`);
+    return remains;
   }
 
   async #change(name: string, make: (file: ProfileFile) => StoredProfile): Promise<Profile> {

@@ -91,6 +91,45 @@ describe('the audit log', () => {
     expect((await log.read()).flaw?.why).toContain('audit.head');
   });
 
+  it('writes nothing after a tail that was cut off: the next line would hide it', async () => {
+    const text = await lines(4);
+    const head = join(folder, 'state', 'audit.head');
+    const named = await readFile(head, 'utf8');
+    for (const kept of [3, 2, 1, 0]) {
+      const cut = text.split('\n').slice(0, kept).map(line => `${line}\n`).join('');
+      await writeFile(log.path, cut);
+      await expect(log.append(facts())).rejects.toMatchObject({ kind: 'check_failed' });
+      expect([await readFile(log.path, 'utf8'), await readFile(head, 'utf8')]).toEqual([cut, named]);
+      expect((await log.read()).flaw).toMatchObject({ line: kept + 1 });
+    }
+    await rm(log.path);
+    await expect(log.append(facts())).rejects.toMatchObject({ kind: 'check_failed' });
+  });
+
+  it('writes nothing beside a head that is another one, or none', async () => {
+    const text = await lines(3);
+    const head = join(folder, 'state', 'audit.head');
+    for (const other of [`${'3'.padStart(12, '0')} ${'a'.repeat(64)}\n`, 'x', '']) {
+      await writeFile(head, other);
+      await expect(log.append(facts())).rejects.toMatchObject({ kind: 'check_failed' });
+      expect(await readFile(log.path, 'utf8')).toBe(text);
+    }
+    await rm(head);
+    await expect(log.append(facts())).rejects.toMatchObject({ kind: 'check_failed' });
+    await rm(log.path);
+    expect(await log.append(facts())).toBe(1);
+  });
+
+  it('goes on when the process died between a line and its head', async () => {
+    const head = join(folder, 'state', 'audit.head');
+    await lines(2);
+    const before = await readFile(head, 'utf8');
+    await lines(1);
+    await writeFile(head, before);
+    expect(await log.append(facts())).toBe(4);
+    expect((await log.read()).flaw).toBeUndefined();
+  });
+
   it('shows lines somebody else chained on', async () => {
     const text = await lines(2);
     const head = await readFile(join(folder, 'state', 'audit.head'));

@@ -154,7 +154,7 @@ describe('look-alikes', () => {
         expect(protocol === 'https:' || /^(localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/.test(hostname)).toBe(true);
         expect(href).not.toMatch(/[@?#]/);
       }),
-      { numRuns: 2000 },
+      { numRuns: 6000 },
     );
     expect(acceptedOnes).toBeGreaterThan(50);
   });

@@ -34,6 +34,16 @@ test('a key file is read each time and never copied', async () => {
   expect((await here.run('wallet --timeout 2s')).code).toBe(14);
 });
 
+test('logout tells where a key stays that was never ours', async () => {
+  await using here = await world({ env: NO_PROFILE, terminal: 80 });
+  const file = join(here.folder, 'team.key');
+  await writeFile(file, KEY, { mode: 0o600 });
+  await here.run(`login --profile team ${ADDRESS} --key-file team.key`);
+  const { code, out } = await here.run('logout');
+  expect(code).toBe(0);
+  expect(out).toContain(`Logged out of team. Its key stays in the key file ${file}.`);
+});
+
 test('a key command runs without a shell, by its absolute path, without our variables', async () => {
   await using here = await world({ env: NO_PROFILE });
   const program = join(here.folder, 'pass');
@@ -129,6 +139,19 @@ describe('the keychain', () => {
       expect(err).toContain(said);
       expect(kept.size).toBe(remove === undefined ? 0 : 1);
     }
+  });
+
+  test.each(['logout', 'profiles remove team --yes'])('that keeps the key at %s makes it fail, and say where', async line => {
+    await using here = await world({ env: NO_PROFILE });
+    const kept = new Map<string, string>();
+    expect((await here.run(login, { stdin: KEY, keychain: keychainOf(kept) })).code).toBe(0);
+    const keychain = keychainOf(kept, { remove: 'the keychain did not answer within 3 s' });
+    const { code, err, out } = await here.run(line, { keychain });
+    expect({ code, out }).toMatchObject({ code: 15 });
+    expect(err).toContain('team is removed, and its key may still be in the keychain of this system as team@');
+    expect(err).toContain('did not answer within 3 s');
+    expect(`${out}${err}`).not.toContain('gone from this machine');
+    expect((await here.run('profiles list')).out).not.toContain('team');
   });
 
   test('is given no key whose address is not usable', async () => {

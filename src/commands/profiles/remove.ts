@@ -1,6 +1,7 @@
 import { command } from '../../cli/command.ts';
 import { confirmed } from '../../cli/confirm.ts';
 import { profile } from './columns.ts';
+import { showRemoved } from './removed.ts';
 
 /** Removes a profile and every copy of its key. */
 export const removeProfile = command({
@@ -17,16 +18,7 @@ export const removeProfile = command({
       question: `Remove profile ${row.name} and its key ${row.key}?`,
       command: `cardwright profiles remove ${row.name} --yes`,
     });
-    await profiles.remove(profile);
-    return { name: profile, removed: true };
+    return { name: profile, remains: await profiles.remove(profile) };
   },
-  show: ({ name }) => ({
-    noun: 'profile',
-    idField: 'name',
-    columns: [
-      { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
-      { field: 'removed', title: 'REMOVED', kind: 'boolean', priority: 1 },
-    ],
-    blocks: [{ kind: 'line', text: `Removed ${name} and its key.` }],
-  }),
+  show: removed => showRemoved(removed, 'Removed'),
 });
