@@ -38,6 +38,10 @@ export function revealFor({ host, globals, opened, kept, ...facts }: RevealFacts
       await countDown(ms, says, { stderr, clock: host.clock, signal: host.signal, redraw });
     },
     showOnScreen: (lines, { seconds, actions }) => onScreen(host, { lines, seconds, actions }),
+    async checkNew(path) {
+      const { checkNew } = await import('./files/private-files.ts');
+      await checkNew(resolve(host.cwd, path));
+    },
     async createPrivate(path, content) {
       const { createPrivate } = await import('./files/private-files.ts');
       await createPrivate(resolve(host.cwd, path), content);
@@ -47,11 +51,15 @@ export function revealFor({ host, globals, opened, kept, ...facts }: RevealFacts
       return findClipboard({ platform: host.platform, env: host.env, folders: host.programFolders });
     },
     clearLater: (clipboard, text) => clearLater(host, clipboard, text),
+    async checkProgram(name) {
+      const { findProgram } = await import('./cli/child.ts');
+      await findProgram(name, host);
+    },
     async runChild(program, variables) {
       const { runChild } = await import('./cli/child.ts');
-      const { env, cwd } = host;
+      const { env, cwd, platform } = host;
       const handOver = (onSignal: (signal: NodeJS.Signals) => void) => host.handOver(onSignal);
-      return runChild(program, { env, cwd, variables, handOver, sharesTerminal: stdin.isTerminal });
+      return runChild(program, { env, cwd, platform, variables, handOver, sharesTerminal: stdin.isTerminal });
     },
   };
 }

@@ -1,11 +1,16 @@
 /** One program in our place: our streams, its exit code, none of our keys in its environment (RELIABILITY, E13). */
 import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
+import { access, constants, stat } from 'node:fs/promises';
+import { constants as os } from 'node:os';
+import { delimiter, isAbsolute, resolve } from 'node:path';
 import { CliError } from '../errors.ts';
 import type { Environment } from '../host.ts';
 
 /** Variables that open the service or the sandbox to whoever has them. */
 const KEYS = ['CARDWRIGHT_API_KEY', 'CARDWRIGHT_API_KEY_FILE', 'CARDWRIGHT_SANDBOX_TOKEN'];
+
+/** Where a system without PATH looks. */
+const USUAL_PATH = '/usr/bin:/bin';
 
 export interface ChildSettings {
   readonly env: Environment;
@@ -14,19 +19,53 @@ export interface ChildSettings {
   readonly cwd: string;
   /** Signals go to the function until the returned one is called. */
   readonly handOver: (onSignal: (signal: NodeJS.Signals) => void) => () => void;
+  readonly platform: NodeJS.Platform;
   /** The child shares our terminal, which sends it Ctrl-C by itself. */
   readonly sharesTerminal: boolean;
+}
+
+/**
+ * The program a word names: a path as it is, else the first in an absolute folder of PATH. An empty or relative folder
+ * there is the working folder, which may be anybody's (RELIABILITY, E18). Throws `usage` when there is none.
+ */
+export async function findProgram(
+  name: string | undefined,
+  { env, cwd, platform }: Pick<ChildSettings, 'env' | 'cwd' | 'platform'>,
+): Promise<string> {
+  if (!name) throw cannotStart('no program was named');
+  const windows = platform === 'win32';
+  const isPath = name.includes('/') || (windows && name.includes('\\'));
+  const folders = isPath ? [''] : (env['PATH'] ?? env['Path'] ?? USUAL_PATH).split(delimiter).filter(isAbsolute);
+  for (const folder of folders) {
+    for (const ending of windows ? ['', '.exe', '.com'] : ['']) {
+      const path = resolve(cwd, folder, `${name}${ending}`);
+      if (await isProgram(path)) return path;
+    }
+  }
+  const where = isPath ? 'is no program' : 'is in no absolute folder of PATH';
+  throw cannotStart(`${JSON.stringify(name)} ${where}`);
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    // Not there, or not for us to run: the search goes on, as that of a shell does.
+    return false;
+  }
 }
 
 /** Resolves to the exit code, 128 and the signal's number after a signal. Throws `usage` when it cannot be started. */
 export async function runChild(program: readonly string[], settings: ChildSettings): Promise<number> {
   const [name, ...args] = program;
-  if (name === undefined) throw cannotStart('no program was named');
   const { env, variables, cwd, handOver, sharesTerminal } = settings;
+  const path = await findProgram(name, settings);
   const inherited = Object.entries(env).filter(([variable, value]) => value !== undefined && !KEYS.includes(variable));
   // No shell: the words are the program's own, whatever is in them.
-  const child = spawn(name, args, {
+  const child = spawn(path, args, {
     cwd,
+    ...(name !== undefined && { argv0: name }),
     env: { ...Object.fromEntries(inherited), ...variables },
     stdio: 'inherit',
     shell: false,
@@ -39,7 +78,7 @@ export async function runChild(program: readonly string[], settings: ChildSettin
       child.on('error', (error: NodeJS.ErrnoException) => {
         reject(cannotStart(`${JSON.stringify(name)} cannot be started: ${error.code ?? 'unknown'}`));
       });
-      child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? 'SIGKILL']));
+      child.on('exit', (code, signal) => resolve(code ?? 128 + os.signals[signal ?? 'SIGKILL']));
     });
   } finally {
     takeBack();
@@ -47,5 +86,5 @@ export async function runChild(program: readonly string[], settings: ChildSettin
 }
 
 function cannotStart(message: string): CliError {
-  return new CliError('usage', { message, hint: 'name the program after --' });
+  return new CliError('usage', { message, notes: ['Name the program after --.'], outcome: 'not_sent' });
 }

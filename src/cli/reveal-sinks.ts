@@ -17,11 +17,15 @@ export interface SinkSettings extends GateSettings {
     lines: readonly string[],
     settings: { readonly seconds: number; readonly actions: ScreenActions },
   ) => Promise<{ readonly shownMs: number }>;
+  /** Rejects with the system's error when a file cannot be made there. */
+  readonly checkNew: (path: string) => Promise<void>;
   /** Makes a new file of mode 0600; refuses an existing one and links. */
   readonly createPrivate: (path: string, content: string) => Promise<void>;
   readonly clipboard: () => Promise<Clipboard | undefined>;
   /** Clears the clipboard after the seconds or at a signal, when it still holds the text. */
   readonly clearLater: (clipboard: Clipboard, text: string) => Promise<boolean>;
+  /** Throws `usage` when there is no such program. */
+  readonly checkProgram: (name: string | undefined) => Promise<void>;
   readonly runChild: (program: readonly string[], variables: Readonly<Record<string, string>>) => Promise<number>;
 }
 
@@ -50,6 +54,8 @@ export async function revealCard(settings: SinkSettings, cardId: string, options
   const sink = sinkOf(options);
   const clipboard = sink === 'clipboard' ? await theClipboard(settings) : undefined;
   const command = `cardwright cards details ${cardId} --reveal --print`;
+  const { out } = options;
+  if (out !== undefined) await inFile(out, () => settings.checkNew(out));
   const opened = await throughGate(settings, { cardId, sink, reveal: options.reveal, command });
   const parts = partsOf(opened, cardId);
   if (options.out !== undefined) return intoFile(settings, parts, { path: options.out, field: options.field });
@@ -66,6 +72,7 @@ export async function runWithCard(
   { program, reveal }: { readonly program: readonly string[]; readonly reveal: boolean },
 ): Promise<number> {
   const command = `cardwright cards exec ${cardId} --reveal -- ${program[0] ?? '<command>'}`;
+  await settings.checkProgram(program[0]);
   const opened = await throughGate(settings, { cardId, sink: 'child', reveal, command });
   const { number, cvv, month, year, cardId: id } = partsOf(opened, cardId);
   return settings.runChild(program, {
@@ -151,18 +158,7 @@ async function intoFile(
   { path, field }: { readonly path: string; readonly field: CardPart | undefined },
 ): Promise<Shown> {
   const content = field === undefined ? JSON.stringify(documentOf(parts), null, 2) : parts[field];
-  try {
-    await settings.createPrivate(path, `${content}\n`);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-    if (code === undefined) throw error;
-    const why = code === 'EEXIST' ? 'it is there already, and nothing is overwritten' : code;
-    throw new CliError('usage', {
-      message: `--out ${JSON.stringify(path)} cannot be made: ${why}`,
-      operation: 'cards.details',
-      cause: error,
-    });
-  }
+  await inFile(path, () => settings.createPrivate(path, `${content}\n`));
   return {
     data: { card_id: parts.cardId, file: path },
     noun: 'card',
@@ -173,6 +169,22 @@ async function intoFile(
     ],
     blocks: [{ kind: 'line', text: `Written to ${path}; only you can read it.` }],
   };
+}
+
+/** System errors in the user's words. */
+async function inFile(path: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+    if (code === undefined) throw error;
+    const why = code === 'EEXIST' ? 'it is there already, and nothing is overwritten' : code;
+    throw new CliError('usage', {
+      message: `--out ${JSON.stringify(path)} cannot be made: ${why}`,
+      operation: 'cards.details',
+      cause: error,
+    });
+  }
 }
 
 interface Copying {

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { chmod, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { access, chmod, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
@@ -98,7 +98,16 @@ export async function writePrivate(path: string, text: string, around: FileSurro
   });
 }
 
-/** Writes a new 0600 file and syncs it. Rejects with the system's own EEXIST when the name is taken. */
+/** Rejects with the system's error, EEXIST for a name that is taken, when a new file could not be made there. */
+export async function checkNew(path: string): Promise<void> {
+  if ((await statIfThere(path)) !== undefined) throw Object.assign(new Error('taken'), { code: 'EEXIST' });
+  await access(dirname(path), constants.W_OK);
+}
+
+/**
+ * Writes a new 0600 file and syncs it. Rejects with the system's own EEXIST when the name is taken; a file that could
+ * not be written whole is removed.
+ */
 export async function createPrivate(path: string, content: string | Uint8Array): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
   const file = await open(path, flags, 0o600);
@@ -107,6 +116,9 @@ export async function createPrivate(path: string, content: string | Uint8Array):
     await file.chmod(0o600);
     await file.writeFile(content);
     await file.sync();
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
   } finally {
     await file.close();
   }

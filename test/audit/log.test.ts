@@ -96,7 +96,11 @@ describe('the audit log', () => {
     const head = join(folder, 'state', 'audit.head');
     const named = await readFile(head, 'utf8');
     for (const kept of [3, 2, 1, 0]) {
-      const cut = text.split('\n').slice(0, kept).map(line => `${line}\n`).join('');
+      const cut = text
+        .split('\n')
+        .slice(0, kept)
+        .map(line => `${line}\n`)
+        .join('');
       await writeFile(log.path, cut);
       await expect(log.append(facts())).rejects.toMatchObject({ kind: 'check_failed' });
       expect([await readFile(log.path, 'utf8'), await readFile(head, 'utf8')]).toEqual([cut, named]);

@@ -1,8 +1,14 @@
-import { chmod, chown, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkPrivateFolder, preparePrivateFolder, readPrivate, writePrivate } from '../../src/files/private-files.ts';
+import {
+  checkPrivateFolder,
+  createPrivate,
+  preparePrivateFolder,
+  readPrivate,
+  writePrivate,
+} from '../../src/files/private-files.ts';
 import { readKeyFile } from '../../src/profile/key-file.ts';
 import { chance, failure, freshFolder, modeOf, TEST_KEY } from '../profile/surroundings.ts';
 
@@ -63,6 +69,16 @@ describe('private folders', () => {
 });
 
 describe('private files', () => {
+  test('that could not be written whole are not left behind', async () => {
+    await using fresh = await freshFolder();
+    const path = join(fresh.path, 'new');
+    await expect(createPrivate(path, { broken: true } as never)).rejects.toThrow();
+    await expect(lstat(path)).rejects.toThrow('ENOENT');
+    await createPrivate(path, 'whole');
+    await expect(createPrivate(path, 'other')).rejects.toMatchObject({ code: 'EEXIST' });
+    expect(await readFile(path, 'utf8')).toBe('whole');
+  });
+
   test('are replaced whole, 0600, with nothing left beside', async () => {
     await using fresh = await freshFolder();
     const path = join(fresh.path, 'x.json');

@@ -30,6 +30,19 @@ test('a file or a link that is there already is left as it is', async () => {
   await expect(stat(join(here.folder, 'elsewhere.txt'))).rejects.toThrow('ENOENT');
 });
 
+test('a file that cannot be made is said before the card is asked for', async () => {
+  await using here = await world();
+  await here.run('cards create --bin bin_1 --amount 5');
+  await writeFile(join(here.folder, 'there'), 'mine');
+  await symlink(join(here.folder, 'nowhere'), join(here.folder, 'dangling'));
+  for (const path of ['there', 'dangling', 'no/folder/x', 'there/x', '.', '']) {
+    const { code, err } = await here.run(`cards details card_1 --reveal --out '${path}'`);
+    expect({ path, code, err }).toEqual({ path, code: 2, err: expect.stringContaining('--out') });
+  }
+  const { out } = await here.run('audit list --event reveal --json');
+  expect(JSON.parse(out)).toMatchObject({ data: [] });
+});
+
 test('the number is not in anything else a card is shown with', async () => {
   await using here = await world();
   await here.run('cards create --bin bin_1 --amount 5');

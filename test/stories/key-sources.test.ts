@@ -141,18 +141,21 @@ describe('the keychain', () => {
     }
   });
 
-  test.each(['logout', 'profiles remove team --yes'])('that keeps the key at %s makes it fail, and say where', async line => {
-    await using here = await world({ env: NO_PROFILE });
-    const kept = new Map<string, string>();
-    expect((await here.run(login, { stdin: KEY, keychain: keychainOf(kept) })).code).toBe(0);
-    const keychain = keychainOf(kept, { remove: 'the keychain did not answer within 3 s' });
-    const { code, err, out } = await here.run(line, { keychain });
-    expect({ code, out }).toMatchObject({ code: 15 });
-    expect(err).toContain('team is removed, and its key may still be in the keychain of this system as team@');
-    expect(err).toContain('did not answer within 3 s');
-    expect(`${out}${err}`).not.toContain('gone from this machine');
-    expect((await here.run('profiles list')).out).not.toContain('team');
-  });
+  test.each(['logout', 'profiles remove team --yes'])(
+    'that keeps the key at %s makes it fail, and say where',
+    async line => {
+      await using here = await world({ env: NO_PROFILE });
+      const kept = new Map<string, string>();
+      expect((await here.run(login, { stdin: KEY, keychain: keychainOf(kept) })).code).toBe(0);
+      const keychain = keychainOf(kept, { remove: 'the keychain did not answer within 3 s' });
+      const { code, err, out } = await here.run(line, { keychain });
+      expect({ code, out }).toMatchObject({ code: 15 });
+      expect(err).toContain('team is removed, and its key may still be in the keychain of this system as team@');
+      expect(err).toContain('did not answer within 3 s');
+      expect(`${out}${err}`).not.toContain('gone from this machine');
+      expect((await here.run('profiles list')).out).not.toContain('team');
+    },
+  );
 
   test('is given no key whose address is not usable', async () => {
     await using here = await world({ env: NO_PROFILE });

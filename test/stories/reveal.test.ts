@@ -193,10 +193,30 @@ describe('cards exec', () => {
     expect((await here.run('cards exec card_1 --reveal -- ./child.sh')).code).toBe(143);
   });
 
-  test('needs a program', async () => {
+  test.each(['', 'nosuchprogram', './nosuch', '.', '/', 'text.txt', './text.txt'])(
+    'needs a program, and %j is none: the card is not asked for',
+    async program => {
+      await using here = await withCard();
+      await writeFile(join(here.folder, 'text.txt'), 'not to be run', { mode: 0o600 });
+      const env = { PATH: `${here.folder}:${process.env['PATH']}` };
+      const { code, err } = await here.run(`cards exec card_1 --reveal -- ${program}`, { env });
+      expect(code).toBe(2);
+      expect(err).toContain(program === '' ? 'needs a program' : JSON.stringify(program));
+      expect(await asked(here)).toBe(0);
+    },
+  );
+
+  test('is looked for in absolute folders of PATH alone, never in the working folder', async () => {
     await using here = await withCard();
-    expect((await here.run('cards exec card_1 --reveal')).code).toBe(2);
-    expect(await asked(here)).toBe(0);
+    await writeFile(join(here.folder, 'true'), '#!/bin/sh\nenv > planted\n', { mode: 0o755 });
+    for (const path of ['', '.', './', ':', '..']) {
+      const env = { PATH: `${path}:${process.env['PATH']}` };
+      expect((await here.run('cards exec card_1 --reveal -- true', { env })).code).toBe(0);
+    }
+    expect((await here.run('cards exec card_1 --reveal -- true', { env: { PATH: '.' } })).code).toBe(2);
+    await expect(stat(join(here.folder, 'planted'))).rejects.toThrow('ENOENT');
+    expect((await here.run('cards exec card_1 --reveal -- ./true')).code).toBe(0);
+    expect(await readFile(join(here.folder, 'planted'), 'utf8')).toContain('CARD_NUMBER=');
   });
 });
 
