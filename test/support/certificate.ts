@@ -1,4 +1,4 @@
-/** A certificate for 127.0.0.1 that signs itself, made of DER by hand: Node makes keys, not certificates. */
+/** A certificate for 127.0.0.1, and other names, that signs itself, made of DER by hand: Node makes keys, not certificates. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 const tagged = (tag: number, ...parts: Uint8Array[]) => {
@@ -24,12 +24,18 @@ const nameOf = (organisation: string) =>
   );
 
 /** Names the organisation as its own issuer; valid for a day around now. */
-export function selfSigned(organisation: string): { readonly key: string; readonly cert: string } {
+export function selfSigned(
+  organisation: string,
+  names: readonly string[] = [],
+): { readonly key: string; readonly cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(oid(...ECDSA_SHA256));
   const name = nameOf(organisation);
   const day = 86_400_000;
-  const altNames = sequence(tagged(0x87, Buffer.from([127, 0, 0, 1])));
+  const altNames = sequence(
+    tagged(0x87, Buffer.from([127, 0, 0, 1])),
+    ...names.map(each => tagged(0x82, Buffer.from(each))),
+  );
   const body = sequence(
     tagged(0xa0, tagged(0x02, Buffer.from([2]))),
     tagged(0x02, Buffer.from([1])),

@@ -1,0 +1,51 @@
+/**
+ * Every command that writes against what its effect column demands, in the situations that matter most; all of them are
+ * in `confirmations.full.ts`. The list is the registry's: a new command is in it without being written here.
+ */
+import { describe, expect, it } from 'vitest';
+import { effectOf, everyCommand, MODES, SAIDS, stage, walk, writes } from './guard-cases.ts';
+
+const CASES = await everyCommand();
+const writing = CASES.filter(writes);
+
+it('knows every kind of effect', () => {
+  expect(new Set(writing.map(({ command }) => effectOf(command)))).toEqual(
+    new Set(['moves-money', 'reversible', 'irreversible']),
+  );
+  expect(writing.length).toBeGreaterThanOrEqual(9);
+});
+
+describe('with a live key', () => {
+  it.each(writing.map(one => [one.line, one] as const))('%s', async (_, one) => {
+    const pipe = await walk(one, { mode: 'live', wheres: ['pipe'], saids: SAIDS });
+    const terminal = await walk(one, { mode: 'live', wheres: ['terminal', 'terminal, answered'], saids: [''] });
+    expect(pipe + terminal).toBe(SAIDS.length + 2);
+  });
+});
+
+describe.each(MODES.filter(mode => mode !== 'live'))('with a key of mode %s', mode => {
+  it.each(writing.map(one => [one.line, one] as const))('%s', async (_, one) => {
+    const { command } = one;
+    const saids = effectOf(command) === 'irreversible' ? (['', '--dry-run', '--yes'] as const) : ([''] as const);
+    expect(await walk(one, { mode, wheres: ['pipe'], saids })).toBe(saids.length);
+  });
+});
+
+/** Long-running ones are stopped: nothing of theirs may have been sent by then. */
+const PATIENCE_MS = 1_000;
+/** They change who the next command is. */
+const CHANGES_PROFILE = /^(?:login|logout|profiles) ?/;
+
+it('without a leave, off a terminal, no other command at all writes with a live key', async () => {
+  const rest = CASES.filter(one => !writes(one));
+  const order = [...rest].sort((a, b) => Number(CHANGES_PROFILE.test(a.line)) - Number(CHANGES_PROFILE.test(b.line)));
+  await using on = await stage('live');
+  const told: unknown[] = [];
+  for (const { line } of order) {
+    const { err } = await on.run(line, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const sent = await on.newWrites();
+    if (sent !== 0) told.push({ line, sent, err });
+  }
+  expect(told).toEqual([]);
+  expect(order.length).toBeGreaterThan(60);
+}, 120_000);
