@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBaseUrl } from '../../src/profile/base-url.ts';
 import { failure } from '../profile/surroundings.ts';
+import { LOOK_ALIKES } from './look-alikes.ts';
 
 describe('usable base addresses', () => {
   test.each([
@@ -35,76 +36,6 @@ describe('usable base addresses', () => {
     expect(checkBaseUrl('https://api.example.com', 'live').loopback).toBe(false);
   });
 });
-
-const LOOK_ALIKES = [
-  'http://localhost.evil',
-  'http://localhost.',
-  'https://localhost.',
-  'https://api.example.com.',
-  'http://localhost.localdomain',
-  'http://127.1',
-  'http://127.0.1',
-  'http://0x7f.1',
-  'http://0x7f000001',
-  'http://2130706433',
-  'http://0177.0.0.1',
-  'http://127.0.0.01',
-  'http://127.0.0.1.',
-  'http://127.0.0.1.evil.com',
-  'http://127.evil.com',
-  'http://127.0.0.256',
-  'http://127.0.0.1@evil.com',
-  'http://evil.com@127.0.0.1',
-  'https://user:hunter2@api.example.com',
-  'https://@api.example.com',
-  'http://[::ffff:127.0.0.1]',
-  'http://[::ffff:7f00:1]',
-  'https://[::ffff:7f00:1]',
-  'http://[0:0:0:0:0:0:0:1]',
-  'http://[::]',
-  'https://[::]',
-  'http://0.0.0.0',
-  'https://0.0.0.0',
-  'http://0',
-  'http://[::1',
-  'http://x.localhost',
-  'http://１２７.0.0.1',
-  'http://127。0。0。1',
-  'https://ⓔxample.com',
-  'https://exämple.com',
-  'https://api%2eexample.com',
-  'https://api.example.com\\@evil.com',
-  'https:\\\\api.example.com',
-  'https:/api.example.com',
-  'https:api.example.com',
-  '//api.example.com',
-  'api.example.com',
-  'https://api.example.com?x=1',
-  'https://api.example.com/?',
-  'https://api.example.com#a',
-  'https://api.example.com/#',
-  'https://api.example.com/v1/../v2',
-  'https://api.example.com/%2e%2e/x',
-  'https://api.example.com/a b',
-  'https://api.example.com\n',
-  ' https://api.example.com',
-  'https://api.\texample.com',
-  'https://api.example.com:',
-  'https://api.example.com:99999',
-  'https://api.example.com:8x',
-  'http://api.example.com',
-  'ftp://api.example.com',
-  'file:///etc/passwd',
-  'javascript:alert(1)',
-  'unix:/tmp/x',
-  'https://',
-  'https:///v1',
-  'http://',
-  '',
-  'https://api.example.com/\u0000',
-  'https://[fe80::1%25eth0]',
-  'http://[::1]evil.com',
-];
 
 describe('look-alikes', () => {
   test.each(LOOK_ALIKES.map(typed => [JSON.stringify(typed), typed]))(
