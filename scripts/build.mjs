@@ -109,6 +109,24 @@ written.set(MAIN, mainText(packs.get(MAIN)));
 const jq = join(root, 'node_modules', 'jq-web');
 const { code: jqText } = await transform(await readFile(join(jq, 'jq.js'), 'utf8'), { minify: true, format: 'cjs' });
 written.set('jq-web.js', jqText).set('jq.wasm', await readFile(join(jq, 'jq.wasm')));
+// What other programs import: one file that loads nothing else of ours, and its types as they were written.
+const library = await build({
+  absWorkingDir: root,
+  entryPoints: ['src/sandbox/library.ts'],
+  bundle: true,
+  format: 'cjs',
+  platform: 'node',
+  target: 'node20.19',
+  external: ['@photostructure/sqlite'],
+  define: { CARDWRIGHT_VERSION: JSON.stringify(version), 'import.meta.url': 'CARDWRIGHT_FILE_URL' },
+  banner: { js: 'const CARDWRIGHT_FILE_URL=require("node:url").pathToFileURL(__filename).href;' },
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: 'none',
+  write: false,
+});
+written.set('library-sandbox.cjs', library.outputFiles[0].text);
+written.set('library-sandbox.d.cts', await readFile(join(root, 'src', 'sandbox', 'library-types.ts'), 'utf8'));
 // What is left of the last build goes first; a program may be starting from this folder meanwhile.
 for (const name of await readdir(outdir)) {
   if (!written.has(name)) await rm(join(outdir, name), { recursive: true });

@@ -29,6 +29,8 @@ export interface SandboxOptions {
   /** A frozen clock stands at an ISO 8601 time. */
   readonly clock?: { readonly mode: 'real' } | { readonly mode: 'frozen'; readonly at: string };
   readonly rateLimits?: boolean;
+  /** Timers fire by themselves, and not only before requests; false when left out. */
+  readonly liveTimers?: boolean;
   /** How it speaks, to meet other services than the usual one (ASSUMPTIONS, section 14). */
   readonly dialect?: string | undefined;
   /** `sent` (the default) as they become due, or `queued` until `deliver` is called. */
@@ -73,6 +75,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     wallet: wallet === undefined ? undefined : toCents(wallet),
     clock: clockOf(options.clock),
     rateLimits: options.rateLimits ?? true,
+    liveTimers: options.liveTimers,
     dialect,
     deliveries: { ...options.delivery, live: options.deliveries !== 'queued' },
     webhookSecret: options.webhookSecret === undefined ? undefined : new Secret(options.webhookSecret),
