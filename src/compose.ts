@@ -41,6 +41,10 @@ export interface Surroundings extends Host {
   readonly programFolders: readonly string[];
   /** While a child has the terminal, signals go to `onSignal` alone and do not stop this process; returns the end of it. */
   handOver(onSignal: (signal: NodeJS.Signals) => void): () => void;
+  /** Aborted by a second signal: what is on the wire is cut off, and its outcome written down as unknown. */
+  readonly cut: AbortSignal;
+  /** Until it is let go, a second signal aborts `cut` and does not end the process. */
+  holdCut(): () => void;
   keychain(): Promise<Keychain>;
   /** Has `restore` called when a signal or a crash ends the process; returns how to take it back. */
   onCrash(restore: () => void): () => void;

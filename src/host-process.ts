@@ -21,6 +21,8 @@ export interface ProcessHost extends Surroundings {
   terminalIsGone(): boolean;
   /** Hands a signal to the child that has the terminal; false when there is none. */
   passOn(signal: NodeJS.Signals): boolean;
+  /** Cuts off what is on the wire; false when nothing is, or it was cut off before. */
+  cutOff(reason: unknown): boolean;
   /** Standard input would otherwise keep the process waiting for its end. */
   letGo(): void;
 }
@@ -29,6 +31,8 @@ export interface ProcessHost extends Surroundings {
 export function processHost(version: string, signal: AbortSignal): ProcessHost {
   const restorers = new Set<() => void>();
   const children = new Set<(signal: NodeJS.Signals) => void>();
+  const cutting = new AbortController();
+  let holders = 0;
   let opened = false;
   const input = () => {
     opened = true;
@@ -81,6 +85,18 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     handOver(onSignal) {
       children.add(onSignal);
       return () => children.delete(onSignal);
+    },
+    cut: cutting.signal,
+    holdCut() {
+      holders += 1;
+      return () => {
+        holders -= 1;
+      };
+    },
+    cutOff(reason) {
+      if (holders === 0 || cutting.signal.aborted) return false;
+      cutting.abort(reason);
+      return true;
     },
     passOn(name) {
       for (const onSignal of children) onSignal(name);

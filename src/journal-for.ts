@@ -41,6 +41,8 @@ export function journalFor({ host, globals, opened, notice }: JournalSurrounding
     capabilities: capabilitiesIn(host.folders.state, files),
     writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,
     stop: host.signal,
+    cut: host.cut,
+    hold: () => host.holdCut(),
     notice,
   });
 }

@@ -25,9 +25,10 @@ for (const [name, code] of Object.entries(SIGNALS)) {
     if (isEcho) return;
     if (host.passOn(name as NodeJS.Signals)) return;
     host.restoreScreen();
-    // The second signal leaves at once; nothing is pending that could be lost by then.
-    if (stopping.signal.aborted) process.exit(code);
-    stopping.abort(stoppedBy(name === 'SIGINT' ? 'interrupted' : 'terminated'));
+    const reason = stoppedBy(name === 'SIGINT' ? 'interrupted' : 'terminated');
+    // The second one leaves a write on the wire to `ops resume`, and the process once that is written down.
+    if (!stopping.signal.aborted) stopping.abort(reason);
+    else if (!host.cutOff(reason)) process.exit(code);
   });
 }
 // Node's own answer is to open a debugger, in a process that holds a key and may hold a card (RELIABILITY, D15).

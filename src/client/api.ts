@@ -174,7 +174,7 @@ function createCalls(settings: ServiceSettings<Table>) {
       const key = await readyKey();
       if (key instanceof CliError) return undeliverable(key);
       // A journaled write that is in the air is waited for, whatever stops the rest.
-      return asDelivery(await deliver(planned.operation, planned, { input, policy, signals: [], key }));
+      return asDelivery(await deliver(planned.operation, planned, { input, policy, signals: [policy.cut], key }));
     },
     pages(operation: string, input: Values): AsyncIterable<ListPage<Row>> {
       const from = typeof input['page'] === 'number' ? input['page'] : 1;

@@ -42,6 +42,8 @@ export interface DeliveryPolicy {
   readonly keyHonoured: boolean;
   /** No attempt begins after it; one that is in the air is not cut off. */
   readonly stop?: AbortSignal | undefined;
+  /** Cuts off the attempt that is in the air. */
+  readonly cut?: AbortSignal | undefined;
 }
 
 /** What all attempts of one write amount to (RELIABILITY, sections 1 and 2). */

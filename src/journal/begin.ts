@@ -141,7 +141,12 @@ export async function beginOp(room: Room, planned: PlannedOp): Promise<Run> {
   await disk.syncNames(places.unfinished);
   if (plan.key !== undefined) await noteGivenKey(room, { origin: record.origin, key: plan.key, op });
   await disk.prepareFolder(places.folder(op));
-  const release = await disk.hold(places.lock(op));
+  const unlock = await disk.hold(places.lock(op));
+  const letGo = room.hold();
+  const release = async () => {
+    letGo();
+    await unlock();
+  };
   let file: JournalFile | undefined;
   try {
     file = await disk.create(places.journal(op));

@@ -18,6 +18,8 @@ export interface DeskSettings {
   readonly capability: (operation: ItemRecord['operation']) => Capability;
   /** No row is begun and no wait goes on after it. */
   readonly stop: AbortSignal;
+  /** Cuts off what is on the wire; comes after `stop`. */
+  readonly cut: AbortSignal;
   readonly notice: (text: string) => void;
   readonly settleMs: number;
   readonly resendAbsent: boolean;

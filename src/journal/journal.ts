@@ -41,6 +41,10 @@ export interface JournalSettings {
   readonly writeTotalMs: number;
   /** No row is begun after it. */
   readonly stop: AbortSignal;
+  /** Cuts off what is on the wire. */
+  readonly cut: AbortSignal;
+  /** Called when a run is open: the process must not end before it is let go. */
+  readonly hold: () => () => void;
   readonly notice: (text: string) => void;
 }
 

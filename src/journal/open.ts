@@ -31,15 +31,20 @@ export async function openOp(room: Room, op: string, options: ResumeOptions): Pr
     });
   }
   const held = await takeOver(room, op);
+  const letGo = room.hold();
+  const release = async () => {
+    letGo();
+    await held.release();
+  };
   try {
     const { history, log } = held;
     const desk = await deskFor(room, { history, log, resendAbsent });
     const onEnd = () => room.disk.remove(room.places.unfinishedMark(op));
     const ended = history.end !== undefined;
-    return createRun({ desk, plan: planOf(history), log, onEnd, release: held.release, notice, ended });
+    return createRun({ desk, plan: planOf(history), log, onEnd, release, notice, ended });
   } catch (thrown) {
     await held.log.close();
-    await held.release();
+    await release();
     throw thrown;
   }
 }
@@ -137,6 +142,7 @@ export async function deskFor(room: Room, { history, log, resendAbsent }: DeskWi
     clock: room.clock,
     capability: operation => now.get(operation) ?? UNKNOWN,
     stop: room.stop,
+    cut: room.cut,
     notice: room.notice,
     settleMs: settleMs(plan.mode, room.writeTotalMs),
   });

@@ -63,7 +63,8 @@ export async function sendRow(desk: Desk, number: number, sending: Sending): Pro
   const { keyHonoured, flight } = sending;
   const may = flight?.takeOff() ?? true;
   if (may !== true && !(await may)) return grounded(desk, number, sending);
-  const delivery = await desk.service.deliver(requestOf(item), item.input, { keyHonoured, stop: desk.stop });
+  const { stop, cut } = desk;
+  const delivery = await desk.service.deliver(requestOf(item), item.input, { keyHonoured, stop, cut });
   if (delivery.class === 'done') flight?.landed();
   try {
     return await conclude(desk, number, { delivery, sending });

@@ -55,11 +55,16 @@ export function createRun(open: OpenRun): Run {
     // After the first failure of the journal nothing may be sent any more.
     if (failure !== undefined) throw failure;
     const before = plan.bulk ? undefined : plan.rows.find(({ row }) => row === number)?.before;
+    const onStop = () => open.notice(`Stopping: 1 request is on its way. Ctrl-C again leaves it to ops resume.`);
+    // A run of many rows says how many there are.
+    if (!plan.bulk && !desk.lookOnly) desk.stop.addEventListener('abort', onStop, { once: true });
     try {
       return await performRow(desk, number, { before, flight });
     } catch (thrown) {
       failure ??= thrown;
       throw thrown;
+    } finally {
+      if (!plan.bulk) desk.stop.removeEventListener('abort', onStop);
     }
   }
 

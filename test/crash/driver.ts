@@ -86,6 +86,8 @@ export function journalFor(order: Order, wraps?: Wraps, clock = realClock): Jour
     capabilities: { of: async () => worth, remember: async () => undefined },
     writeTotalMs: 75_000,
     stop: new AbortController().signal,
+    cut: new AbortController().signal,
+    hold: () => () => undefined,
     notice: () => undefined,
   });
 }

@@ -65,6 +65,8 @@ export interface Bench extends AsyncDisposable {
   readonly bin: string;
   /** Aborting it is Ctrl-C. */
   readonly stop: AbortController;
+  /** The second one. */
+  readonly cut: AbortController;
   /** Another process on the same folder, before the same service. */
   another(wishes?: Pick<BenchWishes, 'disk'>): Journal;
   cards(): Promise<readonly { id: string; balance: number; metadata: Record<string, unknown> }[]>;
@@ -83,6 +85,7 @@ export async function bench(wishes: BenchWishes = {}): Promise<Bench> {
   const clock = waitingClock();
   const notices: string[] = [];
   const stop = new AbortController();
+  const cut = new AbortController();
   const connect = (baseUrl: string) =>
     createService({
       table: OPERATIONS,
@@ -117,6 +120,8 @@ export async function bench(wishes: BenchWishes = {}): Promise<Bench> {
       capabilities,
       writeTotalMs: timeoutMs ?? 75_000,
       stop: stop.signal,
+      cut: cut.signal,
+      hold: () => () => undefined,
       notice: text => notices.push(text),
     });
   };
@@ -130,6 +135,7 @@ export async function bench(wishes: BenchWishes = {}): Promise<Bench> {
     notices,
     bin: bins.result.data[0]?.id ?? '',
     stop,
+    cut,
     another,
     async cards() {
       const found = [];

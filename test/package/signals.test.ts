@@ -41,19 +41,24 @@ describe('a signal during a request', () => {
     }
   });
 
-  it('leaves at the second one, even while a write that was sent is waited for', async () => {
+  it('cuts a write off at the second one: exit 11, and the journal knows of it', async () => {
     await using place = await home();
     const { service, asked } = await silent('POST');
     try {
-      const child = place.start(['cards', 'fund', 'card_1', '--amount', '5'], { baseUrl: service.baseUrl });
+      const child = place.start(['cards', 'fund', 'card_1', '--amount', '5', '--json'], { baseUrl: service.baseUrl });
       const end = ended(child);
       await asked;
       // Two different ones: the system may make one of two equal signals.
       child.kill('SIGINT');
       child.kill('SIGTERM');
       const { code, signal, out, err } = await end;
-      expect({ code, signal, out }).toEqual({ code: 143, signal: null, out: '' });
+      expect({ code, signal, out }).toEqual({ code: 11, signal: null, out: '' });
       expect(err).not.toMatch(/\n\s+at /);
+      const { error } = JSON.parse(err.trimEnd().split('\n').at(-1) ?? '');
+      expect(error).toMatchObject({ kind: 'outcome_unknown', outcome: 'unknown', operation: 'cards.fund' });
+      const show = await ended(place.start(['ops', 'show', error.op, '--json'], { baseUrl: service.baseUrl }));
+      expect(JSON.parse(show.out)).toMatchObject({ state: 'unknown' });
+      expect(show.out).toContain('stopped before the answer');
     } finally {
       await service.close();
     }

@@ -60,6 +60,8 @@ export interface RunOptions {
   readonly terminal?: number;
   /** Aborted, it is a Ctrl-C. */
   readonly signal?: AbortSignal;
+  /** Aborting it is the second Ctrl-C. */
+  readonly cut?: AbortSignal;
   /** Told of every text on standard output as it is written. */
   readonly onOut?: (text: string) => void | Promise<void>;
   /** Arguments of the runtime. */
@@ -168,6 +170,8 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       nodeVersion: process.versions.node,
       programFolders: told.programFolders ?? [],
       handOver: () => () => undefined,
+      cut: told.cut ?? new AbortController().signal,
+      holdCut: () => () => undefined,
       keychain: async () => told.keychain ?? NO_KEYCHAIN,
     };
     const code = await runMachine(compose(host, '0.0.0-test'));

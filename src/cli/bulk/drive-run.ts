@@ -130,7 +130,7 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
   const reason: unknown = ctx.signal.aborted ? ctx.signal.reason : undefined;
   const signal = isSignal(reason) ? reason : undefined;
   // After a signal nothing is asked of the service any more; a resume makes the audit.
-  const cutShort = signal !== undefined && tally.counts().not_sent > 0;
+  const cutShort = signal !== undefined && tally.counts().not_sent + tally.counts().unknown > 0;
   const { objections, ended } = cutShort ? { objections: [], ended: false } : await run.finish();
   const planned = sumCents(run.plan.rows.map(({ amount }) => amount ?? cents(0)));
   await hold.end(cents(Math.max(0, planned - tally.moved - tally.doubtful)));
