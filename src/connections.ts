@@ -37,6 +37,8 @@ export interface ConnectionSettings {
   /** Filled with the keys of this run. */
   readonly keys: Set<string>;
   readonly notice: (text: string) => void;
+  /** Takes the lines of `--verbose` and `--debug`. */
+  readonly trace: (line: string) => void;
 }
 
 interface Where {
@@ -106,7 +108,7 @@ export function connections(settings: ConnectionSettings): Connections {
       ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
       ...(globals.debug || globals.verbose
         ? {
-            onDebug: (line: string) => void ((globals.debug || isRequestLine(line)) && settings.notice(line)),
+            onDebug: (line: string) => void ((globals.debug || isRequestLine(line)) && settings.trace(line)),
           }
         : {}),
     };

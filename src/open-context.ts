@@ -49,7 +49,9 @@ export function openContext(opening: Opening): OpenContext {
     },
     signal: host.signal,
   });
-  const opened = connections({ ...opening, notice });
+  // Asked for by name, so that --quiet does not take it away.
+  const trace = (line: string) => progress.line(line);
+  const opened = connections({ ...opening, notice, trace });
   const reader = once(async () => readerOf(await opened.service()));
   const planned: PlannedRequest[] = [];
   const settings = {
@@ -114,6 +116,7 @@ export function openContext(opening: Opening): OpenContext {
     dryRun: globals.dryRun,
     yes: globals.yes,
     forPeople: stdout.isTerminal && !globals.machine && !globals.quiet,
+    sorted: globals.sort !== undefined,
     canAsk,
     signal: host.signal,
     profileName: globals.profile,

@@ -107,6 +107,8 @@ export interface Context {
   readonly yes: boolean;
   /** A person looks at standard output, and no machine format was asked for. */
   readonly forPeople: boolean;
+  /** `--sort` was given: an order of one page alone would say nothing about the others. */
+  readonly sorted: boolean;
   /** Both ends of a conversation are terminals and questions are allowed. */
   readonly canAsk: boolean;
   /** Fired by Ctrl-C and SIGTERM. */

@@ -33,7 +33,7 @@ export const GLOBALS = [
   { name: 'fields', value: 'a,b', means: 'keep these fields of the answer', shown: true },
   { name: 'jq', value: 'expr', means: 'filter the JSON, strings raw; implies --json', shown: true },
   { name: 'columns', value: 'a,b', means: 'columns of the table' },
-  { name: 'sort', value: '[-]field', means: 'order of the rows' },
+  { name: 'sort', value: '[-]field', means: 'order of the rows; of all pages, unless --page names one' },
   { name: 'csv-raw', means: 'CSV cells as they are, without the guard against formulas' },
   { name: 'quiet', short: 'q', means: 'the requested data and errors only', shown: true },
   { name: 'verbose', short: 'v', means: 'request lines on standard error' },

@@ -18,6 +18,8 @@ export interface ListWish {
   readonly limit?: number | undefined;
   /** Filters of ours, run over all pages, never over one. */
   readonly keep?: readonly ((row: Row) => boolean)[];
+  /** The rows will be put in an order, so all of them are read, and the limit counts in that order. */
+  readonly sorted?: boolean;
   /** Told of each page where there is more than one to read. */
   readonly progress?: Progress;
 }
@@ -40,11 +42,12 @@ export async function* watchedPages<Page extends ListPage<object>>(
   }
 }
 
-/** A paged list. Without `--all`, `--limit` or a filter it is one page. */
+/** A paged list. Without `--all`, `--limit`, a filter or an order it is one page. */
 export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListWish): Listing {
   const keep = wish.keep ?? [];
-  const everything = wish.all === true || wish.limit !== undefined || keep.length > 0;
-  const limit = wish.limit ?? Number.POSITIVE_INFINITY;
+  const sorted = wish.sorted === true;
+  const everything = wish.all === true || wish.limit !== undefined || keep.length > 0 || sorted;
+  const limit = sorted ? Number.POSITIVE_INFINITY : (wish.limit ?? Number.POSITIVE_INFINITY);
   let last: PageFacts = {};
   let read = 0;
   let kept = 0;
@@ -62,6 +65,7 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
 
   return {
     batches: batches(),
+    ...(sorted && wish.limit !== undefined && { most: wish.limit }),
     page: () =>
       everything
         ? {

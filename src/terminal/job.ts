@@ -16,7 +16,7 @@ export async function collectRows({ presentation, settings }: Job): Promise<read
   if (presentation.listing === undefined) rows.push(...rowsOf(presentation.data));
   else for await (const batch of presentation.listing.batches) for (const row of batch) rows.push(row);
   checkNames(settings, rows, presentation.columns);
-  return sortRows(rows, settings.sort);
+  return sortRows(rows, settings.sort).slice(0, presentation.listing?.most);
 }
 
 /** The rows as they come; all at once where an order was asked for. */

@@ -63,6 +63,8 @@ export interface Listing {
   readonly batches: AsyncIterable<readonly Row[]>;
   /** The JSON `page` object. Called once, after the batches ended. */
   page(): Readonly<Record<string, unknown>>;
+  /** Rows that are kept once they are in the order that was asked for. */
+  readonly most?: number;
   /**
    * The batches are work under way: names are checked before the first is asked for, the work goes on when nobody
    * reads its result any more, and rows without an id are no fault.

@@ -34,14 +34,15 @@ export const listCards = command({
     const tests = (where ?? []).map(text => parseCondition(text, CARD, '--where'));
     if (label !== undefined) tests.push(parseCondition(`label~${label}`, CARD, '--label'));
     const reader = await ctx.reader();
-    const wide = all || limit !== undefined || tests.length > 0;
+    const sorted = ctx.sorted && page === undefined;
+    const wide = sorted || all || limit !== undefined || tests.length > 0;
     const pages = reader.pages('cards.list', {
       status,
       bin_id: bin,
       page,
       per_page: perPage ?? (wide ? 100 : undefined),
     });
-    return pagedListing(pages, { noun: 'card', all, limit, keep: tests, progress: ctx.progress });
+    return pagedListing(pages, { noun: 'card', all, limit, keep: tests, progress: ctx.progress, sorted });
   },
   show: listing => ({ listing, noun: 'card', columns: CARD_COLUMNS }),
 });

@@ -49,7 +49,10 @@ export const sandboxRequests = command({
     const verdict = expect === undefined ? undefined : await verified(ctx, match, expect);
     const admin = await ctx.sandbox();
     const pages = admin.pages('requests', { ...match, page, per_page: perPage });
-    return { listing: pagedListing(pages, { noun: 'request', all, limit }), verdict };
+    return {
+      listing: pagedListing(pages, { noun: 'request', all, limit, sorted: ctx.sorted && page === undefined }),
+      verdict,
+    };
   },
   show: ({ listing, verdict }) => ({
     listing,

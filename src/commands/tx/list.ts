@@ -25,8 +25,9 @@ export const listTransactions = command({
   ],
   async run(ctx, { card, type, from, to, page, all, limit }) {
     const reader = await ctx.reader();
+    const sorted = ctx.sorted && page === undefined;
     const pages = reader.pages('transactions.list', { card_id: card, type, from, to, page });
-    return pagedListing(pages, { noun: 'transaction', all, limit, progress: ctx.progress });
+    return pagedListing(pages, { noun: 'transaction', all, limit, progress: ctx.progress, sorted });
   },
   show: listing => ({ listing, noun: 'transaction', columns: TRANSACTION_COLUMNS }),
 });

@@ -33,7 +33,7 @@ export const listDeliveries = command({
       page,
       per_page: perPage,
     });
-    return pagedListing(withLast(pages), { noun: 'delivery', all, limit });
+    return pagedListing(withLast(pages), { noun: 'delivery', all, limit, sorted: ctx.sorted && page === undefined });
   },
   show: listing => ({ listing, noun: 'delivery', columns: DELIVERY_COLUMNS }),
 });
