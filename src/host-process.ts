@@ -8,31 +8,22 @@ import type { Surroundings } from './compose.ts';
 import { CliError } from './errors.ts';
 import { foldersFor } from './folders.ts';
 import type { InputStream, OutputStream } from './host.ts';
+import { type SignalHolders, signalHolders } from './signal-holders.ts';
 import { openTerminalKeys } from './terminal/key-source.ts';
 
 /** A text up to this many characters is written without Node's stream, which takes 2 ms to open. */
 const SHORT = 16_384;
 const OUTPUT_NAMES = { 1: 'standard output', 2: 'standard error' } as const;
 
-export interface ProcessHost extends Surroundings {
-  /** Puts the terminal back as it was; for every way out. */
-  restoreScreen(): void;
+export interface ProcessHost extends Surroundings, SignalHolders {
   /** A standard stream was a terminal, and that terminal was closed. */
   terminalIsGone(): boolean;
-  /** Hands a signal to the child that has the terminal; false when there is none. */
-  passOn(signal: NodeJS.Signals): boolean;
-  /** Cuts off what is on the wire; false when nothing is, or it was cut off before. */
-  cutOff(reason: unknown): boolean;
   /** Standard input would otherwise keep the process waiting for its end. */
   letGo(): void;
 }
 
 /** @param signal ends what is running; its reason becomes the error of the run. */
 export function processHost(version: string, signal: AbortSignal): ProcessHost {
-  const restorers = new Set<() => void>();
-  const children = new Set<(signal: NodeJS.Signals) => void>();
-  const cutting = new AbortController();
-  let holders = 0;
   let opened = false;
   const input = () => {
     opened = true;
@@ -82,26 +73,7 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     },
     nodeVersion: process.versions.node,
     programFolders: ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'],
-    handOver(onSignal) {
-      children.add(onSignal);
-      return () => children.delete(onSignal);
-    },
-    cut: cutting.signal,
-    holdCut() {
-      holders += 1;
-      return () => {
-        holders -= 1;
-      };
-    },
-    cutOff(reason) {
-      if (holders === 0 || cutting.signal.aborted) return false;
-      cutting.abort(reason);
-      return true;
-    },
-    passOn(name) {
-      for (const onSignal of children) onSignal(name);
-      return children.size > 0;
-    },
+    ...signalHolders(),
     async keychain() {
       const [{ openKeychain }, { access }] = await Promise.all([
         import('./profile/keychain.ts'),
@@ -128,13 +100,6 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
       };
     },
     writeTerminal,
-    onCrash(restore) {
-      restorers.add(restore);
-      return () => restorers.delete(restore);
-    },
-    restoreScreen() {
-      for (const restore of restorers) restore();
-    },
     terminalIsGone: () => [...terminals].some(fd => !process.getBuiltinModule('node:tty').isatty(fd)),
     letGo() {
       if (opened) process.stdin.unref?.();

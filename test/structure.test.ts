@@ -50,6 +50,7 @@ const COMPOSITION = [
   'profiles-for.ts',
   'start.ts',
   'host-process.ts',
+  'signal-holders.ts',
   'reveal-for.ts',
   'doctor-for.ts',
   'sandbox-for.ts',

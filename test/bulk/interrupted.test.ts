@@ -7,7 +7,10 @@ const ROWS = 40;
 
 test('the second Ctrl-C leaves what is on the wire to a resume, which makes no card twice', async () => {
   await using here = await serviceWorld({ delayMs: 60_000 });
-  const file = await here.creates('team.csv', Array.from({ length: ROWS }, () => 1));
+  const file = await here.creates(
+    'team.csv',
+    Array.from({ length: ROWS }, () => 1),
+  );
   // After the first rows the service does the work of four more, and their answers hang.
   const [stop, cut] = [new AbortController(), new AbortController()];
   let hung = false;

@@ -1,0 +1,53 @@
+/** Who has a say when a signal comes: a child at the terminal, a write on the wire, a card on the screen. */
+
+export interface SignalHolders {
+  /** As `Surroundings` has it. */
+  handOver(onSignal: (signal: NodeJS.Signals) => void): () => void;
+  /** Hands a signal to the child that has the terminal; false when there is none. */
+  passOn(signal: NodeJS.Signals): boolean;
+  readonly cut: AbortSignal;
+  /** As `Surroundings` has it. */
+  holdCut(): () => void;
+  /** Cuts off what is on the wire; false when nothing is, or it was cut off before. */
+  cutOff(reason: unknown): boolean;
+  /** As `Surroundings` has it. */
+  onCrash(restore: () => void): () => void;
+  /** Puts the terminal back as it was; for every way out. */
+  restoreScreen(): void;
+}
+
+export function signalHolders(): SignalHolders {
+  const restorers = new Set<() => void>();
+  const children = new Set<(signal: NodeJS.Signals) => void>();
+  const cutting = new AbortController();
+  let writing = 0;
+  return {
+    handOver(onSignal) {
+      children.add(onSignal);
+      return () => children.delete(onSignal);
+    },
+    passOn(name) {
+      for (const onSignal of children) onSignal(name);
+      return children.size > 0;
+    },
+    cut: cutting.signal,
+    holdCut() {
+      writing += 1;
+      return () => {
+        writing -= 1;
+      };
+    },
+    cutOff(reason) {
+      if (writing === 0 || cutting.signal.aborted) return false;
+      cutting.abort(reason);
+      return true;
+    },
+    onCrash(restore) {
+      restorers.add(restore);
+      return () => restorers.delete(restore);
+    },
+    restoreScreen() {
+      for (const restore of restorers) restore();
+    },
+  };
+}
