@@ -17,6 +17,8 @@ export interface Connections {
   readonly overrides: () => Promise<Overrides>;
   readonly service: () => Promise<Service>;
   readonly admin: () => Promise<SandboxAdmin>;
+  /** Where the sandbox's control surface is, for what is no call of a table. */
+  readonly adminPlace: () => Promise<Where>;
   /** What the last answer showed beside its content. */
   readonly observed: () => Observed | undefined;
   /** The clock of the service, ms UTC, by its newest answer; undefined while none told the time. */
@@ -41,7 +43,7 @@ export interface ConnectionSettings {
   readonly trace: (line: string) => void;
 }
 
-interface Where {
+export interface Where {
   readonly baseUrl: string;
   readonly socketPath?: string;
   readonly key: () => Promise<Secret>;
@@ -135,7 +137,7 @@ export function connections(settings: ConnectionSettings): Connections {
     return planning((await client('service', where, profile.mode)) as Service, opened);
   });
 
-  const admin = once(async () => {
+  const adminPlace = once(async (): Promise<Where> => {
     const url = host.env['CARDWRIGHT_SANDBOX_URL'];
     const token = host.env['CARDWRIGHT_SANDBOX_TOKEN'];
     // A half-set pair must not steer the sandbox of this user by mistake.
@@ -143,18 +145,19 @@ export function connections(settings: ConnectionSettings): Connections {
     if (url && token) {
       const { checkBaseUrl } = await import('./profile/base-url.ts');
       const { href } = checkBaseUrl(`${url.replace(/\/$/, '')}/_sandbox/v1`, 'test');
-      return (await client('admin', { baseUrl: href, key: async () => new Secret(token) }, 'sandbox')) as SandboxAdmin;
+      return { baseUrl: href, key: async () => new Secret(token) };
     }
     const { origin, socketPath, adminToken } = await embedded();
-    const where = { baseUrl: `${origin}/_sandbox/v1`, socketPath, key: async () => adminToken };
-    return (await client('admin', where, 'sandbox')) as SandboxAdmin;
+    return { baseUrl: `${origin}/_sandbox/v1`, socketPath, key: async () => adminToken };
   });
+  const admin = once(async () => (await client('admin', await adminPlace(), 'sandbox')) as SandboxAdmin);
 
   return {
     service,
     // What is assumed can be looked up before any profile is chosen.
     overrides: () => overrides().catch(thrown => (isNothingChosen(thrown) ? NO_OVERRIDES : Promise.reject(thrown))),
     admin,
+    adminPlace,
     key: async () => {
       const profile = await resolved();
       return profile.baseUrl === undefined ? (await embedded()).key : profile.key();

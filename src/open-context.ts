@@ -1,13 +1,13 @@
 /** What a command's context can do. Costly things are opened once, when they are first asked for. */
 import { resolve } from 'node:path';
 import type { AuditSurroundings } from './audit/log.ts';
-import type { Context, InputRows } from './cli/context.ts';
+import type { Context, InputRows, Restored } from './cli/context.ts';
 import type { Globals } from './cli/globals.ts';
 import { createRecorder } from './cli/record.ts';
 import type { OpenContext } from './cli/run.ts';
 import { createWriter } from './cli/write.ts';
 import type { Surroundings } from './compose.ts';
-import { connections, once } from './connections.ts';
+import { type Connections, connections, once } from './connections.ts';
 import type { ReadName } from './contract/calls.ts';
 import type { PlannedRequest, Reader, Service } from './contract/service.ts';
 import { CliError } from './errors.ts';
@@ -131,6 +131,8 @@ export function openContext(opening: Opening): OpenContext {
     identity: opened.identity,
     overrides: opened.overrides,
     sandbox: opened.admin,
+    exportSandbox: path => exportSandbox(host, opened, path),
+    importSandbox: path => importSandbox(host, opened, path),
     reader,
     read: async (operation, input) => (await reader()).read(operation, input),
     write: writer.write,
@@ -219,6 +221,24 @@ async function readBytes(host: Surroundings, path: string): Promise<Uint8Array> 
     parts.push(part);
   }
   return Buffer.concat(parts);
+}
+
+async function exportSandbox(host: Surroundings, { adminPlace }: Connections, path: string): Promise<number> {
+  const { exportedFrom } = await import('./client/sandbox-file.ts');
+  const { writeBeside } = await import('./files/write-beside.ts');
+  const { SNAPSHOT_MARK: mark } = await import('./contract/sandbox-snapshots.ts');
+  const { platform, noise: random, signal } = host;
+  const { baseUrl, socketPath, key } = await adminPlace();
+  const pieces = exportedFrom({ baseUrl, socketPath, token: await key(), signal });
+  return writeBeside(resolve(host.cwd, path), pieces, { random, platform, name: path, mark });
+}
+
+async function importSandbox(host: Surroundings, { adminPlace }: Connections, path: string): Promise<Restored> {
+  const { importInto } = await import('./client/sandbox-file.ts');
+  await using input = await openInput(host, path);
+  const { baseUrl, socketPath, key } = await adminPlace();
+  const place = { baseUrl, socketPath, token: await key(), signal: host.signal };
+  return (await importInto(place, input.pieces)) as Restored;
 }
 
 async function createFile(host: Surroundings, path: string, content: string): Promise<void> {

@@ -1,6 +1,7 @@
 /** What a command may ask for. Costly or failing things are functions; nothing here names a stream or a format. */
 import type { AuditLog } from '../audit/log.ts';
-import type { Input, ReadName, Result, WriteName } from '../contract/calls.ts';
+import type { AdminOperations, Input, ReadName, Result, WriteName } from '../contract/calls.ts';
+import type { ResultOf } from '../contract/operation.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import type { PlannedRequest, Reader, SandboxAdmin } from '../contract/service.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../host.ts';
@@ -96,6 +97,9 @@ export interface InputRows extends AsyncDisposable {
   unchanged(): Promise<boolean>;
 }
 
+/** What came of putting a snapshot back. */
+export type Restored = ResultOf<AdminOperations['snapshots.restore']>;
+
 export interface Context {
   readonly clock: Clock;
   readonly random: Randomness;
@@ -162,6 +166,10 @@ export interface Context {
   sandbox(): Promise<SandboxAdmin>;
   /** The sandbox as a server for other programs. */
   readonly servers: SandboxServers;
+  /** Everything the sandbox holds into a file of the user: 0600, whole or not at all. Resolves to its size in bytes. */
+  exportSandbox(path: string): Promise<number>;
+  /** Such a file in place of everything the sandbox holds. Throws `usage` when it cannot be read. */
+  importSandbox(path: string): Promise<Restored>;
   /** Moves the sandbox's store aside, unread. Resolves to the new file names. */
   moveSandboxAside(): Promise<readonly string[]>;
   profiles(): Promise<Profiles>;

@@ -11,6 +11,7 @@ import { FAULT_OPERATIONS } from './sandbox-faults.ts';
 import { LEDGER_OPERATIONS } from './sandbox-ledger.ts';
 import { SERVER_OPERATIONS } from './sandbox-server.ts';
 import { SIMULATIONS } from './sandbox-simulations.ts';
+import { SNAPSHOT_OPERATIONS } from './sandbox-snapshots.ts';
 
 export const ADMIN_PATH = '/_sandbox/v1';
 export const DATA_SETS = ['empty', 'demo', 'load'] as const;
@@ -96,5 +97,6 @@ export const ADMIN_OPERATIONS = {
   ...LEDGER_OPERATIONS,
   ...DELIVERY_OPERATIONS,
   ...FAULT_OPERATIONS,
+  ...SNAPSHOT_OPERATIONS,
   ...DOCUMENTS,
 } as const;

@@ -1,10 +1,12 @@
 /** Puts a sandbox together: store, data set, keys, server. Embedded, started or in a test, it is the same thing. */
 
+import { dirname, join } from 'node:path';
 import type { DataSet } from '../contract/sandbox-admin.ts';
 import type { DialectName } from '../contract/sandbox-faults.ts';
 import type { Host } from '../host.ts';
 import type { Cents } from '../money.ts';
 import { Secret } from '../secret.ts';
+import { Archives } from './archive/archives.ts';
 import { chanceOf } from './chance.ts';
 import { type ClockRow, REAL_CLOCK, sandboxNow, setClock } from './clock.ts';
 import { loadDataSet } from './data/load.ts';
@@ -119,6 +121,7 @@ export async function assemble(plan: Plan): Promise<Assembled> {
       await parts.requestLog.flush(parts).catch(onFault);
       await sending.stop();
       await store.close();
+      await parts.archives.close();
     };
     return {
       server,
@@ -136,7 +139,7 @@ export async function assemble(plan: Plan): Promise<Assembled> {
 }
 
 function partsFor(
-  { host, key, rateLimits, virtualLimits, dialect, webhookSecret, version, onStop, onFault }: Plan,
+  { host, path, key, rateLimits, virtualLimits, dialect, webhookSecret, version, onStop, onFault }: Plan,
   store: ServiceParts['store'],
 ): ServiceParts {
   const owner = ownerName(host.pid);
@@ -160,6 +163,8 @@ function partsFor(
     requestNumbers: new RequestNumbers(),
     speech: new Speech(dialect),
     requestLog: new RequestLog(),
+    archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),
+    platform: host.platform,
     webhookSecret,
     version,
     onFault,

@@ -77,6 +77,29 @@ export class Exchange {
     };
   }
 
+  /** Whether a file of a whole store may be handed out or taken in; the answer says why not. */
+  admitTransfer(request: IncomingMessage): { readonly answer: Answer | undefined; readonly requestId: string } {
+    const progress: Progress = { requestId: undefined, allowance: undefined };
+    const requestId = this.#named(progress);
+    const turned = turnedAway(request, this.hosts);
+    if (turned !== undefined) return { answer: errorAnswer(turned, requestId), requestId };
+    try {
+      this.#authorize.admin(request.headers.authorization);
+      return { answer: undefined, requestId };
+    } catch (error) {
+      return { answer: this.#failed(error, progress), requestId };
+    }
+  }
+
+  /** What some work answered, or what is to be said of what it threw. */
+  async guarded(requestId: string, work: () => Promise<string>): Promise<Answer> {
+    try {
+      return { status: 200, headers: {}, body: await work() };
+    } catch (error) {
+      return this.#failed(error, { requestId, allowance: undefined });
+    }
+  }
+
   async #served(request: IncomingMessage, progress: Progress): Promise<Answer> {
     const target = this.#target(request);
     if ('status' in target) return errorAnswer(target, this.#named(progress));

@@ -52,6 +52,10 @@ export type SteeringName =
   | 'dialect.show'
   | 'dialect.set'
   | 'stop'
+  | 'snapshots'
+  | 'snapshots.save'
+  | 'snapshots.restore'
+  | 'snapshots.remove'
   | 'openapi'
   | 'openapi.sandbox';
 /** Answered without a key, before anything is counted; see health.ts. */

@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { SANDBOX_MARK } from '../contract/sandbox-basis.ts';
 import { CliError } from '../errors.ts';
 import { headersFor } from './answer.ts';
+import { sendExport, type Transfer, takeImport, transferOf } from './archive/transfer.ts';
 import { Gone } from './body.ts';
 import { Exchange } from './exchange.ts';
 import { sendStruck } from './faults/send-struck.ts';
@@ -22,6 +23,7 @@ export interface RunningServer {
 
 const TIMES = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 } as const;
 const MOST_CONNECTIONS = 256;
+const TRANSFER_TIME = 900_000;
 
 /** Serves until stopped, or until a commit fails and nothing true can be said any more. Throws `unreachable`. */
 export async function serve(parts: ServiceParts, place: Place): Promise<RunningServer> {
@@ -38,7 +40,26 @@ export async function serve(parts: ServiceParts, place: Place): Promise<RunningS
     running.add(done);
     void done.finally(() => running.delete(done));
   });
+  const transferOne = async (request: IncomingMessage, response: ServerResponse, transfer: Transfer) => {
+    const { answer, requestId } = exchange.admitTransfer(request);
+    const handedOver = new Promise(resolve => response.once('close', resolve));
+    // A file of a whole store takes longer to come in than any other request may.
+    server.requestTimeout = TRANSFER_TIME;
+    try {
+      if (answer === undefined && transfer === 'export') {
+        await sendExport(parts, response, headersFor({ status: 204, headers: {}, body: '' }, requestId));
+      } else {
+        const given = answer ?? (await exchange.guarded(requestId, () => takeImport(parts, request)));
+        if (!response.closed) response.writeHead(given.status, headersFor(given, requestId)).end(given.body);
+      }
+    } finally {
+      server.requestTimeout = TIMES.requestTimeout;
+    }
+    await handedOver;
+  };
   const answerOne = async (request: IncomingMessage, response: ServerResponse) => {
+    const transfer = transferOf(request);
+    if (transfer !== undefined) return transferOne(request, response, transfer);
     const { answer, requestId, now, strike } = await exchange.answer(request);
     // The caller may have left while the work was done.
     if (response.closed) return;

@@ -3,6 +3,7 @@ import type { Operation } from '../contract/operation.ts';
 import type { Clock, Randomness } from '../host.ts';
 import type { Secret } from '../secret.ts';
 import type { Admitted } from './admission.ts';
+import type { Archives } from './archive/archives.ts';
 import { chanceOf } from './chance.ts';
 import { sandboxNow } from './clock.ts';
 import type { Courier } from './delivery/courier.ts';
@@ -40,6 +41,9 @@ export interface ServiceParts {
   /** How this server speaks; see dialects/. */
   readonly speech: Speech;
   readonly requestLog: RequestLog;
+  /** Snapshots of the store. */
+  readonly archives: Archives;
+  readonly platform: NodeJS.Platform;
   /** Secret of subscriptions that name none; generated when left out. */
   readonly webhookSecret?: Secret | undefined;
   /** Where deliveries are sent; without it they wait in their queue. */

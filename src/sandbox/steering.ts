@@ -5,6 +5,7 @@
 
 import type { DialectName } from '../contract/sandbox-faults.ts';
 import { advanceClock } from './advance.ts';
+import { listSnapshots, removeSnapshot, restoreSnapshot, saveSnapshot } from './archive/operations.ts';
 import { type Call, impossible, type SteeringName } from './handler.ts';
 import { listRequests, verifyRequests } from './looking.ts';
 import type { ServiceParts } from './service.ts';
@@ -27,6 +28,10 @@ export const STEERING: Steering = {
     onStop();
     return { pid };
   },
+  snapshots: listSnapshots,
+  'snapshots.save': saveSnapshot,
+  'snapshots.restore': restoreSnapshot,
+  'snapshots.remove': removeSnapshot,
   // Loaded when asked for: no command needs them.
   openapi: async () => (await import('../contract/openapi.ts')).openApiDocument(),
   'openapi.sandbox': async ({ version }) =>

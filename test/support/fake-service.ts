@@ -1,6 +1,7 @@
 /** A server of the sandbox whose handlers a test can replace, on a memory store with a clock that is set. */
 
 import { cents } from '../../src/money.ts';
+import { Archives } from '../../src/sandbox/archive/archives.ts';
 import { chanceOf } from '../../src/sandbox/chance.ts';
 import { loadDataSet } from '../../src/sandbox/data/load.ts';
 import { Speech } from '../../src/sandbox/dialects/speech.ts';
@@ -75,6 +76,8 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
     requestNumbers: new RequestNumbers(),
     speech: new Speech(),
     requestLog: new RequestLog(),
+    archives: new Archives({ clock, random: chance, platform: process.platform }),
+    platform: process.platform,
     version: '1.2.3',
     pid: 1,
     onFault: error => void faults.push(error),

@@ -7,10 +7,12 @@ import { recoverDeliveries } from './deliveries/recover.ts';
 import { redeliver } from './deliveries/redeliver.ts';
 import { rotateSecret } from './deliveries/rotate.ts';
 import { sendExample } from './deliveries/send-example.ts';
+import { exportSandbox } from './export.ts';
 import { addFaults } from './faults/add.ts';
 import { clearFaults } from './faults/clear.ts';
 import { listFaults } from './faults/list.ts';
 import { removeFault } from './faults/remove.ts';
+import { importSandbox } from './import.ts';
 import { sandboxRequests } from './requests.ts';
 import { resetSandbox } from './reset.ts';
 import { simulateAnswer } from './simulate/answer.ts';
@@ -26,6 +28,10 @@ import { simulateIncrement } from './simulate/increment.ts';
 import { simulateRefund } from './simulate/refund.ts';
 import { simulateReverse } from './simulate/reverse.ts';
 import { simulateSettle } from './simulate/settle.ts';
+import { listSnapshots } from './snapshot/list.ts';
+import { removeSnapshot } from './snapshot/remove.ts';
+import { restoreSnapshot } from './snapshot/restore.ts';
+import { saveSnapshot } from './snapshot/save.ts';
 import { startSandbox } from './start.ts';
 import { sandboxStatus } from './status.ts';
 import { stopSandbox } from './stop.ts';
@@ -62,4 +68,10 @@ export const SANDBOX_COMMANDS = [
   removeFault,
   clearFaults,
   sandboxRequests,
+  saveSnapshot,
+  listSnapshots,
+  restoreSnapshot,
+  removeSnapshot,
+  exportSandbox,
+  importSandbox,
 ];

@@ -38,7 +38,8 @@ export const resetSandbox: AdminHandlers['reset'] = async call => {
   return stateOf(call);
 };
 
-async function stateOf({ sql, account, now }: Pick<Call, 'sql' | 'account' | 'now'>) {
+/** Everything the store knows of itself, in numbers. */
+export async function stateOf({ sql, account, now }: Pick<Call, 'sql' | 'account' | 'now'>) {
   const wallet = await walletOf(sql, account);
   const faults = await checkInvariants(sql, account);
   const parked = await parkedTimers(sql, account);

@@ -62,13 +62,17 @@ const KIB_ELSE = 2_000;
  */
 export async function inBulk(sql: Sql, indexes: readonly string[], work: () => Promise<void>): Promise<void> {
   await sql.get(`pragma cache_size = -${KIB_FOR_BULK}`);
+  const tidy = () => sql.get(`pragma cache_size = -${KIB_ELSE}`);
   try {
     for (const index of indexes) await sql.run(`drop index ${nameOf(index)}`);
     await work();
     for (const index of indexes) await sql.run(index);
-  } finally {
-    await sql.get(`pragma cache_size = -${KIB_ELSE}`);
+  } catch (error) {
+    // The transaction may be over by now; then the room is given back by the next one of this kind.
+    await tidy().catch(() => undefined);
+    throw error;
   }
+  await tidy();
 }
 
 /** Of `create index <name> on …`. */

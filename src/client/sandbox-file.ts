@@ -1,0 +1,123 @@
+/**
+ * Exports and imports of a sandbox: files of any size, streamed over a plain connection to this machine. Nothing is
+ * repeated: an export can be asked for again, and an import either happened whole or not at all.
+ */
+import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { SNAPSHOT_FILE } from '../contract/sandbox-snapshots.ts';
+import { CliError } from '../errors.ts';
+import type { Secret } from '../secret.ts';
+
+export interface SandboxPlace {
+  /** `http://localhost/_sandbox/v1` or the address of a server. */
+  readonly baseUrl: string;
+  readonly socketPath?: string | undefined;
+  readonly token: Secret;
+  readonly signal: AbortSignal;
+}
+
+const LARGEST_ANSWER = 1_048_576;
+
+/** The bytes of an export as they come. Throws `unreachable` when they do not come whole. */
+export async function* exportedFrom(place: SandboxPlace): AsyncGenerator<Uint8Array> {
+  const answer = await asked(place, SNAPSHOT_FILE.export);
+  const length = Number(answer.headers['content-length']);
+  let size = 0;
+  try {
+    for await (const piece of answer as AsyncIterable<Uint8Array>) {
+      size += piece.length;
+      yield piece;
+    }
+  } catch (error) {
+    throw brokenOff(place, error);
+  }
+  if (size !== length) throw brokenOff(place, undefined);
+}
+
+/** Sends a file in place of what the sandbox holds. Resolves to the JSON of the answer. */
+export async function importInto(place: SandboxPlace, pieces: AsyncIterable<Uint8Array>): Promise<unknown> {
+  const answer = await asked(place, SNAPSHOT_FILE.import, pieces);
+  return JSON.parse(await textOf(answer));
+}
+
+interface Target {
+  readonly method: string;
+  readonly path: string;
+}
+
+async function asked(
+  place: SandboxPlace,
+  target: Target,
+  pieces?: AsyncIterable<Uint8Array>,
+): Promise<IncomingMessage> {
+  const { baseUrl, socketPath, token, signal } = place;
+  const url = new URL(baseUrl + target.path);
+  const options: RequestOptions = {
+    method: target.method,
+    signal,
+    headers: {
+      authorization: `Bearer ${token.expose()}`,
+      ...(pieces !== undefined && { 'content-type': SNAPSHOT_FILE.contentType }),
+    },
+    ...(socketPath !== undefined && { socketPath }),
+  };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const sent = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
+    sent.on('response', resolve);
+    sent.on('error', (error: Error) => reject(signal.aborted ? signal.reason : brokenOff(place, error)));
+    if (pieces === undefined) sent.end();
+    else send(sent, pieces).catch((error: unknown) => sent.destroy(error instanceof Error ? error : undefined));
+  });
+  if (answer.statusCode !== 200) throw refused(await textOf(answer), answer.statusCode ?? 0);
+  return answer;
+}
+
+async function send(sent: ReturnType<typeof requestHttp>, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const piece of pieces) {
+    // An answer before the end says no: the rest is not wanted.
+    if (sent.destroyed || sent.writableEnded) return;
+    if (!sent.write(piece)) await new Promise<void>(resolve => void sent.once('drain', resolve).once('close', resolve));
+  }
+  sent.end();
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const piece of answer as AsyncIterable<Buffer>) {
+    size += piece.length;
+    if (size > LARGEST_ANSWER)
+      throw new CliError('contract_mismatch', { message: 'the answer of the sandbox is too long' });
+    parts.push(piece);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function refused(text: string, status: number): CliError {
+  const said = answerOf(text);
+  const kind = status === 401 || status === 403 ? 'not_authenticated' : status === 409 ? 'refused' : 'unreachable';
+  return new CliError(kind, {
+    message: `the sandbox did not take it: ${said.message ?? `HTTP ${status}`}`,
+    httpStatus: status,
+    outcome: 'refused',
+  });
+}
+
+function answerOf(text: string): { readonly message?: string } {
+  try {
+    return JSON.parse(text) as { readonly message?: string };
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+function brokenOff({ baseUrl, socketPath }: SandboxPlace, cause: unknown): CliError {
+  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  return new CliError('unreachable', {
+    message: `the connection to the sandbox at ${socketPath ?? new URL(baseUrl).host} broke off${why}`,
+    hint: 'cardwright sandbox status',
+    outcome: 'unknown',
+    cause,
+  });
+}

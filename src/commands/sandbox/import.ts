@@ -1,0 +1,25 @@
+import { command } from '../../cli/command.ts';
+import { confirmed } from '../../cli/confirm.ts';
+import { argument, OURS } from '../../cli/flag.ts';
+import { text } from '../../contract/field.ts';
+import { CliError } from '../../errors.ts';
+import { refuseDamaged, showRestored } from './snapshot/shown.ts';
+
+/** Puts an exported file in place of everything the sandbox holds. */
+export const importSandbox = command({
+  path: 'sandbox import',
+  summary: 'Put an exported file in place of everything the sandbox holds',
+  about: ['Every sum is checked first; one byte that is not as it was written is exit 15, and nothing has changed.'],
+  args: { file: argument(text({ doc: 'File of sandbox export; - for standard input.', basis: OURS })) },
+  examples: [{ does: 'From a file', run: 'sandbox import sandbox.ndjson --yes' }],
+  async run(ctx, { file }) {
+    if (ctx.dryRun) {
+      throw new CliError('usage', { message: 'sandbox import sends nothing to the service; it has no dry run' });
+    }
+    const what = file === '-' ? 'standard input' : file;
+    const intent = `Replace everything in the sandbox by ${what}`;
+    await confirmed(ctx, { intent, question: `${intent}?`, command: `cardwright sandbox import ${file} --yes` });
+    return { what, done: refuseDamaged(what, await ctx.importSandbox(file)) };
+  },
+  show: ({ what, done }) => ({ data: done, ...showRestored(what, done) }),
+});

@@ -1,0 +1,16 @@
+import { command } from '../../../cli/command.ts';
+import { wholeListing } from '../../../cli/listing.ts';
+import { runAdmin } from '../simulate/run-admin.ts';
+import { SNAPSHOT_COLUMNS } from './shown.ts';
+
+/** Lists snapshots by name. */
+export const listSnapshots = command({
+  path: 'sandbox snapshot list',
+  summary: 'List snapshots by name',
+  operation: 'snapshots',
+  examples: [{ does: 'All of them', run: 'sandbox snapshot list' }],
+  async run(ctx) {
+    return wholeListing(await runAdmin(ctx, 'snapshots', {}), { noun: 'snapshot' });
+  },
+  show: listing => ({ listing, noun: 'snapshot', idField: 'name', columns: SNAPSHOT_COLUMNS }),
+});

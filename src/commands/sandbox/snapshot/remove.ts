@@ -1,0 +1,33 @@
+import { command } from '../../../cli/command.ts';
+import { confirmed } from '../../../cli/confirm.ts';
+import { runAdmin } from '../simulate/run-admin.ts';
+import { checkedName, snapshotName } from './shown.ts';
+
+/** Removes a snapshot. */
+export const removeSnapshot = command({
+  path: 'sandbox snapshot remove',
+  summary: 'Remove a snapshot',
+  operation: 'snapshots.remove',
+  args: { name: snapshotName },
+  examples: [{ does: 'One of them', run: 'sandbox snapshot remove before --yes' }],
+  async run(ctx, { name: given }) {
+    const name = checkedName(given);
+    const intent = `Remove the snapshot ${name}`;
+    await confirmed(ctx, {
+      intent,
+      question: `${intent}?`,
+      command: `cardwright sandbox snapshot remove ${name} --yes`,
+    });
+    await runAdmin(ctx, 'snapshots.remove', { name });
+    return { name, removed: true };
+  },
+  show: ({ name }) => ({
+    noun: 'snapshot',
+    idField: 'name',
+    columns: [
+      { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
+      { field: 'removed', title: 'REMOVED', kind: 'boolean', priority: 1 },
+    ],
+    blocks: [{ kind: 'line', text: `Removed ${name}.` }],
+  }),
+});

@@ -1,0 +1,29 @@
+import { command } from '../../../cli/command.ts';
+import { confirmed } from '../../../cli/confirm.ts';
+import { runAdmin } from '../simulate/run-admin.ts';
+import { checkedName, refuseDamaged, showRestored, snapshotName } from './shown.ts';
+
+/** Puts a snapshot in place of everything the sandbox holds. */
+export const restoreSnapshot = command({
+  path: 'sandbox snapshot restore',
+  summary: 'Put a snapshot in place of everything the sandbox holds',
+  about: ['Every sum is checked first; one byte that is not as it was written is exit 15, and nothing has changed.'],
+  operation: 'snapshots.restore',
+  args: { name: snapshotName },
+  examples: [{ does: 'Back to where it was', run: 'sandbox snapshot restore before --yes' }],
+  async run(ctx, { name: given }) {
+    const name = checkedName(given);
+    const intent = `Replace everything in the sandbox by the snapshot ${name}`;
+    await confirmed(ctx, {
+      intent,
+      question: `${intent}?`,
+      command: `cardwright sandbox snapshot restore ${name} --yes`,
+    });
+    const what = `snapshot ${name}`;
+    return {
+      what,
+      done: refuseDamaged(what, await runAdmin(ctx, 'snapshots.restore', { name }), 'cardwright sandbox snapshot list'),
+    };
+  },
+  show: ({ what, done }) => ({ data: done, ...showRestored(what, done) }),
+});

@@ -1,0 +1,22 @@
+import { command } from '../../../cli/command.ts';
+import { runAdmin } from '../simulate/run-admin.ts';
+import { checkedName, SNAPSHOT_COLUMNS, snapshotName } from './shown.ts';
+
+/** Keeps everything the sandbox holds under a name. */
+export const saveSnapshot = command({
+  path: 'sandbox snapshot save',
+  summary: 'Keep everything the sandbox holds under a name',
+  about: [
+    'Cards, ledger, events, clock and seed, with a sum of every file. A snapshot of that name is replaced; anything else of that name is left alone.',
+  ],
+  operation: 'snapshots.save',
+  args: { name: snapshotName },
+  examples: [{ does: 'Before a risky test', run: 'sandbox snapshot save before' }],
+  run: (ctx, { name }) => runAdmin(ctx, 'snapshots.save', { name: checkedName(name) }),
+  show: saved => ({
+    noun: 'snapshot',
+    idField: 'name',
+    columns: SNAPSHOT_COLUMNS,
+    blocks: [{ kind: 'line', text: `Saved ${saved.name}: ${saved.cards} cards, ${saved.transactions} transactions.` }],
+  }),
+});

@@ -1,0 +1,85 @@
+/** A private file that arrives in pieces: written beside its target, synced, renamed. */
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { CliError } from '../errors.ts';
+import type { Randomness } from '../host.ts';
+import { syncFolder, systemCode } from './private-files.ts';
+
+export interface Beside {
+  readonly random: Randomness;
+  readonly platform: NodeJS.Platform;
+  /** What the user called it, for messages. */
+  readonly name: string;
+  /** How a file that may be replaced begins; any other is left as it is. */
+  readonly mark: string;
+}
+
+/**
+ * Puts the pieces in a 0600 file at `path`, whole or not at all. Resolves to the number of bytes. Throws `guarded` when
+ * something else is there, `usage` when it cannot be written; then nothing is left behind and the old file is whole.
+ */
+export async function writeBeside(path: string, pieces: AsyncIterable<Uint8Array>, beside: Beside): Promise<number> {
+  return inTheUsersWords(beside.name, async () => {
+    await refuseForeign(path, beside);
+    const fresh = `${path}.tmp-${Buffer.from(beside.random.bytes(8)).toString('hex')}`;
+    const file = await open(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      const size = await filled(file, pieces);
+      await rename(fresh, path);
+      await syncFolder(dirname(path), beside.platform);
+      return size;
+    } catch (error) {
+      await rm(fresh, { force: true });
+      throw error;
+    }
+  });
+}
+
+async function filled(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<number> {
+  try {
+    let size = 0;
+    for await (const piece of pieces) {
+      for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten;
+      size += piece.length;
+    }
+    await file.sync();
+    return size;
+  } finally {
+    await file.close();
+  }
+}
+
+async function refuseForeign(path: string, { name, mark }: Beside): Promise<void> {
+  const found = await lstat(path).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (found === undefined || (found.isFile() && (await beginning(path, mark.length)) === mark)) return;
+  throw new CliError('guarded', {
+    message: `${JSON.stringify(name)} is there and is nothing cardwright wrote; it was left as it is`,
+    outcome: 'not_sent',
+  });
+}
+
+async function beginning(path: string, length: number): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
+    return buffer.toString('latin1', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+async function inTheUsersWords<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = systemCode(error);
+    // A connection that breaks has a code as well, and is told by who made it.
+    if (error instanceof CliError || code === undefined || !/^E[A-Z]+$/.test(code) || code === 'ECONNRESET')
+      throw error;
+    throw new CliError('usage', { message: `cannot write ${JSON.stringify(name)}: ${code}`, outcome: 'not_sent' });
+  }
+}
