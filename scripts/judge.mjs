@@ -13,6 +13,6 @@ if (existsSync(join(root, 'test', 'contract', 'judges', 'node_modules', 'ajv')))
 } else {
   process.stdout.write(
     '\nNOT RUN: Redocly, Spectral, Prism and Ajv, the judges of the OpenAPI documents, are not installed.\n' +
-      'To run them: npm ci --prefix test/contract/judges && npm run judge\n\n',
+      'To run them: (cd test/contract/judges && npm ci) && npm run judge\n\n',
   );
 }
