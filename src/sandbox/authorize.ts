@@ -1,5 +1,5 @@
 /** Who may ask: the key for the service, the admin token for the admin surface (SANDBOX, section 10). */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../secret.ts';
 import { Refused } from './handler.ts';
 
@@ -29,5 +29,5 @@ function authorize(header: string | undefined, expected: Uint8Array): void {
 }
 
 function digest(text: string): Uint8Array {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }

@@ -45,7 +45,8 @@ async function collected(request: IncomingMessage): Promise<Buffer> {
       else parts.push(part);
     });
     request.on('end', () => resolve(Buffer.concat(parts)));
-    request.on('close', () => reject(new Gone('the client went away')));
+    // Also comes after the end of every whole request.
+    request.on('close', () => request.complete || reject(new Gone('the client went away')));
     request.on('error', () => reject(new Gone('the client went away')));
   });
 }

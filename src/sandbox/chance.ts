@@ -2,7 +2,7 @@
  * Ids, digits and secrets that one seed fixes. With an idempotency key they derive from it, so that parallel runs
  * give the same cards the same ids; without one from counters in the store (SANDBOX, section 7).
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Secret } from '../secret.ts';
 import { nextCount, takeCounts } from './counters.ts';
 import type { Chance } from './handler.ts';
@@ -53,7 +53,7 @@ export function chanceOf({ sql, account, key, webhookSecret, meta: known }: Chan
     async webhookSecret(use) {
       if (webhookSecret !== undefined && use === 'first') return webhookSecret.expose();
       const { seed, from } = await origin('secret');
-      return `whsec_${createHash('sha256').update(`${seed} secret ${from}`).digest('base64url')}`;
+      return `whsec_${hash('sha256', `${seed} secret ${from}`, 'base64url')}`;
     },
   };
 }
@@ -88,13 +88,15 @@ export function requestIdOf({ seed, ids }: Meta, number: number): string {
 
 /** `card_` and 24 lowercase base32 characters (A-130), fixed by `source`. */
 export function idOf(kind: string, source: string): string {
-  const bytes = createHash('sha256').update(source).digest().subarray(0, ID_LENGTH);
-  return `${kind}_${Array.from(bytes, byte => BASE32[byte & 31]).join('')}`;
+  const bytes = bytesOf(source);
+  let id = `${kind}_`;
+  for (let at = 0; at < ID_LENGTH; at += 1) id += BASE32[bytes.charCodeAt(at) & 31];
+  return id;
 }
 
 /** A number in [0, 1), fixed by `source`. */
 export function fractionOf(source: string): number {
-  return createHash('sha256').update(source).digest().readUInt32BE() / 2 ** 32;
+  return Number.parseInt(hash('sha256', source, 'hex').slice(0, 8), 16) / 2 ** 32;
 }
 
 export async function seedOf(sql: Sql): Promise<number> {
@@ -110,9 +112,17 @@ async function metaOf(sql: Sql): Promise<Meta> {
 function digitsOf(source: string, count: number): string {
   let digits = '';
   for (let block = 0; digits.length < count; block += 1) {
-    const bytes = createHash('sha256').update(`${source} ${block}`).digest();
+    const bytes = bytesOf(`${source} ${block}`);
     // 250 to 255 would make the digits 0 to 5 more frequent.
-    for (const byte of bytes) if (byte < 250) digits += byte % 10;
+    for (let at = 0; at < bytes.length && digits.length < count; at += 1) {
+      const byte = bytes.charCodeAt(at);
+      if (byte < 250) digits += byte % 10;
+    }
   }
-  return digits.slice(0, count);
+  return digits;
+}
+
+/** The SHA-256 of a text, a character a byte: made faster than a buffer, and every create takes eight. */
+function bytesOf(text: string): string {
+  return hash('sha256', text, 'binary');
 }

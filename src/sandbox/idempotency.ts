@@ -2,7 +2,7 @@
  * Idempotency records (A-90 to A-99): `running` stands in a short transaction of its own before the work, `done` is
  * committed with the effect, only by whoever still holds the lease. So one key has one effect and one answer.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Sql } from './store/sql.ts';
 
 /** A request under its key. */
@@ -123,9 +123,7 @@ export async function release(sql: Sql, ask: Claim): Promise<void> {
 
 /** SHA-256 of method, path and canonical JSON (A-92). */
 export function fingerprintOf(method: string, path: string, body: unknown): string {
-  return createHash('sha256')
-    .update(`${method} ${path}\n${canonical(body)}`)
-    .digest('hex');
+  return hash('sha256', `${method} ${path}\n${canonical(body)}`, 'hex');
 }
 
 /** JSON with the keys of every object in order, so that their order makes no other body. */
@@ -137,6 +135,13 @@ function canonical(value: unknown): string {
 }
 
 async function forgetExpired(sql: Sql, { account, now }: Claim): Promise<void> {
+  // Looking is cheap; an update builds a list of its rows first, even of none.
+  const first = await sql.get(
+    "select scope from idempotency where account_id = ? and state = 'done' and expires_at <= ? limit 1",
+    account,
+    now,
+  );
+  if (first === undefined) return;
   await sql.run(
     `update idempotency set state = 'expired', headers = null, body = null
      where account_id = ? and state = 'done' and expires_at <= ?`,

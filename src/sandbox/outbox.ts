@@ -3,7 +3,6 @@
  * its effect, no effect without its event. Sending is somebody else's business.
  */
 import { EVENTS, type EventName } from '../contract/events.ts';
-import { nextCount } from './counters.ts';
 import { enqueue } from './delivery/enqueue.ts';
 import type { Chance } from './handler.ts';
 import { isoTime } from './rules/dates.ts';
@@ -26,28 +25,41 @@ export async function recordEvent(
   data: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const id = await chance.id('evt');
-  // Counted in the same transaction, so that an account's events have no gap (I14).
-  const seq = await nextCount(sql, account, 'event seq');
   const body = JSON.stringify({
     id,
     type: event,
     created_at: isoTime(now),
     data: wireObject(EVENTS[event].data, data),
   });
-  await sql.run(
-    'insert into events (account_id, seq, id, type, created_at, body) values (?, ?, ?, ?, ?, ?)',
-    account,
-    seq,
-    id,
-    event,
-    now,
-    body,
-  );
+  const seq = await insertEvent(sql, account, { id, type: event, created_at: now, body });
   for (const webhook of await activeWebhooks(sql, account)) {
     if (!wants(webhook.events, event)) continue;
     const content = { seq };
     await enqueue({ sql, account, now, chance }, { webhook_id: webhook.id, event_id: id, event_type: event, content });
   }
+}
+
+interface EventRow {
+  readonly id: string;
+  readonly type: EventName;
+  readonly created_at: number;
+  readonly body: string;
+}
+
+/** Numbered in the same transaction, so that an account's events have no gap (I14); resolves to the number. */
+async function insertEvent(sql: Sql, account: string, { id, type, created_at, body }: EventRow): Promise<number> {
+  const made = await sql.get<{ seq: number }>(
+    `insert into events (account_id, seq, id, type, created_at, body)
+     values (?, (select coalesce(max(seq), 0) + 1 from events where account_id = ?), ?, ?, ?, ?) returning seq`,
+    account,
+    account,
+    id,
+    type,
+    created_at,
+    body,
+  );
+  if (made === undefined) throw new Error('the event got no number');
+  return made.seq;
 }
 
 function wants(list: string, event: EventName): boolean {

@@ -66,6 +66,8 @@ export function connectTo(path: string): Connection {
 async function prepared(connection: Connection, request: StoreRequest): Promise<OpenedStore> {
   const { path, clock, random, onBroken } = request;
   connection.exec('pragma foreign_keys = on');
+  // What savepoints remember stays in memory.
+  connection.exec('pragma temp_store = memory');
   // Needs the schema, so it meets the locks of others like any reading.
   if (path !== 'memory') await patiently(request, () => connection.exec('pragma synchronous = full'));
   const store = new QueuedStore({ connection, path, clock, random, ...(onBroken && { onBroken }) });

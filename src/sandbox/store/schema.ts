@@ -11,7 +11,7 @@ const WALLETS = `create table wallets (
   deposited integer not null,
   spent integer not null,
   entries integer not null check (entries >= 0)
-) strict`;
+) strict, without rowid`;
 
 const BINS = `create table bins (
   account_id text not null references wallets (account_id),
@@ -144,7 +144,7 @@ const ENTRIES = `create table entries (
   ref text not null,
   created_at integer not null,
   primary key (account_id, id)
-) strict`;
+) strict, without rowid`;
 
 const POSTINGS = `create table postings (
   account_id text not null,
@@ -153,7 +153,7 @@ const POSTINGS = `create table postings (
   amount integer not null check (amount <> 0),
   primary key (account_id, entry_id, ledger),
   foreign key (account_id, entry_id) references entries (account_id, id)
-) strict`;
+) strict, without rowid`;
 
 /** Apart from the others: they are made anew once a data set has written its records. */
 export const TRANSACTION_INDEXES: readonly string[] = [

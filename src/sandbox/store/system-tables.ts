@@ -28,14 +28,14 @@ export const SYSTEM_TABLES: readonly string[] = [
     seed integer not null,
     ids text not null check (ids in ('derived', 'counted')),
     created_at integer not null
-  ) strict`,
+  ) strict, without rowid`,
   `create table clock (
     account_id text primary key,
     mode text not null check (mode in ('real', 'offset', 'frozen', 'scaled')),
     at integer not null,
     real_since integer not null,
     rate_milli integer not null
-  ) strict`,
+  ) strict, without rowid`,
   // Who moves the clock forward now; one at a time.
   `create table advances (
     account_id text primary key,
@@ -47,14 +47,14 @@ export const SYSTEM_TABLES: readonly string[] = [
     name text not null,
     value integer not null,
     primary key (account_id, name)
-  ) strict`,
+  ) strict, without rowid`,
   `create table timers (
     account_id text not null,
     kind text not null,
     ref text not null,
     due_at integer not null,
     primary key (account_id, kind, ref)
-  ) strict`,
+  ) strict, without rowid`,
   'create index timers_due on timers (account_id, due_at, kind, ref)',
   PARKED_TIMERS,
   `create table idempotency (
@@ -130,7 +130,7 @@ export const SYSTEM_TABLES: readonly string[] = [
     real_at integer not null,
     hits integer not null,
     primary key (account_id, bucket, real_at)
-  ) strict`,
+  ) strict, without rowid`,
   // Rules of faults; `seen` and `struck` count in the transaction of what they met.
   `create table faults (
     account_id text not null,
