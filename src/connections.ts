@@ -25,6 +25,8 @@ export interface Connections {
   readonly serviceNow: () => number | undefined;
   /** The API key of the service. */
   readonly key: () => Promise<Secret>;
+  /** The embedded sandbox's own sender; undefined when another service is spoken to. */
+  readonly deliver: () => Promise<EmbeddedSandbox['deliver'] | undefined>;
   /** Whether the embedded sandbox honours idempotency keys in the dialect it speaks. */
   readonly sandboxHonoursKeys: () => Promise<boolean>;
   close(): Promise<void>;
@@ -162,6 +164,7 @@ export function connections(settings: ConnectionSettings): Connections {
       const profile = await resolved();
       return profile.baseUrl === undefined ? (await embedded()).key : profile.key();
     },
+    deliver: async () => ((await resolved()).baseUrl === undefined ? (await embedded()).deliver : undefined),
     sandboxHonoursKeys: async () => (await embedded()).honoursKeys,
     identity: async () => identityOf(await resolved()),
     settings: async () => (await resolved()).settings,

@@ -154,6 +154,38 @@ export function openContext(opening: Opening): OpenContext {
       const { runWithCard } = await import('./cli/reveal-sinks.ts');
       return runWithCard(await gate(), cardId, { program, reveal });
     },
+    takeSignals: onSignal => host.handOver(onSignal),
+    async runProgram(program, variables) {
+      const { runChild } = await import('./cli/child.ts');
+      const { env, cwd, platform } = host;
+      const handOver = (onSignal: (signal: NodeJS.Signals) => void) => host.handOver(onSignal);
+      return runChild(program, { env, cwd, platform, variables, handOver, sharesTerminal: stdin.isTerminal });
+    },
+    async sandboxDeliveries() {
+      const deliver = await opened.deliver();
+      if (deliver === undefined) return undefined;
+      return {
+        run: async until => void (await deliver({ kind: 'signal', signal: until })),
+        settle: async until => void (await deliver({ kind: 'idle', signal: until })),
+      };
+    },
+    leftovers: once(async () => {
+      const { openLeftovers } = await import('./events/leftovers.ts');
+      const files = { platform: host.platform, random: host.noise, warn };
+      const { pid, folders } = host;
+      const isRunning = (other: number) => host.isRunning(other);
+      return openLeftovers({ folder: folders.state, pid, now: () => host.clock.now(), files, isRunning });
+    }),
+    async readyFile(path) {
+      const ready = await import('./files/ready-file.ts');
+      const place = resolve(host.cwd, path);
+      await ready.clearReadyFile(place);
+      const files = { platform: host.platform, random: host.noise, warn };
+      return {
+        write: address => ready.writeReadyFile(place, address, files),
+        remove: address => ready.removeReadyFile(place, address),
+      };
+    },
     audit,
     recorder,
     rest: opening.rest,

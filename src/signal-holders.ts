@@ -27,8 +27,10 @@ export function signalHolders(): SignalHolders {
       return () => children.delete(onSignal);
     },
     passOn(name) {
-      for (const onSignal of children) onSignal(name);
-      return children.size > 0;
+      // Whoever takes it may take no more after it.
+      const takers = [...children];
+      for (const onSignal of takers) onSignal(name);
+      return takers.length > 0;
     },
     cut: cutting.signal,
     holdCut() {

@@ -13,7 +13,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Commands and the writer speak to the journal through its types and `inputDigest`; who opens it is composition.
   // What a command waits for and listens to is in `events`; it knows the client's interface, which stands in the contract.
   commands: ['cli', 'terminal', 'contract', 'journal', 'audit', 'events'],
-  cli: ['bulk', 'terminal', 'contract', 'journal', 'audit'],
+  // The context hands out the leftovers of `events` by their type.
+  cli: ['bulk', 'terminal', 'contract', 'journal', 'audit', 'events'],
   // Writes and reveals of this machine; commands and the writer know its types, composition opens it.
   audit: ['files'],
   // Looks at everything and changes nothing.

@@ -1,5 +1,6 @@
 /** One line of the audit log: JSON that carries the digest of the line before it and its own. */
 import { createHash } from 'node:crypto';
+import type { Flaw } from './flaw.ts';
 
 /** What a line may tell. No secrets, no labels, no metadata: names, ids, amounts and outcomes alone. */
 export interface AuditFacts {
@@ -40,17 +41,9 @@ export const BEGINNING = '0'.repeat(64);
 const LINE = /^(\{"seq":(\d{1,12}),"at":"[^"]*",.*"prev":"([0-9a-f]{64})"),"hash":"([0-9a-f]{64})"\}$/;
 const LONGEST_TEXT = 200;
 
-/** Which line is wrong and why; undefined for one that follows the one before. */
-export type Flaw = { readonly line: number; readonly why: string };
-
 export interface Place {
   readonly seq: number;
   readonly hash: string;
-}
-
-/** The way on when a log cannot be continued. */
-export function beginAgain(path: string): string {
-  return `To begin a new log, move ${path} and ${path.replace(/jsonl$/, 'head')} away; keep them.`;
 }
 
 /** A line without its newline, and where the chain stands after it. */

@@ -11,17 +11,8 @@ import { withLock } from '../files/lock.ts';
 import { type FileSurroundings, inOurWords, preparePrivateFolder, readPrivate } from '../files/private-files.ts';
 import type { IsRunning } from '../files/process-identity.ts';
 import type { Clock, Randomness } from '../host.ts';
-import {
-  type AuditEntry,
-  type AuditFacts,
-  auditLine,
-  BEGINNING,
-  beginAgain,
-  type Flaw,
-  followChain,
-  type Place,
-  readLine,
-} from './entry.ts';
+import { type AuditEntry, type AuditFacts, auditLine, BEGINNING, followChain, type Place, readLine } from './entry.ts';
+import { beginAgain, type Flaw } from './flaw.ts';
 
 export interface AuditLog {
   readonly path: string;

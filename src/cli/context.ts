@@ -4,6 +4,7 @@ import type { AdminOperations, Input, ReadName, Result, WriteName } from '../con
 import type { ResultOf } from '../contract/operation.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import type { PlannedRequest, Reader, SandboxAdmin } from '../contract/service.ts';
+import type { Leftovers } from '../events/leftovers.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../host.ts';
 import type { Journal } from '../journal/types.ts';
 import type { Secret } from '../secret.ts';
@@ -100,6 +101,20 @@ export interface InputRows extends AsyncDisposable {
 /** What came of putting a snapshot back. */
 export type Restored = ResultOf<AdminOperations['snapshots.restore']>;
 
+/** Deliveries of the embedded sandbox, which nobody else sends. */
+export interface SandboxDeliveries {
+  /** Sends what becomes due until the signal. Rejects when the store broke. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Sends what is due now, once each, or as much of it as goes before the signal. */
+  settle(signal: AbortSignal): Promise<void>;
+}
+
+/** A file that tells a script that waits for it that we are there. */
+export interface ReadyFile {
+  write(address: string): Promise<void>;
+  remove(address: string): Promise<void>;
+}
+
 export interface Context {
   readonly clock: Clock;
   readonly random: Randomness;
@@ -162,6 +177,19 @@ export interface Context {
   reveal(cardId: string, options: RevealOptions): Promise<Shown>;
   /** Card details into the environment of one program and nowhere else. Resolves to its exit code. */
   runWithCard(cardId: string, program: readonly string[], options: { readonly reveal: boolean }): Promise<number>;
+  /**
+   * Signals go to `onSignal` in place of stopping this run, until the returned function is called: for a command that
+   * must clean up with requests of its own.
+   */
+  takeSignals(onSignal: (signal: NodeJS.Signals) => void): () => void;
+  /** Runs one program with our streams and these variables, without our keys. Resolves to its exit code. */
+  runProgram(program: readonly string[], variables: Readonly<Record<string, string>>): Promise<number>;
+  /** Undefined when the service is not the embedded sandbox. */
+  sandboxDeliveries(): Promise<SandboxDeliveries | undefined>;
+  /** What must be taken away again, kept for whoever comes after a crash. */
+  leftovers(): Promise<Leftovers>;
+  /** Takes away what an earlier run left there. Throws `usage` for something else. */
+  readyFile(path: string): Promise<ReadyFile>;
   /** The sandbox's control surface: the one at `CARDWRIGHT_SANDBOX_URL`, else the embedded one. */
   sandbox(): Promise<SandboxAdmin>;
   /** The sandbox as a server for other programs. */

@@ -18,11 +18,13 @@ const OURS = [
   variable('CARDWRIGHT_CONFIG_DIR', 'one folder for configuration, state, data and cache'),
   variable('CARDWRIGHT_SANDBOX_URL', "address of a sandbox that runs elsewhere, for the sandbox's own commands"),
   variable('CARDWRIGHT_SANDBOX_DIALECT', 'how the embedded sandbox speaks, to meet answers of other services'),
+  variable('CARDWRIGHT_LISTENER_URL', 'given to a program that webhooks listen or expect runs: where it listens'),
   variable('CARDWRIGHT_SANDBOX_TOKEN', "token of that sandbox's control surface"),
 ];
 
 const COMMON = [
   variable('CI', 'when set, nothing is ever asked'),
+  variable('GITHUB_ACTIONS', 'true: codes are hidden in the log before they are printed'),
   variable('NO_COLOR', 'when not empty, no colour'),
   variable('FORCE_COLOR', 'colour off a terminal too; 0 forbids it'),
   variable('CLICOLOR_FORCE', 'colour off a terminal too, unless 0'),

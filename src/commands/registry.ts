@@ -37,7 +37,7 @@ export const REGISTRY: Registry = [
   {
     name: 'webhooks',
     heading: 'Events',
-    summary: 'subscribe, verify and sign deliveries, list events',
+    summary: 'subscribe, listen, expect, verify, sign',
     load: async () => (await import('./webhooks/group.ts')).WEBHOOK_COMMANDS,
   },
   {

@@ -50,3 +50,20 @@ export const EVENT_ENVELOPE = {
     also: ['created', 'created_on', 'timestamp', 'occurred_at'],
   }),
 } as const;
+
+/** Where the object may stand in a payload; else the payload itself is it (A-73). */
+export const EVENT_DATA = ['data.object', 'data', 'payload', 'resource'] as const;
+
+/** Headers that name the event where the payload does not; not signed (A-76). */
+export const EVENT_ID_HEADERS = ['X-Webhook-Id', 'Webhook-Id'] as const;
+
+/** Names that a pattern such as `card.*` or `*` means; empty for one that means none. */
+export function eventsMatching(pattern: string): readonly EventName[] {
+  return (Object.keys(EVENTS) as EventName[]).filter(name => matchesEvent(pattern, name));
+}
+
+/** `*` stands for any characters. */
+export function matchesEvent(pattern: string, name: string): boolean {
+  const parts = pattern.split('*').map(part => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`).test(name);
+}

@@ -16,6 +16,7 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'client/redact.ts': 'what must be taken out',
   'commands/webhooks/create.ts': 'a signing secret that was chosen, for the request',
   'commands/webhooks/secrets.ts': 'white space around a signing secret',
+  'commands/webhooks/subscription.ts': 'the signing secret of its own subscription, for the request',
   'connections.ts': 'what must be taken out of the answer',
   'contract/signature.ts': 'signing and checking',
   'contract/signature-mistakes.ts': 'explaining a wrong signature',

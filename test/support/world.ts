@@ -76,6 +76,8 @@ export interface RunOptions {
    * the pause in ms.
    */
   readonly onPause?: (ms: number) => void | Promise<void>;
+  /** Pauses up to so many ms are meant; 6,000 when left out. */
+  readonly longestPause?: number;
   /** The wait before the clipboard is cleared ends at once. */
   readonly hurried?: boolean;
   /** Standard output goes into a pipe although there is a terminal. */
@@ -128,9 +130,17 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       ...options.env,
       ...told.env,
     };
+    const stopping = new AbortController();
+    const takers = new Set<(signal: NodeJS.Signals) => void>();
+    const onSignal = () => {
+      if (takers.size === 0) stopping.abort(told.signal?.reason);
+      for (const take of [...takers]) take('SIGINT');
+    };
+    if (told.signal?.aborted) onSignal();
+    told.signal?.addEventListener('abort', onSignal);
     let skipped = 0;
     const skip = async (ms: number, signal?: AbortSignal) => {
-      if (ms > LONGEST_PAUSE_MS) return pause(ms, signal);
+      if (ms > (told.longestPause ?? LONGEST_PAUSE_MS)) return pause(ms, signal);
       skipped += ms;
       await told.onPause?.(ms);
       signal?.throwIfAborted();
@@ -153,7 +163,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       platform: process.platform,
       pid: process.pid,
       cwd: folder,
-      signal: told.signal ?? new AbortController().signal,
+      signal: stopping.signal,
       promptInput: person.input,
       promptOutput: person.output,
       openSandbox: () => (options.openSandbox ? options.openSandbox(host) : shared()),
@@ -169,9 +179,12 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       program: [process.execPath, join(import.meta.dirname, '..', '..', 'bin', 'cardwright.js')],
       nodeVersion: process.versions.node,
       programFolders: told.programFolders ?? [],
-      handOver: () => () => undefined,
       cut: told.cut ?? new AbortController().signal,
       holdCut: () => () => undefined,
+      handOver(take) {
+        takers.add(take);
+        return () => takers.delete(take);
+      },
       keychain: async () => told.keychain ?? NO_KEYCHAIN,
     };
     const code = await runMachine(compose(host, '0.0.0-test'));

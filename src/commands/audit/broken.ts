@@ -1,4 +1,4 @@
-import { beginAgain, type Flaw } from '../../audit/entry.ts';
+import { beginAgain, type Flaw } from '../../audit/flaw.ts';
 import { CliError } from '../../errors.ts';
 
 /** The failure of a log whose chain is broken: exit 15, and the line. */

@@ -53,3 +53,10 @@ export function exitOf(signal: AbortSignal): number {
   const reason: unknown = signal.aborted ? signal.reason : undefined;
   return typeof reason === 'object' && reason !== null && 'exitCode' in reason ? Number(reason.exitCode) : 0;
 }
+
+/** The error of a session that a signal ended. */
+export function endedBy(signal: NodeJS.Signals): CliError {
+  return signal === 'SIGINT'
+    ? new CliError('interrupted', { message: 'stopped by Ctrl-C' })
+    : new CliError('terminated', { message: 'stopped by a signal' });
+}

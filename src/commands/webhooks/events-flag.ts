@@ -1,7 +1,7 @@
 /** Event names as a flag takes them: a misspelled one would subscribe to nothing. */
 import { nearest } from '../../cli/suggest.ts';
 import { usage } from '../../cli/values.ts';
-import { EVENTS } from '../../contract/events.ts';
+import { EVENTS, eventsMatching } from '../../contract/events.ts';
 
 /** The names as they are. Throws `usage` with the nearest one for a name the interface does not have. */
 export function checkEvents(names: readonly string[]): readonly string[] {
@@ -13,4 +13,10 @@ export function checkEvents(names: readonly string[]): readonly string[] {
     throw usage(`unknown event ${JSON.stringify(name)}.${meant}`);
   }
   return names;
+}
+
+/** Patterns such as `card.*`. Throws `usage` for one that means no event. */
+export function checkPatterns(patterns: readonly string[]): readonly string[] {
+  for (const pattern of patterns) if (eventsMatching(pattern).length === 0) checkEvents([pattern]);
+  return patterns;
 }

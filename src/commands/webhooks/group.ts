@@ -1,8 +1,10 @@
 import { createWebhook } from './create.ts';
 import { deleteWebhook } from './delete.ts';
 import { listEvents } from './events.ts';
+import { expectEvents } from './expect.ts';
 import { getWebhook } from './get.ts';
 import { listWebhooks } from './list.ts';
+import { listenWebhooks } from './listen.ts';
 import { signPayload } from './sign.ts';
 import { updateWebhook } from './update.ts';
 import { verifySignature } from './verify.ts';
@@ -13,6 +15,8 @@ export const WEBHOOK_COMMANDS = [
   getWebhook,
   updateWebhook,
   deleteWebhook,
+  listenWebhooks,
+  expectEvents,
   verifySignature,
   signPayload,
   listEvents,

@@ -34,3 +34,17 @@ export async function readSecrets(ctx: Context, paths: readonly string[]): Promi
   }
   return secrets;
 }
+
+/** A sandbox is told a secret made for this run; for everything else it must be the one the sender signs with. */
+export async function secretsFor(
+  ctx: Context,
+  files: readonly string[] | undefined,
+  isOurs: boolean,
+): Promise<readonly Secret[]> {
+  if (files !== undefined) return readSecrets(ctx, files);
+  if (isOurs) return [new Secret(`whsec_${Buffer.from(ctx.random.bytes(32)).toString('base64url')}`)];
+  throw usage(
+    'the secret the deliveries are signed with is needed: --secret-file <file>',
+    'cardwright webhooks listen --help',
+  );
+}

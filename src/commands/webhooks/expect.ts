@@ -1,0 +1,104 @@
+import { command } from '../../cli/command.ts';
+import { argument, OURS, option } from '../../cli/flag.ts';
+import { parseDuration } from '../../cli/globals.ts';
+import { parseCondition } from '../../contract/condition.ts';
+import { EVENTS, eventsMatching } from '../../contract/events.ts';
+import { flag, integer, text } from '../../contract/field.ts';
+import { CliError } from '../../errors.ts';
+import type { ReceivedEvent } from '../../events/listener.ts';
+import { durationText } from '../../terminal/times.ts';
+import type { Row } from '../../terminal/view.ts';
+import { checkPatterns } from './events-flag.ts';
+import { type Hearing, hear, SESSION_FLAGS } from './hear.ts';
+import { codesIn, RECEIVED_COLUMNS } from './received.ts';
+
+const DEFAULT_WITHIN = '30s';
+
+/** Asserts that events arrive: exit 0 when they do, 15 when they do not. */
+export const expectEvents = command({
+  path: 'webhooks expect',
+  summary: 'Check that an event arrives, and nothing else if wished',
+  about: [
+    'Listens as webhooks listen does. The time begins when it listens; with a program after --, which may cause the events, when the program has ended. What was expected and did not come is exit 15, and so is another event with --no-other, which always waits until the time is over.',
+    'Conditions are on the object the event carries; several are joined with &&. A failing program ends it with its own exit code.',
+  ],
+  args: { event: argument(text({ doc: 'Event, or a pattern such as card.*', basis: OURS })) },
+  flags: {
+    where: option(text({ doc: 'Field, operator (= != < <= > >= ~) and value.', basis: OURS }), '<field><op><value>'),
+    within: option(text({ doc: `How long to wait; ${DEFAULT_WITHIN} when left out.`, basis: OURS }), '<duration>'),
+    count: option(integer({ doc: 'So many of them; 1 when left out.', basis: OURS, min: 1 })),
+    noOther: option(flag({ doc: 'No further event of any kind within the time.', basis: OURS })),
+    ...SESSION_FLAGS,
+  },
+  rest: true,
+  examples: [
+    { does: 'That a test makes a card', run: "webhooks expect card.created --where 'balance>=5' -- ./checkout.sh" },
+    {
+      does: 'Two, and nothing else',
+      run: 'webhooks expect card.frozen --count 2 --no-other --within 10s -- ./freeze.sh',
+    },
+  ],
+  async run(ctx, { event: pattern, where, within, count = 1, noOther, ...wishes }) {
+    checkPatterns([pattern]);
+    const forMs = parseDuration(within ?? DEFAULT_WITHIN, '--within');
+    const isMeant = meaning(pattern, where);
+    const hearing: Hearing = { counts: undefined, exit: 0, stopped: undefined };
+    const [matched, others]: [ReceivedEvent[], ReceivedEvent[]] = [[], []];
+    const session = { ...wishes, events: noOther ? ['*'] : [pattern] };
+    for await (const { event } of hear(ctx, session, { forMs, program: ctx.rest }, hearing)) {
+      ctx.maskInLog(codesIn(event));
+      (isMeant(event) ? matched : others).push(event);
+      if (!noOther && matched.length >= count) break;
+    }
+    if (hearing.stopped !== undefined) throw hearing.stopped;
+    const came = noOther ? matched.length === count && others.length === 0 : matched.length >= count;
+    const broken = came
+      ? undefined
+      : unmet({ pattern, where, count, within: forMs }, { matched, others, noOther: noOther ?? false });
+    return { matched, exit: hearing.exit, broken };
+  },
+  show: ({ matched, exit, broken }) => ({
+    data: matched as unknown as readonly Row[],
+    exit,
+    // What the program itself reports comes first.
+    failure: exit === 0 ? broken : undefined,
+    noun: 'event',
+    columns: RECEIVED_COLUMNS,
+  }),
+});
+
+/** The pattern and every condition, on the object of the event. */
+function meaning(pattern: string, where: string | undefined): (event: ReceivedEvent) => boolean {
+  const conditions = where === undefined ? [] : where.split(/\s*&&\s*/);
+  const tests = new Map(
+    eventsMatching(pattern).map(name => {
+      const each = conditions.map(text => parseCondition(text, EVENTS[name].data, '--where'));
+      return [name as string, each] as const;
+    }),
+  );
+  return ({ type, data }) =>
+    tests.get(type)?.every(test => test((data ?? {}) as Readonly<Record<string, unknown>>)) ?? false;
+}
+
+interface Expected {
+  readonly pattern: string;
+  readonly where: string | undefined;
+  readonly count: number;
+  readonly within: number;
+}
+
+interface Came {
+  readonly matched: readonly ReceivedEvent[];
+  readonly others: readonly ReceivedEvent[];
+  readonly noOther: boolean;
+}
+
+function unmet({ pattern, where, count, within }: Expected, { matched, others, noOther }: Came): CliError {
+  const wanted = `${count} ${pattern}${where === undefined ? '' : ` with ${where}`}${noOther ? ' and nothing else' : ''}`;
+  const listed = [...matched, ...others].map(({ type, id }) => `${type} ${id}`);
+  return new CliError('check_failed', {
+    message: `expected ${wanted} within ${durationText(within)}; ${matched.length} came, and ${others.length} other`,
+    notes: listed.slice(0, 20),
+    evidence: { matched: matched.map(({ id }) => id), others: others.map(({ id, type }) => ({ id, type })) },
+  });
+}

@@ -1,0 +1,97 @@
+/** Events of one session, from its opening to its end, whatever ends it: a signal, a time, a program, the source. */
+import type { Context } from '../../cli/context.ts';
+import { OURS, option } from '../../cli/flag.ts';
+import { integer, list, text } from '../../contract/field.ts';
+import { asCliError, type CliError } from '../../errors.ts';
+import type { Arrived, Counts } from '../../events/listener.ts';
+import { endedBy } from '../wait/flags.ts';
+import { SECRET_FILES_IF_ANY } from './secrets.ts';
+import { openSession, type SessionWishes } from './session.ts';
+
+export const SESSION_FLAGS = {
+  port: option(integer({ doc: 'Port on 127.0.0.1; any free one when left out.', basis: OURS, min: 0, max: 65_535 })),
+  secretFile: SECRET_FILES_IF_ANY,
+  signatureHeader: option(
+    text({ doc: 'Header of the signature; the usual ones when left out.', basis: OURS }),
+    '<name>',
+  ),
+  readyFile: option(text({ doc: 'File that holds the address, one line, while it listens.', basis: OURS }), '<file>'),
+} as const;
+
+export const EVENT_PATTERNS = option(
+  list(text({ doc: 'Event, or a pattern such as card.*', basis: OURS }), {
+    doc: 'Only these, such as card.*,3ds.challenge',
+    basis: OURS,
+  }),
+  '<pattern>',
+);
+
+export interface HearingWishes {
+  /** Ends after so long; with a program, so long after its end. */
+  readonly forMs: number | undefined;
+  readonly program: readonly string[];
+}
+
+/** What is known when it is over. */
+export interface Hearing {
+  counts: Readonly<Counts> | undefined;
+  /** Exit code of the program. */
+  exit: number;
+  /** The signal that ended it. */
+  stopped: CliError | undefined;
+}
+
+/** Opens a session, gives its events and takes it away again. */
+export async function* hear(
+  ctx: Context,
+  wishes: SessionWishes,
+  { forMs, program }: HearingWishes,
+  hearing: Hearing,
+): AsyncGenerator<Arrived> {
+  const over = new AbortController();
+  let finish = () => {};
+  // From before there is anything to clean up. A second signal stops the cleaning too.
+  const takeBack = ctx.takeSignals(name => {
+    takeBack();
+    hearing.stopped = endedBy(name);
+    finish();
+  });
+  const session = await openSession(ctx, wishes).catch((error: unknown) => {
+    takeBack();
+    throw error;
+  });
+  hearing.counts = session.counts;
+  finish = () => session.finish();
+  if (hearing.stopped !== undefined) finish();
+  // While a program has the terminal, signals are its own, and what it makes of them ends the session.
+  else if (program.length > 0) takeBack();
+  const finishLater = async () => {
+    if (forMs !== undefined) await ctx.clock.sleep(forMs, over.signal);
+    finish();
+  };
+  const quietly = (work: Promise<void>) =>
+    work.catch((error: unknown) => {
+      if (!over.signal.aborted) session.fail(asCliError(error));
+    });
+  const work =
+    program.length > 0 && hearing.stopped === undefined
+      ? quietly(
+          ctx.runProgram(program, { CARDWRIGHT_LISTENER_URL: session.address }).then(async code => {
+            hearing.exit = code;
+            await session.settle();
+            await finishLater();
+          }),
+        )
+      : forMs === undefined
+        ? Promise.resolve()
+        : quietly(finishLater());
+  try {
+    yield* session.arrivals;
+  } finally {
+    // A program is waited for; the time after its end is not.
+    over.abort();
+    await work;
+    await session.end();
+    takeBack();
+  }
+}

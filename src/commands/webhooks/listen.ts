@@ -1,0 +1,113 @@
+import { command } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
+import { OURS, option } from '../../cli/flag.ts';
+import { usage } from '../../cli/values.ts';
+import { matchesEvent } from '../../contract/events.ts';
+import { flag, list, text } from '../../contract/field.ts';
+import type { Target } from '../../events/forward.ts';
+import type { ReceivedEvent } from '../../events/listener.ts';
+import { durationText } from '../../terminal/times.ts';
+import type { Row } from '../../terminal/view.ts';
+import { LIVE_FLAGS, liveFor } from '../wait/flags.ts';
+import { checkPatterns } from './events-flag.ts';
+import { EVENT_PATTERNS, type Hearing, hear, SESSION_FLAGS } from './hear.ts';
+import { codesIn, eventLine, footerOf, RECEIVED_COLUMNS } from './received.ts';
+import { endAbandoned, sandboxHere } from './subscription.ts';
+
+const DRAIN_MS = 5_000;
+
+/** Receives deliveries on this machine, checks them, shows them and passes them on. */
+export const listenWebhooks = command({
+  path: 'webhooks listen',
+  summary: 'Receive deliveries on this machine, verified before they are shown',
+  about: [
+    'A sandbox on this machine is subscribed to for the time of the run, with a secret made for it. For any other service name its secret, and lead its deliveries here.',
+    'A wrong signature is answered 401, counted and never passed on. Each event is shown once, and flagged when it comes out of order. A signature over the body alone cannot detect a replay: repeats are known by their event id, for the time of the run.',
+    'With a program after --, it runs while we listen, with CARDWRIGHT_LISTENER_URL in its environment, and its exit code is ours.',
+  ],
+  flags: {
+    ...SESSION_FLAGS,
+    events: EVENT_PATTERNS,
+    forwardTo: option(
+      list(text({ doc: 'Address.', basis: OURS }), {
+        doc: 'Pass the bytes on; [pattern=]url, https or this machine. Repeat it.',
+        basis: OURS,
+      }),
+      '<url>',
+    ),
+    until: option(text({ doc: 'End after an event of this pattern.', basis: OURS }), '<pattern>'),
+    ...LIVE_FLAGS,
+    reap: option(flag({ doc: 'Only end the subscriptions of runs that crashed.', basis: OURS })),
+  },
+  rest: true,
+  examples: [
+    { does: 'All that happens in the sandbox', run: 'webhooks listen --for 1s' },
+    { does: 'Into a program of yours', run: 'webhooks listen --forward-to card.*=http://127.0.0.1:3000/hook --for 1s' },
+    { does: 'While a test runs', run: 'webhooks listen -o ndjson -- ./checkout.sh' },
+  ],
+  async run(ctx, { reap, forwardTo, until, count, for: typed, ...wishes }) {
+    if (reap) return { listing: undefined, reaped: await reapListeners(ctx), exit: () => 0 };
+    const { createForwarder, targetOf } = await import('../../events/forward.ts');
+    const forMs = liveFor(typed);
+    const targets = (forwardTo ?? []).map(each => checkTarget(each, targetOf(each)));
+    if (until !== undefined) checkPatterns([until]);
+    const hearing: Hearing = { counts: undefined, exit: 0, stopped: undefined };
+    const began = ctx.clock.monotonic();
+    const { clock, random } = ctx;
+    const forwarder = createForwarder({
+      targets,
+      clock,
+      random,
+      onForwarded: ({ target, event, outcome, isDelivered, attempts }) => {
+        const tries = attempts === 1 ? '' : ` after ${attempts} attempts`;
+        if (!isDelivered || ctx.forPeople)
+          ctx.notice(`${isDelivered ? '→' : 'not passed on:'} ${event} ${target} ${outcome}${tries}`);
+      },
+    });
+    async function* batches(): AsyncGenerator<readonly Row[]> {
+      let left = count ?? Number.POSITIVE_INFINITY;
+      try {
+        for await (const arrived of hear(ctx, wishes, { forMs, program: ctx.rest }, hearing)) {
+          const { event } = arrived;
+          ctx.maskInLog(codesIn(event));
+          forwarder.pass(arrived);
+          yield [event as unknown as Row];
+          left -= 1;
+          if (left <= 0 || (until !== undefined && matchesEvent(until, event.type))) return;
+        }
+      } finally {
+        const lost = await forwarder.drain(DRAIN_MS);
+        if (lost > 0)
+          ctx.notice(`warning: ${lost} ${lost === 1 ? 'delivery was' : 'deliveries were'} not passed on in time`);
+      }
+    }
+    const listing = {
+      batches: batches(),
+      page: () => ({ ...hearing.counts, forwarded: forwarder.delivered, not_forwarded: forwarder.failed }),
+      line: (row: Row) => eventLine(row as unknown as ReceivedEvent),
+      footer: () => footerOf(hearing.counts, durationText(ctx.clock.monotonic() - began)),
+    };
+    return { listing, reaped: undefined, exit: () => hearing.stopped?.exitCode ?? hearing.exit };
+  },
+  show: ({ listing, reaped, exit }) =>
+    listing === undefined
+      ? {
+          data: { ended: reaped ?? [] },
+          noun: 'subscription',
+          quiet: [...(reaped ?? [])],
+          columns: [{ field: 'ended', title: 'ENDED', kind: 'list', priority: 1 }],
+        }
+      : { listing, exit, noun: 'event', columns: RECEIVED_COLUMNS },
+});
+
+function checkTarget(typed: string, target: Target | undefined): Target {
+  if (target === undefined)
+    throw usage(`--forward-to ${JSON.stringify(typed)} is not [pattern=]url with https, or http to this machine`);
+  checkPatterns([target.pattern]);
+  return target;
+}
+
+async function reapListeners(ctx: Context): Promise<readonly string[]> {
+  const identity = await sandboxHere(ctx);
+  return identity === undefined ? [] : endAbandoned(ctx, identity);
+}

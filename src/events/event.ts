@@ -1,0 +1,63 @@
+/** A delivered payload as an event, whatever its names are (A-73). Read only after its signature was checked. */
+import { createHash } from 'node:crypto';
+import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS } from '../contract/events.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface DeliveredEvent {
+  /** The event's own id; a digest of the payload where it has none. */
+  readonly id: string;
+  readonly type: string;
+  /** As the service wrote it; null where it does not say. */
+  readonly created_at: string | null;
+  readonly data: unknown;
+}
+
+/** Reads a payload. Never throws: what is no JSON object is an event without a type. */
+export function readEvent(bytes: Uint8Array, headers: Readonly<Record<string, unknown>>): DeliveredEvent {
+  const payload = parsed(bytes);
+  const created = textOf(payload, 'created_at');
+  return {
+    id: textOf(payload, 'id') ?? headerId(headers) ?? `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
+    type: textOf(payload, 'type') ?? '',
+    created_at: created ?? null,
+    data: dataOf(payload),
+  };
+}
+
+function parsed(bytes: Uint8Array): Fields {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return isFields(value) ? value : {};
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+function textOf(payload: Fields, slot: keyof typeof EVENT_ENVELOPE): string | undefined {
+  for (const name of [slot, ...(EVENT_ENVELOPE[slot].also ?? [])]) {
+    const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
+    if (typeof value === 'string' && value !== '') return value;
+    if (typeof value === 'number' && slot === 'id') return String(value);
+  }
+  return undefined;
+}
+
+function headerId(headers: Fields): string | undefined {
+  const value = EVENT_ID_HEADERS.map(name => headers[name.toLowerCase()]).find(each => typeof each === 'string');
+  return value === undefined || value === '' ? undefined : String(value);
+}
+
+function dataOf(payload: Fields): unknown {
+  for (const path of EVENT_DATA) {
+    let value: unknown = payload;
+    for (const name of path.split('.')) value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+    if (isFields(value)) return value;
+  }
+  return payload;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,138 @@
+/**
+ * Passes verified deliveries on, byte for byte, to programs that were named: in order for each of them, tried again
+ * while there is a chance, never redirected (RELIABILITY, H10, H11).
+ */
+import { request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { matchesEvent } from '../contract/events.ts';
+import type { Clock, Randomness } from '../host.ts';
+import type { Arrived } from './listener.ts';
+
+export interface Target {
+  readonly url: URL;
+  /** Pattern of the events it gets. */
+  readonly pattern: string;
+}
+
+export interface Forwarded {
+  readonly target: string;
+  readonly event: string;
+  /** Status of the answer that ended it, or why there is none. */
+  readonly outcome: number | string;
+  readonly isDelivered: boolean;
+  readonly attempts: number;
+}
+
+export interface Forwarder {
+  /** Queues it for every target whose pattern fits. */
+  pass(arrived: Arrived): void;
+  readonly delivered: number;
+  readonly failed: number;
+  /** Waits so long for what is under way and gives up the rest; resolves to how many were given up. */
+  drain(ms: number): Promise<number>;
+}
+
+export interface ForwarderSettings {
+  readonly targets: readonly Target[];
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly onForwarded: (forwarded: Forwarded) => void;
+}
+
+const MOST_ATTEMPTS = 5;
+const FIRST_PAUSE_MS = 500;
+const TIMEOUT_MS = 30_000;
+/** Of one hop, or of ours. */
+const NOT_PASSED_ON =
+  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/;
+
+/** `http://127.0.0.1:3000/hook` or `card.*=http://…`; an address of another machine must be https. */
+export function targetOf(text: string): Target | undefined {
+  const [, pattern = '*', address = ''] = /^(?:([\w.*]+)=)?(https?:\/\/.+)$/.exec(text) ?? [];
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || url.username !== '' || url.password !== '') return undefined;
+  const isHere = /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(url.hostname);
+  return url.protocol === 'https:' || isHere ? { url, pattern } : undefined;
+}
+
+/** One queue a target, so that a slow one holds up no other. */
+export function createForwarder(settings: ForwarderSettings): Forwarder {
+  const stopping = new AbortController();
+  const counts = { delivered: 0, failed: 0, waiting: 0 };
+  const lanes = settings.targets.map(target => ({ target, last: Promise.resolve() }));
+
+  async function forward(target: Target, arrived: Arrived): Promise<void> {
+    const { outcome, attempts } = await persistently(settings, { target, arrived, stop: stopping.signal });
+    const isDelivered = typeof outcome === 'number' && outcome >= 200 && outcome <= 299;
+    if (stopping.signal.aborted && !isDelivered) return;
+    counts.waiting -= 1;
+    counts[isDelivered ? 'delivered' : 'failed'] += 1;
+    settings.onForwarded({ target: target.url.href, event: arrived.event.id, outcome, isDelivered, attempts });
+  }
+
+  return {
+    pass(arrived) {
+      for (const lane of lanes) {
+        if (!matchesEvent(lane.target.pattern, arrived.event.type)) continue;
+        counts.waiting += 1;
+        lane.last = lane.last.then(() => forward(lane.target, arrived));
+      }
+    },
+    get delivered() {
+      return counts.delivered;
+    },
+    get failed() {
+      return counts.failed;
+    },
+    async drain(ms) {
+      const over = new AbortController();
+      const late = settings.clock.sleep(ms, over.signal).then(
+        () => stopping.abort(new Error('given up')),
+        () => undefined,
+      );
+      await Promise.race([Promise.all(lanes.map(({ last }) => last)), late]);
+      over.abort();
+      return counts.waiting;
+    },
+  };
+}
+
+interface Sending {
+  readonly target: Target;
+  readonly arrived: Arrived;
+  readonly stop: AbortSignal;
+}
+
+async function persistently({ clock, random }: ForwarderSettings, sending: Sending) {
+  const { stop } = sending;
+  for (let attempts = 1; ; attempts += 1) {
+    const outcome = stop.aborted ? 'given up' : await once(sending);
+    const again = typeof outcome === 'string' || outcome >= 500 || outcome === 429;
+    if (!again || attempts === MOST_ATTEMPTS || stop.aborted) return { outcome, attempts };
+    const pause = FIRST_PAUSE_MS * 2 ** (attempts - 1) * (1 + random.fraction() / 2);
+    await clock.sleep(pause, stop).catch(() => undefined);
+  }
+}
+
+/** The status of the answer, or why there is none. Never rejects; a redirect is an answer and is not followed. */
+function once({ target, arrived, stop }: Sending): Promise<number | string> {
+  const { url } = target;
+  const { bytes, headers } = arrived.delivery;
+  const passed = Object.entries(headers).filter(([name, value]) => value !== undefined && !NOT_PASSED_ON.test(name));
+  return new Promise(resolve => {
+    const sent = (url.protocol === 'https:' ? tlsRequest : plainRequest)(url, {
+      method: 'POST',
+      headers: { ...Object.fromEntries(passed), 'content-length': String(bytes.length) },
+      agent: false,
+      signal: stop,
+      timeout: TIMEOUT_MS,
+    });
+    sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    sent.on('timeout', () => sent.destroy(new Error('no answer within 30 s')));
+    sent.on('response', response => {
+      response.on('error', () => undefined).resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.end(bytes);
+  });
+}

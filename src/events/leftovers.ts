@@ -1,0 +1,113 @@
+/**
+ * What a run makes and must take away again, written down before it is made: whoever comes after a crash finds it and
+ * cleans up (RELIABILITY, L7). One private file each, named by chance, in a folder of the state.
+ */
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type FileSurroundings,
+  preparePrivateFolder,
+  readPrivate,
+  systemCode,
+  writePrivate,
+} from '../files/private-files.ts';
+import { type IsRunning, identify, isProvablyGone, type ProcessIdentity } from '../files/process-identity.ts';
+
+/** Facts of one thing: ids and addresses, never a secret. */
+export type Facts = Readonly<Record<string, string>>;
+
+export interface Leftover {
+  readonly kind: 'listener' | 'lease';
+  /** Whose it is: profile and base address of the run that made it. */
+  readonly profile: string;
+  readonly base_url: string;
+  /** ms UTC, by this machine's clock. */
+  readonly made_at: number;
+  /** ms UTC after which it may be taken away although its run goes on. */
+  readonly ends_at?: number;
+  readonly facts: Facts;
+}
+
+export interface Noted {
+  readonly leftover: Leftover;
+  /** Adds facts; durable when it resolves. */
+  add(facts: Facts): Promise<void>;
+  /** It is taken away. */
+  forget(): Promise<void>;
+}
+
+export interface Leftovers {
+  /** Durable when it resolves. Throws `guarded` when it cannot be written; then nothing must be made. */
+  note(leftover: Leftover): Promise<Noted>;
+  /** Those whose run is provably gone, and those whose time is over. */
+  abandoned(kind: Leftover['kind']): Promise<readonly Noted[]>;
+}
+
+export interface LeftoverSettings {
+  /** Folder of the state. */
+  readonly folder: string;
+  readonly pid: number;
+  readonly now: () => number;
+  readonly files: FileSurroundings;
+  readonly isRunning: IsRunning;
+}
+
+interface Written extends Leftover {
+  readonly by: ProcessIdentity;
+}
+
+export function openLeftovers({ folder, pid, now, files, isRunning }: LeftoverSettings): Leftovers {
+  const place = join(folder, 'leftovers');
+
+  function noted(path: string, written: Written): Noted {
+    let current = written;
+    return {
+      get leftover() {
+        return current;
+      },
+      async add(facts) {
+        current = { ...current, facts: { ...current.facts, ...facts } };
+        await writePrivate(path, `${JSON.stringify(current)}\n`, files);
+      },
+      forget: () => rm(path, { force: true }),
+    };
+  }
+
+  return {
+    async note(leftover) {
+      await preparePrivateFolder(place, files);
+      const path = join(place, `${leftover.kind}-${Buffer.from(files.random.bytes(8)).toString('hex')}.json`);
+      const made = noted(path, { ...leftover, by: await identify(pid) });
+      await made.add({});
+      return made;
+    },
+    async abandoned(kind) {
+      const names = await readdir(place).catch((error: unknown) => {
+        if (systemCode(error) === 'ENOENT') return [];
+        throw error;
+      });
+      const us = await identify(pid);
+      const found: Noted[] = [];
+      for (const name of names.filter(each => each.startsWith(`${kind}-`) && each.endsWith('.json')).sort()) {
+        const path = join(place, name);
+        const written = writtenIn(await readPrivate(path, files));
+        if (written === undefined) continue;
+        const isOver = written.ends_at !== undefined && written.ends_at <= now();
+        if (isOver || (await isProvablyGone(written.by, us, isRunning))) found.push(noted(path, written));
+      }
+      return found;
+    },
+  };
+}
+
+/** Undefined for a file that is not ours or was taken away meanwhile; it stays where it is. */
+function writtenIn(text: string | undefined): Written | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value = JSON.parse(text) as Written;
+    return typeof value.kind === 'string' && typeof value.by?.pid === 'number' ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,138 @@
+/** Deliveries in, verified events out: each once, with those flagged that come out of order (RELIABILITY, H4, H7, H9). */
+import { matchesEvent } from '../contract/events.ts';
+import { signatureIn } from '../contract/signature-header.ts';
+import type { CliError } from '../errors.ts';
+import type { Clock } from '../host.ts';
+import type { Secret } from '../secret.ts';
+import { type DeliveredEvent, readEvent } from './event.ts';
+import { type Delivery, openReceiver } from './receiver.ts';
+import { createSeen } from './seen.ts';
+import { verifyPayload } from './verify.ts';
+
+export interface ReceivedEvent extends DeliveredEvent {
+  /** ISO 8601 UTC, by this machine's clock. */
+  readonly received_at: string;
+  /** It happened before one that was shown already. */
+  readonly out_of_order: boolean;
+}
+
+/** An event with the bytes that were signed, for whoever passes it on. */
+export interface Arrived {
+  readonly event: ReceivedEvent;
+  readonly delivery: Delivery;
+}
+
+/** What came, by what became of it. */
+export interface Counts {
+  events: number;
+  duplicates: number;
+  out_of_order: number;
+  /** Wrong or missing signature; answered 401. */
+  refused: number;
+  /** Verified, and not of the wished kinds. */
+  unwished: number;
+}
+
+export interface ListenerSettings {
+  readonly port: number;
+  /** Empty ones verify nothing, so there must be one. */
+  readonly secrets: readonly Secret[];
+  readonly signatureHeader: string | undefined;
+  /** Patterns of events, any of which is wished. */
+  readonly events: readonly string[];
+  readonly clock: Clock;
+  /** Told why a delivery was refused. */
+  readonly onRefused: (why: string) => void;
+}
+
+export interface Listener {
+  readonly port: number;
+  readonly counts: Readonly<Counts>;
+  /** Events in the order they came; ends when `finish` was called and all were taken. Throws what `fail` was given. */
+  readonly arrivals: AsyncGenerator<Arrived>;
+  /** Takes what is there, and no more. */
+  finish(): void;
+  /** There is nothing to listen to any more. */
+  fail(error: CliError): void;
+  close(): Promise<void>;
+}
+
+/** Waiting for whoever shows them; more than these are answered 503 and come again. */
+const MOST_WAITING = 10_000;
+const MOST_IDS = 100_000;
+
+/** Opens the port and listens. Throws `unreachable` for one that is taken. */
+export async function openListener(settings: ListenerSettings): Promise<Listener> {
+  const { secrets, signatureHeader, events: wished, clock, onRefused } = settings;
+  const counts: Counts = { events: 0, duplicates: 0, out_of_order: 0, refused: 0, unwished: 0 };
+  const seen = createSeen(MOST_IDS);
+  const waiting: Arrived[] = [];
+  let newest = Number.NEGATIVE_INFINITY;
+  let failure: CliError | undefined;
+  let isOver = false;
+  let wake = () => {};
+
+  function take(delivery: Delivery): number {
+    if (isOver || waiting.length >= MOST_WAITING) return 503;
+    const signature = signatureIn(delivery.headers, signatureHeader);
+    const checked = verifyPayload(delivery.bytes, signature ?? '', secrets);
+    if (!checked.verified) {
+      counts.refused += 1;
+      onRefused(whyRefused(signature, checked.explanations[0]?.says, signatureHeader));
+      return 401;
+    }
+    const event = readEvent(delivery.bytes, delivery.headers);
+    if (!wished.some(pattern => matchesEvent(pattern, event.type))) counts.unwished += 1;
+    else if (!seen.add(event.id)) counts.duplicates += 1;
+    else show(event, delivery);
+    return 200;
+  }
+
+  function show(event: DeliveredEvent, delivery: Delivery): void {
+    const at = Date.parse(event.created_at ?? '');
+    const isLate = at < newest;
+    if (at > newest) newest = at;
+    counts.events += 1;
+    if (isLate) counts.out_of_order += 1;
+    const received_at = new Date(clock.now()).toISOString();
+    waiting.push({ event: { ...event, received_at, out_of_order: isLate }, delivery });
+    wake();
+  }
+
+  function over(error?: CliError): void {
+    failure ??= error;
+    isOver = true;
+    wake();
+  }
+
+  async function* arrivals(): AsyncGenerator<Arrived> {
+    for (;;) {
+      const next = waiting.shift();
+      if (next !== undefined) yield next;
+      else if (failure !== undefined) throw failure;
+      else if (isOver) return;
+      else {
+        await new Promise<void>(resolve => {
+          wake = resolve;
+        });
+      }
+    }
+  }
+
+  const receiver = await openReceiver({ port: settings.port, take, onGone: over });
+  return {
+    port: receiver.port,
+    counts,
+    arrivals: arrivals(),
+    finish: () => over(),
+    fail: over,
+    close: () => receiver.close(),
+  };
+}
+
+function whyRefused(signature: string | undefined, explained: string | undefined, header: string | undefined): string {
+  if (signature === undefined) return `it carries no signature${header === undefined ? '' : ` in ${header}`}`;
+  return explained === undefined
+    ? 'its signature was made with another secret or over other bytes'
+    : `its signature does not match: ${explained}`;
+}

@@ -1,0 +1,53 @@
+/** The built program, killed while it listens: what it left behind is found and taken away (RELIABILITY, L7). */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { ended, type Home, home } from '../package/built.ts';
+
+async function listening(place: Home) {
+  const child = place.start(['--sandbox', 'webhooks', 'listen', '--ready-file', join(place.folder, 'ready')]);
+  const end = ended(child);
+  await expect
+    .poll(() => readFile(join(place.folder, 'ready'), 'utf8').catch(() => ''), { interval: 20, timeout: 20_000 })
+    .not.toBe('');
+  return { child, end };
+}
+
+async function subscriptions(place: Home): Promise<string[]> {
+  const { out } = await place.run(['--sandbox', 'webhooks', 'list', '--json', '--fields', 'url']);
+  return (JSON.parse(out).data as { url: string }[]).map(({ url }) => url).filter(url => url.startsWith('http://127.'));
+}
+
+it('kill -9 of a listener, then the reaper: no subscription is left', async () => {
+  await using place = await home();
+  const { child, end } = await listening(place);
+  child.kill('SIGKILL');
+  expect((await end).signal).toBe('SIGKILL');
+  expect(await subscriptions(place)).toHaveLength(1);
+  const { code, out } = await place.run(['--sandbox', 'webhooks', 'listen', '--reap', '--json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(out).ended).toHaveLength(1);
+  expect(await subscriptions(place)).toEqual([]);
+  expect(await readdir(join(place.folder, 'state', 'leftovers'))).toEqual([]);
+});
+
+it.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s ends a listener with %i, and no subscription is left', async (name, code) => {
+  await using place = await home();
+  const { child, end } = await listening(place);
+  child.kill(name);
+  expect((await end).code).toBe(code);
+  expect(await subscriptions(place)).toEqual([]);
+});
+
+it('the next listener takes away what a killed one left', async () => {
+  await using place = await home();
+  const first = await listening(place);
+  first.child.kill('SIGKILL');
+  await first.end;
+  const { code } = await place.run(['--sandbox', 'webhooks', 'listen', '--for', '1s']);
+  expect(code).toBe(0);
+  expect(await subscriptions(place)).toEqual([]);
+});

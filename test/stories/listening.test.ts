@@ -1,0 +1,224 @@
+/** Deliveries of the sandbox, received, checked, shown and passed on; and what is left when a run dies. */
+import { createHmac } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { body, elsewhere, post, rowsOf, SECRET, shownOnceEach, signed, whileListening } from '../support/listening.ts';
+import { type World, world } from '../support/world.ts';
+
+const interrupted = () => new CliError('interrupted', { message: 'stopped by Ctrl-C' });
+
+describe('webhooks listen in the sandbox', () => {
+  it('subscribes by itself, shows verified events, and takes the subscription away', async () => {
+    await using here = await world();
+    const { code, out, err } = await whileListening(here, { line: 'webhooks listen --count 2 -o ndjson' }, async () => {
+      const list = JSON.parse((await here.run('webhooks list --json')).out);
+      expect(list.data).toHaveLength(1);
+      await here.run('cards create --bin bin_1 --amount 25');
+      await here.run('cards freeze card_1');
+    });
+    expect(code).toBe(0);
+    expect(rowsOf(out).map(({ type, data }) => [type, data['id'], data['status']])).toEqual([
+      ['card.created', 'card_1', 'active'],
+      ['card.frozen', 'card_1', 'frozen'],
+    ]);
+    expect(err).toMatch(/^Listening on http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{16}, subscribed\.\n/);
+    expect(JSON.parse((await here.run('webhooks list --json')).out).data).toEqual([]);
+    await expect(readFile(join(here.folder, 'ready'))).rejects.toThrow('ENOENT');
+  });
+
+  it('ends with 130 at Ctrl-C, and cleans up all the same', async () => {
+    await using here = await world();
+    const stopping = new AbortController();
+    const told = { terminal: 100, signal: stopping.signal };
+    const shown: string[] = [];
+    const done = new Promise<void>(resolve => {
+      void (async () => {
+        const onOut = (text: string) => {
+          shown.push(text);
+          stopping.abort(interrupted());
+        };
+        const result = await whileListening(
+          here,
+          { line: 'webhooks listen --events card.*', told: { ...told, onOut } },
+          () => here.run('cards create --bin bin_1 --amount 25 --label x'),
+        );
+        expect(result.code).toBe(130);
+        expect(result.err).toContain('1 event in ');
+        resolve();
+      })();
+    });
+    await done;
+    expect(shown.join('')).toMatch(/^\d\d:\d\d:\d\d {2}card\.created {2}card_1 {2}active {2}\$25\.00 {2}evt_\w+\n$/);
+    expect(JSON.parse((await here.run('webhooks list --json')).out).data).toEqual([]);
+  });
+
+  it('ends with 12 when somebody ends its subscription', async () => {
+    await using here = await world();
+    const line = 'webhooks listen';
+    const told = {
+      // The look at the subscription is 15 s away; it comes at once here.
+      onPause: () => undefined,
+      longestPause: 20_000,
+    };
+    const { code, err } = await whileListening(here, { line, told }, async () => {
+      const { data } = JSON.parse((await here.run('webhooks list --json')).out);
+      await here.run(`webhooks delete ${data[0].id} --yes`);
+    });
+    expect(code).toBe(12);
+    expect(err).toContain('is gone; no event arrives any more');
+  });
+
+  it('flags what comes late and shows each event once', async () => {
+    await using here = await world();
+    await here.run('cards create --bin bin_1 --amount 25');
+    await writeFile(join(here.folder, 'duplicates.json'), '{"match":{"webhook":true},"action":{"kind":"duplicate"}}');
+    const { out, code } = await whileListening(
+      here,
+      { line: 'webhooks listen --until card.terminated -o ndjson' },
+      async () => {
+        await here.run('cards freeze card_1');
+        await here.run('sandbox clock advance --by 1m');
+        await here.run('cards unfreeze card_1');
+        await here.run('cards terminate card_1 --yes');
+      },
+    );
+    expect(code).toBe(0);
+    expect(rowsOf(out).map(({ type }) => type)).toEqual(['card.frozen', 'card.unfrozen', 'card.terminated']);
+  });
+});
+
+describe('webhooks listen for another service', () => {
+  async function withSecret(): Promise<World> {
+    const here = await world();
+    await writeFile(join(here.folder, 'secret'), SECRET);
+    return here;
+  }
+
+  it('needs a secret', async () => {
+    await using here = await world();
+    const { code, err } = await here.run('webhooks listen', elsewhere);
+    expect(code).toBe(2);
+    expect(err).toContain('--secret-file');
+  });
+
+  it('answers a wrong signature 401, counts it, and never passes it on', async () => {
+    await using here = await withSecret();
+    const got: string[] = [];
+    const upstream = createServer((request, response) => {
+      const parts: Buffer[] = [];
+      request.on('data', part => parts.push(part as Buffer));
+      request.on('end', () => {
+        got.push(Buffer.concat(parts).toString());
+        response.end();
+      });
+    });
+    await new Promise<void>(resolve => upstream.listen(0, '127.0.0.1', resolve));
+    const { port } = upstream.address() as AddressInfo;
+    const text = body('evt_1', '2026-11-20T14:00:00Z');
+    const line = `webhooks listen --secret-file secret --count 1 -o ndjson --forward-to card.*=http://127.0.0.1:${port}/hook --forward-to 3ds.*=http://127.0.0.1:9/none`;
+    const { out, err, code } = await whileListening(here, { line, told: elsewhere }, async address => {
+      expect((await post(address, text)).status).toBe(401);
+      expect((await post(address, text, signed(text, 'wrong'))).status).toBe(401);
+      expect((await post(address, `${text}\n`, signed(text))).status).toBe(401);
+      expect((await fetch(address)).status).toBe(405);
+      expect((await post(address, 'x'.repeat(1024 * 1024 + 1))).status).toBe(413);
+      expect((await post(address, text, signed(text))).status).toBe(200);
+    });
+    await new Promise(resolve => upstream.close(resolve));
+    expect(code).toBe(0);
+    expect(rowsOf(out)).toHaveLength(1);
+    expect(got).toEqual([text]);
+    expect(err).toContain('refused a delivery with 401: it carries no signature');
+    expect(err).toContain('The payload has a line end too many');
+    expect(out + err).not.toContain(SECRET);
+  });
+
+  it('takes either secret while one is replaced, other header names, and hides codes in logs', async () => {
+    await using here = await withSecret();
+    await writeFile(join(here.folder, 'new'), 'whsec_the_new_one');
+    const first = body('evt_1', '2026-11-20T14:00:00Z');
+    const second = JSON.stringify({ id: 'evt_2', type: '3ds.challenge', data: { id: 'tds_1', otp: '481920' } });
+    const line = 'webhooks listen --secret-file secret --secret-file new --count 2 -o ndjson';
+    const told = { env: { ...elsewhere.env, GITHUB_ACTIONS: 'true' } };
+    const { all } = await whileListening(here, { line, told }, async address => {
+      const old = createHmac('sha256', SECRET).update(first).digest('hex');
+      expect((await post(address, first, { 'X-Hub-Signature-256': `sha256=${old}` })).status).toBe(200);
+      expect((await post(address, second, signed(second, 'whsec_the_new_one'))).status).toBe(200);
+    });
+    expect(all.indexOf('::add-mask::481920')).toBeGreaterThan(0);
+    expect(all.indexOf('::add-mask::481920')).toBeLessThan(all.indexOf('"otp":"481920"'));
+  });
+
+  it('shows deliveries with repeats and out of order once each, and flags the late ones', async () => {
+    await using here = await withSecret();
+    await shownOnceEach(here, 120);
+  });
+
+  it('says which port is taken', async () => {
+    await using here = await withSecret();
+    const taken = createServer();
+    await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const { code, err } = await here.run(`webhooks listen --secret-file secret --port ${port}`, elsewhere);
+    await new Promise(resolve => taken.close(resolve));
+    expect(code).toBe(12);
+    expect(err).toContain(`port ${port}`);
+  });
+
+  it.each(['ftp://x', 'http://example.com/hook', 'cards.*=https://example.com', 'http://user:pw@127.0.0.1/'])(
+    'refuses to pass on to %s',
+    async target => {
+      await using here = await withSecret();
+      const { code } = await here.run(`webhooks listen --secret-file secret --forward-to ${target}`, elsewhere);
+      expect(code).toBe(2);
+    },
+  );
+});
+
+describe('webhooks expect', () => {
+  it('ends with 0 when they come, and with 15 and what came when they do not', async () => {
+    await using here = await world();
+    const make = () => here.run('cards create --bin bin_1 --amount 25');
+    const line = "webhooks expect card.created --where 'balance>=25 && status=active' --json";
+    const met = await whileListening(here, { line }, make);
+    expect(met.code).toBe(0);
+    expect(JSON.parse(met.out)).toHaveLength(1);
+    const unmet = await whileListening(
+      here,
+      { line: 'webhooks expect card.created --count 2 --within 2s --json' },
+      make,
+    );
+    expect(unmet.code).toBe(15);
+    expect(JSON.parse(unmet.err.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      error: { kind: 'check_failed', evidence: { matched: [expect.stringMatching(/^evt_/)] } },
+    });
+    expect(JSON.parse((await here.run('webhooks list --json')).out).data).toEqual([]);
+  });
+
+  it('--no-other is broken by any other event', async () => {
+    await using here = await world();
+    await here.run('cards create --bin bin_1 --amount 25');
+    const line = 'webhooks expect card.frozen --no-other --within 1s';
+    expect((await whileListening(here, { line }, () => here.run('cards freeze card_1'))).code).toBe(0);
+    const broken = await whileListening(here, { line }, async () => {
+      await here.run('cards unfreeze card_1');
+      await here.run('cards freeze card_1');
+    });
+    expect(broken.code).toBe(15);
+    expect(broken.err).toContain('card.unfrozen');
+  });
+
+  it('runs a program once it listens, and ends with its exit code when it fails', async () => {
+    await using here = await world();
+    const ended = await here.run(
+      "webhooks expect card.created --within 1s -- node -e 'process.exit(process.env.CARDWRIGHT_LISTENER_URL ? 7 : 1)'",
+    );
+    expect(ended.code).toBe(7);
+    const unmet = await here.run("webhooks expect card.created --within 1s -- node -e ''");
+    expect(unmet.code).toBe(15);
+  });
+});
