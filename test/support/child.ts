@@ -9,6 +9,8 @@ import { build } from 'esbuild';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 export interface Program extends AsyncDisposable {
+  /** The bundle, for whoever starts it another way. */
+  readonly file: string;
   /** Starts one; its standard output can be read, the rest goes to ours. */
   start(...words: readonly string[]): ChildProcess;
   /** Runs one to its end; resolves to what it wrote, rejects when it failed. */
@@ -37,6 +39,7 @@ export async function program(source: string): Promise<Program> {
   const start = (...words: readonly string[]) =>
     spawn(process.execPath, [outfile, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
   return {
+    file: outfile,
     start,
     run: (...words) => finished(start(...words)),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),

@@ -1,0 +1,40 @@
+/** A few points of the sweep by system call, and the proof that what was answered was on the disk; see sweep.full.ts. */
+import process from 'node:process';
+import { expect, test } from 'vitest';
+import { whyNoTrace } from '../support/strace.ts';
+import { openSweep } from './sweep.ts';
+import { OPERATIONS } from './sweep-asking.ts';
+
+const POINTS = 8;
+const missing = whyNoTrace();
+if (missing !== undefined) process.stderr.write(`SKIPPED: ${missing}; no kill sweep of the store ran\n`);
+
+test.skipIf(missing)('killed at a few of its system calls, the store loses nothing', { timeout: 120_000 }, async () => {
+  await using sweep = await openSweep();
+  const { length } = sweep.calls;
+  // Spread over the whole run, so that opening, every operation and the last checkpoint have their turn.
+  const points = Array.from({ length: POINTS }, (_, at) => 1 + Math.floor(((at + 0.5) * length) / POINTS));
+  const struck = [];
+  for (const nth of points) struck.push({ nth, ...(await sweep.strike(nth)) });
+  expect(struck.flatMap(({ nth, broken }) => broken.map(what => `call ${nth}: ${what}`))).toEqual([]);
+  expect(struck.filter(({ killed }) => killed).length).toBe(POINTS);
+});
+
+test.skipIf(missing)('every answer leaves after the log is synced', { timeout: 60_000 }, async () => {
+  await using sweep = await openSweep();
+  const trace = await sweep.trace();
+  let unsynced = 0;
+  let writes = 0;
+  let answers = 0;
+  for (const call of trace) {
+    if (/^pwrite(?:64|v)\(\d+<[^>]*-wal>/.test(call)) [unsynced, writes] = [unsynced + 1, writes + 1];
+    else if (/^f(?:data)?sync\(\d+<[^>]*-wal>.*= 0$/.test(call)) unsynced = 0;
+    else if (/"HTTP\/1\.1 20/.test(call)) {
+      answers += 1;
+      expect(unsynced, `answer ${answers} left before ${unsynced} writes were synced`).toBe(0);
+    }
+  }
+  expect(answers).toBeGreaterThanOrEqual(OPERATIONS.length);
+  // A frame and its page, for each of them at least.
+  expect(writes).toBeGreaterThan(2 * OPERATIONS.length);
+});

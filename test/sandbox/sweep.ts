@@ -1,0 +1,154 @@
+/**
+ * Five operations on a store in a file, killed at the n-th system call that changes it, and what must be true when it
+ * is opened again (I15): no torn transaction, a whole ledger, every answer that was given given again, and what was
+ * not answered done exactly once when it is asked for again under its key.
+ */
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { startSandbox } from '../../src/sandbox/start.ts';
+import { program } from '../support/child.ts';
+import { ask, type Served } from '../support/sandbox-http.ts';
+import { type Traced, traced, traceOf } from '../support/strace.ts';
+import { askFor, OPERATIONS, type Swept, type Things } from './sweep-asking.ts';
+
+const SOURCE = `
+import { writeSync } from 'node:fs';
+import { startSandbox } from './src/sandbox/start.ts';
+import { askFor, OPERATIONS } from './test/sandbox/sweep-asking.ts';
+const [store, things] = process.argv.slice(2);
+const sandbox = await startSandbox({ store, rateLimits: false, deliveries: 'queued' });
+for (const name of OPERATIONS) {
+  const { status, text } = await askFor(sandbox, name, JSON.parse(things));
+  writeSync(1, JSON.stringify([name, status, text]) + '\\n');
+}
+await sandbox.stop();
+`;
+
+/** Calls that change the store, or make a change last. */
+export const CALLS = 'pwrite64,pwritev,write,fsync,fdatasync,ftruncate,rename,renameat2,unlink,unlinkat,fallocate';
+
+/** What is on the books at the end, whatever happened on the way. */
+interface Books {
+  readonly wallet: unknown;
+  readonly cards: readonly unknown[];
+  readonly entries: number;
+  readonly events: number;
+}
+
+export interface Sweep extends AsyncDisposable {
+  /** Calls of a run that is left alone, in their order. */
+  readonly calls: readonly string[];
+  /** Runs it, killed at the n-th call from 1; resolves to what is not as it must be, and whether it died. */
+  strike(nth: number): Promise<{ readonly killed: boolean; readonly broken: readonly string[] }>;
+  /** A whole trace with sockets, of a run that is left alone. */
+  trace(): Promise<readonly string[]>;
+}
+
+export async function openSweep(): Promise<Sweep> {
+  const folder = await mkdtemp(join(tmpdir(), 'cardwright-sweep-'));
+  const child = await program(SOURCE);
+  const first = join(folder, 'first.db');
+  const things = await prepared(first);
+  let runs = 0;
+  const run = async (options: (store: string) => readonly string[]): Promise<Traced & { readonly store: string }> => {
+    const store = join(folder, `${++runs}.db`);
+    await copyFile(first, store);
+    const command = [process.execPath, child.file, store, JSON.stringify(things)];
+    return { store, ...(await traced({ command, options: options(store) })) };
+  };
+  const onStore = (store: string) => ['', '-wal', '-shm'].flatMap(part => ['-P', store + part]);
+  const out = join(folder, 'calls.txt');
+  const alone = await run(store => ['-o', out, '-e', `trace=${CALLS}`, ...onStore(store)]);
+  const calls = await traceOf(out);
+  const { books: expected } = await reopened(alone.store, things, alone.lines);
+  return {
+    calls,
+    async strike(nth) {
+      const call = nameOf(calls[nth - 1]);
+      // Calls are counted by name.
+      const when = calls.slice(0, nth).filter(other => nameOf(other) === call).length;
+      const inject = ['-e', `inject=${call}:signal=KILL:when=${when}`];
+      const struck = await run(store => ['-o', '/dev/null', '-e', `trace=${CALLS}`, ...inject, ...onStore(store)]);
+      const { books, broken } = await reopened(struck.store, things, struck.lines);
+      const differs = JSON.stringify(books) !== JSON.stringify(expected);
+      const ends = differs ? [`it ends as ${JSON.stringify(books)}, not as ${JSON.stringify(expected)}`] : [];
+      const odd = struck.killed || struck.code === 0 ? [] : [`it ended with ${struck.code}`];
+      for (const part of ['', '-wal', '-shm']) await rm(struck.store + part, { force: true });
+      return { killed: struck.killed, broken: [...broken, ...ends, ...odd] };
+    },
+    async trace() {
+      await run(() => ['-o', out, '-y', '-s', '16', '-e', `trace=${CALLS},writev,sendto,sendmsg`]);
+      return traceOf(out);
+    },
+    async [Symbol.asyncDispose]() {
+      await child[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** `pwrite64` of `pwrite64(17, …) = 24`. */
+export const nameOf = (call = '') => /^\w+/.exec(call)?.[0] ?? '';
+
+/** A store with two cards and an authorization, closed. */
+async function prepared(store: string): Promise<Things> {
+  await using sandbox = await startSandbox({ store, rateLimits: false, wallet: 500, deliveries: 'queued' });
+  const post = async (path: string, body: object) => (await ask(sandbox, { method: 'POST', path, body })).json;
+  const [bin] = (await ask(sandbox, { path: '/bins' })).json.data;
+  const card = await post('/cards', { bin_id: bin.id, amount: 50 });
+  const ending = await post('/cards', { bin_id: bin.id, amount: 20 });
+  const bought = await post('/_sandbox/v1/simulate/authorizations', { card_id: card.id, amount: 20 });
+  return { bin: bin.id, card: card.id, ending: ending.id, authorization: bought.authorization_id };
+}
+
+/** Opens what is left, asks for everything once more, and says what is wrong. */
+async function reopened(store: string, things: Things, lines: readonly string[]) {
+  const broken: string[] = [];
+  await using sandbox = await startSandbox({ store, rateLimits: false, deliveries: 'queued' });
+  const answered = new Map(
+    lines.map(line => [(JSON.parse(line) as [Swept])[0], JSON.parse(line) as [Swept, number, string]]),
+  );
+  broken.push(...(await ledgerFaults(sandbox)).map(fault => `as it was left: ${fault}`));
+  for (const name of OPERATIONS) {
+    const given = answered.get(name);
+    if (name === 'settle') {
+      const isDone = await isSettled(sandbox, things);
+      if (given !== undefined && !isDone) broken.push('settle was answered and is lost');
+      if (!isDone) await askFor(sandbox, name, things);
+      continue;
+    }
+    const { status, text, headers } = await askFor(sandbox, name, things);
+    if (status >= 300) broken.push(`${name} cannot be repeated: ${status} ${text}`);
+    if (given === undefined) continue;
+    const same = status === given[1] && text === given[2] && headers['idempotent-replayed'] === 'true';
+    if (!same) broken.push(`${name} was answered ${given[1]} ${given[2]}, and now ${status} ${text}`);
+  }
+  broken.push(...(await ledgerFaults(sandbox)).map(fault => `at the end: ${fault}`));
+  return { broken, books: await booksOf(sandbox) };
+}
+
+async function ledgerFaults(sandbox: Served): Promise<readonly string[]> {
+  return (await ask(sandbox, { path: '/_sandbox/v1/status' })).json.ledger_faults;
+}
+
+async function isSettled(sandbox: Served, { authorization }: Things): Promise<boolean> {
+  const { json } = await ask(sandbox, { path: '/transactions?per_page=100' });
+  const row = json.data.find(({ id }: { id: string }) => id === authorization);
+  return row.status === 'settled';
+}
+
+async function booksOf(sandbox: Served): Promise<Books> {
+  const { json: wallet } = await ask(sandbox, { path: '/wallet' });
+  const { json: cards } = await ask(sandbox, { path: '/cards?per_page=100' });
+  const { json: entries } = await ask(sandbox, { path: '/_sandbox/v1/ledger/entries?per_page=1' });
+  const { json: events } = await ask(sandbox, { path: '/_sandbox/v1/events?per_page=1' });
+  const shown = (card: { label: string; status: string; balance: number }) => [card.label, card.status, card.balance];
+  return {
+    wallet: wallet.balance,
+    cards: cards.data.map(shown).map(String).sort(),
+    entries: entries.meta.total,
+    events: events.meta.total,
+  };
+}
