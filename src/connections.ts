@@ -19,6 +19,8 @@ export interface Connections {
   readonly admin: () => Promise<SandboxAdmin>;
   /** Where the sandbox's control surface is, for what is no call of a table. */
   readonly adminPlace: () => Promise<Where>;
+  /** The control surface of a sandbox that this process serves. */
+  readonly adminAt: (origin: string, token: Secret) => Promise<SandboxAdmin>;
   /** What the last answer showed beside its content. */
   readonly observed: () => Observed | undefined;
   /** The clock of the service, ms UTC, by its newest answer; undefined while none told the time. */
@@ -160,6 +162,11 @@ export function connections(settings: ConnectionSettings): Connections {
     overrides: () => overrides().catch(thrown => (isNothingChosen(thrown) ? NO_OVERRIDES : Promise.reject(thrown))),
     admin,
     adminPlace,
+    async adminAt(origin, token) {
+      const { ADMIN_PATH } = await import('./contract/sandbox-admin.ts');
+      const where = { baseUrl: `${origin}${ADMIN_PATH}`, key: async () => token };
+      return (await client('admin', where, 'sandbox')) as SandboxAdmin;
+    },
     key: async () => {
       const profile = await resolved();
       return profile.baseUrl === undefined ? (await embedded()).key : profile.key();

@@ -95,7 +95,7 @@ export function openContext(opening: Opening): OpenContext {
     const { revealFor } = await import('./reveal-for.ts');
     return revealFor({ ...settings, host, globals, opened, kept, recorder, notice });
   });
-  const servers = sandboxServersFor({ host, version: opening.version, notice });
+  const servers = sandboxServersFor({ host, version: opening.version, notice, adminAt: opened.adminAt });
   const writer = createWriter({
     ...settings,
     recorder,

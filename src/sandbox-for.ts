@@ -2,12 +2,14 @@
 import { resolve } from 'node:path';
 import type { SandboxServers, ServerRow, ServerWishes, StartedServer } from './cli/sandbox-servers.ts';
 import type { Surroundings } from './compose.ts';
+import type { Connections } from './connections.ts';
 import { CliError } from './errors.ts';
 
 export interface ServerFacts {
   readonly host: Surroundings;
   readonly version: string;
   readonly notice: (text: string) => void;
+  readonly adminAt: Connections['adminAt'];
 }
 
 export interface ServersHere extends SandboxServers {
@@ -36,6 +38,12 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
     async detach(wishes) {
       const { startBeside } = await import('./sandbox-beside.ts');
       return startBeside({ host, wishes, running });
+    },
+    async openPrivate(wishes) {
+      const { openPrivate } = await import('./sandbox-private.ts');
+      const made = await openPrivate(facts, wishes);
+      here.push(() => made.close({ keep: false }));
+      return made;
     },
     async stop() {
       const found = await find();

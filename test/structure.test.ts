@@ -56,6 +56,7 @@ const COMPOSITION = [
   'doctor-for.ts',
   'sandbox-for.ts',
   'sandbox-beside.ts',
+  'sandbox-private.ts',
 ];
 
 /** The one home of each package. */

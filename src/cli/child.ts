@@ -22,6 +22,14 @@ export interface ChildSettings {
   readonly platform: NodeJS.Platform;
   /** The child shares our terminal, which sends it Ctrl-C by itself. */
   readonly sharesTerminal: boolean;
+  /** A second signal ends the child at once, whatever it makes of the first; otherwise each is passed on. */
+  readonly secondKills?: boolean;
+}
+
+/** How a child ended: its code, or 128 and the number of the signal that ended it. */
+export interface ChildEnd {
+  readonly code: number;
+  readonly signal: NodeJS.Signals | undefined;
 }
 
 /**
@@ -58,8 +66,13 @@ async function isProgram(path: string): Promise<boolean> {
 
 /** Resolves to the exit code, 128 and the signal's number after a signal. Throws `usage` when it cannot be started. */
 export async function runChild(program: readonly string[], settings: ChildSettings): Promise<number> {
+  return (await runProgram(program, settings)).code;
+}
+
+/** Resolves when the program has ended. Throws `usage` when it cannot be started. */
+export async function runProgram(program: readonly string[], settings: ChildSettings): Promise<ChildEnd> {
   const [name, ...args] = program;
-  const { env, variables, cwd, handOver, sharesTerminal } = settings;
+  const { env, variables, cwd, handOver, sharesTerminal, secondKills = false } = settings;
   const path = await findProgram(name, settings);
   const inherited = Object.entries(env).filter(([variable, value]) => value !== undefined && !KEYS.includes(variable));
   // No shell: the words are the program's own, whatever is in them.
@@ -70,15 +83,20 @@ export async function runChild(program: readonly string[], settings: ChildSettin
     stdio: 'inherit',
     shell: false,
   });
+  let signals = 0;
   const takeBack = handOver(signal => {
-    if (!(signal === 'SIGINT' && sharesTerminal)) child.kill(signal);
+    signals += 1;
+    if (secondKills && signals > 1) child.kill('SIGKILL');
+    else if (!(signal === 'SIGINT' && sharesTerminal)) child.kill(signal);
   });
   try {
-    return await new Promise<number>((resolve, reject) => {
+    return await new Promise<ChildEnd>((resolve, reject) => {
       child.on('error', (error: NodeJS.ErrnoException) => {
         reject(cannotStart(`${JSON.stringify(name)} cannot be started: ${error.code ?? 'unknown'}`));
       });
-      child.on('exit', (code, signal) => resolve(code ?? 128 + os.signals[signal ?? 'SIGKILL']));
+      child.on('exit', (code, signal) => {
+        resolve({ code: code ?? 128 + os.signals[signal ?? 'SIGKILL'], signal: signal ?? undefined });
+      });
     });
   } finally {
     takeBack();

@@ -1,6 +1,8 @@
 /** A sandbox that serves other programs, as commands see it. */
 import type { DataSet } from '../contract/sandbox-admin.ts';
 import type { DialectName } from '../contract/sandbox-faults.ts';
+import type { SandboxAdmin } from '../contract/service.ts';
+import type { ChildEnd } from './child.ts';
 
 export interface ServerWishes {
   readonly port?: number | undefined;
@@ -29,6 +31,21 @@ export interface StartedServer {
   serve(): Promise<void>;
 }
 
+/** A sandbox that is there for one program. */
+export interface PrivateSandbox {
+  /** Holds the store, and whatever the program keeps of ours. */
+  readonly folder: string;
+  readonly admin: SandboxAdmin;
+  /** Runs the program with the sandbox in its environment, and nothing else of ours; resolves to how it ended. */
+  run(program: readonly string[]): Promise<ChildEnd>;
+  /** Sends deliveries that are due, for at most so many milliseconds. */
+  drain(ms: number): Promise<void>;
+  /** Frees the port and closes the store; removes the folder unless it is kept. May be called more than once. */
+  close(wishes: { readonly keep: boolean }): Promise<void>;
+}
+
+export type PrivateWishes = Pick<ServerWishes, 'dialect' | 'seed' | 'data'>;
+
 export interface SandboxServers {
   /**
    * Serves the store of the data folder from this process. Throws `guarded` when a sandbox is started on it already,
@@ -39,6 +56,8 @@ export interface SandboxServers {
   detach(wishes: ServerWishes): Promise<ServerRow & { readonly log: string }>;
   /** The one that is started on the store of the data folder and has proved to be it. */
   running(): Promise<ServerRow | undefined>;
+  /** A sandbox with a store of its own in a temporary folder. Throws `unreachable` when it cannot be started. */
+  openPrivate(wishes: PrivateWishes): Promise<PrivateSandbox>;
   /** Ends it; resolves when its port is free. Throws `unreachable` when there is none, `wait_expired`. */
   stop(): Promise<ServerRow>;
 }

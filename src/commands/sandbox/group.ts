@@ -7,6 +7,7 @@ import { recoverDeliveries } from './deliveries/recover.ts';
 import { redeliver } from './deliveries/redeliver.ts';
 import { rotateSecret } from './deliveries/rotate.ts';
 import { sendExample } from './deliveries/send-example.ts';
+import { sandboxExecute } from './exec.ts';
 import { exportSandbox } from './export.ts';
 import { addFaults } from './faults/add.ts';
 import { clearFaults } from './faults/clear.ts';
@@ -39,6 +40,7 @@ import { stopSandbox } from './stop.ts';
 export const SANDBOX_COMMANDS = [
   startSandbox,
   stopSandbox,
+  sandboxExecute,
   sandboxStatus,
   resetSandbox,
   simulateAuthorize,

@@ -1,0 +1,90 @@
+/** One program with a sandbox of its own, from start to final check (SANDBOX, section 1). */
+import type { FaultRule } from '../contract/fault-rule.ts';
+import type { SandboxAdmin } from '../contract/service.ts';
+import { CliError } from '../errors.ts';
+import type { ChildEnd } from './child.ts';
+import type { Context } from './context.ts';
+import type { PrivateSandbox, PrivateWishes } from './sandbox-servers.ts';
+
+export interface ExecWishes extends PrivateWishes {
+  readonly faults: readonly FaultRule[];
+  readonly finalCheck: boolean;
+  readonly keepOnFailure: boolean;
+}
+
+const DRAIN_MS = 2_000;
+const REQUESTS_TOLD = 20;
+const DELIVERIES_TOLD = 100;
+
+export interface Executed {
+  readonly exit: number;
+  /** The last line of standard error: what the exit code stands for. */
+  readonly failure: CliError | undefined;
+}
+
+/** Runs what stands after `--`. Throws `unreachable` when the sandbox did not start, `usage` for no such program. */
+export async function sandboxExec(ctx: Context, { faults, finalCheck, keepOnFailure, ...wishes }: ExecWishes) {
+  const sandbox = await ctx.servers.openPrivate(wishes);
+  let failed = true;
+  try {
+    for (const { match = {}, action, phase, times, expires_at } of faults) {
+      await sandbox.admin.send('faults.add', { match, action, phase, times, expires_at });
+    }
+    const end = await sandbox.run(ctx.rest);
+    await sandbox.drain(DRAIN_MS);
+    const broken = finalCheck ? await brokenBooks(sandbox) : [];
+    failed = end.code !== 0 || broken.length > 0;
+    if (failed) await tell(ctx, sandbox.admin);
+    return concluded(ctx, { end, broken, finalCheck });
+  } finally {
+    const keep = failed && keepOnFailure;
+    await sandbox.close({ keep });
+    if (keep) ctx.notice(`sandbox exec: its store is kept in ${sandbox.folder}`);
+  }
+}
+
+async function brokenBooks({ admin }: PrivateSandbox): Promise<readonly string[]> {
+  return (await admin.send('ledger.check', {})).result.faults;
+}
+
+interface Conclusion {
+  readonly end: ChildEnd;
+  readonly broken: readonly string[];
+  readonly finalCheck: boolean;
+}
+
+function concluded({ notice }: Context, { end, broken, finalCheck }: Conclusion): Executed {
+  const how = end.signal === undefined ? `ended with ${end.code}` : `was ended by ${end.signal} (${end.code})`;
+  const books = broken.length > 0 ? `the books of the sandbox do not agree: ${broken.join('; ')}` : undefined;
+  if (end.code === 0 && books !== undefined) {
+    const failure = new CliError('check_failed', { message: `sandbox exec: the program ${how}, but ${books}` });
+    return { exit: 15, failure };
+  }
+  const checked = finalCheck ? '; the books of the sandbox agree' : '';
+  notice(`sandbox exec: the program ${how}${books === undefined ? checked : `, and ${books}`}`);
+  return { exit: end.code, failure: undefined };
+}
+
+/** What the service saw, for somebody who reads the log of a build. Secrets never were in it. */
+async function tell({ notice }: Context, admin: SandboxAdmin): Promise<void> {
+  const { result: requests } = await admin.send('requests', { per_page: REQUESTS_TOLD });
+  const { length } = requests.data;
+  const which = ['no request came', 'the one request that came', `the last ${length} requests, oldest first`];
+  notice(`sandbox exec: ${which[Math.min(length, 2)]}`);
+  for (const { operation, method, path, status, error, fault, request_id, card_id } of [...requests.data].reverse()) {
+    const more = [error, card_id, fault == null ? undefined : `fault ${fault}`].filter(word => word != null);
+    notice(`  ${status} ${method} ${path} (${operation}) ${[request_id, ...more].join(' ')}`);
+  }
+  const { result: deliveries } = await admin.send('deliveries', { per_page: DELIVERIES_TOLD });
+  const undelivered = deliveries.data.filter(
+    ({ state, attempt }) => state === 'failed' || (state === 'queued' && attempt > 0),
+  );
+  if (undelivered.length > 0) notice('sandbox exec: webhooks that did not arrive');
+  for (const { event, webhook_id, state, attempt, attempts, id } of undelivered) {
+    const last = attempts?.at(-1);
+    const answer = last?.status ?? last?.error ?? 'no answer';
+    notice(
+      `  ${event} to ${webhook_id}: ${state} after ${attempt} ${attempt === 1 ? 'try' : 'tries'}, ${answer} ${id}`,
+    );
+  }
+}

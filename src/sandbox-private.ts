@@ -1,0 +1,116 @@
+/** The sandbox of `sandbox exec`: on a port of its own, with a store in a temporary folder, for one program. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PrivateSandbox, PrivateWishes } from './cli/sandbox-servers.ts';
+import type { Surroundings } from './compose.ts';
+import { CliError } from './errors.ts';
+import { systemCode } from './files/private-files.ts';
+import { foldersFor } from './folders.ts';
+import type { ServerFacts } from './sandbox-for.ts';
+
+export async function openPrivate(facts: ServerFacts, wishes: PrivateWishes): Promise<PrivateSandbox> {
+  const { host } = facts;
+  const folder = await mkdtemp(join(tmpdir(), 'cardwright-exec-')).catch((error: unknown) => {
+    throw notStarted(error);
+  });
+  const opened = await serve(facts, wishes, folder).catch(async (error: unknown) => {
+    await rm(folder, { recursive: true, force: true });
+    throw notStarted(error);
+  });
+  const { origin, adminToken, deliver, stop } = opened;
+  let closed: Promise<void> | undefined;
+  return {
+    folder,
+    admin: await facts.adminAt(origin, adminToken),
+    async run(program) {
+      const { runProgram } = await import('./cli/child.ts');
+      const { cwd, platform, streams } = host;
+      return runProgram(program, {
+        env: withoutOurs(host),
+        variables: variablesOf(opened, folder),
+        cwd,
+        platform,
+        handOver: onSignal => host.handOver(onSignal),
+        sharesTerminal: streams.stdin.isTerminal,
+        secondKills: true,
+      });
+    },
+    async drain(ms) {
+      const over = new AbortController();
+      const timer = new AbortController();
+      // Cut short when there is nothing left to send.
+      const limit = host.clock.sleep(ms, timer.signal).then(
+        () => over.abort(),
+        () => undefined,
+      );
+      await deliver({ kind: 'idle', signal: over.signal });
+      timer.abort();
+      await limit;
+    },
+    close({ keep }) {
+      closed ??= stop().then(() => (keep ? undefined : rm(folder, { recursive: true, force: true })));
+      return closed;
+    },
+  };
+}
+
+type Served = Awaited<ReturnType<typeof serve>>;
+
+async function serve({ host, version, notice }: ServerFacts, wishes: PrivateWishes, folder: string) {
+  const { assemble, randomSeed } = await import('./sandbox/assemble.ts');
+  const { privateFolder } = await import('./sandbox/private-place.ts');
+  const { storeFile, storeFolder } = await import('./sandbox/socket-place.ts');
+  const { Secret } = await import('./secret.ts');
+  const { platform, random } = host;
+  // Where `--sandbox` looks under CARDWRIGHT_CONFIG_DIR: in the program it is this very store.
+  const { data } = foldersFor({ env: { CARDWRIGHT_CONFIG_DIR: folder }, platform, home: folder, temporary: folder });
+  await privateFolder(storeFolder(data), platform);
+  const webhookSecret = new Secret(`whsec_${Buffer.from(random.bytes(32)).toString('base64url')}`);
+  const made = await assemble({
+    host: { ...host, isRunning: other => host.isRunning(other) },
+    path: storeFile(data),
+    place: { port: 0 },
+    seed: wishes.seed ?? randomSeed(host),
+    ids: 'derived',
+    data: wishes.data ?? 'demo',
+    rateLimits: true,
+    liveTimers: true,
+    dialect: wishes.dialect,
+    deliveries: { live: true },
+    webhookSecret,
+    version,
+    onFault: error => notice(`warning: ${error instanceof Error ? error.message : String(error)}`),
+  });
+  const { server, key, adminToken, deliver, stop } = made;
+  return { origin: server.origin, key, adminToken, webhookSecret, deliver, stop };
+}
+
+function variablesOf({ origin, key, adminToken, webhookSecret }: Served, folder: string) {
+  return {
+    CARDWRIGHT_BASE_URL: `${origin}/v1`,
+    CARDWRIGHT_API_KEY: key.expose(),
+    CARDWRIGHT_SANDBOX_URL: origin,
+    CARDWRIGHT_SANDBOX_TOKEN: adminToken.expose(),
+    CARDWRIGHT_WEBHOOK_SECRET: webhookSecret.expose(),
+    CARDWRIGHT_CONFIG_DIR: folder,
+    CARDWRIGHT_TEST_ONLY: '1',
+  };
+}
+
+/** Profiles, keys and dialects of the user are not the program's. */
+function withoutOurs({ env }: Surroundings): Surroundings['env'] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith('CARDWRIGHT_')));
+}
+
+function notStarted(error: unknown): unknown {
+  const isOurs = error instanceof CliError;
+  if (isOurs ? error.kind === 'usage' : systemCode(error) === undefined) return error;
+  const { message } = error as Error;
+  return new CliError('unreachable', {
+    ...(isOurs && error.facts),
+    message: `the sandbox did not start, and the program was not run: ${message}`,
+    outcome: 'not_sent',
+    cause: error,
+  });
+}
