@@ -256,13 +256,9 @@ async function readBytes(host: Surroundings, path: string): Promise<Uint8Array> 
 }
 
 async function exportSandbox(host: Surroundings, { adminPlace }: Connections, path: string): Promise<number> {
-  const { exportedFrom } = await import('./client/sandbox-file.ts');
-  const { writeBeside } = await import('./files/write-beside.ts');
-  const { SNAPSHOT_MARK: mark } = await import('./contract/sandbox-snapshots.ts');
-  const { platform, noise: random, signal } = host;
+  const { exportFrom } = await import('./sandbox-copy.ts');
   const { baseUrl, socketPath, key } = await adminPlace();
-  const pieces = exportedFrom({ baseUrl, socketPath, token: await key(), signal });
-  return writeBeside(resolve(host.cwd, path), pieces, { random, platform, name: path, mark });
+  return exportFrom(host, { baseUrl, socketPath, token: await key() }, path);
 }
 
 async function importSandbox(host: Surroundings, { adminPlace }: Connections, path: string): Promise<Restored> {

@@ -48,6 +48,11 @@ export async function openPrivate(facts: ServerFacts, wishes: PrivateWishes): Pr
       timer.abort();
       await limit;
     },
+    async exportTo(path) {
+      const { exportFrom } = await import('./sandbox-copy.ts');
+      const { ADMIN_PATH } = await import('./contract/sandbox-admin.ts');
+      return exportFrom(host, { baseUrl: `${origin}${ADMIN_PATH}`, token: adminToken }, path);
+    },
     close({ keep }) {
       closed ??= stop().then(() => (keep ? undefined : rm(folder, { recursive: true, force: true })));
       return closed;

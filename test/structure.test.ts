@@ -57,6 +57,7 @@ const COMPOSITION = [
   'sandbox-for.ts',
   'sandbox-beside.ts',
   'sandbox-private.ts',
+  'sandbox-copy.ts',
 ];
 
 /** The one home of each package. */

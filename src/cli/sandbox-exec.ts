@@ -10,6 +10,8 @@ export interface ExecWishes extends PrivateWishes {
   readonly faults: readonly FaultRule[];
   readonly finalCheck: boolean;
   readonly keepOnFailure: boolean;
+  /** File that takes what the sandbox holds at the end. */
+  readonly exportFile: string | undefined;
 }
 
 const DRAIN_MS = 2_000;
@@ -23,8 +25,9 @@ export interface Executed {
 }
 
 /** Runs what stands after `--`. Throws `unreachable` when the sandbox did not start, `usage` for no such program. */
-export async function sandboxExec(ctx: Context, { faults, finalCheck, keepOnFailure, ...wishes }: ExecWishes) {
-  const sandbox = await ctx.servers.openPrivate(wishes);
+export async function sandboxExec(ctx: Context, wishes: ExecWishes): Promise<Executed> {
+  const { faults, finalCheck, keepOnFailure, exportFile, ...asked } = wishes;
+  const sandbox = await ctx.servers.openPrivate(asked);
   let failed = true;
   try {
     for (const { match = {}, action, phase, times, expires_at } of faults) {
@@ -34,12 +37,28 @@ export async function sandboxExec(ctx: Context, { faults, finalCheck, keepOnFail
     await sandbox.drain(DRAIN_MS);
     const broken = finalCheck ? await brokenBooks(sandbox) : [];
     failed = end.code !== 0 || broken.length > 0;
+    const unwritten = exportFile === undefined ? undefined : await exported(ctx, sandbox, exportFile);
     if (failed) await tell(ctx, sandbox.admin);
-    return concluded(ctx, { end, broken, finalCheck });
+    const concludes = concluded(ctx, { end, broken, finalCheck });
+    // The program's own failure, and that of the books, say more than that of a copy.
+    return unwritten !== undefined && !failed ? { exit: unwritten.exitCode, failure: unwritten } : concludes;
   } finally {
     const keep = failed && keepOnFailure;
     await sandbox.close({ keep });
     if (keep) ctx.notice(`sandbox exec: its store is kept in ${sandbox.folder}`);
+  }
+}
+
+/** The error of a file that could not be written. */
+async function exported(ctx: Context, sandbox: PrivateSandbox, file: string): Promise<CliError | undefined> {
+  try {
+    const bytes = await sandbox.exportTo(file);
+    ctx.notice(`sandbox exec: wrote ${file}, ${bytes} bytes`);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    ctx.notice(`sandbox exec: ${error.message}`);
+    return error;
   }
 }
 

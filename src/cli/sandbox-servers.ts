@@ -40,6 +40,8 @@ export interface PrivateSandbox {
   run(program: readonly string[]): Promise<ChildEnd>;
   /** Sends deliveries that are due, for at most so many milliseconds. */
   drain(ms: number): Promise<void>;
+  /** Writes what it holds into a file; resolves to its bytes. Throws `usage` for a file that is no export. */
+  exportTo(path: string): Promise<number>;
   /** Frees the port and closes the store; removes the folder unless it is kept. May be called more than once. */
   close(wishes: { readonly keep: boolean }): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** `sandbox exec -- program`: a sandbox of its own for one program, in the built program as a shell starts it. */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -141,6 +141,20 @@ describe('how it ends', () => {
     expect((await exec(['--keep-on-failure'], script(''))).code).toBe(0);
     expect(await leftOver()).toEqual(before);
     await rm(folder, { recursive: true });
+  });
+
+  it('leaves a copy of what the sandbox held, which sandbox import takes', async () => {
+    const file = join(place.folder, 'held.ndjson');
+    const program = ['sh', '-c', cardwright('cards create --bin auto --amount 5 -q')];
+    const ran = await exec(['--export', file, '--seed', '9'], program);
+    expect(ran).toMatchObject({ code: 0 });
+    expect((await place.run(['sandbox', 'import', file, '--yes'])).code).toBe(0);
+    const { out } = await place.run(['--sandbox', 'cards', 'get', ran.out.trim(), '--json', '--fields', 'balance']);
+    expect(JSON.parse(out)).toEqual({ balance: 5 });
+    await writeFile(join(place.folder, 'mine.txt'), 'to keep\n');
+    const refused = await exec(['--export', join(place.folder, 'mine.txt')], script(''));
+    expect(refused.code).not.toBe(0);
+    expect(await readFile(join(place.folder, 'mine.txt'), 'utf8')).toBe('to keep\n');
   });
 
   it('sends what is due before it ends, and says which webhooks did not arrive', async () => {

@@ -23,6 +23,7 @@ export const sandboxExecute = command({
     data: option(choice(DATA_SETS, { ...ours('Data set to begin with.'), defaults: 'demo' })),
     dialect: option(choice(DIALECT_NAMES, ours('How it speaks, to meet answers of other services.'))),
     fault: option(text(ours('File with fault rules that are in force from the start.')), '<file>'),
+    export: option(text(ours('File that takes everything the sandbox holds at the end.')), '<file>'),
     keepOnFailure: option(flag(ours('Keep the store when the program or the check failed.'))),
     noFinalCheck: option(flag(ours('Do not check the books at the end.'))),
   },
@@ -31,11 +32,11 @@ export const sandboxExecute = command({
     { does: 'A test suite', run: 'sandbox exec --data empty --seed 7 -- npm test' },
     { does: 'With every first answer lost', run: 'sandbox exec --fault lost-answers.json -- ./checkout.sh' },
   ],
-  async run(ctx, { fault, keepOnFailure = false, noFinalCheck = false, ...wishes }) {
+  async run(ctx, { fault, export: exportFile, keepOnFailure = false, noFinalCheck = false, ...wishes }) {
     if (ctx.rest.length === 0) throw usage('sandbox exec needs a program after --', 'cardwright sandbox exec --help');
     if (ctx.dryRun) throw usage('sandbox exec sends nothing itself; it has no dry run');
     const faults = fault === undefined ? [] : await readRules(ctx, fault);
-    return sandboxExec(ctx, { ...wishes, faults, keepOnFailure, finalCheck: !noFinalCheck });
+    return sandboxExec(ctx, { ...wishes, faults, exportFile, keepOnFailure, finalCheck: !noFinalCheck });
   },
   show: ({ exit, failure }) => ({ verbatim: '', exit, failure, noun: 'program', columns: [] }),
 });
