@@ -20,6 +20,7 @@ const OURS = [
   variable('CARDWRIGHT_SANDBOX_DIALECT', 'how the embedded sandbox speaks, to meet answers of other services'),
   variable('CARDWRIGHT_LISTENER_URL', 'given to a program that webhooks listen or expect runs: where it listens'),
   variable('CARDWRIGHT_SANDBOX_TOKEN', "token of that sandbox's control surface"),
+  variable('CARDWRIGHT_WEBHOOK_SECRET', 'set by sandbox exec for its program: signs webhooks that name no secret'),
 ];
 
 const COMMON = [
