@@ -40,6 +40,7 @@ export function openContext(opening: Opening): OpenContext {
   const prompts = createPrompts({
     streams: host.streams,
     allowed: !globals.noInput,
+    accessible: globals.accessible || host.env['TERM'] === 'dumb',
     // Opened when something is asked: Node's streams take a while.
     get input() {
       return host.promptInput;
@@ -142,6 +143,10 @@ export function openContext(opening: Opening): OpenContext {
     profiles: once(async () => {
       const { profilesFor } = await import('./profiles-for.ts');
       return profilesFor(host, notice);
+    }),
+    presets: once(async () => {
+      const { openPresets } = await import('./profile/presets.ts');
+      return openPresets(host, warn);
     }),
     readFile: path => host.readFile(path),
     openInput: path => openInput(host, path),

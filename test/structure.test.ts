@@ -64,6 +64,8 @@ const COMPOSITION = [
 const HOMES: Readonly<Record<string, string>> = {
   commander: 'cli/parse.ts',
   '@inquirer/prompts': 'terminal/prompts.ts',
+  fuzzysort: 'terminal/prompts.ts',
+  uqr: 'terminal/qr.ts',
   chalk: 'terminal/colour.ts',
   'cli-table3': 'terminal/table.ts',
   'string-width': 'terminal/width.ts',

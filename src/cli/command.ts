@@ -55,6 +55,10 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly hidden?: true;
   /** Words after `--` are another program's command line, in `ctx.rest`, and no operands. */
   readonly rest?: true;
+  /** Words the line stands for besides those typed, such as those of a preset; they are checked like typed ones. */
+  readonly fill?: (ctx: Context, typed: Readonly<Record<string, unknown>>) => Promise<readonly string[]>;
+  /** Flags that are asked for on a terminal as well when those that must be given are asked for. */
+  readonly asks?: readonly (keyof Flags & string)[];
   /** Does the work and returns data. No stream, format, colour or exit code here. */
   run(ctx: Context, input: InputOfCommand<N, Args, Flags>): Promise<R>;
   /** Turns the data into what is shown; the data itself is the JSON. */
@@ -75,6 +79,8 @@ export interface Command {
   readonly rest: boolean;
   /** Flags that stand beside `--file`; undefined for a command without it. */
   readonly runFlags: readonly string[] | undefined;
+  readonly fill: ((ctx: Context, typed: Readonly<Record<string, unknown>>) => Promise<readonly string[]>) | undefined;
+  readonly asks: readonly string[];
   /** Runs it and returns what to present. */
   readonly execute: (ctx: Context, input: Readonly<Record<string, unknown>>) => Promise<Shown>;
 }
@@ -100,6 +106,8 @@ export function command<
     flags: { ...declaration.flags, ...runFlags } as Command['flags'],
     hidden: declaration.hidden ?? false,
     rest: declaration.rest ?? false,
+    fill: declaration.fill,
+    asks: declaration.asks ?? [],
     runFlags: bulk === undefined ? undefined : [...Object.keys(runFlags), ...(bulk.keeps ?? [])],
     async execute(ctx, input) {
       if (bulk !== undefined && input['file'] !== undefined) {

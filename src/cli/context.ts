@@ -81,6 +81,29 @@ export interface Profiles {
   current(): Promise<string | undefined>;
 }
 
+/** What a new card is made with, under a name; amounts in USD. Without an amount or a BIN that is still to be given. */
+export interface Preset {
+  readonly name: string;
+  /** A BIN, or auto. */
+  readonly bin?: string;
+  readonly amount?: number;
+  readonly label?: string;
+  readonly spending_limit?: number;
+  readonly allowed_categories?: readonly string[];
+  readonly auto_freeze_at?: number;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** Saved presets of this user. Writes throw `guarded` when the file cannot be used. */
+export interface Presets {
+  list(): Promise<readonly Preset[]>;
+  /** Throws `not_found` naming those there are. */
+  get(name: string): Promise<Preset>;
+  save(preset: Preset): Promise<void>;
+  /** Throws `not_found`. */
+  remove(name: string): Promise<void>;
+}
+
 export interface RevealOptions {
   readonly reveal: boolean;
   readonly print: boolean;
@@ -201,6 +224,7 @@ export interface Context {
   /** Moves the sandbox's store aside, unread. Resolves to the new file names. */
   moveSandboxAside(): Promise<readonly string[]>;
   profiles(): Promise<Profiles>;
+  presets(): Promise<Presets>;
   overrides(): Promise<Overrides>;
   /** Text of a file the user named. Throws `usage` naming it. */
   readFile(path: string): Promise<string>;

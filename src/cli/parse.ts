@@ -14,6 +14,15 @@ export interface Parsed {
   values(settings: ValueSettings, readMore: () => Promise<string>): Promise<Record<string, unknown>>;
   /** What follows `--`, for commands that run another one. */
   readonly rest: readonly string[];
+  /** Flags as typed, camel case. */
+  readonly typed: Readonly<Record<string, unknown>>;
+  /** What must be given and was not. */
+  missing(): Missing;
+}
+
+export interface Missing {
+  readonly args: readonly string[];
+  readonly flags: readonly ResolvedFlag[];
 }
 
 /** Parses the words after the command's path. Throws `usage` (exit 2) with the nearest name of a wrong option. */
@@ -39,6 +48,16 @@ export function parseCommand(command: Command, argv: readonly string[]): Parsed 
   return {
     globals: typed,
     rest,
+    typed,
+    missing() {
+      const words = command.rest ? operands : [...operands, ...rest];
+      if (!isSingle(command, flags, { typed, words })) return { args: [], flags: [] };
+      const args = Object.entries(command.args).slice(words.length);
+      return {
+        args: args.filter(([, { optional }]) => !optional).map(([key]) => key),
+        flags: flags.filter(({ key, needed }) => needed && typed[key] === undefined),
+      };
+    },
     async values(settings, readMore) {
       const words = command.rest ? operands : [...operands, ...rest];
       const single = isSingle(command, flags, { typed, words });

@@ -4,6 +4,7 @@ import type { Host } from '../host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
 import type { Presentation } from '../terminal/view.ts';
 import type { Command, Registry, Shown } from './command.ts';
+import type { LineToComplete } from './complete-line.ts';
 import type { Context } from './context.ts';
 import type { Globals } from './globals.ts';
 import type { Located } from './locate.ts';
@@ -46,7 +47,7 @@ export async function run(machine: Machine): Promise<number> {
     const parsed = parseCommand(located.command, argv);
     const globals = readGlobals(parsed.globals, env);
     look = { json: globals.machine, debug: globals.debug };
-    return await execute(machine, located.command, { globals, parsed });
+    return await execute(machine, located.command, { globals, parsed, argv });
   } catch (thrown) {
     return await fail(machine, asCliError(thrown), look ?? (await lookAsTyped(machine.host)));
   }
@@ -85,15 +86,16 @@ type Parsed = import('./parse.ts').Parsed;
 async function execute(
   machine: Machine,
   command: Command,
-  line: { globals: Globals; parsed: Parsed },
+  line: { globals: Globals; parsed: Parsed; argv: readonly string[] },
 ): Promise<number> {
-  const { globals, parsed } = line;
+  const { globals, parsed: typed, argv } = line;
   const { host } = machine;
   // An expression that cannot be read is found out before anything is sent.
   await using jq = globals.jq === undefined ? undefined : await filterOf(globals.jq, host);
-  const opened = await machine.openContext(globals, parsed.rest);
+  const opened = await machine.openContext(globals, typed.rest);
   try {
     const settings = { now: host.clock.now(), grouped: host.streams.stdin.isTerminal };
+    const parsed = await completed(command, typed, { context: opened.context, argv, settings });
     const input = await parsed.values(settings, () => host.streams.stdin.readAll(MAX_STDIN_BYTES));
     const shown = await withDryRun(command, opened.context, input);
     await answer(machine, globals, { shown, jq }).catch(async thrown => {
@@ -107,6 +109,15 @@ async function execute(
   } finally {
     await opened.close();
   }
+}
+
+/** What was typed with what it stands for, and with what a person was asked for. */
+async function completed(command: Command, typed: Parsed, line: LineToComplete): Promise<Parsed> {
+  const { args, flags } = typed.missing();
+  const incomplete = args.length + flags.length > 0;
+  if (command.fill === undefined && !(incomplete && line.context.canAsk)) return typed;
+  const { complete } = await import('./complete-line.ts');
+  return complete(command, typed, line);
 }
 
 /** A dry run ends where the first request would leave; what was planned is then the answer. */

@@ -48,7 +48,7 @@ export interface FieldFacts {
   /** What the service uses when the value is not sent; words or a value. */
   readonly defaults?: string | number;
   /** Value or id this field names, so that completion and pickers know where candidates come from. */
-  readonly names?: 'card' | 'bin' | 'webhook' | 'event' | 'category';
+  readonly names?: 'card' | 'bin' | 'webhook' | 'event' | 'category' | 'preset' | 'profile';
 }
 
 declare const wire: unique symbol;

@@ -6,6 +6,9 @@ export const ours: Basis = { why: 'control of the sandbox, not part of the servi
 /** On every answer of the sandbox, so that nobody takes it for the service. */
 export const SANDBOX_MARK = 'X-Sandbox';
 
+/** How every deposit address of the sandbox begins, so that nobody takes it for a real one, nor draws a code of it. */
+export const SANDBOX_ADDRESS = 'sandbox-do-not-send-';
+
 /** Facts every field must have. */
 export const said = (doc: string) => ({ doc, basis: ours });
 

@@ -1,5 +1,5 @@
 /**
- * Questions to a person. Home of @inquirer/prompts. Asked on stderr, only when stdin and stderr are terminals:
+ * Questions to a person. Home of @inquirer/prompts and of fuzzysort, by which a long list of choices is searched. Asked on stderr, only when stdin and stderr are terminals:
  * a piped `y` is never an answer (the library itself would take it, and its default is Yes).
  */
 import { CliError } from '../errors.ts';
@@ -16,6 +16,8 @@ export interface PromptOptions {
   readonly output: NodeJS.WritableStream;
   /** Ends an open question with its reason. */
   readonly signal?: AbortSignal;
+  /** Choices are numbered lines; nothing is redrawn. */
+  readonly accessible?: boolean;
 }
 
 /** The flag that answers the question without asking, for the refusal where nobody can be asked. */
@@ -28,6 +30,11 @@ export interface Choice<Value> {
   readonly name: string;
 }
 
+export interface TextOptions extends Substitute {
+  /** What is wrong with a text; asked again until nothing is. */
+  readonly problem?: (text: string) => string | undefined;
+}
+
 export interface Prompts {
   readonly available: boolean;
   /** Yes or no, default No. Throws `not_confirmed` where nobody can be asked. */
@@ -36,7 +43,9 @@ export interface Prompts {
   typed(question: string, options: Substitute & { readonly expect: string }): Promise<boolean>;
   /** Typed without echo. Throws `usage` where nobody can be asked, as the next two do. */
   secret(question: string, substitute: Substitute): Promise<Secret>;
-  text(question: string, substitute: Substitute): Promise<string>;
+  text(question: string, options: TextOptions): Promise<string>;
+  /** One of many, found by typing parts of its name. */
+  search<Value>(question: string, choices: readonly Choice<Value>[], substitute: Substitute): Promise<Value>;
   choose<Value>(question: string, choices: readonly Choice<Value>[], substitute: Substitute): Promise<Value>;
 }
 
@@ -66,6 +75,12 @@ const PLAIN_THEME = {
     maskedText: '[hidden]',
   },
 } as const;
+
+const SEARCH_THEME = {
+  ...PLAIN_THEME,
+  icon: { cursor: '>' },
+  style: { ...PLAIN_THEME.style, searchTerm: plain, keysHelpTip: () => undefined },
+};
 
 const END_OF_INPUT = 'end of input';
 
@@ -131,10 +146,19 @@ export function createPrompts(options: PromptOptions): Prompts {
     if (!available) throw refusal(NOBODY);
     return ask(options, question, refusal(NO_ANSWER));
   };
-  const input = (question: string): Question<string> => {
+  const input = (question: string, problem?: TextOptions['problem']): Question<string> => {
     const message = printable(question);
-    return (library, context) => library.input({ message, theme: PLAIN_THEME }, context);
+    const validate = (text: string) => printable(problem?.(text) ?? '') || true;
+    return (library, context) => library.input({ message, validate, theme: PLAIN_THEME }, context);
   };
+  const choose = <Value>(question: string, choices: readonly Choice<Value>[], substitute: Substitute) =>
+    run(
+      why => missing(why, substitute),
+      (library, context) => {
+        const named = choices.map(({ value, name }) => ({ value, name: printable(name) }));
+        return library.rawlist({ message: printable(question), choices: named, theme: PLAIN_THEME }, context);
+      },
+    );
 
   return {
     available,
@@ -148,7 +172,7 @@ export function createPrompts(options: PromptOptions): Prompts {
       const answer = await run(why => unconfirmed(why, { flag }), input(question));
       return answer.trim() === expect;
     },
-    text: (question, substitute) => run(why => missing(why, substitute), input(question)),
+    text: (question, { flag, problem }) => run(why => missing(why, { flag }), input(question, problem)),
     secret: async (question, substitute) =>
       new Secret(
         await run(
@@ -159,13 +183,20 @@ export function createPrompts(options: PromptOptions): Prompts {
           ) => library.password({ message: printable(question), toggleMask: false, theme: PLAIN_THEME }, context),
         ),
       ),
-    choose: (question, choices, substitute) =>
-      run(
+    choose,
+    search: (question, choices, substitute) => {
+      if (options.accessible) return choose(question, choices, substitute);
+      return run(
         why => missing(why, substitute),
-        (library, context) => {
+        async (library, context) => {
+          const { go } = await import('fuzzysort');
           const named = choices.map(({ value, name }) => ({ value, name: printable(name) }));
-          return library.rawlist({ message: printable(question), choices: named, theme: PLAIN_THEME }, context);
+          const source = (term: string | undefined) =>
+            term === undefined ? named : go(term, named, { key: 'name', limit: 0 }).map(({ obj }) => obj);
+          const message = `${printable(question)} (type to search)`;
+          return library.search({ message, source, theme: SEARCH_THEME }, context);
         },
-      ),
+      );
+    },
   };
 }

@@ -89,6 +89,7 @@ async function blockLines(blocks: readonly Block[], screen: Screen): Promise<rea
   const lines: string[] = [];
   for (const [index, block] of blocks.entries()) {
     if (block.kind === 'line') lines.push(printable(block.text));
+    else if (block.kind === 'qr') lines.push(...(await drawnCode(block.text, screen)));
     else if (block.kind === 'table') lines.push(...(await rowLines(block.rows, block.columns, screen)).lines);
     else if (accessible) lines.push(...spokenPairLines(block.pairs));
     else {
@@ -98,6 +99,12 @@ async function blockLines(blocks: readonly Block[], screen: Screen): Promise<rea
     }
   }
   return lines;
+}
+
+async function drawnCode(text: string, { columns, job }: Screen): Promise<readonly string[]> {
+  const { qrLines } = await import('./qr.ts');
+  const lines = qrLines(text, { columns, unicode: showsUnicode(job.env) });
+  return lines ?? ['(this screen is too narrow for the QR code)'];
 }
 
 interface ShownRows {

@@ -33,6 +33,11 @@ export function assignments(variables: Readonly<Record<string, string>>): string
     .join('');
 }
 
+/** Words as a line to read and to copy: those that no shell acts upon stay bare. */
+export function shellLine(words: readonly string[]): string {
+  return words.map(word => (/^[\w.:@/=+,%-]+$/.test(word) ? word : shellQuote(word))).join(' ');
+}
+
 function valueText(column: Column | undefined, value: unknown): string {
   if (column === undefined || typeof value === 'object') {
     return value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);

@@ -56,6 +56,8 @@ export type Row = Readonly<Record<string, unknown>>;
 export type Block =
   | { readonly kind: 'line'; readonly text: string }
   | { readonly kind: 'pairs'; readonly pairs: readonly (readonly [label: string, value: string])[] }
+  /** The text as a QR code, on a screen that is wide enough. */
+  | { readonly kind: 'qr'; readonly text: string }
   | { readonly kind: 'table'; readonly columns: readonly Column[]; readonly rows: readonly Row[] };
 
 /** A list result. Rows arrive page by page, so that ndjson, TSV and CSV can be written as they come. */

@@ -46,10 +46,12 @@ describe('what a start loads', () => {
       'commander.js',
       'conf.js',
       'csv-stringify.js',
+      'fuzzysort.js',
       'inquirer-prompts.js',
       'jq-web.js',
       'string-width.js',
       'undici.js',
+      'uqr.js',
       'yaml.js',
     ]);
   });

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { qrLines } from '../../src/terminal/qr.ts';
 import { OTHER_CONTRACT, OTHER_KEY, type OtherService, otherService } from '../support/other-service.ts';
 import { type World, world } from '../support/world.ts';
 
@@ -31,6 +32,14 @@ describe('a service that is not ours', () => {
     expect({ line, code, err }).toEqual({ line, code: 0, err: '' });
     return JSON.parse(out) as Record<string, unknown>;
   }
+
+  test('draws the address it returns as a QR code, on a screen wide enough', async () => {
+    const { code, out } = await here.run('wallet addresses --qr', { terminal: 80 });
+    const [first = '', ...drawn] = out.trimEnd().split('\n');
+    expect({ code, first }).toEqual({ code: 0, first: 'btc on bitcoin: bc1-somewhere' });
+    expect(drawn).toEqual(qrLines('bc1-somewhere', { columns: 80, unicode: true }));
+    expect((await here.run('wallet addresses --qr', { terminal: 20 })).out).toContain('too narrow');
+  });
 
   // In order: each line goes on where the one before it ended.
   test.each<[line: string, expected: Record<string, unknown>]>([

@@ -261,25 +261,47 @@ class Recorder {
  */
 function typist(answers: readonly string[], onLine: (line: string) => void) {
   const input = new PassThrough();
-  // So wide that no question breaks into lines.
-  const output = Object.assign(new PassThrough(), { columns: 1000 });
+  // So wide that no question breaks into lines; a question ends what it wrote to, which a terminal ignores.
+  const output = Object.assign(new PassThrough(), { columns: 1000, end: () => output });
   const left = [...answers];
   let line = '';
   let asked = false;
+  let draws = 0;
+  // The library listens for keys only after it has drawn.
+  const press = (keys: string | undefined) =>
+    setImmediate(() => (keys === undefined ? input.end() : input.write(keys)));
+  /** Does something once nothing newer was drawn. */
+  const settled = (draw: number, act: () => void) => setImmediate(() => setImmediate(() => draw === draws && act()));
+  /** Choices below a question: what is searched for, then Enter when they are drawn for it. */
+  const search = (plain: string, draw: number) => {
+    const enter = () => press(plain.includes('No results found') ? undefined : '\r');
+    if (asked) return settled(draw, enter);
+    asked = true;
+    const answer = left.shift();
+    return answer === '' ? settled(draw, enter) : press(answer);
+  };
+  const answerAgain = () => {
+    const answer = left.shift();
+    // Ctrl-U takes away what was typed.
+    press(answer === undefined ? undefined : `\x15${answer}\r`);
+  };
   output.on('data', chunk => {
     const text = String(chunk);
     // Each redraw begins by clearing its line.
     const drawn = text.slice(Math.max(0, text.lastIndexOf('\x1b[2K')));
     const plain = drawn.replace(/\x1b\[[?\d;]*[A-Za-z]/g, '');
+    const draw = ++draws;
+    const lines = plain.trimEnd().split('\n');
     if (plain.startsWith('?')) line = plain.trimEnd();
-    if (plain.includes('\n')) {
+    if (lines.length > 1 && plain.includes('(type to search)')) search(plain, draw);
+    else if (lines.length > 1) settled(draw, answerAgain);
+    else if (plain.includes('\n')) {
       onLine(`${line}\n`);
       asked = false;
-    } else if (!asked && plain.startsWith('?')) {
+    } else if (!asked && plain.startsWith('?') && !plain.includes('(type to search)')) {
       asked = true;
       const answer = left.shift();
-      // The library listens for keys only after it has drawn.
-      setImmediate(() => (answer === undefined ? input.end() : input.write(`${answer}\r`)));
+      press(answer === undefined ? undefined : `${answer}\r`);
     }
   });
   return { input, output };

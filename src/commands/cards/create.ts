@@ -5,8 +5,10 @@ import { dollars } from '../../money.ts';
 import { bestBin, binFor } from '../bins/rank.ts';
 import { CARD_COLUMNS, cardPairs, money } from './columns.ts';
 import { idempotencyKey } from './key-flag.ts';
+import { wordsOf } from './presets/preset.ts';
 
 const bin = text({ doc: 'BIN to issue from, or auto for the best one.', basis: OURS, names: 'bin' });
+const preset = option(text({ doc: 'Begin with a saved preset; flags beside it win.', basis: OURS, names: 'preset' }));
 
 /** Issues a card and funds it from the wallet. */
 export const createCard = command({
@@ -14,6 +16,7 @@ export const createCard = command({
   summary: 'Issue a card and fund it from the wallet',
   about: [
     'Label, limit, categories and auto-freeze are fixed at creation: the service has no operation that changes them.',
+    'Without flags a person is asked at a terminal, and the whole command is printed before it is run.',
   ],
   operation: 'cards.create',
   bulk: { keeps: ['noMarker'], bestBin: (bins, amount) => binFor(bins, amount)?.id },
@@ -25,6 +28,7 @@ export const createCard = command({
     allowCategory: 'body.allowed_categories',
     autoFreezeAt: 'body.auto_freeze_at',
     metadata: 'body.metadata',
+    preset,
     idempotencyKey,
     noMarker: option(
       flag({ doc: 'Leave out the metadata key cardwright; a lost answer can then never be settled.', basis: OURS }),
@@ -32,6 +36,7 @@ export const createCard = command({
   },
   examples: [
     { does: 'A card with $25 from the best BIN', run: 'cards create --bin auto --amount 25' },
+    { does: 'As a saved preset says', run: 'cards create --preset ads --amount 60' },
     { does: 'One card a line of a file', run: 'cards create --file team.csv --max-total 500 --yes' },
     { does: 'Only its id, for a script', run: 'cards create --bin bin_1 --amount 5 -q' },
     {
@@ -39,6 +44,9 @@ export const createCard = command({
       run: 'cards create --bin bin_1 --amount 120 --label "ads: search" --allow-category software --auto-freeze-at 20',
     },
   ],
+  asks: ['label'],
+  fill: async (ctx, typed) =>
+    typed['preset'] === undefined ? [] : wordsOf(await (await ctx.presets()).get(String(typed['preset'])), typed),
   async run(ctx, { bin, amount, idempotencyKey, noMarker, ...more }) {
     const binId = bin === 'auto' ? (await bestBin(ctx, amount)).id : bin;
     const body = {

@@ -5,6 +5,9 @@ import { freezeCards } from './freeze.ts';
 import { fundCard } from './fund.ts';
 import { getCard } from './get.ts';
 import { listCards } from './list.ts';
+import { listPresets } from './presets/list.ts';
+import { removePreset } from './presets/remove.ts';
+import { savePreset } from './presets/save.ts';
 import { terminateCards } from './terminate.ts';
 import { unfreezeCards } from './unfreeze.ts';
 import { withdrawCard } from './withdraw.ts';
@@ -20,4 +23,7 @@ export const CARD_COMMANDS = [
   freezeCards,
   unfreezeCards,
   terminateCards,
+  savePreset,
+  listPresets,
+  removePreset,
 ];

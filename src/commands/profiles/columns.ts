@@ -13,7 +13,7 @@ export const PROFILE_COLUMNS: readonly Column[] = [
   { field: 'contract', title: 'CONTRACT', kind: 'text', priority: 6, wideOnly: true },
 ];
 
-export const profile = argument(text({ doc: 'Name of the profile.', basis: OURS }));
+export const profile = argument(text({ doc: 'Name of the profile.', basis: OURS, names: 'profile' }));
 
 /** Label and value lines of a profile; the key as prefix and last four only. */
 export function profilePairs(row: ProfileRow): [string, string][] {

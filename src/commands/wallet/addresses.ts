@@ -1,7 +1,13 @@
 import { columnsOf } from '../../cli/columns.ts';
 import { command } from '../../cli/command.ts';
+import { OURS, option } from '../../cli/flag.ts';
 import { wholeListing } from '../../cli/listing.ts';
+import type { Result } from '../../contract/calls.ts';
+import { flag } from '../../contract/field.ts';
 import { ADDRESS } from '../../contract/resources.ts';
+import { SANDBOX_ADDRESS } from '../../contract/sandbox-basis.ts';
+import { CliError } from '../../errors.ts';
+import type { Block } from '../../terminal/view.ts';
 
 const COLUMNS = columnsOf(ADDRESS, {
   currency: { priority: 1 },
@@ -11,13 +17,44 @@ const COLUMNS = columnsOf(ADDRESS, {
   min_confirmations: { title: 'CONFIRMATIONS', priority: 3 },
 });
 
+const qr = option(flag({ doc: 'Draw each address as a QR code, on a terminal.', basis: OURS }));
+
+type Addresses = Result<'wallet.addresses'>;
+
 /** Lists the addresses that top the wallet up. */
 export const listAddresses = command({
   path: 'wallet addresses',
   summary: 'List the deposit addresses that top the wallet up',
+  about: [
+    'A QR code holds exactly the address the service returned; a memo is not in it. The sandbox has no address that money could be sent to, and none of its addresses is drawn.',
+  ],
   operation: 'wallet.addresses',
-  flags: { currency: 'query.currency' },
+  flags: { currency: 'query.currency', qr },
   examples: [{ does: 'For one currency', run: 'wallet addresses --currency usdt' }],
-  run: async (ctx, { currency }) => wholeListing(await ctx.read('wallet.addresses', { currency }), { noun: 'address' }),
-  show: listing => ({ listing, noun: 'address', idField: 'address', columns: COLUMNS }),
+  async run(ctx, { currency, qr }) {
+    if (qr && !ctx.forPeople) throw refused('usage', '--qr draws on a terminal, for a person');
+    if (qr && (await ctx.identity()).mode === 'sandbox') throw refused('guarded', NOT_REAL);
+    const list = await ctx.read('wallet.addresses', { currency });
+    if (qr && list.data.some(({ address }) => address.startsWith(SANDBOX_ADDRESS))) throw refused('guarded', NOT_REAL);
+    return { list, qr: qr === true };
+  },
+  show({ list, qr }) {
+    const shown = { noun: 'address', idField: 'address', columns: COLUMNS };
+    if (qr) return { ...shown, data: list.data, blocks: list.data.flatMap(codeOf) };
+    return { ...shown, listing: wholeListing(list, { noun: 'address' }) };
+  },
 });
+
+function codeOf({ currency, network, address, memo }: Addresses['data'][number]): readonly Block[] {
+  return [
+    { kind: 'line', text: `${currency}${network == null ? '' : ` on ${network}`}: ${address}` },
+    ...(memo == null ? [] : [{ kind: 'line' as const, text: `Memo, needed beside the address: ${memo}` }]),
+    { kind: 'qr', text: address },
+  ];
+}
+
+const NOT_REAL = 'the addresses of the sandbox take no money, so that none is drawn as a QR code';
+
+function refused(kind: 'usage' | 'guarded', message: string): CliError {
+  return new CliError(kind, { message, hint: 'cardwright wallet addresses', outcome: 'not_sent' });
+}

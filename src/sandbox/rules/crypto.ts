@@ -1,4 +1,5 @@
 /** Fixed rates, networks and addresses of the sandbox's crypto deposits. */
+import { SANDBOX_ADDRESS } from '../../contract/sandbox-basis.ts';
 import { type Cents, cents } from '../../money.ts';
 import type { Currency } from '../store/deposits.ts';
 
@@ -53,7 +54,7 @@ export function coinsWorth(currency: Currency, coins: string): Cents | undefined
 
 /** An address nobody can take for a real one, always the same for an account. */
 export function depositAddress(account: string, currency: Currency, chain: Chain): string {
-  return `sandbox-do-not-send-${currency}-${chain.name}-${account}`;
+  return `${SANDBOX_ADDRESS}${currency}-${chain.name}-${account}`;
 }
 
 /** ms between two confirmations of a deposit on a network. */

@@ -1,0 +1,127 @@
+/** Values left out of a command line: those a preset stands for, and on a terminal those a person is asked for. */
+import { CliError } from '../errors.ts';
+import { type Cents, plainAmount } from '../money.ts';
+import { shellLine } from '../terminal/shell-assignments.ts';
+import type { Command } from './command.ts';
+import type { Context } from './context.ts';
+import { offered } from './offered.ts';
+import { type Parsed, parseCommand } from './parse.ts';
+import type { ResolvedFlag } from './resolved-flags.ts';
+import { flagsOf } from './resolved-flags.ts';
+import { parseValue, type ValueSettings } from './values.ts';
+
+export interface LineToComplete {
+  readonly context: Context;
+  readonly argv: readonly string[];
+  readonly settings: ValueSettings;
+}
+
+/** The line parsed again with what was added; the same as typed where nobody can be asked and nothing is stood for. */
+export async function complete(command: Command, typed: Parsed, line: LineToComplete): Promise<Parsed> {
+  const { context } = line;
+  const filled = (await command.fill?.(context, typed.typed)) ?? [];
+  const parsed = filled.length === 0 ? typed : parseCommand(command, withWords(line.argv, filled));
+  const answers = context.canAsk ? await asked(command, parsed, line) : [];
+  if (answers.length === 0) return parsed;
+  const whole = withWords(line.argv, answers);
+  context.notice(`Command: cardwright ${shellLine(whole)}`);
+  return parseCommand(command, withWords(whole, filled));
+}
+
+/** Words stay in front of `--`, behind which another program's begin. */
+function withWords(argv: readonly string[], words: readonly string[]): readonly string[] {
+  const at = argv.indexOf('--');
+  return at < 0 ? [...argv, ...words] : argv.toSpliced(at, 0, ...words);
+}
+
+/** Nothing where there is nothing to choose from: the usual refusal then says what is missing. */
+async function asked(command: Command, parsed: Parsed, { context, settings }: LineToComplete): Promise<string[]> {
+  const { args, flags } = parsed.missing();
+  const words: string[] = [];
+  for (const key of args) {
+    const { field, many } = command.args[key] ?? absent(command, key);
+    const noun = many ? key.replace(/s$/, '') : key;
+    const check = problemOf(`the ${noun}`, field, settings);
+    const answer = await ask(context, command, {
+      field,
+      question: `Which ${noun === 'bin' ? 'BIN' : noun}`,
+      flag: `<${noun}>`,
+      check,
+    });
+    if (answer === undefined) return [];
+    words.push(answer);
+  }
+  for (const flag of flags) {
+    const answer = await askFlag(context, command, flag, settings);
+    if (answer === undefined) return [];
+    words.push(...flagWords(flag.name, asTyped(flag.field, answer, settings)));
+  }
+  if (flags.length === 0) return words;
+  const wished = flagsOf(command).filter(({ key }) => command.asks.includes(key) && parsed.typed[key] === undefined);
+  for (const flag of wished) {
+    const problem = problemOf(flag.name, flag.field, settings);
+    const question = `${sentence(flag.field.doc)} (${flag.name}, may be empty)`;
+    const check = (text: string) => (text === '' ? undefined : problem(text));
+    const answer = await context.prompts.text(question, { flag: flag.name, problem: check });
+    if (answer !== '') words.push(...flagWords(flag.name, asTyped(flag.field, answer, settings)));
+  }
+  return words;
+}
+
+/** A value that looks like an option stands behind `=`. */
+function flagWords(name: string, value: string): readonly string[] {
+  return value.startsWith('-') ? [`${name}=${value}`] : [name, value];
+}
+
+function askFlag(context: Context, command: Command, flag: ResolvedFlag, settings: ValueSettings) {
+  const { field, name, placeholder, repeats } = flag;
+  // Words beside the kind of value, as `auto` in `<bin|auto>`.
+  const literals =
+    /\|/.test(placeholder) && field.choices === undefined ? placeholder.slice(1, -1).split('|').slice(1) : [];
+  const check = repeats ? () => undefined : problemOf(name, field, settings);
+  return ask(context, command, { field, question: `${sentence(field.doc)} (${name})`, flag: name, literals, check });
+}
+
+interface Wanted {
+  readonly field: ResolvedFlag['field'];
+  readonly question: string;
+  readonly flag: string;
+  readonly literals?: readonly string[];
+  readonly check: (text: string) => string | undefined;
+}
+
+/** An amount as a script must write it, whatever a person typed: `$1,250` is `1250.00`. */
+function asTyped(field: ResolvedFlag['field'], text: string, settings: ValueSettings): string {
+  return field.kind === 'money' ? plainAmount(parseValue('the amount', field, text, settings) as Cents) : text;
+}
+
+async function ask(context: Context, command: Command, wanted: Wanted): Promise<string | undefined> {
+  const { field, question, flag, literals = [], check } = wanted;
+  const choices =
+    field.choices?.map(value => ({ value, name: value })) ?? (await offered(context, command, field.names));
+  if (choices === undefined) return context.prompts.text(question, { flag, problem: check });
+  if (choices.length === 0) return undefined;
+  const first = literals.map(value => ({ value, name: value }));
+  return context.prompts.search(question, [...first, ...choices], { flag });
+}
+
+function problemOf(name: string, field: ResolvedFlag['field'], settings: ValueSettings) {
+  return (text: string): string | undefined => {
+    try {
+      parseValue(name, field, text, settings);
+      return undefined;
+    } catch (thrown) {
+      if (thrown instanceof CliError && thrown.kind === 'usage') return thrown.message;
+      throw thrown;
+    }
+  };
+}
+
+/** The help text of a field as the beginning of a question. */
+function sentence(doc: string): string {
+  return doc.replace(/\.$/, '');
+}
+
+function absent(command: Command, key: string): never {
+  throw new CliError('internal', { message: `${command.path} has no argument ${key}` });
+}

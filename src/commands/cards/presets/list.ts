@@ -1,0 +1,15 @@
+import { command } from '../../../cli/command.ts';
+import { wholeListing } from '../../../cli/listing.ts';
+import { PRESET_COLUMNS } from './preset.ts';
+
+/** Lists saved presets. */
+export const listPresets = command({
+  path: 'cards presets list',
+  summary: 'List what cards create --preset stands for',
+  examples: [{ does: 'All of them', run: 'cards presets list' }],
+  async run(ctx) {
+    const presets = await (await ctx.presets()).list();
+    return wholeListing({ data: presets, page: { total: presets.length } }, { noun: 'preset' });
+  },
+  show: listing => ({ listing, noun: 'preset', idField: 'name', columns: PRESET_COLUMNS }),
+});

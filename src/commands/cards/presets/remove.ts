@@ -1,0 +1,24 @@
+import { command } from '../../../cli/command.ts';
+import { preset } from './preset.ts';
+
+/** Removes a saved preset; cards made with it stay as they are. */
+export const removePreset = command({
+  path: 'cards presets remove',
+  summary: 'Remove a preset; cards made with it stay as they are',
+  effect: 'reversible',
+  args: { preset },
+  examples: [{ does: 'One', run: 'cards presets remove ads' }],
+  async run(ctx, { preset: name }) {
+    await (await ctx.presets()).remove(name);
+    return { name, removed: true };
+  },
+  show: ({ name }) => ({
+    noun: 'preset',
+    idField: 'name',
+    columns: [
+      { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
+      { field: 'removed', title: 'REMOVED', kind: 'boolean', priority: 1 },
+    ],
+    blocks: [{ kind: 'line', text: `Removed ${name}.` }],
+  }),
+});
