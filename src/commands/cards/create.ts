@@ -36,7 +36,6 @@ export const createCard = command({
   },
   examples: [
     { does: 'A card with $25 from the best BIN', run: 'cards create --bin auto --amount 25' },
-    { does: 'As a saved preset says', run: 'cards create --preset ads --amount 60' },
     { does: 'One card a line of a file', run: 'cards create --file team.csv --max-total 500 --yes' },
     { does: 'Only its id, for a script', run: 'cards create --bin bin_1 --amount 5 -q' },
     {
