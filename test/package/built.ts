@@ -15,6 +15,7 @@ export interface Start {
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments of Node itself. */
   readonly node?: readonly string[];
+  readonly cwd?: string;
   readonly stdio?: 'pipe' | readonly ('pipe' | 'ignore' | number)[];
 }
 
@@ -34,7 +35,7 @@ export interface Home extends AsyncDisposable {
 export async function home(): Promise<Home> {
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-built-'));
   const ours = Object.entries(process.env).filter(([name]) => !/^(?:CARDWRIGHT_|NODE_|VITEST|CI$)/.test(name));
-  const start = (words: readonly string[], { baseUrl, env, node = [], stdio = 'pipe' }: Start = {}) =>
+  const start = (words: readonly string[], { baseUrl, env, node = [], cwd, stdio = 'pipe' }: Start = {}) =>
     spawn(process.execPath, [...node, PROGRAM, ...words], {
       env: {
         ...Object.fromEntries(ours),
@@ -42,6 +43,7 @@ export async function home(): Promise<Home> {
         ...(baseUrl !== undefined && { CARDWRIGHT_BASE_URL: baseUrl, CARDWRIGHT_API_KEY: KEY }),
         ...env,
       },
+      ...(cwd !== undefined && { cwd }),
       stdio: typeof stdio === 'string' ? stdio : [...stdio],
     });
   return {
@@ -56,8 +58,10 @@ export async function home(): Promise<Home> {
   };
 }
 
-/** Collects what a child writes until it ends. */
-export function ended(child: ChildProcess): Promise<Ended> {
+/** Collects what a child writes until it ends; it gets the text, when there is one, and the end of its input. */
+export function ended(child: ChildProcess, input?: string): Promise<Ended> {
+  child.stdin?.on('error', () => undefined);
+  if (input !== undefined) child.stdin?.end(input);
   const chunks = { out: [] as Buffer[], err: [] as Buffer[] };
   child.stdout?.on('data', (chunk: Buffer) => chunks.out.push(chunk));
   child.stderr?.on('data', (chunk: Buffer) => chunks.err.push(chunk));

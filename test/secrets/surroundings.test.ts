@@ -1,0 +1,214 @@
+/**
+ * The built program where somebody laid traps: a working folder, a PATH, proxies, certificates (RELIABILITY, E7 to E10,
+ * E17, E18). What is in the traps writes a file when it runs; reading them shows in the system calls.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/start.ts';
+import { json, type Served, serve, WALLET } from '../client/served.ts';
+import { ended, type Home, home, ROOT } from '../package/built.ts';
+import { LIVE_ADDRESS, type LiveFront, liveFront } from '../support/live-front.ts';
+
+const TEST_KEY = 'sk_test_9c1e77aa03d24bfe';
+const LIVE_KEY = 'sk_live_51f0c2d89ab34e67';
+
+let place: Home;
+let trap: string;
+let card: string;
+beforeAll(async () => {
+  place = await home();
+  trap = await mkdtemp(join(tmpdir(), 'cardwright-trap-'));
+  card = (await place.run(['--sandbox', 'cards', 'create', '--bin', 'auto', '--amount', '5', '-q'])).out.trim();
+});
+afterAll(async () => {
+  await place[Symbol.asyncDispose]();
+  await rm(trap, { recursive: true, force: true });
+});
+
+const SPRUNG = 'sprung';
+/** Files that tools of this kind read in a working folder, and packages that Node would find there. */
+async function layTraps(): Promise<void> {
+  const evil = JSON.stringify({
+    current: 'evil',
+    api_key: LIVE_KEY,
+    base_url: 'https://evil.invalid/v1',
+    profiles: {},
+  });
+  const names = ['config.json', '.cardwrightrc', '.cardwright.json', 'cardwright.json', 'cardwright.config.json'];
+  for (const name of [...names, 'node.config.json']) await writeFile(join(trap, name), evil);
+  const env = `CARDWRIGHT_API_KEY=${LIVE_KEY}\nCARDWRIGHT_BASE_URL=https://evil.invalid/v1\n`;
+  for (const name of ['.env', '.env.local', '.envrc', '.npmrc']) await writeFile(join(trap, name), env);
+  const code = `require('node:fs').writeFileSync(${JSON.stringify(join(trap, SPRUNG))}, __filename);`;
+  await writeFile(join(trap, 'cardwright.config.js'), code);
+  await writeFile(join(trap, 'package.json'), JSON.stringify({ name: 'evil', cardwright: { profile: 'evil' } }));
+  for (const name of ['conf', 'undici', 'commander', '@napi-rs/keyring', '@photostructure/sqlite', 'yaml', 'jq-web']) {
+    await mkdir(join(trap, 'node_modules', name), { recursive: true });
+    await writeFile(join(trap, 'node_modules', name, 'index.js'), code);
+  }
+  const program = `#!/bin/sh\necho "$0 $*" >> '${join(trap, SPRUNG)}'\ncat\n`;
+  await mkdir(join(trap, 'bin'));
+  for (const name of [
+    'xclip',
+    'xsel',
+    'wl-copy',
+    'wl-paste',
+    'pbcopy',
+    'pbpaste',
+    'node',
+    'sh',
+    'stty',
+    'git',
+    'pass',
+  ]) {
+    for (const path of [join(trap, name), join(trap, 'bin', name)]) {
+      await writeFile(path, program);
+      await chmod(path, 0o755);
+    }
+  }
+}
+
+const LINES = [
+  ['whoami'],
+  ['doctor', '--sandbox'],
+  ['--sandbox', 'cards', 'list'],
+  ['--sandbox', 'cards', 'list', '-o', 'yaml'],
+  ['--sandbox', 'cards', 'details', 'CARD', '--reveal', '--print', '--field', 'expiry'],
+  ['--sandbox', 'cards', 'details', 'CARD', '--reveal', '--copy', 'number'],
+  ['--sandbox', 'cards', 'exec', 'CARD', '--reveal', '--', 'true'],
+  ['login', '--profile', 'team', '--base-url', 'https://api.example.com/v1', '--key-command', '--', 'pass', 'show'],
+  ['login', '--profile', 'team', '--base-url', 'https://api.example.com/v1', '--keychain', '--key-stdin'],
+  ['profiles', 'list'],
+] as const;
+
+describe('a working folder and a PATH full of traps', () => {
+  it('change no answer, and nothing in them runs', async () => {
+    await layTraps();
+    const elsewhere = await mkdtemp(join(tmpdir(), 'cardwright-plain-'));
+    const run = (cwd: string, words: readonly string[], path: string) =>
+      ended(
+        place.start(
+          words.map(word => (word === 'CARD' ? card : word)),
+          { cwd, env: { PATH: path, DISPLAY: ':99', CARDWRIGHT_CONFIG_DIR: place.folder, NO_COLOR: '1' } },
+        ),
+        TEST_KEY,
+      );
+    const usual = process.env['PATH'] ?? '';
+    for (const words of LINES) {
+      const plain = await run(elsewhere, words, usual);
+      const trapped = await run(trap, words, `:.:${usual}:bin`);
+      expect({ words, code: trapped.code }).toEqual({ words, code: plain.code });
+      expect({ words, err: trapped.err.includes('evil') }).toEqual({ words, err: false });
+    }
+    expect(await readdir(trap)).not.toContain(SPRUNG);
+    await rm(elsewhere, { recursive: true });
+  }, 60_000);
+
+  it.runIf(spawnSync('strace', ['-V']).status === 0)('are not even opened (needs strace)', async () => {
+    const trace = join(place.folder, 'trace');
+    for (const words of [['--sandbox', 'cards', 'list', '-o', 'yaml'], ['whoami'], ['doctor', '--sandbox', '--json']]) {
+      const program = [process.execPath, join(ROOT, 'bin', 'cardwright.js'), ...words];
+      const options = { cwd: trap, env: { PATH: process.env['PATH'], CARDWRIGHT_CONFIG_DIR: place.folder } };
+      spawnSync('strace', ['-f', '-qq', '-e', 'trace=open,openat,openat2,execve', '-o', trace, ...program], options);
+      const calls = (await readFile(trace, 'utf8')).split('\n');
+      expect(calls.length).toBeGreaterThan(20);
+      const read = calls.filter(call => call.includes(trap) || /open(?:at2?)?\((?:AT_FDCWD, )?"[^/"]/.test(call));
+      expect({ words, read }).toEqual({ words, read: [] });
+    }
+  });
+});
+
+async function listening(): Promise<{ server: Server; port: number; came: string[] }> {
+  const came: string[] = [];
+  const server = createServer(socket => {
+    came.push('connected');
+    socket.on('data', data => came.push(String(data))).on('error', () => undefined);
+    socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return { server, port: (server.address() as { port: number }).port, came };
+}
+
+describe('a proxy', () => {
+  let service: Served;
+  beforeAll(async () => {
+    service = await serve((_, response) => json(response, 200, WALLET));
+  });
+  afterAll(() => service.close());
+
+  it('sees neither the sandbox nor this machine; another host goes through it, and its password is told nobody', async () => {
+    const { server, port, came } = await listening();
+    const address = `http://user:CANARYPASS@127.0.0.1:${port}`;
+    const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
+    const env = { ...Object.fromEntries(names.map(name => [name, address])), NO_PROXY: '', no_proxy: '' };
+    expect((await place.run(['--sandbox', 'cards', 'list'], { env })).code).toBe(0);
+    expect((await place.run(['wallet'], { env, baseUrl: service.baseUrl })).code).toBe(0);
+    expect(came).toEqual([]);
+    for (const words of [
+      ['wallet', '--debug'],
+      ['wallet', '--json'],
+      ['doctor', '--json', '--debug'],
+    ]) {
+      const { out, err } = await place.run(words, { env, baseUrl: 'https://api.example.com/v1' });
+      expect({ words, told: `${out}${err}`.includes('CANARYPASS') }).toEqual({ words, told: false });
+    }
+    expect(came).toContain('connected');
+    // The password goes to the proxy, and the key does not.
+    expect(came.join('').toLowerCase()).toContain('proxy-authorization: basic');
+    expect(came.join('')).not.toContain('sk_test_');
+    server.close();
+  });
+});
+
+describe('certificates', () => {
+  let front: LiveFront;
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'cardwright-front-'));
+    front = await liveFront(await startSandbox({ listen: 'socket' }), folder);
+  });
+  afterAll(async () => {
+    await front[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true });
+  });
+  const env = (key: string, more = {}) => ({
+    ...front.env,
+    CARDWRIGHT_API_KEY: key,
+    CARDWRIGHT_BASE_URL: LIVE_ADDRESS,
+    ...more,
+  });
+
+  it('of a private authority are trusted through SSL_CERT_FILE and NODE_EXTRA_CA_CERTS alike', async () => {
+    for (const more of [{}, { SSL_CERT_FILE: '', NODE_EXTRA_CA_CERTS: front.env.SSL_CERT_FILE }]) {
+      const { code, err } = await place.run(['wallet', '--json'], { env: env(LIVE_KEY, more) });
+      expect({ code, err }).toEqual({ code: 0, err: 'LIVE · env\n' });
+    }
+    expect(front.tunnels).toEqual(['cards.example:443', 'cards.example:443']);
+  });
+
+  it('of nobody we trust: the issuer is named, and the key stays here', async () => {
+    const before = front.asked.length;
+    const { code, err } = await place.run(['wallet'], { env: env(LIVE_KEY, { SSL_CERT_FILE: '' }) });
+    expect({ code, named: err.includes('Live Front') }).toEqual({ code: 12, named: true });
+    expect(front.asked.length).toBe(before);
+  });
+
+  it('are not left unchecked with a live key; with a test key that is said', async () => {
+    const before = front.asked.length;
+    const off = { NODE_TLS_REJECT_UNAUTHORIZED: '0', SSL_CERT_FILE: '' };
+    const live = await place.run(['wallet'], { env: env(LIVE_KEY, off) });
+    expect({ code: live.code, err: live.err }).toMatchObject({ code: 14 });
+    expect(front.asked.length).toBe(before);
+    const test = await place.run(['wallet'], { env: env(TEST_KEY, off) });
+    expect({ code: test.code, err: test.err }).toMatchObject({ code: 0 });
+    expect(test.err).toContain('nobody checks whom the key is sent to');
+  });
+});
+
+it('the trap would have sprung', () => {
+  execFileSync(join(trap, 'bin', 'git'), ['x'], { input: '' });
+  expect(execFileSync('ls', [trap], { encoding: 'utf8' })).toContain(SPRUNG);
+});
