@@ -1,0 +1,49 @@
+/** Several processes at one audit log and one budget of reveals, as shells with four windows have them. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { auditLog } from '../../src/audit/log.ts';
+import { clock, random } from '../client/served.ts';
+import { program } from '../support/child.ts';
+
+const SOURCE = `
+import { randomBytes } from 'node:crypto';
+import { auditLog } from './src/audit/log.ts';
+import { revealBudget } from './src/audit/reveal-budget.ts';
+const [folder, writer, count] = process.argv.slice(2);
+const around = {
+  stateFolder: folder,
+  clock: {
+    now: Date.now,
+    monotonic: () => performance.now(),
+    sleep: ms => new Promise(resolve => setTimeout(resolve, ms)),
+  },
+  random: { bytes: n => new Uint8Array(randomBytes(n)), fraction: Math.random },
+  pid: process.pid,
+  platform: process.platform,
+  warn: text => { throw new Error(text); },
+};
+const [log, budget] = [auditLog(around), revealBudget('team', around)];
+for (let n = 0; n < Number(count); n += 1) {
+  if (!(await budget.take()).taken) continue;
+  const facts = { profile: 'team', mode: 'test', origin: 'https://api.example.com', operation: 'cards.details' };
+  await log.append({ event: 'reveal', ...facts, card_id: 'card_' + writer + '_' + n });
+  console.log('taken');
+}
+`;
+
+test('4 processes share 30 reveals a minute, and each reveal has its line in one chain', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'cardwright-processes-'));
+  await using writer = await program(SOURCE);
+  const state = join(folder, 'state');
+  const told = await Promise.all(['a', 'b', 'c', 'd'].map(name => writer.run(state, name, '9')));
+  expect(told.join('').match(/taken/g)).toHaveLength(30);
+  const around = { stateFolder: state, clock, random, pid: process.pid, platform: process.platform, warn: () => {} };
+  const { entries, flaw } = await auditLog(around).read();
+  expect(flaw).toBeUndefined();
+  expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
+  expect(new Set(entries.map(({ card_id }) => card_id)).size).toBe(30);
+  expect(new Set(entries.map(({ pid }) => pid)).size).toBeGreaterThan(1);
+  await rm(folder, { recursive: true });
+}, 60_000);
