@@ -313,7 +313,11 @@ function stdinOf(text: string, isTerminal: boolean) {
 
 /** Waits are real, for deadlines must not fire early; the wall clock stands still all the same. */
 async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  await wait(ms, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) });
+  const waited = wait(ms, undefined, { ref: false, ...(signal === undefined ? {} : { signal }) });
+  await waited.catch(thrown => {
+    // As the real clock does.
+    throw signal?.aborted ? signal.reason : thrown;
+  });
 }
 
 async function hurriedPause(ms: number, signal?: AbortSignal): Promise<void> {

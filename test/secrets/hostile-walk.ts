@@ -1,0 +1,94 @@
+/** Every command of the registry against the hostile service, in every format, on a terminal. */
+import { expect } from 'vitest';
+import { stoppedBy } from '../../src/cli/run.ts';
+import { serve } from '../client/served.ts';
+import { world } from '../support/world.ts';
+import { effectOf, everyCommand, writes } from './guard-cases.ts';
+import { ACTS, answer, handedOut, SEED } from './hostile-service.ts';
+
+/** What the service refuses is shown as well. */
+const REFUSED = ['cards get card_refused', 'cards freeze card_refused'];
+/** What this machine keeps of it. */
+const KEPT = ['audit list', 'ops list', 'doctor'];
+const FORMATS = ['table', 'wide', 'json', 'ndjson', 'yaml', 'csv', 'tsv', 'env', 'id'];
+/** Writes go to the journal and the audit log as well, which takes a while. */
+const FEW_FORMATS = ['table', 'json', 'csv'];
+const LOOKS = ['', ' --accessible', ' --debug'];
+
+/** Ways for a command that waits or watches to end: nothing came, or it was stopped. */
+const ENDLESS = [8, 130, 143];
+const PATIENCE_MS = 1_500;
+
+/** Ctrl-C after a while. */
+function stopAfter(ms: number): { readonly signal: AbortSignal; readonly done: () => void } {
+  const stopping = new AbortController();
+  const timer = setTimeout(() => stopping.abort(stoppedBy('interrupted')), ms);
+  return { signal: stopping.signal, done: () => clearTimeout(timer) };
+}
+
+export interface Walked {
+  readonly runs: number;
+  readonly strings: number;
+  readonly lines: readonly string[];
+}
+
+/** Goes round until so many hostile strings were sent. Expects that not one of them acts. */
+export async function walkHostile(least: number): Promise<Walked> {
+  const cases = (await everyCommand()).filter(({ command }) => effectOf(command) !== undefined && !command.rest);
+  const reading = [...cases.filter(({ command }) => effectOf(command) === 'read').map(({ line }) => line), ...REFUSED];
+  const writing = cases.filter(writes).map(({ line }) => `${line} --yes --timeout 2s`);
+  const service = await serve(answer);
+  await using here = await world({ terminal: 200 });
+  const env = {
+    CARDWRIGHT_PROFILE: '',
+    CARDWRIGHT_API_KEY: 'sk_test_9c1e77aa03d24bfe',
+    CARDWRIGHT_BASE_URL: service.baseUrl,
+    NO_COLOR: '1',
+  };
+  const shown = new Map<string, number>();
+  const lasting = new Set<string>();
+  const start = handedOut();
+  let runs = 0;
+  const one = async (line: string, format: string, look: string) => {
+    const { signal, done } = stopAfter(lasting.has(line) ? 400 : PATIENCE_MS);
+    const ran = await here.run(`${line} -o ${format}${look}`, { env, signal }).finally(done);
+    if (ENDLESS.includes(ran.code)) lasting.add(line);
+    runs += 1;
+    shown.set(line, Math.max(shown.get(line) ?? 0, ran.out.length + ran.err.length));
+    inert(`${line} -o ${format}${look}, seed ${SEED}`, format, ran);
+    return ran;
+  };
+  try {
+    for (let round = 0; handedOut() - start < least; round += 1) {
+      const look = LOOKS[round % LOOKS.length] ?? '';
+      for (const line of reading) {
+        if (lasting.has(line) && round > 0) continue;
+        for (const format of lasting.has(line) ? FEW_FORMATS : FORMATS) {
+          const { code, err } = await one(line, format, look);
+          // An error would hide the view; only `env` cannot show a list.
+          if (!lasting.has(line) && !line.includes('refused') && format !== 'env')
+            expect([line, format, err, code]).toEqual([line, format, err, 0]);
+        }
+      }
+      // A round of them is enough: their answers have the shape of what is read.
+      if (round > 0) continue;
+      for (const line of [...writing, ...KEPT]) for (const format of FEW_FORMATS) await one(line, format, look);
+    }
+  } finally {
+    await service.close();
+  }
+  // Every command had something to show in some format.
+  expect([...shown].filter(([, length]) => length < 20)).toEqual([]);
+  return { runs, strings: handedOut() - start, lines: [...shown.keys()] };
+}
+
+function inert(where: string, format: string, ran: { readonly out: string; readonly err: string }): void {
+  for (const text of [ran.out, ran.err]) {
+    const acting = ACTS.exec(format === 'tsv' ? text.replaceAll('\t', ' ') : text);
+    const around = acting && text.slice(Math.max(0, acting.index - 40), acting.index + 20);
+    expect([where, around]).toEqual([where, null]);
+    // YAML and CSV keep a newline of the data as one of theirs, inside quotes.
+    if (format === 'yaml' || format === 'csv') continue;
+    expect([where, /^\W*FORGED/m.exec(text)?.[0]]).toEqual([where, undefined]);
+  }
+}
