@@ -13,6 +13,8 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'client/encode.ts': 'a body that holds a signing secret',
   'client/decode.ts': 'reading a secret out of an answer',
   'client/details.ts': 'shape of number and code',
+  'client/sandbox-file.ts': 'the header',
+  'sandbox-private.ts': "the throw-away sandbox's own key, for the program it is made for",
   'client/redact.ts': 'what must be taken out',
   'commands/webhooks/create.ts': 'a signing secret that was chosen, for the request',
   'commands/webhooks/secrets.ts': 'white space around a signing secret',
