@@ -16,6 +16,8 @@ export function turnedAway(request: IncomingMessage, hosts: readonly string[]): 
   if (request.url?.startsWith('/') !== true) return bad('The target of a request must be a path.');
   const repeated = SINGLE.find(name => countOf(request.rawHeaders, name) > 1);
   if (repeated !== undefined) return bad(`The header ${repeated} is given twice.`);
+  // Node would say so itself, without our mark.
+  if (request.headers.host === undefined) return bad('A request names its host.');
   if (!hosts.includes(request.headers.host?.toLowerCase() ?? '')) {
     return { status: 421, error: 'invalid_request', message: 'This host is not served here.' };
   }

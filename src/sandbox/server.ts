@@ -21,16 +21,33 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-const TIMES = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 } as const;
-const MOST_CONNECTIONS = 256;
+/** How long a client may take, ms, and how many there may be. */
+export interface ServerLimits {
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  /** How often the two are looked at. */
+  readonly connectionsCheckingInterval: number;
+  readonly connections: number;
+}
+
+const LIMITS: ServerLimits = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  connections: 256,
+};
 const TRANSFER_TIME = 900_000;
 
 /** Serves until stopped, or until a commit fails and nothing true can be said any more. Throws `unreachable`. */
-export async function serve(parts: ServiceParts, place: Place): Promise<RunningServer> {
+export async function serve(
+  parts: ServiceParts,
+  place: Place,
+  { connections, ...times }: ServerLimits = LIMITS,
+): Promise<RunningServer> {
   const stopping = new AbortController();
   const exchange = new Exchange(parts, stopping.signal);
   const running = new Set<Promise<void>>();
-  const server = createServer(TIMES, (request, response) => {
+  const server = createServer({ ...times, requireHostHeader: false }, (request, response) => {
     const done = answerOne(request, response).catch((error: unknown) => {
       request.socket.destroy();
       if (error instanceof Gone) return;
@@ -53,7 +70,7 @@ export async function serve(parts: ServiceParts, place: Place): Promise<RunningS
         if (!response.closed) response.writeHead(given.status, headersFor(given, requestId)).end(given.body);
       }
     } finally {
-      server.requestTimeout = TIMES.requestTimeout;
+      server.requestTimeout = times.requestTimeout;
     }
     await handedOver;
   };
@@ -72,7 +89,7 @@ export async function serve(parts: ServiceParts, place: Place): Promise<RunningS
     // Until then stopping would cut the answer off.
     await handedOver;
   };
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = connections;
   server.on('clientError', answerUnreadable);
   await listening(server, place);
   exchange.hosts = hostsOf(server, place);

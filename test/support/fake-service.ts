@@ -10,7 +10,7 @@ import { ADMIN_HANDLERS, HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { RequestLog } from '../../src/sandbox/request-log.ts';
 import { RequestNumbers } from '../../src/sandbox/request-numbers.ts';
 import { TIMER_ACTIONS } from '../../src/sandbox/rules/timed.ts';
-import { serve } from '../../src/sandbox/server.ts';
+import { type ServerLimits, serve } from '../../src/sandbox/server.ts';
 import { ACCOUNT, type ServiceParts } from '../../src/sandbox/service.ts';
 import { STEERING } from '../../src/sandbox/steering.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
@@ -29,6 +29,7 @@ export interface Wishes {
   readonly isGone?: (owner: string) => boolean;
   /** Wraps the store, to let it fail. */
   readonly around?: (store: Store) => Store;
+  readonly limits?: ServerLimits;
 }
 
 export interface FakeService extends Served, AsyncDisposable {
@@ -82,7 +83,7 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
     pid: 1,
     onFault: error => void faults.push(error),
   };
-  const server = await serve(parts, { port: 0 });
+  const server = await serve(parts, { port: 0 }, wishes.limits);
   return {
     url: `${server.origin}/v1`,
     key: parts.key,

@@ -1,0 +1,88 @@
+/** Clients that are slow, many or silent: what the server spends on them is bounded (SANDBOX, section 10). */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { type FakeService, fakeService } from '../support/fake-service.ts';
+import { ask } from '../support/sandbox-http.ts';
+
+const QUICK = { headersTimeout: 60, requestTimeout: 120, connectionsCheckingInterval: 20, connections: 256 };
+
+function open(service: FakeService): Socket {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
+  // Being dropped is what is looked for.
+  return socket.on('error', () => undefined);
+}
+
+/** Everything that came until the server closed. */
+async function untilClosed(socket: Socket): Promise<string> {
+  let told = '';
+  socket.on('data', part => {
+    told += part;
+  });
+  await once(socket, 'close');
+  return told;
+}
+
+const head = (service: FakeService, ...more: string[]) =>
+  [
+    `POST /v1/cards HTTP/1.1`,
+    `Host: ${new URL(service.url).host}`,
+    'Authorization: Bearer sk_test_right',
+    ...more,
+  ].join('\r\n');
+
+it.each([
+  ['a head that never ends', (service: FakeService) => `${head(service)}\r\nX-More: `],
+  [
+    'a body that never ends',
+    (service: FakeService) => `${head(service, 'Content-Type: application/json', 'Content-Length: 50')}\r\n\r\n{"bin`,
+  ],
+])('gives up on %s with 408', async (_what, sends) => {
+  await using service = await fakeService({ limits: QUICK });
+  const socket = open(service);
+  socket.write(sends(service));
+  expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\nX-Sandbox: true\r\n/);
+  expect((await ask(service, { path: '/wallet' })).status).toBe(200);
+  expect(service.faults).toEqual([]);
+});
+
+it('takes 5 s for a head, 10 s for a request and 256 connections when nobody says otherwise', async () => {
+  await using service = await fakeService();
+  const sockets = Array.from({ length: 256 }, () => open(service));
+  try {
+    await Promise.all(sockets.map(socket => once(socket, 'connect')));
+    // One that stands is as good as before, one more is not taken.
+    const [first] = sockets;
+    first?.write(`GET /v1/wallet HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n\r\n`);
+    expect(String(await once(first ?? open(service), 'data'))).toMatch(/^HTTP\/1\.1 401 /);
+    expect(await untilClosed(open(service))).toBe('');
+    const left = sockets.pop();
+    left?.destroy();
+    // The server hears of it a moment later.
+    for (let tries = 0; tries < 200; tries += 1) {
+      const got = await ask(service, { path: '/wallet' }).catch(() => undefined);
+      if (got?.status === 200) return;
+    }
+    expect.unreachable('the place of a closed connection stayed taken');
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+});
+
+it('answers a head that is too large or no HTTP at all, and goes on', async () => {
+  await using service = await fakeService();
+  for (const text of [
+    `${head(service)}\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
+    '\x16\x03\x01\x02\x00\x01',
+    'GET\r\n\r\n',
+  ]) {
+    const socket = open(service);
+    socket.write(text);
+    expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nX-Sandbox: true\r\n/);
+  }
+  const tunnel = open(service);
+  tunnel.write(`CONNECT 127.0.0.1:80 HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n\r\n`);
+  expect(await untilClosed(tunnel)).toBe('');
+  expect((await ask(service, { path: '/wallet' })).status).toBe(200);
+  expect(service.faults).toEqual([]);
+});
