@@ -1,6 +1,7 @@
 /** What a command's context can do. Costly things are opened once, when they are first asked for. */
 import { resolve } from 'node:path';
 import type { AuditSurroundings } from './audit/log.ts';
+import { maskInLog } from './cli/ci-log.ts';
 import type { Context, InputRows, Restored } from './cli/context.ts';
 import type { Globals } from './cli/globals.ts';
 import { createRecorder } from './cli/record.ts';
@@ -53,6 +54,7 @@ export function openContext(opening: Opening): OpenContext {
   // Asked for by name, so that --quiet does not take it away.
   const trace = (line: string) => progress.line(line);
   const opened = connections({ ...opening, notice, trace });
+  const hide = (texts: readonly string[]) => maskInLog(texts, host.env, text => host.writeTerminal(text));
   const reader = once(async () => readerOf(await opened.service()));
   const planned: PlannedRequest[] = [];
   const settings = {
@@ -94,7 +96,7 @@ export function openContext(opening: Opening): OpenContext {
   const recorder = createRecorder({ audit, identity: opened.identity, warn });
   const gate = once(async () => {
     const { revealFor } = await import('./reveal-for.ts');
-    return revealFor({ ...settings, host, globals, opened, kept, recorder, notice });
+    return revealFor({ ...settings, host, globals, opened, kept, recorder, notice, maskInLog: hide });
   });
   const servers = sandboxServersFor({ host, version: opening.version, notice, adminAt: opened.adminAt });
   const writer = createWriter({
@@ -124,11 +126,7 @@ export function openContext(opening: Opening): OpenContext {
     planned,
     notice,
     serviceNow: () => opened.serviceNow() ?? host.clock.now(),
-    // Past the redactor of standard error: the runner must read the text itself, and takes the line out of the log.
-    maskInLog(texts) {
-      if (host.env['GITHUB_ACTIONS'] === 'true')
-        host.writeTerminal(texts.map(each => `::add-mask::${each}\n`).join(''));
-    },
+    maskInLog: hide,
     identity: opened.identity,
     overrides: opened.overrides,
     sandbox: opened.admin,
@@ -155,9 +153,13 @@ export function openContext(opening: Opening): OpenContext {
       const { revealCard } = await import('./cli/reveal-sinks.ts');
       return revealCard(await gate(), cardId, options);
     },
-    async runWithCard(cardId, program, { reveal }) {
+    async runWithCard(cardId, options) {
       const { runWithCard } = await import('./cli/reveal-sinks.ts');
-      return runWithCard(await gate(), cardId, { program, reveal });
+      return runWithCard(await gate(), cardId, options);
+    },
+    async checkRunWithCard(options) {
+      const { checkRunWithCard } = await import('./cli/reveal-sinks.ts');
+      return checkRunWithCard(await gate(), options);
     },
     takeSignals: onSignal => host.handOver(onSignal),
     async runProgram(program, variables) {

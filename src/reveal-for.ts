@@ -14,6 +14,7 @@ export interface RevealFacts
     'service' | 'reader' | 'prompts' | 'canAsk' | 'dryRun' | 'yes' | 'live' | 'recorder' | 'notice'
   > {
   readonly host: Surroundings;
+  readonly maskInLog: SinkSettings['maskInLog'];
   readonly globals: Globals;
   readonly opened: Connections;
   readonly kept: AuditSurroundings;

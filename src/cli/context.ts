@@ -14,6 +14,7 @@ import type { Prompts } from '../terminal/prompts.ts';
 import type { Shown } from './command.ts';
 import type { Finding } from './finding.ts';
 import type { Recorder } from './record.ts';
+import type { RunWithCard } from './reveal-sinks.ts';
 import type { SandboxServers } from './sandbox-servers.ts';
 
 export interface WriteOptions<Before> {
@@ -199,7 +200,9 @@ export interface Context {
   /** Card details behind the gate. */
   reveal(cardId: string, options: RevealOptions): Promise<Shown>;
   /** Card details into the environment of one program and nowhere else. Resolves to its exit code. */
-  runWithCard(cardId: string, program: readonly string[], options: { readonly reveal: boolean }): Promise<number>;
+  runWithCard(cardId: string, options: RunWithCard): Promise<number>;
+  /** Throws what `runWithCard` would refuse without a question; for a card that is yet to be made. */
+  checkRunWithCard(options: Omit<RunWithCard, 'mask'>): Promise<void>;
   /**
    * Signals go to `onSignal` in place of stopping this run, until the returned function is called: for a command that
    * must clean up with requests of its own.

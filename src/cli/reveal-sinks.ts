@@ -4,7 +4,7 @@ import type { Clipboard } from '../terminal/clipboard.ts';
 import type { Column } from '../terminal/view.ts';
 import type { Shown } from './command.ts';
 import type { CardPart, RevealOptions } from './context.ts';
-import { type GateSettings, type Opened, SHOWN_SECONDS, type Sink, throughGate } from './reveal.ts';
+import { checkGate, type GateSettings, type Opened, SHOWN_SECONDS, type Sink, throughGate } from './reveal.ts';
 
 export const CLIPBOARD_SECONDS = 45;
 
@@ -26,6 +26,7 @@ export interface SinkSettings extends GateSettings {
   readonly clearLater: (clipboard: Clipboard, text: string) => Promise<boolean>;
   /** Throws `usage` when there is no such program. */
   readonly checkProgram: (name: string | undefined) => Promise<void>;
+  readonly maskInLog: (texts: readonly string[]) => void;
   readonly runChild: (program: readonly string[], variables: Readonly<Record<string, string>>) => Promise<number>;
 }
 
@@ -65,16 +66,34 @@ export async function revealCard(settings: SinkSettings, cardId: string, options
   return options.print ? printed(parts, options.field) : onScreen(settings, opened, { parts, field: options.field });
 }
 
+export interface RunWithCard {
+  readonly program: readonly string[];
+  readonly reveal: boolean;
+  /** Number and CVV are hidden in the log of the CI job first. */
+  readonly mask: boolean;
+}
+
+/** Whether a program could get a card at all. Throws what `runWithCard` would refuse without a question. */
+export async function checkRunWithCard(
+  settings: SinkSettings,
+  { program, reveal }: Omit<RunWithCard, 'mask'>,
+): Promise<void> {
+  await settings.checkProgram(program[0]);
+  const command = `cardwright cards lease --reveal --yes -- ${program[0] ?? '<command>'}`;
+  await checkGate(settings, { cardId: '<card>', sink: 'child', reveal, command });
+}
+
 /** Details into the environment of one program. Resolves to its exit code. */
 export async function runWithCard(
   settings: SinkSettings,
   cardId: string,
-  { program, reveal }: { readonly program: readonly string[]; readonly reveal: boolean },
+  { program, reveal, mask }: RunWithCard,
 ): Promise<number> {
   const command = `cardwright cards exec ${cardId} --reveal -- ${program[0] ?? '<command>'}`;
   await settings.checkProgram(program[0]);
   const opened = await throughGate(settings, { cardId, sink: 'child', reveal, command });
   const { number, cvv, month, year, cardId: id } = partsOf(opened, cardId);
+  if (mask) settings.maskInLog([number, grouped(number), cvv]);
   return settings.runChild(program, {
     CARD_ID: id,
     CARD_NUMBER: number,

@@ -51,8 +51,8 @@ export interface Opened {
   readonly card: Item<'cards.list'> | undefined;
 }
 
-/** Opens the gate and fetches the details once. Every refusal comes before the request. */
-export async function throughGate(settings: GateSettings, wish: Wish): Promise<Opened> {
+/** Everything that refuses without a question: for whoever makes a card only to reveal it. Nothing is sent. */
+export async function checkGate(settings: GateSettings, wish: Wish): Promise<{ identity: Identity; asks: boolean }> {
   if (settings.dryRun) {
     throw new CliError('usage', { message: 'card details are only read; there is no dry run', outcome: 'not_sent' });
   }
@@ -62,7 +62,12 @@ export async function throughGate(settings: GateSettings, wish: Wish): Promise<O
   const guard = { ...settings, identity, effect: 'reveals-secret', safeDirection: true, readOnly: false } as const;
   const verdict = guardEffect(guard);
   if (identity.mode === 'live') await refuseExposed(settings, identity);
-  const asks = !wish.reveal || verdict === 'ask';
+  return { identity, asks: !wish.reveal || verdict === 'ask' };
+}
+
+/** Opens the gate and fetches the details once. Every refusal comes before the request. */
+export async function throughGate(settings: GateSettings, wish: Wish): Promise<Opened> {
+  const { identity, asks } = await checkGate(settings, wish);
   const card =
     asks || wish.sink === 'screen'
       ? await (await settings.reader()).read('cards.get', { card_id: wish.cardId })

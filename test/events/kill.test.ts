@@ -1,5 +1,5 @@
-/** The built program, killed while it listens: what it left behind is found and taken away (RELIABILITY, L7). */
-import { readdir, readFile } from 'node:fs/promises';
+/** The built program, killed while it listens or leases: what it left behind is found and taken away (RELIABILITY, L7). */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ended, type Home, home } from '../package/built.ts';
@@ -50,4 +50,50 @@ it('the next listener takes away what a killed one left', async () => {
   const { code } = await place.run(['--sandbox', 'webhooks', 'listen', '--for', '1s']);
   expect(code).toBe(0);
   expect(await subscriptions(place)).toEqual([]);
+});
+
+interface Leased {
+  readonly status: string;
+  readonly balance: number;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+async function leased(place: Home): Promise<readonly Leased[]> {
+  const { out } = await place.run(['--sandbox', 'cards', 'list', '--all', '--json']);
+  return (JSON.parse(out).data as Leased[]).filter(({ metadata }) => metadata['cardwright_lease'] !== undefined);
+}
+
+async function leasing(place: Home, script: string) {
+  const [program, started] = [join(place.folder, 'program.cjs'), join(place.folder, 'started')];
+  await writeFile(
+    program,
+    `require('node:fs').writeFileSync(${JSON.stringify(started)}, String(process.pid));${script}`,
+  );
+  const words = ['--sandbox', 'cards', 'lease', '--amount', '25', '--reveal', '--yes', '--', process.execPath, program];
+  const child = place.start(words, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const end = ended(child);
+  await expect.poll(() => readFile(started, 'utf8').catch(() => ''), { interval: 20, timeout: 20_000 }).not.toBe('');
+  return { child, end, program: Number(await readFile(started, 'utf8')) };
+}
+
+it('kill -9 of a lease, then the reaper: no funded card is left', async () => {
+  await using place = await home();
+  const { child, end, program } = await leasing(place, 'setInterval(() => {}, 1000);');
+  child.kill('SIGKILL');
+  process.kill(program, 'SIGKILL');
+  expect((await end).signal).toBe('SIGKILL');
+  expect(await leased(place)).toMatchObject([{ status: 'active', balance: 25 }]);
+  const { code, out } = await place.run(['--sandbox', 'cards', 'lease', '--reap', '--yes', '--json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(out).terminated).toHaveLength(1);
+  expect(await leased(place)).toMatchObject([{ status: 'terminated', balance: 0 }]);
+  expect(await readdir(join(place.folder, 'state', 'leftovers'))).toEqual([]);
+});
+
+it('SIGTERM ends the program of a lease, and the card after it', async () => {
+  await using place = await home();
+  const { child, end } = await leasing(place, 'setInterval(() => {}, 1000);');
+  child.kill('SIGTERM');
+  expect((await end).code).toBe(143);
+  expect(await leased(place)).toMatchObject([{ status: 'terminated', balance: 0 }]);
 });

@@ -14,15 +14,18 @@ export const cardExec = command({
   ],
   operation: 'cards.details',
   args: { card },
-  flags: { reveal: option(flag({ doc: 'Stands for the typed last four digits.', basis: OURS })) },
+  flags: {
+    reveal: option(flag({ doc: 'Stands for the typed last four digits.', basis: OURS })),
+    mask: option(flag({ doc: 'Hide number and CVV in the log of GitHub Actions first.', basis: OURS })),
+  },
   rest: true,
   examples: [
     { does: 'Pay with it', run: 'cards exec card_1 -- ./checkout.sh' },
     { does: 'Off a terminal', run: 'cards exec card_1 --reveal -- printenv CARD_EXP_YEAR' },
   ],
-  async run(ctx, { card, reveal }) {
+  async run(ctx, { card, reveal, mask }) {
     if (ctx.rest.length === 0) throw usage('cards exec needs a program after --', 'cardwright cards exec --help');
-    return ctx.runWithCard(card, ctx.rest, { reveal: reveal ?? false });
+    return ctx.runWithCard(card, { program: ctx.rest, reveal: reveal ?? false, mask: mask ?? false });
   },
   show: exit => ({ verbatim: '', exit, noun: 'card', columns: [] }),
 });

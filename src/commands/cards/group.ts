@@ -4,6 +4,7 @@ import { cardExec } from './exec.ts';
 import { freezeCards } from './freeze.ts';
 import { fundCard } from './fund.ts';
 import { getCard } from './get.ts';
+import { leaseCard } from './lease.ts';
 import { listCards } from './list.ts';
 import { listPresets } from './presets/list.ts';
 import { removePreset } from './presets/remove.ts';
@@ -18,6 +19,7 @@ export const CARD_COMMANDS = [
   getCard,
   cardDetails,
   cardExec,
+  leaseCard,
   fundCard,
   withdrawCard,
   freezeCards,

@@ -1,0 +1,63 @@
+/** Ends leased cards that their runs left behind. */
+import type { Context } from '../../cli/context.ts';
+import type { Item } from '../../contract/calls.ts';
+import { CliError } from '../../errors.ts';
+import { LEASE_MARK, terminate } from './leases.ts';
+
+const MARKED = /^(lease_[0-9a-f]+) until (\S+)$/;
+
+/**
+ * Terminates leased cards whose run is gone, and those of any machine whose time is over by the service's clock.
+ * Resolves to their ids. Throws `not_confirmed` off a terminal without `--yes`, `guarded` for a live key.
+ */
+export async function reapLeases(ctx: Context): Promise<readonly string[]> {
+  const { profile, baseUrl } = await ctx.identity();
+  const abandoned = (await (await ctx.leftovers()).abandoned('lease')).filter(
+    ({ leftover }) => leftover.profile === profile && leftover.base_url === baseUrl,
+  );
+  const gone = new Set(abandoned.map(({ leftover }) => leftover.facts['lease']));
+  const cards = await leasedCards(ctx);
+  const due = cards.filter(({ lease, until }) => gone.has(lease) || until <= ctx.serviceNow()).map(({ id }) => id);
+  if (due.length > 0) {
+    if (!ctx.canAsk && !ctx.yes) {
+      const message = `${due.length} leased ${due.length === 1 ? 'card is' : 'cards are'} left: ${due.join(', ')}`;
+      throw new CliError('not_confirmed', {
+        message,
+        hint: 'cardwright cards lease --reap --yes',
+        outcome: 'not_sent',
+      });
+    }
+    await ctx.guardRun(['cards.terminate'], `Terminate ${due.length} leased cards`);
+  }
+  let failed: unknown;
+  for (const id of due) {
+    // One that cannot be ended keeps no other from its end.
+    await terminate(ctx, id).catch((error: unknown) => {
+      failed ??= error;
+    });
+  }
+  if (failed !== undefined) throw failed;
+  // Only now: whatever stopped this before must find them again.
+  for (const noted of abandoned) await noted.forget();
+  return due;
+}
+
+async function leasedCards(ctx: Context) {
+  const reader = await ctx.reader();
+  const found: { readonly id: string; readonly lease: string; readonly until: number }[] = [];
+  for (const status of ['active', 'frozen'] as const) {
+    for await (const { data } of reader.pages('cards.list', { status, per_page: 100 })) {
+      for (const card of data) {
+        const mark = markOf(card);
+        if (mark !== undefined) found.push({ id: card.id, ...mark });
+      }
+    }
+  }
+  return found;
+}
+
+function markOf({ metadata }: Item<'cards.list'>): { readonly lease: string; readonly until: number } | undefined {
+  const [, lease, until = ''] = MARKED.exec(metadata?.[LEASE_MARK] ?? '') ?? [];
+  const ends = Date.parse(until);
+  return lease === undefined ? undefined : { lease, until: Number.isNaN(ends) ? Number.POSITIVE_INFINITY : ends };
+}

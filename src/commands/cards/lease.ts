@@ -1,0 +1,118 @@
+import { command } from '../../cli/command.ts';
+import { OURS, option } from '../../cli/flag.ts';
+import { parseDuration } from '../../cli/globals.ts';
+import { usage } from '../../cli/values.ts';
+import { CREATE_CARD } from '../../contract/card.ts';
+import { flag, text } from '../../contract/field.ts';
+import { CliError } from '../../errors.ts';
+import { dollars } from '../../money.ts';
+import { bestBin } from '../bins/rank.ts';
+import { reapLeases } from './lease-reaper.ts';
+import { endLease, makeLease } from './leases.ts';
+
+const DEFAULT_TTL = '20m';
+
+/** A card for the length of one program. */
+export const leaseCard = command({
+  path: 'cards lease',
+  summary: 'Make a card for the length of a program, and terminate it after',
+  about: [
+    'The program gets the environment of cards exec, and its exit code is ours. The card is terminated when it ends, and its balance returns to the wallet.',
+    'The end is written down, here and on the card, before the card is made: after a crash --reap terminates what is left, from this machine or, once its time is over, from any other.',
+    'Off a terminal --reveal and --yes must be given; a live key also needs what cards exec needs.',
+  ],
+  operation: 'cards.create',
+  flags: {
+    amount: option(CREATE_CARD.amount),
+    bin: option(
+      text({ doc: 'BIN to issue from; the best one when left out.', basis: OURS, names: 'bin' }),
+      '<bin|auto>',
+    ),
+    label: 'body.label',
+    ttl: option(
+      text({ doc: `Terminate it after so long at the latest; ${DEFAULT_TTL} when left out.`, basis: OURS }),
+      '<duration>',
+    ),
+    reveal: option(flag({ doc: 'Stands for the typed last four digits.', basis: OURS })),
+    mask: option(flag({ doc: 'Hide number and CVV in the log of GitHub Actions first.', basis: OURS })),
+    reap: option(flag({ doc: 'Only terminate the cards that runs before left behind.', basis: OURS })),
+  },
+  rest: true,
+  examples: [
+    { does: 'Pay with $25', run: 'cards lease --amount 25 --reveal --yes -- ./checkout.sh' },
+    { does: 'What runs that were killed left', run: 'cards lease --reap --yes' },
+  ],
+  async run(ctx, { amount, bin, label, ttl, reveal = false, mask = false, reap }) {
+    if (reap) return { reaped: await reapLeases(ctx), exit: 0 };
+    if (amount === undefined) throw usage('cards lease needs --amount <usd>', 'cardwright cards lease --help');
+    if (ctx.rest.length === 0) throw usage('cards lease needs a program after --', 'cardwright cards lease --help');
+    const ttlMs = parseDuration(ttl ?? DEFAULT_TTL, '--ttl');
+    if (!ctx.dryRun) {
+      await ctx.checkRunWithCard({ program: ctx.rest, reveal });
+      if (!ctx.canAsk && !ctx.yes) throw needsYes(dollars(amount));
+      await ctx.guardRun(['cards.create', 'cards.terminate'], `Lease a card with ${dollars(amount)}`);
+    }
+    const binId = bin === undefined || bin === 'auto' ? (await bestBin(ctx, amount)).id : bin;
+    let stopped: NodeJS.Signals | undefined;
+    // A signal ends the program, not the cleaning after it; a second one ends that too, and --reap is left.
+    const takeBack = ctx.takeSignals(name => {
+      takeBack();
+      stopped = name;
+    });
+    try {
+      const lease = await makeLease(ctx, { bin_id: binId, amount, label }, ttlMs);
+      const over = new AbortController();
+      let isLate = false;
+      const expiry = ctx.clock.sleep(ttlMs, over.signal).then(
+        async () => {
+          isLate = true;
+          ctx.notice(`the ${ttl ?? DEFAULT_TTL} of the lease are over: ${lease.cardId} is terminated`);
+          // Tried once more when the program has ended, and said then.
+          await endLease(ctx, lease).catch(() => undefined);
+        },
+        () => undefined,
+      );
+      try {
+        const exit =
+          stopped === undefined
+            ? await ctx.runWithCard(lease.cardId, { program: ctx.rest, reveal, mask })
+            : exitAfter(stopped);
+        // What was paid after the end of the lease failed, whatever the program made of it.
+        return { reaped: undefined, exit: isLate && exit === 0 ? 8 : exit };
+      } finally {
+        over.abort();
+        await expiry;
+        await endLease(ctx, lease);
+      }
+    } finally {
+      takeBack();
+    }
+  },
+  show: ({ reaped, exit }) =>
+    reaped === undefined
+      ? { verbatim: '', exit, noun: 'card', columns: [] }
+      : {
+          data: { terminated: reaped },
+          noun: 'lease',
+          quiet: [...reaped],
+          columns: [{ field: 'terminated', title: 'TERMINATED', kind: 'list', priority: 1 }],
+          blocks: [
+            {
+              kind: 'line',
+              text: reaped.length === 0 ? 'No card was left behind.' : `Terminated ${reaped.join(', ')}.`,
+            },
+          ],
+        },
+});
+
+function exitAfter(signal: NodeJS.Signals): number {
+  return signal === 'SIGINT' ? 130 : 143;
+}
+
+function needsYes(amount: string): CliError {
+  return new CliError('not_confirmed', {
+    message: `a lease makes a card with ${amount} and terminates it: this needs a confirmation, and nobody can be asked here`,
+    hint: 'cardwright cards lease --amount <usd> --reveal --yes -- <command>',
+    outcome: 'not_sent',
+  });
+}

@@ -1,0 +1,73 @@
+/** Cards that must not outlive their run: their end stands in a file here and on the card itself before they are made. */
+
+import type { Context } from '../../cli/context.ts';
+import { isoTime } from '../../cli/time-words.ts';
+import type { Input } from '../../contract/calls.ts';
+import { CliError } from '../../errors.ts';
+import type { Noted } from '../../events/leftovers.ts';
+
+/** Metadata of a leased card: `lease_<hex> until <ISO time by the service's clock>`. */
+export const LEASE_MARK = 'cardwright_lease';
+
+export interface Lease {
+  readonly cardId: string;
+  readonly noted: Noted;
+  ended?: Promise<void>;
+}
+
+/** Makes the card. When it is not known whether there is one, the note stays for the reaper. */
+export async function makeLease(ctx: Context, asked: Input<'cards.create'>, ttlMs: number): Promise<Lease> {
+  const id = `lease_${Buffer.from(ctx.random.bytes(8)).toString('hex')}`;
+  // The first answer tells the time there.
+  await ctx.read('wallet.get', {});
+  const until = isoTime(ctx.serviceNow() + ttlMs);
+  const body = { ...asked, metadata: { [LEASE_MARK]: `${id} until ${until}` } };
+  const options = { intent: 'Lease a card', confirmed: true };
+  if (ctx.dryRun) await ctx.write('cards.create', body, options);
+  const { profile, baseUrl } = await ctx.identity();
+  const now = ctx.clock.now();
+  const noted = await (await ctx.leftovers()).note({
+    kind: 'lease',
+    profile,
+    base_url: baseUrl,
+    made_at: now,
+    ends_at: now + ttlMs,
+    facts: { lease: id },
+  });
+  try {
+    const { result } = await ctx.write('cards.create', body, options);
+    await noted.add({ card_id: result.id });
+    return { cardId: result.id, noted };
+  } catch (error) {
+    const outcome = error instanceof CliError ? error.facts.outcome : 'unknown';
+    if (outcome === 'refused' || outcome === 'not_sent') await noted.forget();
+    throw error;
+  }
+}
+
+/** Terminates the card, once. When that fails it is said which card still holds money, and how to end it. */
+export function endLease(ctx: Context, lease: Lease): Promise<void> {
+  lease.ended ??= terminate(ctx, lease.cardId)
+    .then(() => lease.noted.forget())
+    .catch((error: unknown) => {
+      delete lease.ended;
+      throw error;
+    });
+  return lease.ended;
+}
+
+export async function terminate(ctx: Context, cardId: string): Promise<void> {
+  try {
+    await ctx.write('cards.terminate', { card_id: cardId }, { intent: `Terminate ${cardId}`, confirmed: true });
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const { op, notes = [] } = error.facts;
+    // What is not known is settled first; nothing is sent beside it.
+    const isUnknown = op !== undefined && ['outcome_unknown', 'guarded'].includes(error.kind);
+    const reap = 'cardwright cards lease --reap --yes';
+    const next = isUnknown
+      ? [`The leased card ${cardId} may still hold money. When that is settled: ${reap}`]
+      : [`The leased card ${cardId} may still hold money.`];
+    throw error.with({ notes: [...notes, ...next], hint: isUnknown ? `cardwright ops resume ${op}` : reap });
+  }
+}

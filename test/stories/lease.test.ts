@@ -1,0 +1,128 @@
+/** A card for the length of a program: its environment, its end, and what a crash leaves to the reaper. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { type World, world } from '../support/world.ts';
+
+const cards = async (here: World) =>
+  JSON.parse((await here.run('cards list --all --json')).out).data as { id: string; status: string; balance: number }[];
+const left = (here: World) => readdir(join(here.folder, 'state', 'leftovers')).catch(() => []);
+const LEASE = 'cards lease --bin bin_1 --amount 25 --reveal --yes';
+
+describe('cards lease', () => {
+  it('gives the program the card, ends with its exit code, and leaves nothing', async () => {
+    await using here = await world();
+    const script =
+      'process.exit(/^\\d{16}$/.test(process.env.CARD_NUMBER) && process.env.CARD_ID === "card_1" ? 7 : 1)';
+    const { code, out, err } = await here.run(`${LEASE} -- node -e '${script}'`);
+    expect({ code, out, err }).toEqual({ code: 7, out: '', err: '' });
+    expect(await cards(here)).toMatchObject([{ id: 'card_1', status: 'terminated', balance: 0 }]);
+    expect(JSON.parse((await here.run('wallet --json')).out).balance).toBe(1000);
+    expect(await left(here)).toEqual([]);
+  });
+
+  it('makes no card where it may not be revealed or nobody said yes', async () => {
+    await using here = await world();
+    for (const line of [
+      "cards lease --amount 25 --yes -- node -e ''",
+      "cards lease --amount 25 --reveal -- node -e ''",
+      'cards lease --amount 25 --reveal --yes -- no-such-program-anywhere',
+      'cards lease --amount 25 --reveal --yes',
+      "cards lease --reveal --yes -- node -e ''",
+      "cards lease --amount 0.5 --reveal --yes -- node -e ''",
+    ]) {
+      expect([2, 3], line).toContain((await here.run(line)).code);
+    }
+    expect(await cards(here)).toEqual([]);
+    expect(await left(here)).toEqual([]);
+  });
+
+  it('forgets the note when the wallet is too low', async () => {
+    await using here = await world({ wallet: 5 });
+    expect((await here.run(`${LEASE} -- node -e ''`)).code).toBe(10);
+    expect(await left(here)).toEqual([]);
+  });
+
+  it('says which card still holds money when it cannot be ended, and the reaper ends it', async () => {
+    await using here = await world();
+    const rule = '{"match":{"operation":"cards.terminate"},"times":9,"action":{"kind":"status","code":422}}';
+    const added = await here.run('sandbox faults add -', { stdin: rule });
+    expect(added.code, added.err).toBe(0);
+    const { code, err } = await here.run(`${LEASE} -- node -e ''`);
+    expect(code).not.toBe(0);
+    expect(err).toContain('card_1');
+    expect(err).toContain('cards lease --reap --yes');
+    await here.run('sandbox faults clear --yes');
+    expect(await left(here)).toHaveLength(1);
+    await here.run('sandbox clock advance --by 30m');
+    const reaped = await here.run('cards lease --reap --yes --json');
+    expect(reaped.err).toBe('');
+    expect(JSON.parse(reaped.out)).toEqual({ terminated: ['card_1'] });
+    expect(await cards(here)).toMatchObject([{ status: 'terminated', balance: 0 }]);
+  });
+
+  it('sends nothing beside an end whose outcome is not known, and says what settles it', async () => {
+    await using here = await world();
+    const rule = '{"match":{"operation":"cards.terminate"},"times":9,"action":{"kind":"status","code":503}}';
+    await here.run('sandbox faults add -', { stdin: rule });
+    const { code, err } = await here.run(`${LEASE} -- node -e ''`);
+    expect(code).toBe(11);
+    expect(err).toMatch(/The leased card card_1 may still hold money[\s\S]*ops resume op_/);
+    await here.run('sandbox clock advance --by 30m');
+    const reaped = await here.run('cards lease --reap --yes');
+    expect(reaped.code).toBe(14);
+    expect(reaped.err).toMatch(/ops resume op_/);
+    expect(await left(here)).toHaveLength(1);
+  });
+
+  it('reaps by the mark on the card once its time is over, without any note', async () => {
+    await using here = await world();
+    const mark = 'lease_0011 until 2026-11-20T14:10:00Z';
+    await here.run(`cards create --bin bin_1 --amount 25 --metadata 'cardwright_lease=${mark}'`);
+    await here.run('cards create --bin bin_1 --amount 5');
+    expect((await here.run('cards lease --reap --yes --json')).out).toContain('"terminated": []');
+    await here.run('sandbox clock advance --by 10m');
+    const refused = await here.run('cards lease --reap');
+    expect(refused.code).toBe(3);
+    expect(refused.err).toContain('card_1');
+    const { code, out } = await here.run('cards lease --reap --yes --json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual({ terminated: ['card_1'] });
+    expect((await cards(here)).map(({ status }) => status).toSorted()).toEqual(['active', 'terminated']);
+  });
+
+  it('terminates the card at the end of its time, whatever the program does', async () => {
+    await using here = await world();
+    const { code, err } = await here.run(`${LEASE} --ttl 1s -- node -e 'setTimeout(() => {}, 2500)'`);
+    expect(code).toBe(8);
+    expect(err).toContain('the 1s of the lease are over: card_1 is terminated');
+    expect(await cards(here)).toMatchObject([{ status: 'terminated' }]);
+  });
+
+  it('a signal before the program begins makes it end without it', async () => {
+    await using here = await world();
+    const stopping = new AbortController();
+    stopping.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' }));
+    const { code } = await here.run(`${LEASE} -- node -e ''`, { signal: stopping.signal });
+    expect(code).toBe(130);
+    expect((await cards(here)).filter(({ status }) => status !== 'terminated')).toEqual([]);
+  });
+
+  it('plans the card in a dry run and makes nothing', async () => {
+    await using here = await world();
+    const { code, out } = await here.run(`${LEASE} --dry-run --json -- node -e ''`);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ dry_run: true, operation: 'cards.create' });
+    expect(await cards(here)).toEqual([]);
+    expect(await left(here)).toEqual([]);
+  });
+
+  it('hides number and CVV in the log of GitHub Actions when asked', async () => {
+    await using here = await world();
+    const env = { GITHUB_ACTIONS: 'true' };
+    const { err } = await here.run(`${LEASE} --mask -- node -e ''`, { env });
+    expect(err).toMatch(/^::add-mask::\d{16}\n::add-mask::(?:\d{4} ){3}\d{4}\n::add-mask::\d{3}\n$/);
+    expect((await here.run(`${LEASE} -- node -e ''`, { env })).err).toBe('');
+  });
+});
