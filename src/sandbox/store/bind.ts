@@ -37,12 +37,13 @@ export function bound(value: SqlValue): Bound {
 
 /** An ordinary object of a row; rows of the engine have no prototype. Throws for numbers that are not whole. */
 export function plainRow(row: object): SqlRow {
-  const plain = { ...row } as SqlRow;
-  for (const column in plain) {
-    const value = plain[column];
+  const plain: Record<string, SqlRow[string]> = {};
+  for (const column in row) {
+    const value = (row as SqlRow)[column] as SqlRow[string];
     if (typeof value === 'number' && !Number.isSafeInteger(value)) {
       throw new TypeError(`column ${column} holds ${value}, which is not a whole number`);
     }
+    plain[column] = value;
   }
   return plain;
 }
@@ -60,14 +61,14 @@ interface Prepared {
 
 const READS = /^\s*(?:select|with|values|pragma)\b/i;
 
-const MOST_COUNTS = 100;
+const MOST_KNOWN = 100;
 
 /** Prepared statements of one connection, kept for its life. */
 export class Statements {
   readonly #connection: Connection;
   readonly #prepared = new Map<string, Prepared>();
-  /** Counts by statement and values, true of the version of the data they were made with. */
-  readonly #counts = new Map<string, number>();
+  /** Rows by statement and values, true of the version of the data they were read from. */
+  readonly #known = new Map<string, SqlRow | undefined>();
   #version: unknown;
 
   constructor(connection: Connection) {
@@ -87,24 +88,23 @@ export class Statements {
       }
       return { statement: prepared.statement, bounds: values.map(bound) };
     };
-    const total = (text: string, values: readonly SqlValue[]) => {
+    const first = (text: string, values: readonly SqlValue[]) => {
       const { statement, bounds } = ready(text, values);
-      return (statement.get(...bounds) as { readonly total: number }).total;
+      const row = statement.get(...bounds);
+      return row === undefined ? undefined : plainRow(row);
     };
+    let isCurrent = false;
     const sql: Sql = {
-      count: async (text, ...values) => {
-        if (access === 'write') return total(text, values);
-        this.#forgetOldCounts();
+      known: async <Row>(text: string, ...values: readonly SqlValue[]) => {
+        if (access === 'write') return first(text, values) as Row | undefined;
+        // What a reading transaction sees does not change while it lasts.
+        if (!isCurrent) this.#forgetOld();
+        isCurrent = true;
         const name = `${text} ${JSON.stringify(values)}`;
-        const known = this.#counts.get(name) ?? total(text, values);
-        this.#counts.set(name, known);
-        return known;
+        if (!this.#known.has(name)) this.#known.set(name, first(text, values));
+        return this.#known.get(name) as Row | undefined;
       },
-      get: async <Row = SqlRow>(text: string, ...values: readonly SqlValue[]) => {
-        const { statement, bounds } = ready(text, values);
-        const row = statement.get(...bounds);
-        return row === undefined ? undefined : (plainRow(row) as Row);
-      },
+      get: async <Row = SqlRow>(text: string, ...values: readonly SqlValue[]) => first(text, values) as Row | undefined,
       all: async <Row = SqlRow>(text: string, ...values: readonly SqlValue[]) => {
         const { statement, bounds } = ready(text, values);
         return statement.all(...bounds).map(plainRow) as Row[];
@@ -123,13 +123,13 @@ export class Statements {
   }
 
   /** To be called whenever something was written here: SQLite tells of the writes of others only. */
-  forgetCounts(): void {
-    this.#counts.clear();
+  forgetKnown(): void {
+    this.#known.clear();
   }
 
-  #forgetOldCounts(): void {
+  #forgetOld(): void {
     const { data_version: version } = this.#prepare('pragma data_version').statement.get() as { data_version: unknown };
-    if (version !== this.#version || this.#counts.size >= MOST_COUNTS) this.#counts.clear();
+    if (version !== this.#version || this.#known.size >= MOST_KNOWN) this.#known.clear();
     this.#version = version;
   }
 

@@ -123,9 +123,10 @@ function filtered(account: string, filter: CardFilter): { where: string; values:
   return { where, values: [account, ...wanted.map(([, value]) => value)] };
 }
 
-export function countCards(sql: Sql, account: string, filter: CardFilter = {}): Promise<number> {
+export async function countCards(sql: Sql, account: string, filter: CardFilter = {}): Promise<number> {
   const { where, values } = filtered(account, filter);
-  return sql.count(`select count(*) as total from cards where ${where}`, ...values);
+  const row = await sql.known<{ total: number }>(`select count(*) as total from cards where ${where}`, ...values);
+  return row?.total ?? 0;
 }
 
 /** Newest first (A-22), as they are sent. */

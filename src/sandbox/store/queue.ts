@@ -121,7 +121,7 @@ export class QueuedStore implements Store {
   async #writeBatch(): Promise<void> {
     if (!(await this.#begin())) return;
     const batch = this.#writes.splice(0, LARGEST_BATCH);
-    this.#statements.forgetCounts();
+    this.#statements.forgetKnown();
     const settle: (() => void)[] = [];
     try {
       for (const job of batch) settle.push(await this.#runOne(job));

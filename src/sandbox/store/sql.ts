@@ -13,8 +13,8 @@ export interface Sql {
   /** First row, or undefined. `?` marks a value; the number of values is checked. */
   get<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<Row | undefined>;
   all<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
-  /** The `total` of a counting statement; in a reading transaction remembered until something is written. */
-  count(statement: string, ...values: readonly SqlValue[]): Promise<number>;
+  /** First row, or undefined; in a reading transaction remembered until something is written. It must not be changed. */
+  known<Row>(statement: string, ...values: readonly SqlValue[]): Promise<Row | undefined>;
   /** Runs a writing statement; resolves to the number of rows it changed. */
   run(statement: string, ...values: readonly SqlValue[]): Promise<number>;
 }

@@ -118,9 +118,13 @@ function filtered(account: string, filter: TransactionFilter): { where: string; 
   return { where: set.map(([text]) => text).join(' and '), values: set.map(([, value]) => value) };
 }
 
-export function countTransactions(sql: Sql, account: string, filter: TransactionFilter = {}): Promise<number> {
+export async function countTransactions(sql: Sql, account: string, filter: TransactionFilter = {}): Promise<number> {
   const { where, values } = filtered(account, filter);
-  return sql.count(`select count(*) as total from transactions where ${where}`, ...values);
+  const row = await sql.known<{ total: number }>(
+    `select count(*) as total from transactions where ${where}`,
+    ...values,
+  );
+  return row?.total ?? 0;
 }
 
 /** Newest first (A-22). */
