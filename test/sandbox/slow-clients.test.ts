@@ -46,7 +46,7 @@ it.each([
   expect(service.faults).toEqual([]);
 });
 
-it('takes 5 s for a head, 10 s for a request and 256 connections when nobody says otherwise', async () => {
+it('holds 256 connections and drops the next, until one of them ends', async () => {
   await using service = await fakeService();
   const sockets = Array.from({ length: 256 }, () => open(service));
   try {

@@ -26,7 +26,8 @@ interface Job {
   readonly deadline: number;
 }
 
-const PATIENCE = 5_000;
+/** ms; half of what our client waits for a read. On a slow disk 20 processes need more than a few seconds. */
+const PATIENCE = 15_000;
 const LARGEST_BATCH = 64;
 
 export class QueuedStore implements Store {

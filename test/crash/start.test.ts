@@ -1,0 +1,10 @@
+/** A started sandbox dies by kill -9: what it answered stands, and the next start serves at once. */
+import { expect, it } from 'vitest';
+import { killRounds } from './started.ts';
+
+it('is there again after kill -9 in the middle of writes, with everything it answered', {
+  timeout: 60_000,
+}, async () => {
+  const took = await killRounds(3);
+  expect(took).toHaveLength(3);
+});
