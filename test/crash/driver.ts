@@ -6,10 +6,10 @@ import type { Capability } from '../../src/journal/capability.ts';
 import { createDisk, type JournalDisk, type JournalFile } from '../../src/journal/disk.ts';
 import { createJournal } from '../../src/journal/journal.ts';
 import { inputDigest } from '../../src/journal/op-id.ts';
-import type { Journal, PlannedRow } from '../../src/journal/types.ts';
+import type { Journal, PlannedRow, Run } from '../../src/journal/types.ts';
 import { cents } from '../../src/money.ts';
 import { Secret } from '../../src/secret.ts';
-import { random, realClock } from '../journal/bench.ts';
+import { random, realClock, waitingClock } from '../journal/bench.ts';
 
 export interface Order {
   readonly url: string;
@@ -22,6 +22,10 @@ export interface Order {
   /** The checker's own check: SENT is written together with the outcome, after sending. */
   readonly sentTooLate?: boolean;
   readonly honoured?: boolean;
+  /** Rows at once; two when left out. */
+  readonly workers?: number;
+  /** Total of one request, ms. */
+  readonly timeoutMs?: number;
 }
 
 export const AMOUNT = cents(150);
@@ -36,13 +40,23 @@ export async function drive(order: Order): Promise<void> {
   const journal = journalFor(order, { disk: dying(effect, order.sentTooLate === true), service: sending(effect) });
   const rows = rowsOf(order);
   const plan = { command: 'cards create', rows, digest: inputDigest(rows), bulk: rows.length > 1, marker: true };
-  await using run = await journal.begin(plan);
-  // Two workers, so that rows share writes.
-  const left = rows.map(({ row }) => row);
+  await performAll(await journal.begin(plan), order.workers);
+}
+
+/** Takes an op up again, in a process that may be killed as well. Time is only waited for on paper. */
+export async function resume(order: Order & { readonly op: string; readonly aheadMs: number }): Promise<void> {
+  const journal = journalFor(order, undefined, waitingClock(Date.now() + order.aheadMs));
+  await performAll(await journal.resume(order.op, { resendAbsent: true }), order.workers);
+}
+
+/** Two workers at least, so that rows share writes. */
+async function performAll(opened: Run, workers = 2): Promise<void> {
+  await using run = opened;
+  const left = run.rows.map(({ row }) => row);
   const work = async () => {
     for (let row = left.shift(); row !== undefined; row = left.shift()) await run.perform(row);
   };
-  await Promise.all([work(), work()]);
+  await Promise.all(Array.from({ length: workers }, work));
   await run.finish();
 }
 
@@ -70,6 +84,7 @@ export function journalFor(order: Order, wraps?: Wraps, clock = realClock): Jour
     env: {},
     userAgent: 'cardwright/0 test',
     mode: 'test',
+    ...(order.timeoutMs !== undefined && { timeoutMs: order.timeoutMs }),
   });
   const lock = { pid: process.pid, clock: realClock, random };
   const disk = createDisk({ platform: process.platform, random, warn: () => undefined, lock });

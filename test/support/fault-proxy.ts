@@ -3,6 +3,8 @@ import { createServer, type IncomingHttpHeaders, request as send } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 export type Fault =
+  /** It passes, and counts as one of those told. */
+  | 'none'
   /** The connection is cut before the service sees the request. */
   | 'drop-before'
   /** The service does it, and the answer is lost. */
@@ -31,6 +33,10 @@ export interface FaultProxy extends AsyncDisposable {
   fail(method: string, path: RegExp, ...faults: readonly Fault[]): void;
   /** POST requests seen so far. */
   posts(): readonly SeenRequest[];
+  /** From now on the service sees no key, as if it had forgotten those it saw. */
+  forgetKeys(): void;
+  /** Nothing that was told before fails any more. */
+  mend(): void;
 }
 
 export interface ProxySettings {
@@ -47,6 +53,7 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
   const upstream = new URL(target);
   const seen: SeenRequest[] = [];
   const planned: { method: string; path: RegExp; fault: Fault }[] = [];
+  let forgotten = stripKeys;
 
   const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = [];
@@ -61,7 +68,7 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
       if (fault === 'drop-before') return void incoming.socket.destroy();
       if (fault === 'unauthorized') return void outgoing.writeHead(401).end();
       if (fault === 'throttled') return void outgoing.writeHead(429, { 'retry-after': '1' }).end();
-      const answer = await forward({ upstream, method, url, headers: strip(headers, stripKeys), body });
+      const answer = await forward({ upstream, method, url, headers: strip(headers, forgotten), body });
       if (fault === 'drop-after') return void incoming.socket.destroy();
       if (fault === 'html-502')
         return void outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<html></html>');
@@ -77,6 +84,12 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
     seen,
     fail: (method, path, ...faults) => void planned.push(...faults.map(fault => ({ method, path, fault }))),
     posts: () => seen.filter(({ method }) => method === 'POST'),
+    forgetKeys() {
+      forgotten = true;
+    },
+    mend() {
+      planned.length = 0;
+    },
     [Symbol.asyncDispose]: () =>
       new Promise(resolve => {
         server.closeAllConnections();

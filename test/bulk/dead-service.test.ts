@@ -1,0 +1,102 @@
+/** A run of 1,000 rows before a service that dies with the first of them: it is left alone after a few requests (A15). */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { world } from '../support/world.ts';
+
+type Death = 'connections are refused' | 'every request is cut' | 'a proxy answers 502' | 'nothing ever answers';
+const ROWS = 1_000;
+const MOST_REQUESTS = 40;
+
+interface Dying extends AsyncDisposable {
+  readonly url: string;
+  /** Requests that arrived from the first create on; connections that were tried once nobody listens. */
+  hits(): number;
+}
+
+/** Answers reads until the first create comes. */
+async function dying(death: Death, alive: number): Promise<Dying> {
+  let [hits, creates] = [0, 0];
+  const sockets = new Set<Socket>();
+  const answers: Record<string, object> = {
+    '/v1/bins': { data: [{ id: 'bin_1', network: 'visa' }] },
+    '/v1/wallet': { balance: 100_000, currency: 'USD' },
+  };
+  const server: Server = createServer((request, response) => {
+    const path = request.url?.split('?')[0] ?? '';
+    if (request.method === 'POST') creates += 1;
+    const json = { 'content-type': 'application/json' };
+    if (creates <= alive && request.method === 'POST') {
+      request.resume();
+      const id = `card_${creates}`;
+      const card = { id, bin_id: 'bin_1', network: 'visa', last4: '4242', status: 'active', balance: 1, metadata: {} };
+      return void response.writeHead(201, json).end(JSON.stringify(card));
+    }
+    if (creates === 0) return void response.writeHead(200, json).end(JSON.stringify(answers[path] ?? {}));
+    hits += 1;
+    if (death === 'every request is cut') request.socket.destroy();
+    else if (death === 'a proxy answers 502') response.writeHead(502, { 'content-type': 'text/html' }).end('<html>');
+    else if (death === 'connections are refused') {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    }
+  });
+  server.on('connection', socket => sockets.add(socket));
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const onConnect = () => {
+    if (!server.listening) hits += 1;
+  };
+  subscribe('undici:client:beforeConnect', onConnect);
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    hits: () => hits,
+    async [Symbol.asyncDispose]() {
+      unsubscribe('undici:client:beforeConnect', onConnect);
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+const deaths: readonly Death[] = [
+  'connections are refused',
+  'every request is cut',
+  'a proxy answers 502',
+  'nothing ever answers',
+];
+
+test.each(deaths.flatMap(death => [8, 64].map(workers => ({ death, workers }))))(
+  '$death, $workers workers',
+  { timeout: 60_000 },
+  async ({ death, workers }) => {
+    await using service = await dying(death, 0);
+    const { code, out, err } = await runOf(service, workers, death);
+    expect(service.hits(), err).toBeGreaterThanOrEqual(8);
+    expect(service.hits()).toBeLessThanOrEqual(MOST_REQUESTS);
+    const outcomes = out.trimEnd().split('\n').slice(1);
+    expect(outcomes.length).toBe(ROWS);
+    expect(code).toBe(outcomes.some(line => line.includes(',unknown,')) ? 11 : 12);
+    expect(err).toMatch(/try: cardwright ops resume op_/);
+  },
+);
+
+test('a service that dies in the middle of a run is left alone once what was on the wire has failed', async () => {
+  await using service = await dying('every request is cut', 500);
+  const { code, out } = await runOf(service, 8, 'every request is cut');
+  expect(code).toBe(11);
+  expect(out.split(',done,').length - 1).toBe(500);
+  expect(service.hits()).toBeLessThanOrEqual(MOST_REQUESTS);
+});
+
+async function runOf(service: Dying, workers: number, death: Death) {
+  const env = { CARDWRIGHT_PROFILE: '', CARDWRIGHT_BASE_URL: service.url, CARDWRIGHT_API_KEY: 'sk_test_dead00000000' };
+  await using here = await world({ env });
+  const rows = Array.from({ length: ROWS }, (_, index) => `bin_1,1,row ${index + 1}`);
+  await writeFile(join(here.folder, 'rows.csv'), `bin_id,amount,label\n${rows.join('\n')}\n`);
+  const timeout = death === 'nothing ever answers' ? ' --timeout 1s' : '';
+  return await here.run(`cards create --file rows.csv --yes -o csv --concurrency ${workers}${timeout}`);
+}
