@@ -1,6 +1,7 @@
 /** A proxy between client and service that loses, breaks or delays single requests, and can take keys away. */
 import { createServer, type IncomingHttpHeaders, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 
 export type Fault =
   /** It passes, and counts as one of those told. */
@@ -33,8 +34,10 @@ export interface FaultProxy extends AsyncDisposable {
   fail(method: string, path: RegExp, ...faults: readonly Fault[]): void;
   /** POST requests seen so far. */
   posts(): readonly SeenRequest[];
-  /** From now on the service sees no key, as if it had forgotten those it saw. */
+  /** The service has forgotten the keys it saw so far: they are new to it. Later ones it remembers. */
   forgetKeys(): void;
+  /** Resolves when every client has hung up and the service has done what they asked for: nothing is on its way. */
+  quiet(): Promise<void>;
   /** Nothing that was told before fails any more. */
   mend(): void;
 }
@@ -53,8 +56,10 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
   const upstream = new URL(target);
   const seen: SeenRequest[] = [];
   const planned: { method: string; path: RegExp; fault: Fault }[] = [];
-  let forgotten = stripKeys;
+  const forgotten = new Set<string>();
+  let handling = 0;
 
+  const connections = () => new Promise<number>(resolve => server.getConnections((_error, count) => resolve(count)));
   const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -68,7 +73,9 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
       if (fault === 'drop-before') return void incoming.socket.destroy();
       if (fault === 'unauthorized') return void outgoing.writeHead(401).end();
       if (fault === 'throttled') return void outgoing.writeHead(429, { 'retry-after': '1' }).end();
-      const answer = await forward({ upstream, method, url, headers: strip(headers, forgotten), body });
+      handling += 1;
+      const answer = await forward({ upstream, method, url, headers: keyed(headers, stripKeys, forgotten), body });
+      handling -= 1;
       if (fault === 'drop-after') return void incoming.socket.destroy();
       if (fault === 'html-502')
         return void outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<html></html>');
@@ -85,7 +92,10 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
     fail: (method, path, ...faults) => void planned.push(...faults.map(fault => ({ method, path, fault }))),
     posts: () => seen.filter(({ method }) => method === 'POST'),
     forgetKeys() {
-      forgotten = true;
+      for (const { key } of seen) if (key !== undefined) forgotten.add(key);
+    },
+    async quiet() {
+      while (handling > 0 || (await connections()) > 0) await wait(2);
     },
     mend() {
       planned.length = 0;
@@ -98,9 +108,10 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
   };
 }
 
-function strip(headers: IncomingHttpHeaders, stripKeys: boolean): IncomingHttpHeaders {
+function keyed(headers: IncomingHttpHeaders, strip: boolean, forgotten: ReadonlySet<string>): IncomingHttpHeaders {
   const { [KEY_HEADER]: key, connection: _connection, ...rest } = headers;
-  return stripKeys || key === undefined ? rest : { ...rest, [KEY_HEADER]: key };
+  if (strip || typeof key !== 'string') return rest;
+  return { ...rest, [KEY_HEADER]: forgotten.has(key) ? `${key}-anew` : key };
 }
 
 interface Forwarded {
