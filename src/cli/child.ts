@@ -7,7 +7,7 @@ import { CliError } from '../errors.ts';
 import type { Environment } from '../host.ts';
 
 /** Variables that open the service or the sandbox to whoever has them. */
-const KEYS = ['CARDWRIGHT_API_KEY', 'CARDWRIGHT_API_KEY_FILE', 'CARDWRIGHT_SANDBOX_TOKEN'];
+const KEYS = ['CARDWRIGHT_API_KEY', 'CARDWRIGHT_API_KEY_FILE', 'CARDWRIGHT_SANDBOX_TOKEN', 'CARDWRIGHT_WEBHOOK_SECRET'];
 
 /** Where a system without PATH looks. */
 const USUAL_PATH = '/usr/bin:/bin';

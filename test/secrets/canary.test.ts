@@ -4,13 +4,16 @@
  * secret may be in. (The store of the built-in sandbox is the service's side and may hold numbers: no sandbox here.)
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CARD, json, type Seen, type Served, serve, WALLET } from '../client/served.ts';
 import { ROOT } from '../package/built.ts';
+import { world } from '../support/world.ts';
+import { everyCommand } from './guard-cases.ts';
+import { stopAfter } from './hostile-walk.ts';
 
 const CANARIES = {
   key: 'sk_test_CANARYkey7f3e9d2c1b5a',
@@ -146,7 +149,7 @@ async function sample(pid: number, keyInEnvironment: boolean, into: { args: stri
 }
 
 /** Every file below the folder with what it holds. */
-async function left(): Promise<Map<string, Canary[]>> {
+async function left(folder: string): Promise<Map<string, Canary[]>> {
   const found = new Map<string, Canary[]>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
@@ -217,7 +220,7 @@ describe.runIf(process.platform === 'linux')('no byte outside the chosen place',
         expect([story.words, held(out)]).toEqual([story.words, expect.arrayContaining([name])]);
     }
     expect(leaks).toEqual([]);
-    const chosen = await left();
+    const chosen = await left(folder);
     expect(chosen.get('work/chosen.json')).toEqual(['number', 'cvv']);
     expect(
       [...chosen]
@@ -225,7 +228,7 @@ describe.runIf(process.platform === 'linux')('no byte outside the chosen place',
         .map(([path, names]) => [path.split('/').at(-1), names]),
     ).toEqual([['config.json', ['key']]]);
     expect((await run({ words: ['logout', '--profile', 'team'] })).code).toBe(0);
-    expect([...(await left()).keys()]).toEqual(['work/chosen.json']);
+    expect([...(await left(folder)).keys()]).toEqual(['work/chosen.json']);
   }, 120_000);
 
   it('a key on the command line, which no option takes, is repeated by no message', async () => {
@@ -253,6 +256,33 @@ describe.runIf(process.platform === 'linux')('no byte outside the chosen place',
     }
   }, 60_000);
 
+  it('every command the registry has keeps them, with --debug and as data', async () => {
+    await using here = await world({ env: { CARDWRIGHT_PROFILE: '' } });
+    const login = `login --profile team --base-url ${service.baseUrl} --key-stdin`;
+    expect((await here.run(login, { stdin: CANARIES.key })).code).toBe(0);
+    const leaks: unknown[] = [];
+    // What changes the profile is told elsewhere, and so are programs of others.
+    const cases = (await everyCommand()).filter(({ command }) => !/^(?:login|logout|profiles)/.test(command.path));
+    for (const { command, line } of cases.filter(({ command }) => !command.rest)) {
+      const way = command.operation === 'cards.details' ? ' --reveal' : ' --yes';
+      for (const look of [' --debug', ' --json']) {
+        const asked = `${line}${way}${look}`;
+        const { signal, done } = stopAfter(1_000);
+        const { out, err } = await here.run(asked, { signal, stdin: CANARIES.secret }).finally(done);
+        const asks = command.path.startsWith('3ds')
+          ? 'code'
+          : command.path === 'webhooks create'
+            ? 'secret'
+            : undefined;
+        const outside = held(out).filter(name => name !== asks);
+        if (outside.length > 0 || held(err).length > 0) leaks.push({ asked, outside, err });
+      }
+    }
+    expect(leaks).toEqual([]);
+    const files = [...(await left(here.folder))].map(([path, names]) => [path.split('/').at(-1), names]);
+    expect(files).toEqual([['config.json', ['key']]]);
+  }, 120_000);
+
   it('the service saw the key in one header alone', () => {
     for (const { url, body, headers } of service.seen) {
       const { authorization, ...others } = headers;
@@ -262,19 +292,24 @@ describe.runIf(process.platform === 'linux')('no byte outside the chosen place',
   });
 
   it('the package holds none of it, and nothing of a user', async () => {
-    const listed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    const packed = await mkdtemp(join(tmpdir(), 'cardwright-packed-'));
+    const listed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', packed], {
       cwd: ROOT,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    const [{ files }] = JSON.parse(listed) as [{ files: { path: string }[] }];
+    const [{ filename }] = JSON.parse(listed) as [{ filename: string }];
+    execFileSync('tar', ['-xzf', join(packed, filename), '-C', packed]);
+    const inside = await readdir(join(packed, 'package'), { recursive: true, withFileTypes: true });
+    const files = inside.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name));
     expect(files.length).toBeGreaterThan(10);
-    for (const { path } of files) {
+    for (const file of files) {
+      const path = file.slice(join(packed, 'package').length + 1);
       expect(path).toMatch(
         /^(?:bin|dist|completions)\/|^(?:package\.json|README\.md|CHANGELOG\.md|SECURITY\.md|LICENSE)$/,
       );
-      expect([path, held(await readFile(join(ROOT, path), 'latin1'))]).toEqual([path, []]);
+      expect([path, held(await readFile(file, 'latin1'))]).toEqual([path, []]);
     }
-    await writeFile(join(folder, 'work', 'seen'), '');
+    await rm(packed, { recursive: true });
   });
 });

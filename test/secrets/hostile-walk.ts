@@ -20,7 +20,7 @@ const ENDLESS = [8, 130, 143];
 const PATIENCE_MS = 1_500;
 
 /** Ctrl-C after a while. */
-function stopAfter(ms: number): { readonly signal: AbortSignal; readonly done: () => void } {
+export function stopAfter(ms: number): { readonly signal: AbortSignal; readonly done: () => void } {
   const stopping = new AbortController();
   const timer = setTimeout(() => stopping.abort(stoppedBy('interrupted')), ms);
   return { signal: stopping.signal, done: () => clearTimeout(timer) };

@@ -160,7 +160,9 @@ describe('cards exec', () => {
     await using here = await withCard();
     const pan = await number(here);
     await child(here, 'env > seen.txt; echo "$@" > args.txt; exit 42');
-    const env = { CARDWRIGHT_API_KEY: 'sk_test_CANARY0123456789', PATH: process.env['PATH'] };
+    const names = ['API_KEY', 'API_KEY_FILE', 'SANDBOX_TOKEN', 'WEBHOOK_SECRET'];
+    const keys = Object.fromEntries(names.map(name => [`CARDWRIGHT_${name}`, 'sk_test_CANARY0123456789']));
+    const env = { ...keys, PATH: process.env['PATH'] };
     const ran = await here.run(`cards exec card_1 --reveal --sandbox -- ./child.sh --json -x 'a b' --`, { env });
     expect(ran.code).toBe(42);
     expect(ran.out).toBe('');
