@@ -9,9 +9,11 @@ export interface Runtime {
 }
 
 /** Options that open the memory to others, or write it or the traffic out. */
-const OPENING = /^--(?:inspect|report|heapsnapshot|heap-prof|heap-snapshot|tls-keylog|debug(?:-brk|-port)?$)/;
+const OPENING =
+  /^--(?:inspect|report|heapsnapshot|heap-prof|heap-snapshot|tls-keylog|abort-on-uncaught-exception|experimental-network-inspection|debug(?:-brk|-port)?$)/;
 /** Options that put foreign code into the process. */
-const PRELOADING = /^(?:-r|--require|--import|--loader|--experimental-loader)$/;
+const PRELOADING =
+  /^(?:-r|--require|--import|--loader|--experimental-loader|--experimental-config-file|--experimental-default-config-file)$/;
 
 /** The options and variables that let somebody read along, as they were given; empty when nobody can. */
 export function watchers({ execArgv, env, inspected }: Runtime): readonly string[] {

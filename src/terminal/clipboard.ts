@@ -20,7 +20,12 @@ export interface ClipboardSurroundings {
   readonly env: Environment;
   /** Where programs are looked for, absolute; the working folder and PATH are not among them. */
   readonly folders: readonly string[];
+  /** How long a program may take, milliseconds; 5000 when left out. */
+  readonly patienceMs?: number;
 }
+
+/** A display that does not answer must not hold the card for ever. */
+const PATIENCE_MS = 5_000;
 
 type Words = readonly [program: string, ...args: string[]];
 
@@ -54,7 +59,9 @@ export async function findClipboard(around: ClipboardSurroundings): Promise<Clip
     const [copyAt, pasteAt] = await Promise.all([located(copy[0], folders), located(paste[0], folders)]);
     if (copyAt === undefined || pasteAt === undefined) continue;
     const env = outside(around.env);
-    const run = (at: string, [, ...args]: Words, text?: string) => runTool({ program: at, args, env }, text);
+    const { patienceMs = PATIENCE_MS } = around;
+    const run = (at: string, [, ...args]: Words, text?: string) =>
+      runTool({ program: at, args, env, patienceMs }, text);
     return {
       write: async text => void (await run(copyAt, copy, text)),
       async clearIf(text) {
@@ -90,14 +97,17 @@ interface ToolRun {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Record<string, string>;
+  readonly patienceMs: number;
 }
 
-function runTool({ program, args, env }: ToolRun, text?: string): Promise<string> {
+function runTool({ program, args, env, patienceMs }: ToolRun, text?: string): Promise<string> {
   return new Promise((resolve, reject) => {
     // A clipboard owner stays in the background: its output must not be a pipe that we wait for.
     const child = spawn(program, args, {
       env,
       cwd: '/',
+      timeout: patienceMs,
+      killSignal: 'SIGKILL',
       stdio: ['pipe', text === undefined ? 'pipe' : 'ignore', 'ignore'],
     });
     const chunks: Buffer[] = [];
@@ -107,7 +117,7 @@ function runTool({ program, args, env }: ToolRun, text?: string): Promise<string
     child.on('error', (error: NodeJS.ErrnoException) => failed(`cannot be started (${error.code ?? 'unknown'})`));
     child.on(text === undefined ? 'close' : 'exit', code => {
       if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
-      else failed(`ended with ${code}`);
+      else failed(code === null ? `did not end within ${patienceMs} ms` : `ended with ${code}`);
     });
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(text ?? '');

@@ -71,6 +71,35 @@ describe('the audit log', () => {
     }
   });
 
+  it('names the line of any byte of the file that became another one, the newlines too', async () => {
+    const whole = Buffer.from(await lines(3));
+    const lineOf = (at: number) => whole.subarray(0, at).filter(byte => byte === 0x0a).length + 1;
+    await fc.assert(
+      fc.asyncProperty(fc.nat(whole.length - 1), fc.nat(255), async (at, byte) => {
+        fc.pre(whole[at] !== byte);
+        const changed = Buffer.from(whole);
+        changed[at] = byte;
+        await writeFile(log.path, changed);
+        const { entries, flaw } = await log.read();
+        expect([at, byte, flaw?.line, entries.length]).toEqual([at, byte, lineOf(at), lineOf(at) - 1]);
+      }),
+      { numRuns: 800, seed: 20_261_120 },
+    );
+  });
+
+  it('names the last line when the file beside it changed in any byte', async () => {
+    await lines(2);
+    const path = join(folder, 'state', 'audit.head');
+    const head = await readFile(path);
+    for (const at of head.keys()) {
+      const changed = Buffer.from(head);
+      changed[at] = head[at] === 0x31 ? 0x32 : 0x31;
+      await writeFile(path, changed);
+      expect([at, (await log.read()).flaw?.line ?? 'nothing']).toEqual([at, expect.any(Number)]);
+      await expect(log.append(facts())).rejects.toMatchObject({ kind: 'check_failed' });
+    }
+  });
+
   it('names the line where one was taken out, put in twice or moved', async () => {
     const all = (await lines(4)).trimEnd().split('\n');
     const [one = '', two = '', three = '', four = ''] = all;

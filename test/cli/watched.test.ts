@@ -17,6 +17,8 @@ it.each([
   '--heapsnapshot-near-heap-limit=1',
   '--heap-prof',
   '--tls-keylog=/tmp/x',
+  '--abort-on-uncaught-exception',
+  '--experimental-network-inspection',
 ])('%s opens the process to others, as an argument and in NODE_OPTIONS', option => {
   expect(seen([option])).toHaveLength(1);
   expect(seen([], { NODE_OPTIONS: `--max-old-space-size=64  ${option}` })).toHaveLength(1);
@@ -43,6 +45,7 @@ it('names code that is loaded first', () => {
     '--require',
     '--import',
   ]);
+  expect(preloads({ execArgv: ['--experimental-default-config-file'], env: {} })).toHaveLength(1);
   expect(preloads({ execArgv: ['--inspect'], env: {} })).toEqual([]);
 });
 

@@ -51,3 +51,10 @@ it('says that a program failed without what it was given', async () => {
   expect(String(failure)).toContain('ended with 3');
   expect(String(failure)).not.toContain('4000001234567899');
 });
+
+it('does not wait for a display that hangs', async () => {
+  await writeFile(join(folder, 'xclip'), '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 });
+  const clipboard = await findClipboard({ ...around({ PATH: process.env['PATH'] }), patienceMs: 200 });
+  await expect(clipboard?.write('4000001234567899')).rejects.toThrow('did not end within 200 ms');
+  expect(await clipboard?.clearIf('4000001234567899')).toBe(false);
+});
