@@ -2,6 +2,7 @@
 import type { Effect } from '../contract/operation.ts';
 import type { CliError } from '../errors.ts';
 import type { Column, Presentation } from '../terminal/view.ts';
+import type { Answers } from './answer-fields.ts';
 import type { BulkDeclaration, BulkInput, BulkOperation } from './bulk/flags.ts';
 import { MONEY_RUN_FLAGS, STATE_RUN_FLAGS } from './bulk/flags.ts';
 import type { Context } from './context.ts';
@@ -46,6 +47,8 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly operation?: N;
   /** What it may do, for one without an operation; `read` when left out. */
   readonly effect?: Effect;
+  /** What it prints as JSON, where that is not the answer of its operation. */
+  readonly answers?: Answers;
   readonly args?: Args;
   readonly flags?: Flags;
   readonly examples: readonly Example[];
@@ -72,6 +75,7 @@ export interface Command {
   readonly about: readonly string[];
   readonly operation: RowName | undefined;
   readonly effect: Effect | undefined;
+  readonly answers: Answers | undefined;
   readonly args: Readonly<Record<string, Argument>>;
   readonly flags: Readonly<Record<string, string | OwnFlag>>;
   readonly examples: readonly Example[];
@@ -102,6 +106,7 @@ export function command<
     about: declaration.about ?? [],
     operation,
     effect: declaration.effect,
+    answers: declaration.answers,
     args: declaration.args ?? {},
     flags: { ...declaration.flags, ...runFlags } as Command['flags'],
     hidden: declaration.hidden ?? false,

@@ -2,6 +2,7 @@
 import type { WriteName } from '../contract/calls.ts';
 import { asCliError, CliError, ERROR_KINDS, type ErrorKind } from '../errors.ts';
 import type { Column, Row } from '../terminal/view.ts';
+import { maybe, tells } from './answer-fields.ts';
 import type { Context } from './context.ts';
 
 export interface Attempt {
@@ -17,6 +18,15 @@ export interface Attempts {
   readonly attempts: readonly Attempt[];
   readonly failure: CliError | undefined;
 }
+
+export const ATTEMPT_ROW = {
+  card_id: tells.text('The card.'),
+  outcome: tells.word('What came of it.', ['done', 'refused', 'unknown', 'not_sent']),
+  changed: maybe(tells.yes('False when it was so already.')),
+  status: maybe(tells.text('Its status now.')),
+  error: maybe(tells.text('Why it is not done.')),
+  request_id: maybe(tells.text('Identifier of the request, for support.')),
+} as const;
 
 export const ATTEMPT_COLUMNS: readonly Column[] = [
   { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },

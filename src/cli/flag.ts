@@ -80,6 +80,11 @@ export function manyArguments<W, A>(field: Field<W, A>): Argument<readonly A[]> 
   return { field, many: true };
 }
 
+/** The words that are left, none of them too; `-` among them is a word. */
+export function optionalArguments<W, A>(field: Field<W, A>): Argument<readonly A[] | undefined> {
+  return { field, many: true, optional: true };
+}
+
 export type ArgumentValue<Source> = Source extends Argument<infer V> ? V : never;
 
 /** `allowCategory` -> `--allow-category`. */

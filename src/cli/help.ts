@@ -92,7 +92,7 @@ function commandHelp(command: Command): string {
 
 function usageLine(command: Command, flags: readonly ResolvedFlag[]): string {
   const args = Object.entries(command.args).map(([name, { many, optional }]) => {
-    const word = many ? `${name}...|-` : name;
+    const word = many ? `${name}...${optional ? '' : '|-'}` : name;
     return optional ? `[${word}]` : `<${word}>`;
   });
   const needed = flags.filter(flag => flag.needed).map(flag => `${flag.name} ${flag.placeholder}`.trim());

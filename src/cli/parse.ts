@@ -127,7 +127,7 @@ async function readArguments(
   const values: Record<string, unknown> = {};
   for (const [key, { field, many, optional }] of Object.entries(command.args)) {
     const typed = many ? left.splice(0) : left.splice(0, 1);
-    const texts = many ? await withStandardInput(typed, readMore) : typed;
+    const texts = many && !optional ? await withStandardInput(typed, readMore) : typed;
     if (typed.length === 0 && optional) continue;
     // An empty list on standard input is an answer: there is nothing to do.
     if (typed.length === 0) {

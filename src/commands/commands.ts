@@ -1,17 +1,45 @@
+import { orNull, tells } from '../cli/answer-fields.ts';
 import type { Command } from '../cli/command.ts';
 import { command } from '../cli/command.ts';
 import { exitKinds } from '../cli/exit-kinds.ts';
 import { wholeListing } from '../cli/listing.ts';
-import { flagsOf, rowOf } from '../cli/resolved-flags.ts';
+import { effectOf, flagsOf, rowOf } from '../cli/resolved-flags.ts';
 import type { AnyField } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
 import { ERROR_KINDS } from '../errors.ts';
 import { REGISTRY } from './registry.ts';
 
+const EFFECT_WORDS = ['read', 'reversible', 'moves-money', 'irreversible', 'reveals-secret'];
+
+const PART = {
+  name: tells.text('Name.'),
+  needed: tells.yes('Whether it must be given.'),
+  choices: orNull(tells.texts('The words it takes.')),
+  doc: tells.text('What it means.'),
+} as const;
+
+const COMMAND_ROW = {
+  path: tells.text('Words of the command.'),
+  summary: tells.text('What it does.'),
+  operation: orNull(tells.text('Operation of the contract.')),
+  effect: tells.word('What running it may do.', EFFECT_WORDS),
+  args: tells.rows({ ...PART, many: tells.yes('Whether it takes several.') }, 'Operands, in order.'),
+  flags: tells.rows(
+    { ...PART, placeholder: tells.text('Word for the value; empty for a switch.'), repeats: tells.yes('Repeatable.') },
+    'Options of its own.',
+  ),
+  examples: tells.rows(
+    { does: tells.text('In words.'), run: tells.text('Without the name of the program.') },
+    'Examples.',
+  ),
+  exit_codes: tells.rows({ exit: tells.count('Exit code.'), kind: tells.text('Kind of failure.') }, 'How it can end.'),
+} as const;
+
 /** The command tree as data, for scripts, agents and generated documents. */
 export const listCommands = command({
   path: 'commands',
   summary: 'List every command: as data with its options, choices, effect and exit codes',
+  answers: { list: COMMAND_ROW },
   examples: [
     { does: 'What there is', run: 'commands' },
     { does: 'The whole tree, for a program', run: 'commands --json' },
@@ -42,7 +70,7 @@ function describe(of: Command) {
     path: of.path,
     summary: of.summary,
     operation: of.operation ?? null,
-    effect: row?.effect ?? null,
+    effect: effectOf(of),
     args: Object.entries(of.args).map(([name, { field, many, optional }]) => ({
       name,
       needed: optional !== true,
@@ -58,6 +86,7 @@ function describe(of: Command) {
       choices: choicesOf(field),
       doc: field.doc,
     })),
+    examples: of.examples.map(({ does, run }) => ({ does, run })),
     exit_codes: [
       { exit: 0, kind: 'done' },
       ...exitKinds(row).map(kind => ({ exit: ERROR_KINDS[kind].exit as number, kind: kind as string })),

@@ -1,3 +1,4 @@
+import { maybe, tells } from '../cli/answer-fields.ts';
 import { command } from '../cli/command.ts';
 import type { Finding } from '../cli/finding.ts';
 import { wholeListing } from '../cli/listing.ts';
@@ -7,6 +8,14 @@ import { CliError } from '../errors.ts';
 export const doctor = command({
   path: 'doctor',
   summary: 'Check key, network, clock, TLS, proxy, files, locks, contract and store',
+  answers: {
+    list: {
+      check: tells.text('What was looked at.'),
+      status: tells.word('What came of it.', ['ok', 'warn', 'fail', 'skip']),
+      says: tells.text('In one line.'),
+      hint: maybe(tells.text('The next command.')),
+    },
+  },
   about: [
     'One reading request is sent; with --sandbox nothing leaves this machine. Modes of private files that are too open are repaired, as every command does. A check that fails makes it exit 15.',
   ],

@@ -4,7 +4,7 @@ import { OURS, option } from '../cli/flag.ts';
 import { usage } from '../cli/values.ts';
 import { flag, text } from '../contract/field.ts';
 import { Secret } from '../secret.ts';
-import { PROFILE_COLUMNS, profilePairs } from './profiles/columns.ts';
+import { PROFILE_COLUMNS, PROFILE_ROW, profilePairs } from './profiles/columns.ts';
 
 const MAX_KEY_BYTES = 4096;
 
@@ -12,6 +12,7 @@ const MAX_KEY_BYTES = 4096;
 export const login = command({
   path: 'login',
   summary: 'Save a key in a profile and use it from now on',
+  answers: { one: PROFILE_ROW },
   effect: 'reversible',
   about: [
     'The profile is the one of --profile, else default. The key is asked for without echo, or read with --key-stdin; it is kept in a file only you can read and sent to the given address alone.',

@@ -1,3 +1,4 @@
+import { tells } from '../cli/answer-fields.ts';
 import { command } from '../cli/command.ts';
 import { usage } from '../cli/values.ts';
 import { showRemoved } from './profiles/removed.ts';
@@ -6,6 +7,7 @@ import { showRemoved } from './profiles/removed.ts';
 export const logout = command({
   path: 'logout',
   summary: 'Remove the key of a profile from this machine',
+  answers: { one: { name: tells.text('Name of the profile.'), removed: tells.yes('Always true.') } },
   effect: 'irreversible',
   about: ['The profile is the one of --profile, else the current one.'],
   examples: [{ does: 'The current profile', run: 'logout' }],

@@ -113,6 +113,12 @@ export const REGISTRY: Registry = [
     load: alone(async () => (await import('./commands.ts')).listCommands),
   },
   {
+    name: 'schema',
+    heading: 'For scripts',
+    summary: 'the shape of each answer',
+    load: alone(async () => (await import('./schema.ts')).printSchema),
+  },
+  {
     name: 'help',
     heading: 'For scripts',
     summary: 'options | environment | exit-codes | output | safety | scripting',

@@ -1,9 +1,22 @@
+import { orNull, tells } from '../cli/answer-fields.ts';
 import { command } from '../cli/command.ts';
 
 /** Tells profile, mode, address and key of this run, and what decided. Nothing is sent. */
 export const whoami = command({
   path: 'whoami',
   summary: 'Show profile, mode, address and key of this run, and what chose them',
+  answers: {
+    one: {
+      profile: tells.text('Name of the profile; env for a key of the environment.'),
+      mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
+      base_url: tells.text('Address of the service.'),
+      key: orNull(tells.text('Prefix and last four characters of the key.')),
+      key_source: tells.text('What kind of place the key is kept in.'),
+      key_home: tells.text('Where that is.'),
+      chosen_by: tells.text('What chose this profile.'),
+      contract: orNull(tells.text('File of contract overrides.')),
+    },
+  },
   examples: [{ does: 'In words', run: 'whoami' }],
   run: ctx => ctx.identity(),
   show: who => ({

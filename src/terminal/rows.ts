@@ -42,11 +42,13 @@ function sortField(sort: string): string {
   return sort.startsWith('-') ? sort.slice(1) : sort;
 }
 
+type AskedNames = Pick<OutputSettings, 'fields' | 'columns' | 'sort'>;
+
 /**
  * Throws `usage` for the first name of `--fields`, `--columns` or `--sort` that no row and no column has. A
  * dotted name needs only its first part: the keys of a map are free.
  */
-export function checkNames(settings: OutputSettings, rows: readonly Row[], columns: readonly Column[]): void {
+export function checkNames(settings: AskedNames, rows: readonly Row[], columns: readonly Column[]): void {
   const asked: (readonly [option: string, name: string])[] = [
     ...(settings.fields ?? []).map(name => ['--fields', name] as const),
     ...(settings.columns ?? []).map(name => ['--columns', name] as const),

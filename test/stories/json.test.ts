@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Command } from '../../src/cli/command.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { ERROR_KINDS, type ErrorKind } from '../../src/errors.ts';
+import { objections, pathOf } from '../answers/schema.ts';
 import { type Ran, world } from '../support/world.ts';
 
 /** Commands that give no one answer in JSON, or whose words have stories of their own elsewhere. */
@@ -129,6 +130,7 @@ function expectFailure({ code, out, err }: Ran, kind: ErrorKind): void {
   expect(out).toBe('');
   const last = err.trimEnd().split('\n').at(-1) ?? '';
   const { error } = JSON.parse(last) as { error: Record<string, unknown> };
+  expect(objections('error', JSON.parse(last))).toEqual([]);
   expect(error).toMatchObject({ kind, exit_code: ERROR_KINDS[kind].exit, message: expect.any(String) });
   expect(code).toBe(ERROR_KINDS[kind].exit);
 }
@@ -147,7 +149,7 @@ describe('--json', () => {
     for (const line of WORKS) {
       const { code, out, err } = await here.run(`${line} --json`);
       expect({ line, code, err }).toEqual({ line, code: 0, err: '' });
-      expect(() => JSON.parse(out), line).not.toThrow();
+      expect({ line, objections: objections(pathOf(line), JSON.parse(out)) }).toEqual({ line, objections: [] });
     }
   });
 

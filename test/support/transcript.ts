@@ -156,7 +156,11 @@ function worldOptions(options: ReadonlyMap<string, string>) {
  * Runs `echo '…' | cardwright …`, `cardwright … | cardwright …`, `cardwright … < file` and `NAME=value cardwright …`.
  * As in a shell, a pipe takes the terminal away from the ends it joins, and the last command's code counts.
  */
-async function pipeline(current: World, step: Step, options: ReadonlyMap<string, string>): Promise<Ran> {
+export async function pipeline(
+  current: World,
+  step: Pick<Step, 'line' | 'typed'>,
+  options: ReadonlyMap<string, string>,
+): Promise<Ran> {
   const terminal = options.get('terminal');
   const parts = step.line.split(/ \| (?=cardwright )/);
   let before: Ran = { code: 0, out: '', err: '', all: '' };

@@ -1,6 +1,7 @@
 import { command } from '../../cli/command.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { choice, flag } from '../../contract/field.ts';
+import { CHALLENGE } from '../../contract/resources.ts';
 import { CliError } from '../../errors.ts';
 import type { Challenge } from '../../events/challenges.ts';
 import { durationText } from '../../terminal/times.ts';
@@ -11,6 +12,7 @@ import { CHALLENGE_COLUMNS, MATCH_FLAGS, matching } from './match.ts';
 export const waitChallenge = command({
   path: '3ds wait',
   summary: 'Wait for a 3DS challenge and its one-time code',
+  answers: { either: [{ one: CHALLENGE }, { text: 'With --print otp, the code alone.' }] },
   about: [
     'Takes one that is open, also when it was opened before; --new wants one that opens from now on. What has expired by the clock of the service does not count. Several that match are exit 2.',
     'Asks at once and then at most once a second; when none comes, exit 8 and no code. Under GitHub Actions the code is hidden in the log before it is printed.',

@@ -1,3 +1,4 @@
+import { maybe, tells } from '../../cli/answer-fields.ts';
 import type { Column } from '../../terminal/view.ts';
 
 export const AUDIT_COLUMNS: readonly Column[] = [
@@ -16,3 +17,26 @@ export const AUDIT_COLUMNS: readonly Column[] = [
   { field: 'rows', title: 'ROWS', kind: 'integer', priority: 5, wideOnly: true },
   { field: 'op', title: 'OP', kind: 'id', priority: 6, wideOnly: true },
 ];
+
+/** A line of the log; `prev` and `hash` chain them. */
+export const AUDIT_ENTRY = {
+  seq: tells.count('Number of the line, from 1.'),
+  at: tells.time('When.'),
+  pid: tells.count('Process that wrote it.'),
+  event: tells.word('What the line is.', ['write', 'outcome', 'run', 'reveal']),
+  profile: tells.text('Profile.'),
+  mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
+  origin: tells.text('Address of the service.'),
+  operation: tells.text('Operation of the contract, or the command of a run.'),
+  card_id: maybe(tells.text('Card.')),
+  last4: maybe(tells.text('Its last four digits.')),
+  amount: maybe(tells.usd('Amount, USD.')),
+  rows: maybe(tells.count('Rows of a run.')),
+  op: maybe(tells.text('Operation in the journal.')),
+  idempotency_key: maybe(tells.text('Key chosen by the caller.')),
+  sink: maybe(tells.text('Where card details went.')),
+  outcome: maybe(tells.text('What came of it.')),
+  of: maybe(tells.count('Line this is the outcome of.')),
+  prev: tells.text('Digest of the line before.'),
+  hash: tells.text('Digest of this line.'),
+} as const;

@@ -1,12 +1,15 @@
 import { command } from '../../cli/command.ts';
 import { OURS, option } from '../../cli/flag.ts';
+import { wholeListing } from '../../cli/listing.ts';
 import { text } from '../../contract/field.ts';
 import { brokenChain } from './broken.ts';
+import { AUDIT_COLUMNS, AUDIT_ENTRY } from './columns.ts';
 
 /** The log as it is, line for line, so that its digests can be checked elsewhere. */
 export const exportAudit = command({
   path: 'audit export',
   summary: 'Print the audit log as it is, one JSON object a line',
+  answers: { either: [{ list: AUDIT_ENTRY }, { none: 'With --out, everything is in the file.' }] },
   about: [
     'The bytes are those of the file, so that the chain can be followed elsewhere. A broken log is printed too, and ends with exit 15.',
   ],
@@ -17,14 +20,16 @@ export const exportAudit = command({
   ],
   async run(ctx, { out }) {
     const log = await ctx.audit();
-    const [content = '', { flaw }] = await Promise.all([log.text(), log.read()]);
+    const [content = '', { entries, flaw }] = await Promise.all([log.text(), log.read()]);
     if (out !== undefined) await ctx.createFile(out, content);
-    return { content: out === undefined ? content : '', flaw, path: log.path };
+    return { content: out === undefined ? content : undefined, entries, flaw, path: log.path };
   },
-  show: ({ content, flaw, path }) => ({
-    verbatim: content,
+  show: ({ content, entries, flaw, path }) => ({
+    ...(content === undefined ? { verbatim: '' } : { prose: content }),
+    listing: wholeListing({ data: entries, page: { total: entries.length } }, { noun: 'line' }),
     noun: 'line',
-    columns: [],
+    idField: 'seq',
+    columns: AUDIT_COLUMNS,
     ...(flaw && { failure: brokenChain(path, flaw) }),
   }),
 });

@@ -3,12 +3,13 @@ import { OURS, option } from '../../cli/flag.ts';
 import { wholeListing } from '../../cli/listing.ts';
 import { choice, integer, text } from '../../contract/field.ts';
 import { brokenChain } from './broken.ts';
-import { AUDIT_COLUMNS } from './columns.ts';
+import { AUDIT_COLUMNS, AUDIT_ENTRY } from './columns.ts';
 
 /** Writes and reveals of this machine, newest last. */
 export const listAudit = command({
   path: 'audit list',
   summary: 'List the writes and reveals of this machine',
+  answers: { list: AUDIT_ENTRY },
   about: [
     'Each write and reveal has a line before its request and one with its outcome after it. Lines hold no key, number, code or label.',
   ],

@@ -1,3 +1,4 @@
+import { orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { brokenChain } from './broken.ts';
 
@@ -5,6 +6,14 @@ import { brokenChain } from './broken.ts';
 export const verifyAudit = command({
   path: 'audit verify',
   summary: 'Check that no line of the audit log was changed, added or removed',
+  answers: {
+    one: {
+      ok: tells.yes('Always true; a broken chain is exit 15.'),
+      lines: tells.count('Lines of the log.'),
+      last: orNull(tells.text('Digest of the last line.')),
+      path: tells.text('File of the log.'),
+    },
+  },
   about: [
     'Every line carries the digest of the one before it, and the last one is named in a file beside the log. Whoever may write as this user can rewrite all of it: keep exports elsewhere.',
   ],

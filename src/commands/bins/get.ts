@@ -1,6 +1,7 @@
 import { command } from '../../cli/command.ts';
 import { argument } from '../../cli/flag.ts';
 import { BIN_ID } from '../../contract/card.ts';
+import { BIN } from '../../contract/resources.ts';
 import { CliError } from '../../errors.ts';
 import { BIN_COLUMNS } from './columns.ts';
 
@@ -8,6 +9,7 @@ import { BIN_COLUMNS } from './columns.ts';
 export const getBin = command({
   path: 'bins get',
   summary: 'Show one BIN',
+  answers: { one: BIN },
   operation: 'bins.list',
   args: { bin: argument(BIN_ID) },
   examples: [{ does: 'In words', run: 'bins get bin_1' }],

@@ -1,6 +1,8 @@
+import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { choice, list, money, text } from '../../contract/field.ts';
+import { BIN } from '../../contract/resources.ts';
 import { CliError } from '../../errors.ts';
 import { BIN_COLUMNS } from './columns.ts';
 import { NEEDS, rankBins } from './rank.ts';
@@ -9,6 +11,7 @@ import { NEEDS, rankBins } from './rank.ts';
 export const pickBin = command({
   path: 'bins pick',
   summary: 'Rank BINs for a job, best first, and say why',
+  answers: { list: { ...BIN, why: tells.text('Why it stands where it stands.') } },
   operation: 'bins.list',
   flags: {
     need: option(

@@ -1,12 +1,28 @@
+import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { choice, flag, text } from '../../contract/field.ts';
 import { card } from './arguments.ts';
 
+const REVEALED = {
+  card_id: tells.text('The card.'),
+  number: { ...tells.text('Card number.'), secret: true },
+  cvv: { ...tells.text('CVV.'), secret: true },
+  exp_month: tells.count('Month of expiry, 1 to 12.'),
+  exp_year: tells.count('Year of expiry, four digits.'),
+} as const;
+
 /** Reveals number, CVV and expiry behind the gate of CLI.md, "Revealing a card". */
 export const cardDetails = command({
   path: 'cards details',
   summary: 'Reveal number, CVV and expiry of one card',
+  answers: {
+    either: [
+      { one: REVEALED },
+      { text: 'With --field, the value alone.' },
+      { none: 'On the screen, in a file or on the clipboard.' },
+    ],
+  },
   about: [
     'On a terminal the last four digits are asked for and the card is shown on a screen of its own for 30 seconds. Off a terminal nothing is asked: --reveal and one of --print, --out and --copy must be given. A live key also needs --live and the profile setting allow_unattended_reveal there.',
     'At most 30 cards a minute are revealed on this machine. Each reveal has a line in the audit log, without card data. Nothing is revealed under a debugger. What is printed or recorded by others, script(1) for one, cannot be taken back.',

@@ -8,6 +8,7 @@ import { card } from './arguments.ts';
 export const cardExec = command({
   path: 'cards exec',
   summary: 'Run a program with the details of one card in its environment',
+  answers: { none: 'What the program prints.' },
   about: [
     'The program gets CARD_ID, CARD_NUMBER, CARD_CVV, CARD_EXP_MONTH and CARD_EXP_YEAR, no key of ours, and our streams; no shell is between. cardwright prints nothing and ends with its exit code.',
     'On a terminal the last four digits are asked for. Off a terminal --reveal must be given, and for a live key --live and the profile setting allow_unattended_reveal.',

@@ -1,11 +1,12 @@
 import { command } from '../../cli/command.ts';
 import { cards } from './arguments.ts';
-import { changeState, showState } from './state.ts';
+import { changeState, STATE_ANSWERS, showState } from './state.ts';
 
 /** Suspend all transactions of cards. */
 export const freezeCards = command({
   path: 'cards freeze',
   summary: 'Suspend all transactions of cards',
+  answers: STATE_ANSWERS,
   about: [
     'A frozen card keeps its balance and can be funded; new authorizations decline. Already frozen is success with changed: false.',
   ],

@@ -1,13 +1,20 @@
 /** What freeze, unfreeze and terminate share: one card or several, changed or already so. */
 
+import { type Answers, tells } from '../../cli/answer-fields.ts';
 import type { Shown } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { ATTEMPT_COLUMNS, type Attempts, confirmAll, forEachCard } from '../../cli/each.ts';
+import { ATTEMPT_COLUMNS, ATTEMPT_ROW, type Attempts, confirmAll, forEachCard } from '../../cli/each.ts';
 import type { Result } from '../../contract/calls.ts';
+import { CARD } from '../../contract/card.ts';
 import { CARD_COLUMNS, cardName, money } from './columns.ts';
 
 type StateOperation = 'cards.freeze' | 'cards.unfreeze' | 'cards.terminate';
 type Card = Result<'cards.freeze'>;
+
+/** One card with `changed`; for several a row each. */
+export const STATE_ANSWERS: Answers = {
+  either: [{ one: { ...CARD, changed: tells.yes('False when the card was so already.') } }, { list: ATTEMPT_ROW }],
+};
 
 export type StateResult = { readonly card: Card; readonly changed: boolean } | Attempts;
 

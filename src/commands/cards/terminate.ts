@@ -1,11 +1,12 @@
 import { command } from '../../cli/command.ts';
 import { cards } from './arguments.ts';
-import { changeState, showState } from './state.ts';
+import { changeState, STATE_ANSWERS, showState } from './state.ts';
 
 /** End cards for good; their balance returns to the wallet. */
 export const terminateCards = command({
   path: 'cards terminate',
   summary: 'End cards for good; their balance returns to the wallet',
+  answers: STATE_ANSWERS,
   about: [
     'Asks for the last four digits, for several cards for their count; --yes skips the question. Already terminated is success with changed: false.',
   ],

@@ -1,11 +1,12 @@
 import { command } from '../../cli/command.ts';
 import { cards } from './arguments.ts';
-import { changeState, showState } from './state.ts';
+import { changeState, STATE_ANSWERS, showState } from './state.ts';
 
 /** Let frozen cards transact again. */
 export const unfreezeCards = command({
   path: 'cards unfreeze',
   summary: 'Let frozen cards transact again',
+  answers: STATE_ANSWERS,
   about: ['Already active is success with changed: false.'],
   operation: 'cards.unfreeze',
   bulk: {},

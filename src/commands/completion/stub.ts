@@ -6,8 +6,9 @@ export function printsStub(shell: CompletionShell, install: string) {
   return command({
     path: `completion ${shell}`,
     summary: `Print the completion script for ${shell}`,
+    answers: { text: 'The script.' },
     examples: [{ does: 'Where the shell finds it at its next start', run: install }],
     run: async () => completionStub(shell),
-    show: script => ({ noun: 'script', columns: [], verbatim: script }),
+    show: script => ({ noun: 'script', columns: [], data: script, prose: script }),
   });
 }

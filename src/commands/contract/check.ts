@@ -1,3 +1,4 @@
+import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { OURS, option } from '../../cli/flag.ts';
@@ -20,6 +21,14 @@ const COLUMNS: readonly Column[] = [
 export const checkContract = command({
   path: 'contract check',
   summary: 'Ask every reading route and compare the answers with the contract',
+  answers: {
+    list: {
+      operation: tells.text('Operation of the contract.'),
+      result: tells.text('fits, wrong or skipped; of a probed key whether it is honoured.'),
+      route: tells.text('Method and path that were asked.'),
+      detail: tells.text('What is wrong, else empty.'),
+    },
+  },
   about: [
     'Only GET requests are made. A route that needs an id is asked with one that the lists hold; without any it is skipped.',
     '--probe-idempotency also uses one key twice for create, fund and withdraw, terminates the card it made, and remembers for this address whether keys are honoured. It writes, and refuses a live key.',

@@ -6,6 +6,7 @@ import type { Row } from '../../terminal/view.ts';
 export const printOpenApi = command({
   path: 'contract openapi',
   summary: 'Print the contract as an OpenAPI 3.1 document',
+  answers: { any: 'An OpenAPI 3.1 document.' },
   about: [
     'JSON, or the format that is named. Every node carries x-stated with the section of the interface that states it, or x-assumed with what is assumed in its place. Overrides of a profile are not in it: it says what cardwright takes the service to be.',
   ],

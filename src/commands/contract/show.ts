@@ -6,6 +6,7 @@ import { flag, text } from '../../contract/field.ts';
 import { type Fact, facts } from '../../contract/provenance.ts';
 import { CliError } from '../../errors.ts';
 import type { Column } from '../../terminal/view.ts';
+import { FACT_ROW } from './fact-row.ts';
 
 const COLUMNS: readonly Column[] = [
   { field: 'section', title: '§', kind: 'word', priority: 1 },
@@ -27,6 +28,7 @@ interface Wish {
 export const showContract = command({
   path: 'contract show',
   summary: 'Show what the interface states, what is assumed, and what you override',
+  answers: { list: FACT_ROW },
   about: [
     'BASIS is the section that states a fact (§4.1), the assumption that fills what the interface does not show (A-08), or both. A fact that your profile overrides is marked yours and shown as it is sent; the JSON holds both.',
   ],

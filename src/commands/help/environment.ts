@@ -1,3 +1,4 @@
+import { orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { ENVIRONMENT } from '../../cli/environment.ts';
 import { showTopic } from './topic.ts';
@@ -6,6 +7,13 @@ import { showTopic } from './topic.ts';
 export const helpEnvironment = command({
   path: 'help environment',
   summary: 'Environment variables and what they mean',
+  answers: {
+    list: {
+      name: tells.text('Variable.'),
+      means: tells.text('What it means.'),
+      option: orNull(tells.text('Option that says the same.')),
+    },
+  },
   examples: [{ does: 'As data', run: 'help environment --json' }],
   run: async () => ENVIRONMENT,
   show: rows =>

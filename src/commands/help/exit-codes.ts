@@ -1,3 +1,4 @@
+import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { ERROR_KINDS } from '../../errors.ts';
 import { showTopic } from './topic.ts';
@@ -8,6 +9,14 @@ const DONE = { exit: 0, kind: 'done', means: 'Done; also an empty list.', retrya
 export const helpExitCodes = command({
   path: 'help exit-codes',
   summary: 'Exit codes, the kind of failure each stands for, and what a script may conclude',
+  answers: {
+    list: {
+      exit: tells.count('Exit code.'),
+      kind: tells.text('Kind of failure.'),
+      means: tells.text('What it means.'),
+      retryable: tells.yes('Whether a script may repeat.'),
+    },
+  },
   examples: [{ does: 'As data', run: 'help exit-codes --json' }],
   run: async () => [
     DONE,

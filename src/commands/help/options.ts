@@ -1,3 +1,4 @@
+import { orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { GLOBALS, type GlobalOption } from '../../cli/globals.ts';
 import { showTopic } from './topic.ts';
@@ -6,6 +7,13 @@ import { showTopic } from './topic.ts';
 export const helpOptions = command({
   path: 'help options',
   summary: 'The options every command takes',
+  answers: {
+    list: {
+      option: tells.text('Option.'),
+      variable: orNull(tells.text('Variable that says the same.')),
+      means: tells.text('What it means.'),
+    },
+  },
   examples: [{ does: 'As data', run: 'help options --json' }],
   run: async () =>
     (GLOBALS as readonly GlobalOption[]).map(({ name, short, value, means, env }) => ({

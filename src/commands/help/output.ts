@@ -1,3 +1,4 @@
+import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { OUTPUT_FORMATS, type OutputFormat } from '../../terminal/view.ts';
 import { showTopic } from './topic.ts';
@@ -18,6 +19,7 @@ const MEANS: Readonly<Record<OutputFormat, string>> = {
 export const helpOutput = command({
   path: 'help output',
   summary: 'Formats of the answer, and what goes to which stream',
+  answers: { list: { format: tells.text('Format.'), means: tells.text('What it means.') } },
   examples: [{ does: 'As data', run: 'help output --json' }],
   run: async () => OUTPUT_FORMATS.map(format => ({ format, means: MEANS[format] })),
   show: rows =>

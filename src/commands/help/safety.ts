@@ -1,3 +1,4 @@
+import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { showTopic } from './topic.ts';
 
@@ -48,6 +49,7 @@ const RULES = [
 export const helpSafety = command({
   path: 'help safety',
   summary: 'What is guarded, and what is never done',
+  answers: { list: { rule: tells.text('Rule.'), means: tells.text('What it means.') } },
   examples: [{ does: 'As data', run: 'help safety --json' }],
   run: async () => RULES,
   show: rows =>

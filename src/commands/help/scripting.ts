@@ -1,3 +1,4 @@
+import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { showTopic } from './topic.ts';
 
@@ -44,6 +45,7 @@ const ADVICE = [
 export const helpScripting = command({
   path: 'help scripting',
   summary: 'What scripts, CI and agents can rely on',
+  answers: { list: { topic: tells.text('Topic.'), means: tells.text('What can be relied on.') } },
   examples: [{ does: 'As data', run: 'help scripting --json' }],
   run: async () => ADVICE,
   show: rows =>

@@ -1,4 +1,5 @@
 /** How operations and their rows are shown. Field names are ours; amounts are JSON numbers in USD. */
+import { maybe, tells } from '../../cli/answer-fields.ts';
 import type { OpDetail, OpRow, OpSummary } from '../../journal/types.ts';
 import { toUsd } from '../../money.ts';
 import type { Column, Row } from '../../terminal/view.ts';
@@ -38,3 +39,46 @@ export function itemRow(row: OpRow): Row {
 function withoutUndefined(row: Row): Row {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined));
 }
+
+/** An operation as data. */
+export const OP_ROW = {
+  op: tells.text('Id of the operation.'),
+  command: tells.text('Words of the command.'),
+  state: tells.word('Where it stands.', ['running', 'open', 'unknown', 'finished', 'damaged']),
+  rows: tells.count('Rows in all.'),
+  done: tells.count('Rows that are done.'),
+  refused: tells.count('Rows that were refused.'),
+  unknown: tells.count('Rows sent without a trustworthy answer.'),
+  not_sent: tells.count('Rows that were given up unsent.'),
+  open: tells.count('Rows that may still be sent.'),
+  amount: tells.usd('Sum of the rows, USD.'),
+  profile: tells.text('Profile.'),
+  mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
+  started_at: tells.time('When it began.'),
+} as const;
+
+export const OP_DETAIL = {
+  ...OP_ROW,
+  origin: tells.text('Address of the service.'),
+  items: tells.rows(
+    {
+      row: tells.count('Number of the row, from 1.'),
+      outcome: tells.word('Where it stands.', ['open', 'done', 'refused', 'unknown', 'not_sent']),
+      operation: tells.text('Operation of the contract.'),
+      card_id: maybe(tells.text('Card.')),
+      last4: maybe(tells.text('Its last four digits.')),
+      amount: maybe(tells.usd('Amount, USD.')),
+      label: maybe(tells.text('Label.')),
+      idempotency_key: maybe(tells.text('Key it is sent under.')),
+      request_id: maybe(tells.text('Identifier of the request.')),
+      sent_at: maybe(tells.time('When bytes last left.')),
+      reason: maybe(tells.text('Why it is not done.')),
+      checks: maybe(tells.count('How often it was looked for.')),
+      checked_at: maybe(tells.time('When last.')),
+      found: maybe(tells.text('What the last look saw.')),
+      resolved: maybe(tells.json('What a person said: as, note, at.')),
+      duplicate: maybe(tells.texts('Cards made for this one row, when there are several.')),
+    },
+    'The rows.',
+  ),
+} as const;

@@ -1,10 +1,11 @@
 import { command } from '../../cli/command.ts';
-import { OP_COLUMNS, summaryRow } from './columns.ts';
+import { OP_COLUMNS, OP_ROW, summaryRow } from './columns.ts';
 
 /** Lists the money operations and bulk runs of this machine. */
 export const listOps = command({
   path: 'ops list',
   summary: 'List the money operations and bulk runs of this machine',
+  answers: { list: OP_ROW },
   about: [
     'STATE is finished, unknown (sent, and no trustworthy answer came), open (rows that were not sent), running or damaged. Nothing is asked of the service.',
   ],

@@ -1,9 +1,11 @@
+import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 
 /** Removes the journals of operations that were finished more than 90 days ago. */
 export const pruneOps = command({
   path: 'ops prune',
   summary: 'Remove the journals of operations finished more than 90 days ago',
+  answers: { list: { op: tells.text('Operation whose journal was removed.') } },
   effect: 'irreversible',
   about: ['Whatever is open or unknown is kept, however old. --dry-run names what would go.'],
   examples: [

@@ -3,12 +3,14 @@ import { needs, OURS, optionalArgument } from '../../cli/flag.ts';
 import { usage } from '../../cli/values.ts';
 import { choice, integer, must, text } from '../../contract/field.ts';
 import { op } from './arguments.ts';
+import { OP_DETAIL } from './columns.ts';
 import { showDetail } from './show.ts';
 
 /** Settles rows by hand, for what only a person or the service's support can know. */
 export const resolveOp = command({
   path: 'ops resolve',
   summary: 'Settle rows by hand, with a note',
+  answers: { one: OP_DETAIL },
   effect: 'reversible',
   about: ['Nothing is sent. The note stays in the journal beside what was found.'],
   args: {

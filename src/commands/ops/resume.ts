@@ -1,3 +1,4 @@
+import { RUN_ANSWER } from '../../cli/answer-fields.ts';
 import { driveRun, type OpenedRun } from '../../cli/bulk/drive-run.ts';
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
 import { command } from '../../cli/command.ts';
@@ -12,6 +13,7 @@ import { op } from './arguments.ts';
 export const resumeOp = command({
   path: 'ops resume',
   summary: 'Take an operation up where it stopped',
+  answers: RUN_ANSWER,
   effect: 'moves-money',
   about: [
     'Rows without a trustworthy answer are looked for first, and waited for until nothing can be on its way any more. They are sent again only under their own key, where the service is known to honour it. Rows that were never sent are sent. --dry-run only looks.',

@@ -4,12 +4,13 @@ import { command } from '../../cli/command.ts';
 import type { OpDetail, OpRow } from '../../journal/types.ts';
 import { dollars } from '../../money.ts';
 import { op } from './arguments.ts';
-import { detailRow, itemRow, OP_COLUMNS } from './columns.ts';
+import { detailRow, itemRow, OP_COLUMNS, OP_DETAIL } from './columns.ts';
 
 /** Shows one operation: what was asked, what was sent when, what is known. */
 export const showOp = command({
   path: 'ops show',
   summary: 'Show one operation: what was asked, sent and found',
+  answers: { one: OP_DETAIL },
   args: { op },
   examples: [{ does: 'Every row of it', run: 'ops show op_00000000000000000000000001' }],
   run: async (ctx, { op }) => (await ctx.journal()).show(op),

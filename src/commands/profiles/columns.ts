@@ -1,3 +1,4 @@
+import { orNull, tells } from '../../cli/answer-fields.ts';
 import type { ProfileRow } from '../../cli/context.ts';
 import { argument, OURS } from '../../cli/flag.ts';
 import { text } from '../../contract/field.ts';
@@ -26,3 +27,15 @@ export function profilePairs(row: ProfileRow): [string, string][] {
     ...Object.entries(row.settings).map(([name, value]): [string, string] => [name, String(value)]),
   ];
 }
+
+/** A profile as data. */
+export const PROFILE_ROW = {
+  name: tells.text('Name.'),
+  current: tells.yes('Whether it is used when none is named.'),
+  mode: tells.word('Kind of key.', ['sandbox', 'test', 'live']),
+  base_url: tells.text('Address of the service.'),
+  key: tells.text('Prefix and last four characters of the key.'),
+  key_source: tells.text('Where the key is kept.'),
+  contract: orNull(tells.text('File of contract overrides.')),
+  settings: tells.json('Settings that differ from none.'),
+} as const;

@@ -1,10 +1,11 @@
 import { command } from '../../cli/command.ts';
-import { PROFILE_COLUMNS } from './columns.ts';
+import { PROFILE_COLUMNS, PROFILE_ROW } from './columns.ts';
 
 /** Lists saved profiles. */
 export const listProfiles = command({
   path: 'profiles list',
   summary: 'List saved profiles',
+  answers: { list: PROFILE_ROW },
   examples: [{ does: 'All of them', run: 'profiles list' }],
   run: async ctx => (await ctx.profiles()).list(),
   show(rows) {

@@ -1,3 +1,4 @@
+import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { confirmed } from '../../cli/confirm.ts';
 import { profile } from './columns.ts';
@@ -7,6 +8,7 @@ import { showRemoved } from './removed.ts';
 export const removeProfile = command({
   path: 'profiles remove',
   summary: 'Remove a profile and its key',
+  answers: { one: { name: tells.text('Name of the profile.'), removed: tells.yes('Always true.') } },
   effect: 'irreversible',
   args: { profile },
   examples: [{ does: 'In a script', run: 'profiles remove team --yes' }],

@@ -1,12 +1,13 @@
 import { command } from '../../cli/command.ts';
 import { argument, OURS } from '../../cli/flag.ts';
 import { text } from '../../contract/field.ts';
-import { PROFILE_COLUMNS, profile, profilePairs } from './columns.ts';
+import { PROFILE_COLUMNS, PROFILE_ROW, profile, profilePairs } from './columns.ts';
 
 /** Changes one setting of a profile. */
 export const setProfile = command({
   path: 'profiles set',
   summary: 'Change one setting of a profile',
+  answers: { one: PROFILE_ROW },
   effect: 'reversible',
   about: [
     'Settings: contract, base_url, allow_unattended_reveal, read_only, and the spend guards max_per_call, max_per_run, max_per_day, max_cards, bins. The value none takes a setting away.',

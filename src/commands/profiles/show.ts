@@ -1,10 +1,11 @@
 import { command } from '../../cli/command.ts';
-import { PROFILE_COLUMNS, profile, profilePairs } from './columns.ts';
+import { PROFILE_COLUMNS, PROFILE_ROW, profile, profilePairs } from './columns.ts';
 
 /** Shows one profile; of its key the prefix and the last four. */
 export const showProfile = command({
   path: 'profiles show',
   summary: 'Show one saved profile and its settings',
+  answers: { one: PROFILE_ROW },
   args: { profile },
   examples: [{ does: 'In words', run: 'profiles show team' }],
   run: async (ctx, { profile }) => (await ctx.profiles()).get(profile),

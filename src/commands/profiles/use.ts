@@ -1,10 +1,11 @@
 import { command } from '../../cli/command.ts';
-import { PROFILE_COLUMNS, profile } from './columns.ts';
+import { PROFILE_COLUMNS, PROFILE_ROW, profile } from './columns.ts';
 
 /** Makes a profile the current one. */
 export const useProfile = command({
   path: 'profiles use',
   summary: 'Make a profile the current one',
+  answers: { one: PROFILE_ROW },
   effect: 'reversible',
   args: { profile },
   examples: [{ does: 'From now on', run: 'profiles use team' }],

@@ -1,8 +1,10 @@
+import { maybe, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { confirmed } from '../../cli/confirm.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { usage } from '../../cli/values.ts';
 import { flag } from '../../contract/field.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
 import { CliError } from '../../errors.ts';
 import { STATUS_COLUMNS, statusPairs } from './status.ts';
 
@@ -10,6 +12,12 @@ import { STATUS_COLUMNS, statusPairs } from './status.ts';
 export const resetSandbox = command({
   path: 'sandbox reset',
   summary: 'Start the sandbox over with a data set',
+  answers: {
+    one: {
+      ...ADMIN_OPERATIONS.reset.returns.shape,
+      moved_aside: maybe(tells.texts('Files of the store before, with --hard.')),
+    },
+  },
   about: [
     'The data sets: empty has BINs and a wallet of 0.00; demo is six weeks of a small team; load is as many cards and records as you ask for (--cards, --transactions), with a whole ledger.',
     '--keep leaves BINs or fault rules as they are; keys stay in any case.',

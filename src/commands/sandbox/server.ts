@@ -1,4 +1,5 @@
 /** How a sandbox that serves other programs is shown. */
+import { tells } from '../../cli/answer-fields.ts';
 import type { ServerRow } from '../../cli/sandbox-servers.ts';
 import type { Column } from '../../terminal/view.ts';
 
@@ -23,3 +24,12 @@ export function serverPairs({ url, pid, store, api_key_file }: ServerRow): [stri
 export function serverVariables({ url, api_key_file }: ServerRow): Readonly<Record<string, string>> {
   return { CARDWRIGHT_BASE_URL: url, CARDWRIGHT_API_KEY_FILE: api_key_file };
 }
+
+/** A server as data. */
+export const SERVER_ROW = {
+  url: tells.text('Address, with the version segment.'),
+  pid: tells.count('Process that serves.'),
+  started_at: tells.time('When it began.'),
+  store: tells.text('Folder of the store it serves.'),
+  api_key_file: tells.text('File that holds its key.'),
+} as const;

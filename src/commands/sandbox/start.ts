@@ -1,10 +1,11 @@
+import { maybe, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { usage } from '../../cli/values.ts';
 import { choice, flag, integer, text } from '../../contract/field.ts';
 import { DATA_SETS } from '../../contract/sandbox-admin.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox-faults.ts';
-import { SERVER_COLUMNS, serverPairs, serverVariables } from './server.ts';
+import { SERVER_COLUMNS, SERVER_ROW, serverPairs, serverVariables } from './server.ts';
 
 const ours = (doc: string) => ({ doc, basis: OURS });
 
@@ -12,6 +13,8 @@ const ours = (doc: string) => ({ doc, basis: OURS });
 export const startSandbox = command({
   path: 'sandbox start',
   summary: 'Serve the sandbox to other programs, with timers and webhooks running',
+  effect: 'reversible',
+  answers: { one: { ...SERVER_ROW, log: maybe(tells.text('File of its log, with --detach.')) } },
   about: [
     'It listens on 127.0.0.1 alone and serves the store that --sandbox uses, which may go on being used beside it. Files and books are looked through first: what is not whole is not served (exit 15).',
     'Address and key for other programs: eval "$(cardwright sandbox status -o env)". The key stands in a file that only you can read and stays the same from start to start; the address stays the same with --port.',

@@ -1,11 +1,13 @@
+import { orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import type { ServerRow } from '../../cli/sandbox-servers.ts';
 import type { AdminOperations } from '../../contract/calls.ts';
 import type { ResultOf } from '../../contract/operation.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
 import { CliError } from '../../errors.ts';
 import type { Column } from '../../terminal/view.ts';
 import { money } from '../cards/columns.ts';
-import { serverVariables } from './server.ts';
+import { SERVER_ROW, serverVariables } from './server.ts';
 
 export type SandboxStatus = ResultOf<AdminOperations['status']>;
 
@@ -63,6 +65,12 @@ function serverWords(server: ServerRow | undefined): string {
 export const sandboxStatus = command({
   path: 'sandbox status',
   summary: 'Show what the sandbox holds and whether its ledger is whole',
+  answers: {
+    one: {
+      ...ADMIN_OPERATIONS.status.returns.shape,
+      server: orNull(tells.object(SERVER_ROW, 'The one that serves other programs, if any.')),
+    },
+  },
   operation: 'status',
   about: [
     'With -o env it prints the address and the key file of the sandbox that was started, CARDWRIGHT_BASE_URL and CARDWRIGHT_API_KEY_FILE; exit 12 where none is started.',

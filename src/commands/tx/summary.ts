@@ -1,3 +1,4 @@
+import { orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { watchedPages } from '../../cli/listing.ts';
@@ -8,10 +9,23 @@ import { GROUPINGS, type Grouping, Summary } from './sums.ts';
 
 const by = option(choice(GROUPINGS, { doc: 'What to add up by; day when left out.', basis: OURS }));
 
+const SUMS = {
+  transactions: tells.count('How many there are.'),
+  spent: tells.usd('Settled less refunded, USD.'),
+  settled: tells.usd('Settled, USD.'),
+  refunded: tells.usd('Refunded, USD.'),
+  pending: tells.usd('Held by open authorizations, USD.'),
+  declined: tells.usd('Declined, USD.'),
+} as const;
+
 /** Adds transactions up, over all pages. */
 export const summarizeTransactions = command({
   path: 'tx summary',
   summary: 'Add transactions up by day, merchant, card or type',
+  answers: {
+    list: { group: orNull(tells.text('Day, merchant, card or type.')), ...SUMS },
+    page: { by: tells.word('What was added up by.', GROUPINGS), ...SUMS },
+  },
   about: [
     'Reads every page. Spent is what was settled less what was refunded; pending are authorizations that still hold money. Days are those of your time zone.',
     'On a terminal a bar stands beside each number; --accessible leaves the bars out, and they are never in a pipe.',

@@ -19,7 +19,7 @@ export const waitCard = command({
     waitTimeout: WAIT_TIMEOUT,
   },
   examples: [
-    { does: 'Until it is frozen', run: "wait card card_1 --until 'status=active'" },
+    { does: 'Until it may be used again', run: "wait card card_1 --until 'status=active'" },
     { does: 'Until little is left', run: "wait card card_1 --until 'balance<500' --wait-timeout 10m" },
   ],
   run: (ctx, { card: id, until, waitTimeout }) =>

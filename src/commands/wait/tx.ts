@@ -14,6 +14,7 @@ type Transaction = Item<'transactions.list'>;
 export const waitTransaction = command({
   path: 'wait tx',
   summary: 'Wait until there is a transaction as asked for',
+  answers: { one: TRANSACTION },
   about: [
     'The newest that fits, also when it was there before; --from now wants a new one. Looks at the newest page, at once and then at most once a second. When none comes, exit 8.',
   ],

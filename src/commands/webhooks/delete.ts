@@ -1,3 +1,4 @@
+import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { webhook } from './columns.ts';
 
@@ -5,6 +6,7 @@ import { webhook } from './columns.ts';
 export const deleteWebhook = command({
   path: 'webhooks delete',
   summary: 'End a subscription',
+  answers: { one: { id: tells.text('The subscription.'), deleted: tells.yes('Always true.') } },
   operation: 'webhooks.delete',
   args: { webhook },
   examples: [{ does: 'In a script', run: 'webhooks delete wh_1 --yes' }],

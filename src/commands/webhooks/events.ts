@@ -1,3 +1,4 @@
+import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { wholeListing } from '../../cli/listing.ts';
 import { basisText } from '../../contract/basis.ts';
@@ -8,6 +9,14 @@ import { NAMED_SHAPES } from '../../contract/named-shapes.ts';
 export const listEvents = command({
   path: 'webhooks events',
   summary: 'List the events of the service, and what they carry (offline)',
+  answers: {
+    list: {
+      name: tells.text('Event.'),
+      meaning: tells.text('When it is sent.'),
+      object: tells.text('What it is about.'),
+      basis: tells.text('Where it is known from.'),
+    },
+  },
   examples: [
     { does: 'All of them', run: 'webhooks events' },
     { does: 'Names for a script', run: 'webhooks events -o id' },

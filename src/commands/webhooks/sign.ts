@@ -1,3 +1,4 @@
+import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { needs, OURS } from '../../cli/flag.ts';
 import { text } from '../../contract/field.ts';
@@ -7,6 +8,7 @@ import { readSecrets, SECRET_FILE } from './secrets.ts';
 export const signPayload = command({
   path: 'webhooks sign',
   summary: 'Print the signature of a payload (offline)',
+  answers: { one: { signature: tells.text('HMAC-SHA256, 64 lowercase hex digits.') } },
   about: ['HMAC-SHA256 of exactly the bytes of the payload, as 64 lowercase hex digits. Nothing is sent.'],
   flags: {
     payload: needs(text({ doc: 'File that holds the payload; - for standard input.', basis: OURS }), '<file|->'),

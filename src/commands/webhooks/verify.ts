@@ -1,3 +1,4 @@
+import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { needs, OURS, option } from '../../cli/flag.ts';
 import { flag, text } from '../../contract/field.ts';
@@ -11,6 +12,15 @@ import { readSecrets, SECRET_FILES } from './secrets.ts';
 export const verifySignature = command({
   path: 'webhooks verify',
   summary: 'Check the signature of a payload (offline)',
+  answers: {
+    one: {
+      verified: tells.yes('Always true; a bad signature is exit 15.'),
+      as_documented: tells.yes('Whether it has the documented form.'),
+      deviations: tells.texts('In what it deviates.'),
+      secret_file: orNull(tells.text('File of the secret that fits.')),
+      secret: maybe(tells.count('Its number, when there are several.')),
+    },
+  },
   about: [
     'Reads the payload as the bytes it is. Several secrets are tried while one is being replaced. A signature in another form than documented (64 lowercase hex digits) counts, and is spoken of.',
     'A signature over the body alone cannot tell a repeated delivery from the first one: keep the event ids you have seen.',

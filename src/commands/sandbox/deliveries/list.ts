@@ -1,11 +1,19 @@
+import { orNull, tells } from '../../../cli/answer-fields.ts';
 import { command } from '../../../cli/command.ts';
 import { PAGING_FLAGS, pagedListing } from '../../../cli/listing.ts';
+import { ADMIN_OPERATIONS } from '../../../contract/sandbox-admin.ts';
 import { DELIVERY_COLUMNS, type Delivery, lastAnswer } from './columns.ts';
 
 /** Lists deliveries with every attempt. */
 export const listDeliveries = command({
   path: 'sandbox deliveries list',
   summary: 'List deliveries to subscriptions with their attempts, newest first',
+  answers: {
+    list: {
+      ...ADMIN_OPERATIONS.deliveries.returns.shape,
+      last: orNull(tells.text('What came of the newest attempt.')),
+    },
+  },
   about: [
     'Sent by sandbox start, sandbox exec and a running webhooks listen; until one of them runs, deliveries wait. --json shows each attempt with what was sent and what came back.',
   ],

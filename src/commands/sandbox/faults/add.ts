@@ -4,13 +4,14 @@ import { wholeListing } from '../../../cli/listing.ts';
 import { FAULT_KINDS } from '../../../contract/fault-rule.ts';
 import { text } from '../../../contract/field.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
-import { FAULT_COLUMNS, inWords } from './columns.ts';
+import { FAULT_COLUMNS, FAULT_ROW, inWords } from './columns.ts';
 import { readRules } from './read-rules.ts';
 
 /** Adds rules that break answers on purpose. */
 export const addFaults = command({
   path: 'sandbox faults add',
   summary: 'Add fault rules: lost answers, errors, delays',
+  answers: { list: FAULT_ROW },
   about: [
     `A rule is JSON: {"match": …, "phase": "before" or "after_commit", "action": {"kind": …}, "times": n, "expires_at": …}; a file may hold a list of them. Kinds: ${FAULT_KINDS.join(', ')}.`,
     'match takes operation, method, path, card_id, key_last4, key_prefix, nth and probability; for deliveries event and webhook_id. Without times a rule stays until it is removed. Rules are kept in the store: the next command meets them.',

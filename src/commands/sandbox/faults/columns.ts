@@ -1,4 +1,5 @@
 /** How fault rules are shown. */
+import { tells } from '../../../cli/answer-fields.ts';
 import { columnsOf } from '../../../cli/columns.ts';
 import { argument, OURS } from '../../../cli/flag.ts';
 import type { AdminOperations } from '../../../contract/calls.ts';
@@ -23,6 +24,13 @@ export const FAULT_COLUMNS = [
     created_at: { title: 'AGE', priority: 6, wideOnly: true },
   }),
 ] as const;
+
+/** A rule as data. */
+export const FAULT_ROW = {
+  ...FAULT,
+  meets: tells.text('What it meets, in one line.'),
+  does: tells.text('What it does, in one line.'),
+} as const;
 
 /** With what it meets and what it does in one line each, for tables. */
 export function inWords(rule: FaultRule): FaultRule & { readonly meets: string; readonly does: string } {

@@ -1,12 +1,13 @@
 import { command } from '../../../cli/command.ts';
 import { wholeListing } from '../../../cli/listing.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
-import { FAULT_COLUMNS, inWords } from './columns.ts';
+import { FAULT_COLUMNS, FAULT_ROW, inWords } from './columns.ts';
 
 /** Lists rules with how often each was met. */
 export const listFaults = command({
   path: 'sandbox faults list',
   summary: 'List fault rules with how often they happened',
+  answers: { list: FAULT_ROW },
   operation: 'faults',
   examples: [{ does: 'All rules', run: 'sandbox faults list' }],
   async run(ctx) {

@@ -1,3 +1,4 @@
+import { tells } from '../../../cli/answer-fields.ts';
 import { command } from '../../../cli/command.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
 import { fault } from './columns.ts';
@@ -6,6 +7,7 @@ import { fault } from './columns.ts';
 export const removeFault = command({
   path: 'sandbox faults remove',
   summary: 'Remove a fault rule',
+  answers: { one: { id: tells.text('The rule.'), removed: tells.yes('Always true.') } },
   operation: 'faults.remove',
   args: { fault },
   examples: [{ does: 'One rule', run: 'sandbox faults remove flt_1' }],

@@ -1,0 +1,58 @@
+import type { Command } from '../cli/command.ts';
+import { command } from '../cli/command.ts';
+import { OURS, optionalArguments } from '../cli/flag.ts';
+import { nearest } from '../cli/suggest.ts';
+import { quote, usage } from '../cli/values.ts';
+import { text } from '../contract/field.ts';
+import type { Row } from '../terminal/view.ts';
+import { REGISTRY } from './registry.ts';
+
+const DIALECT = { $schema: 'https://json-schema.org/draft/2020-12/schema' };
+const ERROR = 'error';
+
+/** The shape of answers as JSON Schema, from the rows of the contract. */
+export const printSchema = command({
+  path: 'schema',
+  summary: 'Print the JSON Schema of what a command answers',
+  about: [
+    'Names and types in it are a promise: they change with a new major version only. Answers may hold more than it tells, for unknown fields of the service are kept. x-stated names the section of the interface a field is from, x-assumed the assumption.',
+    'Without a command it is one document with every command below $defs; the word error stands for the error object.',
+  ],
+  answers: { any: 'A JSON Schema, draft 2020-12.' },
+  args: { command: optionalArguments(text({ doc: 'Words of a command, or error.', basis: OURS })) },
+  examples: [
+    { does: 'What a list of cards holds', run: 'schema cards list' },
+    { does: 'The error object', run: 'schema error' },
+    { does: 'Everything, for a generator of types', run: 'schema --json' },
+  ],
+  async run(_ctx, { command: words = [] }) {
+    const loaded = (await Promise.all(REGISTRY.map(({ load }) => load()))).flat();
+    const commands = loaded.filter(({ hidden }) => !hidden);
+    const { commandSchema } = await import('../cli/answers.ts');
+    const { errorSchema } = await import('../cli/error-answer.ts');
+    const path = words.join(' ');
+    if (path === ERROR) return { ...DIALECT, ...errorSchema() };
+    if (path !== '') return { ...DIALECT, ...commandSchema(named(path, commands)) };
+    const all = commands.map(each => [each.path, commandSchema(each)] as const);
+    return {
+      ...DIALECT,
+      title: 'Answers of cardwright',
+      $defs: Object.fromEntries([...all, [ERROR, errorSchema()]]),
+    };
+  },
+  show: schema => ({
+    noun: 'schema',
+    idField: 'title',
+    columns: [],
+    data: schema as Row,
+    prose: `${JSON.stringify(schema, undefined, 2)}\n`,
+  }),
+});
+
+function named(path: string, commands: readonly Command[]): Command {
+  const found = commands.find(each => each.path === path);
+  if (found !== undefined) return found;
+  const near = nearest(path, [...commands.map(each => each.path), ERROR]);
+  const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`;
+  throw usage(`there is no command ${quote(path)}.${meant}`, 'cardwright commands');
+}

@@ -1,0 +1,166 @@
+/**
+ * Every example of every command's help, run as it stands there against a sandbox. What an example takes for granted
+ * (a card, a file, a code that is typed) is told here; an example that does not work is a wrong page of help.
+ */
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { pipeline } from '../support/transcript.ts';
+import { type World, world } from '../support/world.ts';
+import { commands, objections } from './schema.ts';
+
+/** In every world: card_1 with $120 and card_2 with $25, made by the first two operations of the journal. */
+const CARDS = ['cards create --bin bin_1 --amount 120 --label "ads: search"', 'cards create --bin bin_1 --amount 25'];
+const HOOK = 'webhooks create --url https://example.com/hook --events *';
+const PURCHASE = 'sandbox simulate authorize --card card_1 --amount 20 --merchant Acme';
+const CHALLENGE = 'sandbox simulate challenge --card card_1 --amount 59 --merchant "Acme Ltd"';
+const DEPOSIT = 'sandbox simulate deposit --currency btc --amount 10';
+const DECLINE = 'sandbox simulate authorize --card card_2 --amount 59';
+const LOGIN = 'login --profile team --base-url https://api.example.com/v1 --key-stdin < key.txt';
+
+/** What must have happened before the examples of a command. */
+const BEFORE: Readonly<Record<string, readonly string[]>> = {
+  'cards unfreeze': ['cards freeze card_1'],
+  'tx list': [PURCHASE, DECLINE],
+  'tx tail': [PURCHASE],
+  '3ds list': [CHALLENGE],
+  '3ds wait': [CHALLENGE],
+  '3ds watch': [CHALLENGE],
+  'webhooks list': [HOOK],
+  'webhooks get': [HOOK],
+  'webhooks update': [HOOK],
+  'webhooks delete': [HOOK],
+  'wait tx': [PURCHASE, 'sandbox simulate settle txn_1', DECLINE],
+  logout: [LOGIN],
+  'profiles list': [LOGIN],
+  'profiles show': [LOGIN],
+  'profiles use': [LOGIN],
+  'profiles set': [LOGIN],
+  'profiles remove': [LOGIN],
+  'sandbox simulate increment': [PURCHASE],
+  'sandbox simulate settle': [PURCHASE],
+  'sandbox simulate reverse': [PURCHASE],
+  'sandbox simulate expire': [PURCHASE, CHALLENGE],
+  'sandbox simulate refund': [PURCHASE, 'sandbox simulate settle txn_1'],
+  'sandbox simulate answer': [CHALLENGE],
+  'sandbox simulate cancel': [CHALLENGE],
+  'sandbox simulate confirm': [DEPOSIT],
+  'sandbox simulate fail': [DEPOSIT],
+  'sandbox deliveries redeliver': [HOOK, 'cards freeze card_1'],
+  'sandbox deliveries recover': [HOOK],
+  'sandbox deliveries send-example': [HOOK],
+  'sandbox deliveries rotate': [HOOK],
+  'sandbox faults remove': ['sandbox faults add - < lost-answer.json'],
+};
+
+/** Commands whose examples each begin anew, for one takes away what the other needs. */
+const ANEW = /^(?:cards terminate|3ds|sandbox simulate|audit export|login)/;
+
+const TERMINAL = new Map([['terminal', '80']]);
+const PIPE = new Map<string, string>();
+
+interface Told {
+  /** At a terminal, with these answers typed. */
+  readonly typed?: readonly string[];
+  readonly code?: number;
+  /** Why it is not run, where it cannot be. */
+  readonly not?: string;
+}
+
+const TOLD: Record<string, Told> = {
+  'cards details card_1': { typed: ['LAST4'] },
+  'cards exec card_1 -- ./checkout.sh': { typed: ['LAST4'] },
+  'cards terminate card_1': { typed: ['LAST4'] },
+  "wait tx --type decline --from now --until 'amount=59'": { not: 'waits for what is still to come' },
+  // Nothing has tried to deliver it yet.
+  'sandbox deliveries redeliver dlv_1': { code: 6 },
+  'login --profile team --base-url https://api.example.com/v1 --key-command -- /usr/bin/pass show cards/key': {
+    not: 'the program is of the user',
+  },
+  'ops resolve op_00000000000000000000000001 1 --as done --note "ticket 4711"': { code: 2 },
+};
+
+// A started sandbox is a process of its own: test/package tells that story.
+for (const run of ['sandbox start --port 4010', 'sandbox start --detach -o env', 'sandbox stop']) {
+  TOLD[run] = { not: 'starts or ends a process' };
+}
+// Where none is started.
+TOLD['sandbox status -o env'] = { code: 12 };
+
+const FILES: Readonly<Record<string, string>> = {
+  'team.csv': 'bin_id,amount,label\nbin_1,5,one\nbin_1,6,two\n',
+  'key.txt': 'sk_test_0123456789abcdef\n',
+  'event.json': '{"id":"evt_1","type":"card.created"}',
+  'secret.txt': 'whsec_0123456789abcdef0123456789abcdef\n',
+  'overrides.json': '{"operations":{"cards.terminate":{"method":"DELETE","path":"/cards/{card_id}"}}}',
+  'lost-answer.json':
+    '{"match":{"operation":"cards.create"},"action":{"kind":"reset"},"phase":"after_commit","times":1}',
+  'checkout.sh': '#!/bin/sh\ntest "$CARD_EXP_YEAR" -gt 2000\n',
+};
+
+async function prepared(path: string): Promise<World> {
+  const here = await world();
+  for (const [name, content] of Object.entries(FILES)) await writeFile(join(here.folder, name), content);
+  await chmod(join(here.folder, 'checkout.sh'), 0o700);
+  for (const line of [...CARDS, ...(BEFORE[path] ?? [])]) {
+    const { code, err } = await pipeline(here, { line, typed: [] }, PIPE);
+    expect({ line, code, says: code === 0 ? '' : err }).toEqual({ line, code: 0, says: '' });
+  }
+  return here;
+}
+
+/** The line as a shell would give it: output into a file is no matter of ours, and variables have values. */
+async function asGiven(here: World, run: string): Promise<string> {
+  const [, first = ''] = (await here.run('ops list -o id')).out.split('\n').reverse();
+  const line = run.replace(/ > \S+$/, '').replace(/\bop_0+1\b/, first);
+  if (!line.includes('"$signature"')) return line;
+  const { out } = await here.run('webhooks sign --payload event.json --secret-file secret.txt');
+  return line.replace('"$signature"', out.trim());
+}
+
+async function tryOne(here: World, path: string, run: string): Promise<void> {
+  const { typed, code: wanted = 0, not } = TOLD[run] ?? {};
+  if (not !== undefined) return;
+  const last4 = (await here.run('cards get card_1 --json')).out.match(/"last4": "(\d{4})"/)?.[1] ?? '';
+  const answers = (typed ?? []).map(answer => answer.replace('LAST4', last4));
+  const line = await asGiven(here, run);
+  const { code, out, err } = await pipeline(here, { line, typed: answers }, typed === undefined ? PIPE : TERMINAL);
+  expect({ run, code, says: code === wanted ? '' : err }).toEqual({ run, code: wanted, says: '' });
+  if (/ (?:--json|-o json)\b/.test(run) && !/ --(?:fields|jq)\b/.test(run) && code === 0) {
+    expect({ run, objections: objections(path, JSON.parse(out)) }).toEqual({ run, objections: [] });
+  }
+}
+
+describe('the examples of help work', () => {
+  it.each(commands.map(({ path, examples }) => [path, examples] as const))('%s', async (path, examples) => {
+    let here = await prepared(path);
+    try {
+      for (const [index, { run }] of examples.entries()) {
+        if (index > 0 && ANEW.test(path)) {
+          await here[Symbol.asyncDispose]();
+          here = await prepared(path);
+        }
+        await tryOne(here, path, run);
+      }
+    } finally {
+      await here[Symbol.asyncDispose]();
+    }
+  });
+});
+
+describe('what the examples answer as JSON is as promised', () => {
+  /** Told elsewhere: `json.test.ts` judges most commands; these have no one answer. */
+  const NOT = /^(?:cards (?:details|exec)|login|3ds wait|tx tail|3ds watch|webhooks verify)$/;
+  const judged = commands.filter(({ path }) => !NOT.test(path));
+  it.each(judged.map(({ path, examples }) => [path, examples] as const))('%s', async (path, examples) => {
+    const runs = examples.map(({ run }) => run);
+    const run = runs.find(line => TOLD[line] === undefined && !/ (?:-o|--fields|--jq|-q)\b/.test(line));
+    if (run === undefined) return;
+    await using here = await prepared(path);
+    const line = (await asGiven(here, run)).replace(/( <.*)?$/, ' --json$1');
+    const { code, out, err } = await pipeline(here, { line, typed: [] }, PIPE);
+    expect({ line, code, says: code === 0 ? '' : err }).toEqual({ line, code: 0, says: '' });
+    if (out === '' && path === 'audit export') return;
+    expect({ line, objections: objections(path, JSON.parse(out)) }).toEqual({ line, objections: [] });
+  });
+});
