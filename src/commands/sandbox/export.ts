@@ -1,3 +1,4 @@
+import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { argument, OURS } from '../../cli/flag.ts';
 import { text } from '../../contract/field.ts';
@@ -7,6 +8,7 @@ import { CliError } from '../../errors.ts';
 export const exportSandbox = command({
   path: 'sandbox export',
   summary: 'Write everything the sandbox holds into one file',
+  answers: { one: { file: tells.text('File that was written.'), bytes: tells.count('Its size.') } },
   about: [
     'The file is a snapshot with the sums of all its parts: lines of JSON, 0600 because it holds test card data. It is written beside, synced and renamed; an export is replaced, any other file of that name is left alone.',
   ],

@@ -2,6 +2,7 @@ import { command } from '../../cli/command.ts';
 import { confirmed } from '../../cli/confirm.ts';
 import { argument, OURS } from '../../cli/flag.ts';
 import { text } from '../../contract/field.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
 import { CliError } from '../../errors.ts';
 import { refuseDamaged, showRestored } from './snapshot/shown.ts';
 
@@ -9,6 +10,8 @@ import { refuseDamaged, showRestored } from './snapshot/shown.ts';
 export const importSandbox = command({
   path: 'sandbox import',
   summary: 'Put an exported file in place of everything the sandbox holds',
+  effect: 'irreversible',
+  answers: { one: ADMIN_OPERATIONS['snapshots.restore'].returns.shape },
   about: ['Every sum is checked first; one byte that is not as it was written is exit 15, and nothing has changed.'],
   args: { file: argument(text({ doc: 'File of sandbox export; - for standard input.', basis: OURS })) },
   examples: [{ does: 'From a file', run: 'sandbox import sandbox.ndjson --yes' }],

@@ -1,16 +1,16 @@
 import { command } from '../../cli/command.ts';
 import { argument, OURS, option } from '../../cli/flag.ts';
 import { parseDuration } from '../../cli/globals.ts';
+import { wholeListing } from '../../cli/listing.ts';
 import { parseCondition } from '../../contract/condition.ts';
 import { EVENTS, eventsMatching } from '../../contract/events.ts';
 import { flag, integer, text } from '../../contract/field.ts';
 import { CliError } from '../../errors.ts';
 import type { ReceivedEvent } from '../../events/listener.ts';
 import { durationText } from '../../terminal/times.ts';
-import type { Row } from '../../terminal/view.ts';
 import { checkPatterns } from './events-flag.ts';
 import { type Hearing, hear, SESSION_FLAGS } from './hear.ts';
-import { codesIn, RECEIVED_COLUMNS } from './received.ts';
+import { codesIn, EVENT_ROW, RECEIVED_COLUMNS } from './received.ts';
 
 const DEFAULT_WITHIN = '30s';
 
@@ -18,6 +18,7 @@ const DEFAULT_WITHIN = '30s';
 export const expectEvents = command({
   path: 'webhooks expect',
   summary: 'Check that an event arrives, and nothing else if wished',
+  answers: { list: EVENT_ROW },
   about: [
     'Listens as webhooks listen does. The time begins when it listens; with a program after --, which may cause the events, when the program has ended. What was expected and did not come is exit 15, and so is another event with --no-other, which always waits until the time is over.',
     'Conditions are on the object the event carries; several are joined with &&. A failing program ends it with its own exit code.',
@@ -58,7 +59,11 @@ export const expectEvents = command({
     return { matched, exit: hearing.exit, broken };
   },
   show: ({ matched, exit, broken }) => ({
-    data: matched as unknown as readonly Row[],
+    // What did not come is said by the error.
+    listing: {
+      ...wholeListing({ data: matched, page: { total: matched.length } }, { noun: 'event' }),
+      footer: () => '',
+    },
     exit,
     // What the program itself reports comes first.
     failure: exit === 0 ? broken : undefined,

@@ -11,7 +11,7 @@ import type { Row } from '../../terminal/view.ts';
 import { LIVE_FLAGS, liveFor } from '../wait/flags.ts';
 import { checkPatterns } from './events-flag.ts';
 import { EVENT_PATTERNS, type Hearing, hear, SESSION_FLAGS } from './hear.ts';
-import { codesIn, eventLine, footerOf, RECEIVED_COLUMNS } from './received.ts';
+import { codesIn, eventLine, footerOf, LISTEN_ANSWERS, RECEIVED_COLUMNS } from './received.ts';
 import { endAbandoned, sandboxHere } from './subscription.ts';
 
 const DRAIN_MS = 5_000;
@@ -20,6 +20,7 @@ const DRAIN_MS = 5_000;
 export const listenWebhooks = command({
   path: 'webhooks listen',
   summary: 'Receive deliveries on this machine, verified before they are shown',
+  answers: LISTEN_ANSWERS,
   about: [
     'A sandbox on this machine is subscribed to for the time of the run, with a secret made for it. For any other service name its secret, and lead its deliveries here.',
     'A wrong signature is answered 401, counted and never passed on. Each event is shown once, and flagged when it comes out of order. A signature over the body alone cannot detect a replay: repeats are known by their event id, for the time of the run.',

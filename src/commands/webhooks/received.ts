@@ -1,4 +1,5 @@
 /** How a received event is shown. */
+import { type Answers, maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import type { Counts, ReceivedEvent } from '../../events/listener.ts';
 import { dollars, toCents } from '../../money.ts';
 import { timeOfDay } from '../../terminal/times.ts';
@@ -47,3 +48,31 @@ export function footerOf(counts: Readonly<Counts> | undefined, took: string): st
   ];
   return `${[`${events} ${events === 1 ? 'event' : 'events'}`, ...more].filter(Boolean).join(', ')} in ${took}.`;
 }
+
+/** An event as it was received. */
+export const EVENT_ROW = {
+  id: tells.text('The event; the same in every delivery of it.'),
+  type: tells.text('Its name.'),
+  created_at: maybe(orNull(tells.time('When it happened, as the service says.'))),
+  data: maybe(tells.json('The object it is about.')),
+  received_at: tells.time("When it came, by this machine's clock."),
+  out_of_order: tells.yes('Whether it happened before one that was shown already.'),
+} as const;
+
+export const LISTEN_ANSWERS: Answers = {
+  either: [
+    {
+      list: EVENT_ROW,
+      page: {
+        events: maybe(tells.count('Events that were shown.')),
+        duplicates: maybe(tells.count('Deliveries of events shown already.')),
+        out_of_order: maybe(tells.count('Events out of order.')),
+        refused: maybe(tells.count('Deliveries with a wrong signature.')),
+        unwished: maybe(tells.count('Deliveries of other kinds.')),
+        forwarded: tells.count('Deliveries that were passed on.'),
+        not_forwarded: tells.count('Deliveries that could not be passed on.'),
+      },
+    },
+    { one: { ended: tells.texts('Subscriptions that were ended, with --reap.') } },
+  ],
+};

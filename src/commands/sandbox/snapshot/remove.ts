@@ -1,3 +1,4 @@
+import { tells } from '../../../cli/answer-fields.ts';
 import { command } from '../../../cli/command.ts';
 import { confirmed } from '../../../cli/confirm.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
@@ -7,6 +8,7 @@ import { checkedName, snapshotName } from './shown.ts';
 export const removeSnapshot = command({
   path: 'sandbox snapshot remove',
   summary: 'Remove a snapshot',
+  answers: { one: { name: tells.text('The snapshot.'), removed: tells.yes('Always true.') } },
   operation: 'snapshots.remove',
   args: { name: snapshotName },
   examples: [{ does: 'One of them', run: 'sandbox snapshot remove before --yes' }],
