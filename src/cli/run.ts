@@ -92,7 +92,7 @@ async function execute(
   const { host } = machine;
   if (globals.fields !== undefined || globals.columns !== undefined || globals.sort !== undefined) {
     const { checkAskedFields } = await import('./asked-fields.ts');
-    checkAskedFields(command, globals, command.runFlags !== undefined && parsed.globals['file'] !== undefined);
+    checkAskedFields(command, globals, command.runFlags !== undefined && typed.globals['file'] !== undefined);
   }
   // An expression that cannot be read is found out before anything is sent.
   await using jq = globals.jq === undefined ? undefined : await filterOf(globals.jq, host);

@@ -50,6 +50,8 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   'sandbox deliveries recover': [HOOK],
   'sandbox deliveries send-example': [HOOK],
   'sandbox deliveries rotate': [HOOK],
+  'cards presets list': ['cards presets save ads --amount 5'],
+  'cards presets remove': ['cards presets save ads --amount 5'],
   'sandbox snapshot list': ['sandbox snapshot save before'],
   'sandbox snapshot restore': ['sandbox snapshot save before'],
   'sandbox snapshot remove': ['sandbox snapshot save before'],
@@ -57,8 +59,8 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   'sandbox faults remove': ['sandbox faults add - < lost-answer.json'],
 };
 
-/** These wait for what another program does; `test/transcripts/webhooks` and `test/stories` tell them. */
-const WAITING = /^webhooks (?:listen|expect)$/;
+/** These wait for what another program does; `test/transcripts` and `test/stories` tell them. */
+const WAITING = /^(?:webhooks (?:listen|expect)|sandbox exec)$/;
 const runnable = commands.filter(({ path }) => !WAITING.test(path));
 
 /** Commands whose examples each begin anew, for one takes away what the other needs. */

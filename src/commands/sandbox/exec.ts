@@ -13,6 +13,7 @@ const ours = (doc: string) => ({ doc, basis: OURS });
 export const sandboxExecute = command({
   path: 'sandbox exec',
   summary: 'Run a program with a sandbox of its own, and check the books at its end',
+  answers: { none: 'What the program prints.' },
   about: [
     'The program gets CARDWRIGHT_BASE_URL and CARDWRIGHT_API_KEY, CARDWRIGHT_SANDBOX_URL and CARDWRIGHT_SANDBOX_TOKEN, CARDWRIGHT_WEBHOOK_SECRET (of subscriptions that name none), CARDWRIGHT_CONFIG_DIR (a fresh folder) and CARDWRIGHT_TEST_ONLY=1, and no other CARDWRIGHT_ variable. It runs without a shell and has our standard output to itself.',
     'Ends with its exit code, 128 and the number after a signal; 12 when the sandbox did not start, 15 in place of 0 when the books do not agree at the end. Before that webhooks that are due are sent, for at most two seconds. Of a program that failed the last 20 requests and the webhooks that did not arrive are shown.',

@@ -1,11 +1,12 @@
 import { command } from '../../../cli/command.ts';
 import { wholeListing } from '../../../cli/listing.ts';
-import { PRESET_COLUMNS } from './preset.ts';
+import { PRESET_COLUMNS, PRESET_ROW } from './preset.ts';
 
 /** Lists saved presets. */
 export const listPresets = command({
   path: 'cards presets list',
   summary: 'List what cards create --preset stands for',
+  answers: { list: PRESET_ROW },
   examples: [{ does: 'All of them', run: 'cards presets list' }],
   async run(ctx) {
     const presets = await (await ctx.presets()).list();

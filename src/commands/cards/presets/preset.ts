@@ -1,4 +1,5 @@
 /** A preset as what is typed, as what is saved, and as what is shown. */
+import { maybe, tells } from '../../../cli/answer-fields.ts';
 import type { Preset } from '../../../cli/context.ts';
 import { argument, flagName, OURS } from '../../../cli/flag.ts';
 import { text } from '../../../contract/field.ts';
@@ -19,6 +20,18 @@ export const PRESET_COLUMNS: readonly Column[] = [
   { field: 'auto_freeze_at', title: 'FREEZES AT', kind: 'money', priority: 5 },
   { field: 'metadata', title: 'METADATA', kind: 'map', priority: 6, wideOnly: true },
 ];
+
+/** A preset as data; what it does not say is left out. */
+export const PRESET_ROW = {
+  name: tells.text('Name.'),
+  bin: maybe(tells.text('BIN, or auto.')),
+  amount: maybe(tells.usd('Initial funding, USD.')),
+  label: maybe(tells.text('Label.')),
+  spending_limit: maybe(tells.usd('Monthly limit, USD.')),
+  allowed_categories: maybe(tells.texts('Categories.')),
+  auto_freeze_at: maybe(tells.usd('Auto-freeze amount, USD.')),
+  metadata: maybe(tells.map('Metadata.')),
+} as const;
 
 /** The flags of `cards create` that the preset stands for; one that was typed wins over the preset's. */
 export function wordsOf(preset: Preset, typed: Readonly<Record<string, unknown>>): readonly string[] {

@@ -1,3 +1,4 @@
+import { tells } from '../../../cli/answer-fields.ts';
 import { command } from '../../../cli/command.ts';
 import { preset } from './preset.ts';
 
@@ -5,6 +6,7 @@ import { preset } from './preset.ts';
 export const removePreset = command({
   path: 'cards presets remove',
   summary: 'Remove a preset; cards made with it stay as they are',
+  answers: { one: { name: tells.text('The preset.'), removed: tells.yes('Always true.') } },
   effect: 'reversible',
   args: { preset },
   examples: [{ does: 'One', run: 'cards presets remove ads' }],

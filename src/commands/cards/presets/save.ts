@@ -5,7 +5,7 @@ import { CREATE_CARD } from '../../../contract/card.ts';
 import { text } from '../../../contract/field.ts';
 import { CliError } from '../../../errors.ts';
 import { type Cents, toUsd } from '../../../money.ts';
-import { PRESET_COLUMNS, preset, presetPairs } from './preset.ts';
+import { PRESET_COLUMNS, PRESET_ROW, preset, presetPairs } from './preset.ts';
 
 const bin = text({ doc: 'BIN to issue from, or auto for the best one.', basis: OURS, names: 'bin' });
 
@@ -13,6 +13,7 @@ const bin = text({ doc: 'BIN to issue from, or auto for the best one.', basis: O
 export const savePreset = command({
   path: 'cards presets save',
   summary: 'Save what new cards are made with under a name',
+  answers: { one: PRESET_ROW },
   about: [
     'cards create --preset <name> then stands for these flags; what is typed beside it wins. A preset of that name is replaced. Presets are kept beside the profiles and go with any of them.',
   ],
