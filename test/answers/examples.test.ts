@@ -60,7 +60,7 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** These wait for what another program does; `test/transcripts` and `test/stories` tell them. */
-const WAITING = /^(?:webhooks (?:listen|expect)|sandbox exec)$/;
+const WAITING = /^(?:webhooks (?:listen|expect)|sandbox exec|cards lease)$/;
 const runnable = commands.filter(({ path }) => !WAITING.test(path));
 
 /** Commands whose examples each begin anew, for one takes away what the other needs. */

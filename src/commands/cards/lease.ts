@@ -7,6 +7,7 @@ import { flag, text } from '../../contract/field.ts';
 import { CliError } from '../../errors.ts';
 import { dollars } from '../../money.ts';
 import { bestBin } from '../bins/rank.ts';
+import { LEASE_ANSWERS } from './lease-answers.ts';
 import { reapLeases } from './lease-reaper.ts';
 import { endLease, makeLease } from './leases.ts';
 
@@ -16,6 +17,7 @@ const DEFAULT_TTL = '20m';
 export const leaseCard = command({
   path: 'cards lease',
   summary: 'Make a card for the length of a program, and terminate it after',
+  answers: LEASE_ANSWERS,
   about: [
     'The program gets the environment of cards exec, and its exit code is ours. The card is terminated when it ends, and its balance returns to the wallet.',
     'The end is written down, here and on the card, before the card is made: after a crash --reap terminates what is left, from this machine or, once its time is over, from any other.',
