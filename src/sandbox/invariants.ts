@@ -6,6 +6,7 @@ import { eventFaults } from './event-check.ts';
 import { brokenOf, checkLedger, type Invariant } from './ledger-check.ts';
 import { replayFaults } from './replay-check.ts';
 import { monthOf } from './rules/dates.ts';
+import { inRoom } from './store/bulk.ts';
 import type { Sql } from './store/sql.ts';
 
 /** How many entries of a kind may be about one thing, and which things they may be about. */
@@ -107,12 +108,12 @@ async function overIn(sql: Sql, account: string, from: number): Promise<{ next: 
 }
 
 /** What does not hold of I1 to I16, one line an invariant. Empty when all is well. */
-export async function checkInvariants(sql: Sql, account: string): Promise<string[]> {
-  return [
+export function checkInvariants(sql: Sql, account: string): Promise<string[]> {
+  return inRoom(sql, async () => [
     ...(await checkLedger(sql, account)),
     ...(await brokenOf(sql, account, APPROVALS)),
     ...(await monthFaults(sql, account)),
     ...(await replayFaults(sql, account)),
     ...(await eventFaults(sql, account)),
-  ];
+  ]);
 }

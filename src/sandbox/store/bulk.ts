@@ -56,23 +56,28 @@ export class BulkInsert {
 const KIB_FOR_BULK = 131_072;
 const KIB_ELSE = 2_000;
 
-/**
- * Runs work that writes millions of rows: with room for the pages they touch, and without the indexes, which are made
- * once it is done. Both belong to the open transaction.
- */
-export async function inBulk(sql: Sql, indexes: readonly string[], work: () => Promise<void>): Promise<void> {
-  await sql.get(`pragma cache_size = -${KIB_FOR_BULK}`);
+/** Runs work that goes through millions of rows with room for the pages it touches, which small work never takes. */
+export async function inRoom<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
   const tidy = () => sql.get(`pragma cache_size = -${KIB_ELSE}`);
+  await sql.get(`pragma cache_size = -${KIB_FOR_BULK}`);
   try {
-    for (const index of indexes) await sql.run(`drop index ${nameOf(index)}`);
-    await work();
-    for (const index of indexes) await sql.run(index);
+    const done = await work();
+    await tidy();
+    return done;
   } catch (error) {
     // The transaction may be over by now; then the room is given back by the next one of this kind.
     await tidy().catch(() => undefined);
     throw error;
   }
-  await tidy();
+}
+
+/** The same for writing, without the indexes, which are made once it is done; all of it in the open transaction. */
+export function inBulk(sql: Sql, indexes: readonly string[], work: () => Promise<void>): Promise<void> {
+  return inRoom(sql, async () => {
+    for (const index of indexes) await sql.run(`drop index ${nameOf(index)}`);
+    await work();
+    for (const index of indexes) await sql.run(index);
+  });
 }
 
 /** Of `create index <name> on …`. */
