@@ -12,7 +12,7 @@ const texts = new Map(files.map(name => [name, readFileSync(join(source, name), 
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Commands and the writer speak to the journal through its types and `inputDigest`; who opens it is composition.
   // What a command waits for and listens to is in `events`; it knows the client's interface, which stands in the contract.
-  commands: ['cli', 'terminal', 'contract', 'journal', 'audit', 'events'],
+  commands: ['cli', 'terminal', 'contract', 'journal', 'audit', 'events', 'scenario'],
   // The context hands out the leftovers of `events` by their type.
   cli: ['bulk', 'terminal', 'contract', 'journal', 'audit', 'events'],
   // Writes and reveals of this machine; commands and the writer know its types, composition opens it.
@@ -24,6 +24,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // The journal decides when the client may send; it knows the client's interface, which stands in the contract.
   journal: ['contract', 'files'],
   events: ['contract', 'files'],
+  // A story read from the tree of its file and held against the rows; who sends its steps is handed in.
+  scenario: ['terminal', 'contract'],
   client: ['contract'],
   sandbox: ['contract', 'files'],
   profile: ['contract', 'files'],

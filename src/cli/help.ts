@@ -52,7 +52,7 @@ Examples
   $ cardwright --sandbox cards create --bin auto --amount 25 --label "CI run"
   $ cardwright --sandbox cards list --status active -o id | \\
       cardwright --sandbox cards freeze -
-${topics === undefined ? '' : `\nTopics: help ${topics.summary}\n`}`;
+${topics === undefined ? '' : `\n${hang('Topics: help ', topics.summary)}`}`;
 }
 
 function groupHelp({ group, commands, words }: Located): string {

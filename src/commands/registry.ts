@@ -121,7 +121,7 @@ export const REGISTRY: Registry = [
   {
     name: 'help',
     heading: 'For scripts',
-    summary: 'options | environment | exit-codes | output | safety | scripting',
+    summary: 'options | environment | exit-codes | output | safety | scripting | scenarios',
     unlisted: true,
     load: async () => (await import('./help/group.ts')).HELP_TOPICS,
   },

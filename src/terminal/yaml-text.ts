@@ -1,10 +1,61 @@
 /**
- * Home of yaml. The import is static here and this file is loaded when YAML is asked for: the bundler gives a CommonJS
- * package its named exports only when they are imported statically.
+ * Home of yaml. The imports are static here and this file is loaded when YAML is asked for: the bundler gives a
+ * CommonJS package its named exports only when they are imported statically.
  */
-import { stringify } from 'yaml';
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, stringify } from 'yaml';
+import type { YamlFault, YamlNode, YamlText } from './yaml-tree.ts';
 
 /** YAML of a JSON value, lines unfolded, no anchors. */
 export function yamlText(value: unknown): string {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
+}
+
+const DEEPEST = 24;
+
+/**
+ * Reads YAML into a tree whose every node knows its line and column. Only what JSON could hold is taken: no aliases,
+ * no tags, one document, text for keys. What is wrong is listed, in order, and then there is no tree.
+ */
+export function readYaml(text: string): YamlText {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, version: '1.2', schema: 'core' });
+  const faults: YamlFault[] = [];
+  const fault = (at: number, what: string) => {
+    const { line, col } = lines.linePos(at);
+    faults.push({ line, column: col, text: what });
+  };
+  for (const error of document.errors) fault(error.pos[0], inOneLine(error.message));
+  if (faults.length > 0) return { faults };
+  const read = (node: unknown, at: number, depth: number): YamlNode => {
+    const { range, tag } = (node ?? {}) as { range?: readonly number[] | null; tag?: string };
+    const start = range?.[0] ?? at;
+    const { line, col } = lines.linePos(start);
+    const place = { line, column: col };
+    if (depth > DEEPEST) fault(start, `nested more than ${DEEPEST} levels deep`);
+    else if (tag !== undefined) fault(start, `a tag (${tag}) means nothing here`);
+    else if (isMap(node)) {
+      const entries = node.items.map(({ key, value }) => {
+        const name = read(key, start, depth + 1);
+        if (name.kind !== 'value' || typeof name.value !== 'string') fault(start, 'a key must be text');
+        const shown = name.kind === 'value' ? String(name.value) : '';
+        return { name: shown, line: name.line, column: name.column, node: read(value, start, depth + 1) };
+      });
+      return { kind: 'map', ...place, entries };
+    } else if (isSeq(node)) {
+      return { kind: 'list', ...place, items: node.items.map(item => read(item, start, depth + 1)) };
+    } else if (isScalar(node)) return { kind: 'value', ...place, value: scalarOf(node.value) };
+    else if (node !== null && node !== undefined) fault(start, 'an alias means nothing here: write it out');
+    return { kind: 'value', ...place, value: null };
+  };
+  const root = read(document.contents, 0, 0);
+  return faults.length > 0 ? { faults } : { faults, root };
+}
+
+function scalarOf(value: unknown): string | number | boolean | null {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  return value === null || value === undefined ? null : String(value);
+}
+
+function inOneLine(message: string): string {
+  return message.replace(/\s+/g, ' ').trim();
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -25,5 +25,12 @@ describe('the built program writes every format', () => {
   it('and what --jq makes of it', () => {
     const { status, stdout, stderr } = run('wallet', '--jq', '.currency, .balance');
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'USD\n10000\n', stderr: '' });
+  });
+
+  it('and plays a scenario in YAML', () => {
+    const file = join(folder, 'story.yaml');
+    writeFileSync(file, 'scenario: A look\nsteps:\n  - wallet.get:\n    expect: {balance: 10000}\n');
+    const { status, stdout } = run('sandbox', 'simulate', 'run', file);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '1\t3\twallet.get\tok\t\n' });
   });
 });

@@ -3,6 +3,15 @@ import { helpExitCodes } from './exit-codes.ts';
 import { helpOptions } from './options.ts';
 import { helpOutput } from './output.ts';
 import { helpSafety } from './safety.ts';
+import { helpScenarios } from './scenarios.ts';
 import { helpScripting } from './scripting.ts';
 
-export const HELP_TOPICS = [helpOptions, helpEnvironment, helpExitCodes, helpOutput, helpSafety, helpScripting];
+export const HELP_TOPICS = [
+  helpOptions,
+  helpEnvironment,
+  helpExitCodes,
+  helpOutput,
+  helpSafety,
+  helpScripting,
+  helpScenarios,
+];

@@ -28,6 +28,7 @@ import { simulateForcePost } from './simulate/force-post.ts';
 import { simulateIncrement } from './simulate/increment.ts';
 import { simulateRefund } from './simulate/refund.ts';
 import { simulateReverse } from './simulate/reverse.ts';
+import { runSandboxScenario } from './simulate/run.ts';
 import { simulateSettle } from './simulate/settle.ts';
 import { listSnapshots } from './snapshot/list.ts';
 import { removeSnapshot } from './snapshot/remove.ts';
@@ -56,6 +57,7 @@ export const SANDBOX_COMMANDS = [
   simulateDeposit,
   simulateConfirm,
   simulateFail,
+  runSandboxScenario,
   sandboxClock,
   showSandboxClock,
   setSandboxClock,

@@ -1,0 +1,35 @@
+/** Sends the steps of a scenario: simulations to the sandbox, the rest to the service, which must be that sandbox. */
+import type { Context } from '../../../cli/context.ts';
+import type { ReadName, WriteName } from '../../../contract/calls.ts';
+import { CliError } from '../../../errors.ts';
+import type { Perform } from '../../../scenario/run.ts';
+
+/** Throws `guarded` when the chosen profile speaks to anything but the sandbox that the simulations go to. */
+export async function stepPerformer(ctx: Context): Promise<Perform> {
+  await refuseElsewhere(ctx);
+  return async ({ surface, name, row }, input) => {
+    if (surface === 'admin') return (await (await ctx.sandbox()).send(name as 'status', input as never)).result;
+    if (row.effect === 'read') return ctx.read(name as ReadName, input as never);
+    const written = await ctx.write(name as WriteName, input as never, {
+      intent: `${name}, a step of the scenario`,
+      confirmed: true,
+      // A story shows the cards it made, not what a journal wrote on them.
+      marker: false,
+    });
+    return written.result;
+  };
+}
+
+async function refuseElsewhere(ctx: Context): Promise<void> {
+  const { mode, baseUrl, profile } = await ctx.identity();
+  const named = ctx.env['CARDWRIGHT_SANDBOX_URL'];
+  const isSame = named
+    ? URL.canParse(baseUrl) && new URL(baseUrl).origin === new URL(named).origin
+    : mode === 'sandbox';
+  if (isSame) return;
+  throw new CliError('guarded', {
+    message: `a scenario plays in the sandbox, and the profile ${profile} speaks to ${baseUrl}`,
+    hint: 'cardwright --sandbox sandbox simulate run',
+    outcome: 'not_sent',
+  });
+}

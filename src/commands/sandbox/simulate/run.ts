@@ -1,0 +1,58 @@
+import { command } from '../../../cli/command.ts';
+import { confirmed } from '../../../cli/confirm.ts';
+import { argument, OURS } from '../../../cli/flag.ts';
+import { wholeListing } from '../../../cli/listing.ts';
+import { text } from '../../../contract/field.ts';
+import { CliError } from '../../../errors.ts';
+import { stepPerformer } from './perform-step.ts';
+
+const MOST_BYTES = 1_048_576;
+
+/** Plays a scenario: steps, what they must answer, and the clock between them. */
+export const runSandboxScenario = command({
+  path: 'sandbox simulate run',
+  summary: 'Play a scenario file: steps, the clock between them, and what must come of it',
+  about: [
+    'The whole file is checked before the first step: every fault is told with its line and column, and nothing is sent. The first step that is not as expected ends the run with 15 and its line. The format: cardwright help scenarios.',
+  ],
+  args: { file: argument(text({ doc: 'Scenario in YAML; - for standard input.', basis: OURS })) },
+  examples: [{ does: 'A story and its checks', run: 'sandbox simulate run purchase.yaml --yes' }],
+  async run(ctx, { file }) {
+    if (ctx.dryRun) {
+      throw new CliError('usage', {
+        message: 'simulations touch the sandbox alone and have no dry run',
+        outcome: 'not_sent',
+      });
+    }
+    const { readYaml } = await import('../../../terminal/yaml-text.ts');
+    const { readScenario } = await import('../../../scenario/read.ts');
+    const { runScenario } = await import('../../../scenario/run.ts');
+    const name = file === '-' ? 'standard input' : file;
+    const content = file === '-' ? await ctx.stdin.readAll(MOST_BYTES) : await ctx.readFile(file);
+    const scenario = readScenario(readYaml(content), name);
+    const perform = await stepPerformer(ctx);
+    if (scenario.steps.some(({ operation }) => operation.name === 'reset')) {
+      const intent = 'Replace everything in the sandbox, as the scenario does';
+      await confirmed(ctx, {
+        intent,
+        question: `${intent}?`,
+        command: `cardwright sandbox simulate run ${file} --yes`,
+      });
+    }
+    const steps = await runScenario(scenario, { file: name, perform });
+    ctx.notice(`${scenario.name}: ${steps.length} steps, all as expected.`);
+    return wholeListing({ data: steps, page: { total: steps.length } }, { noun: 'step' });
+  },
+  show: listing => ({
+    listing,
+    noun: 'step',
+    idField: 'step',
+    columns: [
+      { field: 'step', title: 'STEP', kind: 'integer', priority: 1 },
+      { field: 'line', title: 'LINE', kind: 'integer', priority: 3 },
+      { field: 'operation', title: 'OPERATION', kind: 'word', priority: 1 },
+      { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 2 },
+      { field: 'id', title: 'ID', kind: 'id', priority: 2 },
+    ],
+  }),
+});

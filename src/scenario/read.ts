@@ -1,0 +1,187 @@
+/**
+ * Reads a scenario and checks all of it before its first step: operations, their fields and limits, names of earlier
+ * answers. Every fault has its line and column.
+ */
+import { shapeProblem } from '../contract/check.ts';
+import { CliError } from '../errors.ts';
+import {
+  plainOf,
+  type YamlEntry,
+  type YamlFault,
+  type YamlNode,
+  type YamlPlace,
+  type YamlText,
+} from '../terminal/yaml-tree.ts';
+import { fieldsOf, STEP_OPERATIONS, type StepOperation } from './operations.ts';
+import { isMistaken, isName, referenceOf } from './references.ts';
+
+export interface Step extends YamlPlace {
+  /** Counted from 1. */
+  readonly nth: number;
+  readonly operation: StepOperation;
+  /** In wire form, references as they stand. */
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly as: string | undefined;
+  readonly expect: unknown;
+  /** Identifier of the error it must be refused with. */
+  readonly fails: string | undefined;
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly steps: readonly Step[];
+}
+
+const MOST_STEPS = 1_000;
+const MOST_SHOWN = 20;
+const STEP_WORDS = ['as', 'expect', 'fails', 'note'];
+
+/** `file` is what the user called it. Throws `usage` with every fault of the file; nothing was sent then. */
+export function readScenario({ faults, root }: YamlText, file: string): Scenario {
+  const reading = new Reading(faults);
+  const scenario = root && reading.scenario(root);
+  if (scenario !== undefined && reading.faults.length === 0) return scenario;
+  const [first, ...others] = [...reading.faults]
+    .sort((a, b) => a.line - b.line || a.column - b.column)
+    .map(({ line, column, text }) => `${file}:${line}:${column}: ${text}`);
+  const left = others.length - MOST_SHOWN;
+  throw new CliError('usage', {
+    message: first ?? `${file} is empty`,
+    notes: [...others.slice(0, MOST_SHOWN), ...(left > 0 ? [`and ${left} more`] : [])],
+    hint: 'cardwright help scenarios',
+    outcome: 'not_sent',
+  });
+}
+
+class Reading {
+  readonly faults: YamlFault[];
+  readonly #known = new Set<string>();
+
+  constructor(faults: readonly YamlFault[]) {
+    this.faults = [...faults];
+  }
+
+  scenario(root: YamlNode): Scenario | undefined {
+    if (root.kind !== 'map') return this.#fault(root, 'a scenario is a map of scenario and steps');
+    const known = ['scenario', 'about', 'steps'];
+    for (const entry of root.entries) {
+      if (!known.includes(entry.name))
+        this.#fault(entry, `${shown(entry.name)} is not known here; known: ${known.join(', ')}`);
+    }
+    const name = this.#text(root, 'scenario');
+    this.#text(root, 'about', true);
+    const steps = root.entries.find(entry => entry.name === 'steps');
+    if (steps?.node.kind !== 'list') return this.#fault(steps?.node ?? root, 'steps must be a list');
+    const { items } = steps.node;
+    if (items.length === 0 || items.length > MOST_STEPS) {
+      return this.#fault(steps.node, `${items.length} steps; a scenario has 1 to ${MOST_STEPS}`);
+    }
+    const read = items.map((item, index) => this.#step(item, index + 1));
+    return { name: name ?? '', steps: read.filter(step => step !== undefined) };
+  }
+
+  #step(node: YamlNode, nth: number): Step | undefined {
+    if (node.kind !== 'map') return this.#fault(node, 'a step is a map of an operation and its fields');
+    const words = node.entries.filter(({ name }) => STEP_WORDS.includes(name));
+    const [asked, ...others] = node.entries.filter(({ name }) => !STEP_WORDS.includes(name));
+    if (asked === undefined) return this.#fault(node, 'the step names no operation');
+    for (const other of others) this.#fault(other, `a step has one operation; ${shown(other.name)} is a second`);
+    const operation = STEP_OPERATIONS.get(asked.name);
+    if (operation === undefined) {
+      return this.#fault(
+        asked,
+        `${shown(asked.name)} is no operation of a scenario; cardwright help scenarios lists them`,
+      );
+    }
+    const word = (name: string) => words.find(entry => entry.name === name);
+    const input = this.#input(operation, asked);
+    const expect = word('expect');
+    if (expect !== undefined) this.#references(expect.node);
+    const fails = this.#text(node, 'fails', true);
+    if (expect !== undefined && fails !== undefined) this.#fault(expect, 'a step that fails has no answer to expect');
+    this.#text(node, 'note', true);
+    const as = this.#name(word('as'));
+    return {
+      nth,
+      line: node.line,
+      column: node.column,
+      operation,
+      input,
+      as,
+      expect: expect && plainOf(expect.node),
+      fails,
+    };
+  }
+
+  #input(operation: StepOperation, { node }: YamlEntry): Readonly<Record<string, unknown>> {
+    if (node.kind === 'value' && node.value === null) return this.#checked(operation, node, []);
+    if (node.kind === 'map') return this.#checked(operation, node, node.entries);
+    this.#fault(node, `the fields of ${operation.name} must be a map; {} for none`);
+    return {};
+  }
+
+  #checked(operation: StepOperation, node: YamlNode, entries: readonly YamlEntry[]) {
+    const fields = fieldsOf(operation);
+    this.#references(node);
+    // What an earlier step will have answered is not known yet; the rest is held against the row.
+    const later = entries.filter(entry => hasReference(plainOf(entry.node))).map(({ name }) => name);
+    const shape = Object.fromEntries(Object.entries(fields).filter(([name]) => !later.includes(name)));
+    const rest = Object.fromEntries(
+      entries
+        .filter(({ name }) => !later.includes(name) || !Object.hasOwn(fields, name))
+        .map(entry => [entry.name, plainOf(entry.node)]),
+    );
+    // One problem at a time is known to the check; each field is asked alone, so that all of them are told.
+    for (const [name, field] of Object.entries(shape)) {
+      const given = Object.hasOwn(rest, name) ? { [name]: rest[name] } : {};
+      const problem = shapeProblem({ [name]: field }, given);
+      if (problem !== undefined)
+        this.#fault(entries.find(entry => entry.name === name)?.node ?? node, `${name} ${problem.text}`);
+    }
+    for (const entry of entries.filter(({ name }) => !Object.hasOwn(fields, name))) {
+      const known = Object.keys(fields).join(', ') || 'nothing';
+      this.#fault(entry, `${entry.name} is not known to ${operation.name}; known: ${known}`);
+    }
+    return Object.fromEntries(entries.map(entry => [entry.name, plainOf(entry.node)]));
+  }
+
+  #name(entry: YamlEntry | undefined): string | undefined {
+    if (entry === undefined) return undefined;
+    const name = entry.node.kind === 'value' ? entry.node.value : undefined;
+    if (typeof name !== 'string' || !isName(name)) {
+      return this.#fault(entry.node, 'as must be a word: lower-case letters, digits and _');
+    }
+    this.#known.add(name);
+    return name;
+  }
+
+  #references(node: YamlNode): void {
+    if (node.kind === 'list') for (const item of node.items) this.#references(item);
+    if (node.kind === 'map') for (const entry of node.entries) this.#references(entry.node);
+    if (node.kind !== 'value') return;
+    const reference = referenceOf(node.value);
+    if (isMistaken(node.value)) this.#fault(node, `${shown(node.value)} is no reference; $$ begins a plain $`);
+    if (reference !== undefined && !this.#known.has(reference.name)) {
+      this.#fault(node, `no earlier step is called ${shown(reference.name)}`);
+    }
+  }
+
+  #text(node: YamlNode, name: string, optional = false): string | undefined {
+    const entry = node.kind === 'map' ? node.entries.find(each => each.name === name) : undefined;
+    if (entry === undefined) return optional ? undefined : this.#fault(node, `${name} is missing`);
+    if (entry.node.kind === 'value' && typeof entry.node.value === 'string' && entry.node.value !== '')
+      return entry.node.value;
+    return this.#fault(entry.node, `${name} must be text`);
+  }
+
+  #fault({ line, column }: YamlPlace, text: string): undefined {
+    this.faults.push({ line, column, text });
+  }
+}
+
+function hasReference(value: unknown): boolean {
+  if (referenceOf(value) !== undefined) return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasReference);
+}
+
+const shown = (value: unknown) => JSON.stringify(value);

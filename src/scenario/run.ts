@@ -1,0 +1,102 @@
+/** Carries a scenario out, step by step, until one is not as it was expected. */
+import { shapeProblem } from '../contract/check.ts';
+import { CliError, type ErrorKind } from '../errors.ts';
+import { centsOf } from '../money.ts';
+import { differences } from './expectation.ts';
+import { fieldsOf, type StepOperation } from './operations.ts';
+import type { Scenario, Step } from './read.ts';
+import { resolved } from './references.ts';
+
+export interface StepDone {
+  readonly step: number;
+  readonly line: number;
+  readonly operation: string;
+  /** `ok`, or the identifier it was refused with, as expected. */
+  readonly outcome: string;
+  readonly id: string | null;
+}
+
+/** Sends one operation; money of its input is in cents. */
+export type Perform = (operation: StepOperation, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
+/** A definite no: the step did not do what it should. Anything else ends the run as what it is. */
+const DEFINITE: readonly ErrorKind[] = ['not_found', 'refused', 'insufficient_funds', 'rate_limited'];
+
+/** Throws `check_failed` naming step and line of the first that is not as expected. */
+export async function runScenario(
+  { steps }: Scenario,
+  { file, perform }: { readonly file: string; readonly perform: Perform },
+): Promise<readonly StepDone[]> {
+  const captured = new Map<string, unknown>();
+  const all: StepDone[] = [];
+  for (const step of steps) {
+    const failed = (what: string) =>
+      new CliError('check_failed', {
+        message: `step ${step.nth} (${file}:${step.line}), ${step.operation.name}: ${what}`,
+        notes: all.length === 0 ? [] : [`${all.length} of ${steps.length} steps were as expected before it`],
+        outcome: 'refused',
+      });
+    const answer = await carriedOut(step, captured, { perform, failed });
+    if (step.as !== undefined) captured.set(step.as, answer);
+    all.push({ ...factsOf(step), outcome: step.fails ?? 'ok', id: idOf(answer) });
+  }
+  return all;
+}
+
+interface Carrying {
+  readonly perform: Perform;
+  readonly failed: (what: string) => CliError;
+}
+
+async function carriedOut(step: Step, captured: Map<string, unknown>, { perform, failed }: Carrying): Promise<unknown> {
+  const { operation, fails } = step;
+  let answer: unknown;
+  try {
+    answer = await perform(operation, inputOf(step, captured));
+  } catch (error) {
+    if (error instanceof RangeError) throw failed(error.message);
+    if (!(error instanceof CliError) || !DEFINITE.includes(error.kind)) throw error;
+    const said = error.facts.service?.error ?? error.kind;
+    if (said === fails) return undefined;
+    throw failed(fails === undefined ? error.message : `was refused with ${said}, ${fails} expected`);
+  }
+  if (fails !== undefined) throw failed(`went through, and should have been refused with ${fails}`);
+  const wrong = step.expect === undefined ? [] : differences(expectedOf(step, captured, failed), answer);
+  if (wrong.length > 0) throw failed(wrong.join('; '));
+  return answer;
+}
+
+function expectedOf({ expect }: Step, captured: Map<string, unknown>, failed: Carrying['failed']): unknown {
+  try {
+    return resolved(expect, captured);
+  } catch (error) {
+    throw error instanceof RangeError ? failed(error.message) : error;
+  }
+}
+
+/** Throws a `RangeError` for a value that an earlier answer does not have, or has otherwise than the field takes it. */
+function inputOf({ operation, input }: Step, captured: Map<string, unknown>): Readonly<Record<string, unknown>> {
+  const values = resolved(input, captured) as Readonly<Record<string, unknown>>;
+  const fields = fieldsOf(operation);
+  const problem = shapeProblem(fields, values);
+  if (problem !== undefined) throw new RangeError(`${problem.field} ${problem.text}`);
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      const isMoney = fields[name]?.kind === 'money' && typeof value === 'number';
+      return [name, isMoney ? centsOf(value) : value];
+    }),
+  );
+}
+
+function factsOf({ nth, line, operation }: Step) {
+  return { step: nth, line, operation: operation.name };
+}
+
+/** The thing a step is about, for the table. */
+function idOf(answer: unknown): string | null {
+  if (typeof answer !== 'object' || answer === null) return null;
+  const said = answer as Readonly<Record<string, unknown>>;
+  const names = ['id', 'authorization_id', 'transaction_id', 'challenge_id', 'deposit_id', 'card_id'];
+  const found = names.map(name => said[name]).find(value => typeof value === 'string');
+  return typeof found === 'string' ? found : null;
+}

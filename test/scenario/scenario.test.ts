@@ -1,0 +1,182 @@
+/** Scenarios: the documented ones play, every fault has its place, and what is compared is what is written. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { EXAMPLES } from '../../src/scenario/examples.ts';
+import { differences } from '../../src/scenario/expectation.ts';
+import { STEP_OPERATIONS } from '../../src/scenario/operations.ts';
+import { readScenario } from '../../src/scenario/read.ts';
+import { resolved } from '../../src/scenario/references.ts';
+import { readYaml } from '../../src/terminal/yaml-text.ts';
+import { world } from '../support/world.ts';
+
+const read = (text: string) => readScenario(readYaml(text), 'file.yaml');
+
+function faultsOf(text: string): readonly string[] {
+  try {
+    read(text);
+    return [];
+  } catch (error) {
+    if (!(error instanceof CliError) || error.kind !== 'usage') throw error;
+    return [error.message, ...(error.facts.notes ?? [])];
+  }
+}
+
+describe('the documented examples', () => {
+  test.each(Object.entries(EXAMPLES))('%s plays, every step of it', async (name, text) => {
+    await using here = await world({ wallet: 0 });
+    await writeFile(join(here.folder, name), text);
+    const { code, out, err } = await here.run(`sandbox simulate run ${name} --yes --json`);
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/: \d+ steps, all as expected\.\n$/) });
+    const { data } = JSON.parse(out) as { data: { outcome: string }[] };
+    expect(data.length).toBe(text.split('\n').filter(line => line.startsWith('  - ')).length);
+    expect((await here.run('help scenarios')).out).toContain('scenario: A purchase');
+  });
+
+  test.each(Object.entries(EXAMPLES))('%s: any other number expected is exit 15, with its line', async (name, text) => {
+    const places = [...text.matchAll(/^ {4}expect: .*?(?:balance|wallet_balance): ([\d.]+)/gm)];
+    expect(places.length).toBeGreaterThan(0);
+    for (const place of places) {
+      await using here = await world({ wallet: 0 });
+      const [whole, number = ''] = place;
+      const [before, after] = [text.slice(0, place.index), text.slice(place.index + whole.length)];
+      const wrong = `${before}${whole.slice(0, -number.length)}99${after}`;
+      await writeFile(join(here.folder, name), wrong);
+      const { code, err } = await here.run(`sandbox simulate run ${name} --yes`);
+      const line = before.slice(0, before.lastIndexOf('\n  - ') + 1).split('\n').length;
+      expect({ code, err }).toEqual({
+        code: 15,
+        err: expect.stringMatching(
+          new RegExp(`^error: step \\d+ \\(${name}:${line}\\), .*balance is ${number}, 99 expected`),
+        ),
+      });
+    }
+  });
+});
+
+describe('faults', () => {
+  test.each([
+    ['', 'file.yaml:1:1: a scenario is a map of scenario and steps'],
+    ['- a', 'file.yaml:1:1: a scenario is a map of scenario and steps'],
+    ['steps: [{wallet.get: }]', 'file.yaml:1:1: scenario is missing'],
+    ['scenario: a', 'file.yaml:1:1: steps must be a list'],
+    ['scenario: a\nsteps: []', 'file.yaml:2:8: 0 steps; a scenario has 1 to 1000'],
+    [
+      'scenario: a\nstep: []\nsteps: [{wallet.get: }]',
+      'file.yaml:2:1: "step" is not known here; known: scenario, about, steps',
+    ],
+    ['scenario: 5\nsteps: [{wallet.get: }]', 'file.yaml:1:11: scenario must be text'],
+    ['scenario: a\nsteps: [wallet.get]', 'file.yaml:2:9: a step is a map of an operation and its fields'],
+    [
+      'scenario: a\nsteps:\n  - walet.get:',
+      'file.yaml:3:5: "walet.get" is no operation of a scenario; cardwright help scenarios lists them',
+    ],
+    [
+      'scenario: a\nsteps:\n  - cards.get: card_1',
+      'file.yaml:3:16: the fields of cards.get must be a map; {} for none',
+    ],
+    ['scenario: a\nsteps:\n  - cards.get:', 'file.yaml:3:15: card_id is missing'],
+    ['scenario: a\nsteps:\n  - cards.get: {card_id: 5}', 'file.yaml:3:26: card_id must be text'],
+    ['scenario: a\nsteps:\n  - cards.get: {card_id: $card}', 'file.yaml:3:26: no earlier step is called "card"'],
+    [
+      'scenario: a\nsteps:\n  - cards.get: {card_id: $Card.id}',
+      'file.yaml:3:26: "$Card.id" is no reference; $$ begins a plain $',
+    ],
+    [
+      'scenario: a\nsteps:\n  - wallet.get:\n    expect: {balance: $w.balance}',
+      'file.yaml:4:23: no earlier step is called "w"',
+    ],
+    [
+      'scenario: a\nsteps:\n  - wallet.get:\n    expect: {}\n    fails: refused',
+      'file.yaml:4:5: a step that fails has no answer to expect',
+    ],
+    ['scenario: a\nscenario: b\nsteps: [{wallet.get: }]', 'file.yaml:2:1: Map keys must be unique'],
+    ['scenario: &a b\nsteps: [{wallet.get: *a}]', 'file.yaml:2:22: an alias means nothing here: write it out'],
+    [
+      'scenario: !!binary aGk=\nsteps: [{wallet.get: }]',
+      'file.yaml:1:20: a tag (tag:yaml.org,2002:binary) means nothing here',
+    ],
+    [
+      'scenario: a\n---\nsteps: []',
+      'file.yaml:2:1: Source contains multiple documents; please use YAML.parseAllDocuments()',
+    ],
+  ])('%j', (text, fault) => {
+    expect(faultsOf(text)).toContain(fault);
+  });
+
+  test('all of them are told, in the order of the file', () => {
+    const text = 'scenario: a\nsteps:\n  - cards.get:\n  - nothing.at.all:\n  - cards.create: {amount: 0}';
+    expect(faultsOf(text).map(fault => fault.split(':').slice(1, 3).join(':'))).toEqual([
+      '3:15',
+      '4:5',
+      '5:19',
+      '5:28',
+    ]);
+  });
+
+  test('no text at all makes it fail in any other way', () => {
+    const piece = fc.constantFrom(
+      'scenario: a\n',
+      'steps:\n',
+      '  - ',
+      'wallet.get',
+      ':',
+      ' {',
+      '}',
+      '$a.b',
+      '[',
+      ']',
+      '\n',
+      '&a',
+      '*a',
+      '"',
+      "'",
+      '!!x',
+      '---',
+      '\t',
+      '    as: a\n',
+    );
+    const texts = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(piece, { maxLength: 25 }).map(parts => parts.join('')),
+    );
+    fc.assert(
+      fc.property(texts, text => void faultsOf(text)),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('a file nested for ever is refused', () => {
+    expect(faultsOf(`scenario: a\nsteps: ${'['.repeat(500)}${']'.repeat(500)}`).join()).toContain(
+      'nested more than 24',
+    );
+  });
+});
+
+test('nothing that reveals a card or ends the server is a step', () => {
+  expect(STEP_OPERATIONS.has('cards.details')).toBe(false);
+  expect(STEP_OPERATIONS.has('stop')).toBe(false);
+  expect(STEP_OPERATIONS.has('cards.create') && STEP_OPERATIONS.has('clock.advance')).toBe(true);
+});
+
+test('what is expected of an answer is looked for and nothing else; equal values never differ', () => {
+  expect(
+    differences({ a: 1, b: { c: [1, { d: 'x' }] } }, { a: 1, z: 0, b: { y: 1, c: [1, { d: 'x', e: 2 }] } }),
+  ).toEqual([]);
+  expect(differences({ a: 1, b: { c: [1, 2] } }, { b: { c: [1] } })).toEqual([
+    'a is missing, 1 expected',
+    'b.c has 1 entries, 2 expected',
+  ]);
+  expect(differences(5, 6)).toEqual(['it is 6, 5 expected']);
+  expect(differences({ a: null }, {})).toEqual(['a is missing, null expected']);
+  fc.assert(fc.property(fc.jsonValue(), value => differences(value, value).length === 0));
+});
+
+test('a reference takes the value it names, and two dollars are one', () => {
+  const captured = new Map<string, unknown>([['list', { data: [{ id: 'a' }, { id: 'b' }] }]]);
+  expect(resolved({ x: '$list.data.1.id', y: ['$$5', 'plain'] }, captured)).toEqual({ x: 'b', y: ['$5', 'plain'] });
+  expect(() => resolved('$list.data.2.id', captured)).toThrow(/is not in what that step answered/);
+  expect(() => resolved('$list.constructor', captured)).toThrow(RangeError);
+});
