@@ -51,7 +51,7 @@ const { outputFiles, metafile } = await build({
   external: ['@photostructure/sqlite'],
   define: {
     CARDWRIGHT_VERSION: JSON.stringify(version),
-    BUNDLED_JQ: '"./jq-web.js"',
+    BUNDLED_FILE: 'load.read',
     'import.meta.url': 'CARDWRIGHT_FILE_URL',
   },
   plugins: [withoutUnused],
@@ -79,6 +79,7 @@ let cachedData;try{cachedData=read(code)}catch{}
 return opened[file]=new Script(read(file).toString(),{filename,codeFile,cachedData}).runInThisContext()(require,filename)}
 function load(name){let module=made[name];if(module===undefined){made[name]=module={exports:{}};
 (here[name]??open(places[name])[name])(module,module.exports,load)}return module.exports}
+load.read=read;
 load(${JSON.stringify(MAIN)});
 `;
 
@@ -105,10 +106,10 @@ const written = new Map([
 ]);
 for (const [pack, names] of packs) if (pack !== MAIN) written.set(pack, packText(names));
 written.set(MAIN, mainText(packs.get(MAIN)));
-// jq runs in a thread of its own and reads its WebAssembly from beside itself.
+// jq runs in a thread of its own, which is handed these two.
 const jq = join(root, 'node_modules', 'jq-web');
 const { code: jqText } = await transform(await readFile(join(jq, 'jq.js'), 'utf8'), { minify: true, format: 'cjs' });
-written.set('jq-web.js', jqText).set('jq.wasm', await readFile(join(jq, 'jq.wasm')));
+written.set('jq.js', jqText).set('jq.wasm', await readFile(join(jq, 'jq.wasm')));
 // What other programs import: one file that loads nothing else of ours, and its types as they were written.
 const library = await build({
   absWorkingDir: root,

@@ -2,18 +2,29 @@
  * `--jq`: one expression over the whole answer. Home of jq-web, which is jq itself as WebAssembly. It runs in a thread
  * of its own, so that Ctrl-C ends an expression that never ends; it sees no file, no variable and no stream of ours.
  */
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { CliError } from '../errors.ts';
 
-/** Where the build puts the package beside the bundle; run from source it is in node_modules. */
-declare const BUNDLED_JQ: string | undefined;
+/** Reads a file of the build, wherever that keeps them; run from source the package is in node_modules. */
+declare const BUNDLED_FILE: ((name: string) => Uint8Array) | undefined;
 
-/** `debug` and `stderr` of an expression would write past our streams: jq-web reports them with `console.warn`. */
+/**
+ * `debug` and `stderr` of an expression would write past our streams: jq-web reports them with `console.warn`. The one
+ * file that the script reads is its own code, which it is handed: in the single executable there are no files.
+ */
 const THREAD = `
-const { parentPort, workerData } = require('node:worker_threads');
+const { parentPort, workerData: { script, code } } = require('node:worker_threads');
 Object.assign(console, { warn: () => undefined });
-const ready = require(workerData);
+const readFileSync = () => code;
+const required = name => (name === 'fs' ? { ...require(name), readFileSync } : require(name));
+const module = { exports: {} };
+new Function('module', 'exports', 'require', '__filename', '__dirname', script)(
+  module, module.exports, required, '/jq.js', '/',
+);
+const ready = module.exports;
 parentPort.on('message', async ({ json, expression }) => {
   try {
     const { raw } = await ready;
@@ -38,11 +49,10 @@ export interface JqFilter extends AsyncDisposable {
 
 /** Compiles an expression. Throws `usage` for one that jq cannot read; nothing of ours has run by then. */
 export async function openJq(expression: string, signal: AbortSignal): Promise<JqFilter> {
-  const { resolve: find } = createRequire(import.meta.url);
-  const file = typeof BUNDLED_JQ === 'undefined' ? find('jq-web') : find(BUNDLED_JQ);
+  const read = typeof BUNDLED_FILE === 'undefined' ? readPackage : BUNDLED_FILE;
   const thread = new Worker(THREAD, {
     eval: true,
-    workerData: file,
+    workerData: { script: Buffer.from(read('jq.js')).toString(), code: Uint8Array.from(read('jq.wasm')) },
     env: {},
     execArgv: [],
     argv: [],
@@ -73,10 +83,10 @@ export async function openJq(expression: string, signal: AbortSignal): Promise<J
     });
 
   // Of no input at all jq reads the expression and does nothing else.
-  const read = await ask('');
-  if ('failed' in read) {
+  const checked = await ask('');
+  if ('failed' in checked) {
     await thread.terminate();
-    throw failure(whyOf(read.failed)).with({ outcome: 'not_sent' });
+    throw failure(whyOf(checked.failed)).with({ outcome: 'not_sent' });
   }
   return {
     async apply(value) {
@@ -88,6 +98,10 @@ export async function openJq(expression: string, signal: AbortSignal): Promise<J
       await thread.terminate();
     },
   };
+}
+
+function readPackage(name: string): Uint8Array {
+  return readFileSync(join(dirname(createRequire(import.meta.url).resolve('jq-web')), name));
 }
 
 function failure(message: string): CliError {

@@ -48,7 +48,7 @@ describe('what a start loads', () => {
       'csv-stringify.js',
       'fuzzysort.js',
       'inquirer-prompts.js',
-      'jq-web.js',
+      'jq.js',
       'string-width.js',
       'undici.js',
       'uqr.js',

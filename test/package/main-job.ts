@@ -33,6 +33,7 @@ export function mainJob(program: readonly string[]): void {
       number: expect.stringMatching(/^\d{15,16}$/),
     });
     expect(JSON.parse(run('wallet', '--json')).balance).toBeCloseTo(before - 35.5, 2);
+    expect(run('wallet', '--jq', '.currency')).toBe('USD\n');
     expect(run('audit', 'verify')).not.toBe('');
   } finally {
     rmSync(folder, { recursive: true, force: true });
