@@ -101,7 +101,8 @@ export async function openJq(expression: string, signal: AbortSignal): Promise<J
 }
 
 function readPackage(name: string): Uint8Array {
-  return readFileSync(join(dirname(createRequire(import.meta.url).resolve('jq-web')), name));
+  const { resolve: find } = createRequire(import.meta.url);
+  return readFileSync(join(dirname(find('jq-web')), name));
 }
 
 function failure(message: string): CliError {
