@@ -65,6 +65,12 @@ export const REGISTRY: Registry = [
     load: alone(async () => (await import('./doctor.ts')).doctor),
   },
   {
+    name: 'explain',
+    heading: 'Safety',
+    summary: 'what an exit code, an error, an operation or a request means',
+    load: alone(async () => (await import('./explain.ts')).explain),
+  },
+  {
     name: 'login',
     heading: 'Setting up',
     summary: 'save a key in a profile',

@@ -1,0 +1,92 @@
+import { tells } from '../cli/answer-fields.ts';
+import { command } from '../cli/command.ts';
+import type { Context } from '../cli/context.ts';
+import { argument, OURS } from '../cli/flag.ts';
+import { wholeListing } from '../cli/listing.ts';
+import { knownWords, type Meaning, meaningsOf } from '../cli/meanings.ts';
+import { nearest } from '../cli/suggest.ts';
+import { quote, usage } from '../cli/values.ts';
+import { hang, wrap } from '../cli/wrap.ts';
+import { text } from '../contract/field.ts';
+import { CliError } from '../errors.ts';
+import type { OpDetail } from '../journal/types.ts';
+import { OP_DETAIL } from './ops/columns.ts';
+import { showDetail } from './ops/show.ts';
+
+const MEANING = {
+  is: tells.text('exit code, error kind or identifier of the service.'),
+  exit: tells.count('Exit code.'),
+  kind: tells.text('Kind of failure.'),
+  means: tells.text('What it means.'),
+  retryable: tells.yes('Whether the same command may be run again without looking first.'),
+  next: tells.text('What to do next.'),
+  identifiers: tells.texts('Identifiers of the service that come to it.'),
+  operations: tells.texts('Operations that answer with the identifier.'),
+} as const;
+
+/** Says what a code, a kind, an identifier, an operation or a request was. Nothing is sent. */
+export const explain = command({
+  path: 'explain',
+  summary: 'Say what an exit code, an error, an operation or a request id means',
+  about: [
+    'Offline. An operation (op_…) and the id of a request (req_…) are looked up in the journal of this machine, which knows the operations that moved money. Where several operations carry the request, the newest is shown.',
+  ],
+  answers: { either: [{ list: MEANING }, { one: OP_DETAIL }] },
+  args: { what: argument(text({ doc: 'Exit code, kind, identifier, op or request id.', basis: OURS })) },
+  examples: [
+    { does: 'An exit code', run: 'explain 11' },
+    { does: 'What the service called it', run: 'explain card_terminated' },
+    { does: 'What became of an operation', run: 'explain op_00000000000000000000000001' },
+  ],
+  async run(ctx, { what }): Promise<{ readonly meanings: readonly Meaning[] } | { readonly op: OpDetail }> {
+    if (what.startsWith('op_')) return { op: await (await ctx.journal()).show(what) };
+    if (what.startsWith('req_')) return { op: await carrying(ctx, what) };
+    const meanings = meaningsOf(what);
+    if (meanings.length > 0) return { meanings };
+    const near = nearest(what, knownWords());
+    const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`;
+    throw usage(`${quote(what)} is no exit code, error, operation or request.${meant}`, 'cardwright help exit-codes');
+  },
+  show(found) {
+    if ('op' in found) return showDetail(found.op);
+    const { meanings } = found;
+    return {
+      listing: wholeListing({ data: meanings, page: { total: meanings.length } }, { noun: 'meaning' }),
+      noun: 'meaning',
+      idField: 'kind',
+      columns: [
+        { field: 'exit', title: 'EXIT', kind: 'integer', priority: 1 },
+        { field: 'kind', title: 'KIND', kind: 'word', priority: 1 },
+        { field: 'means', title: 'MEANS', kind: 'text', priority: 1, shrink: true },
+        { field: 'next', title: 'NEXT', kind: 'text', priority: 2, shrink: true },
+      ],
+      prose: meanings.map(proseOf).join('\n'),
+    };
+  },
+});
+
+function proseOf({ is, exit, kind, means, retryable, next, identifiers, operations }: Meaning): string {
+  const said = is === 'identifier of the service' ? [] : identifiers;
+  const pairs: readonly (readonly [string, string])[] = [
+    ['Repeat', retryable ? 'the same command may be run again' : 'not without looking first'],
+    ['Next', next],
+    ['Service says', said.join(', ')],
+    ['Operations', operations.join(', ')],
+  ];
+  const lines = pairs.filter(([, value]) => value !== '').map(([label, value]) => hang(`  ${label.padEnd(14)}`, value));
+  return wrap(`${kind}, exit ${exit}: ${means}`) + lines.join('');
+}
+
+/** The newest operation with a row that carries this request. Throws `not_found`. */
+async function carrying(ctx: Context, request: string): Promise<OpDetail> {
+  const journal = await ctx.journal();
+  for (const { op } of await journal.list()) {
+    const detail = await journal.show(op);
+    if (detail.rowsInDetail.some(({ requestId }) => requestId === request)) return detail;
+  }
+  throw new CliError('not_found', {
+    message: `no operation in the journal of this machine carries ${request}`,
+    notes: ['The journal knows what moved money. Of the rest the service knows: name this id to its support.'],
+    hint: 'cardwright sandbox requests',
+  });
+}
