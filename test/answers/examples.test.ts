@@ -105,6 +105,7 @@ const FILES: Readonly<Record<string, string>> = {
   'overrides.json': '{"operations":{"cards.terminate":{"method":"DELETE","path":"/cards/{card_id}"}}}',
   'lost-answer.json':
     '{"match":{"operation":"cards.create"},"action":{"kind":"reset"},"phase":"after_commit","times":1}',
+  'purchase.yaml': 'scenario: one\nsteps:\n  - simulate.authorize: { card_id: card_1, amount: 5 }\n',
   'checkout.sh': '#!/bin/sh\ntest "$CARD_EXP_YEAR" -gt 2000\n',
 };
 

@@ -1,3 +1,4 @@
+import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { EXAMPLES, PURCHASE } from '../../scenario/examples.ts';
 import { STEP_OPERATIONS } from '../../scenario/operations.ts';
@@ -26,6 +27,7 @@ const WORDS = [
 export const helpScenarios = command({
   path: 'help scenarios',
   summary: 'How a scenario file for sandbox simulate run is written',
+  answers: { list: { word: tells.text('Word of the file.'), means: tells.text('What it means.') } },
   examples: [{ does: 'As data', run: 'help scenarios --json' }],
   run: async () => WORDS,
   show: rows => {

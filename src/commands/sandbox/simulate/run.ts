@@ -1,3 +1,4 @@
+import { orNull, tells } from '../../../cli/answer-fields.ts';
 import { command } from '../../../cli/command.ts';
 import { confirmed } from '../../../cli/confirm.ts';
 import { argument, OURS } from '../../../cli/flag.ts';
@@ -12,6 +13,16 @@ const MOST_BYTES = 1_048_576;
 export const runSandboxScenario = command({
   path: 'sandbox simulate run',
   summary: 'Play a scenario file: steps, the clock between them, and what must come of it',
+  effect: 'reversible',
+  answers: {
+    list: {
+      step: tells.count('Number of the step, from 1.'),
+      line: tells.count('Line of the file.'),
+      operation: tells.text('What was done.'),
+      outcome: tells.text('ok, or the identifier it was refused with, as expected.'),
+      id: orNull(tells.text('What was made or changed.')),
+    },
+  },
   about: [
     'The whole file is checked before the first step: every fault is told with its line and column, and nothing is sent. The first step that is not as expected ends the run with 15 and its line. The format: cardwright help scenarios.',
   ],
