@@ -78,11 +78,20 @@ export class QueuedStore implements Store {
   async #drain(): Promise<void> {
     do {
       // Lets every request that arrived in this turn of the event loop join.
-      await new Promise(resolve => setImmediate(resolve));
+      await turn();
       await this.#readAll(this.#reads.splice(0));
+      await this.#gather();
       if (this.#writes.length > 0) await this.#writeBatch();
     } while (this.#reads.length + this.#writes.length > 0);
     this.#draining = undefined;
+  }
+
+  /** Waits while every turn brings more writes: those who were answered together ask again one after the other. */
+  async #gather(): Promise<void> {
+    for (let before = 0; before < this.#writes.length && this.#writes.length < LARGEST_BATCH; ) {
+      before = this.#writes.length;
+      await turn();
+    }
   }
 
   /** Reads of one turn share a transaction too. */
@@ -207,6 +216,8 @@ export class QueuedStore implements Store {
     return this.#parts.clock.sleep(2 + this.#parts.random.fraction() * 18);
   }
 }
+
+const turn = () => new Promise(resolve => setImmediate(resolve));
 
 /** Closes a connection; the package's engine keeps its log until then, so it is written back first. */
 export function closeConnection(connection: Connection, path: string): void {
