@@ -97,7 +97,7 @@ export const REGISTRY: Registry = [
   {
     name: 'sandbox',
     heading: 'Setting up',
-    summary: 'the whole service on this machine: status, reset, simulate, clock',
+    summary: 'the whole service on this machine: start, exec, simulate, clock, faults',
     load: async () => (await import('./sandbox/group.ts')).SANDBOX_COMMANDS,
   },
   {

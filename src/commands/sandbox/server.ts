@@ -30,6 +30,6 @@ export const SERVER_ROW = {
   url: tells.text('Address, with the version segment.'),
   pid: tells.count('Process that serves.'),
   started_at: tells.time('When it began.'),
-  store: tells.text('Folder of the store it serves.'),
+  store: tells.text('Path of the store it serves.'),
   api_key_file: tells.text('File that holds its key.'),
 } as const;

@@ -17,7 +17,7 @@ export const startSandbox = command({
   answers: { one: { ...SERVER_ROW, log: maybe(tells.text('File of its log, with --detach.')) } },
   about: [
     'It listens on 127.0.0.1 alone and serves the store that --sandbox uses, which may go on being used beside it. Files and books are looked through first: what is not whole is not served (exit 15).',
-    'Address and key for other programs: eval "$(cardwright sandbox status -o env)". The key stands in a file that only you can read and stays the same from start to start; the address stays the same with --port.',
+    'Address and key for other programs of a shell: set -a; eval "$(cardwright sandbox status -o env)"; set +a. The key stands in a file that only you can read and stays the same from start to start; the address stays the same with --port.',
     'It runs in the foreground until Ctrl-C, SIGTERM or sandbox stop, and finishes running requests first. --detach returns as soon as it answers.',
   ],
   flags: {
@@ -51,7 +51,7 @@ export const startSandbox = command({
     columns: SERVER_COLUMNS,
     blocks: [{ kind: 'pairs', pairs: [...serverPairs(row), ...(log === undefined ? [] : [['Log', log] as const])] }],
     notes: [
-      'For other programs: eval "$(cardwright sandbox status -o env)"',
+      'For other programs: set -a; eval "$(cardwright sandbox status -o env)"; set +a',
       goesOn === undefined ? 'End it: cardwright sandbox stop' : 'Ctrl-C ends it.',
     ],
     variables: () => serverVariables(row),

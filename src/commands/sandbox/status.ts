@@ -82,18 +82,21 @@ export const sandboxStatus = command({
   async run(ctx) {
     const admin = await ctx.sandbox();
     const { result: status } = await admin.send('status', {});
-    return { status, server: await ctx.servers.running() };
+    const elsewhere = ctx.env['CARDWRIGHT_SANDBOX_URL'];
+    return { status, elsewhere, server: elsewhere ? undefined : await ctx.servers.running() };
   },
-  show: ({ status, server }) => ({
+  show: ({ status, server, elsewhere }) => ({
     data: { ...status, server: server ?? null },
     noun: 'sandbox',
     idField: 'store',
     columns: STATUS_COLUMNS,
-    blocks: [{ kind: 'pairs', pairs: [...statusPairs(status), ['Server', serverWords(server)]] }],
+    blocks: [{ kind: 'pairs', pairs: [...statusPairs(status), ['Server', elsewhere || serverWords(server)]] }],
     variables: () => {
       if (server !== undefined) return serverVariables(server);
       throw new CliError('unreachable', {
-        message: 'no sandbox is started on this store',
+        message: elsewhere
+          ? 'the environment names a sandbox elsewhere (CARDWRIGHT_SANDBOX_URL), whose key stands in no file known here'
+          : 'no sandbox is started on this store',
         hint: 'cardwright sandbox start',
         outcome: 'not_sent',
       });

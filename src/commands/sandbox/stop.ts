@@ -1,19 +1,37 @@
+import { maybe } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
+import { usage } from '../../cli/values.ts';
 import { SERVER_COLUMNS, SERVER_ROW } from './server.ts';
 
-/** Ends the sandbox that was started on this store; what it holds stays. */
+/** Ends the sandbox that was started; what it holds stays. */
 export const stopSandbox = command({
   path: 'sandbox stop',
   summary: 'End the sandbox that was started, once its running requests are finished',
   effect: 'reversible',
-  answers: { one: SERVER_ROW },
-  about: ['Its store and its key stay. Where none is started it is exit 12.'],
+  answers: {
+    one: {
+      ...SERVER_ROW,
+      started_at: maybe(SERVER_ROW.started_at),
+      store: maybe(SERVER_ROW.store),
+      api_key_file: maybe(SERVER_ROW.api_key_file),
+    },
+  },
+  about: [
+    'The one on the store of --sandbox, or the one that CARDWRIGHT_SANDBOX_URL names. Its store and its key stay. Where none is started it is exit 12.',
+  ],
   examples: [{ does: 'End it', run: 'sandbox stop' }],
-  run: ctx => ctx.servers.stop(),
+  async run(ctx) {
+    if (ctx.dryRun) throw usage('sandbox stop sends nothing to the service; it has no dry run');
+    const url = ctx.env['CARDWRIGHT_SANDBOX_URL'];
+    if (!url) return ctx.servers.stop();
+    const { pid } = (await (await ctx.sandbox()).send('stop', {})).result;
+    return { url: `${url.replace(/\/$/, '')}/v1`, pid };
+  },
   show: row => ({
+    data: { ...row },
     noun: 'server',
     idField: 'url',
     columns: SERVER_COLUMNS,
-    blocks: [{ kind: 'line', text: `Stopped: ${row.url} (process ${row.pid}). What it held is in ${row.store}.` }],
+    blocks: [{ kind: 'line', text: `Stopped: ${row.url} (process ${row.pid}).` }],
   }),
 });
