@@ -1,13 +1,20 @@
-/** Help pages, all from the declarations and the contract; plain text, 80 columns. */
+/**
+ * Help pages, all from the declarations and the contract; plain text, 80 columns. The order is fixed: what it does,
+ * usage, options, effect, the JSON it prints, exit codes with the errors behind them, examples.
+ */
 import { basisText } from '../contract/basis.ts';
+import type { Shape } from '../contract/field.ts';
 import type { Effect, Operation } from '../contract/operation.ts';
+import { REFUSALS } from '../contract/refusals.ts';
 import { limitText } from '../contract/violation.ts';
 import { ERROR_KINDS } from '../errors.ts';
+import type { Answers } from './answer-fields.ts';
+import { answersOf } from './answers.ts';
 import type { Command, Example, Registry } from './command.ts';
 import { exitKinds } from './exit-kinds.ts';
 import { GLOBALS, type GlobalOption } from './globals.ts';
 import type { Located } from './locate.ts';
-import { flagsOf, type ResolvedFlag, rowOf } from './resolved-flags.ts';
+import { effectOf, flagsOf, type ResolvedFlag, rowOf } from './resolved-flags.ts';
 import { hang, wrap, wrapCommand } from './wrap.ts';
 
 const EFFECTS: Readonly<Record<Effect, string>> = {
@@ -82,7 +89,8 @@ function commandHelp(command: Command): string {
     usageLine(command, flags),
     ...command.about.map(paragraph => wrap(paragraph)),
     flags.length > 0 ? `Options\n${flags.map(flagRow).join('')}` : '',
-    row ? wrap(`Effect: ${EFFECTS[row.effect]}.${basisLine(command, row)}`) : '',
+    wrap(`Effect: ${EFFECTS[effectOf(command)]}.${row ? basisLine(command, row) : ''}`),
+    `JSON\n${answerLines(command)}`,
     `Exit codes\n${exitRows(row)}`,
     `Examples\n${command.examples.map(exampleRows).join('')}`,
     'Options of every command: cardwright help options\n',
@@ -136,9 +144,35 @@ function basisLine(command: Command, row: Operation): string {
   return from === '' ? '' : ` ${command.operation}: ${row.method} ${row.path} (${from}).`;
 }
 
+/** The shape of the answer in a line or two; the types are told by `schema`. */
+function answerLines(command: Command): string {
+  const said = answersOf(command);
+  const branches = said === undefined ? [] : 'either' in said ? said.either : [said];
+  const lines = branches.map(each => hang('  ', answerText(each)));
+  const typed = branches.some(each => 'one' in each || 'list' in each);
+  return `${lines.join('')}${typed ? `  Types: cardwright schema ${command.path}\n` : ''}`;
+}
+
+function answerText(answers: Answers): string {
+  if ('one' in answers) return `{${names(answers.one)}}`;
+  if ('list' in answers) return `{data: [{${names(answers.list)}}], page}`;
+  if ('text' in answers) return `Text: ${answers.text}`;
+  if ('any' in answers) return answers.any;
+  return 'none' in answers ? `None: ${answers.none}` : '';
+}
+
+/** Fields in their order; what may be left out carries a question mark. */
+function names(shape: Shape): string {
+  return Object.entries(shape)
+    .map(([name, field]) => (field.must ? name : `${name}?`))
+    .join(', ');
+}
+
 function exitRows(row: Operation | undefined): string {
-  const rows = exitKinds(row).map(kind =>
-    hang(`  ${String(ERROR_KINDS[kind].exit).padStart(2)}  `, `${kind}: ${ERROR_KINDS[kind].means}`),
-  );
+  const rows = exitKinds(row).map(kind => {
+    const said = (row?.fails ?? []).filter(name => REFUSALS[name].kind === kind);
+    const means = `${kind}: ${ERROR_KINDS[kind].means}${said.length === 0 ? '' : ` (${said.join(', ')})`}`;
+    return hang(`  ${String(ERROR_KINDS[kind].exit).padStart(2)}  `, means);
+  });
   return `   0  done\n${rows.join('')}`;
 }

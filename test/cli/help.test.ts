@@ -32,6 +32,12 @@ describe('help of a command', () => {
     for (const name of Object.keys(command.args)) expect(out).toMatch(new RegExp(`[<[]${name}`));
     for (const { does } of command.examples) expect(out.replace(/\s+/g, ' ')).toContain(does.replace(/\s+/g, ' '));
     expect(out).toContain('   2  usage');
+    const order = ['Usage: ', '\nEffect: ', '\nJSON\n', '\nExit codes\n', '\nExamples\n'].map(part =>
+      out.indexOf(part),
+    );
+    expect(order).toEqual(order.toSorted((one, other) => one - other));
+    expect(order).not.toContain(-1);
+    expect(out).toMatch(/\nJSON\n {2}\S/);
   });
 
   it('is the same in every spelling', async () => {

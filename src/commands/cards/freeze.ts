@@ -15,7 +15,7 @@ export const freezeCards = command({
   args: { cards },
   examples: [
     { does: 'Freeze one card', run: 'cards freeze card_1' },
-    { does: 'Freeze every active card of a list', run: 'cards freeze card_1 card_2' },
+    { does: 'Two at once, a row each', run: 'cards freeze card_1 card_2' },
   ],
   run: (ctx, { cards }) => changeState(ctx, 'cards.freeze', cards),
   show: result => showState(result, { done: 'Frozen', already: 'Frozen already' }),
