@@ -42,6 +42,7 @@ const LEAVES = [
   'formula-guard.ts',
   'spending.ts',
   'secret-shapes.ts',
+  'shell-word.ts',
 ];
 /** Files that put the rooms together; nothing but `main.ts` imports them. */
 const COMPOSITION = [

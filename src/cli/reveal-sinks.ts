@@ -1,5 +1,7 @@
 /** Where revealed details go: the alternate screen, the ordinary one, a private file, the clipboard, one child. */
+
 import { CliError } from '../errors.ts';
+import { shellWord } from '../shell-word.ts';
 import type { Clipboard } from '../terminal/clipboard.ts';
 import type { Column } from '../terminal/view.ts';
 import type { Shown } from './command.ts';
@@ -54,7 +56,7 @@ const PART_NAMES: Readonly<Record<CardPart, string>> = { number: 'number', cvv: 
 export async function revealCard(settings: SinkSettings, cardId: string, options: RevealOptions): Promise<Shown> {
   const sink = sinkOf(options);
   const clipboard = sink === 'clipboard' ? await theClipboard(settings) : undefined;
-  const command = `cardwright cards details ${cardId} --reveal --print`;
+  const command = `cardwright cards details ${shellWord(cardId)} --reveal --print`;
   const { out } = options;
   if (out !== undefined) await inFile(out, () => settings.checkNew(out));
   const opened = await throughGate(settings, { cardId, sink, reveal: options.reveal, command });
@@ -89,7 +91,7 @@ export async function runWithCard(
   cardId: string,
   { program, reveal, mask }: RunWithCard,
 ): Promise<number> {
-  const command = `cardwright cards exec ${cardId} --reveal -- ${program[0] ?? '<command>'}`;
+  const command = `cardwright cards exec ${shellWord(cardId)} --reveal -- ${program.map(shellWord).join(' ')}`;
   await settings.checkProgram(program[0]);
   const opened = await throughGate(settings, { cardId, sink: 'child', reveal, command });
   const { number, cvv, month, year, cardId: id } = partsOf(opened, cardId);

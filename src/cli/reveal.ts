@@ -6,6 +6,7 @@ import type { Item, Result } from '../contract/calls.ts';
 import type { Reader, Service } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import { dollars, toCents } from '../money.ts';
+import { shellWord } from '../shell-word.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import type { Identity } from './context.ts';
 import { guardEffect } from './guard.ts';
@@ -92,8 +93,8 @@ function refuseUnasked(settings: GateSettings, { sink, reveal, command, cardId }
   throw new CliError('not_confirmed', {
     message: 'off a terminal card details are given only when asked for by name',
     notes: [
-      `to one command:     cardwright cards exec ${cardId} --reveal -- ./checkout.sh`,
-      `to a private file:  cardwright cards details ${cardId} --reveal --out card.json`,
+      `to one command:     cardwright cards exec ${shellWord(cardId)} --reveal -- ./checkout.sh`,
+      `to a private file:  cardwright cards details ${shellWord(cardId)} --reveal --out card.json`,
     ],
     hint: command,
     outcome: 'not_sent',

@@ -2,6 +2,7 @@
  * The one way a command changes anything: guard, dry run, confirmation by the row's effect, then the request. The
  * effect is a column of the contract, so no command can forget it.
  */
+
 import type { Input, WriteName } from '../contract/calls.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { OPERATIONS } from '../contract/operations.ts';
@@ -9,6 +10,7 @@ import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import type { Journal } from '../journal/types.ts';
 import { type Cents, cents, dollars, plainAmount, toCents } from '../money.ts';
+import { shellWord } from '../shell-word.ts';
 import { type HoldSpending, spendingOf } from '../spending.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import { nobodyToAsk } from './confirm.ts';
@@ -166,7 +168,7 @@ function movesMoney(operation: WriteName): boolean {
 
 /** The command that needs no question. An operation's words are its command's; ids are all that these take. */
 function commandFor(operation: WriteName, ids: readonly string[]): string {
-  return `cardwright ${operation.replace('.', ' ')} ${ids.join(' ')} --yes`;
+  return `cardwright ${operation.replace('.', ' ')} ${ids.map(shellWord).join(' ')} --yes`;
 }
 
 /** Balances before are for showing alone: for a card that is not there the service's answer to the write counts. */
@@ -218,6 +220,6 @@ function affordable(operation: WriteName, { card_id, bin_id }: Asked, there: Cen
   if (there < LIMITS.fundingAmount.min) return 'cardwright wallet addresses';
   const amount = `--amount ${plainAmount(there)}`;
   return operation === 'cards.fund'
-    ? `cardwright cards fund ${card_id} ${amount}`
-    : `cardwright cards create --bin ${bin_id} ${amount}`;
+    ? `cardwright cards fund ${shellWord(card_id ?? '')} ${amount}`
+    : `cardwright cards create --bin ${shellWord(bin_id ?? '')} ${amount}`;
 }

@@ -1,6 +1,8 @@
 /** The words after an unknown outcome: always the same seven points, in this order (RELIABILITY, section 5). */
+
 import { CliError } from '../errors.ts';
 import { cents, dollars, plainAmount } from '../money.ts';
+import { shellWord } from '../shell-word.ts';
 import type { RowHistory } from './history.ts';
 import type { Look } from './looking.ts';
 import { MARKER_KEY } from './marker.ts';
@@ -119,6 +121,8 @@ export function duplicateNotes(row: RowHistory): readonly string[] {
   const ids = row.duplicate?.ids ?? [];
   return [
     `${ids.length} cards carry the marker of row ${row.item.row} (metadata ${MARKER_KEY}): ${ids.join(', ')}`,
-    ...ids.slice(1).flatMap(id => [`cardwright cards freeze ${id}`, `cardwright cards terminate ${id}`]),
+    ...ids
+      .slice(1)
+      .flatMap(id => [`cardwright cards freeze ${shellWord(id)}`, `cardwright cards terminate ${shellWord(id)}`]),
   ];
 }

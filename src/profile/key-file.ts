@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { CliError } from '../errors.ts';
 import { inOurWords } from '../files/private-files.ts';
+import { shellWord } from '../shell-word.ts';
 import { quoted } from './name.ts';
 
 const MOST_BYTES = 4096;
@@ -49,11 +50,6 @@ async function readSome(file: Awaited<ReturnType<typeof open>>, path: string): P
     if (size > MOST_BYTES) throw refused(path, 'is too large for a key');
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-/** A path or an address as one word of a POSIX shell. */
-export function shellWord(path: string): string {
-  return /^[\w.:/-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function refused(path: string, why: string, hint = 'cardwright help environment'): CliError {

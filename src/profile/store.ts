@@ -12,10 +12,10 @@ import {
 import type { IsRunning } from '../files/process-identity.ts';
 import type { Host } from '../host.ts';
 import type { Secret } from '../secret.ts';
+import { shellWord } from '../shell-word.ts';
 import { checkBaseUrl } from './base-url.ts';
 import { keepCorruptCopy, removeBesides } from './corrupt-copy.ts';
 import { keyMode, readKey } from './key.ts';
-import { shellWord } from './key-file.ts';
 import { type KeyKeeper, keyKeeper, type NewKey, type Remains } from './key-keeper.ts';
 import type { Keychain } from './keychain.ts';
 import { checkNewProfileName, checkProfileName } from './name.ts';

@@ -1,4 +1,5 @@
 /** One object as shell assignments, for `eval "$(… -o env)"`. */
+import { shellQuote, shellWord } from '../shell-word.ts';
 import { machineCell } from './cells.ts';
 import { printable } from './printable.ts';
 import { valueAt } from './rows.ts';
@@ -20,12 +21,6 @@ export function shellName(field: string): string {
   return /^[A-Z_]/.test(name) ? name : `_${name}`;
 }
 
-/** The text as one shell word; inside single quotes a POSIX shell expands nothing. */
-export function shellQuote(text: string): string {
-  // A shell word cannot hold NUL: it would be cut or refused, so it is made visible.
-  return `'${text.replaceAll('\0', '\\x00').replaceAll("'", "'\\''")}'`;
-}
-
 /** Variables of ours, by their own names. */
 export function assignments(variables: Readonly<Record<string, string>>): string {
   return Object.entries(variables)
@@ -35,7 +30,7 @@ export function assignments(variables: Readonly<Record<string, string>>): string
 
 /** Words as a line to read and to copy: those that no shell acts upon stay bare. */
 export function shellLine(words: readonly string[]): string {
-  return words.map(word => (/^[\w.:@/=+,%-]+$/.test(word) ? word : shellQuote(word))).join(' ');
+  return words.map(shellWord).join(' ');
 }
 
 function valueText(column: Column | undefined, value: unknown): string {

@@ -2,6 +2,7 @@ import { command } from '../../cli/command.ts';
 import { needs, OURS, option } from '../../cli/flag.ts';
 import { flag, text } from '../../contract/field.ts';
 import { dollars } from '../../money.ts';
+import { shellWord } from '../../shell-word.ts';
 import { bestBin, binFor } from '../bins/rank.ts';
 import { CARD_COLUMNS, cardPairs, money } from './columns.ts';
 import { idempotencyKey } from './key-flag.ts';
@@ -72,6 +73,6 @@ export const createCard = command({
           .map(([label, value]) => [label, value]),
       },
     ],
-    notes: [`Next: cardwright cards details ${made.id}   show number and CVV`],
+    notes: [`Next: cardwright cards details ${shellWord(made.id)}   show number and CVV`],
   }),
 });

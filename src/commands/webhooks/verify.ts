@@ -5,7 +5,7 @@ import { flag, text } from '../../contract/field.ts';
 import { CliError } from '../../errors.ts';
 import { DEVIATIONS } from '../../events/deviations.ts';
 import type { Unverified } from '../../events/verify.ts';
-import { shellQuote } from '../../terminal/shell-assignments.ts';
+import { shellWord } from '../../shell-word.ts';
 import { readSecrets, SECRET_FILES } from './secrets.ts';
 
 /** Checks a signature over exactly the bytes of a payload. Nothing is sent. */
@@ -103,8 +103,4 @@ function broken({ explanations }: Unverified, { explain, tried, typed }: Tried):
       ? { notes: found.map(({ says }) => says), evidence: { mistakes: found.map(({ mistake }) => mistake) } }
       : { hint: `cardwright webhooks verify ${typed.map(shellWord).join(' ')} --explain` }),
   });
-}
-
-function shellWord(text: string): string {
-  return /^[\w./=-]+$/.test(text) ? text : shellQuote(text);
 }

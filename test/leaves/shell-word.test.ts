@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { shellQuote, shellWord } from '../../src/shell-word.ts';
+import { json, serve } from '../client/served.ts';
+import { world } from '../support/world.ts';
+
+test('a shell reads each word back as it was, and runs nothing', () => {
+  const pieces = fc.constantFrom(
+    'a',
+    "'",
+    '"',
+    '$(touch x)',
+    '`',
+    '\\',
+    ';',
+    ' ',
+    '\n',
+    '*',
+    '~',
+    '-',
+    '!',
+    '&',
+    '#',
+    'é',
+  );
+  const words = fc.sample(
+    fc.array(pieces, { maxLength: 6 }).map(parts => parts.join('')),
+    { numRuns: 200, seed: 7 },
+  );
+  for (const quote of [shellWord, shellQuote]) {
+    const line = `printf '%s\\0' ${words.map(quote).join(' ')}`;
+    const read = execFileSync('sh', ['-c', line], { encoding: 'utf8' }).split('\0').slice(0, -1);
+    expect(read).toEqual(words);
+  }
+  expect(shellWord('card_1')).toBe('card_1');
+});
+
+test('an id of the service is no shell command in what is proposed to be copied', async () => {
+  const id = 'card_1; touch hacked #';
+  const service = await serve((_, response) =>
+    json(response, 200, { id, bin_id: 'bin_1', last4: '4242', status: 'active', balance: 5, metadata: {} }),
+  );
+  await using here = await world({ terminal: 100 });
+  const env = {
+    CARDWRIGHT_PROFILE: '',
+    CARDWRIGHT_API_KEY: 'sk_test_9c1e77aa03d24bfe',
+    CARDWRIGHT_BASE_URL: service.baseUrl,
+  };
+  const { code, err } = await here.run('cards create --bin bin_1 --amount 5', { env });
+  expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining(`details '${id}'`) });
+  const asked = await here.run(`cards terminate '${id}'`, { env, terminal: 100, stdin: '' });
+  expect(asked.err).toContain(`cards terminate '${id}' --yes`);
+  const gate = await here.run(`cards details '${id}'`, { env, stdin: '' });
+  expect(gate.err).toContain(`cards details '${id}' --reveal`);
+  expect(gate.err).toContain(`cards exec '${id}' --reveal`);
+  await service.close();
+});
