@@ -55,6 +55,12 @@ const PART_NAMES: Readonly<Record<CardPart, string>> = { number: 'number', cvv: 
 /** Opens the gate and hands the details to the one place that was asked for. */
 export async function revealCard(settings: SinkSettings, cardId: string, options: RevealOptions): Promise<Shown> {
   const sink = sinkOf(options);
+  // There the card would stay where it was written.
+  if (sink === 'screen' && settings.canAsk && settings.runtime.env['TERM'] === 'dumb') {
+    throw usage(
+      'this terminal (TERM=dumb) has no screen that could be wiped; --print writes into it, --out into a file',
+    );
+  }
   const clipboard = sink === 'clipboard' ? await theClipboard(settings) : undefined;
   const command = `cardwright cards details ${shellWord(cardId)} --reveal --print`;
   const { out } = options;

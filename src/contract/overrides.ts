@@ -37,6 +37,9 @@ export const FIELD_GROUPS = [
 ] as const;
 
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+/** Headers that say who asks, where a message ends and where it goes. */
+const OF_HTTP =
+  /^(?:host|authorization|proxy-.*|cookie|connection|keep-alive|content-.*|transfer-encoding|accept.*|te|trailer|upgrade|expect)$/i;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
 /** Reads the JSON text of an override file. Throws `usage` naming the file and the entry that is wrong. */
@@ -113,5 +116,7 @@ function headerOverride(name: string, value: unknown, wrong: Wrong): string {
   if (!Object.hasOwn(HEADERS, name))
     throw wrong(`unknown header ${JSON.stringify(name)}; known: ${Object.keys(HEADERS).join(' ')}`);
   if (typeof value !== 'string' || !HEADER_NAME.test(value)) throw wrong(`${name} must be a header name`);
+  if (name === 'idempotency_key' && OF_HTTP.test(value))
+    throw wrong(`${name} cannot be ${value}: that header has a meaning of its own`);
   return value;
 }

@@ -82,6 +82,8 @@ describe('readOverrides', () => {
     [{ headers: { signature: 'X-S' } }, 'unknown header "signature"; known: authorization idempotency_key'],
     [{ headers: { webhook_signature: 'X S' } }, 'webhook_signature must be a header name'],
     [{ headers: { webhook_signature: 'X-S\r\nA: b' } }, 'webhook_signature must be a header name'],
+    [{ headers: { idempotency_key: 'Authorization' } }, 'idempotency_key cannot be Authorization'],
+    [{ headers: { idempotency_key: 'content-length' } }, 'idempotency_key cannot be content-length'],
     [{ headers: { webhook_signature: null } }, 'webhook_signature must be a header name'],
   ])('refuses %j', (value, expected) => {
     expect(refusal(value)).toContain(expected);

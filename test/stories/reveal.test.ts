@@ -67,6 +67,17 @@ describe('nothing is sent', () => {
     },
   );
 
+  test('on a terminal that cannot wipe a screen, unless it is to be printed', async () => {
+    await using here = await withCard(80);
+    const env = { TERM: 'dumb' };
+    const { code, err, all } = await here.run('cards details card_1 --reveal', { env });
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('TERM=dumb') });
+    expect(err).toContain('--print');
+    expect(all).not.toContain('\x1b');
+    expect(await asked(here)).toBe(0);
+    expect((await here.run(REVEAL, { env })).code).toBe(0);
+  });
+
   test.each(['--print --out x', '--print --copy number', '--out x --copy cvv', '--copy cvv --field cvv'])(
     'for %s: two places',
     async flags => {
