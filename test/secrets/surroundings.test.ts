@@ -2,7 +2,7 @@
  * The built program where somebody laid traps: a working folder, a PATH, proxies, certificates (RELIABILITY, E7 to E10,
  * E17, E18). What is in the traps writes a file when it runs; reading them shows in the system calls.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -118,6 +118,32 @@ describe('a working folder and a PATH full of traps', () => {
       const read = calls.filter(call => call.includes(trap) || /open(?:at2?)?\((?:AT_FDCWD, )?"[^/"]/.test(call));
       expect({ words, read }).toEqual({ words, read: [] });
     }
+  });
+});
+
+describe.runIf(spawnSync('strace', ['-V']).status === 0)('connections (needs strace)', () => {
+  it('go to the address of the profile alone, and to none from the sandbox', async () => {
+    const service = await serve((_, response) => json(response, 200, WALLET));
+    const trace = join(place.folder, 'connections');
+    const key = { CARDWRIGHT_API_KEY: TEST_KEY, CARDWRIGHT_BASE_URL: service.baseUrl };
+    for (const [words, env] of [
+      [['--sandbox', 'cards', 'list'], {}],
+      [['--sandbox', 'doctor'], {}],
+      [['--version'], {}],
+      [['wallet', '--debug'], key],
+      [['doctor'], key],
+    ] as const) {
+      const program = [process.execPath, join(ROOT, 'bin', 'cardwright.js'), ...words];
+      const surroundings = { PATH: process.env['PATH'], CARDWRIGHT_CONFIG_DIR: place.folder, ...env };
+      const options = ['-f', '-qq', '-e', 'trace=connect,sendto', '-o', trace];
+      // Not to be waited for synchronously: the service is in this process.
+      await ended(spawn('strace', [...options, ...program], { env: surroundings }));
+      const inet = (await readFile(trace, 'utf8')).split('\n').filter(call => /AF_INET/.test(call));
+      const own = `htons(${new URL(service.baseUrl).port})`;
+      expect({ words, other: inet.filter(call => !call.includes(own)) }).toEqual({ words, other: [] });
+      expect({ words, some: inet.length > 0 }).toEqual({ words, some: env === key });
+    }
+    await service.close();
   });
 });
 

@@ -1,0 +1,17 @@
+/** SECURITY.md promises nothing that no test holds. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { ROOT } from '../package/built.ts';
+
+const page = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
+const promised = page.slice(page.indexOf('## What is promised'), page.indexOf('## What cannot be promised'));
+const promises = promised.split(/\n(?=- )/).slice(1);
+
+it('has promises', () => expect(promises.length).toBeGreaterThanOrEqual(20));
+
+it.each(promises.map(text => [text.slice(2, 70).replaceAll('\n', ' '), text] as const))('%s', (_, text) => {
+  const named = [...text.matchAll(/`(test\/[\w./-]+)`/g)].map(([, path = '']) => path);
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter(path => !/\.test\.ts$/.test(path) || !existsSync(join(ROOT, path)))).toEqual([]);
+});
