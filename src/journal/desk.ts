@@ -59,7 +59,7 @@ export function createDesk(settings: DeskSettings): Desk {
     async write(record) {
       if (log === undefined) return;
       await log.append(record);
-      rows.set(record.row, afterRecord(desk.row(record.row), record));
+      rows.set(record.row, kept(afterRecord(desk.row(record.row), record)));
       if (record.t === 'DONE' && record.echo === false) echoes = false;
       if (told || echoes) return;
       told = true;
@@ -76,6 +76,11 @@ export function createDesk(settings: DeskSettings): Desk {
     markerUsable: () => plan.marker && echoes,
   };
   return desk;
+}
+
+/** When a done row was sent matters to nobody here, and a run keeps every one of its rows. */
+function kept(row: RowHistory): RowHistory {
+  return row.state === 'done' ? Object.assign(row, { firstSent: undefined, lastSent: undefined }) : row;
 }
 
 /** Reading operations alone, the bare results. */
