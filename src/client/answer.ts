@@ -91,8 +91,24 @@ function decodeList({ target }: Asked, value: unknown, headers: WireHeaders): De
     warnings.push(...read.warnings.map(each => each.replace(at, `${found.at}[]`)));
     return read.value;
   });
+  for (const slot of mixedSigns(found.rows, shape)) {
+    warnings.push(
+      `${found.at}[].${slot} is negative in some records of a type and not in others; the type tells the direction`,
+    );
+  }
   const result: ListPage<Values> = { data, page: found.page };
   return { result, problems, contradicts: false, warnings, ...(found.next !== undefined && { next: found.next }) };
+}
+
+/** Fields whose sign is left out although the service itself does not agree on it (A-41). */
+function mixedSigns(rows: readonly unknown[], shape: Shape): string[] {
+  const unsigned = Object.keys(shape).filter(slot => shape[slot]?.unsigned);
+  return unsigned.filter(slot => {
+    const seen = new Set<string>();
+    for (const row of rows)
+      if (isObject(row) && Number(row[slot]) !== 0) seen.add(`${row['type']} ${Number(row[slot]) < 0}`);
+    return [...seen].some(each => each.endsWith(' true') && seen.has(each.replace(/ true$/, ' false')));
+  });
 }
 
 function naming({ name, overrides }: Target) {

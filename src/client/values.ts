@@ -18,7 +18,7 @@ const DECIMAL = /^-?\d+(?:\.\d{1,2})?$/;
 export function readValue(field: AnyField, value: unknown): ReadValue {
   switch (field.kind) {
     case 'money':
-      return readMoney(value);
+      return field.unsigned ? withoutSign(readMoney(value)) : readMoney(value);
     case 'integer':
       return readInteger(value);
     case 'number':
@@ -47,6 +47,10 @@ function readMoney(value: unknown): ReadValue {
   if (typeof value !== 'number') return wrong('is not an amount of money');
   // More decimals, infinite, negative zero or beyond safe cents: such a number must not decide anything.
   return centsOf(value) === undefined ? wrong('is not an amount with at most two decimals (A-139)') : fine(value);
+}
+
+function withoutSign(read: ReadValue): ReadValue {
+  return read.ok ? { ...read, value: Math.abs(read.value as number) } : read;
 }
 
 function readInteger(value: unknown): ReadValue {

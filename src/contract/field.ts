@@ -34,6 +34,8 @@ export interface FieldFacts {
   /** Lowest and highest value: cents for money, else the number itself. Both inclusive. */
   readonly min?: number;
   readonly max?: number;
+  /** A sign says nothing that another field does not say; it is left out when read. */
+  readonly unsigned?: boolean;
   /** Longest text in code points; most keys of a map. */
   readonly maxLength?: number;
   readonly maxKeys?: number;

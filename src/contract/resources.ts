@@ -166,6 +166,7 @@ export const TRANSACTION = {
     money({
       doc: 'Amount, USD, positive; the type gives the direction.',
       basis: assumed('A-41', 'the sign is not shown'),
+      unsigned: true,
     }),
   ),
   currency: text({ doc: 'USD.', basis: recordBasis }),
