@@ -1,7 +1,8 @@
 /** The audit of a run: what the journal calls done is compared with what the service has (RELIABILITY, section 6). */
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
-import { cents, dollars } from '../money.ts';
+import { cents, centsOf, dollars } from '../money.ts';
+import type { Desk } from './desk.ts';
 import type { RowHistory } from './history.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import type { PlanRecord } from './record.ts';
@@ -25,6 +26,29 @@ export async function auditRun(audited: Audited): Promise<string[]> {
     ...twice(audited.plan, made, seen.marked),
     ...otherAmounts(made),
   ];
+}
+
+/**
+ * Whether the wallet changed by what the done rows moved. No objection: somebody else may use it at the same time.
+ * Nothing when it was not read before, or cannot be read now.
+ */
+export async function walletRemarks({ reader, plan, all }: Pick<Desk, 'reader' | 'plan' | 'all'>): Promise<string[]> {
+  if (plan.wallet === undefined) return [];
+  const done = all().filter(({ state }) => state === 'done');
+  const back = done.some(({ item }) => item.operation === 'cards.withdraw');
+  const moved = done.reduce((sum, { item }) => sum + (item.amount ?? 0), 0);
+  const wanted = plan.wallet + (back ? moved : -moved);
+  try {
+    const now = centsOf((await reader.read('wallet.get', {})).balance);
+    if (now === undefined || now === wanted) return [];
+    const other = `${dollars(cents(Math.abs(now - wanted)))} ${now < wanted ? 'less' : 'more'}`;
+    return [
+      `the wallet holds ${dollars(now)}, ${other} than ${dollars(cents(plan.wallet))} before and the done rows explain: somebody else has used it meanwhile`,
+    ];
+  } catch (thrown) {
+    if (thrown instanceof CliError && thrown.kind !== 'internal') return [];
+    throw thrown;
+  }
 }
 
 interface Seen {

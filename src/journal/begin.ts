@@ -70,6 +70,7 @@ export async function planOp(room: Room, plan: RunPlan): Promise<PlannedOp> {
     rows: plan.rows.length,
     total_cents: sumCents(plan.rows.map(({ amount }) => amount ?? cents(0))),
     ...(plan.maxTotal !== undefined && { max_total: plan.maxTotal }),
+    ...(plan.wallet !== undefined && { wallet: plan.wallet }),
     bulk: plan.bulk,
     marker: plan.marker,
     capability,

@@ -26,6 +26,7 @@ export interface PlanRecord {
   readonly rows: number;
   readonly total_cents: number;
   readonly max_total?: number | undefined;
+  readonly wallet?: number | undefined;
   readonly bulk: boolean;
   readonly marker: boolean;
   /** What the idempotency key was worth then, per operation of the plan. */

@@ -1,7 +1,7 @@
 /** A run under its lock: rows to outcomes, several at once, then the audit and the end. */
 import type { CliError } from '../errors.ts';
 import { type Cents, cents, sumCents } from '../money.ts';
-import { auditRun } from './audit.ts';
+import { auditRun, walletRemarks } from './audit.ts';
 import type { Desk } from './desk.ts';
 import { mayBePerformed, type RowHistory } from './history.ts';
 import type { Log } from './log.ts';
@@ -72,7 +72,8 @@ export function createRun(open: OpenRun): Run {
     const rows = desk.all();
     const counts = countsOf(rows);
     const moved = sumOf(rows.filter(({ state }) => state === 'done'));
-    if (open.ended || log === undefined) return { counts, cents: moved, objections: [], ended: open.ended };
+    if (open.ended || log === undefined)
+      return { counts, cents: moved, objections: [], remarks: [], ended: open.ended };
     const objections = await objectionsTo(desk, open.notice);
     const unsettled = rows.some(row => row.state === 'unknown' || (plan.bulk && mayBePerformed(row, true)));
     const ended = !unsettled && objections !== undefined && rows.every(({ state }) => state !== 'open');
@@ -81,7 +82,8 @@ export function createRun(open: OpenRun): Run {
       await log.append({ t: 'END', done, refused, not_sent, cents: moved, at: desk.clock.now() });
       await open.onEnd();
     }
-    return { counts, cents: moved, objections: objections ?? [], ended };
+    const remarks = objections === undefined || unsettled ? [] : await walletRemarks(desk);
+    return { counts, cents: moved, objections: objections ?? [], remarks, ended };
   }
 
   return {

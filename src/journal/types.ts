@@ -41,6 +41,8 @@ export interface RunPlan {
   /** Several rows from a file: rows that were not sent or that the wallet refused stay open for `ops resume`. */
   readonly bulk: boolean;
   readonly maxTotal?: Cents | undefined;
+  /** The wallet just before, of bulk runs that move money between it and cards: the audit compares. */
+  readonly wallet?: Cents | undefined;
   /** `--idempotency-key`, single rows only. */
   readonly key?: string | undefined;
   /** Whether created cards carry the metadata key `cardwright`; without it nothing is ever sent twice. */
@@ -97,6 +99,8 @@ export interface Finished {
   readonly cents: Cents;
   /** What the audit found wrong; any of them is exit 15. */
   readonly objections: readonly string[];
+  /** What it found odd and others may explain. */
+  readonly remarks: readonly string[];
   /** True when the journal says END: a later resume sends nothing. */
   readonly ended: boolean;
 }

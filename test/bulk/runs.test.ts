@@ -41,6 +41,26 @@ test('500 cards: one a row, in order, the wallet exact, and a second time sends 
   expect(here.proxy.posts().length).toBe(posts);
 });
 
+test('the wallet is compared with what the done rows moved; somebody else who uses it is no objection', async () => {
+  await using here = await serviceWorld();
+  const file = await here.creates('team.csv', [5, 6, 7]);
+  let first = true;
+  const { code, err } = await here.run(`cards create --file ${file} --yes -o csv --concurrency 1`, {
+    async onOut() {
+      if (first) await here.spend(8);
+      first = false;
+    },
+  });
+  expect(code).toBe(0);
+  expect(err).toContain(
+    'note: the wallet holds $974.00, $8.00 less than $1,000.00 before and the done rows explain: somebody else has used it meanwhile',
+  );
+  const quiet = await here.creates('more.csv', [5, 6]);
+  expect((await here.run(`cards create --file ${quiet} --yes -o csv`)).err).not.toContain('note:');
+  await writeFile(join(here.folder, 'back.csv'), 'card_id,amount\ncard_1,2\n');
+  expect((await here.run('cards withdraw --file back.csv --yes -o csv')).err).not.toContain('note:');
+});
+
 test('rows that fail on their own leave the others alone: exit 9', async () => {
   await using here = await serviceWorld();
   await here.run('cards create --bin bin_1 --amount 5 -q');

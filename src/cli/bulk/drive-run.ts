@@ -131,7 +131,9 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
   const signal = isSignal(reason) ? reason : undefined;
   // After a signal nothing is asked of the service any more; a resume makes the audit.
   const cutShort = signal !== undefined && tally.counts().not_sent + tally.counts().unknown > 0;
-  const { objections, ended } = cutShort ? { objections: [], ended: false } : await run.finish();
+  const finished = cutShort ? { objections: [], remarks: [], ended: false } : await run.finish();
+  const { objections, ended } = finished;
+  for (const remark of finished.remarks) ctx.notice(`note: ${remark}`);
   const planned = sumCents(run.plan.rows.map(({ amount }) => amount ?? cents(0)));
   await hold.end(cents(Math.max(0, planned - tally.moved - tally.doubtful)));
   const verdict = tally.verdict({ op: run.op, objections, ended, stopped, signal });

@@ -25,7 +25,8 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
   if (read.rows.length === 0) throw nothingToDo(read);
   const total = sumCents(read.rows.map(({ amount }) => amount ?? cents(0)));
   if (maxTotal !== undefined && total > maxTotal) throw overMaxTotal(read.name, total, maxTotal);
-  const plan: RunPlan = {
+  const before: Before = {};
+  const plan = (): RunPlan => ({
     command: operation.replace('.', ' '),
     rows: read.rows,
     digest: inputDigest(read.rows),
@@ -33,19 +34,20 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
     marker: !noMarker,
     again: again === true,
     ...(maxTotal !== undefined && { maxTotal }),
-  };
-  if (ctx.dryRun) return showPlanned(await (await ctx.journal()).preview(plan));
+    ...(before.wallet !== undefined && { wallet: before.wallet }),
+  });
+  if (ctx.dryRun) return showPlanned(await (await ctx.journal()).preview(plan()));
   // Before the wallet is looked at: for the rest of an unfinished run it may well be too low.
-  await (await ctx.journal()).refuseTwin(plan);
-  await confirmRun(ctx, { operation, read, total });
+  await (await ctx.journal()).refuseTwin(plan());
+  before.wallet = await confirmRun(ctx, { operation, read, total });
   return driveRun(ctx, {
     concurrency,
     keepGoing,
     skipped: read.skipped,
     async open() {
-      const hold = await ctx.holdSpending(spendingOf(plan.rows));
+      const hold = await ctx.holdSpending(spendingOf(read.rows));
       try {
-        const run = await (await ctx.journal()).begin(plan);
+        const run = await (await ctx.journal()).begin(plan());
         await hold.nameOp(run.op);
         ctx.notice(`${run.op}. If anything stops this run: cardwright ops resume ${run.op}`);
         return { run, hold };
@@ -57,21 +59,27 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
   });
 }
 
+/** Read before anything is sent. */
+interface Before {
+  wallet?: Cents | undefined;
+}
+
 interface Asking {
   readonly operation: BulkOperation;
   readonly read: ReadRows;
   readonly total: Cents;
 }
 
-/** Count, sum and wallet; then the guards and the question. */
-async function confirmRun(ctx: Context, { operation, read, total }: Asking): Promise<void> {
+/** Count, sum and wallet; then the guards and the question. Resolves to the wallet, where money moves. */
+async function confirmRun(ctx: Context, { operation, read, total }: Asking): Promise<Cents | undefined> {
   const { name, rows, skipped } = read;
   const wrong = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and left out`;
   const counted = `${name}: ${rows.length + skipped.length} rows, ${wrong}.`;
-  ctx.notice(`${counted}${await sumText(ctx, operation, total)}`);
+  const wallet = total === 0 ? undefined : toCents((await ctx.read('wallet.get', {})).balance);
+  ctx.notice(`${counted}${sumText(operation, total, wallet)}`);
   const { identity, intent } = { identity: await ctx.identity(), intent: intentOf(operation, rows.length, total) };
   await ctx.guardRun([operation]);
-  if (ctx.yes) return;
+  if (ctx.yes) return wallet;
   if (!ctx.canAsk) throw nobodyToAsk(intent, 'the same command with --yes');
   const where = identity.mode === 'live' ? ` with the live key of ${identity.profile}` : '';
   const irreversible = OPERATIONS[operation].effect === 'irreversible';
@@ -80,15 +88,14 @@ async function confirmRun(ctx: Context, { operation, read, total }: Asking): Pro
   const agreed = typed
     ? ctx.prompts.typed(`${question} Type their count`, { expect: String(rows.length), flag: '--yes' })
     : ctx.prompts.confirm(question, { flag: '--yes' });
-  if (await agreed) return;
+  if (await agreed) return wallet;
   throw new CliError('not_confirmed', { message: 'not confirmed. Nothing was changed.', outcome: 'not_sent' });
 }
 
 /** What takes money from the wallet must find it there; the rest names the sum alone. */
-async function sumText(ctx: Context, operation: BulkOperation, total: Cents): Promise<string> {
-  if (total === 0) return '';
+function sumText(operation: BulkOperation, total: Cents, wallet: Cents | undefined): string {
+  if (wallet === undefined) return '';
   if (operation === 'cards.withdraw') return ` ${dollars(total)} back to the wallet.`;
-  const wallet = toCents((await ctx.read('wallet.get', {})).balance);
   if (total <= wallet) return ` ${dollars(total)} of the wallet's ${dollars(wallet)}.`;
   throw new CliError('insufficient_funds', {
     message: `the wallet is too low: ${dollars(total)} asked, ${dollars(wallet)} there, ${dollars(cents(total - wallet))} short. Nothing was sent`,
