@@ -38,3 +38,11 @@ test.skipIf(missing)('every answer leaves after the log is synced', { timeout: 6
   // A frame and its page, for each of them at least.
   expect(writes).toBeGreaterThan(2 * OPERATIONS.length);
 });
+
+test.skipIf(missing)('the sweep notices a store that cannot undo half a transaction', { timeout: 60_000 }, async () => {
+  await using sweep = await openSweep({ journal: 'memory' });
+  // The last writes before an operation's sync: some of its pages are there, some are not.
+  const end = sweep.calls.findLastIndex(call => call.startsWith('fsync'));
+  const struck = [await sweep.strike(end - 3), await sweep.strike(end - 1)];
+  expect(struck.flatMap(({ broken }) => broken).join('\n')).toMatch(/as it was left: I2 /);
+});

@@ -3,7 +3,7 @@
  * is opened again (I15): no torn transaction, a whole ledger, every answer that was given given again, and what was
  * not answered done exactly once when it is asked for again under its key.
  */
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -46,11 +46,13 @@ export interface Sweep extends AsyncDisposable {
   trace(): Promise<readonly string[]>;
 }
 
-export async function openSweep(): Promise<Sweep> {
+/** With `journal: 'memory'` the store keeps what it needs for undoing in memory alone: kills must tear it then. */
+export async function openSweep({ journal = 'wal' }: { readonly journal?: 'wal' | 'memory' } = {}): Promise<Sweep> {
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-sweep-'));
   const child = await program(SOURCE);
   const first = join(folder, 'first.db');
   const things = await prepared(first);
+  if (journal === 'memory') await plantMemoryJournal(child.file);
   let runs = 0;
   const run = async (options: (store: string) => readonly string[]): Promise<Traced & { readonly store: string }> => {
     const store = join(folder, `${++runs}.db`);
@@ -87,6 +89,14 @@ export async function openSweep(): Promise<Sweep> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+const JOURNAL = 'pragma journal_mode = wal';
+
+async function plantMemoryJournal(program: string): Promise<void> {
+  const code = await readFile(program, 'utf8');
+  if (!code.includes(JOURNAL)) throw new Error('the store does not set its journal where it is looked for');
+  await writeFile(program, code.replace(JOURNAL, 'pragma journal_mode = memory'));
 }
 
 /** `pwrite64` of `pwrite64(17, …) = 24`. */
