@@ -22,6 +22,7 @@ const TAGS = {
   requests: 'What was asked of the service.',
   dialect: 'How the service is spoken.',
   stop: 'Ending a server that was started for other programs.',
+  keys: 'API keys that reach less far.',
   snapshots: 'What it held, kept under a name and put back.',
   openapi: 'This document, and that of the service.',
 } as const;

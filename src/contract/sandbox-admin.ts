@@ -8,6 +8,7 @@ import { change, look, ours, said, THOROUGH } from './sandbox-basis.ts';
 import { CLOCK_OPERATIONS } from './sandbox-clock.ts';
 import { DELIVERY_OPERATIONS } from './sandbox-deliveries.ts';
 import { FAULT_OPERATIONS } from './sandbox-faults.ts';
+import { KEY_OPERATIONS } from './sandbox-keys.ts';
 import { LEDGER_OPERATIONS } from './sandbox-ledger.ts';
 import { SERVER_OPERATIONS } from './sandbox-server.ts';
 import { SIMULATIONS } from './sandbox-simulations.ts';
@@ -98,5 +99,6 @@ export const ADMIN_OPERATIONS = {
   ...DELIVERY_OPERATIONS,
   ...FAULT_OPERATIONS,
   ...SNAPSHOT_OPERATIONS,
+  ...KEY_OPERATIONS,
   ...DOCUMENTS,
 } as const;

@@ -13,6 +13,7 @@ import { turnedAway } from './gate.ts';
 import { Refused } from './handler.ts';
 import { healthAnswer } from './health.ts';
 import { fingerprintOf } from './idempotency.ts';
+import { admitMadeKey } from './keys.ts';
 import type { Allowance } from './limits.ts';
 import { wireCard } from './objects.ts';
 import { perform } from './perform.ts';
@@ -104,7 +105,7 @@ export class Exchange {
     const target = this.#target(request);
     if ('status' in target) return errorAnswer(target, this.#named(progress));
     const isOpen = target.route.row.credential === 'none';
-    if (!isOpen) this.#authorize[target.route.surface](request.headers.authorization);
+    if (!isOpen) await this.#letIn(target.route, request.headers.authorization);
     const ask = await this.#asked(request, target);
     if (isOpen) {
       refuseProblem(ask);
@@ -123,6 +124,16 @@ export class Exchange {
       return spoken;
     } finally {
       if (keyed !== undefined && keyed.rival === undefined) this.#underWay.delete(keyed.scope);
+    }
+  }
+
+  /** The server's own key needs no look into the store; others were made for it, or are unknown. */
+  async #letIn(route: Route, header: string | undefined): Promise<void> {
+    try {
+      this.#authorize[route.surface](header);
+    } catch (unknown) {
+      if (route.surface === 'admin' || !(unknown instanceof Refused)) throw unknown;
+      await admitMadeKey(this.#parts, { route, header, unknown });
     }
   }
 

@@ -52,6 +52,8 @@ export type SteeringName =
   | 'dialect.show'
   | 'dialect.set'
   | 'stop'
+  | 'keys'
+  | 'keys.create'
   | 'snapshots'
   | 'snapshots.save'
   | 'snapshots.restore'

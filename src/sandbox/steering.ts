@@ -7,6 +7,7 @@ import type { DialectName } from '../contract/sandbox-faults.ts';
 import { advanceClock } from './advance.ts';
 import { listSnapshots, removeSnapshot, restoreSnapshot, saveSnapshot } from './archive/operations.ts';
 import { type Call, impossible, type SteeringName } from './handler.ts';
+import { createKey, listKeys } from './keys.ts';
 import { listRequests, verifyRequests } from './looking.ts';
 import type { ServiceParts } from './service.ts';
 
@@ -28,6 +29,8 @@ export const STEERING: Steering = {
     onStop();
     return { pid };
   },
+  keys: listKeys,
+  'keys.create': createKey,
   snapshots: listSnapshots,
   'snapshots.save': saveSnapshot,
   'snapshots.restore': restoreSnapshot,

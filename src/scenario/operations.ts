@@ -11,7 +11,7 @@ export interface StepOperation {
 
 /** A card's number has no place in a report, and what ends or describes the server none in a story. */
 function belongs({ row, name }: StepOperation): boolean {
-  return row.effect !== 'reveals-secret' && !/^(?:health|stop|openapi|dialect|snapshots)\b/.test(name);
+  return row.effect !== 'reveals-secret' && !/^(?:health|stop|openapi|dialect|snapshots|keys)\b/.test(name);
 }
 
 export const STEP_OPERATIONS: ReadonlyMap<string, StepOperation> = new Map(

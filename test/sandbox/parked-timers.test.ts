@@ -82,7 +82,7 @@ test('a store from before they were parked is brought up when it is opened', asy
   } as const;
   await (await openStore(request)).store.close();
   const connection = connectTo(path);
-  connection.exec('drop table parked_timers; update meta set schema_number = 1');
+  connection.exec('drop table parked_timers; drop table api_keys; update meta set schema_number = 1');
   connection.close();
   const { store, meta } = await openStore(request);
   expect(meta.schema).toBe(SCHEMA);

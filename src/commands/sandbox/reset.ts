@@ -20,7 +20,7 @@ export const resetSandbox = command({
   },
   about: [
     'The data sets: empty has BINs and a wallet of 0.00; demo is six weeks of a small team; load is as many cards and records as you ask for (--cards, --transactions), with a whole ledger.',
-    '--keep leaves BINs or fault rules as they are; keys stay in any case.',
+    '--keep leaves BINs, fault rules or keys that were made as they are.',
     '--hard is the way out of a damaged store: its files are moved aside, unread, and a new store is made.',
   ],
   operation: 'reset',

@@ -18,7 +18,7 @@ export const sandboxStatus: AdminHandlers['status'] = call => stateOf(call);
 
 /**
  * Replaces everything the account holds, but for what is to be kept, in the call's one transaction. The clock goes on
- * as it was set; keys are no part of what a data set replaces.
+ * as it was set; the key the server began with is no part of the store.
  */
 export const resetSandbox: AdminHandlers['reset'] = async call => {
   const { sql, account, now, input } = call;
@@ -29,7 +29,7 @@ export const resetSandbox: AdminHandlers['reset'] = async call => {
   }
   const bins = keep.includes('bins') ? await allBins(sql, account) : undefined;
   await emptyAccount(sql, account);
-  await clearSystemTables(sql, account, { seed, keepFaults: keep.includes('faults') });
+  await clearSystemTables(sql, account, { seed, keep });
   if (clock.mode !== 'real') await setClock(sql, account, clock);
   // The seed may be another one now.
   const chance = chanceOf({ sql, account });

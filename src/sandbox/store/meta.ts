@@ -67,16 +67,17 @@ const FAULT_COUNTERS = "('flt', 'fault position')";
 
 /**
  * Empties the sandbox's own tables for an account (not those of the domain) and sets the seed, for a reset. Ids
- * and numbers start over with it; rate counters stay, and fault rules where that is asked for.
+ * and numbers start over with it; rate counters stay, and fault rules and keys where that is asked for.
  */
 export async function clearSystemTables(
   sql: Sql,
   account: string,
-  { seed, keepFaults = false }: { readonly seed?: number | undefined; readonly keepFaults?: boolean } = {},
+  { seed, keep = [] }: { readonly seed?: number | undefined; readonly keep?: readonly string[] } = {},
 ): Promise<void> {
+  const keepsFaults = keep.includes('faults');
   for (const table of CLEARED_TABLES) {
-    if (keepFaults && table === 'faults') continue;
-    const but = keepFaults && table === 'counters' ? ` and name not in ${FAULT_COUNTERS}` : '';
+    if ((keepsFaults && table === 'faults') || (keep.includes('keys') && table === 'api_keys')) continue;
+    const but = keepsFaults && table === 'counters' ? ` and name not in ${FAULT_COUNTERS}` : '';
     await sql.run(`delete from ${table} where account_id = ?${but}`, account);
   }
   if (seed !== undefined) await sql.run('update meta set seed = ? where one = 1', seed);

@@ -4,7 +4,7 @@
  */
 
 /** Number of the schema, domain tables included. A store with a higher one is refused, a lower one is brought up. */
-export const SCHEMA = 2;
+export const SCHEMA = 3;
 
 /** Timers whose action threw: out of the way, with what it said, until they are set anew or the sandbox starts over. */
 const PARKED_TIMERS = `create table parked_timers (
@@ -16,8 +16,20 @@ const PARKED_TIMERS = `create table parked_timers (
     primary key (account_id, kind, ref)
   ) strict`;
 
+/** Keys beside the one of the server; an unknown digest is an unknown key. */
+const API_KEYS = `create table api_keys (
+    account_id text not null,
+    id text not null,
+    digest text not null,
+    last4 text not null,
+    access text not null check (access in ('full', 'read_only', 'revoked')),
+    created_at integer not null,
+    primary key (account_id, id),
+    unique (account_id, digest)
+  ) strict`;
+
 /** What brings a store from the number before to this one. */
-export const MIGRATIONS: Readonly<Record<number, readonly string[]>> = { 2: [PARKED_TIMERS] };
+export const MIGRATIONS: Readonly<Record<number, readonly string[]>> = { 2: [PARKED_TIMERS], 3: [API_KEYS] };
 
 export const SYSTEM_TABLES: readonly string[] = [
   `create table meta (
@@ -57,6 +69,7 @@ export const SYSTEM_TABLES: readonly string[] = [
   ) strict, without rowid`,
   'create index timers_due on timers (account_id, due_at, kind, ref)',
   PARKED_TIMERS,
+  API_KEYS,
   `create table idempotency (
     account_id text not null,
     scope text not null,
@@ -183,6 +196,7 @@ export const CLEARED_TABLES = [
   'counters',
   'timers',
   'parked_timers',
+  'api_keys',
   'idempotency',
   'events',
   'deliveries',
