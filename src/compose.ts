@@ -7,7 +7,7 @@ import { REGISTRY } from './commands/registry.ts';
 import type { Host, OutputStream, Randomness } from './host.ts';
 import type { Keychain } from './profile/keychain.ts';
 import type { EmbeddedSandbox } from './sandbox/embedded.ts';
-import { SECRET_VARIABLES, withoutKnown, withoutShapes } from './secret-shapes.ts';
+import { holdsNone, SECRET_VARIABLES, withoutKnown, withoutShapes } from './secret-shapes.ts';
 import { readsCommands, withoutCommands } from './terminal/ci-commands.ts';
 import type { KeySource } from './terminal/reveal-screen.ts';
 
@@ -60,6 +60,7 @@ export function compose(around: Surroundings, version: string): Machine & { read
   const host = withCleanStreams(around, {
     stderr: text => inert(redact(text)),
     stdout: text => inert(withoutKnown(text, keys)),
+    isCleanAlready: bytes => !readsCommands(around.env) && holdsNone(bytes, keys),
   });
   return {
     host,
@@ -75,18 +76,37 @@ export function compose(around: Surroundings, version: string): Machine & { read
 
 type Clean = (text: string) => string;
 
+interface Cleaning {
+  readonly stdout: Clean;
+  readonly stderr: Clean;
+  /** Whether text for standard output, as UTF-8, holds nothing to take out. */
+  readonly isCleanAlready: (bytes: Uint8Array) => boolean;
+}
+
 /**
  * Both streams pass a redactor. What people read loses everything that is or looks like a secret; the answer itself
  * loses the keys of this run alone, for a card number or a code stands there only because it was asked for by name.
  */
-function withCleanStreams(host: Surroundings, clean: { readonly stdout: Clean; readonly stderr: Clean }): Surroundings {
+function withCleanStreams(host: Surroundings, clean: Cleaning): Surroundings {
   const { stdin, stdout, stderr } = host.streams;
-  const streams = { stdin, stdout: cleanStream(stdout, clean.stdout), stderr: cleanStream(stderr, clean.stderr) };
+  const streams = {
+    stdin,
+    stdout: cleanStream(stdout, clean.stdout, clean.isCleanAlready),
+    stderr: cleanStream(stderr, clean.stderr),
+  };
   return replaced(host, 'streams', streams);
 }
 
-function cleanStream(stream: OutputStream, clean: Clean): OutputStream {
-  return replaced(stream, 'write', (text: string) => stream.write(clean(text)));
+function cleanStream(
+  stream: OutputStream,
+  clean: Clean,
+  isCleanAlready?: (bytes: Uint8Array) => boolean,
+): OutputStream {
+  const asText = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return replaced(stream, 'write', (given: string | Uint8Array) => {
+    if (typeof given !== 'string' && isCleanAlready?.(given)) return stream.write(given);
+    return stream.write(clean(typeof given === 'string' ? given : asText(given)));
+  });
 }
 
 /** A copy with one property changed. Getters stay getters: Node's own streams are opened only when they are needed. */

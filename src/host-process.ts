@@ -192,7 +192,7 @@ function outputTo(fd: 1 | 2): OutputStream {
       return closed;
     },
     async write(text) {
-      if (closed || text === '') return;
+      if (closed || text.length === 0) return;
       // Windows consoles take text from Node's stream only.
       if (stream !== undefined || text.length > SHORT || process.platform === 'win32') return send(text);
       let rest: Uint8Array;

@@ -32,8 +32,8 @@ export interface Folders {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface OutputStream {
-  /** Resolves when the stream took the text; a closed pipe resolves too and sets `closed`. */
-  write(text: string): Promise<void>;
+  /** Resolves when the stream took the text, or text as UTF-8; a closed pipe resolves too and sets `closed`. */
+  write(text: string | Uint8Array): Promise<void>;
   readonly isTerminal: boolean;
   /** Columns of the terminal, undefined off a terminal. */
   readonly columns: number | undefined;

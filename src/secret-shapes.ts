@@ -25,3 +25,10 @@ export function withoutKnown(text: string, known: Iterable<string>): string {
   for (const secret of known) if (secret.length >= SHORTEST_KNOWN) clean = clean.replaceAll(secret, REDACTED);
   return clean;
 }
+
+/** Whether UTF-8 text holds none of the given secrets. */
+export function holdsNone(bytes: Uint8Array, known: Iterable<string>): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (const secret of known) if (secret.length >= SHORTEST_KNOWN && text.includes(secret)) return false;
+  return true;
+}

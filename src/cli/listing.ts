@@ -3,7 +3,7 @@
 import { flag, integer } from '../contract/field.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
 import type { Progress } from '../terminal/progress.ts';
-import type { Listing, Row } from '../terminal/view.ts';
+import type { Listing, Row, WrittenRows } from '../terminal/view.ts';
 import { OURS, option } from './flag.ts';
 
 /** `--all` and `--limit`, the same for every paged list. */
@@ -32,7 +32,7 @@ export async function* watchedPages<Page extends ListPage<object>>(
   let rows = 0;
   try {
     for await (const page of pages) {
-      rows += page.data.length;
+      rows += page.written?.count ?? page.data.length;
       const { total } = page.page;
       progress?.reading({ noun, rows, total: total === undefined ? undefined : Math.min(total, limit) });
       yield page;
@@ -63,8 +63,19 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
     }
   }
 
+  /** Where no filter and no end needs the rows themselves. */
+  async function* writtenBatches(): AsyncGenerator<readonly Row[] | WrittenRows> {
+    for await (const list of watchedPages(pages as AsyncIterable<ListPage<Row>>, wish)) {
+      last = list.page;
+      read++;
+      kept += list.written?.count ?? list.data.length;
+      yield list.written ?? list.data;
+    }
+  }
+
   return {
     batches: batches(),
+    ...(everything && keep.length === 0 && limit === Number.POSITIVE_INFINITY && { written: writtenBatches() }),
     ...(sorted && wish.limit !== undefined && { most: wish.limit }),
     page: () =>
       everything

@@ -24,6 +24,7 @@ import { type ArrivedPage, type Row, walkPages } from './pages.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { Wait } from './repeat.ts';
 import { createTransport, type Transport } from './transport.ts';
+import { type Cutter, createCutter } from './written.ts';
 
 export interface ServiceConnection {
   /** `https://api.example.com/v1`, or with `socketPath` any http address with the same path. */
@@ -68,6 +69,7 @@ interface Given {
   readonly policy: DeliveryPolicy;
   readonly signals: readonly (AbortSignal | undefined)[];
   readonly key?: Secret;
+  readonly cutter?: Cutter | undefined;
 }
 
 /** A call with what came of it, before the types of the table are put on. */
@@ -128,12 +130,12 @@ function createCalls(settings: ServiceSettings<Table>) {
 
   async function deliver(operation: string, planned: PlannedRequest, given: Given): Promise<Delivered> {
     const target = targetOf(operation);
-    const { input, policy, signals } = given;
+    const { input, policy, signals, cutter } = given;
     const { redactor } = theWire();
     learnSecrets(redactor, target, input);
     const key = given.key ?? (await connection.key());
     redactor.learn(key);
-    const parcel = { asked: { target, input }, plan: planned, key, signals, policy };
+    const parcel = { asked: { target, input }, cutter, plan: planned, key, signals, policy };
     const delivered = await deliverParcel(parcel, theWire(), delivering);
     if (delivered.class === 'done') learnSecrets(redactor, target, delivered.result);
     return delivered;
@@ -150,11 +152,11 @@ function createCalls(settings: ServiceSettings<Table>) {
     }
   }
 
-  async function send(operation: string, input: Values, options: CallOptions): Promise<Done> {
+  async function send(operation: string, input: Values, options: CallOptions, cutter?: Cutter): Promise<Done> {
     const planned = plan(operation, input, options);
     const signals = [signal, options.signal];
     const policy = { keyHonoured: false, stop: options.signal };
-    const delivered = await deliver(operation, planned, { input, policy, signals });
+    const delivered = await deliver(operation, planned, { input, policy, signals, cutter });
     const { result, next, changed, reread, status, requestId, error } = delivered;
     if (delivered.class === 'done') {
       return { result, next, changed, reread, status: status ?? 0, requestId, idempotencyKey: planned.idempotencyKey };
@@ -162,8 +164,8 @@ function createCalls(settings: ServiceSettings<Table>) {
     throw stoppedOr(error ?? new CliError('internal', { message: `${operation}: no error` }), delivered.class, signals);
   }
 
-  async function fetchPage(operation: string, input: Values): Promise<ArrivedPage> {
-    const { result, next } = await send(operation, input, {});
+  async function fetchPage(operation: string, input: Values, cutter: Cutter): Promise<ArrivedPage> {
+    const { result, next } = await send(operation, input, {}, cutter);
     return { list: result as ListPage<Row>, ...(next !== undefined && { next }) };
   }
 
@@ -178,7 +180,8 @@ function createCalls(settings: ServiceSettings<Table>) {
     },
     pages(operation: string, input: Values): AsyncIterable<ListPage<Row>> {
       const from = typeof input['page'] === 'number' ? input['page'] : 1;
-      const fetch = (page: number) => fetchPage(operation, page === 1 ? input : { ...input, page });
+      const cutter = createCutter(targetOf(operation).row.returns.shape);
+      const fetch = (page: number) => fetchPage(operation, page === 1 ? input : { ...input, page }, cutter);
       return walkPages({ from, fetch, warn, operation });
     },
     async close(): Promise<void> {

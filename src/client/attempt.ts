@@ -13,6 +13,7 @@ import { dateOf, headerText, headerWarnings } from './headers.ts';
 import { judge, type Verdict } from './judge.ts';
 import type { Redactor } from './redact.ts';
 import type { Exchange, Transport, WireRequest } from './transport.ts';
+import type { Cutter } from './written.ts';
 
 /** What all attempts of a service share. */
 export interface Wire {
@@ -43,6 +44,7 @@ export interface Observed {
 }
 
 export interface Attempted extends Asked {
+  readonly cutter?: Cutter | undefined;
   readonly plan: PlannedRequest;
   readonly key: Secret;
   readonly signals: readonly (AbortSignal | undefined)[];
@@ -74,8 +76,8 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict
     for (const warning of headerWarnings(exchange.headers, now)) wire.warn(warning);
   }
   const { redactor, origin } = wire;
-  const { input } = attempted;
-  const verdict = judge(exchange, { target, input, idempotencyKey: plan.idempotencyKey, origin, redactor });
+  const { input, cutter } = attempted;
+  const verdict = judge(exchange, { target, input, cutter, idempotencyKey: plan.idempotencyKey, origin, redactor });
   if (verdict.class === 'done') for (const text of verdict.decoded.warnings) wire.warn(`${target.name}: ${text}`);
   return verdict;
 }

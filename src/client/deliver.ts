@@ -12,6 +12,7 @@ import { isWrite } from './encode.ts';
 import type { Verdict } from './judge.ts';
 import { type Repeated, repeatWhileSafe, type Wait } from './repeat.ts';
 import { lookFor, readAlready, type Settling, settleWrite } from './settle.ts';
+import type { Cutter } from './written.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -27,6 +28,8 @@ export interface Delivering {
 
 export interface Parcel {
   readonly asked: Asked;
+  /** For pages whose rows may stay text. */
+  readonly cutter?: Cutter | undefined;
   readonly plan: PlannedRequest;
   readonly key: Secret;
   /** Cut off what is in the air. */
@@ -45,7 +48,7 @@ export interface Delivered extends Omit<Delivery, 'class'> {
 const DETAILS_ATTEMPTS = 2;
 
 export async function deliverParcel(parcel: Parcel, wire: Wire, delivering: Delivering): Promise<Delivered> {
-  const { asked, plan, key, signals, policy } = parcel;
+  const { asked, cutter, plan, key, signals, policy } = parcel;
   const { target, input } = asked;
   const { row } = target;
   const { clock, random, budget, onWait } = delivering;
@@ -58,7 +61,7 @@ export async function deliverParcel(parcel: Parcel, wire: Wire, delivering: Deli
   });
   const write = isWrite(row);
   const withKey = policy.keyHonoured && row.repeat === 'with-key' && plan.idempotencyKey !== undefined;
-  const attempted = { target, input, plan, key, signals };
+  const attempted = { target, input, cutter, plan, key, signals };
   const repeated = await repeatWhileSafe(() => attempt(wire, attempted), {
     clock,
     random,

@@ -1,5 +1,6 @@
 /** One received answer to the class of its outcome (RELIABILITY, sections 1 and 4). */
 import { HEADERS } from '../contract/envelopes.ts';
+import type { ListPage } from '../contract/operation.ts';
 import type { RefusalName } from '../contract/refusals.ts';
 import type { CliError, ServiceRefusal } from '../errors.ts';
 import { type Asked, type Decoded, decodeAnswer } from './answer.ts';
@@ -12,6 +13,7 @@ import type { Redactor } from './redact.ts';
 import type { Exchange } from './transport.ts';
 import { isObject } from './values.ts';
 import { errorOf, type Happened } from './wording.ts';
+import type { CutPage, Cutter } from './written.ts';
 
 /** What is missing from a 2xx answer of a write. */
 export type Doubt =
@@ -47,6 +49,8 @@ export type Verdict =
     });
 
 export interface Judged extends Asked {
+  /** For pages whose rows may stay text. */
+  readonly cutter?: Cutter | undefined;
   readonly idempotencyKey: string | undefined;
   /** Scheme and host the request went to, for redirects. */
   readonly origin: string;
@@ -62,8 +66,47 @@ export function judge(exchange: Exchange, judged: Judged): Verdict {
     const { text: why, cause } = exchange.failure;
     return failed(classified, judged, { why, cause });
   }
+  const cut = cutOf(exchange, judged);
+  if (cut !== undefined) {
+    return withWritten(judgeSuccess(exchange, { kind: 'json', value: cut.rest }, judged), cut);
+  }
   const body = readBody(exchange);
+  if (exchange.status === 200 && judged.cutter?.isNew) {
+    const verdict = judgeSuccess(exchange, body, judged);
+    // What was learnt from this page holds for it as well.
+    return withWritten(verdict, verdict.class === 'done' ? cutOf(exchange, judged) : undefined);
+  }
   return exchange.status < 300 ? judgeSuccess(exchange, body, judged) : judgeError(exchange, body, judged);
+}
+
+/** The page as text where its rows need no reading. */
+function cutOf({ status, bytes, headers, failure }: Answered, { cutter }: Judged): CutPage | undefined {
+  if (
+    status !== 200 ||
+    cutter === undefined ||
+    cutter.isNew ||
+    failure !== undefined ||
+    headerText(headers, 'content-encoding')
+  )
+    return undefined;
+  return cutter.cut(bytes);
+}
+
+/** Rows that are asked for as objects are parsed then. */
+function withWritten(verdict: Verdict, cut: CutPage | undefined): Verdict {
+  if (cut === undefined || verdict.class !== 'done') return verdict;
+  const { written } = cut;
+  let parsed: readonly unknown[] | undefined;
+  const { page } = verdict.decoded.result as ListPage<unknown>;
+  const result: ListPage<unknown> = {
+    page,
+    written,
+    get data() {
+      parsed ??= Array.from({ length: written.count }, (_, index) => JSON.parse(written.row(index)) as unknown);
+      return parsed;
+    },
+  };
+  return { ...verdict, decoded: { ...verdict.decoded, result } };
 }
 
 type Extra = Omit<Happened, 'target' | 'input' | 'idempotencyKey'>;
@@ -122,7 +165,12 @@ function judgeSuccess(exchange: Answered, body: Body, judged: Judged): Verdict {
 }
 
 function decode(exchange: Answered, body: Body, judged: Judged): Decoded {
-  return decodeAnswer(judged, body.kind === 'json' ? body.value : undefined, exchange.headers);
+  const value = body.kind === 'json' ? body.value : undefined;
+  const decoded = decodeAnswer(judged, value, exchange.headers);
+  const { cutter } = judged;
+  if (cutter === undefined || decoded.problems.length > 0 || decoded.warnings.length > 0) return decoded;
+  cutter.learn(value, (decoded.result as ListPage<unknown>).data);
+  return decoded;
 }
 
 function judgeDecoded(decoded: Decoded, received: Received, judged: Judged): Verdict {

@@ -6,7 +6,8 @@ import { jsonLines } from './documents.ts';
 import { batchesOf, type Job } from './job.ts';
 import { printable } from './printable.ts';
 import { checkNames, columnsFor, columnsNamed, pick, valueAt } from './rows.ts';
-import type { Column, Row } from './view.ts';
+import type { Column, Row, WrittenRows } from './view.ts';
+import { isPlain, writtenCsv, writtenNdjson } from './written-rows.ts';
 
 interface RowWriter {
   /** Text before the first row; the first rows settle the columns. */
@@ -59,9 +60,31 @@ export function writeTsv(job: Job): Promise<void> {
   });
 }
 
+/** Page after page from the text of the service. */
+async function streamWritten(
+  job: Job,
+  text: (rows: readonly Row[] | WrittenRows, isFirst: boolean) => Promise<string | Uint8Array>,
+): Promise<void> {
+  const { stdout } = job.streams;
+  let isFirst = true;
+  for await (const rows of job.presentation.listing?.written ?? []) {
+    await stdout.write(await text(rows, isFirst));
+    isFirst = false;
+    if (stdout.closed) return;
+  }
+}
+
 /** CSV with a header of field names, also for an empty list. */
 export function writeCsv(job: Job): Promise<void> {
   let columns: readonly Column[] = [];
+  if (isPlain(job) && job.presentation.columns.length > 0) {
+    const plain = { columns: job.presentation.columns, raw: job.settings.csvRaw };
+    const header = () => csvLines(undefined, { ...plain, terminal: false });
+    return streamWritten(
+      job,
+      async (rows, isFirst) => (isFirst ? await header() : '') + (await writtenCsv(rows, plain)),
+    );
+  }
   const style = () => ({ columns, raw: job.settings.csvRaw, terminal: job.streams.stdout.isTerminal });
   return streamRows(job, {
     header: async rows => {
@@ -76,6 +99,7 @@ export function writeCsv(job: Job): Promise<void> {
 export function writeNdjson(job: Job): Promise<void> {
   const { fields } = job.settings;
   const target = { terminal: job.streams.stdout.isTerminal };
+  if (isPlain(job)) return streamWritten(job, async rows => writtenNdjson(rows));
   return streamRows(job, {
     rows: async rows => jsonLines(fields === undefined ? rows : rows.map(row => pick(row, fields)), target),
   });

@@ -60,9 +60,30 @@ export type Block =
   | { readonly kind: 'qr'; readonly text: string }
   | { readonly kind: 'table'; readonly columns: readonly Column[]; readonly rows: readonly Row[] };
 
+/** Rows as JSON text: plain values only, the same members in the same order in each. */
+export interface WrittenRows {
+  readonly count: number;
+  readonly fields: readonly string[];
+  /** JSON text of one row, and of its id. */
+  row(index: number): string;
+  id(index: number): string;
+  /** All rows as UTF-8, a line each. */
+  lines(): Uint8Array;
+  /** Where each value stands; undefined when the text is not plain ASCII without escapes. */
+  spans(): Spans | undefined;
+}
+
+/** Begin and end of every value in `text`, row after row, in the order of the fields. */
+export interface Spans {
+  readonly text: string;
+  readonly places: Int32Array;
+}
+
 /** A list result. Rows arrive page by page, so that ndjson, TSV and CSV can be written as they come. */
 export interface Listing {
   readonly batches: AsyncIterable<readonly Row[]>;
+  /** The same, as text where nothing has to look into the rows; either is iterated, never both. */
+  readonly written?: AsyncIterable<readonly Row[] | WrittenRows>;
   /** The JSON `page` object. Called once, after the batches ended. */
   page(): Readonly<Record<string, unknown>>;
   /** Rows that are kept once they are in the order that was asked for. */

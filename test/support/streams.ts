@@ -41,7 +41,8 @@ class MemoryOutput implements OutputStream {
     return this.#chunks.join('');
   }
 
-  async write(text: string): Promise<void> {
+  async write(given: string | Uint8Array): Promise<void> {
+    const text = typeof given === 'string' ? given : Buffer.from(given).toString();
     if (!this.closed) this.#chunks.push(text);
   }
 }

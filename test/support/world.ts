@@ -234,7 +234,8 @@ class Recorder {
       isTerminal: width !== undefined,
       columns: width,
       closed: false,
-      write: async text => {
+      write: async given => {
+        const text = typeof given === 'string' ? given : Buffer.from(given).toString();
         this.note(to, text);
         if (to === 'stdout') await onOut?.(text);
       },
