@@ -34,8 +34,8 @@ export function doctorFor({ host, version, opened, audit }: DoctorFacts): Promis
       }
     },
     async storeFaults() {
-      const { result } = await (await opened.admin()).send('status', {});
-      return result.ledger_faults ?? [];
+      const { result } = await (await opened.admin()).send('ledger.check', {});
+      return result.faults;
     },
     files: { folders, files: { platform, random }, pid, isRunning: other => host.isRunning(other) },
   });

@@ -16,7 +16,7 @@ export async function checkWhole(store: Store, account: string): Promise<void> {
 }
 
 /** What the engine finds wrong with its file, a line each. */
-async function damagedPages(sql: Sql): Promise<readonly string[]> {
+export async function damagedPages(sql: Sql): Promise<readonly string[]> {
   const lines = await sql.all<{ quick_check: string }>('pragma quick_check(5)');
   return lines.map(({ quick_check: line }) => line).filter(line => line !== 'ok');
 }

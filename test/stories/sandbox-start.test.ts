@@ -162,6 +162,23 @@ describe('sandbox start', () => {
   });
 });
 
+describe('a sandbox named by the environment', () => {
+  it('is steered, ended too, and never mixed up with that of this user when half of the name is missing', async () => {
+    const place = await here();
+    const server = await start(place);
+    const elsewhere = await here();
+    const asked = async (line: string, env = server.env) => elsewhere.run(line, { env });
+    expect((await asked('sandbox status --json --fields store')).out).toContain(server.row.store);
+    expect((await asked('sandbox reset --hard --yes')).code).toBe(2);
+    for (const name of ['CARDWRIGHT_SANDBOX_URL', 'CARDWRIGHT_SANDBOX_TOKEN']) {
+      const { code, err } = await asked('sandbox reset --yes', { [name]: server.env[name] });
+      expect({ code, err }).toMatchObject({ code: 4, err: expect.stringContaining('is not set') });
+    }
+    expect(JSON.parse((await asked('sandbox stop --json')).out)).toEqual({ url: server.row.url, pid: process.pid });
+    expect((await server.ended).code).toBe(0);
+  });
+});
+
 describe('sandbox stop', () => {
   it('ends the server and waits until its port is free', async () => {
     const place = await here();
