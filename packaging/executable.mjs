@@ -16,8 +16,8 @@ const executable = join(output, 'cardwright');
 /** Bytes of a file of the build; `Buffer.from` does not copy them, and nothing writes into what was read. */
 const ASSETS = `const CARDWRIGHT_ASSET=(({getRawAsset})=>name=>Buffer.from(getRawAsset(name)))(require("node:sea"));`;
 
-rmSync(output, { recursive: true, force: true });
-mkdirSync(output, { mode: 0o755 });
+for (const left of [program, executable, join(output, 'release')]) rmSync(left, { recursive: true, force: true });
+mkdirSync(output, { recursive: true, mode: 0o755 });
 execFileSync(node, [join(here, '..', 'scripts', 'build.mjs'), program], { stdio: 'inherit' });
 
 /** The sandbox for programs that import it is of no use inside, nor are texts for people. */

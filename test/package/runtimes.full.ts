@@ -3,8 +3,7 @@
  * packaged SQLite and the others have their own, so the store is proved on both.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
@@ -25,14 +24,17 @@ describe('the whole suite', () => {
 });
 
 function suiteOn(node: string): { status: number | null; failures: string } {
-  const copy = mkdtempSync(join(tmpdir(), 'cardwright-runtime-'));
+  // Beside the checkout, so that its packages can be linked and need no copy.
+  const built = join(ROOT, 'packaging', 'build');
+  mkdirSync(built, { recursive: true });
+  const copy = mkdtempSync(join(built, 'runtime-'));
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:VITEST|NODE_|CARDWRIGHT_)/.test(name));
   const env = { ...Object.fromEntries(inherited), PATH: `${dirname(node)}${delimiter}${process.env['PATH']}` };
   try {
     const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
     const names = listed.toString().split('\0').filter(Boolean);
     for (const name of names) cpSync(join(ROOT, name), join(copy, name));
-    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+    execFileSync('cp', ['-al', join(ROOT, 'node_modules'), copy]);
     execFileSync(node, ['scripts/build.mjs'], { cwd: copy, env, stdio: 'ignore' });
     const vitest = join('node_modules', 'vitest', 'vitest.mjs');
     const words = [vitest, 'run', '--reporter=dot', '--no-color', '--testTimeout=120000', '--hookTimeout=120000'];
