@@ -1,0 +1,36 @@
+/** What takes its real time: the 30 seconds of a card, and a minute that is full. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Desk, desk, possible } from './shown-card.ts';
+
+let at: Desk;
+beforeAll(async () => {
+  at = await desk();
+});
+afterAll(() => at[Symbol.asyncDispose]());
+
+describe.runIf(possible)('a card on the screen', () => {
+  it('is wiped after 30 seconds when nobody does anything', async () => {
+    const started = performance.now();
+    const ended = await at.shown(() => undefined);
+    const took = performance.now() - started;
+    at.expectWiped(ended);
+    expect(ended.code).toBe('0');
+    expect(ended.bytes).toContain('hides in 1 s');
+    expect(ended.bytes).toMatch(/Shown for 30 s and cleared\.\r?\n$/);
+    expect(took).toBeGreaterThan(29_000);
+  });
+
+  it('waits for the minute with a countdown, and then is shown', async () => {
+    const full = Array<number>(30).fill(Date.now() - 50_000);
+    const path = join(at.folder, 'cardwright', 'state', 'reveals', 'sandbox.json');
+    await writeFile(path, JSON.stringify(full));
+    const ended = await at.shown((_, type) => type('q'));
+    at.expectWiped(ended);
+    expect(ended.code).toBe('0');
+    const seconds = [...ended.bytes.matchAll(/going on in (\d+) s/g)].map(([, left]) => Number(left));
+    expect(seconds.length).toBeGreaterThan(1);
+    expect(seconds).toEqual([...seconds].sort((a, b) => b - a));
+  });
+});
