@@ -8,7 +8,6 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -41,8 +40,8 @@ const COMPLETIONS = {
 rmSync(tree, { recursive: true, force: true });
 put('usr/bin/cardwright', join(output, 'cardwright'), 0o755);
 for (const [name, path] of Object.entries(COMPLETIONS)) put(path, join(root, 'completions', name));
-const manual = join(output, 'program', 'man');
-for (const name of existsSync(manual) ? readdirSync(manual) : []) {
+const manual = join(root, 'man');
+for (const name of readdirSync(manual)) {
   write(`usr/share/man/man1/${name}.gz`, compressed(readFileSync(join(manual, name))));
 }
 write('usr/share/doc/cardwright/copyright', copyright());

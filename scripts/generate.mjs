@@ -1,9 +1,9 @@
 /**
- * Writes what is made from code: the completion scripts, and the tables of the README between their marks. With --check nothing is written; a file that
+ * Writes what is made from code: the completion scripts, the reference, the manual pages, and the tables of the README between their marks. With --check nothing is written; a file that
  * differs is named and the exit code is 1.
  */
 import { rmSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -39,6 +39,10 @@ const files = Object.entries(COMPLETION_FILES).map(([shell, name]) => [
 
 const { commandTable, exitCodeTable } = await load('src/cli/reference.ts');
 const { REGISTRY } = await load('src/commands/registry.ts');
+const { referencePages } = await load('src/cli/reference-pages.ts');
+const { manualPages } = await load('src/cli/manual-pages.ts');
+for (const [name, text] of await referencePages(REGISTRY)) files.push([join('docs', 'reference', name), text]);
+for (const [name, text] of await manualPages(REGISTRY)) files.push([join('man', name), text]);
 const readme = await readFile(join(root, 'README.md'), 'utf8');
 const tables = { commands: await commandTable(REGISTRY), 'exit-codes': exitCodeTable() };
 files.push(['README.md', Object.entries(tables).reduce(between, readme)]);
@@ -48,6 +52,18 @@ function between(text, [name, table]) {
   const marked = new RegExp(`(<!-- ${name}:[^>]*-->\n)[\\s\\S]*?(<!-- /${name} -->)`);
   if (!marked.test(text)) throw new Error(`README.md has no marks for ${name}`);
   return text.replace(marked, (_, open, close) => `${open}\n${table}\n\n${close}`);
+}
+
+// A page of a command that is gone goes too.
+for (const folder of ['man', join('docs', 'reference')]) {
+  for (const name of await readdir(join(root, folder)).catch(() => [])) {
+    const path = join(folder, name);
+    if (files.some(([made]) => made === path)) continue;
+    if (check) {
+      process.stderr.write(`${path} is of a command that is gone: npm run generate\n`);
+      process.exitCode = 1;
+    } else await rm(join(root, path));
+  }
 }
 
 for (const [name, text] of files) {

@@ -1,0 +1,61 @@
+/** The reference and the manual pages: complete, and clean by the judges that are installed. */
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { manualPages } from '../../src/cli/manual-pages.ts';
+import { referencePages } from '../../src/cli/reference-pages.ts';
+import { flagsOf } from '../../src/cli/resolved-flags.ts';
+import { REGISTRY } from '../../src/commands/registry.ts';
+
+const manual = await manualPages(REGISTRY);
+const reference = await referencePages(REGISTRY);
+
+function judge(program: string, ...words: readonly string[]) {
+  const isThere = spawnSync(program, ['--version']).error === undefined;
+  if (!isThere) process.stderr.write(`${program} is not installed here: the manual pages were not shown to it\n`);
+  const ask = (page: string) => {
+    const { stdout, stderr, status } = spawnSync(program, words, { input: page, encoding: 'utf8' });
+    return { status, says: stdout + stderr };
+  };
+  return { isThere, ask };
+}
+
+const mandoc = judge('mandoc', '-Tlint', '-W', 'warning');
+const groff = judge('groff', '-mdoc', '-Tutf8', '-ww', '-z');
+
+describe('every command, with its options and examples', () => {
+  it.each(REGISTRY.map(group => [group.name, group] as const))('%s', async (name, group) => {
+    const [page = '', markdown = ''] = [manual.get(`cardwright-${name}.1`), reference.get(`${name}.md`)];
+    for (const command of (await group.load()).filter(({ hidden }) => !hidden)) {
+      expect(page).toContain(`\n.Ss ${command.path}\n`);
+      expect(markdown).toContain(`\n## ${command.path}\n`);
+      for (const flag of flagsOf(command)) {
+        expect(page).toContain(flag.name.replaceAll('-', '\\-'));
+        expect(markdown).toContain(`| \`${flag.name}`);
+      }
+      for (const { run } of command.examples) expect(markdown).toContain(`\ncardwright ${run}\n`);
+    }
+  });
+
+  it('the first page leads to every other', () => {
+    for (const { name } of REGISTRY) expect(manual.get('cardwright.1')).toContain(`.Xr cardwright-${name} 1`);
+  });
+});
+
+describe('manual pages', () => {
+  it('are ASCII, and no line of text is taken for a request', () => {
+    for (const [name, page] of manual) {
+      expect(page, name).toMatch(/^[\n\x20-\x7e]*$/);
+      const requests = page.split('\n').filter(line => line.startsWith('.'));
+      const known = /^\.(?:Dd|Dt|Os|Sh|Ss|Nm|Nd|Cm|Ar|Op|Pp|Bd|Ed|Bl|El|It|Xr)\b/;
+      expect(requests.filter(line => !known.test(line))).toEqual([]);
+    }
+  });
+
+  it.skipIf(!mandoc.isThere).each([...manual])('%s pleases mandoc', (_, page) => {
+    expect(mandoc.ask(page)).toEqual({ status: 0, says: '' });
+  });
+
+  it.skipIf(!groff.isThere).each([...manual])('%s pleases groff', (_, page) => {
+    expect(groff.ask(page)).toEqual({ status: 0, says: '' });
+  });
+});
