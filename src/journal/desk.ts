@@ -4,6 +4,7 @@ import type { Clock } from '../host.ts';
 import type { Capability } from './capability.ts';
 import { afterRecord, openRow, type RowHistory } from './history.ts';
 import type { Log } from './log.ts';
+import { createMarked, type Marked } from './marked.ts';
 import type { Moment } from './policy.ts';
 import type { ItemRecord, PlanRecord, RowRecord } from './record.ts';
 
@@ -27,6 +28,7 @@ export interface DeskSettings {
 
 export interface Desk extends Omit<DeskSettings, 'rows' | 'log'> {
   readonly reader: Reader;
+  readonly marked: Marked;
   readonly lookOnly: boolean;
   row(row: number): RowHistory;
   all(): readonly RowHistory[];
@@ -41,6 +43,7 @@ export interface Desk extends Omit<DeskSettings, 'rows' | 'log'> {
 
 export function createDesk(settings: DeskSettings): Desk {
   const { clock, log, service, plan, notice } = settings;
+  const reader = readerOf(service);
   const rows = new Map(settings.rows);
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
   // Kept, not looked up: a run of many rows asks for it at each of them.
@@ -48,7 +51,8 @@ export function createDesk(settings: DeskSettings): Desk {
   let told = !echoes;
   const desk: Desk = {
     ...settings,
-    reader: readerOf(service),
+    reader,
+    marked: createMarked(reader, plan),
     lookOnly: log === undefined,
     row(number) {
       const row = rows.get(number);

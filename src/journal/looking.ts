@@ -4,7 +4,8 @@ import type { Reader } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../money.ts';
 import type { RowHistory } from './history.ts';
-import { MARKER_KEY, markerOf } from './marker.ts';
+import type { Marked } from './marked.ts';
+import { markerOf } from './marker.ts';
 import type { Trace } from './policy.ts';
 import type { PlanRecord } from './record.ts';
 import type { Balances } from './types.ts';
@@ -30,11 +31,11 @@ export function traceOf(row: RowHistory, markerUsable: boolean): Trace {
 export async function lookFor(
   row: RowHistory,
   trace: Trace,
-  around: { reader: Reader; plan: PlanRecord },
+  around: { reader: Reader; plan: PlanRecord; marked: Marked },
 ): Promise<Look> {
-  const { reader, plan } = around;
+  const { reader, plan, marked } = around;
   try {
-    if (trace === 'marker') return await lookForMarker(reader, row, plan);
+    if (trace === 'marker') return await lookForMarker(marked, row, plan);
     if (trace === 'balances') return await lookForBalances(reader, row);
     if (trace === 'state') return await lookForState(reader, row);
     return { found: 'unclear', text: 'there is no trace to look for', cards: [] };
@@ -59,14 +60,14 @@ function money(value: number, what: string): Cents {
   return amount;
 }
 
-async function lookForMarker(reader: Reader, row: RowHistory, plan: PlanRecord): Promise<Look> {
+async function lookForMarker(marked: Marked, row: RowHistory, plan: PlanRecord): Promise<Look> {
   const marker = markerOf(plan.op, row.item.row);
   const binId = String(row.item.input['bin_id']);
   const where = `cards of ${binId} with the marker ${marker}`;
-  let cards = await marked(reader, { marker, binId, since: plan.at });
+  let cards = await marked(marker, binId);
   // Pages may shift while they are read: only what is seen twice is believed.
   for (let tries = 0; tries < 3; tries += 1) {
-    const again = await marked(reader, { marker, binId, since: plan.at });
+    const again = await marked(marker, binId);
     if (sameIds(cards, again)) {
       const ids = again.map(card => String(card['id']));
       if (ids.length === 0) return { found: 'nothing', text: `${where}: none`, cards: [] };
@@ -75,39 +76,6 @@ async function lookForMarker(reader: Reader, row: RowHistory, plan: PlanRecord):
     cards = again;
   }
   return { found: 'unclear', text: `${where}: the list changes while it is read`, cards: [] };
-}
-
-interface Wanted {
-  readonly marker: string;
-  readonly binId: string;
-  /** ms UTC of the plan; a card made before cannot be ours. */
-  readonly since: number;
-}
-
-const CLOCK_MARGIN_MS = 10 * 60_000;
-const MOST_SINGLE_READS = 200;
-
-async function marked(reader: Reader, { marker, binId, since }: Wanted): Promise<Values[]> {
-  const found: Values[] = [];
-  const unmarked: string[] = [];
-  for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 })) {
-    for (const card of data) {
-      const created = Date.parse(card.created_at ?? '');
-      if (card.metadata?.[MARKER_KEY] === marker) found.push(card);
-      else if (card.metadata === undefined && !(created < since - CLOCK_MARGIN_MS)) unmarked.push(card.id);
-    }
-  }
-  // A list that carries no metadata: the cards that are young enough are read one by one.
-  if (unmarked.length > MOST_SINGLE_READS) {
-    throw new CliError('contract_mismatch', {
-      message: `the list of cards carries no metadata, and ${unmarked.length} are too many to read one by one`,
-    });
-  }
-  for (const id of unmarked) {
-    const card = await reader.read('cards.get', { card_id: id });
-    if (card.metadata?.[MARKER_KEY] === marker) found.push(card);
-  }
-  return found;
 }
 
 function sameIds(one: readonly Values[], other: readonly Values[]): boolean {

@@ -89,6 +89,28 @@ test('keys unknown, the request lost: exit 11 with all seven points, never sent 
   expect(b.proxy.seen).toHaveLength(requests);
 });
 
+test('rows that are looked for at the same time share the readings of the list', async () => {
+  await using b = await bench({ stripKeys: true });
+  const rows = Array.from({ length: 12 }, (_, index) => createRow(b.bin, index + 1));
+  b.proxy.fail(
+    'POST',
+    createPath,
+    ...rows.map((_, index) => (index % 3 === 0 ? ('drop-before' as const) : ('drop-after' as const))),
+  );
+  b.proxy.fail('GET', /\/cards\?/, ...Array.from({ length: 99 }, () => 'unauthorized' as const));
+  const run = await b.journal.begin(planOf(rows, { bulk: true }));
+  for (const { row } of rows) expect(await run.perform(row)).toMatchObject({ outcome: 'unknown' });
+  await run[Symbol.asyncDispose]();
+  b.proxy.mend();
+  const before = b.proxy.seen.length;
+  await using again = await b.journal.resume(run.op);
+  const outcomes = await Promise.all(rows.map(async ({ row }) => (await again.perform(row)).outcome));
+  expect(outcomes).toEqual(rows.map((_, index) => (index % 3 === 0 ? 'unknown' : 'done')));
+  // Two readings of one page when they are looked for, and two after the others have settled.
+  expect(b.proxy.seen.length - before).toBeLessThanOrEqual(6);
+  expect(await b.cards()).toHaveLength(8);
+});
+
 test('only looking sends nothing and writes nothing', async () => {
   await using b = await bench({ stripKeys: true });
   b.proxy.fail('POST', createPath, 'drop-before');
