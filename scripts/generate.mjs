@@ -1,5 +1,5 @@
 /**
- * Writes what is made from code: the completion scripts, the reference, the manual pages, and the tables of the README between their marks. With --check nothing is written; a file that
+ * Writes what is made from code: the completion scripts, the reference, the manual pages, llms.txt and the skill, and the tables of the README between their marks. With --check nothing is written; a file that
  * differs is named and the exit code is 1.
  */
 import { rmSync } from 'node:fs';
@@ -43,6 +43,13 @@ const { referencePages } = await load('src/cli/reference-pages.ts');
 const { manualPages } = await load('src/cli/manual-pages.ts');
 for (const [name, text] of await referencePages(REGISTRY)) files.push([join('docs', 'reference', name), text]);
 for (const [name, text] of await manualPages(REGISTRY)) files.push([join('man', name), text]);
+const { llmsText, skillText } = await load('src/cli/agent-pages.ts');
+const topics = await REGISTRY.find(({ name }) => name === 'help').load();
+const { listing } = await topics.find(({ path }) => path === 'help scripting').execute({}, {});
+const advice = [];
+for await (const rows of listing.batches) advice.push(...rows);
+files.push(['llms.txt', await llmsText(REGISTRY)]);
+files.push([join('skills', 'cardwright', 'SKILL.md'), await skillText(REGISTRY, advice)]);
 const readme = await readFile(join(root, 'README.md'), 'utf8');
 const tables = { commands: await commandTable(REGISTRY), 'exit-codes': exitCodeTable() };
 files.push(['README.md', Object.entries(tables).reduce(between, readme)]);

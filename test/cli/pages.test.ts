@@ -1,6 +1,7 @@
 /** The reference and the manual pages: complete, and clean by the judges that are installed. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { llmsText, skillText } from '../../src/cli/agent-pages.ts';
 import { manualPages } from '../../src/cli/manual-pages.ts';
 import { referencePages } from '../../src/cli/reference-pages.ts';
 import { flagsOf } from '../../src/cli/resolved-flags.ts';
@@ -57,5 +58,26 @@ describe('manual pages', () => {
 
   it.skipIf(!groff.isThere).each([...manual])('%s pleases groff', (_, page) => {
     expect(groff.ask(page)).toEqual({ status: 0, says: '' });
+  });
+});
+
+describe('llms.txt and the skill', () => {
+  const advice = [{ topic: 'repeating', means: 'Never blindly on 11.' }];
+
+  it('name every command, and every one that changes something at the service with its effect', async () => {
+    const [text, skill] = [await llmsText(REGISTRY), await skillText(REGISTRY, advice)];
+    for (const group of REGISTRY) {
+      for (const { path } of (await group.load()).filter(({ hidden }) => !hidden))
+        expect(text).toContain(`\`${path}\``);
+    }
+    expect(skill).toContain('- **repeating**: Never blindly on 11.');
+    for (const row of [
+      'cards create` | moves-money',
+      'cards terminate` | irreversible',
+      'cards details` | reveals-secret',
+    ])
+      expect(skill).toContain(row);
+    expect(skill).not.toContain('`cards list`');
+    expect(skill).toMatch(/^---\nname: cardwright\ndescription: .+\n---\n/);
   });
 });

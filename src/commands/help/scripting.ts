@@ -37,7 +37,8 @@ const ADVICE = [
   },
   {
     topic: 'the tree',
-    means: 'cardwright commands --json lists every command with options, choices, effect and exit codes.',
+    means:
+      'cardwright commands --json lists every command with options, choices, effect, examples and exit codes; cardwright schema <command> is the JSON Schema of its answer; cardwright explain <code> says what to do next.',
   },
 ] as const;
 
