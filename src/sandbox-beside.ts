@@ -13,7 +13,8 @@ export interface Beside {
   readonly running: () => Promise<ServerRow | undefined>;
 }
 
-const PATIENCE = 20_000;
+/** ms until the first answer; a large data set is made first. */
+const PATIENCE = { usual: 20_000, load: 180_000 } as const;
 const LOOK_EVERY = 25;
 
 /** Throws what the other process reported, `unreachable` when it does not answer in time. */
@@ -40,13 +41,14 @@ export async function startBeside({ host, wishes, running }: Beside): Promise<Se
     ended ??= `it ended with ${by ?? code}`;
   });
   try {
-    const deadline = clock.monotonic() + PATIENCE;
+    const patience = wishes.data === 'load' ? PATIENCE.load : PATIENCE.usual;
+    const deadline = clock.monotonic() + patience;
     while (ended === undefined && clock.monotonic() < deadline) {
       await clock.sleep(LOOK_EVERY, signal);
       const row = await running();
       if (row?.pid === child.pid && row !== undefined) return { ...row, log };
     }
-    throw await failure(log, ended);
+    throw await failure(log, ended ?? `it did not answer within ${patience / 1000} s`);
   } catch (error) {
     if (ended === undefined) child.kill();
     throw error;
@@ -73,7 +75,7 @@ function wordsOf({ cwd }: Surroundings, wishes: ServerWishes): readonly string[]
 }
 
 /** The error the other process wrote as its last line. */
-async function failure(log: string, ended: string | undefined): Promise<CliError> {
+async function failure(log: string, why: string): Promise<CliError> {
   const last = (await readFile(log, 'utf8')).trimEnd().split('\n').at(-1) ?? '';
   const told = /^\{"error":\{/.test(last) ? (JSON.parse(last) as { error: Told }).error : undefined;
   if (told !== undefined && told.kind in ERROR_KINDS) {
@@ -81,7 +83,7 @@ async function failure(log: string, ended: string | undefined): Promise<CliError
     return new CliError(kind, { message, ...(hint !== undefined && { hint }), outcome: 'not_sent' });
   }
   return new CliError('unreachable', {
-    message: `the sandbox did not start: ${ended ?? `it did not answer within ${PATIENCE / 1000} s`}`,
+    message: `the sandbox did not start: ${why}`,
     notes: [`What it said stands in ${log}.`],
     hint: 'cardwright sandbox start',
     outcome: 'not_sent',

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { receiver } from '../support/receiver.ts';
 import { ended, type Home, home } from './built.ts';
 
 let place: Home;
@@ -82,6 +83,29 @@ describe('a signal', () => {
       expect((await run('sandbox status -o env')).code).toBe(12);
     },
   );
+});
+
+describe('what goes on by itself', () => {
+  it('confirms a deposit when its time has come and sends the webhook, asked by nobody', async () => {
+    const child = place.start(['sandbox', 'start', '--json']);
+    const end = ended(child);
+    await using there = await receiver();
+    try {
+      const [said] = (await once(child.stdout ?? child, 'data')) as [Buffer];
+      const { url, api_key_file } = JSON.parse(String(said)) as { url: string; api_key_file: string };
+      const env = { CARDWRIGHT_BASE_URL: url, CARDWRIGHT_API_KEY_FILE: api_key_file };
+      expect((await run('sandbox clock set real')).code).toBe(0);
+      expect((await run(`webhooks create --url ${there.url} --events deposit.confirmed --yes -q`, env)).code).toBe(0);
+      expect((await run('sandbox simulate deposit --currency eth --amount 20 -q')).code).toBe(0);
+      // The last request there is: from now on an hour is a moment.
+      expect((await run('sandbox clock set scaled --rate 100000')).code).toBe(0);
+      await there.until(1);
+      expect(there.received[0]?.json).toMatchObject({ type: 'deposit.confirmed' });
+    } finally {
+      child.kill();
+    }
+    expect(await end).toMatchObject({ code: 0, err: '' });
+  });
 });
 
 describe('its flags', () => {
