@@ -1,4 +1,5 @@
 /** `sandbox start` of the built program: in the background, and ended by signals. */
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -12,7 +13,18 @@ let place: Home;
 beforeAll(async () => {
   place = await home();
 });
-afterAll(() => place[Symbol.asyncDispose]());
+afterAll(async () => {
+  // Of a test that was given up.
+  for (const child of children) child.kill('SIGKILL');
+  await place[Symbol.asyncDispose]();
+});
+
+const children: ChildProcess[] = [];
+const serving = (...flags: readonly string[]) => {
+  const child = place.start(['sandbox', 'start', '--json', ...flags]);
+  children.push(child);
+  return child;
+};
 
 const run = (line: string, env: Readonly<Record<string, string>> = {}) => place.run(line.split(' '), { env });
 
@@ -49,7 +61,7 @@ describe('a signal', () => {
   it.each([['SIGINT'], ['SIGTERM'], ['SIGHUP']] as const)(
     '%s finishes the request that is running, frees the port and ends with 0',
     async name => {
-      const child = place.start(['sandbox', 'start', '--json']);
+      const child = serving();
       const end = ended(child);
       const [said] = (await once(child.stdout ?? child, 'data')) as [Buffer];
       const { url, api_key_file } = JSON.parse(String(said)) as { url: string; api_key_file: string };
@@ -87,7 +99,7 @@ describe('a signal', () => {
 
 describe('what goes on by itself', () => {
   it('confirms a deposit when its time has come and sends the webhook, asked by nobody', async () => {
-    const child = place.start(['sandbox', 'start', '--json']);
+    const child = serving();
     const end = ended(child);
     await using there = await receiver();
     try {
@@ -110,7 +122,7 @@ describe('what goes on by itself', () => {
 
 describe('its flags', () => {
   it('--dialect and --virtual-limits change how it speaks and counts', async () => {
-    const child = place.start(['sandbox', 'start', '--json', '--dialect', 'envelope-items', '--virtual-limits']);
+    const child = serving('--dialect', 'envelope-items', '--virtual-limits');
     const end = ended(child);
     try {
       const [said] = (await once(child.stdout ?? child, 'data')) as [Buffer];
