@@ -8,8 +8,8 @@ import { ACTS, answer, handedOut, SEED } from './hostile-service.ts';
 
 /** What the service refuses is shown as well. */
 const REFUSED = ['cards get card_refused', 'cards freeze card_refused'];
-/** What this machine keeps of it. */
-const KEPT = ['audit list', 'ops list', 'doctor'];
+/** What this machine keeps of it, and the question before a card is shown. */
+const KEPT = ['audit list', 'ops list', 'doctor', 'cards details card_12'];
 const FORMATS = ['table', 'wide', 'json', 'ndjson', 'yaml', 'csv', 'tsv', 'env', 'id'];
 /** Writes go to the journal and the audit log as well, which takes a while. */
 const FEW_FORMATS = ['table', 'json', 'csv'];
