@@ -1,4 +1,5 @@
 /** Where the program starts: signals in, one run, an exit code out. */
+import { setMaxListeners } from 'node:events';
 import { report, run, stoppedBy } from './cli/run.ts';
 import { compose } from './compose.ts';
 import { asCliError } from './errors.ts';
@@ -10,6 +11,8 @@ declare const CARDWRIGHT_VERSION: string;
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGQUIT: 131, SIGUSR2: 140, SIGALRM: 142 } as const;
 
 const stopping = new AbortController();
+// Every worker of a run listens to it; Node takes more than ten for a leak.
+setMaxListeners(0, stopping.signal);
 const host = processHost(CARDWRIGHT_VERSION, stopping.signal);
 const machine = compose(host, CARDWRIGHT_VERSION);
 

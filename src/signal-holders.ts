@@ -1,5 +1,7 @@
 /** Who has a say when a signal comes: a child at the terminal, a write on the wire, a card on the screen. */
 
+import { setMaxListeners } from 'node:events';
+
 export interface SignalHolders {
   /** As `Surroundings` has it. */
   handOver(onSignal: (signal: NodeJS.Signals) => void): () => void;
@@ -20,6 +22,7 @@ export function signalHolders(): SignalHolders {
   const restorers = new Set<() => void>();
   const children = new Set<(signal: NodeJS.Signals) => void>();
   const cutting = new AbortController();
+  setMaxListeners(0, cutting.signal);
   let writing = 0;
   return {
     handOver(onSignal) {

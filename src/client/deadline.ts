@@ -1,4 +1,5 @@
 /** The total time of one attempt, connection and body included (RELIABILITY, section 2). */
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../host.ts';
 
 export const CONNECT_MS = 5_000;
@@ -159,6 +160,12 @@ const OVERTAKEN = 'overtaken';
 
 const combinations = new WeakMap<AbortSignal, WeakMap<AbortSignal, AbortSignal>>();
 
+/** Every worker of a run may wait under one signal at the same time; Node takes more than ten for a leak. */
+function manyListeners(signal: AbortSignal): AbortSignal {
+  setMaxListeners(0, signal);
+  return signal;
+}
+
 /** One signal for several; mostly they are the same one, and the same two come with every request. */
 export function anyOf(signals: readonly (AbortSignal | undefined)[]): AbortSignal {
   const distinct = [...new Set(signals)].filter(signal => signal !== undefined);
@@ -167,7 +174,7 @@ export function anyOf(signals: readonly (AbortSignal | undefined)[]): AbortSigna
   if (one === undefined || other === undefined || distinct.length > 2) return AbortSignal.any(distinct);
   const known = combinations.get(one) ?? new WeakMap<AbortSignal, AbortSignal>();
   combinations.set(one, known);
-  const combined = known.get(other) ?? AbortSignal.any([one, other]);
+  const combined = known.get(other) ?? manyListeners(AbortSignal.any([one, other]));
   known.set(other, combined);
   return combined;
 }
