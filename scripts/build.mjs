@@ -111,29 +111,54 @@ const jq = join(root, 'node_modules', 'jq-web');
 const { code: jqText } = await transform(await readFile(join(jq, 'jq.js'), 'utf8'), { minify: true, format: 'cjs' });
 written.set('jq.js', jqText).set('jq.wasm', await readFile(join(jq, 'jq.wasm')));
 // What other programs import: one file that loads nothing else of ours, and its types as they were written.
-const library = await build({
-  absWorkingDir: root,
-  entryPoints: ['src/sandbox/library.ts'],
-  bundle: true,
-  format: 'cjs',
-  platform: 'node',
-  target: 'node20.19',
-  external: ['@photostructure/sqlite'],
-  define: { CARDWRIGHT_VERSION: JSON.stringify(version), 'import.meta.url': 'CARDWRIGHT_FILE_URL' },
-  banner: { js: 'const CARDWRIGHT_FILE_URL=require("node:url").pathToFileURL(__filename).href;' },
-  minifySyntax: true,
-  minifyWhitespace: true,
-  legalComments: 'none',
-  write: false,
-});
-written.set('library-sandbox.cjs', library.outputFiles[0].text);
-written.set('library-sandbox.d.cts', await readFile(join(root, 'src', 'sandbox', 'library-types.ts'), 'utf8'));
+const { contractTypes } = await loaded('src/contract/typescript.ts');
+const clientTypes = await readFile(join(root, 'scripts', 'library-client.d.cts'), 'utf8');
+// One copy of the sandbox: the client's entry loads it when it is asked for.
+const sandboxToo = 'module.exports.startSandbox=options=>require("./library-sandbox.cjs").startSandbox(options);\n';
+written
+  .set('library-sandbox.cjs', await libraryText('src/sandbox/library.ts'))
+  .set('library-sandbox.d.cts', await readFile(join(root, 'src', 'sandbox', 'library-types.ts'), 'utf8'))
+  .set('library-client.cjs', (await libraryText('src/library-client.ts')) + sandboxToo)
+  .set('library-client.d.cts', `${clientTypes}\n${contractTypes()}`);
 // What is left of the last build goes first; a program may be starting from this folder meanwhile.
 for (const name of await readdir(outdir)) {
   if (!written.has(name)) await rm(join(outdir, name), { recursive: true });
 }
 for (const [name, text] of written) await writeFile(join(outdir, name), text);
 await keepCompiled();
+
+async function libraryText(entry) {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20.19',
+    external: ['@photostructure/sqlite'],
+    plugins: [withoutUnused],
+    define: { CARDWRIGHT_VERSION: JSON.stringify(version), 'import.meta.url': 'CARDWRIGHT_FILE_URL' },
+    banner: { js: 'const CARDWRIGHT_FILE_URL=require("node:url").pathToFileURL(__filename).href;' },
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    write: false,
+  });
+  return outputFiles[0].text;
+}
+
+/** A module of src/ that imports nothing of Node's. */
+async function loaded(entry) {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    write: false,
+  });
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString('base64')}`);
+}
 
 /** A piece as the body of a function; what it imports of other pieces comes from `load`. */
 async function commonJs(text) {

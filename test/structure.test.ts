@@ -47,6 +47,7 @@ const LEAVES = [
 /** Files that put the rooms together; nothing but `main.ts` imports them. */
 const COMPOSITION = [
   'main.ts',
+  'library-client.ts',
   'compose.ts',
   'open-context.ts',
   'connections.ts',
@@ -144,7 +145,13 @@ describe('arrows', () => {
  * The real surroundings: of the program, and of the library entry that has no host to be given. The store asks the
  * runtime which SQLite it has, and mutes the one warning that asking causes.
  */
-const HOST_FILES = ['main.ts', 'host-process.ts', 'sandbox/library-host.ts', 'sandbox/store/open.ts'];
+const HOST_FILES = [
+  'main.ts',
+  'library-client.ts',
+  'host-process.ts',
+  'sandbox/library-host.ts',
+  'sandbox/store/open.ts',
+];
 
 describe('packages', () => {
   const declared = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {

@@ -59,6 +59,8 @@ export interface ServiceSettings<T extends Table> {
   /** Each text once. */
   readonly onWarning?: ((text: string) => void) | undefined;
   readonly userAgent: string;
+  /** False inside another program, whose engine is not ours to set. */
+  readonly isProgram?: boolean;
   readonly mode: 'sandbox' | 'test' | 'live';
 }
 
@@ -200,6 +202,7 @@ function createWire(settings: ServiceSettings<Table>, warn: (text: string) => vo
     env,
     clock,
     authorities,
+    isProgram: settings.isProgram,
   });
   const redactor = settings.redactor ?? createRedactor();
   return {

@@ -62,6 +62,8 @@ export interface TransportSettings {
   readonly clock: Clock;
   /** Certificates to trust in place of Node's own list. */
   readonly authorities?: readonly string[] | undefined;
+  /** False inside another program, whose engine is not ours to set. */
+  readonly isProgram?: boolean | undefined;
 }
 
 /** Answers that came in one piece are most of them. */
@@ -167,7 +169,7 @@ export function createTransport(settings: TransportSettings): Transport {
     place,
     certificate: () => shown,
     async exchange(request, deadline) {
-      parts ??= loadParts();
+      parts ??= loadParts(settings.isProgram !== false);
       const loaded = await parts;
       const stopped = () => ({ sent: false, failure: failureOf(deadline.reason(), deadline, place) });
       return deadline.isOver() ? stopped() : exchangeOn(takeLane(loaded, request.write), request, deadline);
@@ -258,12 +260,13 @@ interface Parts {
  * baseline compiler is enough here. The flag is set after the modules are loaded: before, it makes V8 drop the
  * code cache of Node's own modules, which costs 10 ms.
  */
-async function loadParts(): Promise<Parts> {
+async function loadParts(isProgram: boolean): Promise<Parts> {
   const [client, connect, v8] = await Promise.all([
     import('undici/lib/dispatcher/client.js'),
     import('undici/lib/core/connect.js'),
     import('node:v8'),
   ]);
-  v8.setFlagsFromString('--liftoff-only');
+  // Not in somebody else's process.
+  if (isProgram) v8.setFlagsFromString('--liftoff-only');
   return { Client: client.default, buildConnector: connect.default };
 }

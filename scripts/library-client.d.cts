@@ -1,0 +1,104 @@
+/** `cardwright/client`: the service as typed calls, for programs. What stands below is made from the contract. */
+
+export interface List<Item> {
+  readonly data: readonly Item[];
+  /** What the service tells about where the page stands. */
+  readonly page: {
+    readonly page?: number;
+    readonly per_page?: number;
+    readonly total?: number;
+    readonly total_pages?: number;
+    readonly has_more?: boolean;
+  };
+}
+
+export interface ClientOptions {
+  /** With the version: `https://api.example.com/v1`. https, or http to this machine. */
+  readonly baseUrl: string;
+  /** `sk_test_…`; a live key only with `live: true`. */
+  readonly apiKey: string;
+  /** Says that a live key is meant. Nothing is asked, journaled or limited here, as the command line would. */
+  readonly live?: boolean;
+  /** A Unix domain socket in place of host and port. */
+  readonly socketPath?: string;
+  /** Milliseconds of one attempt; 30,000 for reads and 75,000 for writes when left out. */
+  readonly timeoutMs?: number;
+  /** Told once about each oddity of the answers. */
+  readonly onWarning?: (text: string) => void;
+}
+
+export interface CallOptions {
+  /** Idempotency key; a fresh one is made for every POST that brings none. */
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** What failed, and what is known about its effect. */
+export declare class CardwrightError extends Error {
+  /** As the command line's table of exit codes has it: `insufficient_funds`, `not_found`, `outcome_unknown`, … */
+  readonly kind: string;
+  /** `unknown`: it may or may not have happened; never repeat it blindly. */
+  readonly outcome: 'not_sent' | 'refused' | 'unknown' | 'done' | undefined;
+  readonly operation: string | undefined;
+  readonly httpStatus: number | undefined;
+  /** The service's own words (interface 2.7). */
+  readonly service:
+    | { readonly error?: string; readonly message?: string; readonly code?: number; readonly request_id?: string }
+    | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly retryAfterMs: number | undefined;
+}
+
+export interface Client extends AsyncDisposable {
+  /**
+   * Sends one operation. Reads and what was never sent are repeated; a write whose answer was lost is not, and throws
+   * with the outcome `unknown`. Throws `CardwrightError`.
+   */
+  send<Name extends keyof Operations>(
+    operation: Name,
+    input: Operations[Name]['input'],
+    options?: CallOptions,
+  ): Promise<Operations[Name]['result']>;
+  /** Pages from the asked one on, no row twice, until the list ends. Throws `CardwrightError`. */
+  pages<Name extends 'cards.list' | 'transactions.list'>(
+    operation: Name,
+    input: Operations[Name]['input'],
+  ): AsyncIterable<Operations[Name]['result']>;
+  /** Closes its connections. */
+  close(): Promise<void>;
+}
+
+/** Sends nothing. Throws `CardwrightError` (`usage`, `guarded`) for an address or a key that cannot be used. */
+export declare function createClient(options: ClientOptions): Client;
+
+export interface WebhookDelivery {
+  /** The bytes as they came, before any JSON parser. */
+  readonly payload: Uint8Array | string;
+  /** Text of the signature header. */
+  readonly signature: string;
+  /** Several while one is being replaced. */
+  readonly secrets: readonly string[];
+}
+
+export type WebhookVerification =
+  | {
+      readonly verified: true;
+      /** Place of the secret that matched. */
+      readonly secret: number;
+      /** How it differs from 64 lowercase hex digits; empty when it does not. */
+      readonly deviations: readonly ('list' | 'prefix' | 'upper_case' | 'base64' | 'decoded_secret')[];
+    }
+  | {
+      readonly verified: false;
+      /** Usual mistakes that explain it, each proved by undoing it. */
+      readonly mistakes: readonly { readonly mistake: string; readonly says: string }[];
+    };
+
+/**
+ * Checks a delivery: HMAC-SHA256 over the exact bytes, compared in constant time (interface 6). It cannot tell a
+ * repeated delivery from the first: keep the ids of events you have seen. Never throws.
+ */
+export declare function verifyWebhook(delivery: WebhookDelivery): WebhookVerification;
+
+/** The sandbox of `cardwright/sandbox`. */
+export { startSandbox } from './library-sandbox.cjs';

@@ -1,0 +1,161 @@
+/** `cardwright/client`, for programs: typed calls and the check of deliveries. Its types stand in scripts/library-client.d.cts. */
+import { randomBytes } from 'node:crypto';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createService } from './client/api.ts';
+import type { Shape } from './contract/field.ts';
+import type { Operation } from './contract/operation.ts';
+import { OPERATIONS } from './contract/operations.ts';
+import { CliError } from './errors.ts';
+import { verifyPayload } from './events/verify.ts';
+import { toCents } from './money.ts';
+import { checkBaseUrl } from './profile/base-url.ts';
+import { keyMode, readKey } from './profile/key.ts';
+import { Secret } from './secret.ts';
+
+declare const CARDWRIGHT_VERSION: string;
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface Options {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly live?: boolean;
+  readonly socketPath?: string;
+  readonly timeoutMs?: number;
+  readonly onWarning?: (text: string) => void;
+}
+
+interface Calling {
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** See scripts/library-client.d.cts. */
+export class CardwrightError extends Error {
+  override readonly name = 'CardwrightError';
+  readonly kind: string;
+  readonly outcome: string | undefined;
+  readonly operation: string | undefined;
+  readonly httpStatus: number | undefined;
+  readonly service: unknown;
+  readonly idempotencyKey: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor({ kind, facts }: CliError) {
+    super(facts.message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.kind = kind;
+    this.outcome = facts.outcome;
+    this.operation = facts.operation;
+    this.httpStatus = facts.httpStatus;
+    this.service = facts.service;
+    this.idempotencyKey = facts.idempotencyKey;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+/** See scripts/library-client.d.cts. */
+export function createClient(options: Options) {
+  const { apiKey, live = false, socketPath, timeoutMs, onWarning } = options;
+  const connection = inOurError(() => {
+    const key = readKey(apiKey);
+    const mode = keyMode(key);
+    if (mode === 'live' && !live) {
+      throw new CliError('guarded', { message: 'this is a live key; say live: true', outcome: 'not_sent' });
+    }
+    return { baseUrl: checkBaseUrl(options.baseUrl, mode).href, socketPath, key: async () => key };
+  });
+  const service = createService({
+    table: OPERATIONS,
+    connection,
+    clock: {
+      now: () => Date.now(),
+      monotonic: () => performance.now(),
+      sleep: (ms, signal) => sleep(ms, undefined, signal && { signal }),
+    },
+    random: { bytes: count => randomBytes(count), fraction: () => Math.random() },
+    env: process.env,
+    timeoutMs,
+    onWarning,
+    isProgram: false,
+    userAgent: `cardwright-client/${CARDWRIGHT_VERSION}`,
+    mode: live ? 'live' : 'test',
+  });
+  const close = () => service.close();
+  return {
+    async send(operation: string, input: Values, { idempotencyKey, signal }: Calling = {}) {
+      const asked = inOurError(() => askedOf(operation, input));
+      const sending = service.send(operation as never, asked as never, { key: idempotencyKey, signal });
+      const { result } = await sending.catch(asOurs);
+      return openly(result);
+    },
+    async *pages(operation: string, input: Values) {
+      const asked = inOurError(() => askedOf(operation, input));
+      try {
+        for await (const { data, page } of service.pages(operation as never, asked as never)) yield { data, page };
+      } catch (error) {
+        asOurs(error);
+      }
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** See scripts/library-client.d.cts. */
+export function verifyWebhook(delivery: {
+  payload: Uint8Array | string;
+  signature: string;
+  secrets: readonly string[];
+}) {
+  const { payload, signature, secrets } = delivery;
+  const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
+  const checked = verifyPayload(
+    bytes,
+    signature,
+    secrets.map(secret => new Secret(secret)),
+  );
+  return checked.verified ? checked : { verified: false, mistakes: checked.explanations };
+}
+
+/** USD of the caller to cents; everything else as it is. */
+function askedOf(operation: string, input: Values): Values {
+  const row = Object.hasOwn(OPERATIONS, operation)
+    ? (OPERATIONS[operation as keyof typeof OPERATIONS] as Operation)
+    : undefined;
+  if (row === undefined) throw new CliError('usage', { message: `there is no operation ${JSON.stringify(operation)}` });
+  const shape: Shape = { ...row.params, ...row.query, ...row.body };
+  const entries = Object.entries(input).map(([name, value]) => {
+    const isMoney = shape[name]?.kind === 'money' && typeof value === 'number';
+    return [name, isMoney ? centsIn(name, value) : value] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function centsIn(name: string, value: number): number {
+  try {
+    return toCents(value);
+  } catch {
+    throw new CliError('usage', { message: `${name} is not USD with at most two decimals`, outcome: 'not_sent' });
+  }
+}
+
+/** Number and code of a card are what was asked for by name. */
+function openly(result: unknown): unknown {
+  if (typeof result !== 'object' || result === null) return result;
+  const entries = Object.entries(result);
+  if (!entries.some(([, value]) => value instanceof Secret)) return result;
+  return Object.fromEntries(entries.map(([name, value]) => [name, value instanceof Secret ? value.expose() : value]));
+}
+
+function inOurError<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    return asOurs(error);
+  }
+}
+
+function asOurs(error: unknown): never {
+  throw error instanceof CliError ? new CardwrightError(error) : error;
+}
