@@ -34,6 +34,8 @@ export interface Surroundings extends Host {
   inspected(): boolean;
   /** Absolute path of the runtime. */
   readonly node: string | undefined;
+  /** This process serves for long and makes much garbage: from now on its memory stays small. */
+  keepSmall(): void;
   /** The words that start this program once more. */
   readonly program: readonly [string, ...string[]];
   readonly nodeVersion: string;

@@ -71,6 +71,8 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
       const { execPath, execArgv, argv } = process;
       return host.node === undefined ? [execPath] : [execPath, ...execArgv, ...argv.slice(1, 2)];
     },
+    // V8 would let the space for new objects grow to 32 MB, and a server under load fills it.
+    keepSmall: () => process.getBuiltinModule('node:v8').setFlagsFromString('--semi-space-growth-factor=1'),
     nodeVersion: process.versions.node,
     programFolders: ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'],
     ...signalHolders(),

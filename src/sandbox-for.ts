@@ -61,6 +61,7 @@ async function start(
   here: (() => Promise<void>)[],
 ): Promise<StartedServer> {
   const { startServer } = await import('./sandbox/started.ts');
+  host.keepSmall();
   const { folders, clock, random, noise, pid, platform, signal } = host;
   const { readyFile } = wishes;
   const warn = (text: string) => notice(`warning: ${text}`);

@@ -177,6 +177,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       inspected: () => false,
       node: process.execPath,
       program: [process.execPath, join(import.meta.dirname, '..', '..', 'bin', 'cardwright.js')],
+      keepSmall: () => undefined,
       nodeVersion: process.versions.node,
       programFolders: told.programFolders ?? [],
       cut: told.cut ?? new AbortController().signal,
