@@ -33,14 +33,16 @@ export class BulkInsert {
     return this.#values.length >= this.#batch * this.#columns.length;
   }
 
-  /** Writes everything that was added. */
+  /** Writes everything that was added: full statements, then halves of one, for each size is prepared and kept. */
   async flush(): Promise<void> {
     const values = this.#values;
     this.#values = [];
-    const whole = this.#batch * this.#columns.length;
-    for (let at = 0; at < values.length; at += whole) {
-      const part = values.length <= whole ? values : values.slice(at, at + whole);
-      await this.#sql.run(this.#statement(part.length / this.#columns.length), ...part);
+    const width = this.#columns.length;
+    for (let at = 0; at < values.length; ) {
+      const left = (values.length - at) / width;
+      const rows = left >= this.#batch ? this.#batch : 2 ** Math.floor(Math.log2(left));
+      await this.#sql.run(this.#statement(rows), ...values.slice(at, at + rows * width));
+      at += rows * width;
       this.#statements += 1;
       // Statements never let go of the event loop by themselves: signals and deadlines would wait for the last row.
       if (this.#statements % BREATH_EVERY === 0) await new Promise(resolve => setImmediate(resolve));
