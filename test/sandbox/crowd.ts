@@ -12,18 +12,20 @@ import { startSandbox } from './src/sandbox/start.ts';
 import { ask } from './test/support/sandbox-http.ts';
 const [store, name, count] = process.argv.slice(2);
 const told = [];
+// A connection that is kept may be closed while this process gets no turn.
+const headers = { connection: 'close' };
 const sandbox = await startSandbox({ store, listen: 'socket', rateLimits: false, wallet: 100000, onFault: error => told.push(String(error)) });
-const bins = await ask(sandbox, { path: '/bins' });
+const bins = await ask(sandbox, { path: '/bins', headers });
 if (bins.status !== 200) throw new Error(name + ' got ' + bins.text + ' ' + told);
 const bin_id = bins.json.data[0].id;
 const statuses = {};
 for (let nth = 0; nth < Number(count); nth += 1) {
-  const { status } = await ask(sandbox, { method: 'POST', path: '/cards', body: { bin_id, amount: 1 }, idempotencyKey: name + '-' + nth });
+  const { status } = await ask(sandbox, { method: 'POST', path: '/cards', headers, body: { bin_id, amount: 1 }, idempotencyKey: name + '-' + nth });
   statuses[status] = (statuses[status] ?? 0) + 1;
 }
 // All of them under one key: whoever comes first makes it.
 const shared = await Promise.all(Array.from({ length: 5 }, () =>
-  ask(sandbox, { method: 'POST', path: '/cards', body: { bin_id, amount: 2 }, idempotencyKey: 'shared' })));
+  ask(sandbox, { method: 'POST', path: '/cards', headers, body: { bin_id, amount: 2 }, idempotencyKey: 'shared' })));
 await sandbox.stop();
 console.log(JSON.stringify({ statuses, told, shared: shared.map(({ status, json }) => status === 201 ? json.id : status) }));
 `;

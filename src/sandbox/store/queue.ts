@@ -26,8 +26,8 @@ interface Job {
   readonly deadline: number;
 }
 
-/** ms; half of what our client waits for a read. On a slow disk 20 processes need more than a few seconds. */
-const PATIENCE = 15_000;
+/** ms; less than the 30 s our client waits for a read. On a busy disk 20 processes need more than a few seconds. */
+const PATIENCE = 25_000;
 const LARGEST_BATCH = 64;
 
 export class QueuedStore implements Store {
