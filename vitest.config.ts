@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -8,6 +9,8 @@ export default defineConfig({
     hookTimeout: 30_000,
     // Forks: the store's native module and process signals do not mix with worker threads.
     pool: 'forks',
+    // One more than Vitest takes of two cores: much of a story is waiting for a program it has started.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     restoreMocks: true,
   },
 });

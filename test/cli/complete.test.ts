@@ -51,7 +51,7 @@ describe('what bash is offered', () => {
     ['cardwright webhooks create --events=card.funded,card.fr', '--events=card.funded,card.frozen'],
     ['cardwright bins pick --need 3ds,', '3ds,apple_pay 3ds,google_pay'],
     ['cardwright completion ', 'bash zsh fish'],
-    ['cardwright help ex', 'exit-codes'],
+    ['cardwright help exi', 'exit-codes'],
     ['cardwright help ca', 'cards'],
     ['cardwright help cards fu', 'fund'],
     ['cardwright wallet addresses --currency=', '--currency=btc --currency=eth --currency=sol --currency=usdt'],

@@ -22,6 +22,7 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'connections.ts': 'what must be taken out of the answer',
   'contract/signature.ts': 'signing and checking',
   'contract/signature-mistakes.ts': 'explaining a wrong signature',
+  'library-client.ts': 'values of an answer, for the program that asked by name',
   'journal-for.ts': 'a keyed digest of the key',
   'profile/key.ts': 'its prefix',
   'profile/key-keeper.ts': 'checking its form',

@@ -10,7 +10,7 @@ import { type Ran, world } from '../support/world.ts';
 
 /** Commands that give no one answer in JSON, or whose words have stories of their own elsewhere. */
 const ELSEWHERE =
-  /^(contract|ops|commands|completion|explain|doctor|audit|api|help|wait|schema)\b|^sandbox (?!status|reset|simulate)|^cards (exec|lease)\b|^webhooks (listen|verify|sign|expect|events)\b|^3ds (wait|watch)\b|^tx (tail|summary)\b/;
+  /^(contract|ops|commands|completion|explain|doctor|audit|api|help|wait|schema)\b|^sandbox (?!status|reset|simulate)|^sandbox simulate run\b|^cards (exec|lease)\b|^webhooks (listen|verify|sign|expect|events)\b|^3ds (wait|watch)\b|^tx (tail|summary)\b/;
 
 const commands = async (): Promise<readonly Command[]> => {
   const loaded = await Promise.all(REGISTRY.map(({ load }) => load()));
@@ -28,6 +28,9 @@ const WORKS: readonly string[] = [
   'cards freeze card_3',
   'cards unfreeze card_3',
   'cards terminate card_8 --yes',
+  'cards presets save ads --bin auto --amount 25',
+  'cards presets list',
+  'cards presets remove ads --yes',
   'bins list',
   'bins get bin_1',
   'bins pick',
@@ -71,6 +74,9 @@ const WORKS: readonly string[] = [
 /** For each command a line that fails, with the kind it fails with. */
 const FAILS: readonly (readonly [line: string, kind: ErrorKind])[] = [
   ['cards create --bin bin_1 --amount 0.99', 'usage'],
+  ['cards presets save ads --amount 0.99', 'usage'],
+  ['cards presets list --fields nope', 'usage'],
+  ['cards presets remove never --yes', 'not_found'],
   ['cards list --per-page 101', 'usage'],
   ['cards get card_99', 'not_found'],
   ['cards details card_3', 'not_confirmed'],

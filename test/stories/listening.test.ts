@@ -186,7 +186,7 @@ describe('webhooks expect', () => {
     const line = "webhooks expect card.created --where 'balance>=25 && status=active' --json";
     const met = await whileListening(here, { line }, make);
     expect(met.code).toBe(0);
-    expect(JSON.parse(met.out)).toHaveLength(1);
+    expect(JSON.parse(met.out).data).toHaveLength(1);
     const unmet = await whileListening(
       here,
       { line: 'webhooks expect card.created --count 2 --within 2s --json' },
