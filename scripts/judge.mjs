@@ -1,4 +1,4 @@
-/** The end of `npm test`: the judges of test/contract/judges when they are installed, else how to install them. */
+/** `npm run judge`: the judges of test/contract/judges when they are installed, else how to install them. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

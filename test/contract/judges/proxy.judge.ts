@@ -17,7 +17,9 @@ const stories = join(import.meta.dirname, '..', '..', 'transcripts');
 const AGAINST: Readonly<Record<string, RegExp>> = {
   'run/another-route.md': /^GET \/v1\/history 404: .*NO_PATH_MATCHED_ERROR/,
 };
-const names = await transcripts();
+/** Whole stores are streamed at addresses outside the documents; Prism knows no route there. */
+const STREAMED = ['sandbox/snapshots.md'];
+const names = (await transcripts()).filter(name => !STREAMED.includes(name));
 
 let prism: Proxied;
 beforeAll(async () => {
