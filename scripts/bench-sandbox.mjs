@@ -1,6 +1,6 @@
 /**
  * Measures the sandbox as programs use it: over loopback, from a second process, with 1 and 16 connections, beside
- * other fake services in the same run (`npm ci` in test/bench/peers). All are started first and loaded in turn, round
+ * other fake services in the same run (`npm install` in test/bench/peers). All are started first and loaded in turn, round
  * after round, so that a busy machine slows all of them; a ratio is the median over the rounds. `--rounds N`,
  * `--seconds N` for one run, `--cards N` in each store, `--own-only`, `--json`.
  */

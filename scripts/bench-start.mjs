@@ -1,6 +1,6 @@
 /**
  * Start-up, one request and a long list of the built program, beside a bare `node -e 0` and beside the peers that are
- * installed (`npm ci --prefix test/bench/peers`, `apt install gh`; those that need a newer Node take the one of
+ * installed (`npm install` in test/bench/peers, `apt install gh`; those that need a newer Node take the one of
  * packaging/). Each round runs every case once, in turn, so that a busy machine slows all of them. Two ratios: of the
  * least times, which is what the programs themselves take, and the median of the ratios within each round.
  * `--rounds N` rounds of starts, `--rows N` rows of the list, `--json` for data.
