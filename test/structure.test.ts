@@ -41,6 +41,7 @@ const LEAVES = [
   'folders.ts',
   'formula-guard.ts',
   'spending.ts',
+  'row-text.ts',
   'secret-shapes.ts',
   'shell-word.ts',
 ];

@@ -2,8 +2,9 @@
 
 import { flag, integer } from '../contract/field.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
+import type { WrittenRows } from '../row-text.ts';
 import type { Progress } from '../terminal/progress.ts';
-import type { Listing, Row, WrittenRows } from '../terminal/view.ts';
+import type { Listing, Row } from '../terminal/view.ts';
 import { OURS, option } from './flag.ts';
 
 /** `--all` and `--limit`, the same for every paged list. */

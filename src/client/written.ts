@@ -5,7 +5,7 @@
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { AnyField, Shape } from '../contract/field.ts';
-import type { Spans, WrittenRows } from '../contract/operation.ts';
+import type { Spans, WrittenRows } from '../row-text.ts';
 import { isObject } from './values.ts';
 
 /** A page whose rows are bytes; `rest` is its JSON with an empty list. */

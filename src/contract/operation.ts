@@ -1,4 +1,6 @@
 /** The shape of an operation row, and the types derived from one. */
+
+import type { WrittenRows } from '../row-text.ts';
 import type { Basis } from './basis.ts';
 import type { EventName } from './events.ts';
 import type { AskedOf, CompleteOf, Shape, WireOf } from './field.ts';
@@ -89,25 +91,6 @@ export interface ListPage<Item> {
   readonly page: PageFacts;
   /** The same rows as the service wrote them, where that is what we would write; `data` then parses them when asked. */
   readonly written?: WrittenRows;
-}
-
-/** Rows as JSON text: plain values only, the same members in the same order in each. */
-export interface WrittenRows {
-  readonly count: number;
-  readonly fields: readonly string[];
-  /** JSON text of one row, and of its id. */
-  row(index: number): string;
-  id(index: number): string;
-  /** All rows as UTF-8, a line each. */
-  lines(): Uint8Array;
-  /** Where each value stands; undefined when the text is not plain ASCII without escapes. */
-  spans(): Spans | undefined;
-}
-
-/** Begin and end of every value in `text`, row after row, in the order of the fields. */
-export interface Spans {
-  readonly text: string;
-  readonly places: Int32Array;
 }
 
 /** Where a list stands; a member the service does not tell is absent. */

@@ -1,12 +1,13 @@
 /** The formats that write rows as they come: ndjson, TSV, CSV and ids. */
 import { CliError } from '../errors.ts';
+import type { WrittenRows } from '../row-text.ts';
 import { plainText } from './cells.ts';
 import { csvLines, tsvLines } from './delimited.ts';
 import { jsonLines } from './documents.ts';
 import { batchesOf, type Job } from './job.ts';
 import { printable } from './printable.ts';
 import { checkNames, columnsFor, columnsNamed, pick, valueAt } from './rows.ts';
-import type { Column, Row, WrittenRows } from './view.ts';
+import type { Column, Row } from './view.ts';
 import { isPlain, writtenCsv, writtenNdjson } from './written-rows.ts';
 
 interface RowWriter {

@@ -2,6 +2,7 @@
  * What a command hands over to be shown. A command returns data and a description of how a person sees it; this
  * room turns both into the asked-for format. Types and names only: `present()` of present.ts does the work.
  */
+import type { WrittenRows } from '../row-text.ts';
 
 export type OutputFormat = 'table' | 'wide' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'yaml' | 'env' | 'id';
 
@@ -59,25 +60,6 @@ export type Block =
   /** The text as a QR code, on a screen that is wide enough. */
   | { readonly kind: 'qr'; readonly text: string }
   | { readonly kind: 'table'; readonly columns: readonly Column[]; readonly rows: readonly Row[] };
-
-/** Rows as JSON text: plain values only, the same members in the same order in each. */
-export interface WrittenRows {
-  readonly count: number;
-  readonly fields: readonly string[];
-  /** JSON text of one row, and of its id. */
-  row(index: number): string;
-  id(index: number): string;
-  /** All rows as UTF-8, a line each. */
-  lines(): Uint8Array;
-  /** Where each value stands; undefined when the text is not plain ASCII without escapes. */
-  spans(): Spans | undefined;
-}
-
-/** Begin and end of every value in `text`, row after row, in the order of the fields. */
-export interface Spans {
-  readonly text: string;
-  readonly places: Int32Array;
-}
 
 /** A list result. Rows arrive page by page, so that ndjson, TSV and CSV can be written as they come. */
 export interface Listing {

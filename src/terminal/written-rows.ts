@@ -1,9 +1,10 @@
 /** Long lists from the text of the service: lines that are written without making objects of them. */
 import { guardFormula } from '../formula-guard.ts';
+import type { Spans, WrittenRows } from '../row-text.ts';
 import { csvLines } from './delimited.ts';
 import { jsonLines } from './documents.ts';
 import type { Job } from './job.ts';
-import type { Column, Row, Spans, WrittenRows } from './view.ts';
+import type { Column, Row } from './view.ts';
 
 /** Whether a listing may be written from text: nothing chooses, orders or escapes. */
 export function isPlain({ presentation, settings, streams }: Job): boolean {
