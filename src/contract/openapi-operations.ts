@@ -31,11 +31,17 @@ function operationObject(name: string, row: Operation, { tag, more, responses }:
     tags: [tag(name, row)],
     ...(parameters.length > 0 && { parameters }),
     ...(row.body && { requestBody: requestBody(row.body) }),
+    ...(row.takes && { requestBody: { required: true, content: fileContent(row.takes) } }),
     responses: responses(row),
     ...(row.credential === 'none' && { security: [] }),
     ...(row.emits && { 'x-emits': [...row.emits] }),
     ...marks(row.basis),
   };
+}
+
+/** Of a file, lines or bytes, nothing is told but its type. */
+export function fileContent(contentType: string): JsonSchema {
+  return { [contentType]: { schema: { type: 'string' } } };
 }
 
 function parametersOf({ params = {}, query = {} }: Operation): JsonSchema[] {

@@ -1,11 +1,12 @@
 /** The sandbox's own control surface as an OpenAPI 3.1 document. Nothing of it is a fact of the service. */
 import { ENVELOPES } from './envelopes.ts';
 import { type JsonSchema, shapeSchema } from './json-schema.ts';
-import { pathsOf } from './openapi-operations.ts';
+import { fileContent, pathsOf } from './openapi-operations.ts';
 import { errorSchema } from './openapi-schemas.ts';
 import type { Operation } from './operation.ts';
 import { PAGE_META } from './resources.ts';
 import { ADMIN_OPERATIONS, ADMIN_PATH } from './sandbox-admin.ts';
+import { TRANSFERS } from './sandbox-snapshots.ts';
 
 const TAGS = {
   health: 'Whether it is there, and whether it is the one.',
@@ -24,6 +25,8 @@ const TAGS = {
   stop: 'Ending a server that was started for other programs.',
   keys: 'API keys that reach less far.',
   snapshots: 'What it held, kept under a name and put back.',
+  export: 'What it holds, in one file.',
+  import: 'Such a file, put back.',
   openapi: 'This document, and that of the service.',
 } as const;
 
@@ -60,11 +63,14 @@ export function sandboxOpenApiDocument(version: string): Readonly<Record<string,
     ],
     security: [{ token: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths: pathsOf(ADMIN_OPERATIONS, {
-      tag: (_name, { path }) => /^\/(\w+)/.exec(path)?.[1] ?? '',
-      more: () => [],
-      responses: row => ({ [row.returns.status]: success(row), ...failures() }),
-    }),
+    paths: pathsOf(
+      { ...ADMIN_OPERATIONS, ...TRANSFERS },
+      {
+        tag: (_name, { path }) => /^\/(\w+)/.exec(path)?.[1] ?? '',
+        more: () => [],
+        responses: row => ({ [row.returns.status]: success(row), ...failures() }),
+      },
+    ),
     components: {
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'The token of the sandbox.', 'x-secret': true },
@@ -77,8 +83,9 @@ export function sandboxOpenApiDocument(version: string): Readonly<Record<string,
   };
 }
 
-function success({ returns: { kind, shape } }: Operation): JsonSchema {
+function success({ returns: { kind, shape, contentType } }: Operation): JsonSchema {
   if (kind === 'none') return { description: 'Done; no body.' };
+  if (contentType !== undefined) return { description: 'The file.', content: fileContent(contentType) };
   const schema = shapeSchema(shape, 'partial');
   if (kind === 'one') return { description: 'Done.', content: { 'application/json': { schema } } };
   const { array, paging } = ENVELOPES;

@@ -21,6 +21,8 @@ export interface Returns<
   readonly shape: S;
   readonly status: number;
   readonly basis: Basis;
+  /** Of an answer that is a file and not JSON. */
+  readonly contentType?: string;
 }
 
 export interface Operation {
@@ -38,6 +40,8 @@ export interface Operation {
   readonly params?: Shape;
   readonly query?: Shape;
   readonly body?: Shape;
+  /** Content type of a body that is a file and not JSON. */
+  readonly takes?: string;
   readonly returns: Returns;
   readonly fails?: readonly RefusalName[];
   readonly emits?: readonly EventName[];

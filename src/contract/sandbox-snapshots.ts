@@ -74,10 +74,24 @@ const FORMAT = 'cardwright sandbox snapshot';
 /** How every manifest begins, and with it every exported file: what does not is somebody else's. */
 export const SNAPSHOT_MARK = `{"format":"${FORMAT}"`;
 
-/** The same as one file, too large for a JSON body: lines of JSON that are streamed. POST answers `RESTORED`. */
-export const SNAPSHOT_FILE = {
-  format: FORMAT,
-  export: { method: 'GET', path: '/export' },
-  import: { method: 'POST', path: '/import' },
-  contentType: 'application/x-ndjson',
+/** The same as one file, too large for a JSON body: lines of JSON that are streamed. */
+export const SNAPSHOT_FILE = { format: FORMAT, contentType: 'application/x-ndjson' } as const;
+
+/** Operations that hand such a file out or take one in: rows for routes and documents, not for calls of JSON. */
+export const TRANSFERS = {
+  export: operation({
+    ...look,
+    summary: 'Everything the sandbox holds as one file',
+    path: '/export',
+    returns: { ...one({}, ours), contentType: SNAPSHOT_FILE.contentType },
+  }),
+  import: operation({
+    ...change,
+    summary: 'Put such a file in place of everything the sandbox holds',
+    path: '/import',
+    effect: 'irreversible',
+    takes: SNAPSHOT_FILE.contentType,
+    returns: one(RESTORED, ours),
+  }),
 } as const;
+export type Transfer = keyof typeof TRANSFERS;

@@ -211,9 +211,13 @@ export class Exchange {
     return refusalAnswer('internal_error', 'A fault of the sandbox. This is a bug.', requestId);
   }
 
+  nameByChance(): string {
+    return idOf('req', Buffer.from(this.#parts.random.bytes(20)).toString('hex'));
+  }
+
   /** Requests that are refused before they are counted are named by chance, so that they cost no write. */
   #named(progress: Progress): string {
-    progress.requestId ??= idOf('req', Buffer.from(this.#parts.random.bytes(20)).toString('hex'));
+    progress.requestId ??= this.nameByChance();
     return progress.requestId;
   }
 }

@@ -3,6 +3,7 @@ import type { AnyField, Shape } from '../contract/field.ts';
 import type { Method, Operation } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { ADMIN_OPERATIONS, ADMIN_PATH } from '../contract/sandbox-admin.ts';
+import { TRANSFERS } from '../contract/sandbox-snapshots.ts';
 
 /** Path of the service below the origin; the base address ends in it. */
 export const SERVICE_PATH = '/v1';
@@ -25,7 +26,7 @@ export type OtherPaths = Readonly<Record<string, { readonly method?: Method; rea
 export function routesOf(others: OtherPaths = {}): readonly Route[] {
   return [
     ...Object.entries(OPERATIONS).map(([name, row]) => route('service', name, { ...row, ...others[name] })),
-    ...Object.entries(ADMIN_OPERATIONS).map(([name, row]) => route('admin', name, row)),
+    ...Object.entries({ ...ADMIN_OPERATIONS, ...TRANSFERS }).map(([name, row]) => route('admin', name, row)),
   ];
 }
 

@@ -1,10 +1,10 @@
 /** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (SANDBOX, section 10). */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { SANDBOX_MARK } from '../contract/sandbox-basis.ts';
+import type { Transfer } from '../contract/sandbox-snapshots.ts';
 import { CliError } from '../errors.ts';
-import { headersFor } from './answer.ts';
-import { sendExport, type Transfer, takeImport, transferOf } from './archive/transfer.ts';
+import { errorAnswer, headersFor } from './answer.ts';
+import { sendExport, takeImport, transferOf } from './archive/transfer.ts';
 import { Gone } from './body.ts';
 import { Exchange } from './exchange.ts';
 import { sendStruck } from './faults/send-struck.ts';
@@ -90,7 +90,7 @@ export async function serve(
     await handedOver;
   };
   server.maxConnections = connections;
-  server.on('clientError', answerUnreadable);
+  server.on('clientError', (error, socket) => answerUnreadable(error, socket as Socket, exchange.nameByChance()));
   await listening(server, place);
   exchange.hosts = hostsOf(server, place);
   return {
@@ -107,14 +107,20 @@ export async function serve(
   };
 }
 
-/** What could not be parsed, or came too slowly; there is no request to answer. */
-function answerUnreadable(error: Error, socket: Socket): void {
+/** What could not be parsed, or came too slowly; there is no request to answer, but whoever sent it is told why. */
+function answerUnreadable(error: Error, socket: Socket, requestId: string): void {
   if (!socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return;
   }
-  const status = codeOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
-  socket.end(`HTTP/1.1 ${status}\r\n${SANDBOX_MARK}: true\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  const [status, message] =
+    codeOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? ([408, 'The request came too slowly.'] as const)
+      : ([400, 'This cannot be read as HTTP.'] as const);
+  const answer = errorAnswer({ status, error: 'invalid_request', message }, requestId);
+  const headers = { ...headersFor(answer, requestId), Connection: 'close' };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${answer.body}`);
 }
 
 function listening(server: Server, place: Place): Promise<void> {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../src/contract/openapi.ts';
 import { sandboxOpenApiDocument } from '../../src/contract/openapi-sandbox.ts';
 import { ADMIN_OPERATIONS } from '../../src/contract/sandbox-admin.ts';
+import { TRANSFERS } from '../../src/contract/sandbox-snapshots.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { ask } from '../support/sandbox-http.ts';
 
@@ -14,7 +15,7 @@ describe('the document of the control surface', () => {
     const told = Object.entries(document['paths'] as Node).flatMap(([path, item]) =>
       Object.entries(item).map(([method, row]) => ({ name: row['operationId'], route: `${method} ${path}`, row })),
     );
-    const expected = Object.entries(ADMIN_OPERATIONS).map(([name, { method, path }]) => ({
+    const expected = Object.entries({ ...ADMIN_OPERATIONS, ...TRANSFERS }).map(([name, { method, path }]) => ({
       name,
       route: `${method.toLowerCase()} ${path}`,
     }));
@@ -30,6 +31,13 @@ describe('the document of the control surface', () => {
     const { properties, additionalProperties } = rule.requestBody.content['application/json'].schema;
     expect(properties['match']).toEqual({ type: 'object', description: expect.any(String) });
     expect(additionalProperties).toBe(false);
+  });
+
+  it('tells files by their type, both ways', () => {
+    const paths = document['paths'] as unknown as Record<string, Record<string, Record<string, unknown>>>;
+    const file = { content: { 'application/x-ndjson': { schema: { type: 'string' } } } };
+    expect(paths['/export']?.['get']?.['responses']).toMatchObject({ 200: file });
+    expect(paths['/import']?.['post']).toMatchObject({ requestBody: { required: true, ...file } });
   });
 
   it('needs what always comes, and not what may not apply', () => {

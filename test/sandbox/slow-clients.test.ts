@@ -41,9 +41,22 @@ it.each([
   await using service = await fakeService({ limits: QUICK });
   const socket = open(service);
   socket.write(sends(service));
-  expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\nX-Sandbox: true\r\n/);
+  const answer = await untilClosed(socket);
+  expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\nX-Sandbox: true\r\nX-Request-Id: req_\w+\r\n/);
+  const [, body = ''] = answer.split('\r\n\r\n');
+  expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request', code: 408, request_id: expect.any(String) });
   expect((await ask(service, { path: '/wallet' })).status).toBe(200);
   expect(service.faults).toEqual([]);
+});
+
+it('answers 400 to what is no HTTP, in the four fields of every error', async () => {
+  await using service = await fakeService();
+  const socket = open(service);
+  socket.write(`${head(service, 'Transfer-Encoding: chunked', 'Content-Length: 5')}\r\n\r\n`);
+  const answer = await untilClosed(socket);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nX-Sandbox: true\r\n/);
+  const [, body = ''] = answer.split('\r\n\r\n');
+  expect(Object.keys(JSON.parse(body))).toEqual(['error', 'message', 'code', 'request_id']);
 });
 
 it('holds 256 connections and drops the next, until one of them ends', async () => {

@@ -271,6 +271,9 @@ describe('an export', () => {
     expect((await ask(service, { path: `${ADMIN}/export`, headers: asKey })).status).toBe(401);
     expect((await ask(service, { method: 'POST', path: `${ADMIN}/import`, headers: asKey })).status).toBe(401);
     expect((await ask(service, { method: 'POST', path: `${ADMIN}/import`, body: {} })).status).toBe(415);
+    expect((await ask(service, { method: 'POST', path: `${ADMIN}/export` })).headers['allow']).toBe('GET');
+    expect((await ask(service, { path: `${ADMIN}/import?x=1` })).headers['allow']).toBe('POST');
+    expect(await askText(service, { path: `${ADMIN}/export?x=1` })).toContain('{"format":');
     expect((await ask(service, { path: `${ADMIN}/export`, headers: { host: 'evil.example' } })).status).toBe(421);
     expect((await ask(service, { path: `${ADMIN}/export`, headers: { origin: 'http://localhost' } })).status).toBe(403);
   });

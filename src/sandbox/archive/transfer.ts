@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ADMIN_PATH } from '../../contract/sandbox-admin.ts';
-import { RESTORED, SNAPSHOT_FILE, SNAPSHOT_MARK } from '../../contract/sandbox-snapshots.ts';
+import { RESTORED, SNAPSHOT_FILE, SNAPSHOT_MARK, TRANSFERS, type Transfer } from '../../contract/sandbox-snapshots.ts';
 import { Gone } from '../body.ts';
 import { Refused } from '../handler.ts';
 import { wireObject } from '../sealed.ts';
@@ -17,14 +17,12 @@ import { Damaged, MANIFEST_FILE, type Manifest, manifestLine, readManifest } fro
 import { putBack, readingAll } from './operations.ts';
 import { saveInto, tableFile, writeAll } from './save.ts';
 
-export type Transfer = 'export' | 'import';
-
-/** Which of the two a request asks for. */
+/** Which of the two a request asks for; any other method is none of them. */
 export function transferOf({ method, url = '' }: IncomingMessage): Transfer | undefined {
-  const { export: out, import: back } = SNAPSHOT_FILE;
-  if (method === out.method && url === ADMIN_PATH + out.path) return 'export';
-  return method === back.method && url === ADMIN_PATH + back.path ? 'import' : undefined;
+  const [path] = url.split('?', 1);
+  return NAMES.find(name => method === TRANSFERS[name].method && path === ADMIN_PATH + TRANSFERS[name].path);
 }
+const NAMES = Object.keys(TRANSFERS) as readonly Transfer[];
 
 /** Answers with the file. `headers` are those of every answer. */
 export async function sendExport(

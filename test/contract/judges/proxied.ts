@@ -3,7 +3,14 @@
  * ours, and we to the sandbox of that very world. So one Prism serves every world, and every answer of it is seen.
  */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestOptions, request, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestOptions,
+  request,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -27,7 +34,7 @@ export async function proxied(surfaces: Readonly<Record<string, Document>>): Pro
     const { [WORLD]: world, connection: _, ...headers } = asked.headers;
     const socketPath = worlds.get(String(world))?.socketPath;
     if (socketPath === undefined) return void answer.destroy();
-    return pass(asked, answer, { socketPath, path: asked.url ?? '', headers: { ...headers, host: 'localhost' } });
+    return void pass(asked, answer, { socketPath, path: asked.url ?? '', headers: { ...headers, host: 'localhost' } });
   });
   const port = await listening(back, { port: 0, host: '127.0.0.1' });
   const prisms = await Promise.all(
@@ -50,7 +57,7 @@ export async function proxied(surfaces: Readonly<Record<string, Document>>): Pro
       everyAsked.add(`${method} ${url.split('?')[0]}`);
       const { connection: _, ...sent } = headers;
       const to = { host: '127.0.0.1', port: judge.port, path: url.slice(judge.base.length) };
-      return pass(asked, answer, { ...to, headers: { ...sent, [WORLD]: world } }, (status, type, violations, text) => {
+      void pass(asked, answer, { ...to, headers: { ...sent, [WORLD]: world } }, (status, type, violations, text) => {
         if (violations === undefined && !type.startsWith('application/problem+json')) return;
         found(`${method} ${url} ${status}: ${violations ?? ''} ${text}`);
       });
@@ -105,11 +112,18 @@ async function prism(document: Document, port: number, base: string) {
   throw new Error('Prism ended before it listened');
 }
 
+type Options = RequestOptions & { readonly headers: OutgoingHttpHeaders };
 type Told = (status: number, type: string, violations: string | undefined, text: string) => void;
 
-/** Hands a request on and its answer back; an answer that breaks off breaks off here too. */
-function pass(asked: IncomingMessage, answer: ServerResponse, to: RequestOptions, told?: Told): void {
-  const sent = request({ ...to, method: asked.method, agent: false });
+/**
+ * Hands a request on and its answer back; an answer that breaks off breaks off here too. A body that comes in chunks is
+ * sent with its length: Prism would add one and keep `transfer-encoding` beside it, which no server may take.
+ */
+async function pass(asked: IncomingMessage, answer: ServerResponse, to: Options, told?: Told): Promise<void> {
+  const { 'transfer-encoding': chunked, ...rest } = to.headers;
+  const body = chunked === undefined ? undefined : Buffer.concat(await asked.toArray());
+  const headers = body === undefined ? rest : { ...rest, 'content-length': String(body.length) };
+  const sent = request({ ...to, headers, method: asked.method, agent: false });
   sent.on('error', () => answer.destroy());
   sent.on('response', response => {
     const parts: Buffer[] = [];
@@ -124,7 +138,8 @@ function pass(asked: IncomingMessage, answer: ServerResponse, to: RequestOptions
       answer.writeHead(statusCode, kept).end(body);
     });
   });
-  asked.pipe(sent);
+  if (body === undefined) asked.pipe(sent);
+  else sent.end(body);
 }
 
 async function listening(server: ReturnType<typeof createServer>, at: object): Promise<number> {

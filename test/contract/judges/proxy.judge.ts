@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
+import { ADMIN_PATH } from '../../../src/contract/sandbox-admin.ts';
+import { TRANSFERS } from '../../../src/contract/sandbox-snapshots.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { transcripts } from '../../dialects/transcripts.ts';
 import { type Asked, ask } from '../../support/sandbox-http.ts';
@@ -17,9 +19,7 @@ const stories = join(import.meta.dirname, '..', '..', 'transcripts');
 const AGAINST: Readonly<Record<string, RegExp>> = {
   'run/another-route.md': /^GET \/v1\/history 404: .*NO_PATH_MATCHED_ERROR/,
 };
-/** Whole stores are streamed at addresses outside the documents; Prism knows no route there. */
-const STREAMED = ['sandbox/snapshots.md'];
-const names = (await transcripts()).filter(name => !STREAMED.includes(name));
+const names = await transcripts();
 
 let prism: Proxied;
 beforeAll(async () => {
@@ -37,13 +37,17 @@ describe('through Prism', () => {
     else expect(violations).toEqual([expect.stringMatching(expected)]);
   });
 
-  it('every operation of the service was asked', () => {
+  it('every operation of the service was asked, and files went both ways', () => {
     const asked = [...prism.asked];
-    const missed = Object.entries(OPERATIONS).filter(([, { method, path }]) => {
-      const pattern = new RegExp(`^${method} /v1${path.replace(/\{\w+\}/g, '[^/]+')}$`);
+    const rows = [
+      ...Object.entries(OPERATIONS).map(([name, row]) => ({ name, ...row, base: '/v1' })),
+      ...Object.entries(TRANSFERS).map(([name, row]) => ({ name, ...row, base: ADMIN_PATH })),
+    ];
+    const missed = rows.filter(({ method, path, base }) => {
+      const pattern = new RegExp(`^${method} ${base}${path.replace(/\{\w+\}/g, '[^/]+')}$`);
       return !asked.some(request => pattern.test(request));
     });
-    expect(missed.map(([name]) => name)).toEqual([]);
+    expect(missed.map(({ name }) => name)).toEqual([]);
   });
 });
 
