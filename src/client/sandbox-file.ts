@@ -4,7 +4,7 @@
  */
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { SNAPSHOT_FILE } from '../contract/sandbox-snapshots.ts';
+import { SNAPSHOT_FILE, TRANSFERS } from '../contract/sandbox-snapshots.ts';
 import { CliError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
 
@@ -20,7 +20,7 @@ const LARGEST_ANSWER = 1_048_576;
 
 /** The bytes of an export as they come. Throws `unreachable` when they do not come whole. */
 export async function* exportedFrom(place: SandboxPlace): AsyncGenerator<Uint8Array> {
-  const answer = await asked(place, SNAPSHOT_FILE.export);
+  const answer = await asked(place, TRANSFERS.export);
   const length = Number(answer.headers['content-length']);
   let size = 0;
   try {
@@ -36,7 +36,7 @@ export async function* exportedFrom(place: SandboxPlace): AsyncGenerator<Uint8Ar
 
 /** Sends a file in place of what the sandbox holds. Resolves to the JSON of the answer. */
 export async function importInto(place: SandboxPlace, pieces: AsyncIterable<Uint8Array>): Promise<unknown> {
-  const answer = await asked(place, SNAPSHOT_FILE.import, pieces);
+  const answer = await asked(place, TRANSFERS.import, pieces);
   return JSON.parse(await textOf(answer));
 }
 
@@ -76,9 +76,20 @@ async function send(sent: ReturnType<typeof requestHttp>, pieces: AsyncIterable<
   for await (const piece of pieces) {
     // An answer before the end says no: the rest is not wanted.
     if (sent.destroyed || sent.writableEnded) return;
-    if (!sent.write(piece)) await new Promise<void>(resolve => void sent.once('drain', resolve).once('close', resolve));
+    if (!sent.write(piece)) await drained(sent);
   }
   sent.end();
+}
+
+/** Resolves when more may be written, or nothing ever will; leaves no listener behind. */
+function drained(sent: ReturnType<typeof requestHttp>): Promise<void> {
+  return new Promise(resolve => {
+    const goOn = () => {
+      sent.off('drain', goOn).off('close', goOn);
+      resolve();
+    };
+    sent.on('drain', goOn).on('close', goOn);
+  });
 }
 
 async function textOf(answer: IncomingMessage): Promise<string> {
