@@ -4,6 +4,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ServerRow, ServerWishes } from './cli/sandbox-servers.ts';
 import type { Surroundings } from './compose.ts';
+import { LOAD_SIZE, loadSize } from './contract/sandbox-admin.ts';
 import { CliError, ERROR_KINDS, type ErrorKind } from './errors.ts';
 import { preparePrivateFolder } from './files/private-files.ts';
 
@@ -16,6 +17,11 @@ export interface Beside {
 /** ms until the first answer; a large data set is made first. */
 const PATIENCE = { usual: 20_000, load: 180_000 } as const;
 const LOOK_EVERY = 25;
+
+function patienceFor({ data, size = {} }: ServerWishes): number {
+  const more = Math.max(1, loadSize(size).transactions / LOAD_SIZE.transactions);
+  return data === 'load' ? PATIENCE.load * more : PATIENCE.usual;
+}
 
 /** Throws what the other process reported, `unreachable` when it does not answer in time. */
 export async function startBeside({ host, wishes, running }: Beside): Promise<ServerRow & { readonly log: string }> {
@@ -41,7 +47,7 @@ export async function startBeside({ host, wishes, running }: Beside): Promise<Se
     ended ??= `it ended with ${by ?? code}`;
   });
   try {
-    const patience = wishes.data === 'load' ? PATIENCE.load : PATIENCE.usual;
+    const patience = patienceFor(wishes);
     const deadline = clock.monotonic() + patience;
     while (ended === undefined && clock.monotonic() < deadline) {
       await clock.sleep(LOOK_EVERY, signal);
@@ -59,16 +65,19 @@ export async function startBeside({ host, wishes, running }: Beside): Promise<Se
 }
 
 function wordsOf({ cwd }: Surroundings, wishes: ServerWishes): readonly string[] {
-  const { port, dialect, seed, data, virtualLimits, allowRemoteWebhooks, readyFile } = wishes;
+  const { port, dialect, seed, data, size, rateLimits, virtualLimits, allowRemoteWebhooks, readyFile } = wishes;
   const given: readonly (readonly [string, string | number | undefined])[] = [
     ['--port', port],
     ['--dialect', dialect],
     ['--seed', seed],
     ['--data', data],
+    ['--cards', size?.cards],
+    ['--transactions', size?.transactions],
     ['--ready-file', readyFile === undefined ? undefined : resolve(cwd, readyFile)],
   ];
   return [
     ...given.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)])),
+    ...(rateLimits ? [] : ['--no-rate-limits']),
     ...(virtualLimits ? ['--virtual-limits'] : []),
     ...(allowRemoteWebhooks ? ['--allow-remote-webhooks'] : []),
   ];

@@ -60,6 +60,8 @@ async function start(
   wishes: ServerWishes,
   here: (() => Promise<void>)[],
 ): Promise<StartedServer> {
+  const { removeAbandonedFolders } = await import('./sandbox-private.ts');
+  await removeAbandonedFolders(host);
   const { startServer } = await import('./sandbox/started.ts');
   host.keepSmall();
   const { folders, clock, random, noise, pid, platform, signal } = host;

@@ -6,18 +6,31 @@ import type { PrivateSandbox, PrivateWishes } from './cli/sandbox-servers.ts';
 import type { Surroundings } from './compose.ts';
 import { CliError } from './errors.ts';
 import { systemCode } from './files/private-files.ts';
+import { markUsed, removeAbandoned } from './files/used-by.ts';
 import { foldersFor } from './folders.ts';
 import type { ServerFacts } from './sandbox-for.ts';
 
+const FOLDER = 'cardwright-exec-';
+
+/** Takes away what `sandbox exec` left when it was killed, unless its program still goes on. */
+export async function removeAbandonedFolders({ pid, isRunning }: Surroundings): Promise<void> {
+  await removeAbandoned(tmpdir(), FOLDER, { pid, isRunning: other => isRunning(other) });
+}
+
 export async function openPrivate(facts: ServerFacts, wishes: PrivateWishes): Promise<PrivateSandbox> {
   const { host } = facts;
-  const folder = await mkdtemp(join(tmpdir(), 'cardwright-exec-')).catch((error: unknown) => {
+  await removeAbandonedFolders(host);
+  const folder = await mkdtemp(join(tmpdir(), FOLDER)).catch((error: unknown) => {
     throw notStarted(error);
   });
-  const opened = await serve(facts, wishes, folder).catch(async (error: unknown) => {
-    await rm(folder, { recursive: true, force: true });
-    throw notStarted(error);
-  });
+  // Not named by anybody it is never taken away.
+  const used = async (pid: number) => (wishes.keepsFolder ? undefined : markUsed(folder, pid));
+  const opened = await used(host.pid)
+    .then(() => serve(facts, wishes, folder))
+    .catch(async (error: unknown) => {
+      await rm(folder, { recursive: true, force: true });
+      throw notStarted(error);
+    });
   const { origin, adminToken, deliver, stop } = opened;
   let closed: Promise<void> | undefined;
   return {
@@ -34,6 +47,7 @@ export async function openPrivate(facts: ServerFacts, wishes: PrivateWishes): Pr
         handOver: onSignal => host.handOver(onSignal),
         sharesTerminal: streams.stdin.isTerminal,
         secondKills: true,
+        onStarted: used,
       });
     },
     async drain(ms) {
@@ -79,7 +93,8 @@ async function serve({ host, version, notice }: ServerFacts, wishes: PrivateWish
     seed: wishes.seed ?? randomSeed(host),
     ids: 'derived',
     data: wishes.data ?? 'demo',
-    rateLimits: true,
+    size: wishes.size,
+    rateLimits: wishes.rateLimits,
     liveTimers: true,
     dialect: wishes.dialect,
     deliveries: { live: true },

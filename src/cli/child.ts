@@ -24,6 +24,8 @@ export interface ChildSettings {
   readonly sharesTerminal: boolean;
   /** A second signal ends the child at once, whatever it makes of the first; otherwise each is passed on. */
   readonly secondKills?: boolean;
+  /** Told the process id once it runs. */
+  readonly onStarted?: (pid: number) => Promise<void>;
 }
 
 /** How a child ended: its code, or 128 and the number of the signal that ended it. */
@@ -72,7 +74,7 @@ export async function runChild(program: readonly string[], settings: ChildSettin
 /** Resolves when the program has ended. Throws `usage` when it cannot be started. */
 export async function runProgram(program: readonly string[], settings: ChildSettings): Promise<ChildEnd> {
   const [name, ...args] = program;
-  const { env, variables, cwd, handOver, sharesTerminal, secondKills = false } = settings;
+  const { env, variables, cwd, handOver, sharesTerminal, secondKills = false, onStarted } = settings;
   const path = await findProgram(name, settings);
   const inherited = Object.entries(env).filter(([variable, value]) => value !== undefined && !KEYS.includes(variable));
   // No shell: the words are the program's own, whatever is in them.
@@ -90,7 +92,7 @@ export async function runProgram(program: readonly string[], settings: ChildSett
     else if (!(signal === 'SIGINT' && sharesTerminal)) child.kill(signal);
   });
   try {
-    return await new Promise<ChildEnd>((resolve, reject) => {
+    const end = new Promise<ChildEnd>((resolve, reject) => {
       child.on('error', (error: NodeJS.ErrnoException) => {
         reject(cannotStart(`${JSON.stringify(name)} cannot be started: ${error.code ?? 'unknown'}`));
       });
@@ -98,6 +100,8 @@ export async function runProgram(program: readonly string[], settings: ChildSett
         resolve({ code: code ?? 128 + os.signals[signal ?? 'SIGKILL'], signal: signal ?? undefined });
       });
     });
+    const [ended] = await Promise.all([end, child.pid === undefined ? undefined : onStarted?.(child.pid)]);
+    return ended;
   } finally {
     takeBack();
   }

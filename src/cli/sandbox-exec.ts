@@ -6,7 +6,7 @@ import type { ChildEnd } from './child.ts';
 import type { Context } from './context.ts';
 import type { PrivateSandbox, PrivateWishes } from './sandbox-servers.ts';
 
-export interface ExecWishes extends PrivateWishes {
+export interface ExecWishes extends Omit<PrivateWishes, 'keepsFolder'> {
   readonly faults: readonly FaultRule[];
   readonly finalCheck: boolean;
   readonly keepOnFailure: boolean;
@@ -27,7 +27,7 @@ export interface Executed {
 /** Runs what stands after `--`. Throws `unreachable` when the sandbox did not start, `usage` for no such program. */
 export async function sandboxExec(ctx: Context, wishes: ExecWishes): Promise<Executed> {
   const { faults, finalCheck, keepOnFailure, exportFile, ...asked } = wishes;
-  const sandbox = await ctx.servers.openPrivate(asked);
+  const sandbox = await ctx.servers.openPrivate({ ...asked, keepsFolder: keepOnFailure });
   let failed = true;
   try {
     for (const { match = {}, action, phase, times, expires_at } of faults) {

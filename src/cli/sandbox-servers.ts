@@ -1,5 +1,5 @@
 /** A sandbox that serves other programs, as commands see it. */
-import type { DataSet } from '../contract/sandbox-admin.ts';
+import type { AskedSize, DataSet } from '../contract/sandbox-admin.ts';
 import type { DialectName } from '../contract/sandbox-faults.ts';
 import type { SandboxAdmin } from '../contract/service.ts';
 import type { ChildEnd } from './child.ts';
@@ -9,6 +9,9 @@ export interface ServerWishes {
   readonly dialect?: DialectName | undefined;
   readonly seed?: number | undefined;
   readonly data?: DataSet | undefined;
+  /** Of the data set `load`. */
+  readonly size?: AskedSize | undefined;
+  readonly rateLimits: boolean;
   readonly virtualLimits: boolean;
   readonly allowRemoteWebhooks: boolean;
   /** As the user wrote it. */
@@ -46,7 +49,10 @@ export interface PrivateSandbox {
   close(wishes: { readonly keep: boolean }): Promise<void>;
 }
 
-export type PrivateWishes = Pick<ServerWishes, 'dialect' | 'seed' | 'data'>;
+export interface PrivateWishes extends Pick<ServerWishes, 'dialect' | 'seed' | 'data' | 'size' | 'rateLimits'> {
+  /** Nobody takes its folder away, even when the process that made it was killed. */
+  readonly keepsFolder: boolean;
+}
 
 export interface SandboxServers {
   /**

@@ -19,6 +19,14 @@ export const DATA_SETS = ['empty', 'demo', 'load'] as const;
 export type DataSet = (typeof DATA_SETS)[number];
 /** How much the data set `load` holds when nothing else is asked for. */
 export const LOAD_SIZE = { cards: 100_000, transactions: 1_000_000 } as const;
+/** The size that was asked for, the rest as usual. */
+export function loadSize({ cards = LOAD_SIZE.cards, transactions = LOAD_SIZE.transactions }: AskedSize) {
+  return { cards, transactions };
+}
+export interface AskedSize {
+  readonly cards?: number | undefined;
+  readonly transactions?: number | undefined;
+}
 /** What a reset may leave as it is. */
 export const KEPT = ['bins', 'keys', 'faults'] as const;
 

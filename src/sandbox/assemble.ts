@@ -1,7 +1,7 @@
 /** Puts a sandbox together: store, data set, keys, server. Embedded, started or in a test, it is the same thing. */
 
 import { dirname, join } from 'node:path';
-import type { DataSet } from '../contract/sandbox-admin.ts';
+import { type AskedSize, type DataSet, loadSize } from '../contract/sandbox-admin.ts';
 import type { DialectName } from '../contract/sandbox-faults.ts';
 import type { Host } from '../host.ts';
 import type { Cents } from '../money.ts';
@@ -44,6 +44,8 @@ export interface Plan {
   readonly seed: number;
   readonly ids: IdForm;
   readonly data: DataSet;
+  /** Of the data set `load`. */
+  readonly size?: AskedSize | undefined;
   readonly wallet?: Cents | undefined;
   /** Set when given, also in a store that exists. */
   readonly clock?: ClockRow | undefined;
@@ -89,17 +91,21 @@ export interface Assembled {
  */
 export async function assemble(plan: Plan): Promise<Assembled> {
   const { host, path, seed, ids, onFault } = plan;
+  let isNew = false;
   const { store, meta } = await openStore({
     path,
     tables: TABLES,
     seed,
     ids,
-    fill: sql => fill(sql, plan),
+    fill: sql => {
+      isNew = true;
+      return fill(sql, plan);
+    },
     ...host,
     onBroken: onFault,
   });
   try {
-    if (plan.insists !== undefined) await checkAsked(store, { account: ACCOUNT, meta }, plan.insists);
+    if (plan.insists !== undefined && !isNew) await checkAsked(store, { account: ACCOUNT, meta }, plan.insists);
     if (plan.checked === true) await checkWhole(store, ACCOUNT);
     if (plan.clock !== undefined) {
       const { clock } = plan;
@@ -171,7 +177,7 @@ function partsFor(
   };
 }
 
-async function fill(sql: Sql, { host, data, wallet, clock = REAL_CLOCK }: Plan): Promise<void> {
+async function fill(sql: Sql, { host, data, size, wallet, clock = REAL_CLOCK }: Plan): Promise<void> {
   await setClock(sql, ACCOUNT, clock);
   await loadDataSet(sql, {
     name: data,
@@ -179,6 +185,7 @@ async function fill(sql: Sql, { host, data, wallet, clock = REAL_CLOCK }: Plan):
     now: await sandboxNow(sql, ACCOUNT, host.clock.now()),
     chance: chanceOf({ sql, account: ACCOUNT }),
     ...(wallet !== undefined && { wallet }),
+    ...(size !== undefined && { size: loadSize(size) }),
   });
 }
 

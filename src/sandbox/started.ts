@@ -2,7 +2,7 @@
  * `sandbox start`: the store of the data folder, served to other programs on a port of this machine, with timers and
  * deliveries live. One such server a store; embedded commands share the store with it.
  */
-import type { DataSet } from '../contract/sandbox-admin.ts';
+import type { AskedSize, DataSet } from '../contract/sandbox-admin.ts';
 import type { DialectName } from '../contract/sandbox-faults.ts';
 import { CliError } from '../errors.ts';
 import { holderOf, withLock } from '../files/lock.ts';
@@ -13,6 +13,7 @@ import { type Assembled, assemble, randomKey, randomSeed } from './assemble.ts';
 import { privateFolder } from './private-place.ts';
 import { SERVICE_PATH } from './routing.ts';
 import {
+  readFacts,
   readSecret,
   removeFacts,
   type ServerFacts,
@@ -31,6 +32,8 @@ export interface StartWishes {
   /** Of a store made now. One that is there must have them already. */
   readonly seed?: number | undefined;
   readonly data?: DataSet | undefined;
+  readonly size?: AskedSize | undefined;
+  readonly rateLimits: boolean;
   readonly virtualLimits: boolean;
   readonly allowRemoteWebhooks: boolean;
   /** Absolute path. */
@@ -71,7 +74,7 @@ export function startServer(around: StartSurroundings, wishes: StartWishes): Pro
     const work = async () => {
       await privateFolder(storeFolder(around.folders.data), around.platform);
       const holder = await holderOf(paths.lock, around, isRunning);
-      if (holder !== 'nobody') throw alreadyStarted(holder, paths);
+      if (holder !== 'nobody') throw alreadyStarted(holder, paths, await urlOf(paths, around));
       await withLock(paths.lock, lock, async () => {
         const running = await open(around, wishes, paths);
         resolve({ ...running.shown, stop: running.stop, ended });
@@ -111,8 +114,9 @@ async function open(around: StartSurroundings, wishes: StartWishes, paths: Serve
     data: wishes.data ?? 'demo',
     key,
     checked: true,
-    insists: { seed: wishes.seed, data: wishes.data },
-    rateLimits: true,
+    size: wishes.size,
+    insists: { seed: wishes.seed, data: wishes.data, size: wishes.size },
+    rateLimits: wishes.rateLimits,
     virtualLimits: wishes.virtualLimits,
     liveTimers: true,
     dialect: wishes.dialect,
@@ -158,12 +162,17 @@ function ending() {
   return { promise, end: (error?: Error) => end(error) };
 }
 
-function alreadyStarted(holder: number | 'unreadable', { lock, facts }: ServerPaths): CliError {
+/** Where the process that holds the lock says it listens; it may not have said so yet. */
+async function urlOf({ facts }: ServerPaths, { platform, noise: random, warn }: StartSurroundings) {
+  return (await readFacts(facts, { platform, random, warn }))?.url;
+}
+
+function alreadyStarted(holder: number | 'unreadable', { lock }: ServerPaths, url: string | undefined): CliError {
   const who = holder === 'unreadable' ? 'a process that cannot be told' : `process ${holder}`;
   return new CliError('guarded', {
     message: `a sandbox is started on this store already, by ${who}`,
-    notes: [holder === 'unreadable' ? `It holds ${lock}.` : `Where it listens stands in ${facts}.`],
-    hint: 'cardwright sandbox stop',
+    notes: [url === undefined ? `It holds ${lock}.` : `It serves ${url}.`],
+    hint: 'cardwright sandbox status -o env',
     outcome: 'not_sent',
   });
 }

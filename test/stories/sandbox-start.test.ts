@@ -88,12 +88,13 @@ describe('sandbox start', () => {
     expect(key).toMatch(/^sk_test_[\w-]{43}\n$/);
   });
 
-  it('is refused while another serves the store, naming its process', async () => {
+  it('is refused while another serves the store, naming its process and address', async () => {
     const place = await here();
-    await start(place);
+    const { row } = await start(place);
     const { code, out, err } = await place.run('sandbox start');
     expect({ code, out }).toEqual({ code: 14, out: '' });
     expect(err).toContain(`a sandbox is started on this store already, by process ${process.pid}`);
+    expect(err).toContain(`It serves ${row.url}.`);
     expect((await place.run('sandbox reset --hard --yes')).code).toBe(14);
   });
 
@@ -118,6 +119,34 @@ describe('sandbox start', () => {
     expect(err).toContain('is there already, with data set empty and seed 7');
     expect(err).toContain('try: cardwright sandbox reset --data demo --seed 8');
     await (await start(place, '--seed 7')).stop();
+  });
+
+  it('takes the size of a data set with the data set load alone, and of a store made now', async () => {
+    const place = await here();
+    expect((await place.run('sandbox start --cards 5')).code).toBe(2);
+    const server = await start(place, '--data load --cards 12 --transactions 40 --seed 7');
+    const { out } = await place.run('sandbox status --json --fields cards,transactions', {
+      env: server.env,
+    });
+    expect(JSON.parse(out)).toEqual({ cards: 12, transactions: 40 });
+    await server.stop();
+    const again = await place.run('sandbox start --data load --cards 13');
+    expect(again.code).toBe(2);
+    expect(again.err).toContain('try: cardwright sandbox reset --data load --cards 13');
+  });
+
+  it('limits requests unless it is told not to', async () => {
+    const place = await here();
+    const limit = async (flags: string) => {
+      const server = await start(place, flags);
+      const key = (await readFile(String(server.row.api_key_file), 'utf8')).trim();
+      const answer = await fetch(`${server.row.url}/bins`, { headers: { authorization: `Bearer ${key}` } });
+      await server.stop();
+      return [answer.status, answer.headers.get('x-ratelimit-limit')];
+    };
+    expect(await limit('--data empty --no-rate-limits')).toEqual([200, null]);
+    expect(await limit('')).toEqual([200, '600']);
+    expect((await place.run('sandbox start --no-rate-limits --virtual-limits')).code).toBe(2);
   });
 
   it('does not serve books that do not add up, nor a damaged file (exit 15)', async () => {

@@ -3,9 +3,10 @@ import { OURS, option } from '../../cli/flag.ts';
 import { sandboxExec } from '../../cli/sandbox-exec.ts';
 import { usage } from '../../cli/values.ts';
 import { choice, flag, integer, text } from '../../contract/field.ts';
-import { DATA_SETS } from '../../contract/sandbox-admin.ts';
+import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox-admin.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox-faults.ts';
 import { readRules } from './faults/read-rules.ts';
+import { sizeFor } from './load-size.ts';
 
 const ours = (doc: string) => ({ doc, basis: OURS });
 
@@ -22,7 +23,10 @@ export const sandboxExecute = command({
   flags: {
     seed: option(integer({ ...ours('Seed of ids, numbers and codes.'), min: 0 })),
     data: option(choice(DATA_SETS, { ...ours('Data set to begin with.'), defaults: 'demo' })),
+    cards: option(ADMIN_OPERATIONS.reset.body.cards),
+    transactions: option(ADMIN_OPERATIONS.reset.body.transactions),
     dialect: option(choice(DIALECT_NAMES, ours('How it speaks, to meet answers of other services.'))),
+    noRateLimits: option(flag(ours('Take as many requests a minute as come.'))),
     fault: option(text(ours('File with fault rules that are in force from the start.')), '<file>'),
     export: option(text(ours('File that takes everything the sandbox holds at the end.')), '<file>'),
     keepOnFailure: option(flag(ours('Keep the store when the program or the check failed.'))),
@@ -33,7 +37,9 @@ export const sandboxExecute = command({
     { does: 'A test suite', run: 'sandbox exec --data empty --seed 7 -- npm test' },
     { does: 'With every first answer lost', run: 'sandbox exec --fault lost-answers.json -- ./checkout.sh' },
   ],
-  async run(ctx, { fault, export: exportFile, keepOnFailure = false, noFinalCheck = false, ...wishes }) {
+  async run(ctx, { fault, export: exportFile, keepOnFailure = false, noFinalCheck = false, ...asked }) {
+    const { noRateLimits = false, cards, transactions, ...rest } = asked;
+    const wishes = { ...rest, size: sizeFor(rest.data, { cards, transactions }), rateLimits: !noRateLimits };
     if (ctx.rest.length === 0) throw usage('sandbox exec needs a program after --', 'cardwright sandbox exec --help');
     if (ctx.dryRun) throw usage('sandbox exec sends nothing itself; it has no dry run');
     const faults = fault === undefined ? [] : await readRules(ctx, fault);

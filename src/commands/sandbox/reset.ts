@@ -6,6 +6,7 @@ import { usage } from '../../cli/values.ts';
 import { flag } from '../../contract/field.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
 import { CliError } from '../../errors.ts';
+import { sizeFor } from './load-size.ts';
 import { STATUS_COLUMNS, statusPairs } from './status.ts';
 
 /** Starts the sandbox over. Its files are never deleted: `--hard` moves them aside. */
@@ -43,9 +44,7 @@ export const resetSandbox = command({
         message: 'sandbox reset sends nothing to the service; it has no dry run',
         outcome: 'not_sent',
       });
-    if (asked.data !== 'load' && (asked.cards ?? asked.transactions) !== undefined) {
-      throw usage('--cards and --transactions are for --data load alone');
-    }
+    sizeFor(asked.data, asked);
     const intent = hard
       ? 'Move the store of the sandbox aside and make a new one'
       : 'Replace everything in the sandbox';

@@ -3,8 +3,9 @@ import { command } from '../../cli/command.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { usage } from '../../cli/values.ts';
 import { choice, flag, integer, text } from '../../contract/field.ts';
-import { DATA_SETS } from '../../contract/sandbox-admin.ts';
+import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox-admin.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox-faults.ts';
+import { sizeFor } from './load-size.ts';
 import { SERVER_COLUMNS, SERVER_ROW, serverPairs, serverVariables } from './server.ts';
 
 const ours = (doc: string) => ({ doc, basis: OURS });
@@ -26,7 +27,10 @@ export const startSandbox = command({
     dialect: option(choice(DIALECT_NAMES, ours('How it speaks, to meet answers of other services.'))),
     seed: option(integer({ ...ours('Seed of ids, numbers and codes, of a store made now.'), min: 0 })),
     data: option(choice(DATA_SETS, { ...ours('Data set of a store made now.'), defaults: 'demo' })),
+    cards: option(ADMIN_OPERATIONS.reset.body.cards),
+    transactions: option(ADMIN_OPERATIONS.reset.body.transactions),
     readyFile: option(text(ours('File that holds the address, one line, while it serves.')), '<file>'),
+    noRateLimits: option(flag(ours('Take as many requests a minute as come.'))),
     virtualLimits: option(flag(ours('Count rate limits on the clock of the sandbox.'))),
     allowRemoteWebhooks: option(flag(ours('Send webhooks to other machines too, over https.'))),
   },
@@ -34,9 +38,12 @@ export const startSandbox = command({
     { does: 'Until Ctrl-C', run: 'sandbox start --port 4010' },
     { does: 'In the background, for this shell', run: 'sandbox start --detach -o env' },
   ],
-  async run(ctx, { detach, virtualLimits = false, allowRemoteWebhooks = false, ...rest }) {
+  async run(ctx, { detach, virtualLimits = false, allowRemoteWebhooks = false, ...asked }) {
+    const { noRateLimits = false, cards, transactions, ...rest } = asked;
     if (ctx.dryRun) throw usage('sandbox start sends nothing; it has no dry run');
-    const wishes = { ...rest, virtualLimits, allowRemoteWebhooks };
+    if (noRateLimits && virtualLimits) throw usage('--no-rate-limits and --virtual-limits exclude each other');
+    const size = sizeFor(rest.data, { cards, transactions });
+    const wishes = { ...rest, size, rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
     if (detach) {
       const { log, ...row } = await ctx.servers.detach(wishes);
       return { row, log, goesOn: undefined };

@@ -1,5 +1,5 @@
 /** status, reset */
-import { LOAD_SIZE } from '../../contract/sandbox-admin.ts';
+import { loadSize } from '../../contract/sandbox-admin.ts';
 import { type Cents, toUsd } from '../../money.ts';
 import { chanceOf } from '../chance.ts';
 import { readClock, setClock } from '../clock.ts';
@@ -33,8 +33,7 @@ export const resetSandbox: AdminHandlers['reset'] = async call => {
   if (clock.mode !== 'real') await setClock(sql, account, clock);
   // The seed may be another one now.
   const chance = chanceOf({ sql, account });
-  const size = { cards: input.cards ?? LOAD_SIZE.cards, transactions: input.transactions ?? LOAD_SIZE.transactions };
-  await loadDataSet(sql, { name: data, account, now, chance, size, bins });
+  await loadDataSet(sql, { name: data, account, now, chance, size: loadSize(input), bins });
   return stateOf(call);
 };
 
