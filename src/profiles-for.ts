@@ -33,7 +33,9 @@ export async function profilesFor(host: Surroundings, notice: (text: string) => 
     contract: profile.contract ?? null,
     settings: { ...profile.settings },
   });
+  const builtIn = () => ({ ...SANDBOX_ROW, current: store.current() === 'sandbox' });
   const get = async (name: string) => {
+    if (name === 'sandbox') return builtIn();
     const found = store.get(name);
     if (found) return rowOf(found);
     throw new CliError('not_found', {
@@ -47,16 +49,20 @@ export async function profilesFor(host: Surroundings, notice: (text: string) => 
     current: async () => store.current(),
     async use(name) {
       await store.use(name);
-      return name === 'sandbox' ? SANDBOX_ROW : get(name);
+      return get(name);
     },
     async set(name, setting, value) {
+      if (name === 'sandbox') throw builtInStays('has no settings: its money is not real, its address not elsewhere');
       const row = Object.hasOwn(PROFILE_SETTINGS, setting)
         ? PROFILE_SETTINGS[setting as keyof typeof PROFILE_SETTINGS]
         : undefined;
       const path = row !== undefined && 'isPath' in row && row.isPath && value !== 'none';
       return rowOf(await store.set(name, setting, path ? resolvePath(host.cwd, value) : value));
     },
-    remove: name => store.remove(name),
+    async remove(name) {
+      if (name === 'sandbox') throw builtInStays('is always there');
+      return store.remove(name);
+    },
     async login(name, baseUrl, key) {
       const saved = await store.save({
         name,
@@ -67,4 +73,17 @@ export async function profilesFor(host: Surroundings, notice: (text: string) => 
       return rowOf(saved);
     },
   };
+}
+
+function builtInStays(why: string): CliError {
+  return new CliError('usage', {
+    message: `the built-in profile sandbox ${why}`,
+    notes: [
+      'To try spend guards or other settings, serve the sandbox and save a profile for it:',
+      '  cardwright sandbox start --detach',
+      '  cardwright login --profile rehearsal --base-url <its address> --key-file <its key file>',
+    ],
+    hint: 'cardwright sandbox status -o env',
+    outcome: 'not_sent',
+  });
 }

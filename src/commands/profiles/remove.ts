@@ -1,6 +1,7 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { confirmed } from '../../cli/confirm.ts';
+import { usage } from '../../cli/values.ts';
 import { profile } from './columns.ts';
 import { showRemoved } from './removed.ts';
 
@@ -14,6 +15,7 @@ export const removeProfile = command({
   examples: [{ does: 'In a script', run: 'profiles remove team --yes' }],
   async run(ctx, { profile }) {
     const profiles = await ctx.profiles();
+    if (profile === 'sandbox') throw usage('the built-in profile sandbox is always there', 'cardwright sandbox reset');
     const row = await profiles.get(profile);
     await confirmed(ctx, {
       intent: `Remove profile ${row.name}`,

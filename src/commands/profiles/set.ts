@@ -10,7 +10,7 @@ export const setProfile = command({
   answers: { one: PROFILE_ROW },
   effect: 'reversible',
   about: [
-    'Settings: contract, base_url, allow_unattended_reveal, read_only, and the spend guards max_per_call, max_per_run, max_per_day, max_cards, bins. The value none takes a setting away.',
+    'Settings: contract, base_url, allow_unattended_reveal, read_only, and the spend guards max_per_call, max_per_run, max_per_day, max_cards, bins. The value none takes a setting away. The built-in profile sandbox has none.',
   ],
   args: {
     profile,

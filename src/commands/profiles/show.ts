@@ -4,7 +4,7 @@ import { PROFILE_COLUMNS, PROFILE_ROW, profile, profilePairs } from './columns.t
 /** Shows one profile; of its key the prefix and the last four. */
 export const showProfile = command({
   path: 'profiles show',
-  summary: 'Show one saved profile and its settings',
+  summary: 'Show one profile and its settings',
   answers: { one: PROFILE_ROW },
   args: { profile },
   examples: [{ does: 'In words', run: 'profiles show team' }],
