@@ -38,6 +38,16 @@ const record = fc
 const inCents = (usd: number) => BigInt(Math.round(usd * 100));
 
 describe('transactions added up', () => {
+  it('count a purchase in one changing record that was given back as settled and refunded (A-40)', () => {
+    const summary = new Summary('card');
+    const refund = { type: 'refund', status: 'completed', amount: 28, card_id: 'card_1' };
+    summary.add({ ...refund, id: 'txn_1', authorization_id: 'txn_1' } as Transaction);
+    expect(summary.total()).toMatchObject({ spent: 0, settled: 28, refunded: 28 });
+    summary.add({ ...refund, id: 'txn_2', authorization_id: null, amount: 5 } as Transaction);
+    summary.add({ ...refund, id: 'txn_4', authorization_id: 'txn_3', amount: 1 } as Transaction);
+    expect(summary.total()).toMatchObject({ spent: -6, settled: 28, refunded: 34 });
+  });
+
   it('are exact to the cent, whatever they are grouped by', () => {
     fc.assert(
       fc.property(fc.array(record, { maxLength: 200 }), fc.constantFrom(...GROUPINGS), (records, by) => {

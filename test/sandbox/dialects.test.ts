@@ -157,13 +157,18 @@ it('auth-single has one changing record a purchase, in lists and events', async 
   await settle(stage, id, 28);
   expect(await only()).toMatchObject({ data: [{ id, type: 'settlement', amount: 28 }], meta: { total: 1 } });
   expect((await only('?type=authorization')).data).toEqual([]);
+  await stage.admin('POST', `/simulate/authorizations/${id}/refund`, { amount: 10 });
+  // What is left of the purchase: a list adds up to what the wallet says was spent.
+  expect(await only()).toMatchObject({ data: [{ id, type: 'settlement', amount: 18 }] });
   await stage.admin('POST', `/simulate/authorizations/${id}/refund`, {});
-  expect(await only('?type=refund')).toMatchObject({ data: [{ id, type: 'refund', amount: 28 }] });
+  const whole = { id, type: 'refund', amount: 28, authorization_id: id };
+  expect(await only('?type=refund')).toMatchObject({ data: [whole] });
   await stage.drain();
   const told = inbox.received.map(({ json }) => [json.type, json.data.id, json.data.type]);
   expect(told).toEqual([
     ['transaction.authorized', id, 'authorization'],
     ['transaction.settled', id, 'settlement'],
+    ['transaction.refunded', id, 'settlement'],
     ['transaction.refunded', id, 'refund'],
   ]);
 });

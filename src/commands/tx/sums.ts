@@ -73,9 +73,13 @@ function localDay(time: string): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
-/** An authorization counts as long as it is pending: settled, it has a record of its own; reversed, it is nothing. */
-function count(tally: Tally, { type, status, amount }: Transaction): void {
+/**
+ * An authorization counts as long as it is pending: settled, it has a record of its own; reversed, it is nothing. A
+ * refund that is its own authorization is a purchase in one changing record (A-40): both settled and given back.
+ */
+function count(tally: Tally, { id, type, status, amount, authorization_id }: Transaction): void {
   tally.transactions += 1;
+  if (type === 'refund' && authorization_id === id) tally.settled = cents(tally.settled + toCents(amount));
   const column =
     type === 'settlement'
       ? 'settled'

@@ -1,5 +1,6 @@
 /** `auth-single`: one changing transaction record a purchase, as some services have it (A-40). */
 import { LIMITS } from '../../contract/limits.ts';
+import { minus } from '../acting.ts';
 import { pageFacts } from '../handlers/paging.ts';
 import { wireTransaction } from '../objects.ts';
 import { inclusiveRange } from '../rules/dates.ts';
@@ -25,10 +26,19 @@ export const AUTH_SINGLE: Dialect = {
   },
 };
 
-/** The amount is what the kind speaks of: authorized, settled or refunded. */
+/**
+ * The amount is what is left of the purchase, settled less refunded; of one that was given back whole, what was given
+ * back. Such a record is its own authorization and says so, which an unlinked refund does not.
+ */
 function shown(row: SingleRow) {
   const type = row.shown_type;
   if (row.type !== 'authorization' || type === 'authorization') return wireTransaction(row);
-  const amount = type === 'refund' ? row.refunded : row.settled;
-  return wireTransaction({ ...row, type, amount, status: row.held > 0 ? 'pending' : 'completed' });
+  const amount = type === 'refund' ? row.refunded : minus(row.settled, row.refunded);
+  return wireTransaction({
+    ...row,
+    type,
+    amount,
+    authorization_id: row.id,
+    status: row.held > 0 ? 'pending' : 'completed',
+  });
 }
