@@ -1,4 +1,5 @@
 /** Time words: ISO 8601, `2026-11-01`, `today`, `yesterday`, `7d`, `12h`. Without a zone the local one is meant. */
+import { isCalendarDay } from '../contract/violation.ts';
 
 const RELATIVE = /^(\d{1,5})([mhdw])$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -25,7 +26,7 @@ export function parseTimeWord(text: string, now: number, end = false): string | 
     if (start.getFullYear() !== year || start.getMonth() !== month - 1 || start.getDate() !== date) return undefined;
     return day(start, 0, end);
   }
-  if (!LOCAL_TIME.test(text) && !ZONED_TIME.test(text)) return undefined;
+  if ((!LOCAL_TIME.test(text) && !ZONED_TIME.test(text)) || !isCalendarDay(text)) return undefined;
   const value = Date.parse(text);
   return Number.isNaN(value) ? undefined : isoTime(value);
 }

@@ -66,7 +66,7 @@ function textViolation(field: AnyField, value: unknown): string | undefined {
   if (value.includes('\0')) return 'must not contain a NUL character';
   if (!value.isWellFormed()) return 'must be well-formed Unicode text';
   if (field.choices && !field.choices.includes(value)) return `must be ${orList(field.choices)}${source(field.basis)}`;
-  if (field.kind === 'time' && (!ISO_TIME.test(value) || Number.isNaN(Date.parse(value)))) {
+  if (field.kind === 'time' && (!ISO_TIME.test(value) || Number.isNaN(Date.parse(value)) || !isCalendarDay(value))) {
     return 'must be an ISO 8601 time such as 2026-11-20T14:00:00Z';
   }
   const length = field.maxLength === undefined ? 0 : [...value].length;
@@ -75,6 +75,12 @@ function textViolation(field: AnyField, value: unknown): string | undefined {
   }
   if (field.must && value === '') return 'must not be empty';
   return undefined;
+}
+
+/** Whether the day a text begins with is in the calendar: reading it as a time makes 2 March of 2026-02-30. */
+export function isCalendarDay(text: string): boolean {
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number);
+  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
 function listViolation(field: AnyField, value: unknown): string | undefined {
