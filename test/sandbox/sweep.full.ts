@@ -1,8 +1,9 @@
-/** The whole sweep: SIGKILL at every system call that changes the store during five operations. */
+/** The whole sweep: SIGKILL at every system call that changes the store or sends something during five operations. */
 import process from 'node:process';
 import { expect, test } from 'vitest';
 import { whyNoTrace } from '../support/strace.ts';
-import { nameOf, openSweep } from './sweep.ts';
+import { isAnswer, nameOf, openSweep } from './sweep.ts';
+import { OPERATIONS } from './sweep-asking.ts';
 
 const missing = whyNoTrace();
 if (missing !== undefined) process.stderr.write(`SKIPPED: ${missing}; no kill sweep of the store ran\n`);
@@ -12,24 +13,26 @@ test.skipIf(missing)('killed at every system call, the store loses nothing', { t
   const broken: string[] = [];
   const counts = new Map<string, number>();
   let kills = 0;
-  let next = 1;
+  const points = [
+    ...sweep.calls.map((call, index) => ({ call, strike: () => sweep.strike(index + 1) })),
+    ...sweep.sends.map((call, index) => ({ call, strike: () => sweep.strikeSend(index + 1) })),
+  ];
+  let next = 0;
   const work = async () => {
-    while (next <= sweep.calls.length) {
-      const nth = next;
-      next += 1;
-      const struck = await sweep.strike(nth);
-      broken.push(...struck.broken.map(what => `call ${nth}, ${sweep.calls[nth - 1]}: ${what}`));
+    for (let point = points[next++]; point !== undefined; point = points[next++]) {
+      const { call, strike } = point;
+      const struck = await strike();
+      broken.push(...struck.broken.map(what => `${call}: ${what}`));
       if (!struck.killed) continue;
       kills += 1;
-      const call = nameOf(sweep.calls[nth - 1]);
-      counts.set(call, (counts.get(call) ?? 0) + 1);
+      const name = isAnswer(call) ? 'answers' : nameOf(call);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
     }
   };
   await Promise.all([work(), work()]);
   const each = [...counts].map(([call, count]) => `${call} ${count}`).join(', ');
-  process.stdout.write(
-    `store swept: ${kills} kills of ${sweep.calls.length} calls (${each}), ${broken.length} broken\n`,
-  );
+  process.stdout.write(`store swept: ${kills} kills at ${points.length} calls (${each}), ${broken.length} broken\n`);
   expect(broken).toEqual([]);
-  expect(kills).toBeGreaterThan(sweep.calls.length * 0.9);
+  expect(counts.get('answers')).toBe(OPERATIONS.length);
+  expect(kills).toBeGreaterThan(points.length * 0.9);
 });

@@ -1,7 +1,7 @@
 /**
- * Five operations on a store in a file, killed at the n-th system call that changes it, and what must be true when it
- * is opened again (I15): no torn transaction, a whole ledger, every answer that was given given again, and what was
- * not answered done exactly once when it is asked for again under its key.
+ * Five operations on a store in a file, killed at the n-th system call that changes it or that sends something, and
+ * what must be true when it is opened again (I15): no torn transaction, a whole ledger, every answer that was given
+ * given again, what was about to be answered done, and the rest done exactly once when it is asked for again.
  */
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,6 +29,9 @@ await sandbox.stop();
 /** Calls that change the store, or make a change last. */
 export const CALLS = 'pwrite64,pwritev,write,fsync,fdatasync,ftruncate,rename,renameat2,unlink,unlinkat,fallocate';
 
+/** How the runtime sends the head and body of an answer, and of a request that has one. */
+const SENDS = 'writev';
+
 /** What is on the books at the end, whatever happened on the way. */
 interface Books {
   readonly wallet: unknown;
@@ -37,11 +40,20 @@ interface Books {
   readonly events: number;
 }
 
+interface Struck {
+  readonly killed: boolean;
+  readonly broken: readonly string[];
+}
+
 export interface Sweep extends AsyncDisposable {
   /** Calls of a run that is left alone, in their order. */
   readonly calls: readonly string[];
+  /** Sends of a run that is left alone, in their order: answers, and requests with a body. */
+  readonly sends: readonly string[];
   /** Runs it, killed at the n-th call from 1; resolves to what is not as it must be, and whether it died. */
-  strike(nth: number): Promise<{ readonly killed: boolean; readonly broken: readonly string[] }>;
+  strike(nth: number): Promise<Struck>;
+  /** The same at the n-th send: of an answer nothing has left then, and its effect must last all the same. */
+  strikeSend(nth: number): Promise<Struck>;
   /** A whole trace with sockets, of a run that is left alone. */
   trace(): Promise<readonly string[]>;
 }
@@ -65,20 +77,31 @@ export async function openSweep({ journal = 'wal' }: { readonly journal?: 'wal' 
   const alone = await run(store => ['-o', out, '-e', `trace=${CALLS}`, ...onStore(store)]);
   const calls = await traceOf(out);
   const { books: expected } = await reopened(alone.store, things, alone.lines);
+  await run(() => ['-o', out, '-s', '16', '-e', `trace=${SENDS}`]);
+  const sends = await traceOf(out);
+  const judged = async (struck: Awaited<ReturnType<typeof run>>, leaving?: Swept): Promise<Struck> => {
+    const { books, broken } = await reopened(struck.store, things, struck.lines, leaving);
+    const differs = JSON.stringify(books) !== JSON.stringify(expected);
+    const ends = differs ? [`it ends as ${JSON.stringify(books)}, not as ${JSON.stringify(expected)}`] : [];
+    const odd = struck.killed || struck.code === 0 ? [] : [`it ended with ${struck.code}`];
+    for (const part of ['', '-wal', '-shm']) await rm(struck.store + part, { force: true });
+    return { killed: struck.killed, broken: [...broken, ...ends, ...odd] };
+  };
   return {
     calls,
+    sends,
     async strike(nth) {
       const call = nameOf(calls[nth - 1]);
       // Calls are counted by name.
       const when = calls.slice(0, nth).filter(other => nameOf(other) === call).length;
       const inject = ['-e', `inject=${call}:signal=KILL:when=${when}`];
-      const struck = await run(store => ['-o', '/dev/null', '-e', `trace=${CALLS}`, ...inject, ...onStore(store)]);
-      const { books, broken } = await reopened(struck.store, things, struck.lines);
-      const differs = JSON.stringify(books) !== JSON.stringify(expected);
-      const ends = differs ? [`it ends as ${JSON.stringify(books)}, not as ${JSON.stringify(expected)}`] : [];
-      const odd = struck.killed || struck.code === 0 ? [] : [`it ended with ${struck.code}`];
-      for (const part of ['', '-wal', '-shm']) await rm(struck.store + part, { force: true });
-      return { killed: struck.killed, broken: [...broken, ...ends, ...odd] };
+      return judged(await run(store => ['-o', '/dev/null', '-e', `trace=${CALLS}`, ...inject, ...onStore(store)]));
+    },
+    async strikeSend(nth) {
+      const inject = ['-e', `inject=${SENDS}:signal=KILL:when=${nth}`];
+      const struck = await run(() => ['-o', '/dev/null', '-e', `trace=${SENDS}`, ...inject]);
+      const answers = sends.slice(0, nth).filter(isAnswer).length;
+      return judged(struck, isAnswer(sends[nth - 1]) ? OPERATIONS[answers - 1] : undefined);
     },
     async trace() {
       await run(() => ['-o', out, '-y', '-s', '16', '-e', `trace=${CALLS},writev,sendto,sendmsg`]);
@@ -99,6 +122,8 @@ async function plantMemoryJournal(program: string): Promise<void> {
   await writeFile(program, code.replace(JOURNAL, 'pragma journal_mode = memory'));
 }
 
+export const isAnswer = (send = '') => send.includes('"HTTP/1.1 ');
+
 /** `pwrite64` of `pwrite64(17, …) = 24`. */
 export const nameOf = (call = '') => /^\w+/.exec(call)?.[0] ?? '';
 
@@ -113,8 +138,11 @@ async function prepared(store: string): Promise<Things> {
   return { bin: bin.id, card: card.id, ending: ending.id, authorization: bought.authorization_id };
 }
 
-/** Opens what is left, asks for everything once more, and says what is wrong. */
-async function reopened(store: string, things: Things, lines: readonly string[]) {
+/**
+ * Opens what is left, asks for everything once more, and says what is wrong. `leaving` was committed, but its answer
+ * did not leave.
+ */
+async function reopened(store: string, things: Things, lines: readonly string[], leaving?: Swept) {
   const broken: string[] = [];
   await using sandbox = await startSandbox({ store, rateLimits: false, deliveries: 'queued' });
   const answered = new Map(
@@ -125,14 +153,16 @@ async function reopened(store: string, things: Things, lines: readonly string[])
     const given = answered.get(name);
     if (name === 'settle') {
       const isDone = await isSettled(sandbox, things);
-      if (given !== undefined && !isDone) broken.push('settle was answered and is lost');
+      if ((given !== undefined || leaving === name) && !isDone) broken.push('settle was committed and is lost');
       if (!isDone) await askFor(sandbox, name, things);
       continue;
     }
     const { status, text, headers } = await askFor(sandbox, name, things);
     if (status >= 300) broken.push(`${name} cannot be repeated: ${status} ${text}`);
+    const isReplayed = headers['idempotent-replayed'] === 'true';
+    if (leaving === name && !isReplayed) broken.push(`${name} was about to be answered and is lost`);
     if (given === undefined) continue;
-    const same = status === given[1] && text === given[2] && headers['idempotent-replayed'] === 'true';
+    const same = status === given[1] && text === given[2] && isReplayed;
     if (!same) broken.push(`${name} was answered ${given[1]} ${given[2]}, and now ${status} ${text}`);
   }
   broken.push(...(await ledgerFaults(sandbox)).map(fault => `at the end: ${fault}`));
