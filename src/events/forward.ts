@@ -7,6 +7,7 @@ import { request as tlsRequest } from 'node:https';
 import { matchesEvent } from '../contract/events.ts';
 import type { Clock, Randomness } from '../host.ts';
 import type { Arrived } from './listener.ts';
+import { createSeen } from './seen.ts';
 
 export interface Target {
   readonly url: URL;
@@ -26,6 +27,8 @@ export interface Forwarded {
 export interface Forwarder {
   /** Queues it for every target whose pattern fits. */
   pass(arrived: Arrived): void;
+  /** Sends it once to each of them that has not taken it yet; true when all have. The sender waits and tries again. */
+  relay(arrived: Arrived): Promise<boolean>;
   readonly delivered: number;
   readonly failed: number;
   /** Waits so long for what is under way and gives up the rest; resolves to how many were given up. */
@@ -42,6 +45,10 @@ export interface ForwarderSettings {
 const MOST_ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 500;
 const TIMEOUT_MS = 30_000;
+/** A sender that waits for what came of it does not wait for long. */
+const RELAY_MS = 8_000;
+/** Events a target took, the newest of them. */
+const MOST_TAKEN = 100_000;
 /** Of one hop, or of ours. */
 const NOT_PASSED_ON =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/;
@@ -59,18 +66,52 @@ export function targetOf(text: string): Target | undefined {
 export function createForwarder(settings: ForwarderSettings): Forwarder {
   const stopping = new AbortController();
   const counts = { delivered: 0, failed: 0, waiting: 0 };
-  const lanes = settings.targets.map(target => ({ target, last: Promise.resolve() }));
+  const lanes = settings.targets.map(target => ({
+    target,
+    last: Promise.resolve(),
+    taken: createSeen(MOST_TAKEN),
+    refused: new Set<string>(),
+  }));
 
   async function forward(target: Target, arrived: Arrived): Promise<void> {
-    const { outcome, attempts } = await persistently(settings, { target, arrived, stop: stopping.signal });
-    const isDelivered = typeof outcome === 'number' && outcome >= 200 && outcome <= 299;
+    const { outcome, attempts } = await persistently(settings, {
+      target,
+      arrived,
+      stop: stopping.signal,
+      timeoutMs: TIMEOUT_MS,
+    });
+    const isDelivered = isTaken(outcome);
     if (stopping.signal.aborted && !isDelivered) return;
     counts.waiting -= 1;
     counts[isDelivered ? 'delivered' : 'failed'] += 1;
     settings.onForwarded({ target: target.url.href, event: arrived.event.id, outcome, isDelivered, attempts });
   }
 
+  async function relayTo(lane: (typeof lanes)[number], arrived: Arrived): Promise<boolean> {
+    const { target, taken, refused } = lane;
+    const { id } = arrived.event;
+    if (taken.has(id)) return true;
+    const outcome = await once({ target, arrived, stop: stopping.signal, timeoutMs: RELAY_MS });
+    const isDelivered = isTaken(outcome);
+    if (isDelivered) {
+      taken.add(id);
+      refused.delete(id);
+      counts.delivered += 1;
+    } else refused.add(id);
+    settings.onForwarded({ target: target.url.href, event: id, outcome, isDelivered, attempts: 1 });
+    return isDelivered;
+  }
+
   return {
+    async relay(arrived) {
+      const fitting = lanes.filter(({ target }) => matchesEvent(target.pattern, arrived.event.type));
+      const sent = fitting.map(lane => {
+        const relayed = lane.last.then(() => relayTo(lane, arrived));
+        lane.last = relayed.then(() => undefined);
+        return relayed;
+      });
+      return (await Promise.all(sent)).every(Boolean);
+    },
     pass(arrived) {
       for (const lane of lanes) {
         if (!matchesEvent(lane.target.pattern, arrived.event.type)) continue;
@@ -82,7 +123,7 @@ export function createForwarder(settings: ForwarderSettings): Forwarder {
       return counts.delivered;
     },
     get failed() {
-      return counts.failed;
+      return lanes.reduce((sum, { refused }) => sum + refused.size, counts.failed);
     },
     async drain(ms) {
       const over = new AbortController();
@@ -97,10 +138,15 @@ export function createForwarder(settings: ForwarderSettings): Forwarder {
   };
 }
 
+function isTaken(outcome: number | string): boolean {
+  return typeof outcome === 'number' && outcome >= 200 && outcome <= 299;
+}
+
 interface Sending {
   readonly target: Target;
   readonly arrived: Arrived;
   readonly stop: AbortSignal;
+  readonly timeoutMs: number;
 }
 
 async function persistently({ clock, random }: ForwarderSettings, sending: Sending) {
@@ -115,7 +161,7 @@ async function persistently({ clock, random }: ForwarderSettings, sending: Sendi
 }
 
 /** The status of the answer, or why there is none. Never rejects; a redirect is an answer and is not followed. */
-function once({ target, arrived, stop }: Sending): Promise<number | string> {
+function once({ target, arrived, stop, timeoutMs }: Sending): Promise<number | string> {
   const { url } = target;
   const { bytes, headers } = arrived.delivery;
   const passed = Object.entries(headers).filter(([name, value]) => value !== undefined && !NOT_PASSED_ON.test(name));
@@ -125,10 +171,10 @@ function once({ target, arrived, stop }: Sending): Promise<number | string> {
       headers: { ...Object.fromEntries(passed), 'content-length': String(bytes.length) },
       agent: false,
       signal: stop,
-      timeout: TIMEOUT_MS,
+      timeout: timeoutMs,
     });
     sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    sent.on('timeout', () => sent.destroy(new Error('no answer within 30 s')));
+    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)));
     sent.on('response', response => {
       response.on('error', () => undefined).resume();
       resolve(response.statusCode ?? 0);

@@ -43,6 +43,8 @@ export interface ListenerSettings {
   readonly clock: Clock;
   /** Told why a delivery was refused. */
   readonly onRefused: (why: string) => void;
+  /** Passes each wished delivery on, repeats too; one that is not taken is answered 502, and its sender tries again. */
+  readonly relay?: ((arrived: Arrived) => Promise<boolean>) | undefined;
 }
 
 export interface Listener {
@@ -63,7 +65,7 @@ const MOST_IDS = 100_000;
 
 /** Opens the port and listens. Throws `unreachable` for one that is taken. */
 export async function openListener(settings: ListenerSettings): Promise<Listener> {
-  const { secrets, signatureHeader, events: wished, clock, onRefused } = settings;
+  const { secrets, signatureHeader, events: wished, clock, onRefused, relay } = settings;
   const counts: Counts = { events: 0, duplicates: 0, out_of_order: 0, refused: 0, unwished: 0 };
   const seen = createSeen(MOST_IDS);
   const waiting: Arrived[] = [];
@@ -72,7 +74,7 @@ export async function openListener(settings: ListenerSettings): Promise<Listener
   let isOver = false;
   let wake = () => {};
 
-  function take(delivery: Delivery): number {
+  async function take(delivery: Delivery): Promise<number> {
     if (isOver || waiting.length >= MOST_WAITING) return 503;
     const signature = signatureIn(delivery.headers, signatureHeader);
     const checked = verifyPayload(delivery.bytes, signature ?? '', secrets);
@@ -82,20 +84,27 @@ export async function openListener(settings: ListenerSettings): Promise<Listener
       return 401;
     }
     const event = readEvent(delivery.bytes, delivery.headers);
-    if (!wished.some(pattern => matchesEvent(pattern, event.type))) counts.unwished += 1;
-    else if (!seen.add(event.id)) counts.duplicates += 1;
-    else show(event, delivery);
-    return 200;
+    if (!wished.some(pattern => matchesEvent(pattern, event.type))) {
+      counts.unwished += 1;
+      return 200;
+    }
+    const arrived = { event: received(event), delivery };
+    if (seen.add(event.id)) show(arrived);
+    else counts.duplicates += 1;
+    return relay === undefined || (await relay(arrived)) ? 200 : 502;
   }
 
-  function show(event: DeliveredEvent, delivery: Delivery): void {
-    const at = Date.parse(event.created_at ?? '');
-    const isLate = at < newest;
+  function received(event: DeliveredEvent): ReceivedEvent {
+    const received_at = new Date(clock.now()).toISOString();
+    return { ...event, received_at, out_of_order: Date.parse(event.created_at ?? '') < newest };
+  }
+
+  function show(arrived: Arrived): void {
+    const at = Date.parse(arrived.event.created_at ?? '');
     if (at > newest) newest = at;
     counts.events += 1;
-    if (isLate) counts.out_of_order += 1;
-    const received_at = new Date(clock.now()).toISOString();
-    waiting.push({ event: { ...event, received_at, out_of_order: isLate }, delivery });
+    if (arrived.event.out_of_order) counts.out_of_order += 1;
+    waiting.push(arrived);
     wake();
   }
 

@@ -21,7 +21,7 @@ export interface ReceiverSettings {
   /** Any free one for 0. */
   readonly port: number;
   /** Status of the answer to whole bytes; nothing else is done with them here. */
-  readonly take: (delivery: Delivery) => number;
+  readonly take: (delivery: Delivery) => Promise<number>;
   /** Told once, when it cannot receive any more. */
   readonly onGone: (error: CliError) => void;
 }
@@ -71,7 +71,7 @@ async function answer(
   const bytes = await bodyOf(request).catch(() => 'broken off' as const);
   if (bytes === 'broken off') return void request.destroy();
   if (bytes === undefined) return end(response, 413, { Connection: 'close' });
-  end(response, take({ bytes, headers: request.headers }));
+  end(response, await take({ bytes, headers: request.headers }));
 }
 
 /** The whole body, undefined when it is too large. Rejects when it does not come whole. */

@@ -5,7 +5,7 @@ import { usage } from '../../cli/values.ts';
 import { matchesEvent } from '../../contract/events.ts';
 import { flag, list, text } from '../../contract/field.ts';
 import type { Target } from '../../events/forward.ts';
-import type { ReceivedEvent } from '../../events/listener.ts';
+import type { Arrived, ReceivedEvent } from '../../events/listener.ts';
 import { durationText } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
 import { LIVE_FLAGS, liveFor } from '../wait/flags.ts';
@@ -23,6 +23,7 @@ export const listenWebhooks = command({
   answers: LISTEN_ANSWERS,
   about: [
     'A sandbox on this machine is subscribed to for the time of the run, with a secret made for it. For any other service name its secret, and lead its deliveries here.',
+    'What cannot be passed on is tried up to five times, said and counted; the sender is told 200 all the same. With --fail-unforwarded it is told 502 and tries again itself: at least once, from its end to yours.',
     'A wrong signature is answered 401, counted and never passed on. Each event is shown once, and flagged when it comes out of order. A signature over the body alone cannot detect a replay: repeats are known by their event id, for the time of the run.',
     'With a program after --, it runs while we listen, with CARDWRIGHT_LISTENER_URL in its environment, and its exit code is ours.',
   ],
@@ -36,6 +37,9 @@ export const listenWebhooks = command({
       }),
       '<url>',
     ),
+    failUnforwarded: option(
+      flag({ doc: 'Answer the sender 502 while a target has not taken it, so that it sends it again.', basis: OURS }),
+    ),
     until: option(text({ doc: 'End after an event of this pattern.', basis: OURS }), '<pattern>'),
     ...LIVE_FLAGS,
     reap: option(flag({ doc: 'Only end the subscriptions of runs that crashed.', basis: OURS })),
@@ -46,11 +50,12 @@ export const listenWebhooks = command({
     { does: 'Into a program of yours', run: 'webhooks listen --forward-to card.*=http://127.0.0.1:3000/hook --for 1s' },
     { does: 'While a test runs', run: 'webhooks listen -o ndjson -- ./checkout.sh' },
   ],
-  async run(ctx, { reap, forwardTo, until, count, for: typed, ...wishes }) {
+  async run(ctx, { reap, forwardTo, failUnforwarded, until, count, for: typed, ...asked }) {
     if (reap) return { listing: undefined, reaped: await reapListeners(ctx), exit: () => 0 };
     const { createForwarder, targetOf } = await import('../../events/forward.ts');
     const forMs = liveFor(typed);
     const targets = (forwardTo ?? []).map(each => checkTarget(each, targetOf(each)));
+    if (failUnforwarded && targets.length === 0) throw usage('--fail-unforwarded needs a --forward-to');
     if (until !== undefined) checkPatterns([until]);
     const hearing: Hearing = { counts: undefined, exit: 0, stopped: undefined };
     const began = ctx.clock.monotonic();
@@ -65,13 +70,14 @@ export const listenWebhooks = command({
           ctx.notice(`${isDelivered ? '→' : 'not passed on:'} ${event} ${target} ${outcome}${tries}`);
       },
     });
+    const wishes = { ...asked, relay: failUnforwarded ? (arrived: Arrived) => forwarder.relay(arrived) : undefined };
     async function* batches(): AsyncGenerator<readonly Row[]> {
       let left = count ?? Number.POSITIVE_INFINITY;
       try {
         for await (const arrived of hear(ctx, wishes, { forMs, program: ctx.rest }, hearing)) {
           const { event } = arrived;
           ctx.maskInLog(codesIn(event));
-          forwarder.pass(arrived);
+          if (!failUnforwarded) forwarder.pass(arrived);
           yield [event as unknown as Row];
           left -= 1;
           if (left <= 0 || (until !== undefined && matchesEvent(until, event.type))) return;

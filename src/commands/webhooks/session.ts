@@ -14,6 +14,8 @@ export interface SessionWishes {
   readonly secretFile: readonly string[] | undefined;
   readonly signatureHeader: string | undefined;
   readonly readyFile: string | undefined;
+  /** Whose answer becomes ours to the sender. */
+  readonly relay?: ((arrived: Arrived) => Promise<boolean>) | undefined;
 }
 
 export interface Session {
@@ -49,6 +51,7 @@ export async function openSession(ctx: Context, wishes: SessionWishes): Promise<
     signatureHeader: wishes.signatureHeader ?? (await ctx.overrides()).headers['webhook_signature'],
     events: patterns,
     clock: ctx.clock,
+    relay: wishes.relay,
     onRefused(why) {
       told += 1;
       if (told <= MOST_TOLD)
