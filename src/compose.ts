@@ -8,7 +8,7 @@ import type { Host, OutputStream, Randomness } from './host.ts';
 import type { Keychain } from './profile/keychain.ts';
 import type { EmbeddedSandbox } from './sandbox/embedded.ts';
 import { holdsNone, SECRET_VARIABLES, withoutKnown, withoutShapes } from './secret-shapes.ts';
-import { readsCommands, withoutCommands } from './terminal/ci-commands.ts';
+import { mayHoldCommands, readsCommands, withoutCommands } from './terminal/ci-commands.ts';
 import type { KeySource } from './terminal/reveal-screen.ts';
 
 /** What of the real process the rooms need beyond `Host`. */
@@ -58,11 +58,12 @@ export function compose(around: Surroundings, version: string): Machine & { read
   const keys = new Set(SECRET_VARIABLES.map(name => around.env[name] ?? ''));
   const redact = (text: string) =>
     redactions.reduce((clean, more) => more(clean), withoutShapes(withoutKnown(text, keys)));
-  const inert = readsCommands(around.env) ? withoutCommands : (text: string) => text;
+  const isRead = readsCommands(around.env);
+  const inert = isRead ? withoutCommands : (text: string) => text;
   const host = withCleanStreams(around, {
     stderr: text => inert(redact(text)),
     stdout: text => inert(withoutKnown(text, keys)),
-    isCleanAlready: bytes => !readsCommands(around.env) && holdsNone(bytes, keys),
+    isCleanAlready: bytes => holdsNone(bytes, keys) && !(isRead && mayHoldCommands(bytes)),
   });
   return {
     host,

@@ -33,7 +33,7 @@ export async function* watchedPages<Page extends ListPage<object>>(
   let rows = 0;
   try {
     for await (const page of pages) {
-      rows += page.written?.count ?? page.data.length;
+      rows += page.count ?? page.data.length;
       const { total } = page.page;
       progress?.reading({ noun, rows, total: total === undefined ? undefined : Math.min(total, limit) });
       yield page;
@@ -69,7 +69,7 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
     for await (const list of watchedPages(pages as AsyncIterable<ListPage<Row>>, wish)) {
       last = list.page;
       read++;
-      kept += list.written?.count ?? list.data.length;
+      kept += list.count ?? list.data.length;
       yield list.written ?? list.data;
     }
   }

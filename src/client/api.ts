@@ -14,7 +14,7 @@ import type {
 import { CliError } from '../errors.ts';
 import type { Clock, Environment, Randomness } from '../host.ts';
 import { Secret } from '../secret.ts';
-import type { Observed, Wire } from './attempt.ts';
+import type { Observed, PageReading, Wire } from './attempt.ts';
 import { createBudget } from './budget.ts';
 import type { OutcomeClass } from './classify.ts';
 import { createDeadlines } from './deadline.ts';
@@ -24,7 +24,7 @@ import { type ArrivedPage, type Row, walkPages } from './pages.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { Wait } from './repeat.ts';
 import { createTransport, type Transport } from './transport.ts';
-import { type Cutter, createCutter } from './written.ts';
+import { createCutter } from './written.ts';
 
 export interface ServiceConnection {
   /** `https://api.example.com/v1`, or with `socketPath` any http address with the same path. */
@@ -71,7 +71,7 @@ interface Given {
   readonly policy: DeliveryPolicy;
   readonly signals: readonly (AbortSignal | undefined)[];
   readonly key?: Secret;
-  readonly cutter?: Cutter | undefined;
+  readonly paging?: PageReading | undefined;
 }
 
 /** A call with what came of it, before the types of the table are put on. */
@@ -132,12 +132,12 @@ function createCalls(settings: ServiceSettings<Table>) {
 
   async function deliver(operation: string, planned: PlannedRequest, given: Given): Promise<Delivered> {
     const target = targetOf(operation);
-    const { input, policy, signals, cutter } = given;
+    const { input, policy, signals, paging } = given;
     const { redactor } = theWire();
     learnSecrets(redactor, target, input);
     const key = given.key ?? (await connection.key());
     redactor.learn(key);
-    const parcel = { asked: { target, input }, cutter, plan: planned, key, signals, policy };
+    const parcel = { asked: { target, input }, paging, plan: planned, key, signals, policy };
     const delivered = await deliverParcel(parcel, theWire(), delivering);
     if (delivered.class === 'done') learnSecrets(redactor, target, delivered.result);
     return delivered;
@@ -154,11 +154,11 @@ function createCalls(settings: ServiceSettings<Table>) {
     }
   }
 
-  async function send(operation: string, input: Values, options: CallOptions, cutter?: Cutter): Promise<Done> {
+  async function send(operation: string, input: Values, options: CallOptions, paging?: PageReading): Promise<Done> {
     const planned = plan(operation, input, options);
     const signals = [signal, options.signal];
     const policy = { keyHonoured: false, stop: options.signal };
-    const delivered = await deliver(operation, planned, { input, policy, signals, cutter });
+    const delivered = await deliver(operation, planned, { input, policy, signals, paging });
     const { result, next, changed, reread, status, requestId, error } = delivered;
     if (delivered.class === 'done') {
       return { result, next, changed, reread, status: status ?? 0, requestId, idempotencyKey: planned.idempotencyKey };
@@ -166,8 +166,8 @@ function createCalls(settings: ServiceSettings<Table>) {
     throw stoppedOr(error ?? new CliError('internal', { message: `${operation}: no error` }), delivered.class, signals);
   }
 
-  async function fetchPage(operation: string, input: Values, cutter: Cutter): Promise<ArrivedPage> {
-    const { result, next } = await send(operation, input, {}, cutter);
+  async function fetchPage(operation: string, input: Values, paging: PageReading): Promise<ArrivedPage> {
+    const { result, next } = await send(operation, input, {}, paging);
     return { list: result as ListPage<Row>, ...(next !== undefined && { next }) };
   }
 
@@ -183,7 +183,8 @@ function createCalls(settings: ServiceSettings<Table>) {
     pages(operation: string, input: Values): AsyncIterable<ListPage<Row>> {
       const from = typeof input['page'] === 'number' ? input['page'] : 1;
       const cutter = createCutter(targetOf(operation).row.returns.shape);
-      const fetch = (page: number) => fetchPage(operation, page === 1 ? input : { ...input, page }, cutter);
+      const fetch = (page: number, onArrival: () => void) =>
+        fetchPage(operation, page === 1 ? input : { ...input, page }, { cutter, onArrival });
       return walkPages({ from, fetch, warn, operation });
     },
     async close(): Promise<void> {

@@ -15,6 +15,14 @@ import type { Redactor } from './redact.ts';
 import type { Exchange, Transport, WireRequest } from './transport.ts';
 import type { Cutter } from './written.ts';
 
+/** What the reader of a list of many pages adds to a request. */
+export interface PageReading {
+  /** For pages whose rows may stay text. */
+  readonly cutter: Cutter;
+  /** Called when the page is there whole, before it is read: the connection is free again. */
+  readonly onArrival: () => void;
+}
+
 /** What all attempts of a service share. */
 export interface Wire {
   readonly transport: Transport;
@@ -44,7 +52,7 @@ export interface Observed {
 }
 
 export interface Attempted extends Asked {
-  readonly cutter?: Cutter | undefined;
+  readonly paging?: PageReading | undefined;
   readonly plan: PlannedRequest;
   readonly key: Secret;
   readonly signals: readonly (AbortSignal | undefined)[];
@@ -76,7 +84,9 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict
     for (const warning of headerWarnings(exchange.headers, now)) wire.warn(warning);
   }
   const { redactor, origin } = wire;
-  const { input, cutter } = attempted;
+  const { input, paging } = attempted;
+  const cutter = paging?.cutter;
+  if (exchange.status === 200 && exchange.failure === undefined) paging?.onArrival();
   const verdict = judge(exchange, { target, input, cutter, idempotencyKey: plan.idempotencyKey, origin, redactor });
   if (verdict.class === 'done') for (const text of verdict.decoded.warnings) wire.warn(`${target.name}: ${text}`);
   return verdict;

@@ -60,6 +60,7 @@ interface Open {
 export function createDeadlines(clock: Clock): Deadlines {
   const open: Open[] = [];
   const heard = new WeakSet<AbortSignal>();
+  let isLeaving = false;
   let sleeping: { readonly until: number; readonly wake: AbortController } | undefined;
 
   /** Once for each signal, whatever the number of requests under it. */
@@ -104,8 +105,17 @@ export function createDeadlines(clock: Clock): Deadlines {
     last.index = each.index;
     each.index = -1;
     open.pop();
+    if (open.length === 0 && !isLeaving) {
+      isLeaving = true;
+      // The next page of a list is asked for before this comes, and the same timer serves it.
+      setImmediate(leave);
+    }
+  }
+
+  /** The timer would keep the process waiting. */
+  function leave(): void {
+    isLeaving = false;
     if (open.length > 0) return;
-    // The timer would keep the process waiting.
     sleeping?.wake.abort(OVERTAKEN);
     sleeping = undefined;
   }

@@ -4,7 +4,7 @@ import { CliError } from '../errors.ts';
 import type { Clock, Randomness } from '../host.ts';
 import type { Secret } from '../secret.ts';
 import type { Asked } from './answer.ts';
-import { attempt, type Wire } from './attempt.ts';
+import { attempt, type PageReading, type Wire } from './attempt.ts';
 import type { RetryBudget } from './budget.ts';
 import type { OutcomeClass } from './classify.ts';
 import { anyOf } from './deadline.ts';
@@ -12,7 +12,6 @@ import { isWrite } from './encode.ts';
 import type { Verdict } from './judge.ts';
 import { type Repeated, repeatWhileSafe, type Wait } from './repeat.ts';
 import { lookFor, readAlready, type Settling, settleWrite } from './settle.ts';
-import type { Cutter } from './written.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -28,8 +27,7 @@ export interface Delivering {
 
 export interface Parcel {
   readonly asked: Asked;
-  /** For pages whose rows may stay text. */
-  readonly cutter?: Cutter | undefined;
+  readonly paging?: PageReading | undefined;
   readonly plan: PlannedRequest;
   readonly key: Secret;
   /** Cut off what is in the air. */
@@ -48,7 +46,7 @@ export interface Delivered extends Omit<Delivery, 'class'> {
 const DETAILS_ATTEMPTS = 2;
 
 export async function deliverParcel(parcel: Parcel, wire: Wire, delivering: Delivering): Promise<Delivered> {
-  const { asked, cutter, plan, key, signals, policy } = parcel;
+  const { asked, paging, plan, key, signals, policy } = parcel;
   const { target, input } = asked;
   const { row } = target;
   const { clock, random, budget, onWait } = delivering;
@@ -61,7 +59,7 @@ export async function deliverParcel(parcel: Parcel, wire: Wire, delivering: Deli
   });
   const write = isWrite(row);
   const withKey = policy.keyHonoured && row.repeat === 'with-key' && plan.idempotencyKey !== undefined;
-  const attempted = { target, input, cutter, plan, key, signals };
+  const attempted = { target, input, paging, plan, key, signals };
   const repeated = await repeatWhileSafe(() => attempt(wire, attempted), {
     clock,
     random,

@@ -43,14 +43,24 @@ export interface FoundRows {
 
 /** Rows and paging of a list answer; undefined when no variant yields an array. */
 export function findRows(value: unknown, headers: WireHeaders): FoundRows | undefined {
-  if (Array.isArray(value)) return { rows: value, at: '', ...paging({}, headers) };
+  const list = findList(value);
+  return list && { rows: list.rows, at: list.at, ...paging(list.around, headers) };
+}
+
+/** The rows, where they are, and what stands around them. */
+interface FoundList extends Pick<FoundRows, 'rows' | 'at'> {
+  readonly around: Source;
+}
+
+export function findList(value: unknown): FoundList | undefined {
+  if (Array.isArray(value)) return { rows: value, at: '', around: {} };
   if (!isObject(value)) return undefined;
   const { name, also } = ENVELOPES.array;
   const named = [name, ...also].find(key => Object.hasOwn(value, key) && Array.isArray(value[key]));
-  const arrays = Object.keys(value).filter(key => Array.isArray(value[key]));
+  const arrays = named === undefined ? Object.keys(value).filter(key => Array.isArray(value[key])) : [];
   const at = named ?? (arrays.length === 1 ? arrays[0] : undefined);
-  if (at !== undefined) return { rows: value[at] as unknown[], at, ...paging(value, headers) };
-  const inner = Object.hasOwn(value, name) ? findRows(value[name], headers) : undefined;
+  if (at !== undefined) return { rows: value[at] as unknown[], at, around: value };
+  const inner = Object.hasOwn(value, name) ? findList(value[name]) : undefined;
   return inner && { ...inner, at: inner.at === '' ? name : `${name}.${inner.at}` };
 }
 

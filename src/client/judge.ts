@@ -1,8 +1,9 @@
 /** One received answer to the class of its outcome (RELIABILITY, sections 1 and 4). */
 import { HEADERS } from '../contract/envelopes.ts';
-import type { ListPage } from '../contract/operation.ts';
+import type { ListPage, PageFacts } from '../contract/operation.ts';
 import type { RefusalName } from '../contract/refusals.ts';
 import type { CliError, ServiceRefusal } from '../errors.ts';
+import type { WrittenRows } from '../row-text.ts';
 import { type Asked, type Decoded, decodeAnswer } from './answer.ts';
 import { type Body, readBody } from './body.ts';
 import { type Classified, classifyError, classifySilence, classifyUnusable, type FailureClass } from './classify.ts';
@@ -68,42 +69,70 @@ export function judge(exchange: Exchange, judged: Judged): Verdict {
   }
   const cut = cutOf(exchange, judged);
   if (cut !== undefined) {
-    return withWritten(judgeSuccess(exchange, { kind: 'json', value: cut.rest }, judged), cut);
+    return withWritten(judgeSuccess(exchange, { kind: 'json', value: cut.rest }, judged), cut.written);
   }
   const body = readBody(exchange);
-  if (exchange.status === 200 && judged.cutter?.isNew) {
-    const verdict = judgeSuccess(exchange, body, judged);
-    // What was learnt from this page holds for it as well.
-    return withWritten(verdict, verdict.class === 'done' ? cutOf(exchange, judged) : undefined);
-  }
-  return exchange.status < 300 ? judgeSuccess(exchange, body, judged) : judgeError(exchange, body, judged);
+  if (exchange.status >= 300) return judgeError(exchange, body, judged);
+  const verdict = judgeSuccess(exchange, body, judged);
+  return judged.cutter === undefined ? verdict : learningFrom(verdict, judged.cutter, { exchange, body });
 }
 
 /** The page as text where its rows need no reading. */
 function cutOf({ status, bytes, headers, failure }: Answered, { cutter }: Judged): CutPage | undefined {
-  if (
-    status !== 200 ||
-    cutter === undefined ||
-    cutter.isNew ||
-    failure !== undefined ||
-    headerText(headers, 'content-encoding')
-  )
-    return undefined;
-  return cutter.cut(bytes);
+  if (cutter === undefined || status !== 200 || failure !== undefined) return undefined;
+  return headerText(headers, 'content-encoding') === undefined ? cutter.cut(bytes) : undefined;
 }
 
-/** Rows that are asked for as objects are parsed then. */
-function withWritten(verdict: Verdict, cut: CutPage | undefined): Verdict {
-  if (cut === undefined || verdict.class !== 'done') return verdict;
-  const { written } = cut;
-  let parsed: readonly unknown[] | undefined;
+/** A page whose rows are parsed when they are asked for as objects. */
+class TextPage implements ListPage<unknown> {
+  readonly page: PageFacts;
+  readonly written: WrittenRows;
+  #parsed: readonly unknown[] | undefined;
+
+  constructor(page: PageFacts, written: WrittenRows) {
+    this.page = page;
+    this.written = written;
+  }
+
+  get count(): number {
+    return this.written.count;
+  }
+
+  get data(): readonly unknown[] {
+    const { count } = this;
+    this.#parsed ??= Array.from({ length: count }, (_, index) => JSON.parse(this.written.row(index)) as unknown);
+    return this.#parsed;
+  }
+}
+
+function withWritten(verdict: Verdict, written: WrittenRows): Verdict {
+  if (verdict.class !== 'done') return verdict;
   const { page } = verdict.decoded.result as ListPage<unknown>;
+  return { ...verdict, decoded: { ...verdict.decoded, result: new TextPage(page, written) } };
+}
+
+interface Read {
+  readonly exchange: Answered;
+  readonly body: Body;
+}
+
+/** Whoever asks a page that was read for its text pays for learning what its rows look like; others do not. */
+function learningFrom(verdict: Verdict, cutter: Cutter, { exchange, body }: Read): Verdict {
+  if (verdict.class !== 'done' || exchange.status !== 200 || verdict.decoded.warnings.length > 0) return verdict;
+  const { data, page } = verdict.decoded.result as ListPage<unknown>;
+  let written: WrittenRows | undefined;
+  let isAsked = false;
   const result: ListPage<unknown> = {
+    data,
     page,
-    written,
-    get data() {
-      parsed ??= Array.from({ length: written.count }, (_, index) => JSON.parse(written.row(index)) as unknown);
-      return parsed;
+    get written() {
+      if (!isAsked && body.kind === 'json') {
+        cutter.learn(body.value, data);
+        // What was learnt from this page holds for it as well.
+        written = cutter.cut(exchange.bytes)?.written;
+      }
+      isAsked = true;
+      return written;
     },
   };
   return { ...verdict, decoded: { ...verdict.decoded, result } };
@@ -166,11 +195,7 @@ function judgeSuccess(exchange: Answered, body: Body, judged: Judged): Verdict {
 
 function decode(exchange: Answered, body: Body, judged: Judged): Decoded {
   const value = body.kind === 'json' ? body.value : undefined;
-  const decoded = decodeAnswer(judged, value, exchange.headers);
-  const { cutter } = judged;
-  if (cutter === undefined || decoded.problems.length > 0 || decoded.warnings.length > 0) return decoded;
-  cutter.learn(value, (decoded.result as ListPage<unknown>).data);
-  return decoded;
+  return decodeAnswer(judged, value, exchange.headers);
 }
 
 function judgeDecoded(decoded: Decoded, received: Received, judged: Judged): Verdict {

@@ -1,6 +1,7 @@
 /** The paging loop: when to ask for the next page, and which rows are new (ASSUMPTIONS, section 3). */
 import type { ListPage, PageFacts } from '../contract/operation.ts';
 import { CliError } from '../errors.ts';
+import { type RecentIds, recentIds } from './recent-ids.ts';
 
 /** A million rows, 25 a page, and room. */
 export const MAX_PAGES = 50_000;
@@ -16,7 +17,8 @@ export interface ArrivedPage {
 export interface Paging {
   /** Number of the first page asked for. */
   readonly from: number;
-  readonly fetch: (page: number) => Promise<ArrivedPage>;
+  /** `onArrival` is called when the page is there and not read yet. */
+  readonly fetch: (page: number, onArrival: () => void) => Promise<ArrivedPage>;
   readonly warn: (text: string) => void;
   /** Named in warnings. */
   readonly operation: string;
@@ -30,32 +32,26 @@ export interface Paging {
  * From the second page on the next one is asked for while one is worked on.
  */
 export async function* walkPages(paging: Paging): AsyncGenerator<ListPage<Row>> {
-  const { from, fetch, warn, operation, maxPages = MAX_PAGES } = paging;
+  const { from, warn, operation, maxPages = MAX_PAGES } = paging;
   const seen = recentIds();
+  const ahead = readAhead(paging);
+  const counts: Counts = { first: undefined, last: undefined, rows: 0, moved: 0 };
   let firstLength = 0;
-  let total: number | undefined;
-  let rows = 0;
   const end = (why?: string) => {
-    const off = from === 1 && total !== undefined && total !== rows ? `the service counts ${total}, ${rows} came` : why;
-    if (off !== undefined) warn(`the list of ${operation} may be incomplete: ${off}`);
+    const reason = doubtOf(counts, from) ?? why;
+    if (reason !== undefined) warn(`the list of ${operation} may be incomplete: ${reason}`);
   };
-  let next: Promise<ArrivedPage | undefined> | undefined;
   for (let number = from; number < from + maxPages; number += 1) {
-    const page = await (next ?? fetchUnlessPast(fetch, number, from));
-    next = undefined;
+    const page = await ahead.take(number);
     if (page === undefined) return end();
-    const length = page.list.written?.count ?? page.list.data.length;
+    const length = page.list.count ?? page.list.data.length;
     if (number === from) firstLength = length;
     const goesOn = mayContinue(page, number, { length, firstLength });
     const fresh = freshOf(page.list, seen);
-    const isTold = page.next === true || lastPage(page.list.page) !== undefined;
-    if (goesOn && isTold && number > from && fresh.count > 0 && number + 1 < from + maxPages) {
-      next = fetchUnlessPast(fetch, number + 1, from);
-      // It fails where it is waited for, or not at all when nobody wants more.
-      next.catch(() => undefined);
-    }
-    total = page.list.page.total ?? total;
-    rows += fresh.count;
+    const last = lastPage(page.list.page);
+    if (goesOn && fresh.count > 0 && number > from && (page.next === true || last !== undefined)) ahead.ask(number + 1);
+    ahead.expect(last);
+    note(counts, page.list.page, { length, fresh: fresh.count });
     if (number === from || fresh.count > 0) yield fresh.list;
     if (length === 0) return end(page.next && number > from ? 'a page came empty' : undefined);
     if (fresh.count === 0) return end(page.next ? 'a page came twice' : undefined);
@@ -64,50 +60,106 @@ export async function* walkPages(paging: Paging): AsyncGenerator<ListPage<Row>> 
   end(`stopped after ${maxPages} pages`);
 }
 
-async function fetchUnlessPast(fetch: Paging['fetch'], number: number, from: number): Promise<ArrivedPage | undefined> {
+/**
+ * One page ahead, never more: as soon as the page that is waited for is there, where the service said that another
+ * follows, so that it works on that one while this one is read and written.
+ */
+function readAhead({ from, fetch, maxPages = MAX_PAGES }: Paging) {
+  let next: { readonly number: number; readonly page: Promise<ArrivedPage | undefined> } | undefined;
+  let awaited = 0;
+  let last = 0;
+  const begin = (number: number) => {
+    const onArrival = () => {
+      if (number === awaited && number > from && number < last) ask(number + 1);
+    };
+    return fetchUnlessPast(fetch, number, { from, onArrival });
+  };
+  const ask = (number: number) => {
+    if (next?.number === number || number >= from + maxPages) return;
+    next = { number, page: begin(number) };
+    // It fails where it is waited for, or not at all when nobody wants more.
+    next.page.catch(() => undefined);
+  };
+  return {
+    ask,
+    /** What a page said the number of the last one is. */
+    expect(number: number | undefined): void {
+      last = number ?? 0;
+    },
+    take(number: number): Promise<ArrivedPage | undefined> {
+      const asked = next?.number === number ? next.page : undefined;
+      if (asked !== undefined) next = undefined;
+      awaited = number;
+      return asked ?? begin(number);
+    },
+  };
+}
+
+interface Asking {
+  readonly from: number;
+  readonly onArrival: () => void;
+}
+
+async function fetchUnlessPast(
+  fetch: Paging['fetch'],
+  number: number,
+  { from, onArrival }: Asking,
+): Promise<ArrivedPage | undefined> {
   try {
-    return await fetch(number);
+    return await fetch(number, onArrival);
   } catch (error) {
     if (number > from && error instanceof CliError && error.kind === 'not_found') return undefined;
     throw error;
   }
 }
 
+/** What tells that rows came or went while the list was read. */
+interface Counts {
+  /** Of all rows, by the first and by the last page that said it. */
+  first: number | undefined;
+  last: number | undefined;
+  rows: number;
+  /** Rows that came again on a later page. */
+  moved: number;
+}
+
+function note(counts: Counts, { total }: PageFacts, { length, fresh }: { length: number; fresh: number }): void {
+  counts.first ??= total;
+  counts.last = total ?? counts.last;
+  counts.rows += fresh;
+  // A page of nothing but known rows is the last one once more.
+  if (fresh > 0) counts.moved += length - fresh;
+}
+
+function doubtOf({ first, last, rows, moved }: Counts, from: number): string | undefined {
+  if (from === 1 && last !== undefined && last !== rows) return `the service counts ${last}, ${rows} came`;
+  // Rows that go pull others onto pages that were read already, and the count agrees all the same.
+  if (first !== last) return `the service counted ${first} at first and ${last} at the end`;
+  if (moved > 0) return `${moved} ${moved === 1 ? 'row' : 'rows'} came again on a later page, so rows moved meanwhile`;
+  return undefined;
+}
+
 /** The page without rows that came before. Rows without an id cannot be told apart and are all kept. */
 function freshOf(list: ListPage<Row>, seen: RecentIds): { readonly list: ListPage<Row>; readonly count: number } {
-  const { written } = list;
-  if (written === undefined) {
-    const data = list.data.filter(({ id }) => typeof id !== 'string' || seen.add(JSON.stringify(id)));
-    return { list: { ...list, data }, count: data.length };
+  if (list.count === undefined) {
+    const data = list.data.filter(({ id }) => typeof id !== 'string' || isNewText(seen, id));
+    return { list: data.length === list.data.length ? list : { page: list.page, data }, count: data.length };
   }
-  const hasIds = written.fields.includes('id');
+  const { count, written } = list;
+  const { ids, bytes } = written ?? {};
   const repeated = new Set<number>();
-  for (let index = 0; hasIds && index < written.count; index += 1) {
-    if (!seen.add(written.id(index))) repeated.add(index);
+  for (let index = 0; ids !== undefined && bytes !== undefined && index < count; index += 1) {
+    if (!seen.add(bytes, ids[2 * index] as number, ids[2 * index + 1] as number)) repeated.add(index);
   }
-  if (repeated.size === 0) return { list, count: written.count };
+  if (repeated.size === 0) return { list, count };
   const data = list.data.filter((_, index) => !repeated.has(index));
   return { list: { page: list.page, data }, count: data.length };
 }
 
-interface RecentIds {
-  /** True when it was not there. */
-  add(id: string): boolean;
-}
-
-/** Rows move to later pages by as many as are new, so the ids of the pages before are enough, however long the list. */
-const MOST_RECENT = 2_000;
-
-function recentIds(): RecentIds {
-  let [recent, before] = [new Set<string>(), new Set<string>()];
-  return {
-    add(id) {
-      if (recent.has(id) || before.has(id)) return false;
-      if (recent.size === MOST_RECENT) [recent, before] = [new Set(), recent];
-      recent.add(id);
-      return true;
-    },
-  };
+/** As the id stands in a page. */
+function isNewText(seen: RecentIds, id: string): boolean {
+  const bytes = Buffer.from(JSON.stringify(id));
+  return seen.add(bytes, 0, bytes.length);
 }
 
 interface Lengths {

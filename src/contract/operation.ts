@@ -93,8 +93,10 @@ export type InputOf<Row> = Part<Row, 'params'> & Part<Row, 'query'> & Part<Row, 
 export interface ListPage<Item> {
   readonly data: readonly Item[];
   readonly page: PageFacts;
-  /** The same rows as the service wrote them, where that is what we would write; `data` then parses them when asked. */
-  readonly written?: WrittenRows;
+  /** The same rows as the service wrote them, where that is what we would write. */
+  readonly written?: WrittenRows | undefined;
+  /** How many rows, where `data` parses them when it is asked for. */
+  readonly count?: number;
 }
 
 /** Where a list stands; a member the service does not tell is absent. */

@@ -12,6 +12,12 @@ export function readsCommands(env: Environment): boolean {
   return ['CI', 'GITHUB_ACTIONS', 'TF_BUILD', 'TEAMCITY_VERSION'].some(name => env[name]);
 }
 
+/** Whether UTF-8 text is worth a look. */
+export function mayHoldCommands(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return text.includes('::') || text.includes('##');
+}
+
 /** The text with such marks as an escape that people read and that JSON reads back as the same character. */
 export function withoutCommands(text: string): string {
   if (!text.includes('::') && !text.includes('##')) return text;

@@ -64,7 +64,7 @@ export function writeTsv(job: Job): Promise<void> {
 /** Page after page from the text of the service. */
 async function streamWritten(
   job: Job,
-  text: (rows: readonly Row[] | WrittenRows, isFirst: boolean) => Promise<string | Uint8Array>,
+  text: (rows: readonly Row[] | WrittenRows, isFirst: boolean) => Promise<Uint8Array>,
 ): Promise<void> {
   const { stdout } = job.streams;
   let isFirst = true;
@@ -80,10 +80,10 @@ export function writeCsv(job: Job): Promise<void> {
   let columns: readonly Column[] = [];
   if (isPlain(job) && job.presentation.columns.length > 0) {
     const plain = { columns: job.presentation.columns, raw: job.settings.csvRaw };
-    const header = () => csvLines(undefined, { ...plain, terminal: false });
-    return streamWritten(
-      job,
-      async (rows, isFirst) => (isFirst ? await header() : '') + (await writtenCsv(rows, plain)),
+    const header = async () => Buffer.from(await csvLines(undefined, { ...plain, terminal: false }));
+    const csv = writtenCsv(plain);
+    return streamWritten(job, async (rows, isFirst) =>
+      isFirst ? Buffer.concat([await header(), await csv.lines(rows)]) : csv.lines(rows),
     );
   }
   const style = () => ({ columns, raw: job.settings.csvRaw, terminal: job.streams.stdout.isTerminal });

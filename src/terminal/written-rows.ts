@@ -1,10 +1,9 @@
 /** Long lists from the text of the service: lines that are written without making objects of them. */
-import { guardFormula } from '../formula-guard.ts';
-import type { Spans, WrittenRows } from '../row-text.ts';
+import { rowPattern, type WrittenMember, type WrittenRows } from '../row-text.ts';
 import { csvLines } from './delimited.ts';
 import { jsonLines } from './documents.ts';
 import type { Job } from './job.ts';
-import type { Column, Row } from './view.ts';
+import type { Column, ColumnKind, Row } from './view.ts';
 
 /** Whether a listing may be written from text: nothing chooses, orders or escapes. */
 export function isPlain({ presentation, settings, streams }: Job): boolean {
@@ -18,62 +17,102 @@ export function writtenNdjson(rows: readonly Row[] | WrittenRows): Uint8Array {
   return isWritten(rows) ? rows.lines() : Buffer.from(jsonLines(rows, { terminal: false }));
 }
 
-/** Cells that need no quotes, no guard and no other form are taken as they stand; a row with another one is parsed. */
-export async function writtenCsv(
-  rows: readonly Row[] | WrittenRows,
-  { columns, raw }: { readonly columns: readonly Column[]; readonly raw: boolean },
-): Promise<string> {
-  const style = { columns, raw, terminal: false };
-  if (!isWritten(rows)) return csvLines(rows, style);
-  const parsed = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, index) => JSON.parse(rows.row(from + index)) as Row);
-  const places = columns.map(({ field }) => rows.fields.indexOf(field));
-  const spans = places.includes(-1) ? undefined : rows.spans();
-  if (spans === undefined) return csvLines(parsed(0, rows.count), style);
-  const plain = { columns, places, width: rows.fields.length };
-  let text = '';
-  for (let index = 0; index < rows.count; index += 1) {
-    text += plainLine(spans, index, plain) ?? (await csvLines(parsed(index, index + 1), style));
-  }
-  return text;
+export interface WrittenCsv {
+  /** CSV lines as UTF-8. */
+  lines(rows: readonly Row[] | WrittenRows): Promise<Uint8Array>;
 }
 
-interface Plain {
-  readonly columns: readonly Column[];
-  /** Of each column, among the fields of a row. */
-  readonly places: readonly number[];
-  readonly width: number;
+/** Cells that need no guard and no other form are taken as they stand; a row with another one is parsed. */
+export function writtenCsv(style: { readonly columns: readonly Column[]; readonly raw: boolean }): WrittenCsv {
+  const { columns } = style;
+  let plan: Plan | undefined;
+  const slow = async (rows: readonly Row[]) => {
+    const text = await csvLines(rows, { ...style, terminal: false });
+    return Buffer.from(text).toString('latin1');
+  };
+  return {
+    async lines(rows) {
+      if (!isWritten(rows)) return Buffer.from(await slow(rows), 'latin1');
+      if (plan?.members !== rows.members) plan = planFor(rows.members, columns);
+      let text = '';
+      let others: Row[] = [];
+      for (let index = 0; index < rows.count; index += 1) {
+        const line = plainLine(rows, index, plan);
+        if (line === undefined) others.push(JSON.parse(rows.row(index)) as Row);
+        else {
+          if (others.length > 0) {
+            text += await slow(others);
+            others = [];
+          }
+          text += line;
+        }
+      }
+      return Buffer.from(others.length > 0 ? text + (await slow(others)) : text, 'latin1');
+    },
+  };
 }
 
-function plainLine(
-  { text, places: bounds }: Spans,
-  row: number,
-  { columns, places, width }: Plain,
-): string | undefined {
+/** How rows of these members become lines. */
+interface Plan {
+  readonly members: readonly WrittenMember[];
+  /** Matches a row whose cells are plain, a group for each; undefined where a column never is. */
+  readonly row: RegExp | undefined;
+  readonly cells: readonly Cell[];
+}
+
+interface Cell {
+  readonly isMoney: boolean;
+  /** Number of its group; 0 for a column that no row has. */
+  readonly group: number;
+}
+
+const MONEY = '(-?\\d+(?:\\.\\d\\d?)?)|null';
+/** No quote, no escape, and nothing at its beginning that a spreadsheet would run or that looks guarded. */
+const TEXT = `"((?![=+\\-@\\t\\r'])[^"\\\\\\x00-\\x1f]*)"|null`;
+const PLAIN: Partial<Record<ColumnKind, string>> = {
+  money: MONEY,
+  text: TEXT,
+  id: TEXT,
+  word: TEXT,
+  time: '"(\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z)"|null',
+};
+
+function planFor(members: readonly WrittenMember[], columns: readonly Column[]): Plan {
+  const kinds = new Map(columns.map(({ field, kind }) => [field, kind]));
+  const isPlain = columns.every(({ field, kind }) => PLAIN[kind] !== undefined && !field.includes('.'));
+  if (!isPlain || kinds.size < columns.length) return { members, row: undefined, cells: [] };
+  const groups = new Map<string, number>();
+  const source = rowPattern(members, ({ name, value }) => {
+    const kind = kinds.get(name);
+    if (kind === undefined) return value;
+    groups.set(name, groups.size + 1);
+    return PLAIN[kind] ?? value;
+  });
+  const cells = columns.map(({ field, kind }) => ({ isMoney: kind === 'money', group: groups.get(field) ?? 0 }));
+  return { members, row: new RegExp(source, 'y'), cells };
+}
+
+/** Latin-1, as the text of the rows. */
+function plainLine(rows: WrittenRows, index: number, { row, cells }: Plan): string | undefined {
+  if (row === undefined) return undefined;
+  row.lastIndex = rows.begin(index);
+  const found = row.exec(rows.text);
+  if (found === null) return undefined;
   let line = '';
-  for (let at = 0; at < places.length; at += 1) {
-    const place = (row * width + (places[at] as number)) * 2;
-    const cell = plainCell(text.slice(bounds[place], bounds[place + 1]), columns[at]?.kind);
-    if (cell === undefined) return undefined;
-    line += at === 0 ? cell : `,${cell}`;
+  for (let at = 0; at < cells.length; at += 1) {
+    const { isMoney, group } = cells[at] as Cell;
+    const value = group === 0 ? undefined : found[group];
+    if (at > 0) line += ',';
+    if (value !== undefined) line += isMoney ? amount(value) : value.includes(',') ? `"${value}"` : value;
   }
   return `${line}\n`;
 }
 
-const PLAIN_TIME = /^"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z"$/;
-
-function plainCell(json: string, kind: Column['kind'] | undefined): string | undefined {
-  if (json === 'null') return '';
-  if (json.charCodeAt(0) !== 34) {
-    if (kind !== 'money') return undefined;
-    const point = json.indexOf('.');
-    if (point < 0) return `${json}.00`;
-    return point === json.length - 2 ? `${json}0` : json;
-  }
-  if (kind === 'time') return PLAIN_TIME.test(json) ? json.slice(1, -1) : undefined;
-  if (kind !== 'text' && kind !== 'id' && kind !== 'word') return undefined;
-  const cell = json.slice(1, -1);
-  return cell.includes(',') || guardFormula(cell) !== cell ? undefined : cell;
+/** With two decimals. */
+function amount(text: string): string {
+  const point = text.indexOf('.');
+  if (point === -1) return `${text}.00`;
+  return point === text.length - 2 ? `${text}0` : text;
 }
 
 function isWritten(rows: readonly Row[] | WrittenRows): rows is WrittenRows {
