@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
-import { killAtRandom } from './random-kills.ts';
+import { KINDS, killAtRandom } from './random-kills.ts';
 
 test('200 processes killed at random moments: no card twice, no row lost, no cent gone', {
   timeout: 240_000,
 }, async () => {
-  const { kills, midway, broken } = await killAtRandom(200, 1);
+  const { kills, midway, kinds, broken } = await killAtRandom(200, 1);
   expect(broken).toEqual([]);
   expect(kills).toBeGreaterThanOrEqual(200);
   // Most of them strike while cards are made, not before or after.
   expect(midway).toBeGreaterThan(50);
+  // And before every kind of service.
+  for (const kind of KINDS) expect(kinds[kind], kind).toBeGreaterThan(5);
 });

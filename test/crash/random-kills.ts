@@ -30,6 +30,8 @@ const TIMEOUT_MS = 400;
 const KEYS = ['honoured', 'ignored', 'unknown', 'forgotten'] as const;
 const FAULTS: readonly Fault[] = ['none', 'none', 'none', 'drop-before', 'drop-after', 'html-502', 'late-answer'];
 const HOUR_MS = 3_600_000;
+/** Everything that must have come up for the counts to prove anything. */
+export const KINDS: readonly string[] = [...FAULTS, ...KEYS.map(keys => `keys ${keys}`)];
 
 export interface Kills {
   readonly kills: number;
@@ -37,6 +39,10 @@ export interface Kills {
   readonly survived: number;
   /** Runs that were left with rows both done and not done. */
   readonly midway: number;
+  /** Cards there were in the end, each the only one of its row. */
+  readonly cards: number;
+  /** Strikes by what the service does with keys, and requests by what happened to them. */
+  readonly kinds: Readonly<Record<string, number>>;
   /** What broke, with the seed of its strike. */
   readonly broken: readonly string[];
 }
@@ -44,7 +50,8 @@ export interface Kills {
 /** Strikes until so many processes were killed. The same seed strikes with the same faults; moments differ. */
 export async function killAtRandom(wanted: number, seed: number): Promise<Kills> {
   await using child = await program(SOURCE);
-  const found = { kills: 0, survived: 0, midway: 0, broken: [] as string[], next: seed };
+  const found = { kills: 0, survived: 0, midway: 0, cards: 0, broken: [] as string[], next: seed };
+  const kinds: Record<string, number> = {};
   const worker = async () => {
     while (found.kills < wanted && found.broken.length < 5) {
       const mine = found.next;
@@ -53,11 +60,13 @@ export async function killAtRandom(wanted: number, seed: number): Promise<Kills>
       found.kills += struck.kills;
       found.survived += struck.survived;
       found.midway += struck.midway;
+      found.cards += struck.cards;
+      for (const [kind, times] of Object.entries(struck.kinds)) kinds[kind] = (kinds[kind] ?? 0) + times;
       found.broken.push(...struck.broken.map(what => `seed ${mine}: ${what}`));
     }
   };
   await Promise.all(Array.from({ length: 4 }, worker));
-  return found;
+  return { ...found, kinds };
 }
 
 async function strike(child: Program, seed: number): Promise<Kills> {
@@ -117,7 +126,8 @@ async function strike(child: Program, seed: number): Promise<Kills> {
   if (begun !== undefined) broken.push(...(await settled(journal, begun.op)));
   if (proxy.seen.length !== requests) broken.push('a resume after the end sent something');
   await rm(folder, { recursive: true });
-  return { kills, survived, midway, broken };
+  const kinds = { [`keys ${keys}`]: 1, ...proxy.happened() };
+  return { kills, survived, midway, cards: markers.length, kinds, broken };
 }
 
 /** Resumes an op to its end; what is not done then is told. */

@@ -40,6 +40,8 @@ export interface FaultProxy extends AsyncDisposable {
   quiet(): Promise<void>;
   /** Nothing that was told before fails any more. */
   mend(): void;
+  /** How often each fault has come to pass. */
+  happened(): Readonly<Partial<Record<Fault, number>>>;
 }
 
 export interface ProxySettings {
@@ -57,6 +59,7 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
   const seen: SeenRequest[] = [];
   const planned: { method: string; path: RegExp; fault: Fault }[] = [];
   const forgotten = new Set<string>();
+  const happened: Partial<Record<Fault, number>> = {};
   let handling = 0;
 
   const connections = () => new Promise<number>(resolve => server.getConnections((_error, count) => resolve(count)));
@@ -70,6 +73,7 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
       seen.push({ method, path: url, key: typeof key === 'string' ? key : undefined, body: body.toString() });
       const at = planned.findIndex(each => each.method === method && each.path.test(url));
       const [{ fault } = { fault: undefined }] = at === -1 ? [] : planned.splice(at, 1);
+      if (fault !== undefined) happened[fault] = (happened[fault] ?? 0) + 1;
       if (fault === 'drop-before') return void incoming.socket.destroy();
       if (fault === 'unauthorized') return void outgoing.writeHead(401).end();
       if (fault === 'throttled') return void outgoing.writeHead(429, { 'retry-after': '1' }).end();
@@ -100,6 +104,7 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
     mend() {
       planned.length = 0;
     },
+    happened: () => happened,
     [Symbol.asyncDispose]: () =>
       new Promise(resolve => {
         server.closeAllConnections();
