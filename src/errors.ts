@@ -106,6 +106,9 @@ export class CliError extends Error {
   }
 }
 
+/** Standard output took nothing more, for another reason than a reader that left. */
+export class OutputError extends CliError {}
+
 /** Any thrown value as a `CliError`; what is not one of ours is a bug and says so. */
 export function asCliError(thrown: unknown): CliError {
   if (thrown instanceof CliError) return thrown;

@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import type { Surroundings } from './compose.ts';
-import { CliError } from './errors.ts';
+import { CliError, OutputError } from './errors.ts';
 import { foldersFor } from './folders.ts';
 import type { InputStream, OutputStream } from './host.ts';
 import { type SignalHolders, signalHolders } from './signal-holders.ts';
@@ -166,7 +166,7 @@ function outputTo(fd: 1 | 2): OutputStream {
     closed = true;
     // A reader that went away (`| head`) is no failure of ours, and of stderr's failure nobody could be told.
     if (error.code === 'EPIPE' || error.code === 'EIO' || fd === 2) return undefined;
-    return new CliError('internal', { message: `cannot write ${OUTPUT_NAMES[fd]}: ${error.code}`, cause: error });
+    return new OutputError('internal', { message: `cannot write ${OUTPUT_NAMES[fd]}: ${error.code}`, cause: error });
   };
   const open = () => {
     if (stream === undefined) {
@@ -256,7 +256,9 @@ async function readText(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new CliError('usage', { message: `cannot read ${JSON.stringify(path)}: ${code}`, outcome: 'not_sent' });
+    const { systemWords } = await import('./files/system-words.ts');
+    const message = `cannot read ${JSON.stringify(path)}: ${systemWords(code)}`;
+    throw new CliError('usage', { message, outcome: 'not_sent' });
   }
 }
 

@@ -1,16 +1,51 @@
 /** A command that did what was asked, whose answer cannot be shown as asked: that is no wrong command line any more. */
-import { CliError } from '../errors.ts';
-import type { Command } from './command.ts';
+import { CliError, OutputError } from '../errors.ts';
+import type { Command, Shown } from './command.ts';
 import { effectOf } from './resolved-flags.ts';
 
-/** The error of showing. For a command that changes something, one that says it was carried out (exit 15). */
-export function carriedOut(thrown: unknown, command: Command): unknown {
-  if (!(thrown instanceof CliError) || thrown.kind !== 'usage' || effectOf(command) === 'read') return thrown;
+/** The error of showing. For a command that changes something, one that says what was carried out. */
+export function carriedOut(thrown: unknown, command: Command, shown: Shown): unknown {
+  const unshown = thrown instanceof CliError && (thrown.kind === 'usage' || thrown instanceof OutputError);
+  if (!unshown || effectOf(command) === 'read') return thrown;
+  if (shown.listing?.runsOn) return ofRun(thrown, shown);
+  const failure = failureOf(shown);
+  if (failure !== undefined) return failure.with({ notes: [...(failure.facts.notes ?? []), lost(thrown)] });
   return new CliError('check_failed', {
-    message: `${command.path} was carried out, but its answer cannot be shown as asked: ${thrown.facts.message}`,
+    message: `${command.path} was carried out, but its answer cannot be shown as asked: ${thrown.message}`,
     notes: ['Do not run the command again: look at what it did.'],
     hint: 'cardwright audit list',
     outcome: 'done',
     cause: thrown,
   });
+}
+
+/** The rows of a run are in its journal, whatever became of the output; what it came to stands. */
+function ofRun(thrown: CliError, shown: Shown): CliError {
+  const op = shown.listing?.page()['op'];
+  if (typeof op !== 'string') {
+    return thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
+  }
+  const failure = failureOf(shown);
+  if (failure === undefined) {
+    return new CliError('check_failed', {
+      message: `every row is done, but the results cannot be shown as asked: ${thrown.message}`,
+      notes: ['Do not run the command again. This prints them once more and sends nothing:'],
+      hint: `cardwright ops resume ${op}`,
+      outcome: 'done',
+      op,
+      cause: thrown,
+    });
+  }
+  const { outcome, notes = [], hint = `cardwright ops resume ${op}` } = failure.facts;
+  const nothing = failure.kind === 'partly_failed' && outcome === 'not_sent';
+  const kind = nothing ? 'guarded' : failure.kind;
+  return new CliError(kind, { ...failure.facts, notes: [...notes, lost(thrown)], hint });
+}
+
+function failureOf({ failure }: Shown): CliError | undefined {
+  return typeof failure === 'function' ? failure() : failure;
+}
+
+function lost({ message }: CliError): string {
+  return `The results cannot be shown as asked: ${message}`;
 }

@@ -104,7 +104,7 @@ async function execute(
     const shown = await withDryRun(command, opened.context, input);
     await answer(machine, globals, { shown, jq }).catch(async thrown => {
       const { carriedOut } = await import('./carried-out.ts');
-      throw globals.dryRun ? thrown : carriedOut(thrown, command);
+      throw globals.dryRun ? thrown : carriedOut(thrown, command, shown);
     });
     await shown.goesOn?.();
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;

@@ -1,4 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import { CARD, json, type Served, serve } from '../client/served.ts';
@@ -87,6 +89,48 @@ describe('output', () => {
       closeSync(full);
       await service.close();
     }
+  });
+
+  it.skipIf(process.platform !== 'linux')('that cannot be written after a change says what was changed', async () => {
+    await using place = await home();
+    const toFull = async (line: string) => {
+      const full = openSync('/dev/full', 'w');
+      const child = place.start(`--sandbox ${line}`.split(' '), { stdio: ['ignore', full, 'pipe'] });
+      const { code, err } = await ended(child);
+      closeSync(full);
+      return { code, err: err.replaceAll(/op_\w+/g, 'op') };
+    };
+    const cards = async () => Number((await place.run('--sandbox cards list --jq .page.total'.split(' '))).out);
+    const before = await cards();
+    const one = await toFull('cards create --bin auto --amount 5 --json');
+    expect(one.code).toBe(15);
+    expect(JSON.parse(one.err).error).toMatchObject({
+      outcome: 'done',
+      message: expect.stringContaining('cannot be shown as asked: cannot write standard output: ENOSPC'),
+    });
+    await writeFile(join(place.folder, 'two.csv'), 'bin_id,amount\nauto,5\nauto,6\n');
+    const file = join(place.folder, 'two.csv');
+    // CSV has a header, so that it is found out before the first row; bare lines are not.
+    const csv = await toFull(`cards create --file ${file} --yes -o csv`);
+    expect([csv.code, csv.err.split('\n').slice(2)]).toEqual([
+      14,
+      [
+        'error: stopped after 0 of 2: 0 done, 2 not started',
+        '  The results cannot be shown as asked: cannot write standard output: ENOSPC',
+        '  try: cardwright ops resume op',
+        'No request was sent.',
+        '',
+      ],
+    ]);
+    expect(await cards()).toBe(before + 1);
+    const { out } = await place.run('--sandbox ops list --json'.split(' '));
+    const [{ op }] = JSON.parse(out).data as [{ op: string }];
+    const bare = await toFull(`ops resume ${op} --json`);
+    expect([bare.code, JSON.parse(bare.err.trim().split('\n').at(-1) ?? '').error]).toMatchObject([
+      15,
+      { outcome: 'done', hint: 'cardwright ops resume op', message: expect.stringContaining('every row is done') },
+    ]);
+    expect(await cards()).toBe(before + 3);
   });
 
   it('does not wait for a standard input nobody reads', async () => {

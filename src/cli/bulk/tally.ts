@@ -43,6 +43,7 @@ export function createTally({ total, single }: TallySettings): Tally {
   const count = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
   const sum = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
   let leftOut = 0;
+  let unread = false;
   const told: RowOutcome[] = [];
   let bug: CliError | undefined;
   let lost: CliError | undefined;
@@ -62,7 +63,7 @@ export function createTally({ total, single }: TallySettings): Tally {
       [leftOut, 'not started'],
     ] as const;
     const others = parts.filter(([many]) => many > 0).map(([many, word]) => `${many} ${word}`);
-    const early = leftOut > 0 && (signal !== undefined || stopped !== undefined);
+    const early = leftOut > 0 && (unread || signal !== undefined || stopped !== undefined);
     if (early) return `stopped after ${total - leftOut} of ${total}: ${[`${count.done} done`, ...others].join(', ')}`;
     return [`${count.done} of ${total} done`, ...others].join(', ');
   }
@@ -115,6 +116,10 @@ export function createTally({ total, single }: TallySettings): Tally {
     },
     counts: () => ({ ...count, not_sent: count.not_sent + leftOut }),
     verdict(end) {
+      // Nobody took the outcomes any more: the rest was not begun.
+      const untold = total - leftOut - Object.values(count).reduce((all, each) => all + each, 0);
+      unread ||= untold > 0;
+      leftOut += untold;
       if (bug !== undefined) return bug.with({ op: end.op });
       if (single && end.objections.length === 0 && told[0]?.error !== undefined) return told[0].error;
       const kind = kindOf(end);
