@@ -48,8 +48,14 @@ export async function readRecords(
   }
   const first = head.trimStart()[0];
   if (first === '[') throw usage(`${name} is a JSON list: NDJSON holds one object a line, without brackets and commas`);
-  if (first === '{') return { form: 'ndjson', records: jsonRecords(whole()) };
-  return { form: 'csv', records: csvRecords(whole(), checkHeader) };
+  if (first === '{') return { form: 'ndjson', records: jsonRecords(whole(), name) };
+  return { form: 'csv', records: csvRecords(whole(), { name, checkHeader }) };
+}
+
+/** What a spreadsheet calls "Unicode text": its byte order mark, or ASCII with every other byte empty. */
+function isUtf16([first, second]: Uint8Array): boolean {
+  const marked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  return marked || (first === 0) !== (second === 0);
 }
 
 /** UTF-8 with or without a byte order mark; anything else is refused with its line. */
@@ -63,7 +69,12 @@ async function* texts(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGene
       throw usage(`${name} is not UTF-8 text (at or after line ${lines}); save it as UTF-8 and try again`);
     }
   };
+  let begun = false;
   for await (const piece of bytes) {
+    if (!begun && piece.length > 1 && isUtf16(piece)) {
+      throw usage(`${name} is UTF-16 text; save it as UTF-8 (a spreadsheet calls that "CSV UTF-8") and try again`);
+    }
+    begun = true;
     const text = decode(piece);
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
     if (text !== '') yield text;
@@ -74,7 +85,7 @@ async function* texts(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGene
 
 async function* csvRecords(
   pieces: AsyncIterable<string>,
-  checkHeader: RecordSettings['checkHeader'],
+  { name, checkHeader }: RecordSettings,
 ): AsyncGenerator<InputRecord> {
   const reader = createCsvReader();
   let names: readonly string[] | undefined;
@@ -82,7 +93,7 @@ async function* csvRecords(
   const take = (found: CsvRecord): InputRecord | undefined => {
     if (names === undefined) {
       if (found.fault !== undefined)
-        throw usage(`the header, line ${found.fault.line}, column ${found.fault.column}: ${found.fault.text}`);
+        throw usage(`${name}: the header, line ${found.fault.line}, column ${found.fault.column}: ${found.fault.text}`);
       names = found.fields.map(({ text }) => text);
       checkHeader(found.fields);
       return undefined;
@@ -118,7 +129,7 @@ function cellsOf(found: CsvRecord, names: readonly string[]) {
   };
 }
 
-async function* jsonRecords(pieces: AsyncIterable<string>): AsyncGenerator<InputRecord> {
+async function* jsonRecords(pieces: AsyncIterable<string>, name: string): AsyncGenerator<InputRecord> {
   let [line, row, rest] = [0, 0, ''];
   const take = (text: string): InputRecord | undefined => {
     line += 1;
@@ -132,7 +143,7 @@ async function* jsonRecords(pieces: AsyncIterable<string>): AsyncGenerator<Input
     const lines = (rest + piece).split('\n');
     rest = lines.pop() ?? '';
     if (rest.length > LONGEST_LINE)
-      throw usage(`line ${line + lines.length + 1} is longer than ${LONGEST_LINE} characters`);
+      throw usage(`${name}: line ${line + lines.length + 1} is longer than ${LONGEST_LINE} characters`);
     for (const text of lines) {
       const record = take(text);
       if (record !== undefined) yield record;

@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises';
 import { CliError } from '../errors.ts';
 import { systemCode } from './private-files.ts';
+import { systemWords } from './system-words.ts';
 
 export interface InputFile extends AsyncDisposable {
   /** The bytes, once. */
@@ -20,7 +21,10 @@ export async function openInputFile(path: string, name: string): Promise<InputFi
     } catch (error) {
       const code = systemCode(error);
       if (code === undefined) throw error;
-      throw new CliError('usage', { message: `cannot read ${JSON.stringify(name)}: ${code}`, outcome: 'not_sent' });
+      throw new CliError('usage', {
+        message: `cannot read ${JSON.stringify(name)}: ${systemWords(code)}`,
+        outcome: 'not_sent',
+      });
     }
   };
   const file = await inTheUsersWords(() => open(path, 'r'));

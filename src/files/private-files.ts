@@ -5,6 +5,7 @@ import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import type { Randomness } from '../host.ts';
+import { systemWords } from './system-words.ts';
 
 /** What private files need of their surroundings. */
 export interface FileSurroundings {
@@ -183,7 +184,7 @@ export async function inOurWords<T>(path: string, work: () => Promise<T>): Promi
     const code = systemCode(error);
     if (code === undefined) throw error;
     throw new CliError('guarded', {
-      message: `${path} cannot be used: ${code}`,
+      message: `${path} cannot be used: ${systemWords(code)}`,
       hint: 'cardwright doctor',
       outcome: 'not_sent',
       cause: error,

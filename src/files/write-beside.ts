@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import type { Randomness } from '../host.ts';
 import { syncFolder, systemCode } from './private-files.ts';
+import { systemWords } from './system-words.ts';
 
 export interface Beside {
   readonly random: Randomness;
@@ -80,6 +81,9 @@ async function inTheUsersWords<T>(name: string, work: () => Promise<T>): Promise
     // A connection that breaks has a code as well, and is told by who made it.
     if (error instanceof CliError || code === undefined || !/^E[A-Z]+$/.test(code) || code === 'ECONNRESET')
       throw error;
-    throw new CliError('usage', { message: `cannot write ${JSON.stringify(name)}: ${code}`, outcome: 'not_sent' });
+    throw new CliError('usage', {
+      message: `cannot write ${JSON.stringify(name)}: ${systemWords(code)}`,
+      outcome: 'not_sent',
+    });
   }
 }

@@ -190,6 +190,13 @@ test('bytes that are no UTF-8 are refused with their line; a byte order mark is 
   const path = join(here.folder, 'odd.csv');
   await writeFile(path, Buffer.from('bin_id,amount,label\nbin_1,5,ok\nbin_1,5,M\xfcller\n', 'latin1'));
   expect((await here.run('cards create --file odd.csv --yes')).err).toMatch(/error: odd\.csv is not UTF-8 text/);
+  const wide = Buffer.from('bin_id,amount\nbin_1,5\n', 'utf16le');
+  for (const bytes of [wide, Buffer.concat([Buffer.from([0xff, 0xfe]), wide]), Buffer.from(wide).swap16()]) {
+    await writeFile(path, bytes);
+    expect((await here.run('cards create --file odd.csv --yes')).err).toMatch(
+      /^error: odd\.csv is UTF-16 text; save it/,
+    );
+  }
   await writeFile(path, '\ufeffbin_id,amount,label\r\nbin_1,5,"Müller, Köln"\r\n\r\n');
   expect((await here.run('cards create --file odd.csv --yes -q')).out).toBe('card_1\n');
   await writeFile(path, '');

@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { run as runMachine } from '../../src/cli/run.ts';
 import { compose, type Surroundings } from '../../src/compose.ts';
 import { CliError } from '../../src/errors.ts';
+import { systemWords } from '../../src/files/system-words.ts';
 import { foldersFor } from '../../src/folders.ts';
 import type { Environment, Host, OutputStream } from '../../src/host.ts';
 import type { Keychain } from '../../src/profile/keychain.ts';
@@ -336,8 +337,7 @@ async function readNamed(path: string, folder: string): Promise<string> {
   try {
     return await readFile(isAbsolute(path) ? path : join(folder, path), 'utf8');
   } catch (error) {
-    throw new CliError('usage', {
-      message: `cannot read ${JSON.stringify(path)}: ${(error as NodeJS.ErrnoException).code}`,
-    });
+    const why = systemWords((error as NodeJS.ErrnoException).code ?? '');
+    throw new CliError('usage', { message: `cannot read ${JSON.stringify(path)}: ${why}` });
   }
 }

@@ -74,7 +74,8 @@ interface Asking {
 async function confirmRun(ctx: Context, { operation, read, total }: Asking): Promise<Cents | undefined> {
   const { name, rows, skipped } = read;
   const wrong = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and left out`;
-  const counted = `${name}: ${rows.length + skipped.length} rows, ${wrong}.`;
+  const count = rows.length + skipped.length;
+  const counted = `${name}: ${count} ${count === 1 ? 'row' : 'rows'}, ${wrong}.`;
   const wallet = total === 0 ? undefined : toCents((await ctx.read('wallet.get', {})).balance);
   ctx.notice(`${counted}${sumText(operation, total, wallet)}`);
   const { identity, intent } = { identity: await ctx.identity(), intent: intentOf(operation, rows.length, total) };
