@@ -166,9 +166,17 @@ export async function beginOp(room: Room, planned: PlannedOp): Promise<Run> {
     return createRun({ desk, plan, log, onEnd, release, notice: room.notice, ended: false });
   } catch (thrown) {
     await file?.close();
+    // Nothing of it has left, and a disk that is full wants the space back.
+    await forgetPlan(room, op).catch(() => undefined);
     await release();
     throw thrown;
   }
+}
+
+/** The lock goes with the folder. */
+async function forgetPlan({ disk, places }: Room, op: string): Promise<void> {
+  await disk.remove(places.folder(op));
+  await disk.remove(places.unfinishedMark(op));
 }
 
 const RECORDS_A_WRITE = 1_000;

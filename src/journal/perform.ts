@@ -11,7 +11,7 @@ import type { DoneRecord, ItemRecord } from './record.ts';
 import { settleUnknown } from './settle-unknown.ts';
 import { factsOf, toldOutcome } from './told.ts';
 import type { Balances, Flight, RowOutcome } from './types.ts';
-import { unknownError } from './unknown.ts';
+import { iso, unknownError } from './unknown.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -271,8 +271,13 @@ function unrecorded(
   { delivery, failure }: { delivery: Delivery; failure: CliError },
 ): RowOutcome {
   const row = desk.row(number);
-  const answer = delivery.class === 'done' ? 'the service said yes' : `the service answered (${delivery.class})`;
+  const yes = delivery.class === 'done';
+  const answer = yes ? 'the service said yes' : `the service answered (${delivery.class})`;
   const reason = `${answer}, but the journal could not be written: ${failure.message}`;
   const error = unknownError({ plan: desk.plan, row, reason, requestId: delivery.requestId });
-  return { ...factsOf(row), outcome: 'unknown', error, stops: true };
+  const sentAt = iso(row.lastSent?.at ?? desk.plan.at);
+  const message = `${row.item.operation} was sent at ${sentAt} and ${reason}`;
+  const cardId = yes ? textOf((delivery.result as Values | undefined)?.['id']) : undefined;
+  const told = { ...factsOf(row), ...(cardId !== undefined && { cardId }) };
+  return { ...told, outcome: 'unknown', error: yes ? error.with({ message }) : error, stops: true };
 }

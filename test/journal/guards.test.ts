@@ -1,6 +1,6 @@
 /** What must be refused before anything leaves: twins, other bytes, folders that take no journal, damage, two at once. */
 import { constants } from 'node:fs';
-import { open, readFile, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
@@ -71,6 +71,12 @@ test('every call that can fail while the plan is written: 14, and nothing was se
     const error = await b.journal.begin(planOf([createRow(b.bin)])).catch((thrown: unknown) => thrown);
     expect(error, call).toMatchObject({ kind: 'guarded', exitCode: 14 });
     expect(b.proxy.posts(), call).toHaveLength(0);
+    // Nor is anything left behind: half a plan would fill a full disk for nothing.
+    const left = await readdir(join(b.folder, 'ops')).catch(() => []);
+    expect(
+      left.filter(name => name.startsWith('op_')),
+      call,
+    ).toEqual([]);
   }
 });
 
@@ -92,8 +98,12 @@ test('a full disk at SENT: nothing was sent; at the outcome: unknown, and a resu
       await expect(run.perform(1)).rejects.toMatchObject({ exitCode: 14 });
       expect(b.proxy.posts()).toHaveLength(0);
     } else {
-      const { outcome, error, stops } = await run.perform(1);
+      const { outcome, error, stops, cardId } = await run.perform(1);
       expect([outcome, error?.exitCode, stops]).toEqual(['unknown', 11, true]);
+      expect([cardId, error?.message]).toEqual([
+        (await b.cards())[0]?.id,
+        expect.stringContaining('and the service said yes, but the journal could not be written'),
+      ]);
     }
     await run[Symbol.asyncDispose]();
     await using resumed = await b.another({ disk: real => real }).resume(run.op);
