@@ -55,9 +55,16 @@ export function clockIsSane({ now, drift }: Moment, latestRecord: number): boole
   return Math.abs(drift) <= MAX_DRIFT_MS && now >= latestRecord;
 }
 
+export interface KeyAge extends Moment {
+  /** When bytes with the key may have left first, ms UTC. */
+  readonly sentAt: number;
+  /** The latest time in the journal, ms UTC. */
+  readonly latest: number;
+}
+
 /** Half of what the service keeps, or half a day: the key is surely remembered. */
-export function keyIsYoung(capability: Capability, sentAt: number, moment: Moment): boolean {
-  if (capability.key !== 'honoured' || !clockIsSane(moment, sentAt)) return false;
+export function keyIsYoung(capability: Capability, { sentAt, latest, ...moment }: KeyAge): boolean {
+  if (capability.key !== 'honoured' || !clockIsSane(moment, Math.max(latest, sentAt))) return false;
   return moment.now - sentAt < Math.min(capability.ttl_ms ?? DAY_MS, DAY_MS) / 2;
 }
 

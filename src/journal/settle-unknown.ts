@@ -28,7 +28,11 @@ export async function settleUnknown(desk: Desk, number: number, allowed: Allowed
     const row = desk.row(number);
     const trace = traceOf(row, desk.markerUsable());
     const settled = waited || hasSettled(desk, number);
-    const young = keyIsYoung(desk.capability(item.operation), row.firstSent?.at ?? 0, desk.moment());
+    const young = keyIsYoung(desk.capability(item.operation), {
+      sentAt: row.firstSent?.at ?? 0,
+      latest: desk.latest,
+      ...desk.moment(),
+    });
     // A created card that could not be told from another must not be made twice, whatever the key is worth.
     const blind = item.operation === 'cards.create' && trace !== 'marker';
     const keyHonoured = mayResend && young && !blind;
@@ -74,7 +78,7 @@ function hasSettled(desk: Desk, number: number): boolean {
 function leftToSettle(desk: Desk, number: number): number {
   const sentAt = desk.row(number).lastSent?.at ?? desk.plan.at;
   const moment = desk.moment();
-  if (!clockIsSane(moment, sentAt)) return desk.settleMs;
+  if (!clockIsSane(moment, Math.max(desk.latest, sentAt))) return desk.settleMs;
   return Math.max(0, desk.settleMs - (moment.now - sentAt));
 }
 

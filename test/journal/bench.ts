@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createService } from '../../src/client/api.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
+import type { Overrides } from '../../src/contract/overrides.ts';
 import type { Service } from '../../src/contract/service.ts';
 import type { Clock, Randomness } from '../../src/host.ts';
 import { type Capabilities, type Capability, UNKNOWN } from '../../src/journal/capability.ts';
@@ -68,7 +69,9 @@ export interface Bench extends AsyncDisposable {
   /** The second one. */
   readonly cut: AbortController;
   /** Another process on the same folder, before the same service. */
-  another(wishes?: Pick<BenchWishes, 'disk'>): Journal;
+  another(wishes?: Pick<BenchWishes, 'disk'> & { readonly service?: Service }): Journal;
+  /** A client of the proxy that knows other routes. */
+  connect(operations: Overrides['operations']): Service;
   cards(): Promise<readonly { id: string; balance: number; metadata: Record<string, unknown> }[]>;
   wallet(): Promise<number>;
 }
@@ -86,8 +89,9 @@ export async function bench(wishes: BenchWishes = {}): Promise<Bench> {
   const notices: string[] = [];
   const stop = new AbortController();
   const cut = new AbortController();
-  const connect = (baseUrl: string) =>
+  const connect = (baseUrl: string, operations: Overrides['operations'] = {}) =>
     createService({
+      overrides: { operations, fields: {}, headers: {} },
       table: OPERATIONS,
       connection: { baseUrl, key: async () => sandbox.key },
       clock: realClock,
@@ -101,7 +105,7 @@ export async function bench(wishes: BenchWishes = {}): Promise<Bench> {
   // What the test itself looks at must not be in the proxy's way.
   const direct = connect(sandbox.url);
   const capabilities: Capabilities = { of: async () => capability, remember: async () => undefined };
-  const another: Bench['another'] = ({ disk = wishes.disk } = {}) => {
+  const another: Bench['another'] = ({ disk = wishes.disk, service: other } = {}) => {
     const real = createDisk({
       platform: process.platform,
       random,
@@ -114,7 +118,7 @@ export async function bench(wishes: BenchWishes = {}): Promise<Bench> {
       clock,
       random,
       pid: process.pid,
-      service: async () => service,
+      service: async () => other ?? service,
       acting: async () => ({ profile: 'bench', mode, origin: proxy.url }),
       keyPrint: async () => '00000000',
       capabilities,
@@ -137,6 +141,7 @@ export async function bench(wishes: BenchWishes = {}): Promise<Bench> {
     stop,
     cut,
     another,
+    connect: operations => connect(proxy.url, operations),
     async cards() {
       const found = [];
       for await (const { data } of direct.pages('cards.list', { per_page: 100 })) found.push(...data);
