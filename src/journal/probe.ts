@@ -41,7 +41,14 @@ export async function probeKeys(probing: Probing): Promise<readonly Probed[]> {
     if (card === undefined) return [created];
     return [created, await probeMove(probing, 'cards.fund', card), await probeMove(probing, 'cards.withdraw', card)];
   } finally {
-    for (const card of made) await twice(probing, { operation: 'cards.terminate', input: { card_id: card }, times: 1 });
+    // Each under a key of its own: the one of the first card would be refused for the second.
+    const ended = [...made].map(card => () => {
+      const each = { ...probing, token: `${probing.token}_${card}` };
+      return twice(each, { operation: 'cards.terminate', input: { card_id: card }, times: 1 });
+    });
+    const left: unknown[] = [];
+    for (const end of ended) await end().catch((thrown: unknown) => left.push(thrown));
+    if (left.length > 0) throw left[0];
   }
 }
 

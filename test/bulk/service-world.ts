@@ -14,7 +14,7 @@ export interface ServiceWorld extends AsyncDisposable {
   /** Writes a file of creates and returns its name. */
   creates(name: string, amounts: readonly number[]): Promise<string>;
   /** As the service itself has it, past the proxy. */
-  cards(): Promise<readonly { id: string; balance: number; metadata: Record<string, unknown> }[]>;
+  cards(): Promise<readonly { id: string; status: string; balance: number; metadata: Record<string, unknown> }[]>;
   wallet(): Promise<number>;
   /** Somebody else's card, past the proxy. */
   spend(amount: number): Promise<void>;
