@@ -9,7 +9,7 @@ import { historyNamed, readOrError } from './reading.ts';
 import { countsOf } from './run.ts';
 import { toldOutcome } from './told.ts';
 import type { OpDetail, OpRow, OpState, OpSummary } from './types.ts';
-import { iso } from './unknown.ts';
+import { clause, iso } from './unknown.ts';
 
 /** Newest first. A damaged journal is in the list, with nothing but its name. */
 export async function summaries(room: Room): Promise<OpSummary[]> {
@@ -54,7 +54,9 @@ function rowOf(row: RowHistory, { plan }: History): OpRow {
   const outcome = toldOutcome(row, plan);
   const requestId = done?.request_id ?? doubt?.request_id ?? row.failed?.service?.request_id;
   const reason =
-    outcome?.outcome === 'unknown' ? (doubt?.reason ?? 'no answer was written down') : outcome?.error?.message;
+    outcome?.outcome === 'unknown'
+      ? clause(doubt?.reason ?? 'no answer was written down')
+      : outcome?.error?.message;
   const checkedAt = looks.at(-1)?.at;
   const cardId = done?.id ?? item.card;
   return {

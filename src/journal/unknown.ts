@@ -104,7 +104,7 @@ function danger({ item }: RowHistory): string {
 }
 
 /** The client's message carries the frame already; only the cause is wanted here. */
-function clause(reason: string): string {
+export function clause(reason: string): string {
   return reason.replace(/^.*no trustworthy answer came back: /s, '').replace('. It may or may not have happened', '');
 }
 

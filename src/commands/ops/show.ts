@@ -52,12 +52,16 @@ function rowPairs(row: OpRow): [string, string][] {
     ['Label', row.label],
     ['Sent', row.sentAt],
     ['Why', row.reason],
-    ['Checked', row.checks === undefined ? undefined : `${row.found} (${row.checks} times, last ${row.checkedAt})`],
+    ['Checked', row.checks === undefined ? undefined : `${row.found} (${times(row.checks)}, last ${row.checkedAt})`],
     ['Resolved', row.resolved === undefined ? undefined : `${row.resolved.as}: ${row.resolved.note}`],
     ['Key', row.idempotencyKey],
     ['Request', row.requestId],
   ];
   return pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
 }
 
 function nextSteps({ op, state }: OpDetail): readonly string[] {
