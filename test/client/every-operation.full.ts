@@ -1,0 +1,49 @@
+/** Every answer of answers.ts to every operation: no write is done by it, none is sent again that must not be. */
+import { afterEach, expect, test } from 'vitest';
+import type { Operation } from '../../src/contract/operation.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
+import { CliError } from '../../src/errors.ts';
+import { cents } from '../../src/money.ts';
+import { rows } from './answers.ts';
+import { type Served, serve, speak } from './served.ts';
+
+/** Whatever an operation may need; it takes what its row knows. */
+const VALUES: Readonly<Record<string, unknown>> = {
+  card_id: 'card_1',
+  bin_id: 'bin_1',
+  webhook_id: 'wh_1',
+  amount: cents(500),
+  url: 'https://a.example',
+  events: ['card.created'],
+};
+
+function inputOf({ params, query, body }: Operation): never {
+  const names = Object.keys({ ...params, ...query, ...body });
+  return Object.fromEntries(Object.entries(VALUES).filter(([name]) => names.includes(name))) as never;
+}
+
+let served: Served;
+afterEach(() => served?.close());
+
+test.each(Object.entries(OPERATIONS) as [keyof typeof OPERATIONS, Operation][])('%s', async (name, row) => {
+  const isRead = row.effect === 'read' || row.effect === 'reveals-secret';
+  const found: unknown[] = [];
+  for (const { name: answer, answer: handler, read, write, writes = 1 } of rows) {
+    served = await serve((seen, response, request) => {
+      // What a write is confirmed by does not answer.
+      if (isRead || seen.method !== 'GET') handler(seen, response, request);
+      else response.destroy();
+    });
+    const { service } = speak(served.baseUrl);
+    const ended = await service.send(name as 'cards.fund', inputOf(row)).catch((thrown: unknown) => thrown);
+    const code = ended instanceof CliError ? ended.exitCode : 0;
+    const outcome = ended instanceof CliError ? ended.facts.outcome : 'done';
+    const sent = served.seen.filter(({ method }) => method !== 'GET').length;
+    if (isRead && code !== read) found.push({ answer, code, expected: read });
+    if (!isRead && (code !== write || sent !== writes || (code === 11) !== (outcome === 'unknown')))
+      found.push({ answer, code, outcome, sent, expected: [write, writes] });
+    await service.close();
+    await served.close();
+  }
+  expect(found).toEqual([]);
+});

@@ -1,0 +1,145 @@
+/** The one layer that repeats: how long, how often, at whose cost (RELIABILITY, section 2; A13 to A16). */
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, test } from 'vitest';
+import { createBudget } from '../../src/client/budget.ts';
+import { retryAfterMs } from '../../src/client/headers.ts';
+import { backoff } from '../../src/client/repeat.ts';
+import { cents } from '../../src/money.ts';
+import { CARD, clock, json, random, type Served, serve, speak, thrown } from './served.ts';
+
+let served: Served | undefined;
+afterEach(() => served?.close());
+
+describe('Retry-After', () => {
+  const date = 'Wed, 21 Oct 2026 07:28:00 GMT';
+  it.each<[string, number | undefined]>([
+    ['0', 0],
+    ['1', 1_000],
+    ['  7 ', 7_000],
+    ['999999999', 999_999_999_000],
+    ['9999999999', undefined],
+    ['-5', undefined],
+    ['+5', undefined],
+    ['1.5', undefined],
+    ['1e3', undefined],
+    ['soon', undefined],
+    ['', undefined],
+    ['3, 5', undefined],
+    ['Wed, 21 Oct 2026 07:28:09 GMT', 9_000],
+    ['Wed, 21 Oct 2026 07:27:59 GMT', undefined],
+    ['2026-10-21T07:28:09Z', undefined],
+  ])('%j', (value, ms) => {
+    expect(retryAfterMs({ 'retry-after': value, date }, 'Retry-After')).toBe(ms);
+  });
+
+  it('as a date says nothing without the date of the answer', () => {
+    expect(retryAfterMs({ 'retry-after': date }, 'Retry-After')).toBeUndefined();
+  });
+
+  it.each([
+    ['61', 1, []],
+    ['60', 3, [60_000, 60_000]],
+  ])('of %s s: %i requests', async (wait, requests, waited) => {
+    served = await serve((_, r) => json(r, 429, { error: 'rate_limited' }, { 'retry-after': wait }));
+    const waits: number[] = [];
+    const { service } = speak(served.baseUrl, { clock: { ...clock, sleep: skipping(waits) } });
+    const failed = await thrown(service.send('cards.fund', { card_id: 'card_1', amount: cents(100) }));
+    expect([failed.exitCode, failed.facts.outcome, failed.facts.retryAfterMs]).toEqual([
+      7,
+      'refused',
+      Number(wait) * 1000,
+    ]);
+    expect(served.seen).toHaveLength(requests);
+    expect(waits.filter(ms => ms === 60_000)).toEqual(waited);
+    await service.close();
+  });
+
+  it('on a 503 moves a read to wait, and a write to nothing', async () => {
+    served = await serve((_, r) => json(r, 503, { error: 'service_unavailable' }, { 'retry-after': '2' }));
+    const waits: number[] = [];
+    const { service } = speak(served.baseUrl, { clock: { ...clock, sleep: skipping(waits) } });
+    await thrown(service.send('cards.fund', { card_id: 'card_1', amount: cents(100) }));
+    expect([served.seen.filter(({ method }) => method === 'POST').length, waits.includes(2_000)]).toEqual([1, false]);
+    await thrown(service.send('wallet.get', {}));
+    expect(waits.filter(ms => ms === 2_000)).toHaveLength(2);
+    await service.close();
+  });
+});
+
+test('a pause is anything up to twice the one before, and 20 s at most', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 0, max: 0.999, noNaN: true }), fc.nat(60), (fraction, failures) => {
+      const pause = backoff(100, failures, { ...random, fraction: () => fraction });
+      expect(pause).toBe(fraction * Math.min(20_000, 100 * 2 ** failures));
+    }),
+  );
+});
+
+test('all requests of a process share 500 tokens; a success gives one back', () => {
+  const budget = createBudget(clock);
+  let paid = 0;
+  while (budget.spend(14)) paid += 1;
+  expect(paid).toBe(35);
+  for (let times = 0; times < 4; times += 1) budget.refund();
+  expect([budget.spend(14), budget.spend(5), budget.spend(5)]).toEqual([true, false, false]);
+});
+
+test('a pause that the service asked for holds everybody up', async () => {
+  let now = 0;
+  const slept: number[] = [];
+  const budget = createBudget({
+    now: () => 0,
+    monotonic: () => now,
+    sleep: async ms => {
+      slept.push(ms);
+      now += ms;
+    },
+  });
+  budget.pauseAll(3_000);
+  budget.pauseAll(1_000);
+  expect(budget.paused()).toBe(true);
+  await budget.untilAllowed(new AbortController().signal);
+  expect([slept, budget.paused()]).toEqual([[3_000], false]);
+});
+
+test('an answer cut at any byte settles nothing for a write, and a read is asked again', async () => {
+  const whole = Buffer.from(JSON.stringify({ card_id: 'card_1', amount: 5, card_balance: 30.5, wallet_balance: 1 }));
+  const card = Buffer.from(JSON.stringify(CARD));
+  let cutAt = 0;
+  served = await serve(({ method, url }, response) => {
+    const body = method === 'POST' ? whole : card;
+    if (method === 'GET' && url.endsWith('wallet')) return response.destroy();
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(body.length) });
+    const part = body.subarray(0, Math.min(cutAt, body.length));
+    cutAt = method === 'GET' ? body.length : cutAt;
+    response.write(part, () => (part.length === body.length ? response.end() : response.destroy()));
+  });
+  const { service } = speak(served.baseUrl);
+  const fund = { card_id: 'card_1', amount: cents(500) };
+  const posts = () => served?.seen.filter(({ method }) => method === 'POST').length;
+  for (let at = 0; at < whole.length; at += 1) {
+    cutAt = at;
+    const failed = await thrown(service.send('cards.fund', fund));
+    expect([failed.kind, failed.facts.outcome, posts()], `cut at ${at}`).toEqual([
+      'outcome_unknown',
+      'unknown',
+      at + 1,
+    ]);
+  }
+  for (let at = 0; at < card.length; at += 7) {
+    cutAt = at;
+    const before = served.seen.length;
+    expect((await service.send('cards.get', { card_id: 'card_1' })).result, `cut at ${at}`).toMatchObject(CARD);
+    expect(served.seen.length - before).toBe(2);
+  }
+  await service.close();
+});
+
+/** Skips waits but for the deadline, which must not pass. */
+function skipping(waits: number[]) {
+  return (ms: number, signal?: AbortSignal): Promise<void> => {
+    waits.push(ms);
+    if (ms <= 20_000 || ms === 60_000) return Promise.resolve();
+    return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)));
+  };
+}
