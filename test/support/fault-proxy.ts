@@ -40,7 +40,7 @@ export interface FaultProxy extends AsyncDisposable {
   quiet(): Promise<void>;
   /** Nothing that was told before fails any more. */
   mend(): void;
-  /** How often each fault has come to pass. */
+  /** How often each fault has come to pass; one that follows the deed counts when that is done. */
   happened(): Readonly<Partial<Record<Fault, number>>>;
 }
 
@@ -73,13 +73,17 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
       seen.push({ method, path: url, key: typeof key === 'string' ? key : undefined, body: body.toString() });
       const at = planned.findIndex(each => each.method === method && each.path.test(url));
       const [{ fault } = { fault: undefined }] = at === -1 ? [] : planned.splice(at, 1);
-      if (fault !== undefined) happened[fault] = (happened[fault] ?? 0) + 1;
+      const count = () => {
+        if (fault !== undefined) happened[fault] = (happened[fault] ?? 0) + 1;
+      };
+      if (fault === 'drop-before' || fault === 'unauthorized' || fault === 'throttled') count();
       if (fault === 'drop-before') return void incoming.socket.destroy();
       if (fault === 'unauthorized') return void outgoing.writeHead(401).end();
       if (fault === 'throttled') return void outgoing.writeHead(429, { 'retry-after': '1' }).end();
       handling += 1;
       const answer = await forward({ upstream, method, url, headers: keyed(headers, stripKeys, forgotten), body });
       handling -= 1;
+      count();
       if (fault === 'drop-after') return void incoming.socket.destroy();
       if (fault === 'html-502')
         return void outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<html></html>');
