@@ -42,9 +42,8 @@ export async function readAlready(asked: Asked, error: CliError, settling: Settl
   const { row } = asked.target;
   const identifier = refusalNamed(error.facts.service?.error);
   if (row.readBack === undefined || identifier === undefined || !row.already?.includes(identifier)) return undefined;
-  const resource = await settling.read(row.readBack, paramsOf(asked));
-  // "Not frozen" is also true of a terminated card.
-  return shows(asked, resource) ? resource : undefined;
+  // "Not frozen" is also true of a terminated card. What cannot be looked at leaves the refusal as it is.
+  return lookFor(asked, settling);
 }
 
 /** The resource when it shows the effect of a write whose answer was lost; undefined when it does not, or cannot be read. */

@@ -17,6 +17,17 @@ const VALUES: Readonly<Record<string, unknown>> = {
   events: ['card.created'],
 };
 
+/** Exit codes of answers that mean something else to one operation than to the others. */
+const EXCEPTIONS: Readonly<Record<string, number>> = {
+  // A bare list is a list.
+  'bins.list: 200 array': 0,
+  'cards.list: 200 array': 0,
+  // The card's own balance is too low, not the wallet's.
+  'cards.withdraw: 400 insufficient_funds': 6,
+  'cards.withdraw: 422 insufficient_funds': 6,
+  'webhooks.delete: 200 empty': 0,
+};
+
 function inputOf({ params, query, body }: Operation): never {
   const names = Object.keys({ ...params, ...query, ...body });
   return Object.fromEntries(Object.entries(VALUES).filter(([name]) => names.includes(name))) as never;
@@ -39,9 +50,12 @@ test.each(Object.entries(OPERATIONS) as [keyof typeof OPERATIONS, Operation][])(
     const code = ended instanceof CliError ? ended.exitCode : 0;
     const outcome = ended instanceof CliError ? ended.facts.outcome : 'done';
     const sent = served.seen.filter(({ method }) => method !== 'GET').length;
-    if (isRead && code !== read) found.push({ answer, code, expected: read });
-    if (!isRead && (code !== write || sent !== writes || (code === 11) !== (outcome === 'unknown')))
-      found.push({ answer, code, outcome, sent, expected: [write, writes] });
+    const expected = EXCEPTIONS[`${name}: ${answer}`] ?? (isRead ? read : write);
+    // What may be repeated freely is sent again where nothing at all is known of it.
+    const often = row.repeat === 'freely' && write === 11 ? [1, 3] : [writes];
+    const wrong = isRead ? code !== expected : code !== expected || !often.includes(sent);
+    if (wrong || (!isRead && (code === 11) !== (outcome === 'unknown')))
+      found.push({ answer, code, outcome, sent, expected });
     await service.close();
     await served.close();
   }

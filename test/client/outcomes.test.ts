@@ -156,6 +156,12 @@ describe('writes that are confirmed by reading', () => {
     expect(answered).toMatchObject({ changed: false, result: { status: 'terminated' } });
   });
 
+  test('what cannot be looked at leaves the refusal as it is', async () => {
+    served = await serve((seen, r) => (seen.method === 'GET' ? r.destroy() : json(r, 409, error('card_terminated'))));
+    const failed = await thrown(speak(served.baseUrl).service.send('cards.terminate', { card_id: 'card_1' }));
+    expect(failed.facts).toMatchObject({ outcome: 'refused', service: { error: 'card_terminated' } });
+  });
+
   test('"not frozen" of a terminated card stays a refusal', async () => {
     served = await serve(
       freezeThen((_, r) => json(r, 409, error('card_not_frozen')), { ...CARD, status: 'terminated' }),
