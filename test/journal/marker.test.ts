@@ -8,18 +8,19 @@ type Values = Record<string, unknown>;
 /** A client that changes what lists and answers hold. */
 function changing(b: Bench, change: { card?: (card: Values) => Values; list?: (cards: Values[]) => Values[] }) {
   const { card = each => each, list = each => each } = change;
+  async function* pages(operation: 'cards.list', input: object) {
+    for await (const page of b.service.pages(operation, input as never)) {
+      const { data } = page as unknown as { data: Values[] };
+      yield { ...(page as object), data: list(data) };
+    }
+  }
   const service: Bench['service'] = {
     ...b.service,
     async deliver(...asked) {
       const delivery = await b.service.deliver(...asked);
       return delivery.class === 'done' ? { ...delivery, result: card(delivery.result as Values) } : delivery;
     },
-    async *pages(operation: never, input: never) {
-      for await (const page of b.service.pages(operation, input)) {
-        const { data } = page as unknown as { data: Values[] };
-        yield { ...(page as object), data: list(data) } as never;
-      }
-    } as Bench['service']['pages'],
+    pages: pages as Bench['service']['pages'],
   };
   return b.another({ service });
 }
