@@ -41,15 +41,19 @@ export async function probeKeys(probing: Probing): Promise<readonly Probed[]> {
     if (card === undefined) return [created];
     return [created, await probeMove(probing, 'cards.fund', card), await probeMove(probing, 'cards.withdraw', card)];
   } finally {
-    // Each under a key of its own: the one of the first card would be refused for the second.
-    const ended = [...made].map(card => () => {
-      const each = { ...probing, token: `${probing.token}_${card}` };
-      return twice(each, { operation: 'cards.terminate', input: { card_id: card }, times: 1 });
-    });
-    const left: unknown[] = [];
-    for (const end of ended) await end().catch((thrown: unknown) => left.push(thrown));
-    if (left.length > 0) throw left[0];
+    await endAll(probing, made);
   }
+}
+
+/** Each under a key of its own: the one of the first card would be refused for the second. All are tried. */
+async function endAll(probing: Probing, cards: Iterable<string>): Promise<void> {
+  const left: unknown[] = [];
+  for (const card of cards) {
+    const each = { ...probing, token: `${probing.token}_${card}` };
+    const asked = { operation: 'cards.terminate', input: { card_id: card }, times: 1 } as const;
+    await twice(each, asked).catch((thrown: unknown) => left.push(thrown));
+  }
+  if (left.length > 0) throw left[0];
 }
 
 async function probeCreate(probing: Probing, made: Set<string>): Promise<Probed> {

@@ -54,9 +54,7 @@ function rowOf(row: RowHistory, { plan }: History): OpRow {
   const outcome = toldOutcome(row, plan);
   const requestId = done?.request_id ?? doubt?.request_id ?? row.failed?.service?.request_id;
   const reason =
-    outcome?.outcome === 'unknown'
-      ? clause(doubt?.reason ?? 'no answer was written down')
-      : outcome?.error?.message;
+    outcome?.outcome === 'unknown' ? clause(doubt?.reason ?? 'no answer was written down') : outcome?.error?.message;
   const checkedAt = looks.at(-1)?.at;
   const cardId = done?.id ?? item.card;
   return {
