@@ -57,15 +57,19 @@ export const DIFFERENCES: Readonly<Record<DialectName, Reasons>> = {
   'tds-terminal': { '3ds/challenge.md': STAYS_LISTED, 'sandbox/3ds-ends.md': STAYS_LISTED },
   'auth-single': {
     'sandbox/golden.md': ONE_RECORD,
+    'sandbox/load.md': ONE_RECORD,
     'sandbox/purchase.md': ONE_RECORD,
     'tx/list.md': ONE_RECORD,
+    'tx/summary.md': ONE_RECORD,
   },
   'ledger-balance': {
     'cards/edges.md': HOLDS_INSIDE,
+    'run/asked-for.md': HOLDS_INSIDE,
     'sandbox/auto-freeze.md': HOLDS_INSIDE,
     'sandbox/golden.md': HOLDS_INSIDE,
     'sandbox/purchase.md': HOLDS_INSIDE,
     'tx/list.md': HOLDS_INSIDE,
+    'wait/until.md': HOLDS_INSIDE,
   },
   'strict-freeze': {
     'sandbox/auto-freeze.md': 'a settlement on a frozen card waits',
