@@ -1,11 +1,16 @@
 /**
- * Runs every benchmark and prints its table: start-up, one request and lists, bulk runs, the sandbox, each beside the
+ * Runs every benchmark and prints its table: start-up, one request and lists, a long list, bulk runs, the sandbox, each beside the
  * peers that are installed. `npm run bench -- start` runs one of them; words after its name are its own options.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-const BENCHES = { start: 'bench-start.mjs', bulk: 'bench-bulk.mjs', sandbox: 'bench-sandbox.mjs' };
+const BENCHES = {
+  start: 'bench-start.mjs',
+  list: 'bench-list.mjs',
+  bulk: 'bench-bulk.mjs',
+  sandbox: 'bench-sandbox.mjs',
+};
 
 const [name, ...options] = process.argv.slice(2);
 if (name !== undefined && BENCHES[name] === undefined) {
