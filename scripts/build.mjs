@@ -250,7 +250,7 @@ async function keepCompiled() {
   const env = { ...Object.fromEntries(inherited), CARDWRIGHT_CONFIG_DIR: home };
   const program = ['--require', join(root, 'scripts', 'record-code.cjs'), join(outdir, MAIN)];
   const runs = ['--help', 'cards create --help', '--sandbox wallet', '--sandbox cards list --json'];
-  runs.push('--sandbox cards create --bin auto --amount 5');
+  runs.push('--sandbox cards create --bin auto --amount 5', '__complete zsh --sandbox cards get card_');
   for (const words of runs) {
     const { status, stderr } = spawnSync(process.execPath, [...program, ...words.split(' ')], {
       env,

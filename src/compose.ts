@@ -48,6 +48,8 @@ export interface Surroundings extends Host {
   /** Until it is let go, a second signal aborts `cut` and does not end the process. */
   holdCut(): () => void;
   keychain(): Promise<Keychain>;
+  /** Runs this program once more without our streams, and waits for it, but not for longer than so many ms. */
+  runAside(words: readonly string[], patienceMs: number): Promise<void>;
   /** Has `restore` called when a signal or a crash ends the process; returns how to take it back. */
   onCrash(restore: () => void): () => void;
 }
@@ -70,6 +72,14 @@ export function compose(around: Surroundings, version: string): Machine & { read
     version,
     registry: REGISTRY,
     redact,
+    async completionValues() {
+      const { completionValues } = await import('./completion-for.ts');
+      return completionValues(host);
+    },
+    async lookAround(words) {
+      const { lookAround } = await import('./completion-look.ts');
+      await lookAround(words, { host, version, redactions, keys });
+    },
     async openContext(globals, rest) {
       const { openContext } = await import('./open-context.ts');
       return openContext({ host, version, globals, rest, redactions, keys });

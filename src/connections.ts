@@ -6,6 +6,8 @@ import type { Surroundings } from './compose.ts';
 import { NO_OVERRIDES, type Overrides } from './contract/overrides.ts';
 import type { SandboxAdmin, Service } from './contract/service.ts';
 import { CliError } from './errors.ts';
+import { takeNotes } from './known/notes.ts';
+import { isKept } from './known/place.ts';
 import type { ResolvedProfile } from './profile/resolve.ts';
 import type { ProfileSettings } from './profile/settings.ts';
 import type { EmbeddedSandbox } from './sandbox/embedded.ts';
@@ -68,6 +70,8 @@ export function connections(settings: ConnectionSettings): Connections {
   let observed: Observed | undefined;
   let told: { readonly dateMs: number; readonly at: number } | undefined;
 
+  const notes = takeNotes(() => host.clock.now());
+
   const resolved = once(() => resolve(settings));
   const embedded = once(async (): Promise<EmbeddedSandbox> => {
     const sandbox = await host.openSandbox();
@@ -126,7 +130,8 @@ export function connections(settings: ConnectionSettings): Connections {
     return made;
   }
 
-  const service = once(async () => {
+  const service = once(async () => notes.listen(await openService()));
+  const openService = async () => {
     const profile = await resolved();
     const { baseUrl } = profile;
     if (baseUrl !== undefined) return (await client('service', { baseUrl, key: profile.key }, profile.mode)) as Service;
@@ -139,7 +144,7 @@ export function connections(settings: ConnectionSettings): Connections {
     if (!globals.dryRun) return opened();
     const where = { baseUrl: 'http://localhost/v1', key: neverOpened };
     return planning((await client('service', where, profile.mode)) as Service, opened);
-  });
+  };
 
   const adminPlace = once(async (): Promise<Where> => {
     const url = host.env['CARDWRIGHT_SANDBOX_URL'];
@@ -154,7 +159,13 @@ export function connections(settings: ConnectionSettings): Connections {
     const { origin, socketPath, adminToken } = await embedded();
     return { baseUrl: `${origin}/_sandbox/v1`, socketPath, key: async () => adminToken };
   });
-  const admin = once(async () => (await client('admin', await adminPlace(), 'sandbox')) as SandboxAdmin);
+  const admin = once(async () => {
+    const place = await adminPlace();
+    const made = (await client('admin', place, 'sandbox')) as SandboxAdmin;
+    if (place.socketPath === undefined) return made;
+    const { forgetting } = await import('./known-for.ts');
+    return forgetting(host, made);
+  });
 
   return {
     service,
@@ -179,6 +190,9 @@ export function connections(settings: ConnectionSettings): Connections {
     serviceNow: () => told && told.dateMs + (host.clock.monotonic() - told.at),
     async close() {
       for (const close of closers.splice(0)) await close();
+      if (notes.isEmpty || !isKept(host, (await resolved()).name)) return;
+      const { remember } = await import('./known-for.ts');
+      await remember(host, await resolved(), notes);
     },
   };
 }

@@ -101,6 +101,10 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
         },
       };
     },
+    async runAside(words, patienceMs) {
+      const { runAside } = await import('./process-aside.ts');
+      await runAside(host, words, patienceMs);
+    },
     writeTerminal,
     terminalIsGone: () => [...terminals].some(fd => !process.getBuiltinModule('node:tty').isatty(fd)),
     letGo() {

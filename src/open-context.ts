@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { AuditSurroundings } from './audit/log.ts';
 import { maskInLog } from './cli/ci-log.ts';
-import type { Context, InputRows, Restored } from './cli/context.ts';
+import type { Context, InputRows } from './cli/context.ts';
 import type { Globals } from './cli/globals.ts';
 import { createRecorder } from './cli/record.ts';
 import type { OpenContext } from './cli/run.ts';
@@ -131,7 +131,12 @@ export function openContext(opening: Opening): OpenContext {
     overrides: opened.overrides,
     sandbox: opened.admin,
     exportSandbox: path => exportSandbox(host, opened, path),
-    importSandbox: path => importSandbox(host, opened, path),
+    async importSandbox(path) {
+      const { importFrom } = await import('./sandbox-copy.ts');
+      await using input = await openInput(host, path);
+      const { baseUrl, socketPath, key } = await opened.adminPlace();
+      return await importFrom(host, { baseUrl, socketPath, token: await key() }, input);
+    },
     reader,
     read: async (operation, input) => (await reader()).read(operation, input),
     write: writer.write,
@@ -141,6 +146,10 @@ export function openContext(opening: Opening): OpenContext {
     profiles: once(async () => {
       const { profilesFor } = await import('./profiles-for.ts');
       return profilesFor(host, notice);
+    }),
+    completionFiles: once(async () => {
+      const { completionFilesFor } = await import('./completion-files-for.ts');
+      return completionFilesFor(host);
     }),
     presets: once(async () => {
       const { openPresets } = await import('./profile/presets.ts');
@@ -203,8 +212,8 @@ export function openContext(opening: Opening): OpenContext {
     servers,
     createFile: (path, content) => createFile(host, path, content),
     async moveSandboxAside() {
-      const { resetHard } = await import('./sandbox/reset-hard.ts');
-      return resetHard(host);
+      const { moveAside } = await import('./sandbox-copy.ts');
+      return moveAside(host);
     },
   };
   return {
@@ -266,14 +275,6 @@ async function exportSandbox(host: Surroundings, { adminPlace }: Connections, pa
   const { exportFrom } = await import('./sandbox-copy.ts');
   const { baseUrl, socketPath, key } = await adminPlace();
   return exportFrom(host, { baseUrl, socketPath, token: await key() }, path);
-}
-
-async function importSandbox(host: Surroundings, { adminPlace }: Connections, path: string): Promise<Restored> {
-  const { importInto } = await import('./client/sandbox-file.ts');
-  await using input = await openInput(host, path);
-  const { baseUrl, socketPath, key } = await adminPlace();
-  const place = { baseUrl, socketPath, token: await key(), signal: host.signal };
-  return (await importInto(place, input.pieces)) as Restored;
 }
 
 async function createFile(host: Surroundings, path: string, content: string): Promise<void> {

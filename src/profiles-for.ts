@@ -3,6 +3,7 @@ import { resolve as resolvePath } from 'node:path';
 import type { ProfileRow, Profiles } from './cli/context.ts';
 import type { Surroundings } from './compose.ts';
 import { CliError } from './errors.ts';
+import { forgetKnown } from './known/file.ts';
 import type { Profile } from './profile/profile.ts';
 import { PROFILE_SETTINGS } from './profile/settings.ts';
 
@@ -61,7 +62,9 @@ export async function profilesFor(host: Surroundings, notice: (text: string) => 
     },
     async remove(name) {
       if (name === 'sandbox') throw builtInStays('is always there');
-      return store.remove(name);
+      const remains = await store.remove(name);
+      await forgetKnown(host.folders.cache, name);
+      return remains;
     },
     async login(name, baseUrl, key) {
       const saved = await store.save({

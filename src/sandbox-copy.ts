@@ -1,6 +1,8 @@
 /** What a sandbox holds into one file of this machine: of the one a command steers, and of that of `sandbox exec`. */
 import { resolve } from 'node:path';
+import type { InputRows, Restored } from './cli/context.ts';
 import type { Surroundings } from './compose.ts';
+import { forgetSandbox } from './known-for.ts';
 import type { Secret } from './secret.ts';
 
 export interface ControlPlace {
@@ -22,4 +24,24 @@ export async function exportFrom(
   const { baseUrl, socketPath, token } = place;
   const pieces = exportedFrom({ baseUrl, socketPath, token, signal });
   return writeBeside(resolve(cwd, path), pieces, { random, platform, name: path, mark });
+}
+
+/** Such a file in place of everything the sandbox there holds. Throws `usage` when it cannot be read. */
+export async function importFrom(
+  host: Surroundings,
+  { baseUrl, socketPath, token }: ControlPlace,
+  input: InputRows,
+): Promise<Restored> {
+  const { importInto } = await import('./client/sandbox-file.ts');
+  const restored = await importInto({ baseUrl, socketPath, token, signal: host.signal }, input.pieces);
+  if (socketPath !== undefined) await forgetSandbox(host);
+  return restored as Restored;
+}
+
+/** The store aside, unread. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */
+export async function moveAside(host: Surroundings): Promise<readonly string[]> {
+  const { resetHard } = await import('./sandbox/reset-hard.ts');
+  const moved = await resetHard(host);
+  await forgetSandbox(host);
+  return moved;
 }

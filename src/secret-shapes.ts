@@ -1,4 +1,4 @@
-/** What keys and signing secrets look like, and how they are taken out of a text. */
+/** What keys, signing secrets and card numbers look like, and how they are taken out of a text. */
 
 export const REDACTED = '[redacted]';
 
@@ -31,4 +31,21 @@ export function holdsNone(bytes: Uint8Array, known: Iterable<string>): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (const secret of known) if (secret.length >= SHORTEST_KNOWN && text.includes(secret)) return false;
   return true;
+}
+
+/** The text without anything that could be a card number: 13 to 19 digits with a right check digit. */
+export function withoutCardNumbers(text: string): string {
+  return text.replace(/\b\d(?:[ -]?\d){12,18}\b/g, digits => (passesLuhn(digits) ? REDACTED : digits));
+}
+
+/** The check digit of card numbers; spaces and hyphens are ignored. */
+export function passesLuhn(text: string): boolean {
+  let sum = 0;
+  const digits = text.replace(/[ -]/g, '');
+  for (let index = 0; index < digits.length; index += 1) {
+    const digit = Number(digits[digits.length - 1 - index]);
+    const doubled = index % 2 === 0 ? digit : digit * 2;
+    sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return digits.length > 0 && sum % 10 === 0;
 }

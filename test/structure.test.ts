@@ -26,6 +26,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   events: ['contract', 'files'],
   // A story read from the tree of its file and held against the rows; who sends its steps is handed in.
   scenario: ['terminal', 'contract'],
+  // What completion remembers; it sees the answers of the client by its interface, which stands in the contract.
+  known: ['contract', 'files'],
   client: ['contract'],
   sandbox: ['contract', 'files'],
   profile: ['contract', 'files'],
@@ -63,6 +65,11 @@ const COMPOSITION = [
   'sandbox-beside.ts',
   'sandbox-private.ts',
   'sandbox-copy.ts',
+  'known-for.ts',
+  'completion-for.ts',
+  'completion-look.ts',
+  'completion-files-for.ts',
+  'process-aside.ts',
 ];
 
 /** The one home of each package. */

@@ -12,6 +12,8 @@ import type { HoldSpending } from '../spending.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import type { Shown } from './command.ts';
+import type { PlannedFile } from './completion-places.ts';
+import type { CompletionShell } from './completion-stubs.ts';
 import type { Finding } from './finding.ts';
 import type { Recorder } from './record.ts';
 import type { RunWithCard } from './reveal-sinks.ts';
@@ -103,6 +105,12 @@ export interface Presets {
   save(preset: Preset): Promise<void>;
   /** Throws `not_found`. */
   remove(name: string): Promise<void>;
+}
+
+/** Both throw `usage` and `guarded` for files that cannot be told or must not be changed; then nothing was. */
+export interface CompletionFiles {
+  plan(shell: CompletionShell, wish: 'install' | 'uninstall'): Promise<readonly PlannedFile[]>;
+  carryOut(shell: CompletionShell, wish: 'install' | 'uninstall'): Promise<readonly PlannedFile[]>;
 }
 
 export interface RevealOptions {
@@ -227,6 +235,8 @@ export interface Context {
   /** Moves the sandbox's store aside, unread. Resolves to the new file names. */
   moveSandboxAside(): Promise<readonly string[]>;
   profiles(): Promise<Profiles>;
+  /** The files a shell finds its completions by. */
+  completionFiles(): Promise<CompletionFiles>;
   presets(): Promise<Presets>;
   overrides(): Promise<Overrides>;
   /** Text of a file the user named. Throws `usage` naming it. */

@@ -9,6 +9,8 @@ export interface GlobalOption {
   /** Absent for a switch. */
   readonly value?: string;
   readonly choices?: readonly string[];
+  /** What its value is the name of. */
+  readonly names?: 'profile';
   readonly means: string;
   /** Environment variable that says the same. */
   readonly env?: string;
@@ -17,9 +19,23 @@ export interface GlobalOption {
 }
 
 export const GLOBALS = [
-  { name: 'profile', short: 'p', value: 'name', means: 'profile to use', env: 'CARDWRIGHT_PROFILE', shown: true },
+  {
+    name: 'profile',
+    short: 'p',
+    value: 'name',
+    names: 'profile',
+    means: 'profile to use',
+    env: 'CARDWRIGHT_PROFILE',
+    shown: true,
+  },
   { name: 'sandbox', means: 'the built-in profile: the whole service, offline', shown: true },
-  { name: 'live', value: 'profile', means: 'names the live profile a write is meant for', env: 'CARDWRIGHT_LIVE' },
+  {
+    name: 'live',
+    value: 'profile',
+    names: 'profile',
+    means: 'names the live profile a write is meant for',
+    env: 'CARDWRIGHT_LIVE',
+  },
   {
     name: 'output',
     short: 'o',

@@ -1,11 +1,11 @@
 /** What there is to choose from where an id was left out. */
 import type { Item } from '../contract/calls.ts';
 import { CARD_STATUSES } from '../contract/card.ts';
-import { CARD_TRANSITIONS } from '../contract/transitions.ts';
 import { dollars, toCents } from '../money.ts';
 import type { Choice } from '../terminal/prompts.ts';
 import type { Command } from './command.ts';
 import type { Context } from './context.ts';
+import { statesFor } from './states.ts';
 
 /** More than a person looks through; who has more types an id. */
 const MOST = 1_000;
@@ -56,12 +56,6 @@ async function cardChoices(ctx: Context, { operation }: Command): Promise<readon
 
 function cardChoice({ id, network, last4, status, balance, label }: Item<'cards.list'>): Choice<string> {
   return choice(id, [`${network} ${last4}`, status, dollars(toCents(balance)), label]);
-}
-
-/** States the operation starts from; undefined when it asks for none. A terminated card has no details to show. */
-function statesFor(operation: Command['operation']): readonly string[] | undefined {
-  if (operation === 'cards.details') return ['active', 'frozen'];
-  return CARD_TRANSITIONS.find(({ trigger }) => trigger === operation)?.from;
 }
 
 function choice(value: string, facts: readonly (string | null | undefined)[]): Choice<string> {

@@ -71,6 +71,7 @@ export function optionsOf(command: Command): readonly KnownOption[] {
     repeats,
     means: field.doc,
     choices: field.choices ?? field.item?.choices,
+    names: (field.item ?? field).names,
     field,
   }));
   return [...own, ...GLOBAL_OPTIONS];

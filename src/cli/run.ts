@@ -4,6 +4,7 @@ import type { Host } from '../host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
 import type { Presentation } from '../terminal/view.ts';
 import type { Command, Registry, Shown } from './command.ts';
+import type { ValueProvider, WantedName } from './complete.ts';
 import type { LineToComplete } from './complete-line.ts';
 import type { Context } from './context.ts';
 import type { Globals } from './globals.ts';
@@ -16,6 +17,10 @@ export interface Machine {
   readonly registry: Registry;
   /** Everything a command may ask for; costly things are opened when asked. */
   openContext(globals: Globals, rest: readonly string[]): Promise<OpenContext>;
+  /** What this machine knows of cards, profiles and the like, for completion. */
+  completionValues(): Promise<ValueProvider>;
+  /** Looks at what a profile holds, for completion: `card` and the name of a profile. */
+  lookAround(words: readonly string[]): Promise<void>;
   /** Takes secrets of this process out of a text. */
   redact(text: string): string;
 }
@@ -36,6 +41,7 @@ export async function run(machine: Machine): Promise<number> {
   try {
     if (first === '-V' || first === '--version') return await print(machine, `${machine.version}\n`);
     if (first === '__complete') return await complete(machine, typed.slice(1));
+    if (first === '__look') return await machine.lookAround(typed.slice(1)).then(() => 0);
     const { asHelp, locate } = await import('./locate.ts');
     const { argv, asksHelp } = await asHelp(typed, machine.registry);
     const located = await locate(argv, machine.registry);
@@ -74,11 +80,12 @@ async function usedOptions(argv: readonly string[], { command }: Located): Promi
 }
 
 async function complete(machine: Machine, words: readonly string[]): Promise<number> {
-  const [{ completionText }, { contractValues }] = await Promise.all([
-    import('./complete.ts'),
-    import('./contract-values.ts'),
-  ]);
-  return print(machine, await completionText(words, { registry: machine.registry, provide: contractValues }));
+  const { completionText } = await import('./complete.ts');
+  const settings = {
+    registry: machine.registry,
+    provide: async (wanted: WantedName) => (await machine.completionValues())(wanted),
+  };
+  return print(machine, await completionText(words, settings));
 }
 
 type Parsed = import('./parse.ts').Parsed;

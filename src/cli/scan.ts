@@ -17,18 +17,21 @@ export interface KnownOption {
   readonly repeats: boolean;
   readonly means: string;
   readonly choices: readonly string[] | undefined;
+  /** What its value is the name of, for completion. */
+  readonly names: AnyField['names'];
   /** Absent for global options. */
   readonly field: AnyField | undefined;
 }
 
 export const GLOBAL_OPTIONS: readonly KnownOption[] = (GLOBALS as readonly GlobalOption[]).map(
-  ({ name, short, value, choices, means }) => ({
+  ({ name, short, value, choices, names, means }) => ({
     name: `--${name}`,
     short: short === undefined ? undefined : `-${short}`,
     placeholder: value === undefined ? '' : `<${value}>`,
     repeats: false,
     means,
     choices,
+    names,
     field: undefined,
   }),
 );

@@ -1,8 +1,8 @@
 /** What is checked of card details beyond their names before anything is shown (A-30). */
 import { COMBINED_EXPIRY, DETAILS } from '../contract/card.ts';
 import type { Secret } from '../secret.ts';
+import { passesLuhn } from '../secret-shapes.ts';
 import { type DecodeFacts, type Problem, type ReadObject, readObject, valueAt } from './decode.ts';
-import { passesLuhn } from './redact.ts';
 
 /** Month and year of `MM/YY`, `MM/YYYY`, `MMYY` or `YYYY-MM`. */
 export function splitExpiry(text: string): { readonly month: number; readonly year: number } | undefined {

@@ -109,7 +109,7 @@ export const REGISTRY: Registry = [
   {
     name: 'completion',
     heading: 'For scripts',
-    summary: 'print the script for your shell: bash, zsh or fish',
+    summary: 'completion in your shell: install it, or print its script',
     load: async () => (await import('./completion/group.ts')).COMPLETION_COMMANDS,
   },
   {

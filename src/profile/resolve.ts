@@ -38,7 +38,7 @@ export interface ResolveInput {
   /** Standard input and standard error are terminals. */
   readonly interactive: boolean;
   /** Opened only when a saved profile has to be looked up. */
-  readonly store: () => Promise<ProfileStore>;
+  readonly store: () => Promise<Pick<ProfileStore, 'path' | 'get' | 'current' | 'key'>>;
   readonly readKeyFile: (path: string) => Promise<string>;
 }
 

@@ -50,7 +50,12 @@ describe('what bash is offered', () => {
     ['cardwright webhooks create --events card.f', 'card.frozen card.funded'],
     ['cardwright webhooks create --events=card.funded,card.fr', '--events=card.funded,card.frozen'],
     ['cardwright bins pick --need 3ds,', '3ds,apple_pay 3ds,google_pay'],
-    ['cardwright completion ', 'bash zsh fish'],
+    ['cardwright completion ', 'install uninstall bash zsh fish powershell'],
+    ['cardwright completion install --shell=', '--shell=bash --shell=zsh --shell=fish --shell=powershell'],
+    ['cardwright cards exec card_1 -- ./ch', ':files'],
+    ['cardwright sandbox import ', ':files'],
+    ['cardwright webhooks sign --payload ', ':files'],
+    ['cardwright cards create --bin ', 'auto'],
     ['cardwright help exi', 'exit-codes'],
     ['cardwright help ca', 'cards'],
     ['cardwright help cards fu', 'fund'],
@@ -100,7 +105,7 @@ describe('values from a provider', () => {
     { value: "card'4" },
     { value: 'card`5`' },
   ];
-  const provide: ValueProvider = async names => (names === 'card' ? cards : []);
+  const provide: ValueProvider = async ({ names }) => (names === 'card' ? cards : []);
 
   it('are asked for by what the field names, in arguments and options', async () => {
     expect(await bash('cardwright cards get ', provide)).toEqual(['card_1', 'card_2']);

@@ -1,5 +1,6 @@
 /** The machine of `cli/` over the real registry, without anything behind it: what needs a service fails loudly. */
 import type { Context } from '../../src/cli/context.ts';
+import { contractValues } from '../../src/cli/contract-values.ts';
 import { type Machine, run } from '../../src/cli/run.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import type { Environment, Host } from '../../src/host.ts';
@@ -24,6 +25,8 @@ export async function runWords(argv: readonly string[], options: LineOptions = {
     host,
     version: '9.8.7',
     registry: REGISTRY,
+    completionValues: async () => contractValues,
+    lookAround: async () => undefined,
     openContext: async () => ({ context: {} as Context, close: async () => undefined }),
     redact: text => text,
   };

@@ -128,6 +128,8 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       CARDWRIGHT_CONFIG_DIR: folder,
       CARDWRIGHT_PROFILE: 'sandbox',
       TZ: 'UTC',
+      HOME: folder,
+      SHELL: '/bin/bash',
       ...options.env,
       ...told.env,
     };
@@ -187,6 +189,8 @@ export async function world(options: WorldOptions = {}): Promise<World> {
         takers.add(take);
         return () => takers.delete(take);
       },
+      // In this very process, whose sandbox another one could not reach.
+      runAside: async argv => void (await runMachine(compose({ ...host, argv }, '0.0.0-test'))),
       keychain: async () => told.keychain ?? NO_KEYCHAIN,
     };
     const code = await runMachine(compose(host, '0.0.0-test'));

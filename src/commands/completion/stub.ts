@@ -1,13 +1,15 @@
 import { command } from '../../cli/command.ts';
 import { type CompletionShell, completionStub } from '../../cli/completion-stubs.ts';
 
+const USUAL = 'Where the shell finds it at its next start';
+
 /** A command that prints the completion script of one shell, the same text as the file in `completions/`. */
-export function printsStub(shell: CompletionShell, install: string) {
+export function printsStub(shell: CompletionShell, install: string, does = USUAL) {
   return command({
     path: `completion ${shell}`,
     summary: `Print the completion script for ${shell}`,
     answers: { text: 'The script.' },
-    examples: [{ does: 'Where the shell finds it at its next start', run: install }],
+    examples: [{ does, run: install }],
     run: async () => completionStub(shell),
     show: script => ({ noun: 'script', columns: [], data: script, prose: script }),
   });

@@ -1,0 +1,79 @@
+import { tells } from '../../cli/answer-fields.ts';
+import type { Shown } from '../../cli/command.ts';
+import type { PlannedFile } from '../../cli/completion-places.ts';
+import { COMPLETION_SHELLS, type CompletionShell } from '../../cli/completion-stubs.ts';
+import { confirmed } from '../../cli/confirm.ts';
+import type { Context } from '../../cli/context.ts';
+import { OURS, option } from '../../cli/flag.ts';
+import { usage } from '../../cli/values.ts';
+import { choice } from '../../contract/field.ts';
+import type { Environment } from '../../host.ts';
+
+export const SHELL_FLAG = {
+  shell: option(choice(COMPLETION_SHELLS, { doc: 'Which shell; that of SHELL when left out.', basis: OURS })),
+};
+
+export const FILES_CHANGED = {
+  shell: tells.word('The shell.', COMPLETION_SHELLS),
+  changed: tells.yes('False when everything was so already, and in a dry run.'),
+  files: tells.rows(
+    {
+      path: tells.text('The file.'),
+      action: tells.word('What is done to it.', ['create', 'change', 'remove', 'none']),
+    },
+    'Files it takes.',
+  ),
+};
+
+interface Outcome {
+  readonly shell: CompletionShell;
+  readonly wish: 'install' | 'uninstall';
+  readonly changed: boolean;
+  readonly files: readonly PlannedFile[];
+}
+
+const DOES = { create: 'make', change: 'change', remove: 'remove', none: 'leave' } as const;
+
+/** The shell that is named, else the one of `SHELL`. Throws `usage` when that is none of ours. */
+function shellOf(named: CompletionShell | undefined, env: Environment): CompletionShell {
+  const found = named ?? COMPLETION_SHELLS.find(shell => shell === env['SHELL']?.split('/').at(-1));
+  if (found !== undefined) return found;
+  throw usage(`which shell it is for cannot be told from SHELL; name it: --shell ${COMPLETION_SHELLS.join('|')}`);
+}
+
+/** Shows what would be changed, asks, and changes it; in a dry run it is only shown. */
+export async function asked(ctx: Context, named: CompletionShell | undefined, wish: Outcome['wish']): Promise<Outcome> {
+  const shell = shellOf(named, ctx.env);
+  const places = await ctx.completionFiles();
+  const planned = await places.plan(shell, wish);
+  const due = planned.filter(({ action }) => action !== 'none');
+  if (due.length === 0 || ctx.dryRun) return { shell, wish, changed: false, files: planned };
+  if (!ctx.yes) for (const file of due) for (const line of told(file)) ctx.notice(line);
+  await confirmed(ctx, {
+    intent: `${wish === 'install' ? 'Install' : 'Uninstall'} the completion for ${shell}`,
+    question: wish === 'install' ? 'Make these changes?' : 'Take it away?',
+    command: `cardwright completion ${wish} --shell ${shell} --yes`,
+  });
+  return { shell, wish, changed: true, files: await places.carryOut(shell, wish) };
+}
+
+/** Lines that go into a file of the user's own are shown; a file of ours is what "completion <shell>" prints. */
+function told({ path, action, text }: PlannedFile): readonly string[] {
+  const lines = action === 'change' || text.split('\n').length < 6 ? text.trimEnd().split('\n') : [];
+  return [`${DOES[action]} ${path}`, ...(action === 'remove' ? [] : lines.map(line => `    ${line}`))];
+}
+
+export function showFiles({ shell, wish, changed, files }: Outcome): Shown {
+  const rows = files.map(({ path, action }) => ({ path, action }));
+  const done = wish === 'install' ? 'Installed' : 'Uninstalled';
+  return {
+    data: { shell, changed, files: rows },
+    noun: 'file',
+    columns: [],
+    blocks: [
+      { kind: 'line', text: changed ? `${done} the completion for ${shell}.` : `Nothing was changed for ${shell}.` },
+      { kind: 'pairs', pairs: rows.map(({ path, action }) => [DOES[action], path]) },
+    ],
+    notes: changed && wish === 'install' ? ['It works in the next shell you open.'] : [],
+  };
+}

@@ -1,0 +1,15 @@
+import { command } from '../../cli/command.ts';
+import { asked, FILES_CHANGED, SHELL_FLAG, showFiles } from './files.ts';
+
+/** Takes away what `completion install` put there. */
+export const completionUninstall = command({
+  path: 'completion uninstall',
+  summary: 'Take the completion script away again',
+  answers: { one: FILES_CHANGED },
+  effect: 'reversible',
+  about: ['Files are afterwards, byte for byte, as they were before "completion install".'],
+  flags: SHELL_FLAG,
+  examples: [{ does: 'For the shell you use', run: 'completion uninstall --yes' }],
+  run: (ctx, { shell }) => asked(ctx, shell, 'uninstall'),
+  show: showFiles,
+});
