@@ -13,7 +13,7 @@ export function post(path, body, key) {
 export async function once(server, request) {
   const line = await connection(server);
   try {
-    return await line.ask(request);
+    return await new Promise((resolve, reject) => line.ask(request, { resolve, reject, wantsBody: true }));
   } finally {
     line.close();
   }
@@ -28,12 +28,23 @@ export async function repeat(server, { connections, request, until = Infinity, c
   let sent = 0;
   const one = async () => {
     const line = await connection(server);
-    while (performance.now() < until && sent < count) {
-      const began = performance.now();
-      const { status, body } = await line.ask(request(sent++));
-      if (status >= 400) throw new Error(`answered ${status}: ${body}`);
-      times.push(performance.now() - began);
-    }
+    await new Promise((resolve, reject) => {
+      let began;
+      // No promise for each request: what the client takes is no part of what is asked.
+      const heard = ({ status, body }) => {
+        const now = performance.now();
+        if (status >= 400) return reject(new Error(`answered ${status}: ${body}`));
+        times.push(now - began);
+        next(now);
+      };
+      const next = now => {
+        if (now >= until || sent >= count) return resolve();
+        const asked = request(sent++);
+        began = performance.now();
+        line.ask(asked, { resolve: heard, reject, wantsBody: false });
+      };
+      next(performance.now());
+    });
     line.close();
   };
   await Promise.all(Array.from({ length: connections }, one));
@@ -42,27 +53,27 @@ export async function repeat(server, { connections, request, until = Infinity, c
 
 /** A kept connection; one request at a time. */
 function connection({ port, headers = '' }) {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-  let buffered = Buffer.alloc(0);
+  let buffered;
   let waiting;
-  socket.on('data', part => {
-    buffered = buffered.length === 0 ? part : Buffer.concat([buffered, part]);
-    const answer = wholeAnswer(buffered);
-    if (answer === undefined) return;
-    buffered = buffered.subarray(answer.length);
-    waiting.resolve(answer);
-  });
+  const receive = (size, room) => {
+    const part = room.subarray(0, size);
+    const bytes = buffered === undefined ? part : Buffer.concat([buffered, part]);
+    const answer = wholeAnswer(bytes, waiting?.wantsBody);
+    // The room is used again.
+    buffered = answer === undefined ? Buffer.from(bytes) : undefined;
+    if (answer !== undefined) waiting.resolve(answer);
+  };
+  const onread = { buffer: Buffer.allocUnsafe(65_536), callback: receive };
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread });
   socket.on('error', error => waiting?.reject(error));
   socket.on('close', () => waiting?.reject(new Error('the server closed the connection')));
-  const ask = ({ method, path, body, key }) => {
+  const ask = ({ method, path, body, key }, expecting) => {
     const kept = key === undefined ? '' : `X-Idempotency-Key: ${key}\r\n`;
     const sized =
       body === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
     const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${headers}${kept}${sized}\r\n`;
-    return new Promise((resolve, reject) => {
-      waiting = { resolve, reject };
-      socket.write(head + (body ?? ''));
-    });
+    waiting = expecting;
+    socket.write(head + (body ?? ''));
   };
   const close = () => {
     waiting = undefined;
@@ -74,17 +85,18 @@ function connection({ port, headers = '' }) {
   });
 }
 
-/** Status, body and length of an answer once all of it is there: sized, or in chunks. */
-function wholeAnswer(bytes) {
+/** Status and body of an answer once all of it is there, sized or in chunks; the body where it is wanted, or an error. */
+function wholeAnswer(bytes, wantsBody) {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
-  const head = bytes.toString('latin1', 0, end);
+  const head = bytes.latin1Slice(0, end);
   const status = Number(head.slice(9, 12));
+  const body = last => (wantsBody || status >= 400 ? bytes.toString('utf8', end + 4, last) : undefined);
   const size = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
   if (size !== undefined) {
     const length = end + 4 + Number(size);
-    return bytes.length < length ? undefined : { status, length, body: bytes.toString('utf8', end + 4, length) };
+    return bytes.length < length ? undefined : { status, body: body(length) };
   }
   const last = bytes.indexOf('\r\n0\r\n\r\n', end + 2, 'latin1');
-  return last < 0 ? undefined : { status, length: last + 7, body: bytes.toString('utf8', end + 4, last) };
+  return last < 0 ? undefined : { status, body: body(last) };
 }

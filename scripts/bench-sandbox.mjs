@@ -5,6 +5,7 @@
  * `--seconds N` for one run, `--cards N` in each store, `--own-only`, `--json`.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -25,7 +26,7 @@ const { values: options } = parseArgs({
 });
 const CASES = ['page', 'create'].flatMap(what => [1, 16].map(connections => ({ what, connections })));
 
-await { bench, serve }[options.role]();
+await { bench, serve, bare }[options.role]();
 
 /** The server's process; told where it is by a message, ends when its parent does. */
 async function serve() {
@@ -35,6 +36,21 @@ async function serve() {
   const sandbox = await startSandbox({ store: options.store, rateLimits: false, wallet: 10_000_000 });
   process.send({ url: sandbox.url, key: sandbox.key.expose() });
   process.on('disconnect', () => void sandbox.stop());
+}
+
+/** What no server on node:http can be faster than: a constant answer, the bytes of ours, to whatever is asked. */
+async function bare() {
+  const [page, card] = await new Promise(resolve => process.once('message', resolve));
+  const answer = (response, status, body) =>
+    response
+      .writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) })
+      .end(body);
+  const server = createServer((request, response) => {
+    if (request.method === 'GET') answer(response, 200, page);
+    else request.resume().on('end', () => answer(response, 201, card));
+  });
+  server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }));
+  process.on('disconnect', () => process.exit());
 }
 
 async function bench() {
@@ -56,9 +72,11 @@ async function bench() {
   }
 }
 
-/** For each server and case the rates, p50 and p99 of every round. */
+/** For each server and case the rates, time of the processor (µs a request), p50 and p99 of every round. */
 async function measured(servers) {
-  const rows = servers.flatMap(({ name }) => CASES.map(each => ({ name, ...each, rate: [], p50: [], p99: [] })));
+  const rows = servers.flatMap(({ name }) =>
+    CASES.map(each => ({ name, ...each, rate: [], cpu: [], p50: [], p99: [] })),
+  );
   const rounds = Number(options.rounds);
   for (let round = -1; round < rounds; round += 1) {
     for (const each of CASES) {
@@ -71,7 +89,7 @@ async function measured(servers) {
         );
         const found = await run(server, each, round);
         // The first round warms up.
-        if (round >= 0) for (const key of ['rate', 'p50', 'p99']) row[key].push(found[key]);
+        if (round >= 0) for (const key of ['rate', 'cpu', 'p50', 'p99']) row[key].push(found[key]);
       }
     }
   }
@@ -85,12 +103,22 @@ async function measured(servers) {
 async function run(of, { what, connections }, round) {
   const seconds = round < 0 ? 1 : Number(options.seconds);
   const request = nth => of[what](`${round}-${connections}-${nth}`);
+  const before = await processorTime(of.child.pid);
   const began = performance.now();
   const times = await repeat(of.server, { connections, request, until: began + seconds * 1000 });
   const took = (performance.now() - began) / 1000;
+  const cpu = ((await processorTime(of.child.pid)) - before) / times.length;
   times.sort((a, b) => a - b);
   const at = part => times[Math.min(times.length - 1, Math.floor(times.length * part))];
-  return { rate: times.length / took, p50: at(0.5), p99: at(0.99) };
+  return { rate: times.length / took, cpu, p50: at(0.5), p99: at(0.99) };
+}
+
+/** Time of the processor a process took so far, its own and the system's for it, µs; NaN where that is not told. */
+async function processorTime(pid) {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  // In ticks of a hundredth of a second.
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
 /** Peak resident memory of a process so far, MB; undefined where the system does not tell. */
@@ -105,11 +133,12 @@ function ratios(rows) {
   return CASES.flatMap(({ what, connections }) => {
     const here = rows.filter(row => row.what === what && row.connections === connections);
     const [own, ...others] = here;
-    return others.map(({ name, rate }) => ({
+    return others.map(({ name, rate, cpu }) => ({
       what,
       connections,
       beside: name,
       times: rate.map((value, round) => own.rate[round] / value),
+      cheaper: cpu.map((value, round) => value / own.cpu[round]),
     }));
   });
 }
@@ -118,17 +147,25 @@ function text({ rows, ratios: all, starts }) {
   const lines = [
     `Node ${process.version}, ${process.platform}-${process.arch}; median of ${options.rounds} rounds of ${options.seconds} s`,
     '',
-    '| server | request | connections | a second | p50 ms | p99 ms | peak MB |',
-    '|---|---|---|---|---|---|---|',
-    ...rows.map(({ name, what, connections, rate, p50, p99, peak_mb }) => {
-      const numbers = [Math.round(median(rate)), median(p50).toFixed(2), median(p99).toFixed(2), peak_mb ?? '-'];
+    '| server | request | connections | a second | processor, µs a request | p50 ms | p99 ms | peak MB |',
+    '|---|---|---|---|---|---|---|---|',
+    ...rows.map(({ name, what, connections, rate, cpu, p50, p99, peak_mb }) => {
+      const numbers = [
+        Math.round(median(rate)),
+        Math.round(median(cpu)),
+        median(p50).toFixed(2),
+        median(p99).toFixed(2),
+        peak_mb ?? '-',
+      ];
       return `| ${[name, what === 'page' ? 'page of 25' : 'create', connections, ...numbers].join(' | ')} |`;
     }),
     '',
-    '| cardwright beside | request | connections | times as fast: median | min | max |',
-    '|---|---|---|---|---|---|',
-    ...all.map(({ beside, what, connections, times }) => {
-      const numbers = [median(times), Math.min(...times), Math.max(...times)].map(value => value.toFixed(2));
+    '| cardwright beside | request | connections | times as fast: median | min | max | times the processor |',
+    '|---|---|---|---|---|---|---|',
+    ...all.map(({ beside, what, connections, times, cheaper }) => {
+      const numbers = [median(times), Math.min(...times), Math.max(...times), median(cheaper)].map(value =>
+        value.toFixed(2),
+      );
       return `| ${[beside, what === 'page' ? 'page of 25' : 'create', connections, ...numbers].join(' | ')} |`;
     }),
     '',

@@ -71,6 +71,16 @@ async function cardwright(name, { store, file = 'sandbox.mjs', cards }) {
   return { name, child, server, create, page: () => get('/v1/cards?per_page=25') };
 }
 
+/** node:http with the bytes of one of our pages and one of our cards. */
+async function bareServer(own) {
+  const { body: page } = await once(own.server, own.page());
+  const { body: made } = await once(own.server, own.create('bare'));
+  const child = fork(join(root, 'scripts', 'bench-sandbox.mjs'), ['--role', 'bare']);
+  child.send([page, made]);
+  const { port } = await new Promise(resolve => child.once('message', resolve));
+  return { name: 'node:http, a constant answer', child, server: { port }, create: own.create, page: own.page };
+}
+
 /** A peer on a free port; `args` get the port, `make` its files. */
 async function peer(name, { program, args, page, path, cards, keyed = false }) {
   const port = await freePort();
@@ -131,6 +141,7 @@ export async function startAll(folder, { cards, withPeers }) {
     }),
     await cardwright('cardwright, in memory', { store: 'memory', cards }),
   ];
+  own.push(await bareServer(own[0]));
   if (!withPeers) return own;
   const rows = Array.from({ length: cards }, (_, at) => card(at));
   const db = join(folder, 'db.json');
