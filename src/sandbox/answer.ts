@@ -5,7 +5,7 @@ import type { Shape } from '../contract/field.ts';
 import type { Operation, PageFacts } from '../contract/operation.ts';
 import { REFUSALS, type RefusalName } from '../contract/refusals.ts';
 import { SANDBOX_MARK } from '../contract/sandbox-basis.ts';
-import { Encoded } from './encoded.ts';
+import { type Encoded, encodedText } from './encoded.ts';
 import type { Refused } from './handler.ts';
 import type { StoredAnswer } from './idempotency.ts';
 import type { Allowance } from './limits.ts';
@@ -33,7 +33,7 @@ function replyText({ returns }: Operation, reply: unknown): string {
 }
 
 function textOf(shape: Shape, value: Fields | Encoded): string {
-  return value instanceof Encoded ? value.text : JSON.stringify(wireObject(shape, value));
+  return encodedText(value) ?? JSON.stringify(wireObject(shape, value as Fields));
 }
 
 /** The answer to a request that was refused: exactly the four stated fields (interface 2.7, A-100). */
@@ -96,11 +96,12 @@ export function withAllowance(answer: Answer, allowance: Allowance | undefined):
 
 /** Headers of every answer, around those of its own; `bare` ones lack what HTTP can do without. */
 export function headersFor(answer: Answer, requestId: string, bare = false): Record<string, string> {
-  const headers: Record<string, string> = {
-    [SANDBOX_MARK]: 'true',
-    ...(!bare && { [HEADERS.request_id.name]: requestId, 'Cache-Control': 'no-store' }),
-    ...answer.headers,
-  };
+  const headers: Record<string, string> = { [SANDBOX_MARK]: 'true' };
+  if (!bare) {
+    headers[HEADERS.request_id.name] = requestId;
+    headers['Cache-Control'] = 'no-store';
+  }
+  Object.assign(headers, answer.headers);
   if (answer.status === 204) return headers;
   headers['Content-Type'] ??= 'application/json; charset=utf-8';
   headers['Content-Length'] = String(Buffer.byteLength(answer.body));

@@ -48,11 +48,13 @@ export interface Keying {
 
 /** JSON numbers of USD become integer cents here and nowhere else. */
 export function withCents(shape: Shape, body: Fields): Fields {
-  const converted = Object.entries(body).map(([name, value]) => {
-    const isMoney = Object.hasOwn(shape, name) && shape[name]?.kind === 'money' && typeof value === 'number';
-    return [name, isMoney ? centsOf(value) : value];
-  });
-  return Object.fromEntries(converted);
+  const converted: Record<string, unknown> = { ...body };
+  for (const name in converted) {
+    const value = converted[name];
+    const isMoney = Object.hasOwn(shape, name) && shape[name]?.kind === 'money';
+    if (isMoney && typeof value === 'number') converted[name] = centsOf(value);
+  }
+  return converted;
 }
 
 /** Throws when the body could not be read. */

@@ -17,7 +17,7 @@ import { admitMadeKey } from './keys.ts';
 import type { Allowance } from './limits.ts';
 import { wireCard } from './objects.ts';
 import { perform } from './perform.ts';
-import { findRoute, queryValues, type Route, routesOf, surfaceOf } from './routing.ts';
+import { findRoute, queryValues, type Route, type Routes, routesOf, surfaceOf } from './routing.ts';
 import type { ServiceParts } from './service.ts';
 import { cardById } from './store/cards.ts';
 import { StoreBroken } from './store/faults.ts';
@@ -43,13 +43,14 @@ interface Target {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
   readonly path: string;
-  readonly query: URLSearchParams;
+  /** As it was sent, without the question mark. */
+  readonly query: string;
 }
 
 /** Answers requests; `hosts` are the names this server goes by. Rejects only when no answer may be given. */
 export class Exchange {
   readonly #parts: ServiceParts;
-  #routes: { readonly of: string; readonly routes: readonly Route[] } | undefined;
+  #routes: { readonly of: string; readonly routes: Routes } | undefined;
   readonly #authorize: Readonly<Record<Route['surface'], Authorize>>;
   /** Scope and fingerprint of the requests this process is working on; others of the same key wait (A-96). */
   readonly #underWay = new Map<string, string>();
@@ -188,7 +189,7 @@ export class Exchange {
     if (this.#routes?.of !== name) this.#routes = { of: name, routes: routesOf(dialect.paths) };
     const found = findRoute(this.#routes.routes, request.method ?? '', path);
     if (found.kind === 'route') {
-      return { route: found.route, params: found.params, path, query: new URLSearchParams(query) };
+      return { route: found.route, params: found.params, path, query };
     }
     if (found.kind === 'nothing') {
       const where = surfaceOf(path) === 'admin' ? 'the control surface of the sandbox' : 'the service';

@@ -9,12 +9,12 @@ export interface Turned {
 }
 
 /** Headers that must not be repeated: which of two counts is a matter of taste. */
-const SINGLE = ['host', 'authorization', 'x-idempotency-key', 'content-type', 'content-length'];
+const SINGLE = new Set(['host', 'authorization', 'x-idempotency-key', 'content-type', 'content-length']);
 
 export function turnedAway(request: IncomingMessage, hosts: readonly string[]): Turned | undefined {
   if (request.httpVersion !== '1.1') return bad('Only HTTP/1.1 is spoken here.');
   if (request.url?.startsWith('/') !== true) return bad('The target of a request must be a path.');
-  const repeated = SINGLE.find(name => countOf(request.rawHeaders, name) > 1);
+  const repeated = repeatedIn(request.rawHeaders);
   if (repeated !== undefined) return bad(`The header ${repeated} is given twice.`);
   // Node would say so itself, without our mark.
   if (request.headers.host === undefined) return bad('A request names its host.');
@@ -32,6 +32,14 @@ function bad(message: string): Turned {
   return { status: 400, error: 'invalid_request', message };
 }
 
-function countOf(rawHeaders: readonly string[], name: string): number {
-  return rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length;
+/** The first header that must not be repeated and is; names and values stand in turn. */
+function repeatedIn(rawHeaders: readonly string[]): string | undefined {
+  const seen: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] ?? '').toLowerCase();
+    if (!SINGLE.has(name)) continue;
+    if (seen.includes(name)) return name;
+    seen.push(name);
+  }
+  return undefined;
 }

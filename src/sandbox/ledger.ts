@@ -39,6 +39,8 @@ export interface Entry {
   readonly at: number;
   /** Needed when `card` or `hold` moves. */
   readonly card?: string;
+  /** The first entry of a card, whose row was inserted with what it moves. */
+  readonly isOpening?: boolean;
   readonly moves: Movement;
 }
 
@@ -74,8 +76,9 @@ export async function post(sql: Sql, entry: Entry): Promise<Balances> {
   return { wallet: wallet.balance, card };
 }
 
-async function movedCard(sql: Sql, { account, card, moves }: Entry): Promise<Balances['card']> {
+async function movedCard(sql: Sql, { account, card, isOpening, moves }: Entry): Promise<Balances['card']> {
   if (moves.card === undefined && moves.hold === undefined) return undefined;
+  if (isOpening) return { balance: cents(moves.card ?? 0), hold: cents(moves.hold ?? 0) };
   const row =
     card === undefined
       ? undefined

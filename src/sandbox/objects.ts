@@ -3,6 +3,7 @@ import { CARD } from '../contract/card.ts';
 import type { CompleteOf } from '../contract/field.ts';
 import type { BIN, CHALLENGE, DEPOSIT, TRANSACTION, WEBHOOK } from '../contract/resources.ts';
 import { toUsd } from '../money.ts';
+import { encodedAs } from './encoded.ts';
 import { isoTime } from './rules/dates.ts';
 import { wireObject } from './sealed.ts';
 import type { BinRow } from './store/bins.ts';
@@ -50,8 +51,10 @@ export function wireCard(row: CardRow): CompleteOf<typeof CARD> {
 }
 
 /** The card exactly as it is sent; stored beside its row. */
-export function cardDocument(row: CardRow): { readonly id: string; readonly document: string } {
-  return { id: row.id, document: JSON.stringify(wireObject(CARD, wireCard(row))) };
+export function cardDocument(row: CardRow) {
+  const wire = wireCard(row);
+  const document = JSON.stringify(wireObject(CARD, wire));
+  return { id: row.id, document, wire: encodedAs(wire, document) };
 }
 
 export function wireTransaction(row: TransactionRow): CompleteOf<typeof TRANSACTION> {

@@ -4,6 +4,7 @@
  */
 import { EVENTS, type EventName } from '../contract/events.ts';
 import { enqueue } from './delivery/enqueue.ts';
+import { encodedText } from './encoded.ts';
 import type { Chance } from './handler.ts';
 import { isoTime } from './rules/dates.ts';
 import { wireObject } from './sealed.ts';
@@ -25,12 +26,8 @@ export async function recordEvent(
   data: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const id = await chance.id('evt');
-  const body = JSON.stringify({
-    id,
-    type: event,
-    created_at: isoTime(now),
-    data: wireObject(EVENTS[event].data, data),
-  });
+  const text = encodedText(data) ?? JSON.stringify(wireObject(EVENTS[event].data, data));
+  const body = `{"id":${JSON.stringify(id)},"type":"${event}","created_at":"${isoTime(now)}","data":${text}}`;
   const seq = await insertEvent(sql, account, { id, type: event, created_at: now, body });
   for (const webhook of await activeWebhooks(sql, account)) {
     if (!wants(webhook.events, event)) continue;

@@ -10,7 +10,7 @@ import { Gone } from './body.ts';
 import { strikeOf } from './faults/rules.ts';
 import { type Strike, waitBefore } from './faults/strike.ts';
 import { type Call, Refused } from './handler.ts';
-import { type Claim, claim, finish, LeaseLost, release } from './idempotency.ts';
+import { type Keyed, keepAnswer, lookUp } from './idempotency.ts';
 import type { Allowance } from './limits.ts';
 import { logRequest, requestRow } from './request-log.ts';
 import { catchUp, type ServiceParts, surroundings } from './service.ts';
@@ -80,13 +80,25 @@ async function afterWait(
 
 async function once(parts: ServiceParts, ask: Ask, heedsTimers: boolean): Promise<Tried | Put> {
   const { store, requestNumbers } = parts;
+  const work = { ask, heedsTimers, number: undefined };
   if (!isPlainRead(parts, ask.route)) {
-    return store.write(sql => worked(parts, sql, { ask, heedsTimers, number: undefined, access: 'write' }));
+    return store
+      .write(sql => worked(parts, sql, { ...work, access: 'write' }))
+      .catch((error: unknown) => {
+        // Few requests have something to undo, so only those pay for a savepoint: they are carried out once more.
+        if (!(error instanceof ToUndo)) throw error;
+        return store.write(sql => worked(parts, sql, { ...work, access: 'write', isCareful: true }));
+      });
   }
-  const number = await requestNumbers.next(parts);
-  const read = await store.read(sql => worked(parts, sql, { ask, heedsTimers, number, access: 'read' }));
+  const number = requestNumbers.ready() ?? (await requestNumbers.next(parts));
+  const read = await store.read(sql => worked(parts, sql, { ...work, number, access: 'read' }));
   if (read !== 'faults are to be counted') return read;
-  return store.write(sql => worked(parts, sql, { ask, heedsTimers, number, access: 'write' }));
+  return store.write(sql => worked(parts, sql, { ...work, number, access: 'write', isCareful: true }));
+}
+
+/** Work that was refused or failed after it had written something; all of its transaction's part is undone. */
+class ToUndo extends Error {
+  override readonly name = 'ToUndo';
 }
 
 interface Work {
@@ -94,10 +106,13 @@ interface Work {
   readonly heedsTimers: boolean;
   readonly number: number | undefined;
   readonly access: 'read' | 'write';
+  /** What it wrote can be undone without the rest of its transaction. */
+  readonly isCareful?: boolean;
 }
 
-async function worked(parts: ServiceParts, sql: Sql, { ask, heedsTimers, number, access }: Work): Promise<Tried | Put> {
+async function worked(parts: ServiceParts, sql: Sql, work: Work): Promise<Tried | Put> {
   const { account } = parts;
+  const { ask, heedsTimers, number, access, isCareful = false } = work;
   const { route, passed } = ask;
   const admitted = await admit(parts, sql, { route, scope: ask.keyed?.scope, heedsTimers, number, passed });
   if (admitted === 'something is due') return admitted;
@@ -113,7 +128,7 @@ async function worked(parts: ServiceParts, sql: Sql, { ask, heedsTimers, number,
     ? { answer: refusedAnswer(tooMany(allowance), requestId) }
     : strike?.phase === 'before'
       ? {}
-      : await attended(parts, sql, { ask, admitted });
+      : await attended(parts, sql, { ask, admitted, isCareful });
   if (route.surface === 'service') {
     const row = requestRow(ask, { requestId, now, answer: outcome.answer, strike: strike ?? passed?.strike });
     if (access === 'write') await logRequest(sql, account, row);
@@ -129,43 +144,48 @@ function tooMany({ limit }: Allowance): Refused {
 interface Admission {
   readonly ask: Ask;
   readonly admitted: Admitted;
+  readonly isCareful: boolean;
 }
 
 type Outcome = { readonly answer?: Answer; readonly refused?: Refused; readonly fault?: unknown };
 
-async function attended(parts: ServiceParts, sql: Sql, { ask, admitted }: Admission): Promise<Outcome> {
+async function attended(parts: ServiceParts, sql: Sql, admission: Admission): Promise<Outcome> {
+  const { ask, admitted, isCareful } = admission;
   const { requestId } = admitted;
-  if (ask.keyed !== undefined) return underKey(parts, sql, { ask, admitted, keyed: ask.keyed });
+  if (ask.keyed !== undefined) return underKey(parts, sql, { ...admission, keyed: ask.keyed });
   if (steeringOf(parts, ask) !== undefined) {
-    return carefully(sql, { requestId, writes: false }, async () => void refuseProblem(ask));
+    return carefully(sql, { requestId, writes: false, isCareful }, async () => void refuseProblem(ask));
   }
   const writes = ask.route.row.method !== 'GET';
-  return carefully(sql, { requestId, writes }, async () => {
+  return carefully(sql, { requestId, writes, isCareful }, async () => {
     refuseProblem(ask);
-    return carriedOut(parts, sql, { ask, admitted });
+    return carriedOut(parts, sql, admission);
   });
 }
 
 /** Runs work so that a refusal or a fault undoes what it did, and nothing else of the transaction. */
 async function carefully(
   sql: Sql,
-  { requestId, writes }: { requestId: string; writes: boolean },
+  { requestId, writes, isCareful }: { requestId: string; writes: boolean; isCareful: boolean },
   work: () => Promise<Answer | undefined>,
 ): Promise<Outcome> {
-  if (writes) await sql.run('savepoint effect');
+  const hasPoint = writes && isCareful;
+  if (hasPoint) await sql.run('savepoint effect');
+  const before = sql.written();
   try {
     const answer = await work();
-    if (writes) await sql.run('release effect');
+    if (hasPoint) await sql.run('release effect');
     return answer === undefined ? {} : { answer };
   } catch (error) {
     // Of these the transaction itself is lost, or must be tried again.
     if (losesAll(error) || isBusy(error)) throw error;
-    if (writes) {
+    if (hasPoint) {
       await sql.run('rollback to effect');
       await sql.run('release effect');
+    } else if (sql.written() > before) {
+      throw new ToUndo('there is something to undo', { cause: error });
     }
-    const refused = error instanceof LeaseLost ? inProgress() : error;
-    if (refused instanceof Refused) return { refused, answer: refusedAnswer(refused, requestId) };
+    if (error instanceof Refused) return { refused: error, answer: refusedAnswer(error, requestId) };
     return { fault: error };
   }
 }
@@ -174,39 +194,25 @@ async function carefully(
 async function underKey(
   parts: ServiceParts,
   sql: Sql,
-  { ask, admitted, keyed }: Admission & { readonly keyed: Keying },
+  { ask, admitted, isCareful, keyed }: Admission & { readonly keyed: Keying },
 ): Promise<Outcome> {
-  const { requestId, now, real } = admitted;
+  const { requestId, now } = admitted;
+  const { scope, fingerprint, rival } = keyed;
   const refuse = (refused: Refused): Outcome => ({ answer: refusedAnswer(refused, requestId) });
-  if (keyed.rival !== undefined) return refuse(keyed.rival === keyed.fingerprint ? inProgress() : otherBody());
+  if (rival !== undefined) return refuse(rival === fingerprint ? inProgress() : otherBody());
   const problem = problemOf(ask);
-  const mine: Claim = {
-    account: parts.account,
-    scope: keyed.scope,
-    fingerprint: keyed.fingerprint,
-    owner: parts.owner,
-    isGone: parts.isGone,
-    token: Buffer.from(parts.random.bytes(16)).toString('hex'),
-    now,
-    real,
-    take: problem === undefined,
-  };
-  const claimed = await claim(sql, mine);
-  if (claimed.kind === 'other-body') return refuse(otherBody());
-  if (claimed.kind === 'in-progress') return refuse(inProgress());
-  if (claimed.kind === 'replay') return { answer: replayed(claimed.answer) };
-  if (claimed.kind !== 'taken') return refuse(problem ?? new Refused('invalid_request', 'The request is not fit.'));
-  const idKey = `${claimed.generation} ${keyed.scope}`;
-  const outcome = await carefully(sql, { requestId, writes: true }, async () => {
-    const answer = await carriedOut(parts, sql, { ask, admitted, idKey });
-    await finish(sql, mine, answer);
-    return answer;
-  });
-  if (outcome.refused !== undefined && outcome.answer !== undefined && isStored(outcome.refused)) {
-    await finish(sql, mine, outcome.answer);
-  } else if (outcome.answer === undefined || outcome.refused !== undefined) {
-    await release(sql, mine);
-  }
+  const mine: Keyed = { account: parts.account, scope, fingerprint, now };
+  const found = await lookUp(sql, mine);
+  if (found.kind === 'other-body') return refuse(otherBody());
+  if (found.kind === 'replay') return { answer: replayed(found.answer) };
+  if (problem !== undefined) return refuse(problem);
+  const { generation } = found;
+  const outcome = await carefully(sql, { requestId, writes: true, isCareful }, () =>
+    carriedOut(parts, sql, { ask, admitted, isCareful, idKey: `${generation} ${scope}` }),
+  );
+  const { answer, refused } = outcome;
+  const isKept = answer !== undefined && (refused === undefined || isStored(refused));
+  if (isKept) await keepAnswer(sql, mine, { generation, answer });
   return outcome;
 }
 
@@ -221,7 +227,7 @@ async function carriedOut(
   const [usual, others] = isAdmin ? [parts.adminHandlers, dialect.adminHandlers] : [parts.handlers, dialect.handlers];
   const handler = handlerIn(others, name) ?? handlerIn(usual, name);
   if (handler === undefined) throw new Error(`no handler for ${name}`);
-  const input = { ...ask.params, ...ask.query, ...withCents(row.body ?? {}, bodyOf(ask)) };
+  const input = Object.assign({}, ask.params, ask.query, withCents(row.body ?? {}, bodyOf(ask)));
   const call = { ...surroundings(parts, sql, { ...admitted, key: idKey }), input };
   const reply = await handler(call as unknown as Call<never>);
   if (isAdmin) return replyAnswer(row, { ...(reply as Fields), ...factsFor(row.returns.shape, parts) });

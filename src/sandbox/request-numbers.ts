@@ -10,6 +10,11 @@ export class RequestNumbers {
   #size = 1;
   #taking: Promise<void> | undefined;
 
+  /** The next number where it is at hand. */
+  ready(): number | undefined {
+    return this.#next < this.#end ? ++this.#next : undefined;
+  }
+
   /** The next number, from 1. The first blocks are small: most commands make one request. */
   async next({ store, account }: { readonly store: Store; readonly account: string }): Promise<number> {
     while (this.#next >= this.#end) {

@@ -23,11 +23,24 @@ export type Found =
 /** Routes some dialect has in place of those of the contract. */
 export type OtherPaths = Readonly<Record<string, { readonly method?: Method; readonly path: `/${string}` }>>;
 
-export function routesOf(others: OtherPaths = {}): readonly Route[] {
-  return [
+/** Routes in the order in which they are tried. */
+export interface Routes {
+  readonly all: readonly Route[];
+  /** Those found without looking: by method and path, where no part of the path is a value. */
+  readonly plain: ReadonlyMap<string, Found>;
+}
+
+export function routesOf(others: OtherPaths = {}): Routes {
+  const all = [
     ...Object.entries(OPERATIONS).map(([name, row]) => route('service', name, { ...row, ...others[name] })),
     ...Object.entries({ ...ADMIN_OPERATIONS, ...TRANSFERS }).map(([name, row]) => route('admin', name, row)),
   ];
+  const plain = all.filter(({ segments }) => !segments.some(segment => segment.startsWith('{')));
+  const found = plain.map(({ row: { method }, segments }): [string, Found] => {
+    const path = segments.join('/');
+    return [`${method} ${path}`, searched(all, method, path)];
+  });
+  return { all, plain: new Map(found) };
 }
 
 function route(surface: Route['surface'], name: string, row: Operation): Route {
@@ -41,7 +54,11 @@ export function surfaceOf(path: string): Route['surface'] {
 }
 
 /** Finds the route of a path without its query. */
-export function findRoute(routes: readonly Route[], method: string, path: string): Found {
+export function findRoute({ all, plain }: Routes, method: string, path: string): Found {
+  return plain.get(`${method} ${path}`) ?? searched(all, method, path);
+}
+
+function searched(routes: readonly Route[], method: string, path: string): Found {
   const given = path.split('/');
   const allowed: string[] = [];
   for (const candidate of routes) {
@@ -79,8 +96,10 @@ function decoded(part: string): string | undefined {
 }
 
 /** Values of the query the row knows, in the types of its fields; unknown names are ignored (A-27). */
-export function queryValues(shape: Shape, query: URLSearchParams): Record<string, unknown> {
+export function queryValues(shape: Shape, text: string): Record<string, unknown> {
   const values: Record<string, unknown> = {};
+  if (text === '') return values;
+  const query = new URLSearchParams(text);
   for (const [name, field] of Object.entries(shape)) {
     const given = query.get(name);
     if (given !== null) values[name] = typed(field, given);

@@ -83,7 +83,7 @@ export async function serve(
     const handedOver = new Promise(resolve => response.once('close', resolve));
     const headers = headersFor(answer, requestId, parts.speech.dialect.bareHeaders);
     // Its clock may stand or run ahead; whoever judges an expiry must do so by this clock.
-    if (now !== undefined) headers['Date'] = new Date(now).toUTCString();
+    if (now !== undefined) headers['Date'] = dateText(now);
     if (strike === undefined) response.writeHead(answer.status, headers).end(answer.body);
     else await sendStruck(strike, { response, answer, headers, clock: parts.clock, stopping: stopping.signal });
     // Until then stopping would cut the answer off.
@@ -105,6 +105,15 @@ export async function serve(
       await closed;
     },
   };
+}
+
+let lastDate = { second: Number.NaN, text: '' };
+
+/** A time as headers have it; most answers are of the second of the one before. */
+function dateText(now: number): string {
+  const second = Math.floor(now / 1000);
+  if (second !== lastDate.second) lastDate = { second, text: new Date(now).toUTCString() };
+  return lastDate.text;
 }
 
 /** What could not be parsed, or came too slowly; there is no request to answer, but whoever sent it is told why. */

@@ -1,9 +1,9 @@
 /** One key, one effect, one answer (A-90 to A-99). */
 import { expect, it } from 'vitest';
-import { type Handlers, Refused } from '../../src/sandbox/handler.ts';
+import { Refused } from '../../src/sandbox/handler.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { type Store, StoreBusy } from '../../src/sandbox/store/sql.ts';
-import { fakeService, NOON, type Wishes } from '../support/fake-service.ts';
+import { fakeService, NOON } from '../support/fake-service.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
 
 const HOUR = 3_600_000;
@@ -178,52 +178,4 @@ it('forgets an answer after 24 hours on its own clock, and gives other ids then'
   const later = await create(service, { amount: 11 });
   expect(later.status).toBe(201);
   expect(later.json.id).not.toBe(first.json.id);
-});
-
-/** Creating a card is refused the first time, so that a record is there and no card. */
-function refusesOnce(): Wishes {
-  let calls = 0;
-  const create: Handlers['cards.create'] = async call => {
-    calls += 1;
-    if (calls === 1) throw new Refused('not_found', 'not yet');
-    return HANDLERS['cards.create'](call);
-  };
-  return { handlers: { 'cards.create': create } };
-}
-
-/** A request of another process that took the key and never came back. */
-async function leaveRunning(service: Awaited<ReturnType<typeof fakeService>>) {
-  const first = await create(service);
-  await service.store.write(sql =>
-    sql.run(`update idempotency set state = 'running', owner = 'them', lease_until = ?`, NOON + 30_000),
-  );
-  return first;
-}
-
-it('waits for a request that may still run, and takes it over once its lease is over', async () => {
-  await using service = await fakeService(refusesOnce());
-  await leaveRunning(service);
-  expect((await create(service)).json.error).toBe('idempotency_in_progress');
-  service.clock.set(NOON + 30_001);
-  expect((await create(service)).status).toBe(201);
-});
-
-it('takes a request over at once when its process is gone', async () => {
-  await using service = await fakeService({ ...refusesOnce(), isGone: owner => owner === 'them' });
-  await leaveRunning(service);
-  expect((await create(service, { amount: 11 })).status).toBe(422);
-  expect((await create(service)).status).toBe(201);
-});
-
-it('commits no second effect when its lease was lost meanwhile', async () => {
-  await using service = await fakeService({
-    handlers: {
-      'cards.create': async call => {
-        await call.sql.run(`update idempotency set lease_token = 'theirs'`);
-        return HANDLERS['cards.create'](call);
-      },
-    },
-  });
-  expect((await create(service)).json.error).toBe('idempotency_in_progress');
-  expect(await walletOf(service)).toBe(1000);
 });

@@ -90,3 +90,35 @@ test('a store from before they were parked is brought up when it is opened', asy
   expect(await store.read(sql => sql.get('select schema_number from meta'))).toEqual({ schema_number: SCHEMA });
   await store.close();
 });
+
+test('a store from before records were kept with their effect keeps answers, and forgets what was unfinished', async () => {
+  await using folder = await temporaryFolder();
+  const path = `${folder.path}/store.db`;
+  const request = {
+    ...{ path, tables: TABLES, seed: 1, ids: 'derived' as const, fill: async () => undefined },
+    ...{ clock: setClock(NOON), random: chance, platform: process.platform },
+  } as const;
+  await (await openStore(request)).store.close();
+  const connection = connectTo(path);
+  connection.exec(`drop table idempotency;
+    create table idempotency (account_id text not null, scope text not null, fingerprint text not null,
+      state text not null, generation integer not null, owner text not null, lease_token text not null,
+      lease_until integer not null, status integer, headers text, body text, expires_at integer,
+      primary key (account_id, scope)) strict;
+    insert into idempotency values ('a', 'kept', 'f', 'done', 2, 'o', 't', 1, 201, '{}', 'body', 9),
+      ('a', 'unfinished', 'f', 'running', 0, 'o', 't', 1, null, null, null, null);
+    insert into events values ('a', 1, 'evt_1', 'card.created', 5, '{}');
+    update meta set schema_number = 3`);
+  connection.close();
+  const { store } = await openStore(request);
+  expect(await store.read(sql => sql.all('select * from idempotency'))).toEqual([
+    {
+      ...{ account_id: 'a', scope: 'kept', fingerprint: 'f', state: 'done', generation: 2 },
+      ...{ status: 201, headers: '{}', body: 'body', expires_at: 9 },
+    },
+  ]);
+  expect(await store.read(sql => sql.all('select seq, id from events'))).toEqual([{ seq: 1, id: 'evt_1' }]);
+  const indexes = await store.read(sql => sql.all("select name from sqlite_master where name = 'idempotency_expiry'"));
+  expect(indexes).toHaveLength(1);
+  await store.close();
+});

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Connection } from '../../src/sandbox/store/bind.ts';
 import { StoreBroken } from '../../src/sandbox/store/faults.ts';
@@ -146,4 +149,41 @@ it('finishes what is queued before it closes, and takes nothing after', async ()
   await store.close();
   expect(await written).toBe(1);
   await expect(store.read(async () => 1)).rejects.toThrow('closed');
+});
+
+it('remembers what was read until its table is written, or until what it read is undone', async () => {
+  const { store, real } = openQueue();
+  real.exec('create table other (b text) strict');
+  const count = async (sql: Sql) => (await sql.known<{ n: number }>('select count(*) as n from t'))?.n;
+  expect(await store.read(count)).toBe(0);
+  // On the same connection and past the queue, so that nothing tells of it.
+  real.exec("insert into t (a) values ('hidden')");
+  await store.write(sql => sql.run("insert into other (b) values ('b')"));
+  expect(await store.read(count)).toBe(0);
+  await store.write(insert('a'));
+  expect(await store.read(count)).toBe(2);
+  const undone = store.write(async sql => {
+    await insert('b')(sql);
+    expect(await count(sql)).toBe(3);
+    throw new Error('changed my mind');
+  });
+  await expect(undone).rejects.toThrow('changed my mind');
+  expect(await store.read(count)).toBe(2);
+});
+
+it('sees what another process wrote, although it remembers what it read', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'cardwright-queue-'));
+  const path = join(folder, 'store.db');
+  const [own, other] = [connectTo(path), connectTo(path)];
+  own.exec('pragma journal_mode = wal; create table t (a text not null primary key) strict');
+  const store = new QueuedStore({ connection: own, path, clock: setClock(0), random: chance });
+  const count = async (sql: Sql) => (await sql.known<{ n: number }>('select count(*) as n from t'))?.n;
+  expect(await store.read(count)).toBe(0);
+  other.exec("insert into t (a) values ('theirs')");
+  expect(await store.read(count)).toBe(1);
+  other.exec("insert into t (a) values ('theirs too')");
+  expect(await store.write(count)).toBe(2);
+  other.close();
+  await store.close();
+  await rm(folder, { recursive: true });
 });

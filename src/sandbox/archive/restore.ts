@@ -8,7 +8,7 @@ import { BulkInsert, inBulk } from '../store/bulk.ts';
 import { engineCode, isBusy, losesAll } from '../store/faults.ts';
 import { TRANSACTION_INDEXES } from '../store/schema.ts';
 import type { Sql, SqlValue } from '../store/sql.ts';
-import { SCHEMA } from '../store/system-tables.ts';
+import { FORMER_COLUMNS, SCHEMA } from '../store/system-tables.ts';
 import { Damaged, MANIFEST_FILE, type Manifest, readManifest, type TableFacts } from './manifest.ts';
 import { tableFile } from './save.ts';
 
@@ -42,16 +42,21 @@ export async function restoreFrom(folder: string, manifest: Manifest, sql: Sql, 
 }
 
 async function restoreTable(folder: string, table: TableFacts, sql: Sql, account: string): Promise<void> {
-  const bulk = new BulkInsert(sql, table.name, table.columns);
+  const columns = table.columns.filter(column => !isFormer(table.name, column));
+  const bulk = new BulkInsert(sql, table.name, columns);
   const place = table.columns.indexOf('account_id');
   for await (const lines of linesOf(folder, table)) {
     for (const line of lines) {
       const row = rowOf(line, table);
       if (row[place] !== account) throw new Damaged(`${tableFile(table.name)} holds a row of another account`);
-      bulk.add(row);
+      bulk.add(row.filter((_, at) => !isFormer(table.name, table.columns[at])));
     }
     await bulk.flush();
   }
+}
+
+function isFormer(table: string, column: string | undefined): boolean {
+  return column !== undefined && FORMER_COLUMNS[table]?.includes(column) === true;
 }
 
 function rowOf(line: string, { name, columns }: TableFacts): readonly SqlValue[] {
@@ -72,7 +77,8 @@ function refuseUnknown({ version, schema, tables }: Manifest): void {
   const known = ARCHIVED.filter(({ name }) => names.includes(name));
   const isSame = known.every(({ name, columns }, at) => {
     const table = tables[at];
-    return table?.name === name && table.columns.join() === columns.join();
+    const given = table?.columns.filter(column => schema === SCHEMA || !isFormer(name, column));
+    return table?.name === name && given?.join() === columns.join();
   });
   if (!isSame || known.length !== tables.length || (schema === SCHEMA && known.length !== ARCHIVED.length)) {
     throw new Damaged('its tables are not those of a sandbox');

@@ -43,7 +43,8 @@ export async function issueCrowd(
       expires_at: cardExpiry(at),
     };
     const number = numbers(nth);
-    await insertCard(sql, account, { ...card, number, cvv: cvv(nth, 3) });
+    // Its sums and the card as it is sent follow, see `keepSums`.
+    await insertCard(sql, account, { ...card, balance: 0 as Cents, number, cvv: cvv(nth, 3), document: '' });
     cards.push({ ...card, last4: number.slice(-4), bin, first: cents(5_000 + draws.below(45_000)) });
   }
   return cards;

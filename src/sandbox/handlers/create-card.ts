@@ -1,13 +1,16 @@
 /** cards.create */
+import type { CARD } from '../../contract/card.ts';
+import type { CompleteOf } from '../../contract/field.ts';
 import { type Cents, plainAmount } from '../../money.ts';
-import { type Act, moveOnCard } from '../acting.ts';
+import type { Act } from '../acting.ts';
 import { type Call, type Handlers, Refused } from '../handler.ts';
-import { wireCard } from '../objects.ts';
+import { post } from '../ledger.ts';
+import { cardDocument } from '../objects.ts';
 import { cardNumber, FREE_DIGITS } from '../rules/card-numbers.ts';
 import { isCategory } from '../rules/categories.ts';
 import { cardExpiry } from '../rules/dates.ts';
 import { type BinRow, binById } from '../store/bins.ts';
-import { type CardRow, cardWithNumber, insertCard, type NewCard } from '../store/cards.ts';
+import { type CardRow, insertCard, type NewCard } from '../store/cards.ts';
 import { walletOf } from '../store/wallet.ts';
 
 /** Checks in the order of A-115: body, BIN, limit of the BIN, money. Creating below the line does not freeze. */
@@ -18,16 +21,14 @@ export const createCard: Handlers['cards.create'] = async call => {
   if (bin === undefined) throw new Refused('bin_not_found', `no BIN ${input.bin_id}`);
   const spendingLimit = monthlyLimit(bin, input.spending_limit);
   await refuseShortWallet(call, input.amount);
-  const card = await issue(call, bin, {
+  const wire = await issue(call, bin, {
+    balance: input.amount,
     spending_limit: spendingLimit,
     label: input.label ?? '',
     allowed_categories: JSON.stringify(input.allowed_categories ?? []),
     auto_freeze_at: input.auto_freeze_at ?? null,
     metadata: JSON.stringify(input.metadata ?? {}),
   });
-  const moves = { wallet: -input.amount, card: input.amount };
-  const funded = await moveOnCard(call, card, { kind: 'create', ref: card.id, moves });
-  const wire = wireCard(funded.card);
   await call.emit('card.created', wire);
   return wire;
 };
@@ -60,9 +61,13 @@ function monthlyLimit(bin: BinRow, asked: Cents | undefined): Cents {
   );
 }
 
-type Wishes = Pick<NewCard, 'spending_limit' | 'label' | 'allowed_categories' | 'auto_freeze_at' | 'metadata'>;
+type Wishes = Pick<
+  NewCard,
+  'balance' | 'spending_limit' | 'label' | 'allowed_categories' | 'auto_freeze_at' | 'metadata'
+>;
 
-async function issue(call: Pick<Call, 'sql' | 'account' | 'now' | 'chance'>, bin: BinRow, wishes: Wishes) {
+/** Makes the card and posts what is put on it; resolves to the card as it is sent. */
+async function issue(call: Call, bin: BinRow, wishes: Wishes): Promise<CompleteOf<typeof CARD>> {
   const { sql, account, now, chance } = call;
   const facts = {
     ...wishes,
@@ -72,17 +77,16 @@ async function issue(call: Pick<Call, 'sql' | 'account' | 'now' | 'chance'>, bin
     created_at: now,
     expires_at: cardExpiry(now),
   };
-  const number = await freeNumber(call, bin);
-  await insertCard(sql, account, { ...facts, number, cvv: await chance.digits('cvv', 3) });
-  const none = 0 as Cents;
-  const row: CardRow = { ...facts, last4: number.slice(-4), status: 'active', balance: none, hold: none };
-  return row;
-}
-
-/** Ten thousand cards of one network meet by chance once in twenty stores: a number that is taken is drawn again. */
-async function freeNumber({ sql, account, chance }: Pick<Call, 'sql' | 'account' | 'chance'>, bin: BinRow) {
+  const cvv = await chance.digits('cvv', 3);
   for (;;) {
     const number = cardNumber(bin.network, await chance.digits('number', FREE_DIGITS));
-    if ((await cardWithNumber(sql, account, number)) === undefined) return number;
+    const row: CardRow = { ...facts, last4: number.slice(-4), status: 'active', hold: 0 as Cents };
+    const { document, wire } = cardDocument(row);
+    // Ten thousand cards of one network meet by chance once in twenty stores: a number that is taken is drawn again.
+    if ((await insertCard(sql, account, { ...facts, number, cvv, document })) === 0) continue;
+    const { id, balance } = row;
+    const moves = { wallet: -balance, card: balance };
+    await post(sql, { account, kind: 'create', ref: id, at: now, card: id, isOpening: true, moves });
+    return wire;
   }
 }

@@ -4,7 +4,7 @@
  */
 import { DOMAIN_TABLES, TABLES } from './schema.ts';
 import type { Sql, SqlValue } from './sql.ts';
-import { CLEARED_TABLES, SYSTEM_TABLES } from './system-tables.ts';
+import { CLEARED_TABLES, columnsOf, SYSTEM_TABLES } from './system-tables.ts';
 
 export interface ArchivedTable {
   readonly name: string;
@@ -24,7 +24,7 @@ export const ARCHIVED: readonly ArchivedTable[] = [...[...DOMAIN_TABLES].reverse
 function tableNamed(name: string): ArchivedTable {
   const made = [...TABLES, ...SYSTEM_TABLES].find(statement => statement.startsWith(`create table ${name} (`));
   if (made === undefined) throw new Error(`no statement makes the table ${name}`);
-  const columns = [...made.matchAll(/^\s+(\w+) (?:text|integer)\b/gm)].map(([, column = '']) => column);
+  const columns = columnsOf(made);
   const [, listed = 'account_id'] = /^\s+primary key \(([^)]+)\)/m.exec(made) ?? [];
   return { name, columns, key: listed.split(', ').filter(column => column !== 'account_id') };
 }

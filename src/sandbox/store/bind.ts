@@ -57,19 +57,29 @@ interface Prepared {
   readonly statement: Statement;
   readonly count: number;
   readonly writes: boolean;
+  /** The one table it writes; undefined where that is not plain to see. */
+  readonly table: string | undefined;
+  /** Every word of it, the names of its tables among them. */
+  readonly words: ReadonlySet<string>;
+  /** Answers it gave, by its values; they hold until one of its tables is written. */
+  readonly known: Map<string, unknown>;
 }
 
 const READS = /^\s*(?:select|with|values|pragma)\b/i;
+const WRITES_ONE = /^\s*(?:insert\s+into|update|delete\s+from)\s+(\w+)/i;
+const CHANGES_NOTHING = /^\s*(?:savepoint|release)\b/i;
 
-const MOST_KNOWN = 100;
+/** Answers remembered of one statement; a page of cards may be 60 KB. */
+const MOST_KNOWN = 16;
 
 /** Prepared statements of one connection, kept for its life. */
 export class Statements {
   readonly #connection: Connection;
   readonly #prepared = new Map<string, Prepared>();
-  /** Rows by statement and values, true of the version of the data they were read from. */
-  readonly #known = new Map<string, SqlRow | undefined>();
+  /** Those that remember something. */
+  readonly #knowing = new Set<Prepared>();
   #version: unknown;
+  #isCurrent = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -78,7 +88,8 @@ export class Statements {
   /** Statements for one transaction. `end()` makes them useless, so that none runs outside of it by mistake. */
   open(access: 'read' | 'write'): { readonly sql: Sql; end(): void } {
     let over = false;
-    const ready = (text: string, values: readonly SqlValue[]) => {
+    let written = 0;
+    const ready = (text: string, values: readonly SqlValue[]): Prepared => {
       // After an error the engine may have ended the transaction; a statement now would commit on its own.
       if (over || !this.#connection.isTransaction) throw new Error('the transaction of this statement is over');
       const prepared = this.#prepare(text);
@@ -86,33 +97,43 @@ export class Statements {
       if (prepared.count !== values.length) {
         throw new TypeError(`the statement asks for ${prepared.count} values and got ${values.length}`);
       }
-      return { statement: prepared.statement, bounds: values.map(bound) };
+      if (prepared.writes) {
+        written += 1;
+        this.#forgetReadersOf(prepared);
+      }
+      return prepared;
     };
     const first = (text: string, values: readonly SqlValue[]) => {
-      const { statement, bounds } = ready(text, values);
-      const row = statement.get(...bounds);
+      const row = ready(text, values).statement.get(...values.map(bound));
       return row === undefined ? undefined : plainRow(row);
     };
-    let isCurrent = false;
+    const every = (text: string, values: readonly SqlValue[]) =>
+      ready(text, values)
+        .statement.all(...values.map(bound))
+        .map(plainRow);
+    const remembered = (text: string, values: readonly SqlValue[], read: typeof first | typeof every) => {
+      if (over) throw new Error('the transaction of this statement is over');
+      // What a transaction sees of others does not change while it lasts.
+      if (!this.#isCurrent) this.#forgetOld();
+      const prepared = this.#prepare(text);
+      const name = nameOf(values);
+      if (!prepared.known.has(name)) {
+        const answer = read(text, values);
+        if (prepared.known.size >= MOST_KNOWN) prepared.known.clear();
+        prepared.known.set(name, answer);
+        this.#knowing.add(prepared);
+      }
+      return prepared.known.get(name);
+    };
     const sql: Sql = {
-      known: async <Row>(text: string, ...values: readonly SqlValue[]) => {
-        if (access === 'write') return first(text, values) as Row | undefined;
-        // What a reading transaction sees does not change while it lasts.
-        if (!isCurrent) this.#forgetOld();
-        isCurrent = true;
-        const name = `${text} ${JSON.stringify(values)}`;
-        if (!this.#known.has(name)) this.#known.set(name, first(text, values));
-        return this.#known.get(name) as Row | undefined;
-      },
+      known: async <Row>(text: string, ...values: readonly SqlValue[]) =>
+        remembered(text, values, first) as Row | undefined,
+      knownAll: async <Row>(text: string, ...values: readonly SqlValue[]) =>
+        remembered(text, values, every) as readonly Row[],
       get: async <Row = SqlRow>(text: string, ...values: readonly SqlValue[]) => first(text, values) as Row | undefined,
-      all: async <Row = SqlRow>(text: string, ...values: readonly SqlValue[]) => {
-        const { statement, bounds } = ready(text, values);
-        return statement.all(...bounds).map(plainRow) as Row[];
-      },
-      run: async (text, ...values) => {
-        const { statement, bounds } = ready(text, values);
-        return Number(statement.run(...bounds).changes);
-      },
+      all: async <Row = SqlRow>(text: string, ...values: readonly SqlValue[]) => every(text, values) as Row[],
+      written: () => written,
+      run: async (text, ...values) => Number(ready(text, values).statement.run(...values.map(bound)).changes),
     };
     return {
       sql,
@@ -122,19 +143,43 @@ export class Statements {
     };
   }
 
-  /** To be called whenever something was written here: SQLite tells of the writes of others only. */
-  forgetKnown(): void {
-    this.#known.clear();
+  /** To be called when a transaction begins: whether others wrote since the last one is asked once in each. */
+  begun(): void {
+    this.#isCurrent = false;
   }
 
+  /** To be called when something is undone: what was read meanwhile may have seen it. */
+  forgetKnown(): void {
+    for (const prepared of this.#knowing) prepared.known.clear();
+    this.#knowing.clear();
+  }
+
+  /** Runs a statement of the queue itself, such as a savepoint, that is run again and again. */
+  exec(text: string): void {
+    this.#prepare(text).statement.run();
+  }
+
+  /** SQLite tells of the writes of others; own ones are seen here. */
   #forgetOld(): void {
     const { data_version: version } = this.#prepare('pragma data_version').statement.get() as { data_version: unknown };
-    if (version !== this.#version || this.#known.size >= MOST_KNOWN) this.#known.clear();
+    if (version !== this.#version) this.forgetKnown();
     this.#version = version;
+    this.#isCurrent = true;
+  }
+
+  #forgetReadersOf({ table }: Prepared): void {
+    if (this.#knowing.size === 0) return;
+    if (table === undefined) this.forgetKnown();
+    for (const prepared of this.#knowing) {
+      if (table !== undefined && !prepared.words.has(table)) continue;
+      prepared.known.clear();
+      this.#knowing.delete(prepared);
+    }
   }
 
   /** Lets go of all statements; the connection cannot close for good before. */
   clear(): void {
+    this.forgetKnown();
     this.#prepared.clear();
   }
 
@@ -142,8 +187,22 @@ export class Statements {
     const known = this.#prepared.get(text);
     if (known !== undefined) return known;
     const statement = this.#connection.prepare(text);
-    const fresh = { statement, count: placeholders(text), writes: !READS.test(text) };
+    const fresh: Prepared = {
+      statement,
+      count: placeholders(text),
+      writes: !READS.test(text) && !CHANGES_NOTHING.test(text),
+      table: WRITES_ONE.exec(text)?.[1]?.toLowerCase(),
+      words: new Set(text.toLowerCase().match(/\w+/g)),
+      known: new Map(),
+    };
     this.#prepared.set(text, fresh);
     return fresh;
   }
+}
+
+/** Tells lists of values apart; stored text has no NUL. */
+function nameOf(values: readonly SqlValue[]): string {
+  let name = '';
+  for (const value of values) name += `${typeof value} ${value}\u0000`;
+  return name;
 }

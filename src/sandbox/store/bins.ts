@@ -21,7 +21,7 @@ const COLUMNS =
   'id, network, type, three_ds, apple_pay, google_pay, max_transaction, max_monthly, acceptance_tenths, best_for';
 
 export const binById = (sql: Sql, account: string, id: string) =>
-  sql.get<BinRow>(`select ${COLUMNS} from bins where account_id = ? and id = ?`, account, id);
+  sql.known<BinRow>(`select ${COLUMNS} from bins where account_id = ? and id = ?`, account, id);
 
 /** All BINs in the order of the data set. */
 export const allBins = (sql: Sql, account: string) =>

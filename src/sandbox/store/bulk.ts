@@ -56,7 +56,8 @@ export class BulkInsert {
 }
 
 const KIB_FOR_BULK = 131_072;
-const KIB_ELSE = 2_000;
+/** Room of everything else: the pages that some thousand cards need again and again. */
+export const KIB_ELSE = 8_000;
 
 /** Runs work that goes through millions of rows with room for the pages it touches, which small work never takes. */
 export async function inRoom<T>(sql: Sql, work: () => Promise<T>): Promise<T> {

@@ -25,7 +25,8 @@ export interface CardRow {
   readonly expires_at: number;
 }
 
-export type NewCard = Omit<CardRow, 'last4' | 'status' | 'balance' | 'hold'> & {
+export type NewCard = Omit<CardRow, 'last4' | 'status' | 'hold'> & {
+  readonly document: string;
   readonly number: string;
   readonly cvv: string;
 };
@@ -46,21 +47,22 @@ export const cardById = (sql: Sql, account: string, id: string) =>
 export const cardSecrets = (sql: Sql, account: string, id: string) =>
   sql.get<CardSecrets>('select number, cvv from cards where account_id = ? and id = ?', account, id);
 
-export const cardWithNumber = (sql: Sql, account: string, number: string) =>
-  sql.get<{ readonly id: string }>('select id from cards where account_id = ? and number = ?', account, number);
-
-/** Inserts an active card with nothing on it; the ledger funds it in the same transaction, which writes its document. */
+/**
+ * Inserts an active card with what its first entry puts on it, posted in the same transaction, and the card as it is
+ * sent. Resolves to the number of rows: none when another card has the number.
+ */
 export const insertCard = (sql: Sql, account: string, card: NewCard) =>
   sql.run(
     `insert into cards (account_id, id, bin_id, network, number, cvv, status, balance, hold, spending_limit, label,
       allowed_categories, auto_freeze_at, metadata, created_at, expires_at, document)
-     values (?, ?, ?, ?, ?, ?, 'active', 0, 0, ?, ?, ?, ?, ?, ?, ?, '')`,
+     values (?, ?, ?, ?, ?, ?, 'active', ?, 0, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (account_id, number) do nothing`,
     account,
     card.id,
     card.bin_id,
     card.network,
     card.number,
     card.cvv,
+    card.balance,
     card.spending_limit,
     card.label,
     card.allowed_categories,
@@ -68,6 +70,7 @@ export const insertCard = (sql: Sql, account: string, card: NewCard) =>
     card.metadata,
     card.created_at,
     card.expires_at,
+    card.document,
   );
 
 /** The card as it is sent, exact text; every change of a card writes it anew, so that reading a page encodes nothing. */
@@ -137,6 +140,6 @@ export async function pageOfCards(
 ): Promise<readonly string[]> {
   const { where, values } = filtered(account, filter);
   const statement = `select document from cards where ${where} order by created_at desc, id desc limit ? offset ?`;
-  const rows = await sql.all<{ document: string }>(statement, ...values, limit, offset);
+  const rows = await sql.knownAll<{ document: string }>(statement, ...values, limit, offset);
   return rows.map(({ document }) => document);
 }

@@ -7,6 +7,7 @@ import process from 'node:process';
 import type { Clock, Randomness } from '../../host.ts';
 import { privateFile } from '../private-place.ts';
 import type { Connection } from './bind.ts';
+import { KIB_ELSE } from './bulk.ts';
 import { isBusy, type StoreBroken } from './faults.ts';
 import { createTables, type IdForm, type Meta, migrate, openingError, readMeta } from './meta.ts';
 import { QueuedStore } from './queue.ts';
@@ -74,8 +75,9 @@ async function prepared(connection: Connection, request: StoreRequest): Promise<
   // Looked at before anything is changed: switching the log would already write to a foreign file.
   const found = await store.read(sql => readMeta(sql, path));
   if (path !== 'memory') await patiently(request, () => connection.exec('pragma journal_mode = wal'));
-  // Pages of 4 KiB; at the usual 1,000 every seventh group of writes waits for two more syncs.
-  connection.exec('pragma wal_autocheckpoint = 4000');
+  // Pages of 4 KiB. Each time a group of writes waits for all of them to be written once more, and for two more syncs.
+  connection.exec('pragma wal_autocheckpoint = 8000');
+  connection.exec(`pragma cache_size = -${KIB_ELSE}`);
   if (found === undefined) return { store, meta: await store.write(sql => made(sql, request)) };
   if (found.schema < SCHEMA) await store.write(migrate);
   return { store, meta: { ...found, schema: SCHEMA } };

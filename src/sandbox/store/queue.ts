@@ -117,7 +117,7 @@ export class QueuedStore implements Store {
     const { connection } = this.#parts;
     const { sql, end } = this.#statements.open('read');
     try {
-      if (!connection.isTransaction) connection.exec('begin');
+      if (!connection.isTransaction) this.#begins('begin');
       const value = await job.work(sql);
       return () => job.resolve(value as never);
     } catch (error) {
@@ -131,12 +131,12 @@ export class QueuedStore implements Store {
   async #writeBatch(): Promise<void> {
     if (!(await this.#begin())) return;
     const batch = this.#writes.splice(0, LARGEST_BATCH);
-    this.#statements.forgetKnown();
     const settle: (() => void)[] = [];
     try {
       for (const job of batch) settle.push(await this.#runOne(job));
       await this.#commit(Math.max(...batch.map(job => job.deadline)));
     } catch (error) {
+      this.#statements.forgetKnown();
       if (this.#refusal === undefined && this.#parts.connection.isTransaction) this.#parts.connection.exec('rollback');
       for (const job of batch) job.reject(error);
       return;
@@ -146,10 +146,10 @@ export class QueuedStore implements Store {
 
   /** Takes the write lock; false when everybody who waited for it gave up. */
   async #begin(): Promise<boolean> {
-    const { connection, clock } = this.#parts;
+    const { clock } = this.#parts;
     while (this.#writes.length > 0) {
       try {
-        connection.exec('begin immediate');
+        this.#begins('begin immediate');
         return true;
       } catch (error) {
         const given = isBusy(error) || losesAll(error) ? new StoreBusy('the store is busy', { cause: error }) : error;
@@ -162,22 +162,28 @@ export class QueuedStore implements Store {
     return false;
   }
 
+  #begins(statement: 'begin' | 'begin immediate'): void {
+    this.#parts.connection.exec(statement);
+    this.#statements.begun();
+  }
+
   /** Runs one work in its savepoint; resolves to what is to be told once the transaction is committed. */
   async #runOne(job: Job): Promise<() => void> {
     const { connection } = this.#parts;
     const { sql, end } = this.#statements.open('write');
-    connection.exec('savepoint work');
+    this.#statements.exec('savepoint work');
     try {
       const value = await job.work(sql);
-      connection.exec('release work');
+      this.#statements.exec('release work');
       return () => job.resolve(value as never);
     } catch (error) {
       if (!connection.isTransaction || losesAll(error)) {
         if (connection.isTransaction) connection.exec('rollback');
         throw new StoreBusy('the store could not take the write', { cause: error });
       }
-      connection.exec('rollback to work');
-      connection.exec('release work');
+      this.#statements.forgetKnown();
+      this.#statements.exec('rollback to work');
+      this.#statements.exec('release work');
       return () => job.reject(error);
     } finally {
       end();

@@ -13,8 +13,12 @@ export interface Sql {
   /** First row, or undefined. `?` marks a value; the number of values is checked. */
   get<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<Row | undefined>;
   all<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
-  /** First row, or undefined; in a reading transaction remembered until something is written. It must not be changed. */
+  /** First row, or undefined; remembered until a table it reads is written. It must not be changed. */
   known<Row>(statement: string, ...values: readonly SqlValue[]): Promise<Row | undefined>;
+  /** All rows, remembered in the same way. */
+  knownAll<Row>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** How many statements wrote so far in this work. */
+  written(): number;
   /** Runs a writing statement; resolves to the number of rows it changed. */
   run(statement: string, ...values: readonly SqlValue[]): Promise<number>;
 }

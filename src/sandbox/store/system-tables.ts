@@ -4,7 +4,7 @@
  */
 
 /** Number of the schema, domain tables included. A store with a higher one is refused, a lower one is brought up. */
-export const SCHEMA = 3;
+export const SCHEMA = 4;
 
 /** Timers whose action threw: out of the way, with what it said, until they are set anew or the sandbox starts over. */
 const PARKED_TIMERS = `create table parked_timers (
@@ -28,8 +28,89 @@ const API_KEYS = `create table api_keys (
     unique (account_id, digest)
   ) strict`;
 
+/** Answers kept to be repeated; what is expired keeps its generation alone. */
+const IDEMPOTENCY = `create table idempotency (
+    account_id text not null,
+    scope text not null,
+    fingerprint text not null,
+    state text not null check (state in ('done', 'expired')),
+    generation integer not null,
+    status integer,
+    headers text,
+    body text,
+    expires_at integer,
+    primary key (account_id, scope)
+  ) strict`;
+const IDEMPOTENCY_EXPIRY = 'create index idempotency_expiry on idempotency (account_id, state, expires_at)';
+
+/** Written one after the other and found by number, so the key is where the rows are. */
+const EVENTS = `create table events (
+    account_id text not null,
+    seq integer not null,
+    id text not null,
+    type text not null,
+    created_at integer not null,
+    body text not null,
+    primary key (account_id, seq)
+  ) strict, without rowid`;
+
+const REQUESTS = `create table requests (
+    account_id text not null,
+    position integer not null,
+    request_id text not null,
+    at integer not null,
+    operation text not null,
+    method text not null,
+    path text not null,
+    status integer not null,
+    error text,
+    replayed integer not null check (replayed in (0, 1)),
+    fault text,
+    idempotency_key text,
+    card_id text,
+    body text,
+    primary key (account_id, position)
+  ) strict, without rowid`;
+
+/** Makes a table anew in its present form, with the columns it kept; what it lost is gone. */
+function remade(table: string, create: string, { also = [], where = '' }: Remaking = {}): readonly string[] {
+  const columns = columnsOf(create).join(', ');
+  return [
+    `alter table ${table} rename to former_${table}`,
+    create,
+    `insert into ${table} (${columns}) select ${columns} from former_${table} ${where}`,
+    `drop table former_${table}`,
+    ...also,
+  ];
+}
+
+interface Remaking {
+  /** Its indexes. */
+  readonly also?: readonly string[];
+  readonly where?: string;
+}
+
+/** Names of the columns a statement gives a table. */
+export function columnsOf(create: string): readonly string[] {
+  return [...create.matchAll(/^\s+(\w+) (?:text|integer)\b/gm)].map(([, column = '']) => column);
+}
+
+/** Columns that snapshots of an older schema may have, and that are read over. */
+export const FORMER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  idempotency: ['owner', 'lease_token', 'lease_until'],
+};
+
 /** What brings a store from the number before to this one. */
-export const MIGRATIONS: Readonly<Record<number, readonly string[]>> = { 2: [PARKED_TIMERS], 3: [API_KEYS] };
+export const MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
+  2: [PARKED_TIMERS],
+  3: [API_KEYS],
+  4: [
+    // An unfinished record never outlived its transaction.
+    ...remade('idempotency', IDEMPOTENCY, { also: [IDEMPOTENCY_EXPIRY], where: "where state <> 'running'" }),
+    ...remade('events', EVENTS),
+    ...remade('requests', REQUESTS),
+  ],
+};
 
 export const SYSTEM_TABLES: readonly string[] = [
   `create table meta (
@@ -70,32 +151,9 @@ export const SYSTEM_TABLES: readonly string[] = [
   'create index timers_due on timers (account_id, due_at, kind, ref)',
   PARKED_TIMERS,
   API_KEYS,
-  `create table idempotency (
-    account_id text not null,
-    scope text not null,
-    fingerprint text not null,
-    state text not null check (state in ('running', 'done', 'expired')),
-    generation integer not null,
-    owner text not null,
-    lease_token text not null,
-    lease_until integer not null,
-    status integer,
-    headers text,
-    body text,
-    expires_at integer,
-    primary key (account_id, scope)
-  ) strict`,
-  'create index idempotency_expiry on idempotency (account_id, state, expires_at)',
-  `create table events (
-    account_id text not null,
-    seq integer not null,
-    id text not null,
-    type text not null,
-    created_at integer not null,
-    body text not null,
-    primary key (account_id, seq),
-    unique (account_id, id)
-  ) strict`,
+  IDEMPOTENCY,
+  IDEMPOTENCY_EXPIRY,
+  EVENTS,
   // `body` of an example only: that of an event is the event's. `behind`: how many later ones go first (a fault).
   `create table deliveries (
     account_id text not null,
@@ -160,23 +218,7 @@ export const SYSTEM_TABLES: readonly string[] = [
   ) strict`,
   'create index faults_active on faults (account_id, meets, position)',
   // The newest requests to the service, without secrets.
-  `create table requests (
-    account_id text not null,
-    position integer not null,
-    request_id text not null,
-    at integer not null,
-    operation text not null,
-    method text not null,
-    path text not null,
-    status integer not null,
-    error text,
-    replayed integer not null check (replayed in (0, 1)),
-    fault text,
-    idempotency_key text,
-    card_id text,
-    body text,
-    primary key (account_id, position)
-  ) strict`,
+  REQUESTS,
   // Settlements that wait until their card is unfrozen (dialect strict-freeze).
   `create table waiting_settlements (
     account_id text not null,
