@@ -21,7 +21,9 @@ mkdirSync(output, { recursive: true, mode: 0o755 });
 execFileSync(node, [join(here, '..', 'scripts', 'build.mjs'), program], { stdio: 'inherit' });
 
 /** The sandbox for programs that import it is of no use inside, nor are texts for people. */
-const files = readdirSync(program).filter(name => /\.(?:js|wasm)(?:\.[\w.-]+)?$/.test(name) && name !== 'main.js');
+const files = readdirSync(program).filter(
+  name => /^pages\.txt$|\.(?:js|wasm)(?:\.[\w.-]+)?$/.test(name) && name !== 'main.js',
+);
 const main = join(output, 'main.js');
 writeFileSync(main, `"use strict";${ASSETS}${readFileSync(join(program, 'main.js'), 'utf8')}`);
 

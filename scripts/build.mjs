@@ -1,17 +1,20 @@
 /**
  * Builds dist/. esbuild splits the program where it imports dynamically; the pieces are then packed into few files,
- * because each file costs a quarter of a millisecond at start: main.js (what every run needs), one file for each room
- * that is not always needed, one for the rest of our code, and one for each package. A piece runs when it is first
- * asked for, and V8's compiled code is kept beside the files: compiling is a third of a short command. All of it becomes
+ * because each file costs a quarter of a millisecond at start: start.js (what every run needs), one file for each room
+ * that is not always needed, one for the rest of our code, and one for each package. main.js opens them. A
+ * piece runs when it is first asked for, and V8's compiled code is kept beside the files: compiling is a third of a short
+ * command. All of it becomes
  * CommonJS, which Node 20 starts faster. Only the SQLite package stays outside, for its prebuilt binary. Another folder
  * than dist/ can be named as the argument.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compileFunction } from 'node:vm';
 import { build, transform } from 'esbuild';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -19,9 +22,18 @@ const outdir = resolve(root, process.argv[2] ?? 'dist');
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
 /**
- * Parts of undici that a client of HTTP/1.1 with text bodies never reaches, and that cost 8 ms at start: HTTP/2 (with
- * Node's own), the bodies of `fetch`, and Node's assert, which opens standard error to look for colours.
+ * Parts of packages that this program never reaches, and that cost 8 ms at start and more: of undici, for a client of
+ * HTTP/1.1 with text bodies, HTTP/2 (with Node's own), the bodies of `fetch`, Node's http, and Node's assert, which opens
+ * standard error to look for colours; of Commander, commands that are programs of their own.
  */
+const INSTEAD = {
+  'node:assert': `module.exports = (value, message) => {
+    if (!value) throw message instanceof Error ? message : new Error(message ?? 'undici: assertion failed');
+  };`,
+  // Its client is told the size of headers, and a stream of Node's http is never handed to it.
+  'node:http': `module.exports = { maxHeaderSize: 16384, IncomingMessage: class {} };`,
+  'node:child_process': `module.exports = { spawn: () => { throw new Error('not part of this program') } };`,
+};
 const withoutUnused = {
   name: 'without-unused',
   setup({ onLoad, onResolve }) {
@@ -29,14 +41,10 @@ const withoutUnused = {
       contents: `const absent = () => { throw new Error('not part of this program') };
         module.exports = Object.assign(absent, { extractBody: absent });`,
     }));
-    onResolve({ filter: /^node:assert$/ }, ({ path, importer }) =>
-      /[\\/]undici[\\/]/.test(importer) ? { path, namespace: 'assert' } : undefined,
+    onResolve({ filter: /^node:(?:assert|http|child_process)$/ }, ({ path, importer }) =>
+      /[\\/](?:undici|commander)[\\/]/.test(importer) ? { path, namespace: 'unused' } : undefined,
     );
-    onLoad({ filter: /./, namespace: 'assert' }, () => ({
-      contents: `module.exports = (value, message) => {
-        if (!value) throw message instanceof Error ? message : new Error(message ?? 'undici: assertion failed');
-      };`,
-    }));
+    onLoad({ filter: /./, namespace: 'unused' }, ({ path }) => ({ contents: INSTEAD[path] }));
   },
 };
 
@@ -64,6 +72,8 @@ const { outputFiles, metafile } = await build({
 });
 
 const MAIN = 'main.js';
+/** The piece a run begins with, and everything it imports. */
+const START = 'start.js';
 /** Rooms that nearly every command needs share core.js; each other room has a file of its own. */
 const CORE = ['cli', 'contract'];
 /**
@@ -76,15 +86,20 @@ const read=typeof CARDWRIGHT_ASSET==="function"?CARDWRIGHT_ASSET:name=>readFileS
 function open(file){if(opened[file])return opened[file];
 const code=file+"."+hashes[file]+"-"+process.versions.v8+"-"+process.platform+"-"+process.arch,filename=__dirname+"/"+file,codeFile=__dirname+"/"+code;
 let cachedData;try{cachedData=read(code)}catch{}
-return opened[file]=new Script(read(file).toString(),{filename,codeFile,cachedData}).runInThisContext()(require,filename)}
+const bytes=read(file),text=wide.includes(file)?bytes.toString():bytes.latin1Slice();
+return opened[file]=new Script(text,{filename,codeFile,cachedData}).runInThisContext()(require,filename,load,NODE)}
 function load(name){let module=made[name];if(module===undefined){made[name]=module={exports:{}};
-(here[name]??open(places[name])[name])(module,module.exports,load)}return module.exports}
+open(places[name])[name](module,module.exports)}return module.exports}
 load.read=read;
+const NODE={__proto__:null};
+for(const name of nodeModules)Object.defineProperty(NODE,name,{configurable:true,get(){
+const value=require("node:"+name);Object.defineProperty(NODE,name,{value});return value}});
 load(${JSON.stringify(MAIN)});
 `;
 
 /** esbuild's own few functions, which it puts before every piece; ours stand once in a file. */
 let prelude = '';
+const nodeModules = new Set();
 const pieces = new Map();
 for (const { path, text } of outputFiles) {
   const facts = metafile.outputs[relative(root, path)];
@@ -104,8 +119,8 @@ const written = new Map([
   ['package.json', '{ "type": "commonjs" }\n'],
   ['notices.txt', await notices([...Object.keys(metafile.inputs), 'node_modules/jq-web/jq.js'])],
 ]);
-for (const [pack, names] of packs) if (pack !== MAIN) written.set(pack, packText(names));
-written.set(MAIN, mainText(packs.get(MAIN)));
+for (const [pack, names] of packs) written.set(pack, packText(names));
+written.set(MAIN, mainText());
 // jq runs in a thread of its own, which is handed these two.
 const jq = join(root, 'node_modules', 'jq-web');
 const { code: jqText } = await transform(await readFile(join(jq, 'jq.js'), 'utf8'), { minify: true, format: 'cjs' });
@@ -120,6 +135,10 @@ written
   .set('library-sandbox.d.cts', await readFile(join(root, 'src', 'sandbox', 'library-types.ts'), 'utf8'))
   .set('library-client.cjs', (await libraryText('src/library-client.ts')) + sandboxToo)
   .set('library-client.d.cts', `${clientTypes}\n${contractTypes()}`);
+// Help pages as text: most of the time of a page is that of making it.
+const { everyPage } = await loaded('src/cli/every-page.ts');
+const { REGISTRY } = await loaded('src/commands/registry.ts');
+written.set('pages.txt', await everyPage(REGISTRY));
 // What is left of the last build goes first; a program may be starting from this folder meanwhile.
 for (const name of await readdir(outdir)) {
   if (!written.has(name)) await rm(join(outdir, name), { recursive: true });
@@ -147,17 +166,23 @@ async function libraryText(entry) {
   return outputFiles[0].text;
 }
 
-/** A module of src/ that imports nothing of Node's. */
+/** A module of src/, to be used here. */
 async function loaded(entry) {
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: [entry],
     bundle: true,
-    format: 'esm',
+    format: 'cjs',
     platform: 'node',
+    target: 'node20.19',
+    external: ['@photostructure/sqlite'],
+    define: { CARDWRIGHT_VERSION: JSON.stringify(version) },
+    logOverride: { 'empty-import-meta': 'silent' },
     write: false,
   });
-  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString('base64')}`);
+  const module = { exports: {} };
+  compileFunction(outputFiles[0].text, ['require', 'module'])(createRequire(import.meta.url), module);
+  return module.exports;
 }
 
 /** A piece as the body of a function; what it imports of other pieces comes from `load`. */
@@ -178,7 +203,23 @@ async function commonJs(text) {
     .trimEnd()
     .replace(/0&&\(module\.exports=\{[^}]*\}\);$/, '')
     .replace(/\brequire\("\.\/([\w-]+\.js)"\)/g, 'load("$1")');
-  return { own, code: linked.includes('CARDWRIGHT_FILE_URL') ? file + linked : linked };
+  return { own, code: whenUsed(linked.includes('CARDWRIGHT_FILE_URL') ? file + linked : linked) };
+}
+
+/**
+ * Has Node's modules loaded at their first use and not where a piece begins: a room needs few of those it names, and the
+ * heavy ones (crypto, http, child_process, fs/promises) bring ten others each. `NODE` is what OPEN makes.
+ */
+function whenUsed(code) {
+  let text = code;
+  for (const [statement, name, module] of code.matchAll(/\bvar (import_\w+)=require\("node:([\w/]+)"\);/g)) {
+    const member = new RegExp(`\\b${name}\\.(?=\\w)`, 'g');
+    // One that is handed on as a whole stays as it is.
+    if (text.match(new RegExp(`\\b${name}\\b`, 'g')).length !== text.match(member).length + 1) continue;
+    nodeModules.add(module);
+    text = text.replace(statement, '').replace(member, `NODE[${JSON.stringify(module)}].`);
+  }
+  return text;
 }
 
 /** A piece and everything it imports statically. */
@@ -193,7 +234,7 @@ function reachedFrom(name, reached = new Set()) {
 
 /** The file a piece goes to. A piece with code of a package belongs to the package that has most of it. */
 function packOf(name) {
-  if (atStart.has(name)) return MAIN;
+  if (atStart.has(name)) return START;
   const sizes = new Map();
   for (const [input, { bytesInOutput }] of Object.entries(pieces.get(name).facts.inputs)) {
     const owner = ownerOf(input);
@@ -224,18 +265,19 @@ function groupBy(items, keyOf) {
   return groups;
 }
 
-/** V8 compiles a function in parentheses at once, which saves reading it twice; the others wait for their call. */
-function mainText(names) {
+function mainText() {
   const places = Object.fromEntries([...packs].flatMap(([pack, inside]) => inside.map(name => [name, pack])));
-  const hashes = Object.fromEntries([...written].map(([name, text]) => [name, hashOf(text)]));
-  const here = names.map(name => `${JSON.stringify(name)}:(function(module,exports,load){${pieces.get(name).code}})`);
-  const tables = `places=${JSON.stringify(places)},hashes=${JSON.stringify(hashes)}`;
-  return `"use strict";${prelude}const ${tables},made={__proto__:null},here={${here.join(',\n')}};${OPEN}`;
+  const hashes = Object.fromEntries([...packs.keys()].map(pack => [pack, hashOf(written.get(pack))]));
+  // All others are ASCII, which as Latin-1 is not decoded.
+  const wide = [...packs.keys()].filter(pack => /[^\0-\x7f]/.test(written.get(pack)));
+  const tables = Object.entries({ places, hashes, wide, nodeModules: [...nodeModules] });
+  const told = tables.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join();
+  return `"use strict";const ${told},made={__proto__:null};${OPEN}`;
 }
 
 function packText(names) {
-  const inside = names.map(name => `${JSON.stringify(name)}:function(module,exports,load){${pieces.get(name).code}}`);
-  return `(function(require,__filename){"use strict";${prelude}return{${inside.join(',\n')}}})\n`;
+  const inside = names.map(name => `${JSON.stringify(name)}:function(module,exports){${pieces.get(name).code}}`);
+  return `(function(require,__filename,load,NODE){"use strict";${prelude}return{${inside.join(',\n')}}})\n`;
 }
 
 /** V8 compares lengths only, so the name of the compiled code says which text it is of. */
@@ -248,16 +290,13 @@ async function keepCompiled() {
   const home = await mkdtemp(join(tmpdir(), 'cardwright-build-'));
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:CARDWRIGHT_|NODE_OPTIONS$)/.test(name));
   const env = { ...Object.fromEntries(inherited), CARDWRIGHT_CONFIG_DIR: home };
-  const program = ['--require', join(root, 'scripts', 'record-code.cjs'), join(outdir, MAIN)];
-  const runs = ['--help', 'cards create --help', '--sandbox wallet', '--sandbox cards list --json'];
-  runs.push('--sandbox cards create --bin auto --amount 5', '__complete zsh --sandbox cards get card_');
-  for (const words of runs) {
-    const { status, stderr } = spawnSync(process.execPath, [...program, ...words.split(' ')], {
-      env,
-      encoding: 'utf8',
-    });
-    if (status !== 0) process.stderr.write(`build: no compiled code of "${words}": ${stderr}\n`);
-  }
+  const words = [join(root, 'scripts', 'record-code.cjs'), join(outdir, MAIN)];
+  const { status, stderr } = spawnSync(process.execPath, words, {
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  if (status !== 0 || stderr !== '') process.stderr.write(`build: not all code is kept compiled: ${stderr}\n`);
   await rm(home, { recursive: true });
 }
 

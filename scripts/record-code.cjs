@@ -1,26 +1,85 @@
 /**
- * Preloaded by the build when it runs the finished program: keeps the compiled code of the files the program opened
- * beside them, so that later starts need not compile. The largest wins, from the run that used most of a file.
+ * Runs the finished program, one command line after the other in one process, and keeps the compiled code of the files it
+ * opened beside them, so that later starts need not compile: each file once, with what all of these runs used of it.
+ *
+ *     node scripts/record-code.cjs dist/main.js
  */
-const { existsSync, statSync, writeFileSync } = require('node:fs');
+const { writeFileSync } = require('node:fs');
+const http = require('node:http');
+const { dirname, sep } = require('node:path');
 const v8 = require('node:v8');
 const vm = require('node:vm');
 
-const folder = process.argv[1].replace(/[^\\/]*$/, '');
-const scripts = [];
+const RUNS = [
+  '--sandbox wallet',
+  '--sandbox cards list',
+  '--sandbox cards list --json',
+  '--sandbox cards create --bin auto --amount 5',
+  'cards list --json',
+  'cards list',
+  '__complete zsh --sandbox cards get card_',
+];
+
+const [main] = process.argv.slice(2);
+const folder = dirname(main) + sep;
+const kept = new Map();
 
 // Code compiled under other flags than those of a fresh process is refused there.
 v8.setFlagsFromString = () => undefined;
-vm.Script = class extends vm.Script {
-  constructor(source, options) {
-    super(source, { filename: options.filename });
-    if (options.filename.startsWith(folder)) scripts.push({ script: this, cache: options.codeFile });
-  }
+const { Script } = vm;
+vm.Script = function KeptScript(source, { filename, codeFile }) {
+  const script = kept.get(filename)?.script ?? new Script(source, { filename });
+  if (filename.startsWith(folder)) kept.set(filename, { script, codeFile });
+  return script;
 };
 
-process.on('exit', () => {
-  for (const { script, cache } of scripts) {
-    const code = script.createCachedData();
-    if (!existsSync(cache) || statSync(cache).size < code.length) writeFileSync(cache, code);
-  }
+/** A page of cards, over TCP as from the real service. */
+const CARD = {
+  id: 'card_1',
+  bin_id: 'bin_1',
+  network: 'visa',
+  last4: '4242',
+  status: 'active',
+  balance: 5,
+  spending_limit: null,
+  label: null,
+  allowed_categories: [],
+  auto_freeze_at: null,
+  metadata: {},
+  created_at: '2026-11-20T14:03:11Z',
+  expires_at: '2029-11-30T23:59:59Z',
+};
+let port;
+const server = http.createServer((_request, response) => {
+  const data = Array.from({ length: 25 }, (_, index) => ({ ...CARD, id: `card_${index}` }));
+  const meta = { page: 1, per_page: 25, total: 60 };
+  response.writeHead(200, { 'content-type': 'application/json', link: '</v1/cards?page=2>; rel="next"' });
+  response.end(JSON.stringify({ data, meta, has_more: true }));
 });
+
+server.listen(0, '127.0.0.1', () => {
+  server.unref();
+  port = server.address().port;
+  process.on('beforeExit', next);
+  next();
+});
+
+/** The next run begins when nothing of the last one is left. */
+function next() {
+  const line = RUNS.shift();
+  if (process.exitCode) process.stderr.write(`ended with ${process.exitCode} before ${line}\n`);
+  if (line === undefined || process.exitCode) return keep();
+  const served = !line.startsWith('--sandbox');
+  process.env.CARDWRIGHT_BASE_URL = served ? `http://127.0.0.1:${port}/v1` : '';
+  process.env.CARDWRIGHT_API_KEY = served ? 'sk_test_0123456789abcdef0123456789abcdef' : '';
+  process.argv = [process.execPath, main, ...line.split(' ')];
+  delete require.cache[main];
+  require(main);
+  // A run that waited for nothing would be the last.
+  setImmediate(() => undefined);
+}
+
+function keep() {
+  process.removeListener('beforeExit', next);
+  for (const { script, codeFile } of kept.values()) writeFileSync(codeFile, script.createCachedData());
+}

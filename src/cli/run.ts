@@ -8,6 +8,7 @@ import type { ValueProvider, WantedName } from './complete.ts';
 import type { LineToComplete } from './complete-line.ts';
 import type { Context } from './context.ts';
 import type { Globals } from './globals.ts';
+import { keptPage } from './kept-pages.ts';
 import type { Located } from './locate.ts';
 
 /** What the composition root hands to a run. */
@@ -42,6 +43,8 @@ export async function run(machine: Machine): Promise<number> {
     if (first === '-V' || first === '--version') return await print(machine, `${machine.version}\n`);
     if (first === '__complete') return await complete(machine, typed.slice(1));
     if (first === '__look') return await machine.lookAround(typed.slice(1)).then(() => 0);
+    const page = keptPage(typed);
+    if (page !== undefined) return await print(machine, page);
     const { asHelp, locate } = await import('./locate.ts');
     const { argv, asksHelp } = await asHelp(typed, machine.registry);
     const located = await locate(argv, machine.registry);

@@ -6,14 +6,14 @@ import { CARD, json, serve } from '../client/served.ts';
 import { home, ROOT, type Start } from './built.ts';
 
 const ROOMS = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter(entry => entry.isDirectory());
-const OURS = new RegExp(`^(?:main|core|command-\\w+|${ROOMS.map(({ name }) => name).join('|')})\\.js$`);
+const OURS = new RegExp(`^(?:main|start|core|command-\\w+|${ROOMS.map(({ name }) => name).join('|')})\\.js$`);
 
 interface Loaded {
   /** What was asked of `require`: modules of Node and the SQLite package. */
   readonly modules: readonly string[];
   /** Files of dist/ that hold packages. */
   readonly packages: readonly string[];
-  /** Files of dist/ with our code, besides main.js. */
+  /** Files of dist/ with our code, besides main.js, which opens them. */
   readonly rooms: readonly string[];
   /** Files of dist/ without compiled code that fits. */
   readonly compiled: readonly string[];
@@ -56,19 +56,14 @@ describe('what a start loads', () => {
     ]);
   });
 
-  it('--version opens nothing but main.js', async () => {
-    const { packages, rooms, modules } = await loadedBy(['--version']);
-    expect({ packages, rooms }).toEqual({ packages: [], rooms: [] });
-    expect(modules.filter(name => HEAVY_MODULES.includes(name))).toEqual([]);
-  });
-
-  it.each(['--help', 'cards --help', 'cards create --help'])('%s loads no package and no heavy module', async line => {
-    const { packages, modules, rooms } = await loadedBy(line.split(' '));
-    expect(packages).toEqual([]);
-    expect(modules.filter(name => HEAVY_MODULES.includes(name) || name.startsWith('@'))).toEqual([]);
-    expect(rooms).not.toContain('client.js');
-    expect(rooms).not.toContain('sandbox.js');
-  });
+  it.each(['--version', '--help', 'cards --help', 'cards create --help', 'help cards fund'])(
+    '%s opens nothing but start.js, compiled',
+    async line => {
+      const { packages, rooms, modules, compiled } = await loadedBy(line.split(' '));
+      expect({ packages, rooms, compiled }).toEqual({ packages: [], rooms: ['start.js'], compiled: [] });
+      expect(modules.filter(name => HEAVY_MODULES.includes(name) || name.startsWith('@'))).toEqual([]);
+    },
+  );
 
   it('a list of one page as JSON loads the parser and the HTTP client alone', async () => {
     const service = await serve((_seen, response) => json(response, 200, { data: [CARD] }));
@@ -78,7 +73,8 @@ describe('what a start loads', () => {
       expect(compiled).toEqual([]);
       expect([...packages].sort()).toEqual(['commander.js', 'undici.js']);
       expect(rooms).not.toContain('sandbox.js');
-      expect(modules.filter(name => name === 'http2' || name === 'assert' || name.startsWith('@'))).toEqual([]);
+      const unused = ['http', 'http2', 'https', 'tls', 'assert', 'child_process', 'crypto', 'url'];
+      expect(modules.filter(name => unused.includes(name) || name.startsWith('@'))).toEqual([]);
     } finally {
       await service.close();
     }

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { everyPage } from '../../src/cli/every-page.ts';
+import { REGISTRY } from '../../src/commands/registry.ts';
+import { home, ROOT } from './built.ts';
+
+const pages = await everyPage(REGISTRY);
+
+it('the build keeps every page as it is made from the declarations', () => {
+  expect(readFileSync(join(ROOT, 'dist', 'pages.txt'), 'utf8')).toBe(pages);
+  // A page for the root, and for each place that words lead to.
+  expect(pages.split('\f').length - 1).toBeGreaterThan(100);
+});
+
+it.each([
+  ['', 'group '],
+  ['help', 'group '],
+  ['cards', 'group cards'],
+  ['sandbox simulate', 'group sandbox simulate'],
+  ['cards create -h', 'command cards create'],
+  ['help cards fund', 'command cards fund'],
+  ['help help', 'group help'],
+  // More than words: the page is made, from the same declarations.
+  ['--sandbox cards fund card_1 --amount 5 --help', 'command cards fund'],
+])('"%s" prints the page "%s"', async (line, head) => {
+  await using place = await home();
+  const { code, out, err } = await place.run(line.split(' ').filter(Boolean));
+  const page = pages.split('\f').find(each => each.startsWith(`${head}\n`));
+  expect({ code, out, err }).toEqual({ code: 0, out: page?.slice(head.length + 1), err: '' });
+});
+
+it('words that name a command run it, and a topic is a command', async () => {
+  await using place = await home();
+  const topic = await place.run(['help', 'exit-codes']);
+  expect(topic.out).toContain('insufficient_funds');
+  expect(topic.out).not.toContain('Usage:');
+  expect((await place.run(['whoami'])).code).toBe(4);
+});
