@@ -22,6 +22,8 @@ export interface ReadSoFar {
 export type ProgressMode = 'redraw' | 'log' | 'spoken' | 'none';
 
 export interface Progress {
+  /** A run begins now: what went before it, a question say, is no part of its rate. */
+  begin(): void;
   /** Says where the run stands now, when it is time to. */
   update(standing: Standing): void;
   /** The same for a list; says nothing before a second has gone by, ten in a log. */
@@ -63,7 +65,7 @@ const RATE_MS = 10_000;
 const ERASE = '\r\x1b[2K';
 
 export function createProgress({ mode, stderr, clock, rowsOnScreen = false }: ProgressSettings): Progress {
-  const begun = clock.monotonic();
+  let begun = clock.monotonic();
   let readingSince: number | undefined;
   const samples: Sample[] = [{ at: begun, finished: 0 }];
   let [drawnAt, drawn] = [Number.NEGATIVE_INFINITY, false];
@@ -93,6 +95,8 @@ export function createProgress({ mode, stderr, clock, rowsOnScreen = false }: Pr
 
   function log({ finished, total, logged, spoken }: Report, now: number): void {
     const tenth = total === undefined || total === 0 ? 0 : Math.floor((finished * 10) / total);
+    // The summary of the run says it next.
+    if (finished === total) return;
     const since = now - loggedAt;
     const due = tenth > tenths ? since >= LOG_PAUSE_MS : mode === 'log' && since >= LOG_MS;
     if (!due) return;
@@ -106,6 +110,11 @@ export function createProgress({ mode, stderr, clock, rowsOnScreen = false }: Pr
   }
 
   return {
+    begin() {
+      begun = clock.monotonic();
+      loggedAt = begun;
+      samples.splice(0, samples.length, { at: begun, finished: 0 });
+    },
     update: standing => show(runReport(standing), clock.monotonic()),
     reading(soFar) {
       const now = clock.monotonic();
@@ -177,7 +186,7 @@ function readReport({ noun, rows, total }: ReadSoFar): Report {
 }
 
 function speedWords(rate: number | undefined, missing: number | undefined): string[] {
-  if (rate === undefined) return [];
+  if (rate === undefined || missing === 0) return [];
   const speed = `${rate < 100 ? rate.toFixed(1) : rate.toFixed(0)}/s`;
   return missing === undefined ? [speed] : [speed, `${left(missing / rate)} left`];
 }

@@ -37,6 +37,7 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     const working: Working = { ...driving, run, hold, rows, tally };
     let stopped: CliError | undefined;
     let recorded: Awaited<ReturnType<typeof recordRun>> | undefined;
+    ctx.progress.begin();
     try {
       if (!ctx.dryRun) recorded = await recordRun(ctx, run);
       // An output that cannot be written must be found out before anything is sent.
