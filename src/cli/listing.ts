@@ -122,5 +122,6 @@ function counted(count: number, noun: string): string {
 
 function plural(noun: string, count: number): string {
   if (count === 1) return noun;
+  if (/[^aeiou]y$/.test(noun)) return `${noun.slice(0, -1)}ies`;
   return noun.endsWith('s') ? `${noun}es` : `${noun}s`;
 }

@@ -5,8 +5,8 @@
 import type { Column } from './view.ts';
 import type { Measure } from './width.ts';
 
-/** Blank cells between two columns. */
-export const GAP = 2;
+/** Blank cells between two columns, and where that is enough to leave every label whole. */
+const [WIDE_GAP, NARROW_GAP] = [2, 1];
 
 /** A label is not shortened below this. */
 const SHORTEST_LABEL = 10;
@@ -25,6 +25,8 @@ export interface FittedColumn {
 export interface FittedSheet {
   readonly columns: readonly FittedColumn[];
   readonly rows: readonly (readonly string[])[];
+  /** Blank cells between two columns. */
+  readonly gap: number;
   /** Titles that did not fit. */
   readonly dropped: readonly string[];
 }
@@ -46,8 +48,9 @@ function candidates({ columns, rows }: Sheet, measure: Measure): Candidate[] {
   });
 }
 
-function total(kept: readonly Candidate[], of: (candidate: Candidate) => number): number {
-  return kept.reduce((sum, candidate) => sum + of(candidate), 0) + GAP * Math.max(0, kept.length - 1);
+/** Widths of the columns and the gaps between them. */
+function total(kept: readonly Candidate[], gap: number, of: (candidate: Candidate) => number): number {
+  return kept.reduce((sum, candidate) => sum + of(candidate), 0) + gap * Math.max(0, kept.length - 1);
 }
 
 /** The column to give up first: the largest priority number, of equal ones the last. */
@@ -57,33 +60,58 @@ function leastImportant(kept: readonly Candidate[]): Candidate | undefined {
   return droppable.findLast(({ column }) => column.priority === largest);
 }
 
-function shrinkTo(kept: readonly Candidate[], screen: number): void {
+/** Resolves to whether a label was shortened. */
+function shrinkTo(kept: readonly Candidate[], screen: number, gap: number): boolean {
   const shrinkable = kept.filter(({ column }) => column.shrink === true);
+  const wanted = total(kept, gap, ({ width }) => width);
   for (const candidate of shrinkable) candidate.width = Math.max(candidate.least, Math.min(candidate.width, screen));
-  while (total(kept, ({ width }) => width) > screen) {
+  while (total(kept, gap, ({ width }) => width) > screen) {
     const widest = shrinkable.reduce<Candidate | undefined>(
       (found, next) => (next.width > next.least && next.width > (found?.width ?? 0) ? next : found),
       undefined,
     );
-    if (widest === undefined) return;
+    if (widest === undefined) break;
     widest.width -= 1;
   }
+  return wanted > screen;
 }
 
 /**
  * The sheet within `screen` cells: columns dropped by priority until the rest fits with its labels shortened,
- * then the labels take what is left. Undefined when even the columns of priority 1 are too wide.
+ * then the labels take what is left. Narrower gaps where they alone leave every label whole. Undefined when even the
+ * columns of priority 1 are too wide.
  */
 export function fitSheet(sheet: Sheet, screen: number, measure: Measure): FittedSheet | undefined {
-  let kept = candidates(sheet, measure);
+  const all = candidates(sheet, measure);
+  const roomy = fitWith(all, screen, WIDE_GAP);
+  if (roomy !== undefined && !roomy.cut) return drawnFrom(sheet, roomy, measure);
+  const dense = fitWith(all, screen, NARROW_GAP);
+  const better = dense !== undefined && !dense.cut && dense.dropped.length <= (roomy?.dropped.length ?? 0);
+  const fit = better ? dense : roomy;
+  return fit && drawnFrom(sheet, fit, measure);
+}
+
+interface Fit {
+  readonly kept: readonly Candidate[];
+  readonly gap: number;
+  readonly dropped: readonly string[];
+  /** A label is shortened. */
+  readonly cut: boolean;
+}
+
+function fitWith(all: readonly Candidate[], screen: number, gap: number): Fit | undefined {
+  let kept = all.map(candidate => ({ ...candidate }));
   const dropped: string[] = [];
-  while (total(kept, ({ least }) => least) > screen) {
+  while (total(kept, gap, ({ least }) => least) > screen) {
     const victim = leastImportant(kept);
     if (victim === undefined) return undefined;
     kept = kept.filter(candidate => candidate !== victim);
     dropped.push(victim.column.title);
   }
-  shrinkTo(kept, screen);
+  return { kept, gap, dropped, cut: shrinkTo(kept, screen, gap) };
+}
+
+function drawnFrom(sheet: Sheet, { kept, gap, dropped }: Fit, measure: Measure): FittedSheet {
   return {
     columns: kept.map(({ column, width }) => ({ column, width })),
     rows: sheet.rows.map(row =>
@@ -92,6 +120,7 @@ export function fitSheet(sheet: Sheet, screen: number, measure: Measure): Fitted
         return column.shrink === true ? measure.shorten(text, width) : text;
       }),
     ),
+    gap,
     dropped,
   };
 }

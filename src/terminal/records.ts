@@ -27,7 +27,7 @@ export function recordsLines(rows: readonly Row[], columns: readonly Column[], s
   ]);
 }
 
-type Pair = readonly [label: string, value: string];
+export type Pair = readonly [label: string, value: string];
 
 function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -68,5 +68,7 @@ export function pairLines(pairs: readonly Pair[], measure: Measure): string[] {
 
 /** The same pairs for a screen reader. */
 export function spokenPairLines(pairs: readonly Pair[]): string[] {
-  return pairs.map(([label, value]) => `${printable(label).toLowerCase()}: ${printable(value)}`);
+  return pairs.map(
+    ([label, value]) => `${printable(label).toLowerCase()}: ${printable(value).replace(/ {2,}/g, ', ')}`,
+  );
 }

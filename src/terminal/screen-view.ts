@@ -1,12 +1,13 @@
 /** What a person sees on a terminal: tables, pairs, records, and the hints beside them on stderr. */
 import { BAR_COLUMN, bars } from './bars.ts';
-import { humanCell } from './cells.ts';
+import { humanCell, plainText } from './cells.ts';
 import { colourLevel, painter } from './colour.ts';
+import { fold } from './fold.ts';
 import { collectRows, type Job } from './job.ts';
 import type { Sheet } from './layout.ts';
 import { fitSheet } from './layout.ts';
 import { printable } from './printable.ts';
-import { pairLines, pairsOf, recordLines, recordsLines, spokenPairLines } from './records.ts';
+import { type Pair, pairLines, pairsOf, recordLines, recordsLines, spokenPairLines } from './records.ts';
 import { columnsFor, columnsNamed, rowsOf, valueAt } from './rows.ts';
 import { ellipsisFor, NARROWEST_TABLE, screenWidth, showsUnicode } from './screen.ts';
 import { drawTable, type Pen } from './table.ts';
@@ -80,7 +81,7 @@ async function resultLines(rows: readonly Row[], screen: Screen): Promise<readon
   return rowsOf(data).flatMap(row => {
     const shown = named === undefined ? columnsFor(columns, [row]) : columnsNamed(named, columns);
     if (settings.accessible) return recordLines(row, shown, { ...options, spoken: true });
-    return pairLines(pairsOf(row, shown, options), screen.measure);
+    return pairsOnScreen(pairsOf(row, shown, options), '', screen);
   });
 }
 
@@ -95,10 +96,20 @@ async function blockLines(blocks: readonly Block[], screen: Screen): Promise<rea
     else {
       // Pairs below a sentence belong to it.
       const indent = blocks[index - 1]?.kind === 'line' ? '  ' : '';
-      lines.push(...pairLines(block.pairs, screen.measure).map(line => indent + line));
+      lines.push(...pairsOnScreen(block.pairs, indent, screen));
     }
   }
   return lines;
+}
+
+function pairsOnScreen(pairs: readonly Pair[], indent: string, screen: Screen): readonly string[] {
+  const labels = pairs.map(([label]) => screen.measure.width(printable(label)));
+  const below = indent.length + Math.max(0, ...labels) + 2;
+  return pairLines(pairs, screen.measure).flatMap(line => folded(indent + line, below, screen));
+}
+
+function folded(line: string, indent: number, { columns: cells, measure }: Screen): readonly string[] {
+  return fold(line, { cells, indent, measure });
 }
 
 async function drawnCode(text: string, { columns, job }: Screen): Promise<readonly string[]> {
@@ -131,15 +142,18 @@ async function rowLines(rows: readonly Row[], all: readonly Column[], screen: Sc
   const sheet = tabular ? fitSheet(drawn(), screen.columns, screen.measure) : undefined;
   if (sheet === undefined) {
     const style = { ...options, noun: presentation.noun, spoken: settings.accessible };
-    return { lines: recordsLines(rows, columns, style) };
+    const records = recordsLines(rows, columns, style);
+    return { lines: settings.accessible ? records : records.flatMap(line => folded(line, 2, screen)) };
   }
   const lines = await drawTable(sheet, screen);
   const dropped = sheet.dropped.filter(title => title !== BAR_COLUMN.title);
   if (settings.format === 'wide') {
     return dropped.length === 0 ? { lines } : { lines, hidden: `Not shown, too narrow: ${dropped.join(', ')}` };
   }
-  const shown = sheet.columns.filter(({ column }) => column !== BAR_COLUMN).length;
-  const more = settings.columns === undefined && settings.fields === undefined && shown < all.length;
+  if (settings.columns !== undefined || settings.fields !== undefined) return { lines };
+  const shown = new Set(sheet.columns.map(({ column }) => column));
+  // Columns that are empty in every row are nothing to look for.
+  const more = all.some(column => !shown.has(column) && rows.some(row => plainText(valueAt(row, column.field)) !== ''));
   return more ? { lines, hidden: 'More columns: -o wide' } : { lines };
 }
 

@@ -4,7 +4,7 @@
  */
 import { alignment } from './cells.ts';
 import { type Paint, paintWord } from './colour.ts';
-import { type FittedColumn, type FittedSheet, GAP } from './layout.ts';
+import type { FittedColumn, FittedSheet } from './layout.ts';
 import type { Measure } from './width.ts';
 
 /** The most rows the library draws. */
@@ -33,7 +33,7 @@ export async function drawTable(sheet: FittedSheet, pen: Pen): Promise<readonly 
 }
 
 /** For tables of any length. Exported for the test that compares the two. */
-export function drawByHand({ columns, rows }: FittedSheet, { paint, measure }: Pen): readonly string[] {
+export function drawByHand({ columns, rows, gap }: FittedSheet, { paint, measure }: Pen): readonly string[] {
   const line = (texts: readonly string[], dress: (column: FittedColumn, text: string) => string) =>
     columns
       .map((fitted, index) => {
@@ -42,7 +42,7 @@ export function drawByHand({ columns, rows }: FittedSheet, { paint, measure }: P
         const shown = dress(fitted, text);
         return alignment(fitted.column) === 'right' ? padding + shown : shown + padding;
       })
-      .join(' '.repeat(GAP))
+      .join(' '.repeat(gap))
       .trimEnd();
   return [
     line(
@@ -71,13 +71,13 @@ const BORDERS = [
   'middle',
 ] as const;
 
-async function drawWithLibrary({ columns, rows }: FittedSheet, { paint }: Pen): Promise<readonly string[]> {
+async function drawWithLibrary({ columns, rows, gap }: FittedSheet, { paint }: Pen): Promise<readonly string[]> {
   const { default: Table } = await import('cli-table3');
   const table = new Table({
     chars: Object.fromEntries(BORDERS.map(name => [name, ''])),
-    style: { 'padding-left': 0, 'padding-right': GAP, head: [], border: [], compact: true },
+    style: { 'padding-left': 0, 'padding-right': gap, head: [], border: [], compact: true },
     head: columns.map(({ column }) => paint.bold(column.title)),
-    colWidths: columns.map(({ width }) => width + GAP),
+    colWidths: columns.map(({ width }) => width + gap),
     colAligns: columns.map(({ column }) => alignment(column)),
   });
   for (const row of rows) table.push(columns.map((column, index) => painted(column, row[index] ?? '', paint)));

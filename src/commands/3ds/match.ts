@@ -6,12 +6,12 @@ import { CHALLENGE } from '../../contract/resources.ts';
 import { type Cents, centsOf } from '../../money.ts';
 
 export const CHALLENGE_COLUMNS = columnsOf(CHALLENGE, {
-  id: { priority: 2 },
+  id: { priority: 1 },
   card_id: { title: 'CARD', priority: 4 },
   merchant: { priority: 2, shrink: true },
   amount: { priority: 1 },
   otp: { title: 'CODE', priority: 1 },
-  status: { priority: 5 },
+  status: { priority: 1 },
   expires_at: { title: 'EXPIRES', priority: 3 },
 });
 

@@ -9,7 +9,7 @@ export const AUDIT_COLUMNS: readonly Column[] = [
   { field: 'mode', title: 'MODE', kind: 'word', priority: 3 },
   { field: 'operation', title: 'OPERATION', kind: 'word', priority: 1 },
   { field: 'card_id', title: 'CARD', kind: 'id', priority: 2 },
-  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 2 },
+  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 1 },
   { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
   { field: 'of', title: 'OF', kind: 'integer', priority: 4 },
   { field: 'last4', title: 'LAST4', kind: 'id', priority: 4, wideOnly: true },

@@ -12,7 +12,7 @@ export const CARD_COLUMNS = columnsOf(CARD, {
   network: { priority: 6, wideOnly: true },
   last4: { priority: 1 },
   status: { priority: 1 },
-  balance: { priority: 2 },
+  balance: { priority: 1 },
   spending_limit: { title: 'LIMIT', priority: 6, wideOnly: true },
   label: { priority: 3, shrink: true },
   created_at: { title: 'AGE', priority: 4 },

@@ -9,7 +9,7 @@ export const OP_COLUMNS: readonly Column[] = [
   { field: 'command', title: 'COMMAND', kind: 'text', priority: 2 },
   { field: 'state', title: 'STATE', kind: 'word', priority: 1 },
   { field: 'rows', title: 'ROWS', kind: 'integer', priority: 3 },
-  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 2 },
+  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 1 },
   { field: 'profile', title: 'PROFILE', kind: 'text', priority: 4 },
   { field: 'started_at', title: 'AGE', kind: 'time', priority: 3 },
 ];

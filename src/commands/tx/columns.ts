@@ -4,8 +4,8 @@ import { TRANSACTION } from '../../contract/resources.ts';
 export const TRANSACTION_COLUMNS = columnsOf(TRANSACTION, {
   id: { priority: 1 },
   card_id: { title: 'CARD', priority: 5 },
-  type: { priority: 1 },
-  status: { priority: 3 },
+  type: { priority: 3 },
+  status: { priority: 1 },
   amount: { priority: 1 },
   merchant: { priority: 2, shrink: true },
   mcc: { title: 'MCC', priority: 7, wideOnly: true },

@@ -4,7 +4,7 @@ import { WEBHOOK, WEBHOOK_ID } from '../../contract/resources.ts';
 
 export const WEBHOOK_COLUMNS = columnsOf(WEBHOOK, {
   id: { priority: 1 },
-  status: { priority: 2 },
+  status: { priority: 1 },
   url: { priority: 1 },
   events: { priority: 3, shrink: true },
   created_at: { title: 'AGE', priority: 5 },

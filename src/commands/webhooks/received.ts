@@ -6,7 +6,7 @@ import { timeOfDay } from '../../terminal/times.ts';
 import type { Column } from '../../terminal/view.ts';
 
 export const RECEIVED_COLUMNS: readonly Column[] = [
-  { field: 'id', title: 'EVENT ID', kind: 'id', priority: 2 },
+  { field: 'id', title: 'EVENT ID', kind: 'id', priority: 1 },
   { field: 'type', title: 'EVENT', kind: 'word', priority: 1 },
   { field: 'data.id', title: 'OBJECT', kind: 'id', priority: 2 },
   { field: 'created_at', title: 'WHEN', kind: 'time', priority: 3 },
