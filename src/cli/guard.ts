@@ -40,7 +40,7 @@ export function guardEffect(question: GuardQuestion): 'go' | 'ask' {
     ...(question.yes || question.safeDirection ? [] : ['--yes']),
   ];
   if (missing.length === 0) return 'go';
-  throw guarded(`a live key off a terminal needs ${missing.join(' and ')} for this`, undefined);
+  throw guarded(`a live key needs ${missing.join(' and ')} for this where nobody is asked`, undefined);
 }
 
 function guarded(message: string, hint: string | undefined): CliError {

@@ -91,7 +91,7 @@ function refuseUnasked(settings: GateSettings, { sink, reveal, command, cardId }
   if (reveal && named) return;
   if (settings.canAsk && (named || settings.stdoutIsTerminal)) return;
   throw new CliError('not_confirmed', {
-    message: 'off a terminal card details are given only when asked for by name',
+    message: 'where nobody is asked, card details are given only when asked for by name',
     notes: [
       `to one command:     cardwright cards exec ${shellWord(cardId)} --reveal -- ./checkout.sh`,
       `to a private file:  cardwright cards details ${shellWord(cardId)} --reveal --out card.json`,
@@ -121,7 +121,7 @@ async function refuseExposed(settings: GateSettings, { profile }: Identity): Pro
     throw guarded(`${recorder} is set: this session may be recorded or seen elsewhere, and ${profile} is live`, hint);
   }
   if (!settings.canAsk) {
-    throw guarded(`profile ${profile} does not allow card details of a live key off a terminal`, hint);
+    throw guarded(`profile ${profile} does not allow card details of a live key where nobody is asked`, hint);
   }
 }
 

@@ -136,6 +136,36 @@ describe('in zones of their own', () => {
     ]);
   });
 
+  it('words on the days clocks change mean that day, in every zone', () => {
+    const changes = [
+      // Sunday morning, after the change; Tokyo has none.
+      ['Europe/Berlin', '2026-03-29T10:00:00Z', '2026-03-28T23:00:00Z', '2026-03-29T21:59:59.999Z'],
+      ['Europe/Berlin', '2026-10-25T10:00:00Z', '2026-10-24T22:00:00Z', '2026-10-25T22:59:59.999Z'],
+      ['America/New_York', '2026-03-08T15:00:00Z', '2026-03-08T05:00:00Z', '2026-03-09T03:59:59.999Z'],
+      ['America/New_York', '2026-11-01T15:00:00Z', '2026-11-01T04:00:00Z', '2026-11-02T04:59:59.999Z'],
+      ['Asia/Tokyo', '2026-03-29T10:00:00Z', '2026-03-28T15:00:00Z', '2026-03-29T14:59:59.999Z'],
+    ] as const;
+    for (const [zone, now, first, last] of changes) {
+      const words = [...day('today'), ['24h', false], ['1d', true]] as const;
+      const ago = new Date(Date.parse(now) - 24 * HOUR).toISOString().replace('.000Z', 'Z');
+      // A length is a length, whatever the clocks did meanwhile.
+      expect([zone, ...inZone(zone, now, words)]).toEqual([zone, first, last, ago, ago]);
+    }
+  });
+
+  it('an hour that is left out or comes twice is still a time of that day', () => {
+    const words = [
+      ['2026-03-29T02:30', false],
+      ['2026-10-25T02:30', false],
+      ['2026-10-25T02:30+01:00', false],
+    ] as const;
+    expect(inZone('Europe/Berlin', '2026-11-20T12:00:00Z', words)).toEqual([
+      '2026-03-29T01:30:00Z',
+      '2026-10-25T00:30:00Z',
+      '2026-10-25T01:30:00Z',
+    ]);
+  });
+
   it('a time without a zone is local, one with a zone is not', () => {
     const words = [
       ['2026-07-01T12:00', false],
