@@ -10,7 +10,10 @@ export const logout = command({
   answers: { one: { name: tells.text('Name of the profile.'), removed: tells.yes('Always true.') } },
   effect: 'irreversible',
   about: ['The profile is the one of --profile, else the current one.'],
-  examples: [{ does: 'The current profile', run: 'logout' }],
+  examples: [
+    { does: 'The current profile', run: 'logout' },
+    { does: 'Of one profile', run: 'logout --profile team' },
+  ],
   async run(ctx) {
     const profiles = await ctx.profiles();
     const name = ctx.profileName ?? (await profiles.current());

@@ -17,7 +17,10 @@ export const whoami = command({
       contract: orNull(tells.text('File of contract overrides.')),
     },
   },
-  examples: [{ does: 'In words', run: 'whoami' }],
+  examples: [
+    { does: 'In words', run: 'whoami' },
+    { does: 'As data', run: 'whoami --json' },
+  ],
   run: ctx => ctx.identity(),
   show: who => ({
     data: {

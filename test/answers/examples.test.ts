@@ -64,7 +64,8 @@ const WAITING = /^(?:webhooks (?:listen|expect)|sandbox exec|cards lease)$/;
 const runnable = commands.filter(({ path }) => !WAITING.test(path));
 
 /** Commands whose examples each begin anew, for one takes away what the other needs. */
-const ANEW = /^(?:cards terminate|3ds|sandbox simulate|audit export|login)/;
+const ANEW =
+  /^(?:cards (?:terminate|presets remove)|3ds|sandbox (?:simulate|faults remove|snapshot remove)|audit export|login|logout|profiles remove)/;
 
 const TERMINAL = new Map([['terminal', '80']]);
 const PIPE = new Map<string, string>();
@@ -88,10 +89,19 @@ const TOLD: Record<string, Told> = {
     not: 'the program is of the user',
   },
   'ops resolve op_00000000000000000000000001 1 --as done --note "ticket 4711"': { code: 2 },
+  'ops resolve op_00000000000000000000000001 1 --as not-done --note "no such card"': { code: 2 },
+  'sandbox deliveries redeliver dlv_1 --json': { code: 6 },
+  'profiles remove team': { typed: ['y'] },
+  'sandbox snapshot remove before': { typed: ['y'] },
 };
 
 // A started sandbox is a process of its own: test/package tells that story.
-for (const run of ['sandbox start --port 4010', 'sandbox start --detach -o env', 'sandbox stop']) {
+for (const run of [
+  'sandbox start --port 4010',
+  'sandbox start --detach -o env',
+  'sandbox stop',
+  'sandbox stop --json',
+]) {
   TOLD[run] = { not: 'starts or ends a process' };
 }
 // Where none is started.
@@ -141,6 +151,11 @@ async function tryOne(here: World, path: string, run: string): Promise<void> {
     expect({ run, objections: objections(path, JSON.parse(out)) }).toEqual({ run, objections: [] });
   }
 }
+
+it('every command has two to four of them', () => {
+  const others = commands.filter(({ examples }) => examples.length < 2 || examples.length > 4);
+  expect(others.map(({ path, examples }) => `${path}: ${examples.length}`)).toEqual([]);
+});
 
 describe('the examples of help work', () => {
   it.each(runnable.map(({ path, examples }) => [path, examples] as const))('%s', async (path, examples) => {

@@ -12,7 +12,10 @@ export const getBin = command({
   answers: { one: BIN },
   operation: 'bins.list',
   args: { bin: argument(BIN_ID) },
-  examples: [{ does: 'In words', run: 'bins get bin_1' }],
+  examples: [
+    { does: 'In words', run: 'bins get bin_1' },
+    { does: 'One fact of it', run: 'bins get bin_1 --jq .max_transaction' },
+  ],
   async run(ctx, { bin }) {
     const { data } = await ctx.read('bins.list', {});
     const found = data.find(({ id }) => id === bin);

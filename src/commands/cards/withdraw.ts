@@ -14,7 +14,10 @@ export const withdrawCard = command({
   bulk: {},
   args: { card },
   flags: { amount: 'body.amount', idempotencyKey },
-  examples: [{ does: 'Take $5 back', run: 'cards withdraw card_1 --amount 5' }],
+  examples: [
+    { does: 'Take $5 back', run: 'cards withdraw card_1 --amount 5' },
+    { does: 'See the request first', run: 'cards withdraw card_1 --amount 5 --dry-run' },
+  ],
   run: (ctx, { card, amount, idempotencyKey: key }) =>
     ctx.write(
       'cards.withdraw',

@@ -9,7 +9,10 @@ export function printsStub(shell: CompletionShell, install: string, does = USUAL
     path: `completion ${shell}`,
     summary: `Print the completion script for ${shell}`,
     answers: { text: 'The script.' },
-    examples: [{ does, run: install }],
+    examples: [
+      { does, run: install },
+      { does: 'To look at it first', run: `completion ${shell}` },
+    ],
     run: async () => completionStub(shell),
     show: script => ({ noun: 'script', columns: [], data: script, prose: script }),
   });

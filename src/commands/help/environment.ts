@@ -14,7 +14,10 @@ export const helpEnvironment = command({
       option: orNull(tells.text('Option that says the same.')),
     },
   },
-  examples: [{ does: 'As data', run: 'help environment --json' }],
+  examples: [
+    { does: 'As a page', run: 'help environment' },
+    { does: 'As data', run: 'help environment --json' },
+  ],
   run: async () => ENVIRONMENT,
   show: rows =>
     showTopic({

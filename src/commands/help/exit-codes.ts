@@ -17,7 +17,10 @@ export const helpExitCodes = command({
       retryable: tells.yes('Whether a script may repeat.'),
     },
   },
-  examples: [{ does: 'As data', run: 'help exit-codes --json' }],
+  examples: [
+    { does: 'As a page', run: 'help exit-codes' },
+    { does: 'As data', run: 'help exit-codes --json' },
+  ],
   run: async () => [
     DONE,
     ...Object.entries(ERROR_KINDS).map(([kind, { exit, means, ...more }]) => ({

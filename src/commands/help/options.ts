@@ -14,7 +14,10 @@ export const helpOptions = command({
       means: tells.text('What it means.'),
     },
   },
-  examples: [{ does: 'As data', run: 'help options --json' }],
+  examples: [
+    { does: 'As a page', run: 'help options' },
+    { does: 'As data', run: 'help options --json' },
+  ],
   run: async () =>
     (GLOBALS as readonly GlobalOption[]).map(({ name, short, value, means, env }) => ({
       option: `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`,

@@ -20,7 +20,10 @@ export const helpOutput = command({
   path: 'help output',
   summary: 'Formats of the answer, and what goes to which stream',
   answers: { list: { format: tells.text('Format.'), means: tells.text('What it means.') } },
-  examples: [{ does: 'As data', run: 'help output --json' }],
+  examples: [
+    { does: 'As a page', run: 'help output' },
+    { does: 'As data', run: 'help output --json' },
+  ],
   run: async () => OUTPUT_FORMATS.map(format => ({ format, means: MEANS[format] })),
   show: rows =>
     showTopic({

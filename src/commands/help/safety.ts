@@ -50,7 +50,10 @@ export const helpSafety = command({
   path: 'help safety',
   summary: 'What is guarded, and what is never done',
   answers: { list: { rule: tells.text('Rule.'), means: tells.text('What it means.') } },
-  examples: [{ does: 'As data', run: 'help safety --json' }],
+  examples: [
+    { does: 'As a page', run: 'help safety' },
+    { does: 'As data', run: 'help safety --json' },
+  ],
   run: async () => RULES,
   show: rows =>
     showTopic({

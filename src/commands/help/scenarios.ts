@@ -28,7 +28,10 @@ export const helpScenarios = command({
   path: 'help scenarios',
   summary: 'How a scenario file for sandbox simulate run is written',
   answers: { list: { word: tells.text('Word of the file.'), means: tells.text('What it means.') } },
-  examples: [{ does: 'As data', run: 'help scenarios --json' }],
+  examples: [
+    { does: 'As a page', run: 'help scenarios' },
+    { does: 'As data', run: 'help scenarios --json' },
+  ],
   run: async () => WORDS,
   show: rows => {
     const operations = [...STEP_OPERATIONS.keys()].join(', ');

@@ -47,7 +47,10 @@ export const helpScripting = command({
   path: 'help scripting',
   summary: 'What scripts, CI and agents can rely on',
   answers: { list: { topic: tells.text('Topic.'), means: tells.text('What can be relied on.') } },
-  examples: [{ does: 'As data', run: 'help scripting --json' }],
+  examples: [
+    { does: 'As a page', run: 'help scripting' },
+    { does: 'As data', run: 'help scripting --json' },
+  ],
   run: async () => ADVICE,
   show: rows =>
     showTopic({

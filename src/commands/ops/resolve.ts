@@ -26,6 +26,10 @@ export const resolveOp = command({
       does: 'The support has confirmed it',
       run: 'ops resolve op_00000000000000000000000001 1 --as done --note "ticket 4711"',
     },
+    {
+      does: 'It did not happen',
+      run: 'ops resolve op_00000000000000000000000001 1 --as not-done --note "no such card"',
+    },
   ],
   async run(ctx, { op, row, as, note }) {
     if (ctx.dryRun) throw usage('ops resolve sends nothing to the service; it has no dry run');

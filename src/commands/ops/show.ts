@@ -12,7 +12,10 @@ export const showOp = command({
   summary: 'Show one operation: what was asked, sent and found',
   answers: { one: OP_DETAIL },
   args: { op },
-  examples: [{ does: 'Every row of it', run: 'ops show op_00000000000000000000000001' }],
+  examples: [
+    { does: 'Every row of it', run: 'ops show op_00000000000000000000000001' },
+    { does: 'As data, for a ticket', run: 'ops show op_00000000000000000000000001 --json' },
+  ],
   run: async (ctx, { op }) => (await ctx.journal()).show(op),
   show: showDetail,
 });

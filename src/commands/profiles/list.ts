@@ -6,7 +6,10 @@ export const listProfiles = command({
   path: 'profiles list',
   summary: 'List saved profiles',
   answers: { list: PROFILE_ROW },
-  examples: [{ does: 'All of them', run: 'profiles list' }],
+  examples: [
+    { does: 'All of them', run: 'profiles list' },
+    { does: 'The names alone', run: 'profiles list -o id' },
+  ],
   run: async ctx => (await ctx.profiles()).list(),
   show(rows) {
     async function* batches() {

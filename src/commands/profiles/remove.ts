@@ -12,7 +12,10 @@ export const removeProfile = command({
   answers: { one: { name: tells.text('Name of the profile.'), removed: tells.yes('Always true.') } },
   effect: 'irreversible',
   args: { profile },
-  examples: [{ does: 'In a script', run: 'profiles remove team --yes' }],
+  examples: [
+    { does: 'In a script', run: 'profiles remove team --yes' },
+    { does: 'Asked first', run: 'profiles remove team' },
+  ],
   async run(ctx, { profile }) {
     const profiles = await ctx.profiles();
     if (profile === 'sandbox') throw usage('the built-in profile sandbox is always there', 'cardwright sandbox reset');

@@ -7,7 +7,10 @@ export const showProfile = command({
   summary: 'Show one profile and its settings',
   answers: { one: PROFILE_ROW },
   args: { profile },
-  examples: [{ does: 'In words', run: 'profiles show team' }],
+  examples: [
+    { does: 'In words', run: 'profiles show team' },
+    { does: 'As data', run: 'profiles show team --json' },
+  ],
   run: async (ctx, { profile }) => (await ctx.profiles()).get(profile),
   show: row => ({
     data: { ...row },

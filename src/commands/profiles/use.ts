@@ -8,7 +8,10 @@ export const useProfile = command({
   answers: { one: PROFILE_ROW },
   effect: 'reversible',
   args: { profile },
-  examples: [{ does: 'From now on', run: 'profiles use team' }],
+  examples: [
+    { does: 'From now on', run: 'profiles use team' },
+    { does: 'Back to the sandbox', run: 'profiles use sandbox' },
+  ],
   run: async (ctx, { profile }) => (await ctx.profiles()).use(profile),
   show: row => ({
     data: { ...row },

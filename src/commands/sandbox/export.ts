@@ -13,7 +13,10 @@ export const exportSandbox = command({
     'The file is a snapshot with the sums of all its parts: lines of JSON, 0600 because it holds test card data. It is written beside, synced and renamed; an export is replaced, any other file of that name is left alone.',
   ],
   args: { file: argument(text({ doc: 'File to write.', basis: OURS })) },
-  examples: [{ does: 'A copy to hand on', run: 'sandbox export sandbox.ndjson' }],
+  examples: [
+    { does: 'A copy to hand on', run: 'sandbox export sandbox.ndjson' },
+    { does: 'How large it is, as data', run: 'sandbox export before.ndjson --json' },
+  ],
   async run(ctx, { file }) {
     if (ctx.dryRun) {
       throw new CliError('usage', { message: 'sandbox export sends nothing to the service; it has no dry run' });

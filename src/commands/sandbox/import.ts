@@ -14,7 +14,10 @@ export const importSandbox = command({
   answers: { one: ADMIN_OPERATIONS['snapshots.restore'].returns.shape },
   about: ['Every sum is checked first; one byte that is not as it was written is exit 15, and nothing has changed.'],
   args: { file: argument(text({ doc: 'File of sandbox export; - for standard input.', basis: OURS })) },
-  examples: [{ does: 'From a file', run: 'sandbox import sandbox.ndjson --yes' }],
+  examples: [
+    { does: 'From a file', run: 'sandbox import sandbox.ndjson --yes' },
+    { does: 'From standard input', run: 'sandbox import - --yes < sandbox.ndjson' },
+  ],
   async run(ctx, { file }) {
     if (ctx.dryRun) {
       throw new CliError('usage', { message: 'sandbox import sends nothing to the service; it has no dry run' });

@@ -19,7 +19,10 @@ export const stopSandbox = command({
   about: [
     'The one on the store of --sandbox, or the one that CARDWRIGHT_SANDBOX_URL names. Its store and its key stay. Where none is started it is exit 12.',
   ],
-  examples: [{ does: 'End it', run: 'sandbox stop' }],
+  examples: [
+    { does: 'End it', run: 'sandbox stop' },
+    { does: 'As data', run: 'sandbox stop --json' },
+  ],
   async run(ctx) {
     if (ctx.dryRun) throw usage('sandbox stop sends nothing to the service; it has no dry run');
     const url = ctx.env['CARDWRIGHT_SANDBOX_URL'];

@@ -16,7 +16,10 @@ export const waitWallet = command({
     until: needs(text({ doc: 'Field, operator (= != < <= > >= ~) and value.', basis: OURS }), '<field><op><value>'),
     waitTimeout: WAIT_TIMEOUT,
   },
-  examples: [{ does: 'Until a deposit has arrived', run: "wait wallet --until 'balance>=500' --wait-timeout 1h" }],
+  examples: [
+    { does: 'Until a deposit has arrived', run: "wait wallet --until 'balance>=500' --wait-timeout 1h" },
+    { does: 'Nothing on its way any more', run: "wait wallet --until 'pending_deposits=0'" },
+  ],
   run: (ctx, { until, waitTimeout }) =>
     recordUntil(ctx, {
       name: 'the wallet',

@@ -30,7 +30,10 @@ export const listAddresses = command({
   ],
   operation: 'wallet.addresses',
   flags: { currency: 'query.currency', qr },
-  examples: [{ does: 'For one currency', run: 'wallet addresses --currency usdt' }],
+  examples: [
+    { does: 'For one currency', run: 'wallet addresses --currency usdt' },
+    { does: 'All of them, as data', run: 'wallet addresses --json' },
+  ],
   async run(ctx, { currency, qr }) {
     if (qr && !ctx.forPeople) throw refused('usage', '--qr draws on a terminal, for a person');
     if (qr && (await ctx.identity()).mode === 'sandbox') throw refused('guarded', NOT_REAL);

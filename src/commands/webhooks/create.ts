@@ -29,6 +29,10 @@ export const createWebhook = command({
   },
   examples: [
     { does: 'Two events', run: 'webhooks create --url https://example.com/hook --events card.created,card.frozen' },
+    {
+      does: 'All events, with your own secret',
+      run: "webhooks create --url https://example.com/hook --events '*' --secret-file secret.txt",
+    },
   ],
   async run(ctx, { url, events, secretFile, secretStdin }) {
     const secret = await readSecret(ctx, secretFile, secretStdin ?? false);

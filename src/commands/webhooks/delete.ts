@@ -9,7 +9,10 @@ export const deleteWebhook = command({
   answers: { one: { id: tells.text('The subscription.'), deleted: tells.yes('Always true.') } },
   operation: 'webhooks.delete',
   args: { webhook },
-  examples: [{ does: 'In a script', run: 'webhooks delete wh_1 --yes' }],
+  examples: [
+    { does: 'In a script', run: 'webhooks delete wh_1 --yes' },
+    { does: 'See the request first', run: 'webhooks delete wh_1 --dry-run' },
+  ],
   async run(ctx, { webhook }) {
     await ctx.write('webhooks.delete', { webhook_id: webhook }, { intent: `Delete subscription ${webhook}` });
     return { id: webhook, deleted: true };

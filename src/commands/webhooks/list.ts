@@ -7,7 +7,10 @@ export const listWebhooks = command({
   path: 'webhooks list',
   summary: 'List subscriptions',
   operation: 'webhooks.list',
-  examples: [{ does: 'All of them', run: 'webhooks list' }],
+  examples: [
+    { does: 'All of them', run: 'webhooks list' },
+    { does: 'The ids alone', run: 'webhooks list -o id' },
+  ],
   run: async ctx => wholeListing(await ctx.read('webhooks.list', {}), { noun: 'webhook' }),
   show: listing => ({ listing, noun: 'webhook', columns: WEBHOOK_COLUMNS }),
 });

@@ -14,7 +14,10 @@ export const signPayload = command({
     payload: needs(text({ doc: 'File that holds the payload; - for standard input.', basis: OURS }), '<file|->'),
     secretFile: SECRET_FILE,
   },
-  examples: [{ does: 'A file', run: 'webhooks sign --payload event.json --secret-file secret.txt' }],
+  examples: [
+    { does: 'A file', run: 'webhooks sign --payload event.json --secret-file secret.txt' },
+    { does: 'From standard input', run: 'webhooks sign --payload - --secret-file secret.txt < event.json' },
+  ],
   async run(ctx, { payload, secretFile }) {
     const { sign } = await import('../../contract/signature.ts');
     const [secret] = await readSecrets(ctx, [secretFile]);

@@ -36,6 +36,10 @@ export const verifySignature = command({
       does: 'A delivery that was kept',
       run: 'webhooks verify --payload event.json --signature "$signature" --secret-file secret.txt --explain',
     },
+    {
+      does: 'Yes or no, by the exit code',
+      run: 'webhooks verify --payload event.json --signature "$signature" --secret-file secret.txt -q',
+    },
   ],
   async run(ctx, { payload, signature, secretFile, explain }) {
     const { verifyPayload } = await import('../../events/verify.ts');

@@ -7,7 +7,10 @@ export const listPresets = command({
   path: 'cards presets list',
   summary: 'List what cards create --preset stands for',
   answers: { list: PRESET_ROW },
-  examples: [{ does: 'All of them', run: 'cards presets list' }],
+  examples: [
+    { does: 'All of them', run: 'cards presets list' },
+    { does: 'As data', run: 'cards presets list --json' },
+  ],
   async run(ctx) {
     const presets = await (await ctx.presets()).list();
     return wholeListing({ data: presets, page: { total: presets.length } }, { noun: 'preset' });

@@ -9,7 +9,10 @@ export const removePreset = command({
   answers: { one: { name: tells.text('The preset.'), removed: tells.yes('Always true.') } },
   effect: 'reversible',
   args: { preset },
-  examples: [{ does: 'One', run: 'cards presets remove ads' }],
+  examples: [
+    { does: 'One', run: 'cards presets remove ads' },
+    { does: 'In a script, without a question', run: 'cards presets remove ads --yes' },
+  ],
   async run(ctx, { preset: name }) {
     await (await ctx.presets()).remove(name);
     return { name, removed: true };

@@ -15,7 +15,10 @@ export const advanceSandboxClock = command({
     by: 'body.by',
     to: option(text({ doc: 'Until when, ISO 8601 UTC.', basis: OURS }), '<time>'),
   },
-  examples: [{ does: 'A week', run: 'sandbox clock advance --by 7d' }],
+  examples: [
+    { does: 'A week', run: 'sandbox clock advance --by 7d' },
+    { does: 'To a moment', run: 'sandbox clock advance --to 2027-01-01T00:00:00Z' },
+  ],
   run(ctx, { by, to }) {
     if ((by === undefined) === (to === undefined)) throw usage('sandbox clock advance needs one of --by and --to');
     return runAdmin(ctx, 'clock.advance', { by, to });

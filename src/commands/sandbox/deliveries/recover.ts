@@ -10,7 +10,10 @@ export const recoverDeliveries = command({
   operation: 'deliveries.recover',
   args: { webhook },
   flags: { since: 'body.since' },
-  examples: [{ does: 'What was missed in the last hour', run: 'sandbox deliveries recover wh_1 --since 1h' }],
+  examples: [
+    { does: 'What was missed in the last hour', run: 'sandbox deliveries recover wh_1 --since 1h' },
+    { does: 'Since a day', run: 'sandbox deliveries recover wh_1 --since 2026-11-01' },
+  ],
   run: (ctx, { webhook, since }) => runAdmin(ctx, 'deliveries.recover', { webhook_id: webhook, since }),
   show: ({ webhook_id, since, queued }) => ({
     noun: 'recovery',

@@ -8,7 +8,10 @@ export const redeliver = command({
   summary: 'Send something once more, with the same event id and the same bytes',
   operation: 'deliveries.redeliver',
   args: { delivery },
-  examples: [{ does: 'Once more', run: 'sandbox deliveries redeliver dlv_1' }],
+  examples: [
+    { does: 'Once more', run: 'sandbox deliveries redeliver dlv_1' },
+    { does: 'What became of it, as data', run: 'sandbox deliveries redeliver dlv_1 --json' },
+  ],
   run: (ctx, { delivery }) => runAdmin(ctx, 'deliveries.redeliver', { delivery_id: delivery }),
   show: showQueued,
 });

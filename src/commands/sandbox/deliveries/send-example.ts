@@ -12,7 +12,10 @@ export const sendExample = command({
   operation: 'deliveries.example',
   args: { webhook },
   flags: { event: 'body.event' },
-  examples: [{ does: 'A settlement', run: 'sandbox deliveries send-example wh_1 --event transaction.settled' }],
+  examples: [
+    { does: 'A settlement', run: 'sandbox deliveries send-example wh_1 --event transaction.settled' },
+    { does: 'A one-time code', run: 'sandbox deliveries send-example wh_1 --event 3ds.challenge' },
+  ],
   run(ctx, { webhook, event }) {
     checkEvents([event]);
     return runAdmin(ctx, 'deliveries.example', { webhook_id: webhook, event });

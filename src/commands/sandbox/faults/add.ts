@@ -23,6 +23,7 @@ export const addFaults = command({
       does: 'The next card is made, and the answer lost',
       run: 'sandbox faults add - < lost-answer.json',
     },
+    { does: 'From a file', run: 'sandbox faults add lost-answer.json' },
   ],
   async run(ctx, { file }) {
     const rules = await readRules(ctx, file);

@@ -6,7 +6,10 @@ export const clearFaults = command({
   path: 'sandbox faults clear',
   summary: 'Remove all fault rules',
   operation: 'faults.clear',
-  examples: [{ does: 'Everything works again', run: 'sandbox faults clear' }],
+  examples: [
+    { does: 'Everything works again', run: 'sandbox faults clear' },
+    { does: 'How many there were, as data', run: 'sandbox faults clear --json' },
+  ],
   run: ctx => runAdmin(ctx, 'faults.clear', {}),
   show: ({ removed }) => ({
     noun: 'rule',

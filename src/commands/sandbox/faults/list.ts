@@ -9,7 +9,10 @@ export const listFaults = command({
   summary: 'List fault rules with how often they happened',
   answers: { list: FAULT_ROW },
   operation: 'faults',
-  examples: [{ does: 'All rules', run: 'sandbox faults list' }],
+  examples: [
+    { does: 'All rules', run: 'sandbox faults list' },
+    { does: 'The ids alone', run: 'sandbox faults list -o id' },
+  ],
   async run(ctx) {
     const { data, page } = await runAdmin(ctx, 'faults', {});
     return wholeListing({ data: data.map(inWords), page }, { noun: 'rule' });

@@ -10,7 +10,10 @@ export const removeFault = command({
   answers: { one: { id: tells.text('The rule.'), removed: tells.yes('Always true.') } },
   operation: 'faults.remove',
   args: { fault },
-  examples: [{ does: 'One rule', run: 'sandbox faults remove flt_1' }],
+  examples: [
+    { does: 'One rule', run: 'sandbox faults remove flt_1' },
+    { does: 'As data', run: 'sandbox faults remove flt_1 --json' },
+  ],
   async run(ctx, { fault: id }) {
     await runAdmin(ctx, 'faults.remove', { fault_id: id });
     return { id, removed: true };

@@ -9,7 +9,10 @@ export const simulateCancel = command({
   summary: 'The card holder cancels a 3DS challenge',
   operation: 'simulate.cancel',
   args: { challenge },
-  examples: [{ does: 'No code is typed', run: 'sandbox simulate cancel tds_1' }],
+  examples: [
+    { does: 'No code is typed', run: 'sandbox simulate cancel tds_1' },
+    { does: 'As data', run: 'sandbox simulate cancel tds_1 --json' },
+  ],
   run: (ctx, { challenge }) => runAdmin(ctx, 'simulate.cancel', { challenge_id: challenge }),
   show: showSimulated,
 });

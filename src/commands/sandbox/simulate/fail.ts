@@ -9,7 +9,10 @@ export const simulateFail = command({
   summary: 'A pending deposit fails and is never credited',
   operation: 'simulate.fail',
   args: { deposit },
-  examples: [{ does: 'It was dropped from the chain', run: 'sandbox simulate fail dep_1' }],
+  examples: [
+    { does: 'It was dropped from the chain', run: 'sandbox simulate fail dep_1' },
+    { does: 'As data', run: 'sandbox simulate fail dep_1 --json' },
+  ],
   run: (ctx, { deposit }) => runAdmin(ctx, 'simulate.fail', { deposit_id: deposit }),
   show: showSimulated,
 });

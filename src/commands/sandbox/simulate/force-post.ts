@@ -15,7 +15,13 @@ export const simulateForcePost = command({
     mcc: 'body.mcc',
     country: 'body.country',
   },
-  examples: [{ does: 'A toll road', run: 'sandbox simulate force-post --card card_1 --amount 12 --mcc 4784' }],
+  examples: [
+    { does: 'A toll road', run: 'sandbox simulate force-post --card card_1 --amount 12 --mcc 4784' },
+    {
+      does: 'More than the card holds',
+      run: 'sandbox simulate force-post --card card_1 --amount 200 --merchant "Toll road"',
+    },
+  ],
   run: (ctx, { card, ...purchase }) => runAdmin(ctx, 'simulate.force-post', { card_id: card, ...purchase }),
   show: showSimulated,
 });

@@ -11,7 +11,10 @@ export const simulateIncrement = command({
   operation: 'simulate.increment',
   args: { authorization },
   flags: { amount: 'body.amount' },
-  examples: [{ does: 'Five dollars more', run: 'sandbox simulate increment txn_1 --amount 5' }],
+  examples: [
+    { does: 'Five dollars more', run: 'sandbox simulate increment txn_1 --amount 5' },
+    { does: 'As data', run: 'sandbox simulate increment txn_1 --amount 5 --json' },
+  ],
   run: (ctx, { authorization, amount }) =>
     runAdmin(ctx, 'simulate.increment', { authorization_id: authorization, amount }),
   show: showSimulated,

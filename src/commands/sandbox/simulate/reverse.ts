@@ -10,7 +10,10 @@ export const simulateReverse = command({
   operation: 'simulate.reverse',
   args: { authorization },
   flags: { amount: 'body.amount' },
-  examples: [{ does: 'All of it', run: 'sandbox simulate reverse txn_1' }],
+  examples: [
+    { does: 'All of it', run: 'sandbox simulate reverse txn_1' },
+    { does: 'A part of it', run: 'sandbox simulate reverse txn_1 --amount 5' },
+  ],
   run: (ctx, { authorization, amount }) =>
     runAdmin(ctx, 'simulate.reverse', { authorization_id: authorization, amount }),
   show: showSimulated,

@@ -27,7 +27,10 @@ export const runSandboxScenario = command({
     'The whole file is checked before the first step: every fault is told with its line and column, and nothing is sent. The first step that is not as expected ends the run with 15 and its line. The format: cardwright help scenarios.',
   ],
   args: { file: argument(text({ doc: 'Scenario in YAML; - for standard input.', basis: OURS })) },
-  examples: [{ does: 'A story and its checks', run: 'sandbox simulate run purchase.yaml --yes' }],
+  examples: [
+    { does: 'A story and its checks', run: 'sandbox simulate run purchase.yaml --yes' },
+    { does: 'What each step did, as data', run: 'sandbox simulate run purchase.yaml --yes --json' },
+  ],
   async run(ctx, { file }) {
     if (ctx.dryRun) {
       throw new CliError('usage', {

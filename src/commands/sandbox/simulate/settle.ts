@@ -15,7 +15,10 @@ export const simulateSettle = command({
     amount: 'body.amount',
     notFinal: option(flag({ doc: 'More will follow; the rest of the hold stays.', basis: OURS })),
   },
-  examples: [{ does: 'All of it', run: 'sandbox simulate settle txn_1' }],
+  examples: [
+    { does: 'All of it', run: 'sandbox simulate settle txn_1' },
+    { does: 'A part, more to come', run: 'sandbox simulate settle txn_1 --amount 12 --not-final' },
+  ],
   run: (ctx, { authorization, amount, notFinal }) =>
     runAdmin(ctx, 'simulate.settle', { authorization_id: authorization, amount, final: notFinal ? false : undefined }),
   show: showSimulated,

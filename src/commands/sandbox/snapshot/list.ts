@@ -8,7 +8,10 @@ export const listSnapshots = command({
   path: 'sandbox snapshot list',
   summary: 'List snapshots by name',
   operation: 'snapshots',
-  examples: [{ does: 'All of them', run: 'sandbox snapshot list' }],
+  examples: [
+    { does: 'All of them', run: 'sandbox snapshot list' },
+    { does: 'As data', run: 'sandbox snapshot list --json' },
+  ],
   async run(ctx) {
     return wholeListing(await runAdmin(ctx, 'snapshots', {}), { noun: 'snapshot' });
   },

@@ -11,7 +11,10 @@ export const removeSnapshot = command({
   answers: { one: { name: tells.text('The snapshot.'), removed: tells.yes('Always true.') } },
   operation: 'snapshots.remove',
   args: { name: snapshotName },
-  examples: [{ does: 'One of them', run: 'sandbox snapshot remove before --yes' }],
+  examples: [
+    { does: 'One of them', run: 'sandbox snapshot remove before --yes' },
+    { does: 'Asked first', run: 'sandbox snapshot remove before' },
+  ],
   async run(ctx, { name: given }) {
     const name = checkedName(given);
     const intent = `Remove the snapshot ${name}`;

@@ -10,7 +10,10 @@ export const restoreSnapshot = command({
   about: ['Every sum is checked first; one byte that is not as it was written is exit 15, and nothing has changed.'],
   operation: 'snapshots.restore',
   args: { name: snapshotName },
-  examples: [{ does: 'Back to where it was', run: 'sandbox snapshot restore before --yes' }],
+  examples: [
+    { does: 'Back to where it was', run: 'sandbox snapshot restore before --yes' },
+    { does: 'What is back, as data', run: 'sandbox snapshot restore before --yes --json' },
+  ],
   async run(ctx, { name: given }) {
     const name = checkedName(given);
     const intent = `Replace everything in the sandbox by the snapshot ${name}`;

@@ -11,7 +11,10 @@ export const saveSnapshot = command({
   ],
   operation: 'snapshots.save',
   args: { name: snapshotName },
-  examples: [{ does: 'Before a risky test', run: 'sandbox snapshot save before' }],
+  examples: [
+    { does: 'Before a risky test', run: 'sandbox snapshot save before' },
+    { does: 'Before an upgrade', run: 'sandbox snapshot save upgrade-2' },
+  ],
   run: (ctx, { name }) => runAdmin(ctx, 'snapshots.save', { name: checkedName(name) }),
   show: saved => ({
     noun: 'snapshot',
