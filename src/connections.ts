@@ -87,7 +87,7 @@ export function connections(settings: ConnectionSettings): Connections {
 
   async function client<T extends 'service' | 'admin'>(which: T, where: Where, mode: Identity['mode']) {
     const { createService } = await import('./client/api.ts');
-    const { OPERATIONS } = await import('./contract/operations.ts');
+    const { CALLS } = await import('./contract/raw.ts');
     const { ADMIN_OPERATIONS } = await import('./contract/sandbox-admin.ts');
     const { createRedactor } = await import('./client/redact.ts');
     const redactor = createRedactor();
@@ -124,7 +124,7 @@ export function connections(settings: ConnectionSettings): Connections {
     };
     const made =
       which === 'service'
-        ? createService({ ...common, table: OPERATIONS })
+        ? createService({ ...common, table: CALLS })
         : createService({ ...common, table: ADMIN_OPERATIONS });
     closers.unshift(() => made.close());
     return made;

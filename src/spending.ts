@@ -8,6 +8,8 @@ export interface Spending {
   /** Cards that would be created. */
   readonly cards: number;
   readonly bins: ReadonlySet<string>;
+  /** What it moves is known to nobody here. */
+  readonly untold?: boolean;
 }
 
 /** An amount held against the limit of the day. What is never released stays counted until the day is over. */
@@ -31,7 +33,9 @@ interface SpendingRow {
 export function spendingOf(rows: Iterable<SpendingRow>): Spending {
   let [largest, total, cards] = [0, 0, 0];
   const bins = new Set<string>();
+  let untold = false;
   for (const { operation, amount = 0, input } of rows) {
+    if (operation === 'api.write') untold = true;
     if (operation !== 'cards.create' && operation !== 'cards.fund') continue;
     largest = Math.max(largest, amount);
     total = cents(total + amount);
@@ -39,5 +43,5 @@ export function spendingOf(rows: Iterable<SpendingRow>): Spending {
     cards += 1;
     bins.add(String(input['bin_id']));
   }
-  return { largest: cents(largest), total: cents(total), cards, bins };
+  return { largest: cents(largest), total: cents(total), cards, bins, ...(untold && { untold }) };
 }

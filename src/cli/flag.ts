@@ -2,10 +2,10 @@
  * Flags and arguments. A flag is a field: either one of the operation's own (`'body.amount'`), so that limits,
  * choices and help come from the contract, or one of ours made here.
  */
-import type { AdminOperations, Operations } from '../contract/calls.ts';
+import type { AdminOperations, Calls } from '../contract/calls.ts';
 import type { AnyField, AskedOf, Field, Shape } from '../contract/field.ts';
 
-export type Rows = Operations & AdminOperations;
+export type Rows = Calls & AdminOperations;
 /** Operation of the interface, or of the sandbox's control surface. */
 export type RowName = keyof Rows & string;
 
@@ -29,6 +29,8 @@ export interface OwnFlag<Value = unknown, Needed extends boolean = boolean> {
   readonly needed: Needed;
   /** Word for the value in help; derived from the field when left out. */
   readonly placeholder?: string;
+  /** One letter, `f` for `-f`. */
+  readonly short?: string;
   /** Type of the value; never there. */
   readonly [typed]?: Value;
 }
@@ -39,6 +41,11 @@ export type FlagSources<N> = Readonly<Record<string, FlagSource<N>>>;
 /** `option(field)`: a flag that may be given; its value is the field's, or undefined. */
 export function option<W, A>(field: Field<W, A>, placeholder?: string): OwnFlag<A, false> {
   return { field, needed: false, ...(placeholder === undefined ? {} : { placeholder }) };
+}
+
+/** The same flag with a letter of its own. */
+export function lettered<V, Needed extends boolean>(short: string, flag: OwnFlag<V, Needed>): OwnFlag<V, Needed> {
+  return { ...flag, short };
 }
 
 /** `needs(field)`: a flag that must be given. */

@@ -137,7 +137,7 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
     quiet: typed['quiet'] === true,
     verbose: typed['verbose'] === true,
     debug: typed['debug'] === true,
-    noInput: typed['input'] === false || isSet(env['CARDWRIGHT_NO_INPUT']) || isSet(env['CI']) || machine,
+    noInput: typed['noInput'] === true || isSet(env['CARDWRIGHT_NO_INPUT']) || isSet(env['CI']) || machine,
     yes: typed['yes'] === true,
     dryRun: typed['dryRun'] === true,
     timeoutMs: timeout === undefined ? undefined : parseDuration(timeout, '--timeout'),

@@ -1,6 +1,6 @@
 /** One money operation through the journal: a run of one row (RELIABILITY, section 6). */
 import type { WriteName } from '../contract/calls.ts';
-import { OPERATIONS } from '../contract/operations.ts';
+import { CALLS } from '../contract/raw.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import { inputDigest } from '../journal/op-id.ts';
@@ -26,7 +26,9 @@ export interface JournaledResult {
 
 /** The run of one write. */
 export function planOfOne({ operation, input, key, marker, before }: JournaledWrite): RunPlan {
-  const { amount, card_id: cardId, label } = input;
+  const { amount, card_id: cardId } = input;
+  // A request in the caller's own words is known by them, in `ops list` and in an error.
+  const label = operation === 'api.write' ? `${input['method']} ${input['path']}` : input['label'];
   const row: PlannedRow = {
     row: 1,
     operation,
@@ -36,7 +38,7 @@ export function planOfOne({ operation, input, key, marker, before }: JournaledWr
     ...(typeof label === 'string' && { label }),
     ...balancesIn(before),
   };
-  const command = operation.replace('.', ' ');
+  const command = operation === 'api.write' ? 'api' : operation.replace('.', ' ');
   return { command, rows: [row], digest: inputDigest([row]), bulk: false, marker, ...(key !== undefined && { key }) };
 }
 
@@ -52,7 +54,7 @@ export async function writeJournaled(
   if (outcome.error !== undefined) throw outcome.error;
   if (objections.length > 0) throw objected(write.operation, run.op, objections);
   const { result, changed = true, reread = false } = outcome;
-  if (result !== undefined || OPERATIONS[write.operation].returns.kind === 'none') {
+  if (result !== undefined || CALLS[write.operation].returns.kind === 'none') {
     return { result: result ?? {}, changed, reread };
   }
   return { result: await readNow(write, outcome, reader), changed: false, reread: true };

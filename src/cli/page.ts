@@ -68,7 +68,7 @@ function usageLines(command: Command, flags: readonly ResolvedFlag[]): readonly 
   return [single, `cardwright ${command.path} --file <csv|ndjson|-> [options]`];
 }
 
-function optionRow({ name, placeholder, field, needed, repeats }: ResolvedFlag) {
+function optionRow({ name, short, placeholder, field, needed, repeats }: ResolvedFlag) {
   const limit =
     field.kind === 'choice'
       ? (field.choices ?? []).join(', ')
@@ -80,7 +80,7 @@ function optionRow({ name, placeholder, field, needed, repeats }: ResolvedFlag) 
     needed && 'required',
   ].filter(Boolean);
   const means = facts.length > 0 ? `${field.doc} (${facts.join('; ')})` : field.doc;
-  return { term: `${name} ${placeholder}`.trim(), means };
+  return { term: `${short === undefined ? '' : `${short}, `}${name} ${placeholder}`.trim(), means };
 }
 
 function basisLine(command: Command, row: Operation): string {

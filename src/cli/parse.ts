@@ -107,11 +107,15 @@ function splitRest(argv: readonly string[]) {
 
 function globalOption({ name, short, value, means }: GlobalOption): Option {
   const flags = `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`;
-  return new Option(flags, means);
+  const made = new Option(flags, means);
+  // `--no-input` keeps its own name: `--input` is an option of some commands and no opposite of it.
+  made.negate = false;
+  return made;
 }
 
-function commandOption({ name, placeholder: word, field, repeats }: ResolvedFlag): Option {
-  const made = new Option(word === '' ? name : `${name} ${word}`, field.doc);
+function commandOption({ name, short, placeholder: word, field, repeats }: ResolvedFlag): Option {
+  const flags = short === undefined ? name : `${short}, ${name}`;
+  const made = new Option(word === '' ? flags : `${flags} ${word}`, field.doc);
   // Otherwise `--no-marker` would be kept as `marker: false`, under another name than the flag's.
   made.negate = false;
   return repeats ? made.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]) : made;

@@ -1,7 +1,7 @@
 /** Flags of a declared command with their fields looked up, for parsing, help, completion and the command tree. */
 import type { AnyField } from '../contract/field.ts';
 import type { Effect } from '../contract/operation.ts';
-import { OPERATIONS } from '../contract/operations.ts';
+import { CALLS } from '../contract/raw.ts';
 import { ADMIN_OPERATIONS } from '../contract/sandbox-admin.ts';
 import { CliError } from '../errors.ts';
 import type { Command } from './command.ts';
@@ -13,6 +13,8 @@ export interface ResolvedFlag {
   readonly key: string;
   /** `--allow-category`. */
   readonly name: string;
+  /** `-f`. */
+  readonly short: string | undefined;
   readonly field: AnyField;
   readonly needed: boolean;
   /** `<usd>`; empty for a switch. */
@@ -28,7 +30,7 @@ interface RawRow {
 
 /** The row of an operation, of the service or of the sandbox. */
 export function rowOf(name: RowName) {
-  const rows = { ...OPERATIONS, ...ADMIN_OPERATIONS };
+  const rows = { ...CALLS, ...ADMIN_OPERATIONS };
   return rows[name];
 }
 
@@ -46,6 +48,7 @@ export function flagsOf(command: Command): readonly ResolvedFlag[] {
     return {
       key,
       name: flagName(key),
+      short: own.short === undefined ? undefined : `-${own.short}`,
       field: own.field,
       needed,
       repeats,
@@ -64,9 +67,9 @@ function fieldAt(command: Command, reference: string): AnyField {
 
 /** Every option a command takes: its own first, then those of every command. */
 export function optionsOf(command: Command): readonly KnownOption[] {
-  const own = flagsOf(command).map(({ name, field, placeholder: word, repeats }) => ({
+  const own = flagsOf(command).map(({ name, short, field, placeholder: word, repeats }) => ({
     name,
-    short: undefined,
+    short,
     placeholder: word,
     repeats,
     means: field.doc,

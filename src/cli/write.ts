@@ -5,7 +5,7 @@
 
 import type { Input, WriteName } from '../contract/calls.ts';
 import { LIMITS } from '../contract/limits.ts';
-import { OPERATIONS } from '../contract/operations.ts';
+import { CALLS } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import type { Journal } from '../journal/types.ts';
@@ -89,7 +89,7 @@ export function createWriter(settings: WriteSettings) {
   async function guard(operation: WriteName): Promise<'go' | 'ask'> {
     return guardEffect({
       identity: await settings.identity(),
-      effect: OPERATIONS[operation].effect,
+      effect: CALLS[operation].effect,
       safeDirection: operation === 'cards.freeze',
       readOnly: await settings.readOnly(),
       canAsk: settings.canAsk,
@@ -111,7 +111,8 @@ export function createWriter(settings: WriteSettings) {
   async function journaled(write: JournaledWrite) {
     const { planOfOne, writeJournaled } = await import('./journaled.ts');
     const spending = spendingOf(planOfOne(write).rows);
-    if (spending.total === 0) return writeJournaled(await settings.journal(), write, await settings.reader());
+    if (spending.total === 0 && !spending.untold)
+      return writeJournaled(await settings.journal(), write, await settings.reader());
     const hold = await settings.holdSpending(spending);
     try {
       const written = await writeJournaled(await settings.journal(), write, await settings.reader());
@@ -130,7 +131,7 @@ export function createWriter(settings: WriteSettings) {
   }
 
   async function confirm(operation: WriteName, input: object, intent: string, verdict: 'go' | 'ask'): Promise<void> {
-    const irreversible = OPERATIONS[operation].effect === 'irreversible';
+    const irreversible = CALLS[operation].effect === 'irreversible';
     if (settings.yes || (!irreversible && verdict === 'go')) return;
     if (!settings.canAsk) throw nobodyToAsk(intent, commandFor(operation, Object.values(input).map(String)));
     const { profile, mode } = await settings.identity();
@@ -149,7 +150,7 @@ export function createWriter(settings: WriteSettings) {
 
   /** One question for several targets, before the first request. */
   async function confirmCount(operation: WriteName, ids: readonly string[]): Promise<void> {
-    if (settings.dryRun || settings.yes || OPERATIONS[operation].effect !== 'irreversible') return;
+    if (settings.dryRun || settings.yes || CALLS[operation].effect !== 'irreversible') return;
     const [, verb = operation] = operation.split('.');
     const intent = `${verb[0]?.toUpperCase()}${verb.slice(1)} ${ids.length} cards`;
     if (!settings.canAsk) throw nobodyToAsk(intent, commandFor(operation, ids));
@@ -162,7 +163,7 @@ export function createWriter(settings: WriteSettings) {
 
 /** Create, fund, withdraw, and terminate, which moves the balance back: these are journaled. */
 function movesMoney(operation: WriteName): boolean {
-  const row = OPERATIONS[operation];
+  const row = CALLS[operation];
   return row.effect === 'moves-money' || (row.effect === 'irreversible' && 'leadsTo' in row);
 }
 

@@ -18,7 +18,7 @@ import type { Cutter } from './written.ts';
 /** What the reader of a list of many pages adds to a request. */
 export interface PageReading {
   /** For pages whose rows may stay text. */
-  readonly cutter: Cutter;
+  readonly cutter: Cutter | undefined;
   /** Called when the page is there whole, before it is read: the connection is free again. */
   readonly onArrival: () => void;
 }

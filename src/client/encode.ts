@@ -27,16 +27,18 @@ export function isWrite(row: Operation): boolean {
   return row.effect !== 'read' && row.effect !== 'reveals-secret';
 }
 
+interface Planning {
+  readonly options: CallOptions;
+  readonly random: Randomness;
+}
+
 /**
  * The request of an operation. Throws `usage` naming field, limit and section for a value that breaks a stated
  * limit, before anything is sent.
  */
-export function planRequest(
-  target: Target,
-  input: Values,
-  { options, random }: { readonly options: CallOptions; readonly random: Randomness },
-): PlannedRequest {
+export function planRequest(target: Target, input: Values, { options, random }: Planning): PlannedRequest {
   const { name, row, overrides } = target;
+  if (row.raw) return rawRequest(target, input, { options, random });
   const override = overrideOf(target);
   const params = part(target, row.params, input);
   const query = part(target, row.query, input);
@@ -55,6 +57,20 @@ export function planRequest(
     method,
     path: rest === '' ? path : `${path}?${rest}`,
     body: Object.keys(sent).length > 0 ? JSON.stringify(sent) : undefined,
+    idempotencyKey: method === 'POST' ? idempotencyKey(name, options.key, random) : undefined,
+  };
+}
+
+/** The caller's own words; they were checked for what could leave the base address where they were typed. */
+function rawRequest({ name, row }: Target, input: Values, { options, random }: Planning): PlannedRequest {
+  const { page, body } = input;
+  const method = typeof input['method'] === 'string' ? input['method'] : row.method;
+  const path = String(input['path']);
+  return {
+    operation: name,
+    method,
+    path: page === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}page=${page}`,
+    body: typeof body === 'string' ? body : undefined,
     idempotencyKey: method === 'POST' ? idempotencyKey(name, options.key, random) : undefined,
   };
 }

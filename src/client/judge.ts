@@ -10,6 +10,7 @@ import { type Classified, classifyError, classifySilence, classifyUnusable, type
 import { isWrite } from './encode.ts';
 import { isErrorAnswer, readErrorBody, refusalNamed } from './error-body.ts';
 import { headerText, retryAfterMs } from './headers.ts';
+import { decodeRaw, withoutSecrets } from './raw-answer.ts';
 import type { Redactor } from './redact.ts';
 import type { Exchange } from './transport.ts';
 import { isObject } from './values.ts';
@@ -176,11 +177,12 @@ function judgeSuccess(exchange: Answered, body: Body, judged: Judged): Verdict {
   };
   if (status === 202) return doubted('pending', 'the service accepted it and has not finished (202)');
   const contentless = status === 204 || saysNothingElse(body);
-  const none = row.returns.kind === 'none';
+  const raw = row.returns.kind === 'raw';
+  const none = raw || row.returns.kind === 'none';
   if (none && body.kind === 'empty') return { ...received, class: 'done', decoded: decode(exchange, body, judged) };
   if (contentless && !none) return doubted('no_content', 'the answer holds nothing but success');
   if (unusable !== undefined) return doubted('worthless', unusable);
-  if (body.kind === 'json' && !isObject(body.value)) return doubted('worthless', 'the answer is not an object');
+  if (body.kind === 'json' && !raw && !isObject(body.value)) return doubted('worthless', 'the answer is not an object');
   const decoded = decode(exchange, body, judged);
   const [problem] = decoded.problems;
   const partial = isObject(decoded.result) ? decoded.result : {};
@@ -194,8 +196,10 @@ function judgeSuccess(exchange: Answered, body: Body, judged: Judged): Verdict {
 }
 
 function decode(exchange: Answered, body: Body, judged: Judged): Decoded {
-  const value = body.kind === 'json' ? body.value : undefined;
-  return decodeAnswer(judged, value, exchange.headers);
+  const { target, redactor } = judged;
+  const came = body.kind === 'json' ? body.value : undefined;
+  if (target.row.returns.kind === 'raw') return decodeRaw(exchange, came, redactor);
+  return decodeAnswer(judged, target.row.raw ? withoutSecrets(came, redactor).value : came, exchange.headers);
 }
 
 function judgeDecoded(decoded: Decoded, received: Received, judged: Judged): Verdict {

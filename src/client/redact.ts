@@ -1,7 +1,5 @@
 /** Takes secrets out of text that a person or a log will see: debug lines, messages, samples of bodies. */
-import { DETAILS } from '../contract/card.ts';
-import type { Shape } from '../contract/field.ts';
-import { CHALLENGE, WEBHOOK_WITH_SECRET } from '../contract/resources.ts';
+import { SECRET_NAMES } from '../contract/secret-names.ts';
 import type { Secret } from '../secret.ts';
 import { REDACTED, SHORTEST_KNOWN, withoutCardNumbers, withoutKnown, withoutShapes } from '../secret-shapes.ts';
 
@@ -10,18 +8,6 @@ export interface Redactor {
   text(text: string): string;
   /** A secret of this process that must never be printed. */
   learn(secret: Secret): void;
-}
-
-/** Every name, on the wire and of ours, of a field that holds a secret. Lower case. */
-export const SECRET_NAMES: ReadonlySet<string> = new Set(
-  [DETAILS, CHALLENGE, WEBHOOK_WITH_SECRET].flatMap(secretNames).concat('password', 'authorization', 'api_key'),
-);
-
-function secretNames(shape: Shape): string[] {
-  const fields = Object.entries(shape).filter(([, field]) => field.secret);
-  return fields.flatMap(([name, field]) =>
-    [name, field.wire ?? name, ...(field.also ?? [])].map(each => (each.split('.').at(-1) ?? each).toLowerCase()),
-  );
 }
 
 const MEMBER = new RegExp(

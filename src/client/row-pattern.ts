@@ -3,8 +3,8 @@
  * writing it again would change nothing (ASSUMPTIONS, section 3). Sources of regular expressions over Latin-1.
  */
 import type { AnyField, Shape } from '../contract/field.ts';
+import { SECRET_NAMES } from '../contract/secret-names.ts';
 import type { WrittenMember } from '../row-text.ts';
-import { SECRET_NAMES } from './redact.ts';
 import { isObject } from './values.ts';
 
 /** A character of a text that stands for itself. */

@@ -37,7 +37,8 @@ export function errorOf(classified: Classified, happened: Happened): CliError {
   });
 }
 
-function messageFor(classified: Classified, { target: { name }, why, retryAfterMs }: Happened): string {
+function messageFor(classified: Classified, { target, input, why, retryAfterMs }: Happened): string {
+  const name = target.row.raw ? `${input['method'] ?? target.row.method} ${input['path']}` : target.name;
   switch (classified.class) {
     case 'not_sent':
       return `${name} was not sent: ${why}`;
@@ -91,6 +92,7 @@ function hintFor(classified: Classified, { target, input, webPage }: Happened): 
 
 /** Where the route is only assumed, an override can say what it really is; a stated one speaks for a wrong address. */
 function routeHint(target: Target): string {
+  if (target.row.raw) return 'cardwright contract show';
   if (target.row.basis.assumed === undefined) return 'cardwright whoami';
   const { method = target.row.method, path = target.row.path } = overrideOf(target);
   return `set operations -> ${target.name} (now ${method} ${path}) in an override file: --contract <file>`;

@@ -25,7 +25,12 @@ const COMMAND_ROW = {
   effect: tells.word('What running it may do.', EFFECT_WORDS),
   args: tells.rows({ ...PART, many: tells.yes('Whether it takes several.') }, 'Operands, in order.'),
   flags: tells.rows(
-    { ...PART, placeholder: tells.text('Word for the value; empty for a switch.'), repeats: tells.yes('Repeatable.') },
+    {
+      ...PART,
+      short: orNull(tells.text('Its letter, -f.')),
+      placeholder: tells.text('Word for the value; empty for a switch.'),
+      repeats: tells.yes('Repeatable.'),
+    },
     'Options of its own.',
   ),
   examples: tells.rows(
@@ -78,8 +83,9 @@ function describe(of: Command) {
       choices: choicesOf(field),
       doc: field.doc,
     })),
-    flags: flagsOf(of).map(({ name, placeholder, needed, repeats, field }) => ({
+    flags: flagsOf(of).map(({ name, short, placeholder, needed, repeats, field }) => ({
       name,
+      short: short ?? null,
       placeholder,
       needed,
       repeats,

@@ -107,6 +107,12 @@ export const REGISTRY: Registry = [
     load: async () => (await import('./contract/group.ts')).CONTRACT_COMMANDS,
   },
   {
+    name: 'api',
+    heading: 'For scripts',
+    summary: 'send a raw request, with the same guards',
+    load: alone(async () => (await import('./api/api.ts')).api),
+  },
+  {
     name: 'completion',
     heading: 'For scripts',
     summary: 'completion in your shell: install it, or print its script',

@@ -36,7 +36,7 @@ export function successResponse({ method, returns }: Operation): JsonSchema {
   const common = { headers: { ...everyHeader(), ...replayed }, ...marks(basis) };
   if (kind === 'none') return { description: 'Done; no body.', ...common };
   const schema = kind === 'one' ? schemaRef(shape, 'answer') : listSchema(returns);
-  const description = { one: 'Done.', list: 'The whole list.', page: 'One page of the list.' }[kind];
+  const description = { one: 'Done.', list: 'The whole list.', page: 'One page of the list.', raw: 'Anything.' }[kind];
   return { description, content: { 'application/json': { schema } }, ...common };
 }
 

@@ -12,9 +12,9 @@ export type Effect = 'read' | 'reversible' | 'moves-money' | 'irreversible' | 'r
 export type Repeat = 'freely' | 'with-key' | 'never';
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
-/** What an operation answers: one object, a plain list, a page of a list, or nothing. */
+/** What an operation answers: one object, a plain list, a page of a list, nothing, or whatever comes. */
 export interface Returns<
-  Kind extends 'one' | 'list' | 'page' | 'none' = 'one' | 'list' | 'page' | 'none',
+  Kind extends 'one' | 'list' | 'page' | 'none' | 'raw' = 'one' | 'list' | 'page' | 'none' | 'raw',
   S extends Shape = Shape,
 > {
   readonly kind: Kind;
@@ -35,6 +35,8 @@ export interface Operation {
   readonly basis: Basis;
   readonly effect: Effect;
   readonly repeat: Repeat;
+  /** Method, path and body are the caller's own words; see `raw.ts`. */
+  readonly raw?: true;
   /** Asked without a key, and never given one: who answers has proved nothing yet. */
   readonly credential?: 'none';
   readonly params?: Shape;
@@ -80,6 +82,13 @@ export const nothing = (basis: Basis): Returns<'none', Record<never, never>> => 
   basis,
 });
 
+export const untouched = (basis: Basis): Returns<'raw', Record<never, never>> => ({
+  kind: 'raw',
+  shape: {},
+  status: 200,
+  basis,
+});
+
 /** A row of the table, its literal types kept. */
 export function operation<const Row extends Operation>(row: Row): Row {
   return row;
@@ -99,6 +108,17 @@ export interface ListPage<Item> {
   readonly count?: number;
 }
 
+/** An answer nobody has read: the JSON as it came, without what is secret. */
+export interface RawAnswer {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined for an empty body. */
+  readonly body: unknown;
+  /** How many values were taken out of it. */
+  readonly hidden: number;
+}
+
 /** Where a list stands; a member the service does not tell is absent. */
 export interface PageFacts {
   readonly page?: number;
@@ -113,9 +133,11 @@ type Answer<Row, Read extends 'wire' | 'complete'> = Row extends {
 }
   ? Kind extends 'none'
     ? undefined
-    : Kind extends 'one'
-      ? Made<S, Read>
-      : ListPage<Made<S, Read>>
+    : Kind extends 'raw'
+      ? RawAnswer
+      : Kind extends 'one'
+        ? Made<S, Read>
+        : ListPage<Made<S, Read>>
   : never;
 type Made<S extends Shape, Read> = Read extends 'wire' ? WireOf<S> : CompleteOf<S>;
 

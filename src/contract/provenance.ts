@@ -171,7 +171,8 @@ function routeText(row: Operation, { method, path, body }: OperationOverride): s
 function answerText({ returns: { kind, shape, status } }: Operation): string {
   if (kind === 'none') return `${status}, empty`;
   const title = NAMED_SHAPES.find(named => named.shape === shape)?.title ?? 'object';
-  return { one: `${status}, ${title}`, list: `${status}, {data: [${title}]}`, page: `${status}, {data, meta}` }[kind];
+  const list = `${status}, {data: [${title}]}`;
+  return { one: `${status}, ${title}`, list, page: `${status}, {data, meta}`, raw: `${status}` }[kind];
 }
 
 function transitions(): Fact[] {

@@ -4,7 +4,7 @@
  */
 
 import type { CliError } from '../errors.ts';
-import type { AdminOperations, NameIn, Operations, PagedName, ReadName, Table } from './calls.ts';
+import type { AdminOperations, Calls, NameIn, PagedName, ReadName, Table } from './calls.ts';
 import type { InputOf, ItemOf, ListPage, ResultOf } from './operation.ts';
 import type { RefusalName } from './refusals.ts';
 
@@ -90,16 +90,13 @@ export interface ServiceOf<T extends Table> {
   close(): Promise<void>;
 }
 
-/** The interface's operations. */
-export type Service = ServiceOf<Operations>;
+/** The interface's operations, and requests in the caller's own words. */
+export type Service = ServiceOf<Calls>;
 /** The sandbox's control surface. */
 export type SandboxAdmin = ServiceOf<AdminOperations>;
 
 /** What a command gets for looking: reading operations alone, so that no write can pass the guards by. */
 export interface Reader {
-  read<N extends ReadName>(operation: N, input: InputOf<Operations[N]>): Promise<ResultOf<Operations[N]>>;
-  pages<N extends PagedName>(
-    operation: N,
-    input: InputOf<Operations[N]>,
-  ): AsyncIterable<ListPage<ItemOf<Operations[N]>>>;
+  read<N extends ReadName>(operation: N, input: InputOf<Calls[N]>): Promise<ResultOf<Calls[N]>>;
+  pages<N extends PagedName>(operation: N, input: InputOf<Calls[N]>): AsyncIterable<ListPage<ItemOf<Calls[N]>>>;
 }

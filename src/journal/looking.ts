@@ -1,5 +1,5 @@
 /** Looking for what a lost answer would have told (RELIABILITY, section 6, "Reconcile"). Reads alone. */
-import { OPERATIONS } from '../contract/operations.ts';
+import { CALLS } from '../contract/raw.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../money.ts';
@@ -24,7 +24,7 @@ export function traceOf(row: RowHistory, markerUsable: boolean): Trace {
   const { operation } = row.item;
   if (operation === 'cards.create') return markerUsable ? 'marker' : 'none';
   if (operation === 'cards.fund' || operation === 'cards.withdraw') return 'balances';
-  return 'leadsTo' in OPERATIONS[operation] ? 'state' : 'none';
+  return 'leadsTo' in CALLS[operation] ? 'state' : 'none';
 }
 
 /** Looks once. A look that fails is `unclear` and says why; it never throws for the service's sake. */
@@ -89,7 +89,7 @@ function sameIds(one: readonly Values[], other: readonly Values[]): boolean {
 
 async function lookForState(reader: Reader, row: RowHistory): Promise<Look> {
   const { operation, input } = row.item;
-  const { leadsTo } = OPERATIONS[operation] as { leadsTo?: { field: string; value: string } };
+  const { leadsTo } = CALLS[operation] as { leadsTo?: { field: string; value: string } };
   const card = await reader.read('cards.get', { card_id: String(input['card_id']) });
   const text = `card ${card.id}: ${card.status}`;
   if (card.status === leadsTo?.value) return { found: 'it', text, cards: [card] };

@@ -1,6 +1,6 @@
 /** A row whose outcome is unknown: look, wait, send again or leave it, as the policy says. */
 
-import { OPERATIONS } from '../contract/operations.ts';
+import { CALLS } from '../contract/raw.ts';
 import type { Desk } from './desk.ts';
 import { type Look, lookFor, traceOf } from './looking.ts';
 import { doneRecord, sendRow } from './perform.ts';
@@ -35,11 +35,12 @@ export async function settleUnknown(desk: Desk, number: number, allowed: Allowed
     });
     // A created card that could not be told from another must not be made twice, whatever the key is worth.
     const blind = item.operation === 'cards.create' && trace !== 'marker';
-    const keyHonoured = mayResend && young && !blind;
+    const { repeat } = CALLS[item.operation];
+    const keyHonoured = mayResend && young && !blind && repeat !== 'never';
     const step = nextStep({
       trace,
       keyHonoured,
-      freely: mayResend && OPERATIONS[item.operation].repeat === 'freely',
+      freely: mayResend && repeat === 'freely',
       settled,
       found: look?.found,
       resendAbsent: mayResend && desk.resendAbsent,

@@ -1,7 +1,7 @@
 /** What the answers of one run tell about ids, kept until the run ends and then laid over what was known. */
 import type { AnyField, Shape } from '../contract/field.ts';
 import type { ListPage, Operation } from '../contract/operation.ts';
-import { OPERATIONS } from '../contract/operations.ts';
+import { CALLS } from '../contract/raw.ts';
 import type { Service } from '../contract/service.ts';
 import { withoutCardNumbers, withoutShapes } from '../secret-shapes.ts';
 import { type Known, type KnownRow, keptRow, MOST_ROWS, SHELVES, type Shelf, type ShelfName } from './known.ts';
@@ -55,7 +55,7 @@ export function takeNotes(now: () => number): Notes {
       },
       pages(operation, input) {
         const pages = service.pages(operation, input);
-        if (shelfOf(OPERATIONS[operation]) === undefined) return pages;
+        if (shelfOf(CALLS[operation]) === undefined) return pages;
         return watched(pages as AsyncIterable<ListPage<object>>, operation, input as Values) as typeof pages;
       },
     }),
@@ -91,7 +91,7 @@ function shelfNamed(field: AnyField | undefined): ShelfName | undefined {
 }
 
 function notesOf(operation: string, input: Values, result: unknown, now: number): readonly Note[] {
-  const row: Operation | undefined = OPERATIONS[operation as keyof typeof OPERATIONS];
+  const row: Operation | undefined = CALLS[operation as keyof typeof CALLS];
   const shelf = row && shelfOf(row);
   if (shelf === undefined || row.effect === 'reveals-secret') return [];
   const { kind, shape } = row.returns;

@@ -24,6 +24,7 @@ interface Day {
   readonly held: Readonly<Record<string, Cents>>;
 }
 
+const LIMITS = ['max_per_call', 'max_per_run', 'max_per_day', 'max_cards', 'bins'] as const;
 const LOCK_WAIT_MS = 10_000;
 const NOTHING_HELD: SpendHold = { nameOp: async () => undefined, end: async () => undefined };
 
@@ -45,7 +46,10 @@ export async function holdSpending(
 
 /** The limits that need no memory. */
 export function overLimit(profile: string, settings: ProfileSettings, spending: Spending): CliError | undefined {
-  const { largest, total, cards, bins } = spending;
+  const { largest, total, cards, bins, untold } = spending;
+  const limit = LIMITS.find(name => settings[name] !== undefined);
+  if (untold && limit !== undefined)
+    return refusal(profile, limit, 'set, and what this request moves cannot be counted');
   const refuse = (name: keyof ProfileSettings, limit: string, asked: string) =>
     refusal(profile, name, `${limit}; ${asked} asked`);
   const perCall = amountOf(settings.max_per_call);

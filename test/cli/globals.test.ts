@@ -32,7 +32,7 @@ describe('readGlobals', () => {
   });
 
   it.each([
-    [{ input: false }, {}],
+    [{ noInput: true }, {}],
     [{ json: true }, {}],
     [{ output: 'ndjson' }, {}],
     [{}, { CI: 'true' }],

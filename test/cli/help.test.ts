@@ -28,7 +28,9 @@ describe('help of a command', () => {
   it.each(commands.map(command => [command.path, command] as const))('%s', async (path, command) => {
     const out = await page(...path.split(' '), '--help');
     expect(out.startsWith(`${command.summary}.`) || command.summary.length > 79).toBe(true);
-    for (const { name, placeholder } of flagsOf(command)) expect(out).toContain(`  ${name} ${placeholder}`.trimEnd());
+    for (const { name, short, placeholder } of flagsOf(command)) {
+      expect(out).toContain(`  ${short === undefined ? '' : `${short}, `}${name} ${placeholder}`.trimEnd());
+    }
     for (const name of Object.keys(command.args)) expect(out).toMatch(new RegExp(`[<[]${name}`));
     for (const { does } of command.examples) expect(out.replace(/\s+/g, ' ')).toContain(does.replace(/\s+/g, ' '));
     expect(out).toContain('   2  usage');
@@ -141,6 +143,7 @@ describe('commands', () => {
       flags: expect.arrayContaining([
         {
           name: '--status',
+          short: null,
           placeholder: '<active|frozen|terminated>',
           needed: false,
           repeats: false,

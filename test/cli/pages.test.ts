@@ -31,7 +31,7 @@ describe('every command, with its options and examples', () => {
       expect(markdown).toContain(`\n## ${command.path}\n`);
       for (const flag of flagsOf(command)) {
         expect(page).toContain(flag.name.replaceAll('-', '\\-'));
-        expect(markdown).toContain(`| \`${flag.name}`);
+        expect(markdown).toContain(`| \`${flag.short === undefined ? '' : `${flag.short}, `}${flag.name}`);
       }
       for (const { run } of command.examples) expect(markdown).toContain(`\ncardwright ${run}\n`);
     }

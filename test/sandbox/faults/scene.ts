@@ -76,7 +76,7 @@ export async function scene(options: SandboxOptions & { readonly timeoutMs?: num
       await admin('DELETE', '/faults');
     },
     deliver(operation, input, keyHonoured, idempotencyKey) {
-      const planned = service.plan(operation, input as never, { key: idempotencyKey });
+      const planned = service.plan(operation as 'cards.create', input as never, { key: idempotencyKey });
       return service.deliver(planned, input as Readonly<Record<string, unknown>>, { keyHonoured });
     },
     async requests(operation) {

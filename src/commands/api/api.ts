@@ -1,0 +1,112 @@
+import { command } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
+import { argument, lettered, OURS, option } from '../../cli/flag.ts';
+import { pagedListing } from '../../cli/listing.ts';
+import { usage } from '../../cli/values.ts';
+import { choice, flag, map, text } from '../../contract/field.ts';
+import { matchOperation, revealsSecret } from '../../contract/matching.ts';
+import type { RawAnswer } from '../../contract/operation.ts';
+import { CliError } from '../../errors.ts';
+import { printableJson } from '../../terminal/printable.ts';
+import type { Listing, Row } from '../../terminal/view.ts';
+import { idempotencyKey } from '../cards/key-flag.ts';
+import { type Asked, askedFor } from './asked.ts';
+import { inputOf, isWriteName, secretMember, shownResult } from './operation-input.ts';
+
+const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
+const of = (doc: string) => ({ doc, basis: OURS });
+
+/** The way to what no command of ours does, through the same client, guards and journal. */
+export const api = command({
+  path: 'api',
+  summary: 'Send a raw request, with the same guards, journal and retries',
+  about: [
+    'The path is what follows the base address; no other host is ever asked. Fields are the body as JSON, of a GET the query.',
+    'A change that is an operation of the contract is carried out as that operation: confirmed, journaled and sent again as its own command would. Any other change counts as moving money: it is journaled, sent once and never repeated, and without a trustworthy answer it ends with 11.',
+    'Card numbers, codes and secrets are taken out of every answer; card details are refused here, for cards details has the gate.',
+  ],
+  operation: 'api.write',
+  answers: { any: 'What the service answered; with --paginate {data, page}, with -i {status, headers, body}.' },
+  args: {
+    method: argument(choice(METHODS, of('HTTP method.'))),
+    path: argument(text(of('Path below the base address, /cards for example.'))),
+  },
+  flags: {
+    field: lettered('f', option(map(of('A field that is text.')), '<key=value>')),
+    typed: lettered('F', option(map(of('A field that is JSON: a number, a list, null.')), '<key:=json>')),
+    input: option(text(of('File that holds the body as JSON, or - for standard input.')), '<file>'),
+    paginate: option(flag(of('All pages of a list, as one.'))),
+    include: lettered('i', option(flag(of('Status and headers too.')))),
+    idempotencyKey,
+  },
+  examples: [
+    { does: 'A list as the service answers it', run: 'api GET /cards -f status=active' },
+    { does: 'The ids of all pages', run: "api GET /cards --paginate --jq '.data[].id'" },
+    { does: 'Status and headers too', run: 'api GET /bins -i' },
+    { does: 'A change, shown before it is sent', run: 'api POST /cards/card_1/fund -F amount:=25 --dry-run' },
+  ],
+  async run(ctx, { method, path, field = {}, typed = {}, input: file, paginate, include, idempotencyKey: key }) {
+    const input = file === undefined ? undefined : await bodyText(ctx, file);
+    const values = typed as Readonly<Record<string, string>>;
+    const asked = askedFor({ method, path, texts: field as typeof values, values, input });
+    if (revealsSecret(asked.path, await ctx.overrides())) throw gated();
+    if (method !== 'GET') {
+      if (paginate) throw usage('--paginate reads a list; it goes with GET');
+      return change(ctx, asked, { key, include: include === true });
+    }
+    if (key !== undefined) throw usage('--idempotency-key is for changes; a GET needs none');
+    const whole = `${asked.path}${asked.query}`;
+    if (!paginate) return answerOf(ctx, await ctx.read('api.read', { method, path: whole }), include === true);
+    if (include) throw usage('-i shows one answer, and --paginate reads several');
+    const pages = (await ctx.reader()).pages('api.pages', { path: whole });
+    return { listing: pagedListing(pages, { noun: 'row', all: true, sorted: ctx.sorted, progress: ctx.progress }) };
+  },
+  show: (answer: { readonly body: unknown } | { readonly listing: Listing }) => ({
+    noun: 'answer',
+    columns: [],
+    ...('listing' in answer
+      ? { listing: answer.listing }
+      : { data: answer.body as Row, prose: printableJson(`${JSON.stringify(answer.body, undefined, 2) ?? ''}\n`) }),
+  }),
+});
+
+/** Room to spare over the largest body a service takes (A-112). */
+const MAX_BODY_BYTES = 256 * 1024;
+
+async function bodyText(ctx: Context, file: string): Promise<string> {
+  return file === '-' ? ctx.stdin.readAll(MAX_BODY_BYTES) : ctx.readFile(file);
+}
+
+async function change(ctx: Context, asked: Asked, { key, include }: { key: string | undefined; include: boolean }) {
+  const { method, path, query, body } = asked;
+  const matched = matchOperation(asked, await ctx.overrides());
+  if (matched !== undefined && isWriteName(matched.operation)) {
+    const { operation } = matched;
+    if (query !== '') throw usage(`${operation} takes no query`);
+    if (include) throw usage(`-i shows one answer, and ${operation} may take several; leave it out`);
+    const intent = `Send ${method} ${path} (${operation})`;
+    const { result } = await ctx.write(operation, inputOf(operation, matched), { intent, key });
+    return { body: shownResult(result) };
+  }
+  const secret = secretMember(body);
+  if (secret !== undefined) throw usage(`the field ${JSON.stringify(secret)} is a secret and must not be journaled`);
+  const sent = { method, path: `${path}${query}`, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  const { result } = await ctx.write('api.write', sent, { intent: `Send ${method} ${path}`, key });
+  return answerOf(ctx, result, include);
+}
+
+function answerOf(ctx: Context, { status, headers, body, hidden }: RawAnswer, include: boolean): { body: unknown } {
+  if (hidden > 0)
+    ctx.notice(
+      `${hidden === 1 ? 'a secret value was' : `${hidden} secret values were`} taken out; cards details and 3ds list have them`,
+    );
+  return { body: include ? { status, headers, body: body ?? null } : body };
+}
+
+function gated(): CliError {
+  return new CliError('guarded', {
+    message: 'card details are not sent for here: their gate is cards details',
+    hint: 'cardwright cards details --help',
+    outcome: 'not_sent',
+  });
+}

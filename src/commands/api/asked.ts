@@ -1,0 +1,109 @@
+/** A raw request as it was typed: path, query and body, checked for what must not leave this machine. */
+import { quote, usage } from '../../cli/values.ts';
+import { SECRET_NAMES } from '../../contract/secret-names.ts';
+
+export type Members = Readonly<Record<string, unknown>>;
+
+export interface Typed {
+  readonly method: string;
+  readonly path: string;
+  /** `-f key=value`. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** `-F key:=json`, keys with their colon. */
+  readonly values: Readonly<Record<string, string>>;
+  /** Text of `--input`. */
+  readonly input: string | undefined;
+}
+
+export interface Asked {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** With its question mark; empty without one. */
+  readonly query: string;
+  readonly body: Members | undefined;
+}
+
+/** Throws `usage`; nothing was sent. Members of a GET are its query. */
+export function askedFor(typed: Typed): Asked {
+  const { method, input } = typed;
+  const { path, query } = partsOf(typed.path);
+  const members = membersOf(typed);
+  if (method === 'GET') {
+    if (input !== undefined) throw usage('a GET carries no body; leave --input out');
+    const whole = [query, queryOf(members)].filter(part => part !== '').join('&');
+    return { method, path, query: whole === '' ? '' : `?${whole}`, body: undefined };
+  }
+  const asked = { method, path, query: query === '' ? '' : `?${query}` };
+  if (input === undefined) return { ...asked, body: Object.keys(members).length > 0 ? members : undefined };
+  if (Object.keys(members).length > 0) throw usage('--input is the whole body; -f and -F do not go with it');
+  return { ...asked, body: objectIn(input) };
+}
+
+/** Relative to the base address, and without anything that would lead out of it. */
+function partsOf(typed: string): { readonly path: string; readonly query: string } {
+  const wrong = (why: string) => usage(`the path ${quote(typed)} ${why}`, 'cardwright api --help');
+  if (!typed.startsWith('/')) throw wrong('does not begin with /: write what follows the base address, such as /cards');
+  if (typed.startsWith('//')) throw wrong('names another host; requests go to the service of the profile alone');
+  if (!/^[\x21-\x7e]+$/.test(typed) || /[\\#]/.test(typed)) {
+    throw wrong('holds a character that must be percent-encoded');
+  }
+  const at = typed.indexOf('?');
+  const path = at < 0 ? typed : typed.slice(0, at);
+  for (const segment of path.split('/')) {
+    const text = decoded(segment);
+    if (text === undefined) throw wrong('is not percent-encoded as it should be');
+    if (text === '.' || text === '..' || /[/\\]/.test(text)) throw wrong('leads out of the base address');
+  }
+  return { path, query: at < 0 ? '' : typed.slice(at + 1) };
+}
+
+function decoded(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+function membersOf({ texts, values }: Typed): Members {
+  const parsed = Object.entries(values).map(([key, text]) => {
+    if (!key.endsWith(':') || key.length < 2) throw usage(`--typed ${quote(`${key}=${text}`)} is not key:=json`);
+    return [key.slice(0, -1), jsonIn(text, key.slice(0, -1))] as const;
+  });
+  const all = [...Object.entries(texts), ...parsed];
+  for (const [index, [key]] of all.entries()) {
+    if (all.findIndex(([other]) => other === key) !== index) throw usage(`the field ${quote(key)} is given twice`);
+    if (SECRET_NAMES.has(key.toLowerCase())) {
+      throw usage(`${quote(key)} is a secret, and an option would be visible in the process list: use --input -`);
+    }
+  }
+  return Object.fromEntries(all);
+}
+
+function jsonIn(text: string, key: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw usage(`--typed ${key}: ${quote(text)} is not JSON; a text is -f ${key}=…`);
+  }
+}
+
+function objectIn(text: string): Members {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Not quoted: it may hold a secret.
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
+  throw usage('--input holds no JSON object');
+}
+
+function queryOf(members: Members): string {
+  const texts = Object.entries(members).map(([key, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return `${encodeURIComponent(key)}=${encodeURIComponent(text)}`;
+  });
+  return texts.join('&');
+}

@@ -1,0 +1,96 @@
+/**
+ * Which operation a method and a path mean, by the rows and what the profile overrides. For requests in the caller's
+ * own words: so that the same change has the same guards however it is asked for.
+ */
+import type { OperationName } from './calls.ts';
+import type { Operation } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
+import type { OperationOverride, Overrides } from './overrides.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+export interface Asked {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly body: Members | undefined;
+}
+
+export interface Matched {
+  readonly operation: OperationName;
+  /** Parameters of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Members of the body the caller gave; those an override fixes are left out, for they are sent anyway. */
+  readonly body: Members;
+}
+
+interface Candidate {
+  readonly name: OperationName;
+  readonly row: Operation;
+  readonly override: OperationOverride;
+}
+
+/** The operation; of several that share a route the one whose fixed members stand in the body. */
+export function matchOperation(asked: Asked, overrides: Overrides): Matched | undefined {
+  for (const { name, row, override } of candidates(overrides)) {
+    if (asked.method !== (override.method ?? row.method)) continue;
+    const params = paramsOf(override.path ?? row.path, asked.path);
+    if (params === undefined) continue;
+    const fixed = Object.entries(override.body ?? {});
+    const given = asked.body ?? {};
+    if (!fixed.every(([key, value]) => JSON.stringify(given[key]) === JSON.stringify(value))) continue;
+    const body = Object.entries(given).filter(([key]) => !fixed.some(([own]) => own === key));
+    return { operation: name, params, body: Object.fromEntries(body) };
+  }
+  return undefined;
+}
+
+/** Whether a path, however it is written and with whatever method, is one that reveals a secret. */
+export function revealsSecret(path: string, overrides: Overrides): boolean {
+  return candidates(overrides).some(
+    ({ row, override }) =>
+      row.effect === 'reveals-secret' &&
+      [row.path, override.path ?? row.path].some(
+        template => paramsOf(template, path, text => text.toLowerCase()) !== undefined,
+      ),
+  );
+}
+
+function candidates(overrides: Overrides): readonly Candidate[] {
+  return Object.entries(OPERATIONS).map(([name, row]) => ({
+    name: name as OperationName,
+    row,
+    override: overrides.operations[name] ?? {},
+  }));
+}
+
+/** Segments are compared decoded; empty ones do not count. */
+function paramsOf(
+  template: string,
+  path: string,
+  fold: (text: string) => string = text => text,
+): Record<string, string> | undefined {
+  const wanted = segments(template);
+  const given = segments(path);
+  if (wanted.length !== given.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, segment] of wanted.entries()) {
+    const value = decoded(given[index] ?? '');
+    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+    if (name !== undefined) params[name] = value;
+    else if (fold(segment) !== fold(value)) return undefined;
+  }
+  return params;
+}
+
+function segments(path: string): string[] {
+  return path.split('/').filter(part => part !== '');
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Requests in the caller's own words, for `api`: rows like any other, so that guard, journal, retries and redaction
+ * treat them like any other. A write that is no operation of the interface is never repeated by itself and counts as
+ * moving money (RELIABILITY, section 3). None of it belongs to the interface, so these rows stand apart from it.
+ */
+import { integer, must, text } from './field.ts';
+import { operation, pageOf, untouched } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
+
+const OURS = { why: 'a choice of cardwright' } as const;
+const PATH = must(text({ doc: 'Path and query below the base address.', basis: OURS }));
+const METHOD = must(text({ doc: 'HTTP method.', basis: OURS }));
+
+export const RAW_OPERATIONS = {
+  'api.read': operation({
+    raw: true,
+    summary: 'Read any path',
+    section: '4',
+    method: 'GET',
+    path: '/',
+    basis: OURS,
+    effect: 'read',
+    repeat: 'freely',
+    params: { method: METHOD, path: PATH },
+    returns: untouched(OURS),
+  }),
+  'api.pages': operation({
+    raw: true,
+    summary: 'Read any list page by page',
+    section: '4',
+    method: 'GET',
+    path: '/',
+    basis: OURS,
+    effect: 'read',
+    repeat: 'freely',
+    params: { path: PATH },
+    query: { page: integer({ doc: 'Page.', basis: OURS }) },
+    returns: pageOf({}, OURS),
+  }),
+  'api.write': operation({
+    raw: true,
+    summary: 'Send any change',
+    section: '4',
+    method: 'POST',
+    path: '/',
+    basis: OURS,
+    effect: 'moves-money',
+    repeat: 'never',
+    params: { method: METHOD, path: PATH },
+    body: { body: text({ doc: 'JSON text.', basis: OURS }) },
+    returns: untouched(OURS),
+  }),
+} as const;
+
+/** Every call the client can make: the operations of the interface, and requests in the caller's own words. */
+export const CALLS = { ...OPERATIONS, ...RAW_OPERATIONS } as const;
