@@ -9,7 +9,10 @@ export const completionUninstall = command({
   effect: 'reversible',
   about: ['Files are afterwards, byte for byte, as they were before "completion install".'],
   flags: SHELL_FLAG,
-  examples: [{ does: 'For the shell you use', run: 'completion uninstall --yes' }],
+  examples: [
+    { does: 'For the shell you use', run: 'completion uninstall --yes' },
+    { does: 'Only look', run: 'completion uninstall --shell zsh --dry-run' },
+  ],
   run: (ctx, { shell }) => asked(ctx, shell, 'uninstall'),
   show: showFiles,
 });
