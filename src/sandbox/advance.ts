@@ -23,16 +23,20 @@ const END_OF_TIME = Date.UTC(10_000, 0, 1) - 1;
 export async function advanceClock(parts: ServiceParts, input: Call<Row>['input']): Promise<ReplyOf<Row>> {
   const { store, account, clock } = parts;
   const token = Buffer.from(parts.random.bytes(16)).toString('hex');
-  const to = await store.write(async sql => {
+  const { from, to } = await store.write(async sql => {
     const running = await advanceRunning(sql, account);
     if (running !== undefined && !parts.isGone(running.owner)) throw impossible('the clock is being moved already');
-    const until = targetOf(input, await sandboxNow(sql, account, clock.now()));
+    const shown = await sandboxNow(sql, account, clock.now());
+    const until = targetOf(input, shown);
     await beginAdvance(sql, account, { owner: parts.owner, token });
-    return until;
+    return { from: shown, to: until };
   });
   const goOn = parts.courier?.hold();
   try {
-    const fired = await fireUntil(parts, { to, token });
+    // What is due already goes first, and what is in the air lands: else an attempt that fails on the way would be
+    // queued behind a clock that has gone past it.
+    const overdue = await fireDeliveries(parts, from);
+    const fired = [...overdue, ...(await fireUntil(parts, { to, token }))];
     return await store.write(async sql => {
       await refuseLost(sql, account, token);
       const row = clockShowing(await readClock(sql, account), to, clock.now());
@@ -98,11 +102,17 @@ async function fireUntil(parts: ServiceParts, { to, token }: { to: number; token
     if (step === undefined) return fired;
     if (typeof step !== 'number') fired.push(step);
     else {
-      const tried = (await courier?.fireDue(step)) ?? [];
+      const tried = await fireDeliveries(parts, step);
       stuckAt = tried.length === 0 ? step : undefined;
-      fired.push(...tried.map(({ dueAt, delivery }) => ({ dueAt, kind: 'delivery', ref: delivery })));
+      fired.push(...tried);
     }
   }
+}
+
+/** What is due at or before `upTo` is tried; nothing where another process sends. */
+async function fireDeliveries({ courier }: ServiceParts, upTo: number): Promise<readonly Fired[]> {
+  const tried = (await courier?.fireDue(upTo)) ?? [];
+  return tried.map(({ dueAt, delivery }) => ({ dueAt, kind: 'delivery', ref: delivery }));
 }
 
 /** A process that was thought dead must not move a clock that is not its own any more. */
