@@ -93,9 +93,9 @@ describe('not sent', () => {
 describe('time and size', () => {
   test('no answer: a read fails, a write is unknown', async () => {
     const one = await served(() => undefined);
-    const { service } = speak(one.baseUrl, { timeoutMs: 60 });
+    const { service } = speak(one.baseUrl, { timeoutMs: 250 });
     const read = await thrown(service.send('wallet.get', {}));
-    expect(read.message).toBe('wallet.get failed: no complete answer within 0.1 s');
+    expect(read.message).toBe('wallet.get failed: no complete answer within 0.3 s');
     expect((await thrown(service.send('cards.fund', fund))).kind).toBe('outcome_unknown');
     expect(one.seen.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET', 'POST']);
   });
