@@ -49,6 +49,10 @@ const FIRST_WORKERS = 8;
 const SILENT_ROWS = 8;
 /** A service that slowed us down is tried with one worker more after so many rows. */
 const CLEAN_ROWS = 20;
+/** With fewer workers nothing is written down ahead: a crash then leaves no row in doubt that was not on the wire. */
+const MANY = 8;
+/** Rows after which what has ended is handed over, however fast more of them come. */
+const TOGETHER = 256;
 /** How far rows may be begun ahead of the oldest one that is not handed over; bounds what waits in memory. */
 const WINDOW = 4_096;
 
@@ -57,7 +61,7 @@ export function drive(settings: DriveSettings): Drive {
   const pace = createPace(settings.concurrency);
   const outcomes = createWindow(WINDOW);
   const lanes = createLanes();
-  let [next, handed, underWay, silent] = [0, 0, 0, 0];
+  let [next, handed, underWay, ended, silent] = [0, 0, 0, 0, 0];
   let halted = false;
   let cause: CliError | undefined;
   let wake = (): void => undefined;
@@ -73,8 +77,8 @@ export function drive(settings: DriveSettings): Drive {
 
   const slots = createSlots({
     workers,
-    // One in eight: enough for the records of the next rows to be durable when a slot falls free.
-    ahead: () => (silent === 0 && pace.proved() ? Math.floor(workers() / 8) : 0),
+    // A second row for each slot at most: a service that is quick is never kept waiting for a sync.
+    ahead: () => (silent === 0 && pace.proved() && workers() >= MANY ? workers() : 0),
     onFree: fill,
   });
 
@@ -106,6 +110,7 @@ export function drive(settings: DriveSettings): Drive {
 
   function settled({ index, slot, epoch }: Underway, outcome: RowOutcome): void {
     underWay -= 1;
+    ended += 1;
     const lane = rows[index]?.lane;
     if (lane !== undefined) lanes.leave(lane);
     if (slot.grounded() && outcome.outcome === 'not_sent') {
@@ -136,6 +141,15 @@ export function drive(settings: DriveSettings): Drive {
       wake = resolve;
     });
 
+  /** While every turn of the event loop brings rows they are handed over together: printing has its price. */
+  async function gathering(): Promise<void> {
+    const first = ended;
+    for (let seen = 0; seen < ended && ended - first < TOGETHER; ) {
+      seen = ended;
+      await new Promise(resolve => setImmediate(resolve));
+    }
+  }
+
   async function* inOrder(): AsyncGenerator<readonly DrivenOutcome[]> {
     const onStop = () => {
       slots.close();
@@ -149,8 +163,7 @@ export function drive(settings: DriveSettings): Drive {
         if (batch.length > 0) yield batch;
         else if (underWay > 0) {
           await settling();
-          // Rows that share a sync end together; they are handed over together.
-          await new Promise(resolve => setImmediate(resolve));
+          await gathering();
         } else break;
       }
       while (handed < rows.length) yield notBegun();

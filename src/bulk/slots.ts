@@ -24,7 +24,7 @@ export interface Slot extends Flight {
 export interface SlotLimits {
   /** Most rows on the wire. */
   readonly workers: () => number;
-  /** Rows that may be written down beside them; a crash leaves them in doubt, so they are few. */
+  /** Most rows that may be written down beside them. A crash leaves them in doubt, so there are as few as will do. */
   readonly ahead: () => number;
   /** A slot fell free, and no row was waiting for it. */
   readonly onFree: () => void;
@@ -33,6 +33,7 @@ export interface SlotLimits {
 export function createSlots({ workers, ahead, onFree }: SlotLimits): Slots {
   let [preparing, flying, closed] = [0, 0, false];
   const waiting: ((may: boolean) => void)[] = [];
+  const reserve = createReserve(ahead);
 
   function leave(): void {
     preparing -= 1;
@@ -42,9 +43,13 @@ export function createSlots({ workers, ahead, onFree }: SlotLimits): Slots {
   function freed(): void {
     while (flying < workers()) {
       const next = waiting.shift();
-      if (next === undefined) break;
+      if (next === undefined) {
+        if (preparing > 0) reserve.lacking();
+        break;
+      }
       next(true);
     }
+    reserve.left(waiting.length);
     onFree();
   }
 
@@ -85,12 +90,40 @@ export function createSlots({ workers, ahead, onFree }: SlotLimits): Slots {
   }
 
   return {
-    hasRoom: () => !closed && preparing + flying < workers() + ahead(),
+    hasRoom: () => !closed && preparing + flying < workers() + reserve.size(),
     flying: () => flying,
     begin,
     close() {
       closed = true;
       for (const each of waiting.splice(0)) each(false);
+    },
+  };
+}
+
+/** Part of the most that is there from the beginning. */
+const FIRST_PART = 8;
+/** Slots that fell free until a reserve that was not used up is made smaller. */
+const CALM_SLOTS = 512;
+
+/**
+ * How many rows are written down ahead. Rows that leave together come back together, and all their slots then wait for
+ * one sync, unless as many rows are durable already: one more for every slot that stood empty, fewer after a calm while.
+ */
+function createReserve(most: () => number) {
+  let [wanted, spare, seen] = [0, Number.POSITIVE_INFINITY, 0];
+  const size = () => Math.min(most(), Math.max(wanted, Math.ceil(most() / FIRST_PART)));
+  return {
+    size,
+    lacking(): void {
+      wanted = Math.min(most(), size() + 1);
+    },
+    /** Rows that still wait after a slot fell free. */
+    left(count: number): void {
+      spare = Math.min(spare, count);
+      seen += 1;
+      if (seen < CALM_SLOTS) return;
+      wanted = Math.max(0, size() - spare);
+      [spare, seen] = [Number.POSITIVE_INFINITY, 0];
     },
   };
 }

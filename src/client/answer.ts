@@ -51,16 +51,17 @@ function decodeNone({ target, input }: Asked, value: unknown): Decoded {
 function decodeOne(asked: Asked, value: unknown): Decoded {
   const { shape } = asked.target.row.returns;
   const read = shape === DETAILS ? readDetails : readObject;
-  const contradictions = new Set<Problem>();
+  let contradictions: Set<Problem> | undefined;
   const { nameOf } = naming(asked.target);
   const single = readSingle(value, (source, at) => {
     const reading = read(source, { shape, at, nameOf });
     const against = differences(asked, reading.value);
     if (against.length === 0) return reading;
+    contradictions ??= new Set();
     for (const each of against) contradictions.add(each);
     return { ...reading, problems: [...reading.problems, ...against] };
   });
-  const contradicts = single.problems.some(problem => contradictions.has(problem));
+  const contradicts = single.problems.some(problem => contradictions?.has(problem));
   const result = shape === FUNDING ? withAsked(asked, single.value) : single.value;
   return { result, problems: single.problems, contradicts, warnings: single.warnings };
 }

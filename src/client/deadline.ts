@@ -178,10 +178,17 @@ function manyListeners(signal: AbortSignal): AbortSignal {
 
 /** One signal for several; mostly they are the same one, and the same two come with every request. */
 export function anyOf(signals: readonly (AbortSignal | undefined)[]): AbortSignal {
+  const [first, second] = signals;
+  if (signals.length === 2 && first !== undefined && second !== undefined && first !== second)
+    return bothOf(first, second);
   const distinct = [...new Set(signals)].filter(signal => signal !== undefined);
   const [one, other] = distinct;
   if (one !== undefined && other === undefined) return one;
   if (one === undefined || other === undefined || distinct.length > 2) return AbortSignal.any(distinct);
+  return bothOf(one, other);
+}
+
+function bothOf(one: AbortSignal, other: AbortSignal): AbortSignal {
   const known = combinations.get(one) ?? new WeakMap<AbortSignal, AbortSignal>();
   combinations.set(one, known);
   const combined = known.get(other) ?? manyListeners(AbortSignal.any([one, other]));

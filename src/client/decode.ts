@@ -69,8 +69,15 @@ export function readObject(source: Readonly<Record<string, unknown>>, facts: Dec
   const taken = new Set<string>();
   const { slots, sealed } = readingOf(shape);
   for (const { slot, field, names } of slots) {
+    const override = nameOf(slot);
+    const plain =
+      override === undefined && field.kind !== 'sealed' ? plainly(source, slot, { field, names }) : undefined;
+    if (plain !== undefined) {
+      value[slot] = plain.value;
+      continue;
+    }
     const path = () => (at === '' ? slot : `${at}.${slot}`);
-    const { good, bad, isNull } = lookUp(source, field, namesFor(names, nameOf(slot)));
+    const { good, bad, isNull } = lookUp(source, field, namesFor(names, override));
     const [first] = good;
     if (first !== undefined) {
       if (field.kind === 'sealed' && disagree(good)) {
@@ -88,6 +95,19 @@ export function readObject(source: Readonly<Record<string, unknown>>, facts: Dec
   }
   if (!sealed) keepUnknown(source, value, { shape, taken });
   return { value, problems, warnings };
+}
+
+/** The usual case: the first name is the slot's own and holds a readable value, about which nothing need be said. */
+function plainly(
+  source: Readonly<Record<string, unknown>>,
+  slot: string,
+  { field, names }: Pick<Slot, 'field' | 'names'>,
+): Extract<ReadValue, { ok: true }> | undefined {
+  if (names[0] !== slot || !Object.hasOwn(source, slot)) return undefined;
+  const raw = source[slot];
+  if (raw === undefined || raw === null) return undefined;
+  const read = readValue(field, raw);
+  return read.ok && read.warning === undefined ? read : undefined;
 }
 
 function namesFor(names: readonly string[], override: string | undefined): readonly string[] {

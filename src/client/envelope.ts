@@ -14,14 +14,18 @@ type Source = Readonly<Record<string, unknown>>;
  * without a problem wins; else the one with the fewest, so that the error names what is really missing.
  */
 export function readSingle(value: unknown, read: (source: Source, at: string) => ReadObject): ReadObject {
-  const candidates = isObject(value) ? wrapped(value, '', 2) : [];
-  let best: ReadObject | undefined;
-  for (const { source, at } of candidates) {
+  if (!isObject(value)) {
+    return { value: {}, problems: [{ path: 'the answer', text: 'is not an object' }], warnings: [] };
+  }
+  // Mostly it is bare, and nobody need look for wrappers.
+  let best = read(value, '');
+  if (best.problems.length === 0) return best;
+  for (const { source, at } of wrapped(value, '', 2).slice(1)) {
     const reading = read(source, at);
     if (reading.problems.length === 0) return reading;
-    if (best === undefined || reading.problems.length < best.problems.length) best = reading;
+    if (reading.problems.length < best.problems.length) best = reading;
   }
-  return best ?? { value: {}, problems: [{ path: 'the answer', text: 'is not an object' }], warnings: [] };
+  return best;
 }
 
 function wrapped(source: Source, at: string, levels: number): { source: Source; at: string }[] {

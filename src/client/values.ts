@@ -83,10 +83,12 @@ function readList(field: AnyField, value: unknown): ReadValue {
 /** The type of metadata values is not shown: what is not text is kept as its JSON text. */
 function readMap(value: unknown): ReadValue {
   if (!isObject(value)) return wrong('is not an object');
-  const entries = Object.entries(value).filter(([key]) => key !== '__proto__');
-  return fine(
-    Object.fromEntries(entries.map(([key, entry]) => [key, typeof entry === 'string' ? entry : JSON.stringify(entry)])),
-  );
+  const texts: Record<string, string> = {};
+  for (const key of Object.keys(value)) {
+    const entry = value[key];
+    if (key !== '__proto__') texts[key] = typeof entry === 'string' ? entry : JSON.stringify(entry);
+  }
+  return fine(texts);
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -3,16 +3,29 @@ import { CliError } from '../errors.ts';
 import { crc32c } from './crc32c.ts';
 import type { JournalRecord, Written } from './record.ts';
 
+const NEWLINE = 0x0a;
+const CRC_DIGITS = 8;
+/** Around the JSON of a line: checksum, length, number, three spaces and the end. */
+const MOST_AROUND = CRC_DIGITS + 10 + 10 + 4;
+
 /** Records as they are appended. `seq` counts the records of one writer from 0; the first one here has it. */
 export function encodeLines(by: string, seq: number, records: readonly JournalRecord[]): Uint8Array {
   const head = `{"by":${JSON.stringify(by)},`;
-  let text = '';
-  for (const [index, record] of records.entries()) {
-    const json = head + JSON.stringify(record).slice(1);
-    const rest = `${Buffer.byteLength(json)} ${seq + index} ${json}`;
-    text += `${crc32c(Buffer.from(rest))} ${rest}\n`;
+  const texts = records.map(record => head + JSON.stringify(record).slice(1));
+  const lengths = texts.map(text => Buffer.byteLength(text));
+  // Written in place: a buffer of its own for each line would be most of what a run of many rows makes.
+  const bytes = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + length + MOST_AROUND, 0));
+  let at = 0;
+  for (const [index, text] of texts.entries()) {
+    const begin = at;
+    at += CRC_DIGITS;
+    at += bytes.write(` ${lengths[index]} ${seq + index} `, at, 'latin1');
+    at += bytes.write(text, at);
+    bytes.write(crc32c(bytes.subarray(begin + CRC_DIGITS + 1, at)), begin, 'latin1');
+    bytes[at] = NEWLINE;
+    at += 1;
   }
-  return Buffer.from(text);
+  return bytes.subarray(0, at);
 }
 
 export interface ReadLines {
@@ -23,7 +36,6 @@ export interface ReadLines {
 
 const HEAD = /^([0-9a-f]{8}) (\d{1,9}) (\d{1,9}) /;
 const HEAD_SO_FAR = /^[0-9a-f]{0,8}$|^[0-9a-f]{8} \d{0,9}$|^[0-9a-f]{8} \d{1,9} \d{0,9}$/;
-const NEWLINE = 0x0a;
 
 /** All records of a journal. Throws `check_failed` naming `name` for anything but a torn last line. */
 export function decodeLines(bytes: Uint8Array, name: string): ReadLines {

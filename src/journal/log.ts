@@ -23,6 +23,9 @@ export interface LogSettings {
   readonly size: number;
 }
 
+/** Appends that are not kept waiting for more of them. */
+const TOGETHER = 64;
+
 interface Waiting {
   readonly records: readonly JournalRecord[];
   readonly resolve: () => void;
@@ -37,7 +40,8 @@ export function openLog(file: JournalFile, settings: LogSettings): Log {
   let broken: unknown;
 
   async function write(batch: readonly Waiting[]): Promise<void> {
-    const records = batch.flatMap(({ records: each }) => each);
+    const records: JournalRecord[] = [];
+    for (const { records: each } of batch) records.push(...each);
     const bytes = encodeLines(by, seq, records);
     seq += records.length;
     await file.append(bytes);
@@ -47,10 +51,19 @@ export function openLog(file: JournalFile, settings: LogSettings): Log {
     if ((await file.size()) !== size) throw takenOver(op);
   }
 
+  /** Answers come a few in each turn of the event loop: a sync costs more than the turn it takes to have them on it. */
+  async function gathering(): Promise<void> {
+    for (let seen = 1; waiting.length > seen && waiting.length < TOGETHER; ) {
+      seen = waiting.length;
+      await new Promise(resolve => setImmediate(resolve));
+    }
+  }
+
   async function drain(): Promise<void> {
     // Everything that is asked for in this turn goes into the first write.
     await undefined;
     while (waiting.length > 0) {
+      await gathering();
       const batch = waiting;
       waiting = [];
       try {

@@ -103,8 +103,9 @@ async function concludeDone(desk: Desk, number: number, { delivery, sending }: D
   const { changed, reread, requestId } = delivery;
   const result = delivery.result as Values;
   await desk.write(doneRecord(desk, number, { result, via, changed, requestId }));
-  const told = { ...factsOf(desk.row(number)), outcome: 'done' as const, changed, reread, result };
-  return delivery.throttled ? { ...told, throttled: true } : told;
+  const { row, cardId, amount, last4 } = factsOf(desk.row(number));
+  const throttled = delivery.throttled || undefined;
+  return { row, outcome: 'done', cardId, amount, last4, requestId, changed, reread, result, throttled };
 }
 
 async function conclude(desk: Desk, number: number, delivered: Delivered): Promise<RowOutcome> {

@@ -8,13 +8,13 @@ import { unknownError } from './unknown.ts';
 
 /** What every outcome of a row says. */
 export function factsOf({ item, done }: RowHistory): Omit<RowOutcome, 'outcome'> {
-  const cardId = done?.id ?? item.card;
+  // One form for all: a run makes one for each of its rows.
   return {
     row: item.row,
-    ...(cardId !== undefined && { cardId }),
-    ...(item.amount !== undefined && { amount: cents(item.amount) }),
-    ...(done?.last4 !== undefined && { last4: done.last4 }),
-    ...(done?.request_id !== undefined && { requestId: done.request_id }),
+    cardId: done?.id ?? item.card,
+    amount: item.amount === undefined ? undefined : cents(item.amount),
+    last4: done?.last4,
+    requestId: done?.request_id,
   };
 }
 

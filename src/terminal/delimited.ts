@@ -41,9 +41,13 @@ function csvCell(column: Column, value: unknown, style: CsvStyle): string {
   return style.raw || typeof value === 'number' ? text : guardFormula(text);
 }
 
+let parts: Promise<typeof import('csv-stringify/sync')> | undefined;
+
 /** CSV lines of the rows, or the header line with `undefined`. */
 export async function csvLines(rows: readonly Row[] | undefined, style: CsvStyle): Promise<string> {
-  const { stringify } = await import('csv-stringify/sync');
+  // Once: an import that is bundled copies the names of the package each time.
+  parts ??= import('csv-stringify/sync');
+  const { stringify } = await parts;
   const records =
     rows === undefined
       ? [style.columns.map(column => guardFormula(style.terminal ? printable(column.field) : column.field))]

@@ -26,10 +26,11 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
   const total = sumCents(read.rows.map(({ amount }) => amount ?? cents(0)));
   if (maxTotal !== undefined && total > maxTotal) throw overMaxTotal(read.name, total, maxTotal);
   const before: Before = {};
+  const digest = inputDigest(read.rows);
   const plan = (): RunPlan => ({
     command: operation.replace('.', ' '),
     rows: read.rows,
-    digest: inputDigest(read.rows),
+    digest,
     bulk: true,
     marker: !noMarker,
     again: again === true,
