@@ -3,9 +3,9 @@
 import { isOurScript, type PlannedFile, placesFor, withBlock, withoutBlock } from './cli/completion-places.ts';
 import { type CompletionShell, completionStub } from './cli/completion-stubs.ts';
 import type { CompletionFiles } from './cli/context.ts';
-import type { Surroundings } from './compose.ts';
 import { CliError } from './errors.ts';
 import { readUsersFile, replaceUsersFile, type UsersFile } from './files/users-file.ts';
+import type { Surroundings } from './surroundings.ts';
 
 interface Change {
   readonly file: UsersFile;

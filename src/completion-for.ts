@@ -7,13 +7,13 @@ import { lstat } from 'node:fs/promises';
 import type { Candidate, ValueProvider, WantedName } from './cli/complete.ts';
 import { contractValues } from './cli/contract-values.ts';
 import { statesFor } from './cli/states.ts';
-import type { Surroundings } from './compose.ts';
 import { changeKnown, readKnown, type Whose } from './known/file.ts';
 import type { Known, KnownRow, ShelfName } from './known/known.ts';
 import { whoseOf } from './known-for.ts';
 import { glanceAtProfiles } from './profile/glance.ts';
 import { type ResolvedProfile, resolveProfile } from './profile/resolve.ts';
 import { storeFile } from './sandbox/socket-place.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** ms; younger rows are the answer as they are. What an issuer offers changes rarely. */
 const FRESH_MS: Readonly<Record<ShelfName, number>> = { card: 60_000, bin: 3_600_000, webhook: 60_000 };

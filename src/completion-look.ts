@@ -1,8 +1,8 @@
 /** One look at what a profile holds, in a process of its own; what it sees stands in the cache of completion after. */
 import { GLOBAL_OPTIONS, scan } from './cli/scan.ts';
-import type { Surroundings } from './compose.ts';
 import { connections } from './connections.ts';
 import { CliError } from './errors.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export interface Looking {
   readonly host: Surroundings;

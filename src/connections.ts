@@ -1,8 +1,8 @@
 /** Which service this run speaks to: the profile's, or the embedded sandbox opened in this process. */
-import type { Identity } from './cli/context.ts';
+
 import type { Globals } from './cli/globals.ts';
+import type { Identity } from './cli/identity.ts';
 import type { Observed } from './client/attempt.ts';
-import type { Surroundings } from './compose.ts';
 import { NO_OVERRIDES, type Overrides } from './contract/overrides.ts';
 import type { SandboxAdmin, Service } from './contract/service.ts';
 import { CliError } from './errors.ts';
@@ -12,6 +12,7 @@ import type { ResolvedProfile } from './profile/resolve.ts';
 import type { ProfileSettings } from './profile/settings.ts';
 import type { EmbeddedSandbox } from './sandbox/embedded.ts';
 import { Secret } from './secret.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export interface Connections {
   readonly identity: () => Promise<Identity>;

@@ -1,10 +1,10 @@
 /** `doctor` on this machine, for the profile of this run. */
 import type { AuditLog } from './audit/log.ts';
 import type { Finding } from './cli/finding.ts';
-import type { Surroundings } from './compose.ts';
 import type { Connections } from './connections.ts';
 import { examine } from './doctor/examine.ts';
 import { CliError } from './errors.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export interface DoctorFacts {
   readonly host: Surroundings;

@@ -4,11 +4,11 @@
  */
 import { writeSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import type { Surroundings } from './compose.ts';
 import { CliError, OutputError } from './errors.ts';
 import { foldersFor } from './folders.ts';
 import type { InputStream, OutputStream } from './host.ts';
 import { type SignalHolders, signalHolders } from './signal-holders.ts';
+import type { Surroundings } from './surroundings.ts';
 import { openTerminalKeys } from './terminal/key-source.ts';
 
 /** A text up to this many characters is written without Node's stream, which takes 2 ms to open. */

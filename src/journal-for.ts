@@ -1,12 +1,12 @@
 /** The journal of this user, on the real disk, for the profile of this run. */
 import { createHmac } from 'node:crypto';
 import type { Globals } from './cli/globals.ts';
-import type { Surroundings } from './compose.ts';
 import type { Connections } from './connections.ts';
 import { capabilitiesIn } from './journal/capability.ts';
 import { createDisk } from './journal/disk.ts';
 import { createJournal } from './journal/journal.ts';
 import type { Journal } from './journal/types.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export interface JournalSurroundings {
   readonly host: Surroundings;

@@ -1,11 +1,11 @@
 /** Puts what the answers of a run told about ids into the cache of completion, and takes it out again. */
 import { resolve } from 'node:path';
-import type { Surroundings } from './compose.ts';
 import { ADMIN_OPERATIONS } from './contract/sandbox-admin.ts';
 import type { SandboxAdmin } from './contract/service.ts';
 import { changeKnown, forgetKnown, placeOf, type Whose } from './known/file.ts';
 import type { Notes } from './known/notes.ts';
 import type { ResolvedProfile } from './profile/resolve.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** Whose rows they are. What is seen with another key, address or contract, or in another dialect, is another's. */
 export function whoseOf(host: Surroundings, profile: ResolvedProfile): Whose {

@@ -7,13 +7,13 @@ import type { Globals } from './cli/globals.ts';
 import { createRecorder } from './cli/record.ts';
 import type { OpenContext } from './cli/run.ts';
 import { createWriter } from './cli/write.ts';
-import type { Surroundings } from './compose.ts';
 import { type Connections, connections, once } from './connections.ts';
 import type { ReadName } from './contract/calls.ts';
 import type { PlannedRequest, Reader, Service } from './contract/service.ts';
 import { CliError } from './errors.ts';
 import { sandboxServersFor } from './sandbox-for.ts';
 import type { HoldSpending } from './spending.ts';
+import type { Surroundings } from './surroundings.ts';
 import { createProgress, type ProgressMode } from './terminal/progress.ts';
 import { createPrompts } from './terminal/prompts.ts';
 

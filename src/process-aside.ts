@@ -1,6 +1,6 @@
 /** The same program once more in a process of its own, without terminal and streams, that nobody has to wait for. */
 import { spawn } from 'node:child_process';
-import type { Surroundings } from './compose.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** Resolves when it ended, when the time is over, or when it could not be started; it then goes on by itself. */
 export async function runAside(host: Surroundings, words: readonly string[], patienceMs: number): Promise<void> {

@@ -1,11 +1,11 @@
 /** Saved profiles as commands see them. */
 import { resolve as resolvePath } from 'node:path';
 import type { ProfileRow, Profiles } from './cli/context.ts';
-import type { Surroundings } from './compose.ts';
 import { CliError } from './errors.ts';
 import { forgetKnown } from './known/file.ts';
 import type { Profile } from './profile/profile.ts';
 import { PROFILE_SETTINGS } from './profile/settings.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** The built-in profile, which is never saved. */
 const SANDBOX_ROW: ProfileRow = {

@@ -4,8 +4,8 @@ import type { AuditSurroundings } from './audit/log.ts';
 import type { Globals } from './cli/globals.ts';
 import type { GateSettings } from './cli/reveal.ts';
 import { CLIPBOARD_SECONDS, type ScreenActions, type SinkSettings } from './cli/reveal-sinks.ts';
-import type { Surroundings } from './compose.ts';
 import type { Connections } from './connections.ts';
+import type { Surroundings } from './surroundings.ts';
 import type { Clipboard } from './terminal/clipboard.ts';
 
 export interface RevealFacts

@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ServerRow, ServerWishes } from './cli/sandbox-servers.ts';
-import type { Surroundings } from './compose.ts';
 import { LOAD_SIZE, loadSize } from './contract/sandbox-admin.ts';
 import { CliError, ERROR_KINDS, type ErrorKind } from './errors.ts';
 import { preparePrivateFolder } from './files/private-files.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export interface Beside {
   readonly host: Surroundings;

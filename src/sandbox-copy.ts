@@ -1,9 +1,9 @@
 /** What a sandbox holds into one file of this machine: of the one a command steers, and of that of `sandbox exec`. */
 import { resolve } from 'node:path';
 import type { InputRows, Restored } from './cli/context.ts';
-import type { Surroundings } from './compose.ts';
 import { forgetSandbox } from './known-for.ts';
 import type { Secret } from './secret.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export interface ControlPlace {
   /** Base address of the control surface. */

@@ -1,16 +1,9 @@
 /** The sandbox as a server of its own on this machine: started here, in a process beside, looked for, stopped. */
 import { resolve } from 'node:path';
 import type { SandboxServers, ServerRow, ServerWishes, StartedServer } from './cli/sandbox-servers.ts';
-import type { Surroundings } from './compose.ts';
-import type { Connections } from './connections.ts';
 import { CliError } from './errors.ts';
-
-export interface ServerFacts {
-  readonly host: Surroundings;
-  readonly version: string;
-  readonly notice: (text: string) => void;
-  readonly adminAt: Connections['adminAt'];
-}
+import type { ServerFacts } from './sandbox-private.ts';
+import type { Surroundings } from './surroundings.ts';
 
 export interface ServersHere extends SandboxServers {
   /** Ends what was started in this process and never got to serve. */

@@ -3,12 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PrivateSandbox, PrivateWishes } from './cli/sandbox-servers.ts';
-import type { Surroundings } from './compose.ts';
+import type { Connections } from './connections.ts';
 import { CliError } from './errors.ts';
 import { systemCode } from './files/private-files.ts';
 import { markUsed, removeAbandoned } from './files/used-by.ts';
 import { foldersFor } from './folders.ts';
-import type { ServerFacts } from './sandbox-for.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** What a server of this program is made from. */
+export interface ServerFacts {
+  readonly host: Surroundings;
+  readonly version: string;
+  readonly notice: (text: string) => void;
+  readonly adminAt: Connections['adminAt'];
+}
 
 const FOLDER = 'cardwright-exec-';
 

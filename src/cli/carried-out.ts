@@ -1,7 +1,8 @@
 /** A command that did what was asked, whose answer cannot be shown as asked: that is no wrong command line any more. */
 import { CliError, OutputError } from '../errors.ts';
-import type { Command, Shown } from './command.ts';
+import type { Command } from './command.ts';
 import { effectOf } from './resolved-flags.ts';
+import type { Shown } from './shown.ts';
 
 /** The error of showing. For a command that changes something, one that says what was carried out. */
 export function carriedOut(thrown: unknown, command: Command, shown: Shown): unknown {

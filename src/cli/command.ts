@@ -1,33 +1,17 @@
 /** How a command is declared. The declaration is data: flags, help, completion and the reference are derived from it. */
 import type { Effect } from '../contract/operation.ts';
-import type { CliError } from '../errors.ts';
-import type { Column, Presentation } from '../terminal/view.ts';
+import type { Presentation } from '../terminal/view.ts';
 import type { Answers } from './answer-fields.ts';
 import type { BulkDeclaration, BulkInput, BulkOperation } from './bulk/flags.ts';
 import { MONEY_RUN_FLAGS, STATE_RUN_FLAGS } from './bulk/flags.ts';
 import type { Context } from './context.ts';
 import type { Argument, ArgumentValue, FlagSources, FlagValue, OwnFlag, RowName } from './flag.ts';
+import type { Shown } from './shown.ts';
 
 export interface Example {
   readonly does: string;
   /** Without the program's name; run as a test against the sandbox. */
   readonly run: string;
-}
-
-/** What a command's result looks like. `data`, the JSON, is the result itself unless said otherwise. */
-export interface Shown extends Partial<Omit<Presentation, 'columns' | 'noun'>> {
-  readonly columns: readonly Column[];
-  readonly noun: string;
-  /** Text that is the answer as it stands, whatever the format: a script, a document. */
-  readonly verbatim?: string;
-  /** A page to read in place of the table, on a screen and in a pipe. A named format gets the data. */
-  readonly prose?: string;
-  /** Reported after the answer; for a command that did some of what was asked. A function where rows come later. */
-  readonly failure?: CliError | (() => CliError | undefined) | undefined;
-  /** Exit code of a program that ran in our place, or of a view that a signal ended; a function where it comes later. */
-  readonly exit?: number | (() => number);
-  /** What goes on once the answer was given: a server serves. The run ends with it, and with its error. */
-  readonly goesOn?: () => Promise<void>;
 }
 
 type Arguments = Readonly<Record<string, Argument>>;

@@ -11,13 +11,14 @@ import type { Secret } from '../secret.ts';
 import type { HoldSpending } from '../spending.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Prompts } from '../terminal/prompts.ts';
-import type { Shown } from './command.ts';
 import type { PlannedFile } from './completion-places.ts';
 import type { CompletionShell } from './completion-stubs.ts';
 import type { Finding } from './finding.ts';
+import type { Identity } from './identity.ts';
 import type { Recorder } from './record.ts';
-import type { RunWithCard } from './reveal-sinks.ts';
+import type { RevealOptions, RunWithCard } from './reveal-options.ts';
 import type { SandboxServers } from './sandbox-servers.ts';
+import type { Shown } from './shown.ts';
 
 export interface WriteOptions<Before> {
   /** Idempotency key chosen by the caller. */
@@ -37,20 +38,6 @@ export interface Written<N extends WriteName, Before> {
   readonly changed: boolean;
   readonly reread: boolean;
   readonly before: Before | undefined;
-}
-
-/** Who the commands of this run act as. */
-export interface Identity {
-  readonly profile: string;
-  readonly mode: 'sandbox' | 'test' | 'live';
-  readonly baseUrl: string;
-  readonly chosenBy: string;
-  readonly keyHint: string | undefined;
-  /** `stored`, `key_file`, `key_command`, `keychain`, `environment`, `embedded`. */
-  readonly keySource: string;
-  /** Where the key itself is, in words. */
-  readonly keyHome: string;
-  readonly contractFile: string | undefined;
 }
 
 /** Profiles as commands see them: never a key, only its hint. */
@@ -112,16 +99,6 @@ export interface CompletionFiles {
   plan(shell: CompletionShell, wish: 'install' | 'uninstall'): Promise<readonly PlannedFile[]>;
   carryOut(shell: CompletionShell, wish: 'install' | 'uninstall'): Promise<readonly PlannedFile[]>;
 }
-
-export interface RevealOptions {
-  readonly reveal: boolean;
-  readonly print: boolean;
-  readonly out: string | undefined;
-  readonly copy: CardPart | undefined;
-  readonly field: CardPart | undefined;
-}
-
-export type CardPart = 'number' | 'cvv' | 'expiry';
 
 /** Input of a run of rows, read once. */
 export interface InputRows extends AsyncDisposable {

@@ -3,7 +3,7 @@ import type { Shape } from '../contract/field.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { PlannedRequest } from '../contract/service.ts';
 import type { Column, Listing, Row } from '../terminal/view.ts';
-import type { Shown } from './command.ts';
+import type { Shown } from './shown.ts';
 
 /** One request as an object, several as a list. The body is parsed back so that JSON shows it as JSON. */
 export function showPlanned(planned: readonly PlannedRequest[]): Shown {

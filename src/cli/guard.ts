@@ -1,7 +1,7 @@
 /** The live guard of CLI.md, "Guards": what must have been said before a request with an effect may leave. */
 import type { Effect } from '../contract/operation.ts';
 import { CliError } from '../errors.ts';
-import type { Identity } from './context.ts';
+import type { Identity } from './identity.ts';
 
 export interface GuardQuestion {
   readonly identity: Identity;

@@ -2,7 +2,7 @@
 import type { AuditFacts } from '../audit/entry.ts';
 import type { AuditLog } from '../audit/log.ts';
 import { CliError } from '../errors.ts';
-import type { Identity } from './context.ts';
+import type { Identity } from './identity.ts';
 
 /** What only the caller knows. */
 export type Recorded = Omit<AuditFacts, 'profile' | 'mode' | 'origin' | 'of' | 'outcome'>;

@@ -4,9 +4,9 @@ import { CliError } from '../errors.ts';
 import { shellWord } from '../shell-word.ts';
 import type { Clipboard } from '../terminal/clipboard.ts';
 import type { Column } from '../terminal/view.ts';
-import type { Shown } from './command.ts';
-import type { CardPart, RevealOptions } from './context.ts';
 import { checkGate, type GateSettings, type Opened, SHOWN_SECONDS, type Sink, throughGate } from './reveal.ts';
+import type { CardPart, RevealOptions, RunWithCard } from './reveal-options.ts';
+import type { Shown } from './shown.ts';
 
 export const CLIPBOARD_SECONDS = 45;
 
@@ -72,13 +72,6 @@ export async function revealCard(settings: SinkSettings, cardId: string, options
     return ontoClipboard(settings, { parts, part: options.copy, clipboard });
   }
   return options.print ? printed(parts, options.field) : onScreen(settings, opened, { parts, field: options.field });
-}
-
-export interface RunWithCard {
-  readonly program: readonly string[];
-  readonly reveal: boolean;
-  /** Number and CVV are hidden in the log of the CI job first. */
-  readonly mask: boolean;
 }
 
 /** Whether a program could get a card at all. Throws what `runWithCard` would refuse without a question. */

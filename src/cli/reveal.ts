@@ -8,8 +8,8 @@ import { CliError } from '../errors.ts';
 import { dollars, toCents } from '../money.ts';
 import { shellWord } from '../shell-word.ts';
 import type { Prompts } from '../terminal/prompts.ts';
-import type { Identity } from './context.ts';
 import { guardEffect } from './guard.ts';
+import type { Identity } from './identity.ts';
 import type { Recorder } from './record.ts';
 import { preloads, type Runtime, recorders, watchers } from './watched.ts';
 

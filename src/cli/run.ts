@@ -3,13 +3,14 @@ import { asCliError, CliError, type ErrorKind } from '../errors.ts';
 import type { Host } from '../host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
 import type { Presentation } from '../terminal/view.ts';
-import type { Command, Registry, Shown } from './command.ts';
+import type { Command, Registry } from './command.ts';
 import type { ValueProvider, WantedName } from './complete.ts';
 import type { LineToComplete } from './complete-line.ts';
 import type { Context } from './context.ts';
 import type { Globals } from './globals.ts';
 import { keptPage } from './kept-pages.ts';
 import type { Located } from './locate.ts';
+import type { Shown } from './shown.ts';
 
 /** What the composition root hands to a run. */
 export interface Machine {

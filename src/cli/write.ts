@@ -14,8 +14,9 @@ import { shellWord } from '../shell-word.ts';
 import { type HoldSpending, spendingOf } from '../spending.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import { nobodyToAsk } from './confirm.ts';
-import type { Identity, WriteOptions, Written } from './context.ts';
+import type { WriteOptions, Written } from './context.ts';
 import { guardEffect } from './guard.ts';
+import type { Identity } from './identity.ts';
 import type { JournaledWrite } from './journaled.ts';
 import { learnedFrom, type Recorder, recordOf } from './record.ts';
 

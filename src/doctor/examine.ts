@@ -1,7 +1,7 @@
 /** What `doctor` looks at, in the order it is told. No check stops another. */
 import type { AuditLog } from '../audit/log.ts';
-import type { Identity } from '../cli/context.ts';
 import type { Finding } from '../cli/finding.ts';
+import type { Identity } from '../cli/identity.ts';
 import { preloads, type Runtime, watchers } from '../cli/watched.ts';
 import { proxyFor } from '../client/proxy.ts';
 import type { Overrides } from '../contract/overrides.ts';

@@ -8,7 +8,6 @@ import { Secret } from '../secret.ts';
 import { type Capability, sandboxCapability } from './capability.ts';
 import type { JournalFile } from './disk.ts';
 import { historyOf, mayBePerformed } from './history.ts';
-import type { Room } from './journal.ts';
 import { encodeLines } from './lines.ts';
 import { openLog } from './log.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
@@ -16,6 +15,7 @@ import { keyOf, newOp } from './op-id.ts';
 import { deskFor } from './open.ts';
 import { readOrError, readPlan } from './reading.ts';
 import { type ItemRecord, JOURNAL_VERSION, type JournalRecord, type PlanRecord } from './record.ts';
+import type { Room } from './room.ts';
 import { createRun } from './run.ts';
 import type { PlannedRow, Run, RunPlan } from './types.ts';
 

@@ -1,57 +1,15 @@
-/** The journal: begins runs, opens them again, shows, resolves and prunes them. See types.ts for what it promises. */
-import type { Service } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
-import type { Clock, Randomness } from '../host.ts';
 import { beginOp, planOp, refuseTwins, requestsOf } from './begin.ts';
-import type { Capabilities } from './capability.ts';
 import { readerOf } from './desk.ts';
-import type { JournalDisk } from './disk.ts';
 import type { History } from './history.ts';
 import { mayBePerformed } from './history.ts';
 import { openOp, underLock } from './open.ts';
-import { type Places, placesIn } from './places.ts';
-import { type Probed, probeKeys } from './probe.ts';
+import { placesIn } from './places.ts';
+import { probeKeys } from './probe.ts';
 import { historyNamed, readHistory } from './reading.ts';
+import type { JournalSettings, Room } from './room.ts';
 import { detailOf, summaries } from './showing.ts';
-import type { Journal, Resolution, ResumeOptions, Run, RunPlan } from './types.ts';
-
-/** Who this process acts as. */
-export interface Acting {
-  readonly profile: string;
-  readonly mode: 'sandbox' | 'test' | 'live';
-  /** Base address, or `embedded`. */
-  readonly origin: string;
-}
-
-export interface JournalSettings {
-  /** Whether the embedded sandbox honours keys; taken for granted when left out. */
-  readonly sandboxHonoursKeys?: () => Promise<boolean>;
-  /** The state folder; everything is kept in `ops` below it. */
-  readonly stateFolder: string;
-  readonly disk: JournalDisk;
-  readonly clock: Clock;
-  readonly random: Randomness;
-  readonly pid: number;
-  readonly service: () => Promise<Service>;
-  readonly acting: () => Promise<Acting>;
-  /** The API key under HMAC with a local random value; eight hexadecimal digits, never the key. */
-  readonly keyPrint: (salt: string) => Promise<string>;
-  readonly capabilities: Capabilities;
-  /** `--timeout` or the total of one write, ms. */
-  readonly writeTotalMs: number;
-  /** No row is begun after it. */
-  readonly stop: AbortSignal;
-  /** Cuts off what is on the wire. */
-  readonly cut: AbortSignal;
-  /** Called when a run is open: the process must not end before it is let go. */
-  readonly hold: () => () => void;
-  readonly notice: (text: string) => void;
-}
-
-/** What the parts of this room share. */
-export interface Room extends JournalSettings {
-  readonly places: Places;
-}
+import type { Journal, Probed, Resolution, ResumeOptions, Run, RunPlan } from './types.ts';
 
 const KEEP_MS = 90 * 24 * 3_600_000;
 

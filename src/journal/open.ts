@@ -4,11 +4,11 @@ import { identify } from '../files/process-identity.ts';
 import { type Capability, sandboxCapability, UNKNOWN } from './capability.ts';
 import { createDesk, type Desk } from './desk.ts';
 import { type History, historyOf } from './history.ts';
-import type { Room } from './journal.ts';
 import { decodeLines } from './lines.ts';
 import { type Log, openLog } from './log.ts';
 import { settleMs } from './policy.ts';
 import { historyNamed } from './reading.ts';
+import type { Room } from './room.ts';
 import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
 import type { ResumeOptions, Run, RunPlan } from './types.ts';
 

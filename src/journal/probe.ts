@@ -3,9 +3,9 @@ import type { WriteName } from '../contract/calls.ts';
 import type { Delivery, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import { type Cents, cents } from '../money.ts';
-import type { Capability } from './capability.ts';
 import { balancesOf } from './looking.ts';
 import { MARKER_KEY } from './marker.ts';
+import type { Probed } from './types.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -18,13 +18,6 @@ export interface Probing {
   readonly token: string;
   /** ms UTC. */
   readonly now: () => number;
-}
-
-export interface Probed {
-  readonly operation: WriteName;
-  readonly capability: Capability;
-  /** What was done and seen, in one clause. */
-  readonly text: string;
 }
 
 const DOLLAR: Cents = cents(100);

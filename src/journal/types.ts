@@ -8,7 +8,7 @@ import type { PlannedRequest } from '../contract/service.ts';
 import type { CliError } from '../errors.ts';
 import type { Cents } from '../money.ts';
 
-import type { Probed } from './probe.ts';
+import type { Capability } from './capability.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -25,6 +25,14 @@ export interface PlannedRow {
   readonly label?: string | undefined;
   /** Card and wallet just before, when the caller has read them; fund and withdraw rows read them otherwise. */
   readonly before?: Balances | undefined;
+}
+
+/** What an operation's idempotency key was found to be worth. */
+export interface Probed {
+  readonly operation: WriteName;
+  readonly capability: Capability;
+  /** What was done and seen, in one clause. */
+  readonly text: string;
 }
 
 export interface Balances {

@@ -13,8 +13,7 @@ import { type Call, Refused } from './handler.ts';
 import { type Keyed, keepAnswer, lookUp } from './idempotency.ts';
 import type { Allowance } from './limits.ts';
 import { logRequest, requestRow } from './request-log.ts';
-import { catchUp, type ServiceParts, surroundings } from './service.ts';
-import type { Steering } from './steering.ts';
+import { catchUp, type ServiceParts, type Steering, surroundings } from './service.ts';
 import { isBusy, losesAll } from './store/faults.ts';
 import type { Sql } from './store/sql.ts';
 

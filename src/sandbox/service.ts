@@ -2,22 +2,26 @@
 import type { Operation } from '../contract/operation.ts';
 import type { Clock, Randomness } from '../host.ts';
 import type { Secret } from '../secret.ts';
-import type { Admitted } from './admission.ts';
 import type { Archives } from './archive/archives.ts';
 import { chanceOf } from './chance.ts';
 import { sandboxNow } from './clock.ts';
 import type { Courier } from './delivery/courier.ts';
 import type { Speech } from './dialects/speech.ts';
-import type { AdminHandlers, Call, Handlers } from './handler.ts';
+import type { AdminHandlers, Call, Handlers, SteeringName } from './handler.ts';
 import { recordEvent } from './outbox.ts';
 import type { RequestLog } from './request-log.ts';
 import type { RequestNumbers } from './request-numbers.ts';
-import type { Steering } from './steering.ts';
+import type { IdForm } from './store/meta.ts';
 import type { Sql, Store } from './store/sql.ts';
 import { type Fired, type Firing, fireDue, type TimerActions } from './timers.ts';
 
 /** The one account of a sandbox. */
 export const ACCOUNT = 'acct_sandbox';
+
+/** Operations that take the whole service, and not one transaction; see steering.ts. */
+export type Steering = {
+  readonly [N in SteeringName]: (parts: ServiceParts, input: Call<never>['input']) => Promise<unknown>;
+};
 
 export interface ServiceParts {
   readonly store: Store;
@@ -68,7 +72,11 @@ export function surroundings({ account, webhookSecret, speech }: ServiceParts, s
   return { sql, account, now, real, chance, emit };
 }
 
-interface Moment extends Pick<Admitted, 'now' | 'real' | 'meta'> {
+interface Moment {
+  /** Clock of the sandbox and real time, ms UTC. */
+  readonly now: number;
+  readonly real: number;
+  readonly meta: { readonly seed: number; readonly ids: IdForm };
   /** Ids derive from it, see chance.ts. */
   readonly key: string | undefined;
 }

@@ -6,14 +6,10 @@
 import type { DialectName } from '../contract/sandbox-faults.ts';
 import { advanceClock } from './advance.ts';
 import { listSnapshots, removeSnapshot, restoreSnapshot, saveSnapshot } from './archive/operations.ts';
-import { type Call, impossible, type SteeringName } from './handler.ts';
+import { impossible } from './handler.ts';
 import { createKey, listKeys } from './keys.ts';
 import { listRequests, verifyRequests } from './looking.ts';
-import type { ServiceParts } from './service.ts';
-
-export type Steering = {
-  readonly [N in SteeringName]: (parts: ServiceParts, input: Call<never>['input']) => Promise<unknown>;
-};
+import type { Steering } from './service.ts';
 
 export const STEERING: Steering = {
   'clock.advance': advanceClock,

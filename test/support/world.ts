@@ -8,7 +8,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { run as runMachine } from '../../src/cli/run.ts';
-import { compose, type Surroundings } from '../../src/compose.ts';
+import { compose } from '../../src/compose.ts';
 import { CliError } from '../../src/errors.ts';
 import { systemWords } from '../../src/files/system-words.ts';
 import { foldersFor } from '../../src/folders.ts';
@@ -16,6 +16,7 @@ import type { Environment, Host, OutputStream } from '../../src/host.ts';
 import type { Keychain } from '../../src/profile/keychain.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/start.ts';
+import type { Surroundings } from '../../src/surroundings.ts';
 import { words } from './words.ts';
 
 /** Longer sleeps are deadlines, which must not fire early. */

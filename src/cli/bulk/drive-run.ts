@@ -5,9 +5,9 @@ import type { RowOutcome, Run } from '../../journal/types.ts';
 import { cents, dollars, sumCents } from '../../money.ts';
 import type { SpendHold } from '../../spending.ts';
 import type { Row } from '../../terminal/view.ts';
-import type { Shown } from '../command.ts';
 import type { Context } from '../context.ts';
 import { outcomeOf } from '../record.ts';
+import type { Shown } from '../shown.ts';
 import { RESULT_COLUMNS, resultRow } from './result-row.ts';
 import { createTally, type Tally } from './tally.ts';
 

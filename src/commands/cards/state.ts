@@ -1,9 +1,9 @@
 /** What freeze, unfreeze and terminate share: one card or several, changed or already so. */
 
 import { type Answers, tells } from '../../cli/answer-fields.ts';
-import type { Shown } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { ATTEMPT_COLUMNS, ATTEMPT_ROW, type Attempts, confirmAll, forEachCard } from '../../cli/each.ts';
+import type { Shown } from '../../cli/shown.ts';
 import type { Result } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import { CARD_COLUMNS, cardName, money } from './columns.ts';

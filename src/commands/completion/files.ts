@@ -1,10 +1,10 @@
 import { tells } from '../../cli/answer-fields.ts';
-import type { Shown } from '../../cli/command.ts';
 import type { PlannedFile } from '../../cli/completion-places.ts';
 import { COMPLETION_SHELLS, type CompletionShell } from '../../cli/completion-stubs.ts';
 import { confirmed } from '../../cli/confirm.ts';
 import type { Context } from '../../cli/context.ts';
 import { OURS, option } from '../../cli/flag.ts';
+import type { Shown } from '../../cli/shown.ts';
 import { usage } from '../../cli/values.ts';
 import { choice } from '../../contract/field.ts';
 import type { Environment } from '../../host.ts';

@@ -1,5 +1,5 @@
-import type { Shown } from '../../cli/command.ts';
 import { wholeListing } from '../../cli/listing.ts';
+import type { Shown } from '../../cli/shown.ts';
 import { hang, wrap } from '../../cli/wrap.ts';
 
 interface Topic {

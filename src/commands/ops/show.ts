@@ -1,6 +1,6 @@
 import { RESULT_COLUMNS } from '../../cli/bulk/result-row.ts';
-import type { Shown } from '../../cli/command.ts';
 import { command } from '../../cli/command.ts';
+import type { Shown } from '../../cli/shown.ts';
 import type { OpDetail, OpRow } from '../../journal/types.ts';
 import { dollars } from '../../money.ts';
 import { op } from './arguments.ts';

@@ -1,4 +1,4 @@
-import type { Shown } from '../../cli/command.ts';
+import type { Shown } from '../../cli/shown.ts';
 import { CliError } from '../../errors.ts';
 
 export interface Removed {

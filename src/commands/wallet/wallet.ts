@@ -1,5 +1,6 @@
 import { columnsOf } from '../../cli/columns.ts';
-import { command, type Shown } from '../../cli/command.ts';
+import { command } from '../../cli/command.ts';
+import type { Shown } from '../../cli/shown.ts';
 import type { Result } from '../../contract/calls.ts';
 import { WALLET } from '../../contract/resources.ts';
 import { plainAmount, toCents } from '../../money.ts';

@@ -1,5 +1,6 @@
 /** A subscription of our own for the time of one run: made, watched, taken away, also by whoever comes after a crash. */
-import type { Context, Identity } from '../../cli/context.ts';
+import type { Context } from '../../cli/context.ts';
+import type { Identity } from '../../cli/identity.ts';
 import { CliError } from '../../errors.ts';
 import type { Noted } from '../../events/leftovers.ts';
 import { patient, turns } from '../../events/poll.ts';

@@ -1,5 +1,5 @@
 /** How the clock of the sandbox is shown. */
-import type { Shown } from '../../../cli/command.ts';
+import type { Shown } from '../../../cli/shown.ts';
 import type { AdminOperations } from '../../../contract/calls.ts';
 import type { ResultOf } from '../../../contract/operation.ts';
 import type { Column } from '../../../terminal/view.ts';

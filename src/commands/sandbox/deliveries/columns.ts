@@ -1,7 +1,7 @@
 /** How deliveries are shown. */
 import { columnsOf } from '../../../cli/columns.ts';
-import type { Shown } from '../../../cli/command.ts';
 import { argument, OURS } from '../../../cli/flag.ts';
+import type { Shown } from '../../../cli/shown.ts';
 import type { AdminOperations } from '../../../contract/calls.ts';
 import { text } from '../../../contract/field.ts';
 import type { ItemOf } from '../../../contract/operation.ts';

@@ -1,8 +1,8 @@
 /** How snapshots are shown, and what is said when one was put back, or was not. */
 import { columnsOf } from '../../../cli/columns.ts';
-import type { Shown } from '../../../cli/command.ts';
 import type { Restored } from '../../../cli/context.ts';
 import { argument, OURS } from '../../../cli/flag.ts';
+import type { Shown } from '../../../cli/shown.ts';
 import { usage } from '../../../cli/values.ts';
 import { text } from '../../../contract/field.ts';
 import { SNAPSHOT, SNAPSHOT_NAME } from '../../../contract/sandbox-snapshots.ts';

@@ -1,0 +1,44 @@
+/** What the journal is given, and what its parts share. */
+import type { Service } from '../contract/service.ts';
+import type { Clock, Randomness } from '../host.ts';
+import type { Capabilities } from './capability.ts';
+import type { JournalDisk } from './disk.ts';
+import type { Places } from './places.ts';
+
+/** Who this process acts as. */
+export interface Acting {
+  readonly profile: string;
+  readonly mode: 'sandbox' | 'test' | 'live';
+  /** Base address, or `embedded`. */
+  readonly origin: string;
+}
+
+export interface JournalSettings {
+  /** Whether the embedded sandbox honours keys; taken for granted when left out. */
+  readonly sandboxHonoursKeys?: () => Promise<boolean>;
+  /** The state folder; everything is kept in `ops` below it. */
+  readonly stateFolder: string;
+  readonly disk: JournalDisk;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly pid: number;
+  readonly service: () => Promise<Service>;
+  readonly acting: () => Promise<Acting>;
+  /** The API key under HMAC with a local random value; eight hexadecimal digits, never the key. */
+  readonly keyPrint: (salt: string) => Promise<string>;
+  readonly capabilities: Capabilities;
+  /** `--timeout` or the total of one write, ms. */
+  readonly writeTotalMs: number;
+  /** No row is begun after it. */
+  readonly stop: AbortSignal;
+  /** Cuts off what is on the wire. */
+  readonly cut: AbortSignal;
+  /** Called when a run is open: the process must not end before it is let go. */
+  readonly hold: () => () => void;
+  readonly notice: (text: string) => void;
+}
+
+/** What the parts of this room share. */
+export interface Room extends JournalSettings {
+  readonly places: Places;
+}
