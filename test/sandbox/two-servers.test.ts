@@ -1,0 +1,137 @@
+/** Two processes serve one store: one key has one effect, and what a dead process was sending goes again. */
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/start.ts';
+import { Secret } from '../../src/secret.ts';
+import { type Program, program } from '../support/child.ts';
+import { receiver } from '../support/receiver.ts';
+import { ask, type Served } from '../support/sandbox-http.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const SOURCE = `
+import { startSandbox } from './src/sandbox/start.ts';
+const [store, deliveries] = process.argv.slice(2);
+const { url, key, adminToken } = await startSandbox({ store, deliveries, rateLimits: false, wallet: 1000 });
+console.log(JSON.stringify([url, key.expose(), adminToken.expose()]));
+`;
+
+let child: Program;
+beforeAll(async () => {
+  child = await program(SOURCE);
+});
+afterAll(() => child[Symbol.asyncDispose]());
+
+/** A process of its own that serves the store until it is killed. */
+async function served(store: string, deliveries: 'sent' | 'queued' = 'queued') {
+  const running = child.start(store, deliveries);
+  const [line] = (await once(running.stdout ?? running, 'data')) as [Buffer];
+  const [url, key, adminToken] = JSON.parse(line.toString()) as [string, string, string];
+  const kill = async () => {
+    if (running.exitCode !== null || running.signalCode !== null) return;
+    running.kill('SIGKILL');
+    await once(running, 'exit');
+  };
+  const server: Served = { url, key: new Secret(key), adminToken: new Secret(adminToken) };
+  return { ...server, kill, [Symbol.asyncDispose]: kill };
+}
+
+const binOf = async (server: Served) => (await ask(server, { path: '/bins' })).json.data[0].id as string;
+
+it('gives one effect and one answer to a key that reaches both at once', { timeout: 20_000 }, async () => {
+  await using folder = await temporaryFolder();
+  const store = join(folder.path, 'store.db');
+  await using one = await served(store);
+  await using other = await served(store);
+  const bin_id = await binOf(one);
+  const create = (server: Served, idempotencyKey: string, amount = 3) =>
+    ask(server, { method: 'POST', path: '/cards', body: { bin_id, amount }, idempotencyKey });
+  const firsts: string[] = [];
+  for (let nth = 0; nth < 12; nth += 1) {
+    // Twice each, so that they also meet their like in their own process; that one may say "in progress".
+    const answers = await Promise.all([one, other, one, other].map(server => create(server, `key-${nth}`)));
+    const created = answers.filter(({ status }) => status === 201);
+    expect(answers.map(({ status }) => status).filter(status => status !== 201 && status !== 409)).toEqual([]);
+    expect(new Set(created.map(({ text }) => text)).size).toBe(1);
+    const [first, ...more] = created.filter(({ headers }) => headers['idempotent-replayed'] === undefined);
+    expect(more).toEqual([]);
+    firsts.push(first?.json.id);
+    for (const server of [one, other]) {
+      const again = await create(server, `key-${nth}`);
+      expect([again.text, again.headers['idempotent-replayed']]).toEqual([first?.text, 'true']);
+      expect((await create(server, `key-${nth}`, 4)).json.error).toBe('idempotency_key_reused');
+    }
+  }
+  for (const server of [one, other]) {
+    const { json } = await ask(server, { path: '/_sandbox/v1/status' });
+    expect(json).toMatchObject({ cards: 12, events: 12, ledger_ok: true, wallet_balance: 1000 - 12 * 3 });
+  }
+  expect(new Set(firsts).size).toBe(12);
+});
+
+/** A card and a subscription of a server of its own, whose first delivery hangs at `inbox`. */
+async function beginDelivery(server: Served, inbox: { readonly url: string; until(count: number): Promise<void> }) {
+  await ask(server, { method: 'POST', path: '/webhooks', body: { url: inbox.url, events: ['*'] } });
+  const body = { bin_id: await binOf(server), amount: 3 };
+  await ask(server, { method: 'POST', path: '/cards', body });
+  await inbox.until(1);
+}
+
+it('sends again what a killed process was sending, and not while it lives', { timeout: 20_000 }, async () => {
+  await using folder = await temporaryFolder();
+  const store = join(folder.path, 'store.db');
+  await using inbox = await receiver((response, nth) => void (nth === 1 || response.end()));
+  await using second = await receiver();
+  await using first = await served(store, 'sent');
+  await beginDelivery(first, inbox);
+  await using heir = await startSandbox({ store, rateLimits: false, delivery: { limits: { poll: 5 } } });
+  await ask(heir, { method: 'POST', path: '/webhooks', body: { url: second.url, events: ['*'] } });
+  const body = { bin_id: await binOf(heir), amount: 1 };
+  // It looked again and again, and left alone what the living process has.
+  for (let nth = 1; nth <= 3; nth += 1) {
+    await ask(heir, { method: 'POST', path: '/cards', body });
+    await second.until(nth);
+  }
+  expect(inbox.received).toHaveLength(1);
+  await first.kill();
+  await inbox.until(5);
+  const ids = inbox.received.map(({ headers }) => [headers['x-webhook-id'], headers['x-webhook-attempt']]);
+  expect(ids[1]).toEqual([ids[0]?.[0], '2']);
+  expect(inbox.received[1]?.bytes).toEqual(inbox.received[0]?.bytes);
+  expect(new Set(ids.map(([id]) => id)).size).toBe(4);
+  await heir.deliver({ kind: 'idle' });
+  expect(inbox.received).toHaveLength(5);
+  const { json } = await ask(heir, { path: '/_sandbox/v1/deliveries' });
+  const taken = json.data.find(({ attempt }: { attempt: number }) => attempt === 2);
+  expect(taken).toMatchObject({ state: 'delivered' });
+  expect(taken.attempts.map(({ status, error }: { status: number; error: string }) => [status, error])).toEqual([
+    [null, 'the sender ended before it knew what came of this attempt'],
+    [200, null],
+  ]);
+});
+
+it('takes a lease over when its time is up, and then the late answer counts for nothing', async () => {
+  await using folder = await temporaryFolder();
+  const store = join(folder.path, 'store.db');
+  let late = () => undefined as unknown;
+  await using inbox = await receiver((response, nth) => {
+    if (nth === 1) late = () => response.writeHead(410).end();
+    else response.end();
+  });
+  // Of one process, so that nobody can be proved gone: the lease decides.
+  const limits = { poll: 5, attempt: 60_000 };
+  const wishes = { store, rateLimits: false, wallet: 1000 };
+  await using slow = await startSandbox({ ...wishes, delivery: { limits: { ...limits, lease: 200 } } });
+  await beginDelivery(slow, inbox);
+  await using heir = await startSandbox({ ...wishes, delivery: { limits } });
+  await inbox.until(2);
+  late();
+  // Both have written down what they know once they are idle.
+  await slow.deliver({ kind: 'idle' });
+  await slow.stop();
+  const { json } = await ask(heir, { path: '/_sandbox/v1/deliveries' });
+  expect(json.data).toHaveLength(1);
+  expect(json.data[0]).toMatchObject({ state: 'delivered', attempt: 2 });
+  expect((await ask(heir, { path: '/webhooks' })).json.data[0].status).toBe('active');
+  expect(inbox.received).toHaveLength(2);
+});
