@@ -13,7 +13,7 @@ import {
   type YamlText,
 } from '../terminal/yaml-tree.ts';
 import { fieldsOf, STEP_OPERATIONS, type StepOperation } from './operations.ts';
-import { isMistaken, isName, referenceOf } from './references.ts';
+import { isMistaken, isName, knownInstead, type Reference, referenceOf } from './references.ts';
 
 export interface Step extends YamlPlace {
   /** Counted from 1. */
@@ -55,7 +55,8 @@ export function readScenario({ faults, root }: YamlText, file: string): Scenario
 
 class Reading {
   readonly faults: YamlFault[];
-  readonly #known = new Set<string>();
+  /** Steps whose answers were given a name. */
+  readonly #known = new Map<string, StepOperation>();
 
   constructor(faults: readonly YamlFault[]) {
     this.faults = [...faults];
@@ -100,7 +101,9 @@ class Reading {
     const fails = this.#text(node, 'fails', true);
     if (expect !== undefined && fails !== undefined) this.#fault(expect, 'a step that fails has no answer to expect');
     this.#text(node, 'note', true);
-    const as = this.#name(word('as'));
+    const as = this.#name(word('as'), operation);
+    if (as !== undefined && fails !== undefined)
+      this.#fault(word('as') ?? node, 'a step that fails has no answer to name');
     return {
       nth,
       line: node.line,
@@ -145,13 +148,13 @@ class Reading {
     return Object.fromEntries(entries.map(entry => [entry.name, plainOf(entry.node)]));
   }
 
-  #name(entry: YamlEntry | undefined): string | undefined {
+  #name(entry: YamlEntry | undefined, operation: StepOperation): string | undefined {
     if (entry === undefined) return undefined;
     const name = entry.node.kind === 'value' ? entry.node.value : undefined;
     if (typeof name !== 'string' || !isName(name)) {
       return this.#fault(entry.node, 'as must be a word: lower-case letters, digits and _');
     }
-    this.#known.add(name);
+    this.#known.set(name, operation);
     return name;
   }
 
@@ -161,9 +164,16 @@ class Reading {
     if (node.kind !== 'value') return;
     const reference = referenceOf(node.value);
     if (isMistaken(node.value)) this.#fault(node, `${shown(node.value)} is no reference; $$ begins a plain $`);
-    if (reference !== undefined && !this.#known.has(reference.name)) {
-      this.#fault(node, `no earlier step is called ${shown(reference.name)}`);
-    }
+    if (reference !== undefined) this.#leadsSomewhere(reference, node);
+  }
+
+  #leadsSomewhere({ name, path }: Reference, node: YamlNode): void {
+    const operation = this.#known.get(name);
+    if (operation === undefined) this.#fault(node, `no earlier step is called ${shown(name)}`);
+    const known = operation && knownInstead(operation.row, path);
+    if (operation === undefined || known === undefined) return;
+    const asked = `$${[name, ...path].join('.')}`;
+    this.#fault(node, `${asked} is in no answer of ${operation.name}; known: ${known.join(', ') || 'nothing'}`);
   }
 
   #text(node: YamlNode, name: string, optional = false): string | undefined {

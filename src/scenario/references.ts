@@ -1,5 +1,7 @@
 /** `$card.id` in a scenario: a value of what an earlier step answered, named by its `as`. `$$` begins a plain `$`. */
 
+import type { StepOperation } from './operations.ts';
+
 const REFERENCE = /^\$([a-z][a-z0-9_]*)((?:\.[A-Za-z0-9_]+)*)$/;
 
 export interface Reference {
@@ -19,6 +21,23 @@ export function referenceOf(value: unknown): Reference | undefined {
 /** Text that looks like a reference and is none. */
 export function isMistaken(value: unknown): boolean {
   return typeof value === 'string' && /^\$[^$]/.test(value) && referenceOf(value) === undefined;
+}
+
+/** Members of an answer that a path could go on with; undefined when it leads to one, or to where nobody knows. */
+export function knownInstead(
+  { returns }: StepOperation['row'],
+  path: readonly string[],
+): readonly string[] | undefined {
+  const inOrder = (known: readonly string[], member: string | undefined) =>
+    member === undefined || known.includes(member) ? undefined : known;
+  const members = Object.keys(returns.shape);
+  if (returns.kind === 'none') return [];
+  if (returns.kind === 'raw') return undefined;
+  if (returns.kind === 'one') return inOrder(members, path[0]);
+  const [part, place, member] = path;
+  if (part !== 'data') return inOrder(['data', 'page'], part);
+  if (place !== undefined && !/^\d+$/.test(place)) return ['0', '1', '2'];
+  return inOrder(members, member);
 }
 
 export type Captured = ReadonlyMap<string, unknown>;

@@ -57,7 +57,7 @@ describe('the documented examples', () => {
 });
 
 describe('faults', () => {
-  test.each([
+  test.each<readonly [string, unknown]>([
     ['', 'file.yaml:1:1: a scenario is a map of scenario and steps'],
     ['- a', 'file.yaml:1:1: a scenario is a map of scenario and steps'],
     ['steps: [{wallet.get: }]', 'file.yaml:1:1: scenario is missing'],
@@ -92,6 +92,38 @@ describe('faults', () => {
       'scenario: a\nsteps:\n  - wallet.get:\n    expect: {}\n    fails: refused',
       'file.yaml:4:5: a step that fails has no answer to expect',
     ],
+    ...(
+      [
+        ['cards.list: {status: gone}', '26: status'],
+        ['cards.list: {page: 1.5}', '24: page'],
+        ['cards.list: {page: 0}', '24: page'],
+        ['cards.create: {bin_id: bin_1, amount: 5.001}', '43: amount'],
+        ['cards.create: {bin_id: bin_1, amount: five}', '43: amount'],
+        ['cards.create: {bin_id: bin_1, amount: 5, label: 5}', '53: label'],
+        ['cards.create: {bin_id: bin_1, amount: 5, metadata: [a]}', '56: metadata'],
+        ['clock.set: {mode: sideways}', '23: mode'],
+        ['simulate.settle: {authorization_id: txn_1, amount: 0}', '56: amount'],
+        ['wallet.get: {currency: btc}', '18: currency is not known to wallet.get; known: nothing'],
+        ['stop:', '5: "stop" is no operation'],
+        ['{}', '5: the step names no operation'],
+        ['wallet.get:\n    as: 5', '9: as must be a word'],
+        ['wallet.get:\n    fails: 404', '12: fails must be text'],
+        ['wallet.get:\n    note: [a]', '11: note must be text'],
+        ['wallet.get:\n    cards.list:', '5: a step has one operation; "cards.list" is a second'],
+        ['wallet.get:\n    as: w\n    fails: not_found', '5: a step that fails has no answer to name'],
+        ['wallet.get:\n    as: w\n  - cards.get: {card_id: $w.id}', '26: $w.id is in no answer of wallet.get'],
+        [
+          'cards.list:\n    as: l\n  - cards.get: {card_id: $l.first.id}',
+          '26: $l.first.id is in no answer of cards.list',
+        ],
+        ['cards.list:\n    as: l\n  - cards.get: {card_id: $l.data.x.id}', '26: $l.data.x.id is in no'],
+        ['cards.list:\n    as: l\n  - cards.get: {card_id: $l.data.0.pan}', '26: $l.data.0.pan is in no'],
+      ] as const
+    ).map(([step, fault]) => [`scenario: a\nsteps:\n  - ${step}`, expect.stringContaining(`:${fault}`)] as const),
+    [
+      `scenario: a\nsteps:\n${'  - wallet.get:\n'.repeat(1_001)}`,
+      'file.yaml:3:3: 1001 steps; a scenario has 1 to 1000',
+    ],
     ['scenario: a\nscenario: b\nsteps: [{wallet.get: }]', 'file.yaml:2:1: Map keys must be unique'],
     ['scenario: &a b\nsteps: [{wallet.get: *a}]', 'file.yaml:2:22: an alias means nothing here: write it out'],
     [
@@ -103,7 +135,7 @@ describe('faults', () => {
       'file.yaml:2:1: Source contains multiple documents; please use YAML.parseAllDocuments()',
     ],
   ])('%j', (text, fault) => {
-    expect(faultsOf(text)).toContain(fault);
+    expect(faultsOf(text)).toContainEqual(fault);
   });
 
   test('all of them are told, in the order of the file', () => {
