@@ -24,6 +24,7 @@ export async function auditRun(audited: Audited): Promise<string[]> {
   return [
     ...missing(made, await existing(audited, made, seen.ids)),
     ...twice(audited.plan, made, seen.marked),
+    ...shared(made),
     ...otherAmounts(made),
   ];
 }
@@ -99,6 +100,17 @@ function twice({ op }: PlanRecord, made: readonly RowHistory[], marked: Seen['ma
     const ids = marked.get(markerOf(op, row.item.row)) ?? [];
     if (ids.length < 2) return row.duplicate === undefined ? [] : duplicateNotes(row);
     return duplicateNotes({ ...row, duplicate: { t: 'DUPLICATE', row: row.item.row, ids, at: 0 } });
+  });
+}
+
+/** Answers went astray, and no marker in them told so. */
+function shared(made: readonly RowHistory[]): string[] {
+  const rowsOf = new Map<string, number>();
+  return made.flatMap(({ item, done }) => {
+    const first = done?.id === undefined ? undefined : rowsOf.get(done.id);
+    if (done?.id !== undefined && first === undefined) rowsOf.set(done.id, item.row);
+    if (first === undefined) return [];
+    return [`rows ${first} and ${item.row}: both were answered with card ${done?.id}, so one of them has another card`];
   });
 }
 

@@ -110,6 +110,7 @@ async function concludeDone(desk: Desk, number: number, { delivery, sending }: D
 
 async function conclude(desk: Desk, number: number, delivered: Delivered): Promise<RowOutcome> {
   const { delivery, sending } = delivered;
+  if (showsAnotherCard(desk, number, delivery.result)) return misdirected(desk, number, delivery);
   if (delivery.class === 'done') return concludeDone(desk, number, delivered);
   const error = delivery.error ?? new CliError('internal', { message: 'a delivery without an error' });
   const at = desk.clock.now();
@@ -155,6 +156,19 @@ async function conclude(desk: Desk, number: number, delivered: Delivered): Promi
       await desk.write({ t: 'AMBIG', row: number, reason: error.message, request_id: delivery.requestId, at });
       return { ...(await lookAfter(desk, number)), ...throttled };
   }
+}
+
+/** An answer that was meant for another row: its card is not ours to tell (RELIABILITY, G5, G6). */
+function showsAnotherCard({ plan, row }: Desk, number: number, result: unknown): boolean {
+  if (!plan.marker || row(number).item.operation !== 'cards.create') return false;
+  const marker = ((result as Values | undefined)?.['metadata'] as Values | undefined)?.[MARKER_KEY];
+  return typeof marker === 'string' && marker !== markerOf(plan.op, number);
+}
+
+async function misdirected(desk: Desk, number: number, { requestId }: Delivery): Promise<RowOutcome> {
+  const reason = 'the answer shows the card of another operation';
+  await desk.write({ t: 'AMBIG', row: number, reason, request_id: requestId, at: desk.clock.now() });
+  return lookAfter(desk, number);
 }
 
 /** Given before the key is looked at, or by a service that does not look: it says nothing about the first sending. */
