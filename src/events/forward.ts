@@ -91,7 +91,7 @@ export function createForwarder(settings: ForwarderSettings): Forwarder {
     const { target, taken, refused } = lane;
     const { id } = arrived.event;
     if (taken.has(id)) return true;
-    const outcome = await once({ target, arrived, stop: stopping.signal, timeoutMs: RELAY_MS });
+    const outcome = await once(settings.clock, { target, arrived, stop: stopping.signal, timeoutMs: RELAY_MS });
     const isDelivered = isTaken(outcome);
     if (isDelivered) {
       taken.add(id);
@@ -152,7 +152,7 @@ interface Sending {
 async function persistently({ clock, random }: ForwarderSettings, sending: Sending) {
   const { stop } = sending;
   for (let attempts = 1; ; attempts += 1) {
-    const outcome = stop.aborted ? 'given up' : await once(sending);
+    const outcome = stop.aborted ? 'given up' : await once(clock, sending);
     const again = typeof outcome === 'string' || outcome >= 500 || outcome === 429;
     if (!again || attempts === MOST_ATTEMPTS || stop.aborted) return { outcome, attempts };
     const pause = FIRST_PAUSE_MS * 2 ** (attempts - 1) * (1 + random.fraction() / 2);
@@ -160,8 +160,11 @@ async function persistently({ clock, random }: ForwarderSettings, sending: Sendi
   }
 }
 
-/** The status of the answer, or why there is none. Never rejects; a redirect is an answer and is not followed. */
-function once({ target, arrived, stop, timeoutMs }: Sending): Promise<number | string> {
+/**
+ * The status of the answer, or why there is none. Never rejects; a redirect is an answer and is not followed. The limit
+ * is for all of it: a target that sends a byte now and then does not keep it.
+ */
+function once(clock: Clock, { target, arrived, stop, timeoutMs }: Sending): Promise<number | string> {
   const { url } = target;
   const { bytes, headers } = arrived.delivery;
   const passed = Object.entries(headers).filter(([name, value]) => value !== undefined && !NOT_PASSED_ON.test(name));
@@ -171,10 +174,14 @@ function once({ target, arrived, stop, timeoutMs }: Sending): Promise<number | s
       headers: { ...Object.fromEntries(passed), 'content-length': String(bytes.length) },
       agent: false,
       signal: stop,
-      timeout: timeoutMs,
     });
+    const over = new AbortController();
+    clock.sleep(timeoutMs, over.signal).then(
+      () => sent.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)),
+      () => undefined,
+    );
     sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)));
+    sent.on('close', () => over.abort());
     sent.on('response', response => {
       response.on('error', () => undefined).resume();
       resolve(response.statusCode ?? 0);

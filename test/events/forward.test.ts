@@ -1,0 +1,80 @@
+/** Passing deliveries on: no redirect is followed, and nobody holds a place for ever (RELIABILITY, H10). */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { expect, it } from 'vitest';
+import { createForwarder, type Forwarded, targetOf } from '../../src/events/forward.ts';
+import type { Arrived } from '../../src/events/listener.ts';
+import type { Clock } from '../../src/host.ts';
+import { random } from '../client/served.ts';
+import { receiver } from '../support/receiver.ts';
+
+const arrived: Arrived = {
+  event: {
+    id: 'evt_1',
+    type: 'card.created',
+    created_at: '2026-11-20T14:00:00Z',
+    received_at: '2026-11-20T14:00:01Z',
+    out_of_order: false,
+    data: {},
+  } as unknown as Arrived['event'],
+  delivery: { bytes: Buffer.from('{"id":"evt_1"}'), headers: { host: 'a', 'x-signature': 'kept' } },
+};
+
+/** Waits are over when `isOver` says so for their length, or when they are given up. */
+function waiting(isOver: (ms: number) => boolean): Clock {
+  const sleep: Clock['sleep'] = (ms, signal) =>
+    isOver(ms)
+      ? Promise.resolve()
+      : new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+  return { now: () => 0, monotonic: () => 0, sleep };
+}
+
+async function forwardTo(address: string, clock: Clock): Promise<Forwarded> {
+  const target = targetOf(address);
+  if (target === undefined) throw new Error(`${address} is no target`);
+  return new Promise(resolve => {
+    createForwarder({ targets: [target], clock, random, onForwarded: resolve }).pass(arrived);
+  });
+}
+
+it.each([301, 302, 303, 307, 308])('a redirect %i is an answer: it is not followed, nor tried again', async status => {
+  await using stranger = await receiver();
+  await using moved = await receiver(response => response.writeHead(status, { location: stranger.url }).end());
+  const told = await forwardTo(
+    moved.url,
+    waiting(() => false),
+  );
+  expect(told).toMatchObject({ outcome: status, isDelivered: false, attempts: 1 });
+  expect([moved.received.length, stranger.received.length]).toEqual([1, 0]);
+  expect(moved.received[0]?.headers).toMatchObject({ 'x-signature': 'kept' });
+  expect(moved.received[0]?.headers.host).not.toBe('a');
+});
+
+it('a target that sends its head byte by byte has 30 seconds in all', async () => {
+  let dripped = 0;
+  const server = createServer(socket => {
+    socket.on('error', () => undefined).write('HTTP/1.1 200 OK\r\nx-long: ');
+    const drip = setInterval(() => {
+      dripped += 1;
+      socket.write('a');
+    }, 2);
+    socket.on('close', () => clearInterval(drip));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const limits: number[] = [];
+  const clock: Clock = {
+    ...waiting(() => false),
+    // Pauses pass at once; the limit is over when some bytes have come.
+    async sleep(ms) {
+      if (ms < 30_000) return;
+      limits.push(ms);
+      const before = dripped;
+      await expect.poll(() => dripped, { interval: 2 }).toBeGreaterThan(before + 3);
+    },
+  };
+  const told = await forwardTo(`http://127.0.0.1:${port}/`, clock);
+  expect(told).toMatchObject({ outcome: 'no answer within 30 s', isDelivered: false, attempts: 5 });
+  expect(limits).toEqual([30_000, 30_000, 30_000, 30_000, 30_000]);
+  server.close();
+});

@@ -1,0 +1,43 @@
+/** The port that takes deliveries: on this machine alone, whole bodies alone (RELIABILITY, H8, H12). */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { expect, it } from 'vitest';
+import { openReceiver } from '../../src/events/receiver.ts';
+
+const taking = () => {
+  const bodies: string[] = [];
+  const opened = openReceiver({
+    port: 0,
+    async take({ bytes }) {
+      bodies.push(Buffer.from(bytes).toString());
+      return 200;
+    },
+    onGone: error => expect.unreachable(error.message),
+  });
+  return opened.then(receiver => ({ receiver, bodies }));
+};
+
+it('is open on 127.0.0.1 and on no other address of this machine', async () => {
+  const { receiver } = await taking();
+  const others = Object.values(networkInterfaces())
+    .flatMap(found => found ?? [])
+    .filter(({ address, scopeid }) => address !== '127.0.0.1' && !scopeid)
+    .map(({ address }) => address);
+  for (const host of ['127.0.0.2', ...others]) {
+    const socket = connect({ port: receiver.port, host });
+    expect([host, ((await once(socket, 'error')) as [NodeJS.ErrnoException])[0].code]).toEqual([host, 'ECONNREFUSED']);
+  }
+  await receiver.close();
+});
+
+it('a body that breaks off is nobody’s, and the next one is taken', async () => {
+  const { receiver, bodies } = await taking();
+  const socket = connect({ port: receiver.port, host: '127.0.0.1' });
+  socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\n{"half');
+  await once(socket, 'ready');
+  socket.destroy();
+  const { status } = await fetch(`http://127.0.0.1:${receiver.port}/`, { method: 'POST', body: '{}' });
+  expect([status, bodies]).toEqual([200, ['{}']]);
+  await receiver.close();
+});
