@@ -1,6 +1,7 @@
 import { command } from '../../cli/command.ts';
 import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
 import { TRANSACTION_COLUMNS } from './columns.ts';
+import { refuseBackwards } from './range.ts';
 
 /** Lists transaction records, newest first. */
 export const listTransactions = command({
@@ -24,6 +25,7 @@ export const listTransactions = command({
     { does: 'One object a line', run: 'tx list --card card_1 -o ndjson' },
   ],
   async run(ctx, { card, type, from, to, page, all, limit }) {
+    refuseBackwards({ from, to });
     const reader = await ctx.reader();
     const sorted = ctx.sorted && page === undefined;
     const pages = reader.pages('transactions.list', { card_id: card, type, from, to, page });

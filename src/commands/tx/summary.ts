@@ -5,6 +5,7 @@ import { watchedPages } from '../../cli/listing.ts';
 import { choice } from '../../contract/field.ts';
 import { cents, dollars, toCents } from '../../money.ts';
 import type { Column, Listing } from '../../terminal/view.ts';
+import { refuseBackwards } from './range.ts';
 import { GROUPINGS, type Grouping, Summary } from './sums.ts';
 
 const by = option(choice(GROUPINGS, { doc: 'What to add up by; day when left out.', basis: OURS }));
@@ -38,6 +39,7 @@ export const summarizeTransactions = command({
     { does: 'The sums of each card as data', run: 'tx summary --by card --json' },
   ],
   async run(ctx, { by = 'day', card, type, from, to }) {
+    refuseBackwards({ from, to });
     const reader = await ctx.reader();
     const summary = new Summary(by);
     const pages = reader.pages('transactions.list', { card_id: card, type, from, to });
