@@ -282,6 +282,15 @@ describe('house rules', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('makes no code of text but what --jq is: a program of its own, built with us', () => {
+    const made = /\beval\(|\bnew Function\(|from 'node:vm'|\beval: true/;
+    expect(files.filter(name => made.test(texts.get(name) ?? ''))).toEqual(['terminal/jq-filter.ts']);
+  });
+
+  it('rounds money and never cuts it off', () => {
+    expect(files.filter(name => /\bMath\.trunc\(|~~/.test(texts.get(name) ?? ''))).toEqual([]);
+  });
+
   it('leaves no marks of unfinished work', () => {
     const unfinished = new RegExp(['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X', 'as ' + 'any\\b'].join('|'));
     expect(files.filter(name => unfinished.test(texts.get(name) ?? ''))).toEqual([]);

@@ -177,6 +177,32 @@ describe('sockets', () => {
     await service.close();
   });
 
+  test.each([
+    ['with the answer', 0],
+    ['after it', 20],
+  ])('a second answer that nobody asked for, %s, is nobody’s: the connection is given up', async (_, later) => {
+    const answer = (id: string) => {
+      const body = JSON.stringify({ ...CARD, id });
+      return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    };
+    const { port, sockets } = await listen(socket =>
+      socket.on('data', bytes => {
+        const [, id = ''] = /cards\/(\w+)/.exec(String(bytes)) ?? [];
+        if (later === 0) return socket.write(answer(id) + answer('card_9'));
+        socket.write(answer(id));
+        setTimeout(() => socket.write(answer('card_9')), later);
+      }),
+    );
+    const { service } = speak(`http://127.0.0.1:${port}/v1`);
+    for (const id of ['card_1', 'card_2']) {
+      expect((await service.send('cards.get', { card_id: id })).result.id).toBe(id);
+      const socket = sockets.at(-1);
+      await expect.poll(() => socket?.destroyed).toBe(true);
+    }
+    expect(sockets).toHaveLength(2);
+    await service.close();
+  });
+
   test('a socket closed while idle does not hurt the next read', async () => {
     const one = await served((_, r, request) => {
       json(r, 200, WALLET);

@@ -17,6 +17,15 @@ describe('cents and JSON numbers', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('are rounded, for cutting off loses a cent of 32,808 legal amounts', () => {
+    let [wrong, lost] = [0, 0];
+    for (let value = 0; value <= 5_000_000; value += 1) {
+      if (centsOf(value / 100) !== value) wrong += 1;
+      if (value >= 100 && value <= 500_000 && Math.trunc((value / 100) * 100) !== value) lost += 1;
+    }
+    expect([wrong, lost]).toEqual([0, 32_808]);
+  });
+
   it('round trip for large and negative amounts', () => {
     fc.assert(
       fc.property(anyCents, amount => {
@@ -66,6 +75,12 @@ describe('sums', () => {
     expect(sumCents([10, 20].map(cents))).toBe(30);
     expect(toUsd(sumCents([10, 20].map(cents)))).toBe(0.3);
     expect(sumCents([])).toBe(0);
+  });
+
+  it('of 100,000 rows are what big integers make of them', () => {
+    const [rows = []] = fc.sample(fc.array(anyCents, { minLength: 100_000, maxLength: 100_000, size: 'max' }), 1);
+    expect(rows).toHaveLength(100_000);
+    expect(BigInt(sumCents(rows))).toBe(rows.reduce((sum, each) => sum + BigInt(each), 0n));
   });
 
   it('throw rather than lose a cent', () => {

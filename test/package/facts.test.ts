@@ -42,6 +42,10 @@ describe('package.json', () => {
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
 
+  it('takes no release that is younger than a week', () => {
+    expect(readFileSync(join(ROOT, '.npmrc'), 'utf8')).toMatch(/^min-release-age=7$/m);
+  });
+
   it('installs the SQLite package alone beside the bundle', () => {
     expect(Object.keys(manifest.dependencies)).toEqual(['@photostructure/sqlite']);
   });
@@ -53,6 +57,11 @@ describe('package.json', () => {
 
 describe('package-lock.json', () => {
   const entries = Object.entries(lock.packages).filter(([path]) => path !== '');
+
+  it('has the HTTP client without its known holes: 7.24.0 at least (CVE-2026-1525)', () => {
+    const [major = 0, minor = 0] = (lock.packages['node_modules/undici']?.version ?? '').split('.').map(Number);
+    expect(major * 1000 + minor).toBeGreaterThanOrEqual(7024);
+  });
 
   it('is of this version and these packages', () => {
     expect(lock.version).toBe(manifest.version);

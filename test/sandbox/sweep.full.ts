@@ -2,7 +2,7 @@
 import process from 'node:process';
 import { expect, test } from 'vitest';
 import { whyNoTrace } from '../support/strace.ts';
-import { isAnswer, nameOf, openSweep } from './sweep.ts';
+import { isAnswer, isSync, nameOf, openSweep } from './sweep.ts';
 import { OPERATIONS } from './sweep-asking.ts';
 
 const missing = whyNoTrace();
@@ -36,3 +36,24 @@ test.skipIf(missing)('killed at every system call, the store loses nothing', { t
   expect(counts.get('answers')).toBe(OPERATIONS.length);
   expect(kills).toBeGreaterThan(points.length * 0.9);
 });
+
+test.skipIf(missing)(
+  'a sync that fails, each of them, and then a kill: every answer lasts',
+  { timeout: 600_000 },
+  async () => {
+    await using sweep = await openSweep();
+    const syncs = sweep.calls.filter(isSync).length;
+    const broken: string[] = [];
+    let lost = 0;
+    for (let nth = 1; nth <= syncs; nth += 1) {
+      const struck = await sweep.failSync(nth);
+      broken.push(...struck.broken.map(what => `sync ${nth}: ${what}`));
+      if (struck.killed) lost += 1;
+    }
+    process.stdout.write(
+      `store with a failing sync: ${lost} of ${syncs} ended without an answer, ${broken.length} broken\n`,
+    );
+    expect(broken).toEqual([]);
+    expect(lost).toBeGreaterThan(0);
+  },
+);

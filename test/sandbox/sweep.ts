@@ -20,7 +20,9 @@ import { askFor, OPERATIONS } from './test/sandbox/sweep-asking.ts';
 const [store, things] = process.argv.slice(2);
 const sandbox = await startSandbox({ store, rateLimits: false, deliveries: 'queued' });
 for (const name of OPERATIONS) {
-  const { status, text } = await askFor(sandbox, name, JSON.parse(things));
+  // No answer: the store failed. A kill leaves it as it is, without the tidying of an orderly end.
+  const answer = await askFor(sandbox, name, JSON.parse(things)).catch(() => process.kill(process.pid, 'SIGKILL'));
+  const { status, text } = answer;
   writeSync(1, JSON.stringify([name, status, text]) + '\\n');
 }
 await sandbox.stop();
@@ -54,6 +56,8 @@ export interface Sweep extends AsyncDisposable {
   strike(nth: number): Promise<Struck>;
   /** The same at the n-th send: of an answer nothing has left then, and its effect must last all the same. */
   strikeSend(nth: number): Promise<Struck>;
+  /** Runs it with the n-th sync of the store failing as a bad disk does (EIO), and kills it at the first lost answer. */
+  failSync(nth: number): Promise<Struck>;
   /** A whole trace with sockets, of a run that is left alone. */
   trace(): Promise<readonly string[]>;
 }
@@ -103,6 +107,15 @@ export async function openSweep({ journal = 'wal' }: { readonly journal?: 'wal' 
       const answers = sends.slice(0, nth).filter(isAnswer).length;
       return judged(struck, isAnswer(sends[nth - 1]) ? OPERATIONS[answers - 1] : undefined);
     },
+    async failSync(nth) {
+      const syncs = calls.filter(isSync);
+      const call = nameOf(syncs[nth - 1]);
+      const when = syncs.slice(0, nth).filter(other => nameOf(other) === call).length;
+      const inject = ['-e', `inject=${call}:error=EIO:when=${when}`];
+      const struck = await run(store => ['-o', '/dev/null', '-e', `trace=${CALLS}`, ...inject, ...onStore(store)]);
+      // The last ones are those of an orderly end, which then is none, and says so.
+      return judged({ ...struck, code: 0 });
+    },
     async trace() {
       await run(() => ['-o', out, '-y', '-s', '16', '-e', `trace=${CALLS},writev,sendto,sendmsg`]);
       return traceOf(out);
@@ -123,6 +136,8 @@ async function plantMemoryJournal(program: string): Promise<void> {
 }
 
 export const isAnswer = (send = '') => send.includes('"HTTP/1.1 ');
+
+export const isSync = (call = '') => /^f(?:data)?sync\(/.test(call);
 
 /** `pwrite64` of `pwrite64(17, …) = 24`. */
 export const nameOf = (call = '') => /^\w+/.exec(call)?.[0] ?? '';

@@ -67,6 +67,19 @@ describe('nothing is sent', () => {
     },
   );
 
+  test.each([
+    'cards details card_1 card_2 --reveal --print',
+    'cards details --file cards.csv --reveal --print',
+    'cards details - --reveal --print',
+    'cards exec --file cards.csv --reveal -- true',
+  ])('for several cards at once: %s', async line => {
+    await using here = await withCard();
+    await writeFile(join(here.folder, 'cards.csv'), 'card_id\ncard_1\n');
+    const { code, out } = await here.run(line, { stdin: 'card_1\ncard_1\n' });
+    expect({ code, out }).toEqual({ code: line.includes(' - ') ? 5 : 2, out: '' });
+    expect(await asked(here)).toBe(line.includes(' - ') ? 1 : 0);
+  });
+
   test('on a terminal that cannot wipe a screen, unless it is to be printed', async () => {
     await using here = await withCard(80);
     const env = { TERM: 'dumb' };

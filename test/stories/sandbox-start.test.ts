@@ -1,9 +1,11 @@
 /** `sandbox start`: one server a store, found by others only after it has proved itself. */
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { tmpdir, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { connectTo } from '../../src/sandbox/store/open.ts';
 import { type ServedSandbox, served } from '../support/served-sandbox.ts';
@@ -53,6 +55,23 @@ describe('sandbox start', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(await filesIn(place)).toEqual(['api-key', 'store.db']);
     expect(await readdir(place.folder)).not.toContain('ready');
+  });
+
+  it.runIf(userInfo().uid === 0)('another user of the machine can read neither key nor store', async () => {
+    const place = await here();
+    await start(place);
+    const folder = folderOf(place);
+    // Its own modes must do, whatever stands above it.
+    for (let above = place.folder; above !== tmpdir(); above = dirname(above)) await chmod(above, 0o755);
+    await chmod(join(place.folder, 'data'), 0o755);
+    for (const name of ['api-key', 'admin-token', 'store.db']) {
+      const other = { uid: 65_534, gid: 65_534, encoding: 'utf8' } as const;
+      const { status, stdout, stderr } = spawnSync('cat', [join(folder, name)], other);
+      expect([name, status, stdout, stderr]).toEqual([name, 1, '', expect.stringContaining('Permission denied')]);
+      await chmod(folder, 0o711);
+      expect([name, spawnSync('cat', [join(folder, name)], other).stdout]).toEqual([name, '']);
+      await chmod(folder, 0o700);
+    }
   });
 
   it('is reached by every command with the two variables that status prints, and shares the store with --sandbox', async () => {
