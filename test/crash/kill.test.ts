@@ -61,7 +61,7 @@ async function sweepAll(sweep: Sweep): Promise<{ kills: number; broken: readonly
   let next = 1;
   let over = false;
   const worker = async () => {
-    while (!over) {
+    while (!over && !(sweep.sentTooLate && broken.length > 0)) {
       const dieAt = next;
       next += 1;
       const struck = await strike(sweep, dieAt);
