@@ -1,9 +1,10 @@
 /**
  * Builds dist/. esbuild splits the program where it imports dynamically; the pieces are then packed into few files,
- * because each file costs a quarter of a millisecond at start: start.js (what every run needs), one file for each room
- * that is not always needed, one for the rest of our code, and one for each package. main.js opens them. A
- * piece runs when it is first asked for, and V8's compiled code is kept beside the files: compiling is a third of a short
- * command. All of it becomes
+ * because each file costs a quarter of a millisecond at start: start.js (what every run needs), one file for what each of
+ * a few common runs loads besides, one for each room and each group of commands, one for the rest of our code, and one for
+ * each package. main.js opens them. A piece runs when something of it is first used, and V8's compiled code is kept beside
+ * the files: compiling is a third of a short command, and reading compiled code that is not used another tenth. All of it
+ * becomes
  * CommonJS, which Node 20 starts faster. Only the SQLite package stays outside, for its prebuilt binary. Another folder
  * than dist/ can be named as the argument.
  */
@@ -48,6 +49,19 @@ const withoutUnused = {
   },
 };
 
+/** The parser of undici, bytes in place of text: with SIMD, and for machines without. */
+const wasm = new Map();
+const withWasmBeside = {
+  name: 'with-wasm-beside',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]undici[\\/]lib[\\/]llhttp[\\/]llhttp(?:_simd)?-wasm\.js$/ }, ({ path }) => {
+      const name = basename(path).replace('-wasm.js', '.wasm');
+      wasm.set(name, createRequire(import.meta.url)(path));
+      return { contents: `module.exports=BUNDLED_FILE(${JSON.stringify(name)})` };
+    });
+  },
+};
+
 const { outputFiles, metafile } = await build({
   absWorkingDir: root,
   entryPoints: ['src/main.ts'],
@@ -62,7 +76,7 @@ const { outputFiles, metafile } = await build({
     BUNDLED_FILE: 'load.read',
     'import.meta.url': 'CARDWRIGHT_FILE_URL',
   },
-  plugins: [withoutUnused],
+  plugins: [withoutUnused, withWasmBeside],
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
@@ -76,6 +90,13 @@ const MAIN = 'main.js';
 const START = 'start.js';
 /** Rooms that nearly every command needs share core.js; each other room has a file of its own. */
 const CORE = ['cli', 'contract'];
+/** Runs of `record-code.cjs`, and the file for what each loads of our rooms and none before it does. */
+const FILE_OF_RUN = {
+  '__complete zsh --sandbox cards get card_': 'completion.js',
+  'cards list --json': 'request.js',
+  '--sandbox wallet': 'sandbox.js',
+  '--sandbox cards create --bin auto --amount 5': 'journal.js',
+};
 /**
  * Opens a file with the code compiled for this Node, where there is some; V8 compiles what does not fit. In the single
  * executable the files are assets, and CARDWRIGHT_ASSET, put before this by packaging/executable.mjs, gives their bytes.
@@ -112,15 +133,17 @@ for (const [name, { own }] of pieces) {
   if (missing !== undefined) throw new Error(`${name}: a function of esbuild stands in no other piece: ${missing}`);
 }
 const atStart = reachedFrom(MAIN);
-const packs = groupBy(pieces.keys(), packOf);
+// Help pages as text: most of the time of a page is that of making it.
+const { everyPage } = await loaded('src/cli/every-page.ts');
+const { REGISTRY } = await loaded('src/commands/registry.ts');
+const beside = [...wasm, ['package.json', '{ "type": "commonjs" }\n'], ['pages.txt', await everyPage(REGISTRY)]];
+const packs = await packsByUse(groupBy(pieces.keys(), packOf));
 
 await mkdir(outdir, { recursive: true });
 const written = new Map([
-  ['package.json', '{ "type": "commonjs" }\n'],
+  ...programOf(packs),
   ['notices.txt', await notices([...Object.keys(metafile.inputs), 'node_modules/jq-web/jq.js'])],
 ]);
-for (const [pack, names] of packs) written.set(pack, packText(names));
-written.set(MAIN, mainText());
 // jq runs in a thread of its own, which is handed these two.
 const jq = join(root, 'node_modules', 'jq-web');
 const { code: jqText } = await transform(await readFile(join(jq, 'jq.js'), 'utf8'), { minify: true, format: 'cjs' });
@@ -135,10 +158,6 @@ written
   .set('library-sandbox.d.cts', await readFile(join(root, 'src', 'sandbox', 'library-types.ts'), 'utf8'))
   .set('library-client.cjs', (await libraryText('src/library-client.ts')) + sandboxToo)
   .set('library-client.d.cts', `${clientTypes}\n${contractTypes()}`);
-// Help pages as text: most of the time of a page is that of making it.
-const { everyPage } = await loaded('src/cli/every-page.ts');
-const { REGISTRY } = await loaded('src/commands/registry.ts');
-written.set('pages.txt', await everyPage(REGISTRY));
 // What is left of the last build goes first; a program may be starting from this folder meanwhile.
 for (const name of await readdir(outdir)) {
   if (!written.has(name)) await rm(join(outdir, name), { recursive: true });
@@ -203,7 +222,7 @@ async function commonJs(text) {
     .trimEnd()
     .replace(/0&&\(module\.exports=\{[^}]*\}\);$/, '')
     .replace(/\brequire\("\.\/([\w-]+\.js)"\)/g, 'load("$1")');
-  return { own, code: whenUsed(linked.includes('CARDWRIGHT_FILE_URL') ? file + linked : linked) };
+  return { own, code: piecesWhenUsed(whenUsed(linked.includes('CARDWRIGHT_FILE_URL') ? file + linked : linked)) };
 }
 
 /**
@@ -218,6 +237,16 @@ function whenUsed(code) {
     if (text.match(new RegExp(`\\b${name}\\b`, 'g')).length !== text.match(member).length + 1) continue;
     nodeModules.add(module);
     text = text.replace(statement, '').replace(member, `NODE[${JSON.stringify(module)}].`);
+  }
+  return text;
+}
+
+/** The same for other pieces: a command runs few of those it could reach. None of them does anything but define. */
+function piecesWhenUsed(code) {
+  let text = code;
+  for (const [statement, name, piece] of code.matchAll(/\bvar (import_\w+)=load\(("[^"]+")\);/g)) {
+    const used = new RegExp(`\\b${name}\\.(?=\\w)`, 'g');
+    text = text.replace(statement, `var ${name};`).replace(used, `(${name}??=load(${piece})).`);
   }
   return text;
 }
@@ -265,11 +294,44 @@ function groupBy(items, keyOf) {
   return groups;
 }
 
-function mainText() {
+/** The same packs but for the pieces that common runs load. */
+async function packsByUse(byRoom) {
+  // Inside of the project, where the SQLite package is found.
+  const folder = await mkdtemp(join(root, 'node_modules', '.cardwright-build-'));
+  const loads = await piecesOfRuns(folder, byRoom).finally(() => rm(folder, { recursive: true }));
+  const fileOf = new Map();
+  for (const [run, file] of Object.entries(FILE_OF_RUN)) {
+    for (const name of loads[run]) if (!fileOf.has(name)) fileOf.set(name, file);
+  }
+  const isMoved = name => !atStart.has(name) && fileOf.has(name) && isOwnRoom(name);
+  return groupBy(pieces.keys(), name => (isMoved(name) ? fileOf.get(name) : packOf(name)));
+}
+
+/** Command line of a run to the names of the pieces it loads. */
+async function piecesOfRuns(folder, packs) {
+  for (const [name, text] of programOf(packs)) await writeFile(join(folder, name), text);
+  const problem = await record([join(folder, MAIN), join(folder, 'pieces.json')]);
+  if (problem !== undefined) throw new Error(`the program does not run: ${problem}`);
+  return JSON.parse(await readFile(join(folder, 'pieces.json'), 'utf8'));
+}
+
+/** No piece of a package or of a group of commands. */
+function isOwnRoom(name) {
+  const inputs = Object.keys(pieces.get(name).facts.inputs);
+  return !inputs.some(input => folderOf(input) !== undefined) && !packOf(name).startsWith('command-');
+}
+
+/** The files that the program itself reads, by name. */
+function programOf(packs) {
+  const texts = new Map([...packs].map(([pack, names]) => [pack, packText(names)]));
+  return new Map([...beside, ...texts, [MAIN, mainText(packs, texts)]]);
+}
+
+function mainText(packs, texts) {
   const places = Object.fromEntries([...packs].flatMap(([pack, inside]) => inside.map(name => [name, pack])));
-  const hashes = Object.fromEntries([...packs.keys()].map(pack => [pack, hashOf(written.get(pack))]));
+  const hashes = Object.fromEntries([...texts].map(([pack, text]) => [pack, hashOf(text)]));
   // All others are ASCII, which as Latin-1 is not decoded.
-  const wide = [...packs.keys()].filter(pack => /[^\0-\x7f]/.test(written.get(pack)));
+  const wide = [...packs.keys()].filter(pack => /[^\0-\x7f]/.test(texts.get(pack)));
   const tables = Object.entries({ places, hashes, wide, nodeModules: [...nodeModules] });
   const told = tables.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join();
   return `"use strict";const ${told},made={__proto__:null};${OPEN}`;
@@ -287,17 +349,23 @@ function hashOf(text) {
 
 /** Runs what people run most, so that its code is kept compiled. The program works without. */
 async function keepCompiled() {
+  const problem = await record([join(outdir, MAIN)]);
+  if (problem !== undefined) process.stderr.write(`build: not all code is kept compiled: ${problem}\n`);
+}
+
+/** Runs `record-code.cjs` in an empty home; returns what went wrong. */
+async function record(words) {
   const home = await mkdtemp(join(tmpdir(), 'cardwright-build-'));
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:CARDWRIGHT_|NODE_OPTIONS$)/.test(name));
   const env = { ...Object.fromEntries(inherited), CARDWRIGHT_CONFIG_DIR: home };
-  const words = [join(root, 'scripts', 'record-code.cjs'), join(outdir, MAIN)];
-  const { status, stderr } = spawnSync(process.execPath, words, {
+  const script = join(root, 'scripts', 'record-code.cjs');
+  const { status, stderr } = spawnSync(process.execPath, [script, ...words], {
     env,
     encoding: 'utf8',
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  if (status !== 0 || stderr !== '') process.stderr.write(`build: not all code is kept compiled: ${stderr}\n`);
   await rm(home, { recursive: true });
+  return status !== 0 || stderr !== '' ? stderr : undefined;
 }
 
 /** Licences of the packages inside the bundle, which they ask to be kept with copies. */

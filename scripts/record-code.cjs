@@ -1,8 +1,9 @@
 /**
  * Runs the finished program, one command line after the other in one process, and keeps the compiled code of the files it
  * opened beside them, so that later starts need not compile: each file once, with what all of these runs used of it.
+ * With the name of a file it writes down there, as JSON, which pieces of the program each run loaded, and keeps nothing.
  *
- *     node scripts/record-code.cjs dist/main.js
+ *     node scripts/record-code.cjs dist/main.js [pieces.json]
  */
 const { writeFileSync } = require('node:fs');
 const http = require('node:http');
@@ -20,9 +21,12 @@ const RUNS = [
   '__complete zsh --sandbox cards get card_',
 ];
 
-const [main] = process.argv.slice(2);
+const [main, piecesFile] = process.argv.slice(2);
 const folder = dirname(main) + sep;
 const kept = new Map();
+/** Command line to names of pieces. */
+const loaded = {};
+let running;
 
 // Code compiled under other flags than those of a fresh process is refused there.
 v8.setFlagsFromString = () => undefined;
@@ -30,8 +34,21 @@ const { Script } = vm;
 vm.Script = function KeptScript(source, { filename, codeFile }) {
   const script = kept.get(filename)?.script ?? new Script(source, { filename });
   if (filename.startsWith(folder)) kept.set(filename, { script, codeFile });
-  return script;
+  return piecesFile === undefined ? script : { runInThisContext: () => noting(script.runInThisContext()) };
 };
+
+/** A file whose pieces say so when they are run. */
+function noting(open) {
+  return (...given) => {
+    const note =
+      (name, piece) =>
+      (...own) => {
+        loaded[running].push(name);
+        return piece(...own);
+      };
+    return Object.fromEntries(Object.entries(open(...given)).map(([name, piece]) => [name, note(name, piece)]));
+  };
+}
 
 /** A page of cards, over TCP as from the real service. */
 const CARD = {
@@ -72,6 +89,8 @@ function next() {
   const served = !line.startsWith('--sandbox');
   process.env.CARDWRIGHT_BASE_URL = served ? `http://127.0.0.1:${port}/v1` : '';
   process.env.CARDWRIGHT_API_KEY = served ? 'sk_test_0123456789abcdef0123456789abcdef' : '';
+  running = line;
+  loaded[line] = [];
   process.argv = [process.execPath, main, ...line.split(' ')];
   delete require.cache[main];
   require(main);
@@ -81,5 +100,6 @@ function next() {
 
 function keep() {
   process.removeListener('beforeExit', next);
+  if (piecesFile !== undefined) return writeFileSync(piecesFile, JSON.stringify(loaded));
   for (const { script, codeFile } of kept.values()) writeFileSync(codeFile, script.createCachedData());
 }

@@ -88,8 +88,6 @@ export function connections(settings: ConnectionSettings): Connections {
 
   async function client<T extends 'service' | 'admin'>(which: T, where: Where, mode: Identity['mode']) {
     const { createService } = await import('./client/api.ts');
-    const { CALLS } = await import('./contract/raw.ts');
-    const { ADMIN_OPERATIONS } = await import('./contract/sandbox-admin.ts');
     const { createRedactor } = await import('./client/redact.ts');
     const redactor = createRedactor();
     settings.redactions.push(text => redactor.text(text));
@@ -125,8 +123,8 @@ export function connections(settings: ConnectionSettings): Connections {
     };
     const made =
       which === 'service'
-        ? createService({ ...common, table: CALLS })
-        : createService({ ...common, table: ADMIN_OPERATIONS });
+        ? createService({ ...common, table: (await import('./contract/raw.ts')).CALLS })
+        : createService({ ...common, table: (await import('./contract/sandbox-admin.ts')).ADMIN_OPERATIONS });
     closers.unshift(() => made.close());
     return made;
   }

@@ -30,8 +30,11 @@ interface RawRow {
 
 /** The row of an operation, of the service or of the sandbox. */
 export function rowOf(name: RowName) {
-  const rows = { ...CALLS, ...ADMIN_OPERATIONS };
-  return rows[name];
+  return isCall(name) ? CALLS[name] : ADMIN_OPERATIONS[name];
+}
+
+function isCall(name: RowName): name is keyof typeof CALLS {
+  return Object.hasOwn(CALLS, name);
 }
 
 /** What running a command may do: of its operation, or its own for one that has none. */

@@ -62,7 +62,7 @@ export interface TransportSettings {
   readonly clock: Clock;
   /** Certificates to trust in place of Node's own list. */
   readonly authorities?: readonly string[] | undefined;
-  /** False inside another program, whose engine is not ours to set. */
+  /** False inside another program, whose engine is not ours to set, and which does not end with the transport. */
   readonly isProgram?: boolean | undefined;
 }
 
@@ -85,7 +85,7 @@ interface Attempt {
 
 /** Nothing is loaded or connected before the first exchange. Throws `usage` for an unusable proxy variable. */
 export function createTransport(settings: TransportSettings): Transport {
-  const { origin, socketPath, clock } = settings;
+  const { origin, socketPath, clock, isProgram = true } = settings;
   const place = socketPath ?? origin.host;
   const proxy = socketPath === undefined ? proxyFor(origin, settings.env) : undefined;
   const idle: Lane[] = [];
@@ -169,7 +169,7 @@ export function createTransport(settings: TransportSettings): Transport {
     place,
     certificate: () => shown,
     async exchange(request, deadline) {
-      parts ??= loadParts(settings.isProgram !== false);
+      parts ??= loadParts(isProgram);
       const loaded = await parts;
       const stopped = () => ({ sent: false, failure: failureOf(deadline.reason(), deadline, place) });
       return deadline.isOver() ? stopped() : exchangeOn(takeLane(loaded, request.write), request, deadline);
@@ -177,6 +177,8 @@ export function createTransport(settings: TransportSettings): Transport {
     async close() {
       unsubscribe('undici:request:create', onCreate);
       unsubscribe('undici:client:sendHeaders', onSend);
+      // The end of the program closes what is idle, without Node's own way there, which opens standard error.
+      if (isProgram) return;
       await Promise.all(idle.splice(0).map(lane => lane.client.close()));
     },
   };

@@ -73,7 +73,7 @@ export function takeNotes(now: () => number): Notes {
     for await (const page of pages) {
       // Rows that came as bytes are parsed for this: of a long list the beginning is enough.
       if (left > 0) note(operation, { ...input, page: number }, page);
-      left -= page.written?.count ?? page.data.length;
+      left -= page.count ?? page.data.length;
       number += 1;
       yield page;
     }

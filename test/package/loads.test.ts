@@ -6,7 +6,9 @@ import { CARD, json, serve } from '../client/served.ts';
 import { home, ROOT, type Start } from './built.ts';
 
 const ROOMS = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter(entry => entry.isDirectory());
-const OURS = new RegExp(`^(?:main|start|core|command-\\w+|${ROOMS.map(({ name }) => name).join('|')})\\.js$`);
+const OURS = new RegExp(
+  `^(?:main|start|completion|request|core|command-\\w+|${ROOMS.map(({ name }) => name).join('|')})\\.js$`,
+);
 
 interface Loaded {
   /** What was asked of `require`: modules of Node and the SQLite package. */
