@@ -1,5 +1,6 @@
 /** How a command is declared. The declaration is data: flags, help, completion and the reference are derived from it. */
 import type { Effect } from '../contract/operation.ts';
+import type { ErrorKind } from '../errors.ts';
 import type { Presentation } from '../terminal/view.ts';
 import type { Answers } from './answer-fields.ts';
 import type { BulkDeclaration, BulkInput, BulkOperation } from './bulk/flags.ts';
@@ -7,6 +8,9 @@ import { MONEY_RUN_FLAGS, STATE_RUN_FLAGS } from './bulk/flags.ts';
 import type { Context } from './context.ts';
 import type { Argument, ArgumentValue, FlagSources, FlagValue, OwnFlag, RowName } from './flag.ts';
 import type { Shown } from './shown.ts';
+
+/** What a command has to do with beyond its own words; each stage includes the one before. */
+export type Reach = 'words' | 'files' | 'service';
 
 export interface Example {
   readonly does: string;
@@ -31,6 +35,10 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly operation?: N;
   /** What it may do, for one without an operation; `read` when left out. */
   readonly effect?: Effect;
+  /** What it has to do with, for one without an operation: files when it changes anything, else its words alone. */
+  readonly reach?: Reach;
+  /** Failures of its own, beyond those of its operation and reach, and what each means here: a sentence. */
+  readonly ends?: Partial<Readonly<Record<ErrorKind, string>>>;
   /** What it prints as JSON, where that is not the answer of its operation. */
   readonly answers?: Answers;
   readonly args?: Args;
@@ -40,8 +48,8 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly bulk?: N extends BulkOperation ? BulkDeclaration : never;
   /** Not in help and completion. */
   readonly hidden?: true;
-  /** Words after `--` are another program's command line, in `ctx.rest`, and no operands. */
-  readonly rest?: true;
+  /** Words after `--` are another program's command line, in `ctx.rest`, and no operands; whether its exit code is ours. */
+  readonly rest?: 'run for its exit code' | 'kept';
   /** Words the line stands for besides those typed, such as those of a preset; they are checked like typed ones. */
   readonly fill?: (ctx: Context, typed: Readonly<Record<string, unknown>>) => Promise<readonly string[]>;
   /** Flags that are asked for on a terminal as well when those that must be given are asked for. */
@@ -59,12 +67,14 @@ export interface Command {
   readonly about: readonly string[];
   readonly operation: RowName | undefined;
   readonly effect: Effect | undefined;
+  readonly reach: Reach | undefined;
+  readonly ends: Partial<Readonly<Record<ErrorKind, string>>>;
   readonly answers: Answers | undefined;
   readonly args: Readonly<Record<string, Argument>>;
   readonly flags: Readonly<Record<string, string | OwnFlag>>;
   readonly examples: readonly Example[];
   readonly hidden: boolean;
-  readonly rest: boolean;
+  readonly rest: 'run for its exit code' | 'kept' | undefined;
   /** Flags that stand beside `--file`; undefined for a command without it. */
   readonly runFlags: readonly string[] | undefined;
   readonly fill: ((ctx: Context, typed: Readonly<Record<string, unknown>>) => Promise<readonly string[]>) | undefined;
@@ -90,11 +100,13 @@ export function command<
     about: declaration.about ?? [],
     operation,
     effect: declaration.effect,
+    reach: declaration.reach,
+    ends: declaration.ends ?? {},
     answers: declaration.answers,
     args: declaration.args ?? {},
     flags: { ...declaration.flags, ...runFlags } as Command['flags'],
     hidden: declaration.hidden ?? false,
-    rest: declaration.rest ?? false,
+    rest: declaration.rest,
     fill: declaration.fill,
     asks: declaration.asks ?? [],
     runFlags: bulk === undefined ? undefined : [...Object.keys(runFlags), ...(bulk.keeps ?? [])],

@@ -73,7 +73,7 @@ function commandHelp(command: Command): string {
     section('Options', page.options.map(({ term, means }) => hang(`  ${term.padEnd(28)}`, means)).join('')),
     wrap(`Effect: ${page.effect}`),
     section('JSON', answerLines(page)),
-    section('Exit codes', page.exits.map(exitRow).join('')),
+    section('Exit codes', page.exits.map(exitRow).join('') + hang('  ', page.otherExits)),
     section('Examples', page.examples.map(exampleRows).join('')),
     'Options of every command: cardwright help options\n',
   ];
@@ -103,6 +103,6 @@ function answerLines({ json, typed, path }: Page): string {
 }
 
 function exitRow({ exit, kind, means }: Page['exits'][number]): string {
-  const code = `  ${String(exit).padStart(2)}  `;
-  return exit === 0 ? `${code}done\n` : hang(code, `${kind}: ${means}`);
+  const code = `  ${exit.padStart(2)}  `;
+  return exit === '0' ? `${code}done\n` : hang(code, `${kind}: ${means}`);
 }

@@ -23,7 +23,7 @@ function programPage(registry: Registry): string {
     term: `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`,
     means,
   }));
-  const exits = Object.entries(ERROR_KINDS).map(([kind, { exit, means }]) => ({ exit, kind, means }));
+  const exits = Object.entries(ERROR_KINDS).map(([kind, { exit, means }]) => ({ exit: `${exit}`, kind, means }));
   return [
     head('cardwright', 'issue, fund, freeze and watch virtual cards'),
     '.Sh SYNOPSIS\n.Nm\n.Ar command\n.Op Ar options',
@@ -55,7 +55,18 @@ function groupPage({ name, summary }: Group, commands: readonly Command[]): stri
   ].join('\n');
 }
 
-function commandPart({ path, summary, usage, about, options, effect, json, exits, examples }: Page): string {
+function commandPart({
+  path,
+  summary,
+  usage,
+  about,
+  options,
+  effect,
+  json,
+  exits,
+  otherExits,
+  examples,
+}: Page): string {
   const runs = examples.flatMap(({ does, run }) => [`# ${does}`, `$ cardwright ${run}`]);
   return [
     `.Ss ${path}`,
@@ -69,6 +80,8 @@ function commandPart({ path, summary, usage, about, options, effect, json, exits
     literal(json),
     '.Pp\nExit codes:',
     tagged(exits.map(exitTerm)),
+    '.Pp',
+    text(otherExits),
     '.Pp\nExamples:',
     literal(runs),
   ].join('\n');

@@ -2,13 +2,11 @@
 import { basisText } from '../contract/basis.ts';
 import type { Shape } from '../contract/field.ts';
 import type { Effect, Operation } from '../contract/operation.ts';
-import { REFUSALS } from '../contract/refusals.ts';
 import { limitText } from '../contract/violation.ts';
-import { ERROR_KINDS } from '../errors.ts';
 import type { Answers } from './answer-fields.ts';
 import { answersOf } from './answers.ts';
 import type { Command, Example } from './command.ts';
-import { exitKinds } from './exit-kinds.ts';
+import { type Ending, endingsOf } from './exit-kinds.ts';
 import { effectOf, flagsOf, type ResolvedFlag, rowOf } from './resolved-flags.ts';
 
 /** In the fixed order of a page. All of it plain text, unwrapped. */
@@ -24,7 +22,10 @@ export interface Page {
   readonly json: readonly string[];
   /** Its answer has a schema worth asking for. */
   readonly typed: boolean;
-  readonly exits: readonly { readonly exit: number; readonly kind: string; readonly means: string }[];
+  /** What says something of this command. */
+  readonly exits: readonly { readonly exit: string; readonly kind: string; readonly means: string }[];
+  /** Every other way it can end, in one line. */
+  readonly otherExits: string;
   readonly examples: readonly Example[];
 }
 
@@ -50,7 +51,8 @@ export function pageOf(command: Command): Page {
     effect: `${EFFECTS[effectOf(command)]}.${row ? basisLine(command, row) : ''}`,
     json: branches.map(answerText),
     typed: branches.some(each => 'one' in each || 'list' in each),
-    exits: exitRows(row),
+    exits: exitRows(command),
+    otherExits: otherExits(endingsOf(command)),
     examples: command.examples,
   };
 }
@@ -103,11 +105,17 @@ function names(shape: Shape): string {
     .join(', ');
 }
 
-function exitRows(row: Operation | undefined): Page['exits'] {
-  const failures = exitKinds(row).map(kind => {
-    const said = (row?.fails ?? []).filter(name => REFUSALS[name].kind === kind);
-    const { exit, means } = ERROR_KINDS[kind];
-    return { exit, kind: kind as string, means: said.length === 0 ? means : `${means} (${said.join(', ')})` };
-  });
-  return [{ exit: 0, kind: 'done', means: 'Done; also an empty list.' }, ...failures];
+function exitRows(command: Command): Page['exits'] {
+  const own = endingsOf(command).filter(ending => ending.own);
+  const program = { exit: 'n', kind: 'program', means: 'Whatever the program after -- ended with.' };
+  return [
+    { exit: '0', kind: 'done', means: 'Done; also an empty list.' },
+    ...own.map(({ exit, kind, means }) => ({ exit: `${exit}`, kind, means })),
+    ...(command.rest === 'run for its exit code' ? [program] : []),
+  ];
+}
+
+function otherExits(endings: readonly Ending[]): string {
+  const others = endings.filter(({ own }) => !own).map(({ exit, kind }) => `${exit} ${kind}`);
+  return `Also, as anywhere: ${others.join(', ')}. See cardwright help exit-codes.`;
 }

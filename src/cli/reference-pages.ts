@@ -21,7 +21,7 @@ function groupPage({ name, summary }: Group, commands: readonly Command[]): stri
 }
 
 function commandPart(page: Page): string {
-  const { path, summary, usage, about, options, effect, json, typed, exits, examples } = page;
+  const { path, summary, usage, about, options, effect, json, typed, exits, otherExits, examples } = page;
   const optionRows = options.map(({ term, means }) => `| ${code(term)} | ${plain(means)} |`);
   const exitRows = exits.map(({ exit, kind, means }) => `| ${exit} | ${kind} | ${plain(means)} |`);
   const runs = examples.map(({ does, run }) => `# ${does}\ncardwright ${run}`);
@@ -35,6 +35,7 @@ function commandPart(page: Page): string {
     `**JSON**${typed ? `, typed by \`cardwright schema ${path}\`` : ''}:`,
     block('text', json),
     table(['exit', 'kind', 'means'], exitRows),
+    plain(otherExits),
     block('sh', runs),
   ];
   return `${parts.join('\n\n')}\n`;

@@ -1,12 +1,10 @@
 import { orNull, tells } from '../cli/answer-fields.ts';
 import type { Command } from '../cli/command.ts';
 import { command } from '../cli/command.ts';
-import { exitKinds } from '../cli/exit-kinds.ts';
+import { endingsOf } from '../cli/exit-kinds.ts';
 import { wholeListing } from '../cli/listing.ts';
-import { effectOf, flagsOf, rowOf } from '../cli/resolved-flags.ts';
+import { effectOf, flagsOf } from '../cli/resolved-flags.ts';
 import type { AnyField } from '../contract/field.ts';
-import type { Operation } from '../contract/operation.ts';
-import { ERROR_KINDS } from '../errors.ts';
 import { REGISTRY } from './registry.ts';
 
 const EFFECT_WORDS = ['read', 'reversible', 'moves-money', 'irreversible', 'reveals-secret'];
@@ -38,6 +36,7 @@ const COMMAND_ROW = {
     'Examples.',
   ),
   exit_codes: tells.rows({ exit: tells.count('Exit code.'), kind: tells.text('Kind of failure.') }, 'How it can end.'),
+  program_exit: tells.yes('Whether it ends with the exit code of the program after --.'),
 } as const;
 
 /** The command tree as data, for scripts, agents and generated documents. */
@@ -62,7 +61,7 @@ export const listCommands = command({
     idField: 'path',
     columns: [
       { field: 'path', title: 'COMMAND', kind: 'id', priority: 1 },
-      { field: 'summary', title: 'DOES', kind: 'text', priority: 1, shrink: true },
+      { field: 'summary', title: 'DOES', kind: 'text', priority: 1, shrink: 'wraps' },
       { field: 'operation', title: 'OPERATION', kind: 'word', priority: 2, wideOnly: true },
       { field: 'effect', title: 'EFFECT', kind: 'word', priority: 3, wideOnly: true },
     ],
@@ -70,7 +69,6 @@ export const listCommands = command({
 });
 
 function describe(of: Command) {
-  const row = of.operation === undefined ? undefined : (rowOf(of.operation) as Operation);
   return {
     path: of.path,
     summary: of.summary,
@@ -94,9 +92,10 @@ function describe(of: Command) {
     })),
     examples: of.examples.map(({ does, run }) => ({ does, run })),
     exit_codes: [
-      { exit: 0, kind: 'done' },
-      ...exitKinds(row).map(kind => ({ exit: ERROR_KINDS[kind].exit as number, kind: kind as string })),
+      { exit: 0, kind: 'done' as string },
+      ...endingsOf(of).map(({ exit, kind }) => ({ exit, kind: kind as string })),
     ],
+    program_exit: of.rest === 'run for its exit code',
   };
 }
 

@@ -19,6 +19,8 @@ export const doctor = command({
   about: [
     'One reading request is sent; with --sandbox nothing leaves this machine. Modes of private files that are too open are repaired, as every command does. A check that fails makes it exit 15.',
   ],
+  reach: 'service',
+  ends: { check_failed: 'A check failed; the table says what to do.' },
   examples: [
     { does: 'In words', run: 'doctor' },
     { does: 'For a script', run: 'doctor --json' },
@@ -34,8 +36,8 @@ export const doctor = command({
     columns: [
       { field: 'check', title: 'CHECK', kind: 'id', priority: 1 },
       { field: 'status', title: 'STATUS', kind: 'word', priority: 1 },
-      { field: 'says', title: 'SAYS', kind: 'text', priority: 1, shrink: true },
-      { field: 'hint', title: 'NEXT', kind: 'text', priority: 3, wideOnly: true },
+      { field: 'says', title: 'SAYS', kind: 'text', priority: 1, shrink: 'wraps', below: 'hint' },
+      { field: 'hint', title: 'NEXT', kind: 'text', priority: 1, wideOnly: true, shrink: 'wraps', unlessEmpty: true },
     ],
     failure: failureOf(findings),
   }),

@@ -32,6 +32,8 @@ export const explain = command({
     'Offline. An operation (op_…) and the id of a request (req_…) are looked up in the journal of this machine, which knows the operations that moved money. Where several operations carry the request, the newest is shown.',
   ],
   answers: { either: [{ list: MEANING }, { one: OP_DETAIL }] },
+  reach: 'files',
+  ends: { not_found: 'This machine knows no such operation or request.' },
   args: { what: argument(text({ doc: 'Exit code, kind, identifier, op or request id.', basis: OURS })) },
   examples: [
     { does: 'An exit code', run: 'explain 11' },
@@ -57,8 +59,8 @@ export const explain = command({
       columns: [
         { field: 'exit', title: 'EXIT', kind: 'integer', priority: 1 },
         { field: 'kind', title: 'KIND', kind: 'word', priority: 1 },
-        { field: 'means', title: 'MEANS', kind: 'text', priority: 1, shrink: true },
-        { field: 'next', title: 'NEXT', kind: 'text', priority: 2, shrink: true },
+        { field: 'means', title: 'MEANS', kind: 'text', priority: 1, shrink: 'wraps' },
+        { field: 'next', title: 'NEXT', kind: 'text', priority: 2, shrink: 'wraps' },
       ],
       prose: meanings.map(proseOf).join('\n'),
     };

@@ -14,6 +14,7 @@ export const login = command({
   summary: 'Save a key in a profile and use it from now on',
   answers: { one: PROFILE_ROW },
   effect: 'reversible',
+  ends: { not_confirmed: 'The key could not be asked for.' },
   about: [
     'The profile is the one of --profile, else default. The key is asked for without echo, or read with --key-stdin; it is kept in a file only you can read and sent to the given address alone.',
     'With --keychain it is kept in the keychain of this system, where that answers; otherwise that is said, and the file is used. With --key-file or --key-command nothing is kept: the key is read there each time.',
@@ -38,7 +39,7 @@ export const login = command({
       run: 'login --profile team --base-url https://api.example.com/v1 --key-command -- /usr/bin/pass show cards/key',
     },
   ],
-  rest: true,
+  rest: 'kept',
   async run(ctx, { baseUrl, ...ways }) {
     const name = ctx.profileName ?? 'default';
     const address =

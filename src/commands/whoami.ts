@@ -17,6 +17,7 @@ export const whoami = command({
       contract: orNull(tells.text('File of contract overrides.')),
     },
   },
+  reach: 'service',
   examples: [
     { does: 'In words', run: 'whoami' },
     { does: 'As data', run: 'whoami --json' },

@@ -34,3 +34,21 @@ function partsOf(line: string): string[] {
     /^[ -~]*$/.test(word) ? [word] : [...new Intl.Segmenter().segment(word)].map(({ segment }) => segment),
   );
 }
+
+/** A cell of a table in lines of at most `cells`, whatever the words: beside it stands another column. */
+export function foldCell(text: string, cells: number, measure: Measure): string[] {
+  return text
+    .split('\n')
+    .flatMap(line => fold(line, { cells, indent: 0, measure }))
+    .flatMap(line => torn(line, cells, measure));
+}
+
+function torn(line: string, cells: number, measure: Measure): string[] {
+  const lines = [''];
+  for (const { segment } of new Intl.Segmenter().segment(line)) {
+    const last = lines.at(-1) ?? '';
+    if (last !== '' && measure.width(last + segment) > cells) lines.push(segment.trimStart());
+    else lines[lines.length - 1] = last + segment;
+  }
+  return lines;
+}

@@ -2,6 +2,7 @@
  * Fitting a table to a screen: which columns stay, how wide each is, which labels are shortened. Both ways of
  * drawing take their widths from here, so they look the same.
  */
+import { foldCell } from './fold.ts';
 import type { Column } from './view.ts';
 import type { Measure } from './width.ts';
 
@@ -13,7 +14,7 @@ const SHORTEST_LABEL = 10;
 
 export interface Sheet {
   readonly columns: readonly Column[];
-  /** Printable text, one cell a column. */
+  /** Printable text, one cell a column; a cell may hold several lines. */
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -42,8 +43,9 @@ function candidates({ columns, rows }: Sheet, measure: Measure): Candidate[] {
   return columns.map((column, index) => {
     const title = measure.width(column.title);
     let width = title;
-    for (const row of rows) width = Math.max(width, measure.width(row[index] ?? ''));
-    const least = column.shrink === true ? Math.max(title, Math.min(width, SHORTEST_LABEL)) : width;
+    for (const row of rows)
+      for (const line of (row[index] ?? '').split('\n')) width = Math.max(width, measure.width(line));
+    const least = column.shrink !== undefined ? Math.max(title, Math.min(width, SHORTEST_LABEL)) : width;
     return { column, index, least, width };
   });
 }
@@ -62,7 +64,7 @@ function leastImportant(kept: readonly Candidate[]): Candidate | undefined {
 
 /** Resolves to whether a label was shortened. */
 function shrinkTo(kept: readonly Candidate[], screen: number, gap: number): boolean {
-  const shrinkable = kept.filter(({ column }) => column.shrink === true);
+  const shrinkable = kept.filter(({ column }) => column.shrink !== undefined);
   const wanted = total(kept, gap, ({ width }) => width);
   for (const candidate of shrinkable) candidate.width = Math.max(candidate.least, Math.min(candidate.width, screen));
   while (total(kept, gap, ({ width }) => width) > screen) {
@@ -114,13 +116,19 @@ function fitWith(all: readonly Candidate[], screen: number, gap: number): Fit | 
 function drawnFrom(sheet: Sheet, { kept, gap, dropped }: Fit, measure: Measure): FittedSheet {
   return {
     columns: kept.map(({ column, width }) => ({ column, width })),
-    rows: sheet.rows.map(row =>
-      kept.map(({ column, index, width }) => {
-        const text = row[index] ?? '';
-        return column.shrink === true ? measure.shorten(text, width) : text;
-      }),
-    ),
+    rows: sheet.rows.flatMap(row => linesOf(row, kept, measure)),
     gap,
     dropped,
   };
+}
+
+/** A row as the lines it takes: cells that wrap go on below, beside blanks. */
+function linesOf(row: readonly string[], kept: readonly Candidate[], measure: Measure): readonly (readonly string[])[] {
+  const cells = kept.map(({ column, index, width }) => {
+    const text = row[index] ?? '';
+    if (column.shrink === 'wraps') return foldCell(text, width, measure);
+    return [column.shrink === undefined ? text : measure.shorten(text, width)];
+  });
+  const height = Math.max(1, ...cells.map(({ length }) => length));
+  return Array.from({ length: height }, (_, line) => cells.map(cell => cell[line] ?? ''));
 }

@@ -1,5 +1,5 @@
 /** Rows as lines: `field: value` for screen readers and narrow screens, aligned pairs for one result. */
-import { type HumanCells, humanCell, spokenCell, spokenName } from './cells.ts';
+import { type HumanCells, humanCell, plainText, spokenCell, spokenName } from './cells.ts';
 import { printable } from './printable.ts';
 import { valueAt } from './rows.ts';
 import { isoTime, parseTimestamp, relativeTime } from './times.ts';
@@ -15,7 +15,8 @@ export interface RecordStyle extends HumanCells {
 /** One `field: value` a line. */
 export function recordLines(row: Row, columns: readonly Column[], style: Omit<RecordStyle, 'noun'>): string[] {
   const cell = style.spoken ? spokenCell : humanCell;
-  return columns.map(column => `${spokenName(column.field)}: ${cell(column, valueAt(row, column.field), style)}`);
+  const told = columns.filter(({ field, unlessEmpty }) => !unlessEmpty || plainText(valueAt(row, field)) !== '');
+  return told.map(column => `${spokenName(column.field)}: ${cell(column, valueAt(row, column.field), style)}`);
 }
 
 /** `card 1 of 4` and one `field: value` a line, with a blank line between rows. */

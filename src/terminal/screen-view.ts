@@ -136,13 +136,22 @@ async function rowLines(rows: readonly Row[], all: readonly Column[], screen: Sc
   const { settings, presentation } = screen.job;
   const columns = tableColumns(rows, all, screen);
   const options = { now: settings.now, absoluteTimes: settings.format === 'wide' };
-  const cells = () => rows.map(row => columns.map(column => humanCell(column, valueAt(row, column.field), options)));
+  const toldBelow = columns.flatMap(({ below }) =>
+    all.filter(({ field }) => field === below && !columns.some(shown => shown.field === field)),
+  );
+  const cell = (column: Column, row: Row) => {
+    const own = humanCell(column, valueAt(row, column.field), options);
+    const next = toldBelow.find(({ field }) => field === column.below);
+    const value = next === undefined ? '' : plainText(valueAt(row, next.field));
+    return value === '' ? own : `${own}\ntry: ${printable(value)}`;
+  };
+  const cells = () => rows.map(row => columns.map(column => cell(column, row)));
   const tabular = !settings.accessible && screen.columns >= NARROWEST_TABLE;
   const drawn = () => withBars({ columns, rows: cells() }, rows, screen);
   const sheet = tabular ? fitSheet(drawn(), screen.columns, screen.measure) : undefined;
   if (sheet === undefined) {
     const style = { ...options, noun: presentation.noun, spoken: settings.accessible };
-    const records = recordsLines(rows, columns, style);
+    const records = recordsLines(rows, [...columns, ...toldBelow], style);
     return { lines: settings.accessible ? records : records.flatMap(line => folded(line, 2, screen)) };
   }
   const lines = await drawTable(sheet, screen);
@@ -151,7 +160,7 @@ async function rowLines(rows: readonly Row[], all: readonly Column[], screen: Sc
     return dropped.length === 0 ? { lines } : { lines, hidden: `Not shown, too narrow: ${dropped.join(', ')}` };
   }
   if (settings.columns !== undefined || settings.fields !== undefined) return { lines };
-  const shown = new Set(sheet.columns.map(({ column }) => column));
+  const shown = new Set([...sheet.columns.map(({ column }) => column), ...toldBelow]);
   // Columns that are empty in every row are nothing to look for.
   const more = all.some(column => !shown.has(column) && rows.some(row => plainText(valueAt(row, column.field)) !== ''));
   return more ? { lines, hidden: 'More columns: -o wide' } : { lines };

@@ -47,8 +47,12 @@ export interface Column {
   readonly priority: number;
   /** Shown by `-o wide` only, and always in TSV and CSV. */
   readonly wideOnly?: true;
-  /** May be shortened with an ellipsis. Labels may, ids never. */
-  readonly shrink?: true;
+  /** May be shortened with an ellipsis; `wraps` goes on in the next line instead. Labels may, ids never. */
+  readonly shrink?: true | 'wraps';
+  /** In lines of `field: value` only where there is a value. */
+  readonly unlessEmpty?: true;
+  /** Field of the next command, told as `try: …` below the text where it has no column of its own. */
+  readonly below?: string;
 }
 
 export type Row = Readonly<Record<string, unknown>>;

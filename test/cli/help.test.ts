@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT } from '../../src/cli/environment.ts';
+import { endingsOf } from '../../src/cli/exit-kinds.ts';
 import { GLOBALS, type GlobalOption } from '../../src/cli/globals.ts';
 import { helpText } from '../../src/cli/help.ts';
 import { locate } from '../../src/cli/locate.ts';
@@ -34,6 +35,11 @@ describe('help of a command', () => {
     for (const name of Object.keys(command.args)) expect(out).toMatch(new RegExp(`[<[]${name}`));
     for (const { does } of command.examples) expect(out.replace(/\s+/g, ' ')).toContain(does.replace(/\s+/g, ' '));
     expect(out).toContain('   2  usage');
+    // A code that is spoken of stands in the list, and so does everything the command tree promises.
+    const list = out.slice(out.indexOf('\nExit codes\n'), out.indexOf('\nExamples\n'));
+    const spoken = [...JSON.stringify(command).matchAll(/\b(?:exit|fails with) (\d+)/g)].map(([, code]) => code);
+    for (const code of [...spoken, ...endingsOf(command).map(({ exit }) => exit)])
+      expect(list, `${path}: ${code}`).toMatch(new RegExp(`\\b${code}\\s+[a-z]`));
     const order = ['Usage: ', '\nEffect: ', '\nJSON\n', '\nExit codes\n', '\nExamples\n'].map(part =>
       out.indexOf(part),
     );

@@ -9,6 +9,7 @@ interface Found {
   readonly check: string;
   readonly status: string;
   readonly says: string;
+  readonly hint?: string;
 }
 
 const KEY = 'sk_test_CANARY9c1e77aa03d2';
@@ -51,6 +52,25 @@ describe('doctor', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^CHECK +STATUS +SAYS/);
     expect(out).toMatch(/^store +ok +the books of the sandbox agree/m);
+  });
+
+  test.each([200, 80, 40, 30])('at %i columns what is wrong and what to do stand there in whole', async terminal => {
+    await using here = await world({ terminal });
+    const how = { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, execArgv: ['--require=/x.cjs'] };
+    const { of } = await examined(here, '', how);
+    const { says = '', hint = '' } = of('runtime') ?? {};
+    expect(hint).toBe('unset NODE_OPTIONS NODE_DEBUG');
+    const { out } = await here.run('doctor --color never', how);
+    for (const line of out.split('\n')) expect(line.length, line).toBeLessThanOrEqual(terminal);
+    const words = out.slice(out.lastIndexOf('runtime')).split(/\s+/);
+    const first = words.indexOf(says.split(' ')[0] ?? '');
+    expect(words.slice(first).join(' ').trim()).toBe(`${says} ${terminal < 40 ? 'hint' : 'try'}: ${hint}`);
+  });
+
+  test('off a terminal a row is whole, however wide', async () => {
+    await using here = await world();
+    const { out } = await here.run('doctor', { execArgv: ['--require=/x.cjs'] });
+    expect(out).toMatch(/^runtime\twarn\tforeign code [^\n]* is revealed\tunset NODE_OPTIONS NODE_DEBUG$/m);
   });
 
   test('without a profile it still looks at the machine, and fails', async () => {

@@ -17,6 +17,7 @@ import type { Keychain } from '../../src/profile/keychain.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/start.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
+import { promisedExit } from './promised-exit.ts';
 import { words } from './words.ts';
 
 /** Longer sleeps are deadlines, which must not fire early. */
@@ -195,6 +196,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       keychain: async () => told.keychain ?? NO_KEYCHAIN,
     };
     const code = await runMachine(compose(host, '0.0.0-test'));
+    await promisedExit(host.argv, code);
     return { code, out: streams.text('stdout'), err: streams.text('stderr'), all: streams.text() };
   }
   async function close(): Promise<void> {

@@ -127,6 +127,28 @@ describe('width', () => {
     expect(droppedAt(7)).toBeUndefined();
   });
 
+  test('a text that wraps loses nothing but blanks, and no row is wider than the screen', async () => {
+    const measure = await createMeasure('…');
+    const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }).map(text => text.replace(/\s/g, '_'));
+    const id = { field: 'id', title: 'ID', kind: 'id', priority: 1 } as const;
+    const says = { field: 'says', title: 'SAYS', kind: 'text', priority: 1, shrink: 'wraps' } as const;
+    const pen = { paint: await painter(0), measure };
+    const bare = (text: string) => text.replaceAll(/[ \n]/g, '');
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 12 }), fc.integer({ min: 24, max: 90 }), (words, screen) => {
+        const text = words.join(' ');
+        const rows = [
+          ['card_1', text],
+          ['card_2', `${text}\ntry: it`],
+        ];
+        const sheet = fitSheet({ columns: [id, says], rows }, screen, measure);
+        expect(bare(sheet?.rows.map(([, cell = '']) => cell).join('') ?? '')).toBe(bare(`${text}${text}try:it`));
+        for (const line of drawByHand(sheet as NonNullable<typeof sheet>, pen))
+          expect(measure.width(line)).toBeLessThanOrEqual(screen);
+      }),
+    );
+  });
+
   test('shortening keeps graphemes whole', async () => {
     const measure = await createMeasure('…');
     fc.assert(

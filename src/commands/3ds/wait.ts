@@ -18,6 +18,7 @@ export const waitChallenge = command({
     'Asks at once and then at most once a second; when none comes, exit 8 and no code. Under GitHub Actions the code is hidden in the log before it is printed.',
   ],
   operation: 'challenges.list',
+  ends: { wait_expired: 'No challenge came within --wait-timeout.' },
   flags: {
     card: 'query.card_id',
     ...MATCH_FLAGS,

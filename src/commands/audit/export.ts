@@ -13,6 +13,8 @@ export const exportAudit = command({
   about: [
     'The bytes are those of the file, so that the chain can be followed elsewhere. A broken log is printed too, and ends with exit 15.',
   ],
+  reach: 'files',
+  ends: { check_failed: 'The chain is broken; the log is printed all the same.' },
   flags: { out: option(text({ doc: 'Into a new file that only you can read.', basis: OURS }), '<file>') },
   examples: [
     { does: 'Keep a copy elsewhere', run: 'audit export --out audit.jsonl' },

@@ -13,6 +13,8 @@ export const listAudit = command({
   about: [
     'Each write and reveal has a line before its request and one with its outcome after it. Lines hold no key, number, code or label.',
   ],
+  reach: 'files',
+  ends: { check_failed: 'The chain is broken; the lines that can be read are shown.' },
   flags: {
     card: option(text({ doc: 'Only lines about this card.', basis: OURS, names: 'card' })),
     event: option(choice(['write', 'outcome', 'run', 'reveal'], { doc: 'Only these lines.', basis: OURS })),

@@ -17,6 +17,8 @@ export const verifyAudit = command({
   about: [
     'Every line carries the digest of the one before it, and the last one is named in a file beside the log. Whoever may write as this user can rewrite all of it: keep exports elsewhere.',
   ],
+  reach: 'files',
+  ends: { check_failed: 'The chain is broken.' },
   examples: [
     { does: 'In words', run: 'audit verify' },
     { does: 'For a script: exit 15 when it is broken', run: 'audit verify --json' },

@@ -11,6 +11,7 @@ export const getBin = command({
   summary: 'Show one BIN',
   answers: { one: BIN },
   operation: 'bins.list',
+  ends: { not_found: 'There is no such BIN.' },
   args: { bin: argument(BIN_ID) },
   examples: [
     { does: 'In words', run: 'bins get bin_1' },

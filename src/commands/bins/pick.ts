@@ -13,6 +13,7 @@ export const pickBin = command({
   summary: 'Rank BINs for a job, best first, and say why',
   answers: { list: { ...BIN, why: tells.text('Why it stands where it stands.') } },
   operation: 'bins.list',
+  ends: { not_found: 'No BIN has all of that.' },
   flags: {
     need: option(
       list(choice(NEEDS, { doc: 'Feature.', basis: OURS }), { doc: 'Features it must have.', basis: OURS }),

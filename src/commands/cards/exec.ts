@@ -1,8 +1,6 @@
 import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
 import { usage } from '../../cli/values.ts';
-import { flag } from '../../contract/field.ts';
-import { card } from './arguments.ts';
+import { card, PROGRAM_FLAGS } from './arguments.ts';
 
 /** Hands number, CVV and expiry to one program, in its environment, and prints nothing itself. */
 export const cardExec = command({
@@ -15,11 +13,8 @@ export const cardExec = command({
   ],
   operation: 'cards.details',
   args: { card },
-  flags: {
-    reveal: option(flag({ doc: 'Stands for the typed last four digits.', basis: OURS })),
-    mask: option(flag({ doc: 'Hide number and CVV in the log of GitHub Actions first.', basis: OURS })),
-  },
-  rest: true,
+  flags: PROGRAM_FLAGS,
+  rest: 'run for its exit code',
   examples: [
     { does: 'Pay with it', run: 'cards exec card_1 -- ./checkout.sh' },
     { does: 'Off a terminal', run: 'cards exec card_1 --reveal -- printenv CARD_EXP_YEAR' },

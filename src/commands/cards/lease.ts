@@ -4,12 +4,12 @@ import { parseDuration } from '../../cli/globals.ts';
 import { usage } from '../../cli/values.ts';
 import { CREATE_CARD } from '../../contract/card.ts';
 import { flag, text } from '../../contract/field.ts';
-import { CliError } from '../../errors.ts';
 import { dollars } from '../../money.ts';
 import { bestBin } from '../bins/rank.ts';
+import { PROGRAM_FLAGS } from './arguments.ts';
 import { LEASE_ANSWERS } from './lease-answers.ts';
 import { reapLeases } from './lease-reaper.ts';
-import { endLease, makeLease } from './leases.ts';
+import { endLease, makeLease, needsYes } from './leases.ts';
 
 const DEFAULT_TTL = '20m';
 
@@ -24,6 +24,7 @@ export const leaseCard = command({
     'Off a terminal --reveal and --yes must be given; a live key also needs what cards exec needs.',
   ],
   operation: 'cards.create',
+  ends: { wait_expired: 'The program ended with 0 after the time of the lease.' },
   flags: {
     amount: option(CREATE_CARD.amount),
     bin: option(
@@ -35,11 +36,10 @@ export const leaseCard = command({
       text({ doc: `Terminate it after so long at the latest; ${DEFAULT_TTL} when left out.`, basis: OURS }),
       '<duration>',
     ),
-    reveal: option(flag({ doc: 'Stands for the typed last four digits.', basis: OURS })),
-    mask: option(flag({ doc: 'Hide number and CVV in the log of GitHub Actions first.', basis: OURS })),
+    ...PROGRAM_FLAGS,
     reap: option(flag({ doc: 'Only terminate the cards that runs before left behind.', basis: OURS })),
   },
-  rest: true,
+  rest: 'run for its exit code',
   examples: [
     { does: 'Pay with $25', run: 'cards lease --amount 25 --reveal --yes -- ./checkout.sh' },
     { does: 'What runs that were killed left', run: 'cards lease --reap --yes' },
@@ -109,12 +109,4 @@ export const leaseCard = command({
 
 function exitAfter(signal: NodeJS.Signals): number {
   return signal === 'SIGINT' ? 130 : 143;
-}
-
-function needsYes(amount: string): CliError {
-  return new CliError('not_confirmed', {
-    message: `a lease makes a card with ${amount} and terminates it: this needs a confirmation, and nobody can be asked here`,
-    hint: 'cardwright cards lease --amount <usd> --reveal --yes -- <command>',
-    outcome: 'not_sent',
-  });
 }

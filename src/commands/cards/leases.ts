@@ -71,3 +71,12 @@ export async function terminate(ctx: Context, cardId: string): Promise<void> {
     throw error.with({ notes: [...notes, ...next], hint: isUnknown ? `cardwright ops resume ${op}` : reap });
   }
 }
+
+/** Why a lease is not begun where nobody can be asked; `amount` as a person reads it. */
+export function needsYes(amount: string): CliError {
+  return new CliError('not_confirmed', {
+    message: `a lease makes a card with ${amount} and terminates it: this needs a confirmation, and nobody can be asked here`,
+    hint: 'cardwright cards lease --amount <usd> --reveal --yes -- <command>',
+    outcome: 'not_sent',
+  });
+}

@@ -7,6 +7,7 @@ export const completionInstall = command({
   summary: 'Put the completion script where your shell finds it',
   answers: { one: FILES_CHANGED },
   effect: 'reversible',
+  ends: { not_confirmed: 'Declined, or --yes was needed because nobody could be asked. Nothing was changed.' },
   about: [
     'The shell is the one of --shell, else of SHELL. fish looks into a folder by itself; bash, zsh and PowerShell are told in the file they read at their start, by a few lines between two marks. What will be changed is shown first.',
     'Doing it again changes nothing, or brings an older script up to date. A file that is a link is changed where it really is; one that is write-protected is left alone, and the lines are shown to be added by hand. "completion uninstall" leaves every byte as it was.',

@@ -7,6 +7,7 @@ export const completionUninstall = command({
   summary: 'Take the completion script away again',
   answers: { one: FILES_CHANGED },
   effect: 'reversible',
+  ends: { not_confirmed: 'Declined, or --yes was needed because nobody could be asked. Nothing was changed.' },
   about: ['Files are afterwards, byte for byte, as they were before "completion install".'],
   flags: SHELL_FLAG,
   examples: [

@@ -14,7 +14,7 @@ const COLUMNS: readonly Column[] = [
   { field: 'operation', title: 'OPERATION', kind: 'text', priority: 1 },
   { field: 'result', title: 'RESULT', kind: 'word', priority: 1 },
   { field: 'route', title: 'ROUTE', kind: 'text', priority: 3 },
-  { field: 'detail', title: 'DETAIL', kind: 'text', priority: 2, shrink: true },
+  { field: 'detail', title: 'DETAIL', kind: 'text', priority: 2, shrink: 'wraps' },
 ];
 
 /** Asks every reading route once and tells which answer as the contract says. */
@@ -33,6 +33,11 @@ export const checkContract = command({
     'Only GET requests are made. A route that needs an id is asked with one that the lists hold; without any it is skipped.',
     '--probe-idempotency also uses one key twice for create, fund and withdraw, terminates the card it made, and remembers for this address whether keys are honoured. It writes, and refuses a live key.',
   ],
+  reach: 'service',
+  ends: {
+    contract_mismatch: 'A route answers otherwise than the contract says.',
+    outcome_unknown: 'A probe was sent, and no trustworthy answer came.',
+  },
   flags: {
     probeIdempotency: option(
       flag({ doc: 'Find out whether idempotency keys are honoured; test keys only.', basis: OURS }),

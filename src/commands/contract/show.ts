@@ -12,7 +12,7 @@ const COLUMNS: readonly Column[] = [
   { field: 'section', title: '§', kind: 'word', priority: 1 },
   { field: 'kind', title: 'KIND', kind: 'word', priority: 3, wideOnly: true },
   { field: 'name', title: 'NAME', kind: 'text', priority: 1, shrink: true },
-  { field: 'what', title: 'WHAT', kind: 'text', priority: 1, shrink: true },
+  { field: 'what', title: 'WHAT', kind: 'text', priority: 1, shrink: 'wraps' },
   { field: 'basis', title: 'BASIS', kind: 'word', priority: 1 },
   { field: 'confidence', title: 'SURE', kind: 'word', priority: 4, wideOnly: true },
   { field: 'taken', title: 'TAKEN', kind: 'text', priority: 5, wideOnly: true, shrink: true },
@@ -32,6 +32,7 @@ export const showContract = command({
   about: [
     'BASIS is the section that states a fact (§4.1), the assumption that fills what the interface does not show (A-08), or both. A fact that your profile overrides is marked yours and shown as it is sent; the JSON holds both.',
   ],
+  reach: 'files',
   flags: {
     section: option(text({ doc: 'Only this section of the interface; 4 takes 4.1 to 4.5 along.', basis: OURS }), '<n>'),
     assumed: option(flag({ doc: 'Only what rests on an assumption.', basis: OURS })),

@@ -9,6 +9,7 @@ export const listOps = command({
   about: [
     'STATE is finished, unknown (sent, and no trustworthy answer came), open (rows that were not sent), running or damaged. Nothing is asked of the service.',
   ],
+  reach: 'files',
   examples: [
     { does: 'All of them, newest first', run: 'ops list' },
     { does: 'Their ids', run: 'ops list -o id' },

@@ -12,6 +12,7 @@ export const resolveOp = command({
   summary: 'Settle rows by hand, with a note',
   answers: { one: OP_DETAIL },
   effect: 'reversible',
+  ends: { not_found: 'This machine knows no such operation.' },
   about: ['Nothing is sent. The note stays in the journal beside what was found.'],
   args: {
     op,

@@ -15,6 +15,15 @@ export const resumeOp = command({
   summary: 'Take an operation up where it stopped',
   answers: RUN_ANSWER,
   effect: 'moves-money',
+  reach: 'service',
+  ends: {
+    not_confirmed: 'Declined, or nobody could be asked. Nothing was sent.',
+    not_found: 'This machine knows no such operation.',
+    partly_failed: 'Settled, with rows that failed and none unknown.',
+    insufficient_funds: 'The wallet is too low for what was sent again.',
+    outcome_unknown: 'Something is still unknown; the same command asks again.',
+    guarded: 'A guard said no. Nothing was sent.',
+  },
   about: [
     'Rows without a trustworthy answer are looked for first, and waited for until nothing can be on its way any more. They are sent again only under their own key, where the service is known to honour it. Rows that were never sent are sent. --dry-run only looks.',
     'With --resend-absent rows of which no trace was found are sent again all the same, under the same key: where the service ignores keys and is slow, that can make a second card.',

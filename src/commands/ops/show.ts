@@ -11,6 +11,8 @@ export const showOp = command({
   path: 'ops show',
   summary: 'Show one operation: what was asked, sent and found',
   answers: { one: OP_DETAIL },
+  reach: 'files',
+  ends: { not_found: 'This machine knows no such operation.' },
   args: { op },
   examples: [
     { does: 'Every row of it', run: 'ops show op_00000000000000000000000001' },

@@ -6,6 +6,7 @@ export const listProfiles = command({
   path: 'profiles list',
   summary: 'List saved profiles',
   answers: { list: PROFILE_ROW },
+  reach: 'files',
   examples: [
     { does: 'All of them', run: 'profiles list' },
     { does: 'The names alone', run: 'profiles list -o id' },

@@ -11,6 +11,7 @@ export const removeProfile = command({
   summary: 'Remove a profile and its key',
   answers: { one: { name: tells.text('Name of the profile.'), removed: tells.yes('Always true.') } },
   effect: 'irreversible',
+  ends: { not_found: 'There is no such profile.' },
   args: { profile },
   examples: [
     { does: 'In a script', run: 'profiles remove team --yes' },

@@ -9,6 +9,7 @@ export const setProfile = command({
   summary: 'Change one setting of a profile',
   answers: { one: PROFILE_ROW },
   effect: 'reversible',
+  ends: { not_found: 'There is no such profile.' },
   about: [
     'Settings: contract, base_url, allow_unattended_reveal, read_only, and the spend guards max_per_call, max_per_run, max_per_day, max_cards, bins. The value none takes a setting away. The built-in profile sandbox has none.',
   ],

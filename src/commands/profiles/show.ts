@@ -6,6 +6,8 @@ export const showProfile = command({
   path: 'profiles show',
   summary: 'Show one profile and its settings',
   answers: { one: PROFILE_ROW },
+  reach: 'files',
+  ends: { not_found: 'There is no such profile.' },
   args: { profile },
   examples: [
     { does: 'In words', run: 'profiles show team' },

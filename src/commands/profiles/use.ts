@@ -7,6 +7,7 @@ export const useProfile = command({
   summary: 'Make a profile the current one',
   answers: { one: PROFILE_ROW },
   effect: 'reversible',
+  ends: { not_found: 'There is no such profile.' },
   args: { profile },
   examples: [
     { does: 'From now on', run: 'profiles use team' },

@@ -20,6 +20,11 @@ export const sandboxExecute = command({
     'Ends with its exit code, 128 and the number after a signal; 12 when the sandbox did not start, 15 in place of 0 when the books do not agree at the end. Before that webhooks that are due are sent, for at most two seconds. Of a program that failed the last 20 requests and the webhooks that did not arrive are shown.',
     'SIGTERM and SIGHUP are passed on, Ctrl-C reaches the program by itself; a second one kills it.',
   ],
+  reach: 'files',
+  ends: {
+    unreachable: 'The sandbox did not start.',
+    check_failed: 'The program ended with 0 and the books do not agree.',
+  },
   flags: {
     seed: option(integer({ ...ours('Seed of ids, numbers and codes.'), min: 0 })),
     data: option(choice(DATA_SETS, { ...ours('Data set to begin with.'), defaults: 'demo' })),
@@ -32,7 +37,7 @@ export const sandboxExecute = command({
     keepOnFailure: option(flag(ours('Keep the store when the program or the check failed.'))),
     noFinalCheck: option(flag(ours('Do not check the books at the end.'))),
   },
-  rest: true,
+  rest: 'run for its exit code',
   examples: [
     { does: 'A test suite', run: 'sandbox exec --data empty --seed 7 -- npm test' },
     { does: 'With every first answer lost', run: 'sandbox exec --fault lost-answers.json -- ./checkout.sh' },

@@ -12,6 +12,7 @@ export const exportSandbox = command({
   about: [
     'The file is a snapshot with the sums of all its parts: lines of JSON, 0600 because it holds test card data. It is written beside, synced and renamed; an export is replaced, any other file of that name is left alone.',
   ],
+  reach: 'files',
   args: { file: argument(text({ doc: 'File to write.', basis: OURS })) },
   examples: [
     { does: 'A copy to hand on', run: 'sandbox export sandbox.ndjson' },

@@ -11,6 +11,7 @@ export const importSandbox = command({
   path: 'sandbox import',
   summary: 'Put an exported file in place of everything the sandbox holds',
   effect: 'irreversible',
+  ends: { check_failed: 'The file is not as it was written; nothing has changed.' },
   answers: { one: ADMIN_OPERATIONS['snapshots.restore'].returns.shape },
   about: ['Every sum is checked first; one byte that is not as it was written is exit 15, and nothing has changed.'],
   args: { file: argument(text({ doc: 'File of sandbox export; - for standard input.', basis: OURS })) },

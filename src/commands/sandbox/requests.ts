@@ -29,6 +29,7 @@ export const sandboxRequests = command({
     '--expect compares how many fit and fails with 15 when there are more or fewer.',
   ],
   operation: 'requests',
+  ends: { check_failed: 'There are more or fewer requests than --expect.' },
   flags: {
     operation: 'query.operation',
     since: 'query.since',

@@ -15,6 +15,11 @@ export const startSandbox = command({
   path: 'sandbox start',
   summary: 'Serve the sandbox to other programs, with timers and webhooks running',
   effect: 'reversible',
+  reach: 'service',
+  ends: {
+    unreachable: 'The port is taken, or it did not start.',
+    check_failed: 'Files or books are not whole; nothing is served.',
+  },
   answers: { one: { ...SERVER_ROW, log: maybe(tells.text('File of its log, with --detach.')) } },
   about: [
     'It listens on 127.0.0.1 alone and serves the store that --sandbox uses, which may go on being used beside it. Files and books are looked through first: what is not whole is not served (exit 15).',

@@ -72,6 +72,7 @@ export const sandboxStatus = command({
     },
   },
   operation: 'status',
+  ends: { check_failed: 'The ledger does not add up, or a timer failed.' },
   about: [
     'With -o env it prints the address and the key file of the sandbox that was started, CARDWRIGHT_BASE_URL and CARDWRIGHT_API_KEY_FILE; exit 12 where none is started.',
   ],

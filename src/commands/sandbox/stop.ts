@@ -8,6 +8,11 @@ export const stopSandbox = command({
   path: 'sandbox stop',
   summary: 'End the sandbox that was started, once its running requests are finished',
   effect: 'reversible',
+  reach: 'service',
+  ends: {
+    wait_expired: 'It is still there after 20 s.',
+    unreachable: 'None is started.',
+  },
   answers: {
     one: {
       ...SERVER_ROW,

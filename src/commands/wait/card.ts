@@ -13,6 +13,7 @@ export const waitCard = command({
   summary: 'Wait until a card is as asked for',
   about: ['Asks at once and then at most once a second. When it does not happen, exit 8 and the value it had last.'],
   operation: 'cards.get',
+  ends: { wait_expired: 'It did not become so within --wait-timeout.' },
   args: { card },
   flags: {
     until: needs(text({ doc: 'Field, operator (= != < <= > >= ~) and value.', basis: OURS }), '<field><op><value>'),

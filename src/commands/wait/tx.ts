@@ -19,6 +19,7 @@ export const waitTransaction = command({
     'The newest that fits, also when it was there before; --from now wants a new one. Looks at the newest page, at once and then at most once a second. When none comes, exit 8.',
   ],
   operation: 'transactions.list',
+  ends: { wait_expired: 'No such transaction came within --wait-timeout.' },
   flags: {
     card: 'query.card_id',
     type: 'query.type',

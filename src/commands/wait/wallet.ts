@@ -12,6 +12,7 @@ export const waitWallet = command({
   summary: 'Wait until the wallet is as asked for',
   about: ['Asks at once and then at most once a second. When it does not happen, exit 8 and the value it had last.'],
   operation: 'wallet.get',
+  ends: { wait_expired: 'It did not become so within --wait-timeout.' },
   flags: {
     until: needs(text({ doc: 'Field, operator (= != < <= > >= ~) and value.', basis: OURS }), '<field><op><value>'),
     waitTimeout: WAIT_TIMEOUT,

@@ -35,7 +35,7 @@ export const listEvents = command({
     columns: [
       { field: 'name', title: 'EVENT', kind: 'id', priority: 1 },
       { field: 'object', title: 'CARRIES', kind: 'word', priority: 2 },
-      { field: 'meaning', title: 'MEANING', kind: 'text', priority: 3, shrink: true },
+      { field: 'meaning', title: 'MEANING', kind: 'text', priority: 3, shrink: 'wraps' },
       { field: 'basis', title: 'KNOWN FROM', kind: 'text', priority: 4, wideOnly: true },
     ],
   }),

@@ -9,7 +9,7 @@ import { CliError } from '../../errors.ts';
 import type { ReceivedEvent } from '../../events/listener.ts';
 import { durationText } from '../../terminal/times.ts';
 import { checkPatterns } from './events-flag.ts';
-import { type Hearing, hear, SESSION_FLAGS } from './hear.ts';
+import { type Hearing, hear, SESSION_ENDS, SESSION_FLAGS } from './hear.ts';
 import { codesIn, EVENT_ROW, RECEIVED_COLUMNS } from './received.ts';
 
 const DEFAULT_WITHIN = '30s';
@@ -23,6 +23,11 @@ export const expectEvents = command({
     'Listens as webhooks listen does. The time begins when it listens; with a program after --, which may cause the events, when the program has ended. What was expected and did not come is exit 15, and so is another event with --no-other, which always waits until the time is over.',
     'Conditions are on the object the event carries; several are joined with &&. A failing program ends it with its own exit code.',
   ],
+  reach: 'service',
+  ends: {
+    check_failed: 'What was expected did not come, or something else did with --no-other.',
+    ...SESSION_ENDS,
+  },
   args: { event: argument(text({ doc: 'Event, or a pattern such as card.*', basis: OURS })) },
   flags: {
     where: option(text({ doc: 'Field, operator (= != < <= > >= ~) and value.', basis: OURS }), '<field><op><value>'),
@@ -31,7 +36,7 @@ export const expectEvents = command({
     noOther: option(flag({ doc: 'No further event of any kind within the time.', basis: OURS })),
     ...SESSION_FLAGS,
   },
-  rest: true,
+  rest: 'run for its exit code',
   examples: [
     { does: 'That a test makes a card', run: "webhooks expect card.created --where 'balance>=5' -- ./checkout.sh" },
     {

@@ -7,6 +7,10 @@ import type { Arrived, Counts } from '../../events/listener.ts';
 import { endedBy } from '../wait/flags.ts';
 import { SECRET_FILES_IF_ANY } from './secrets.ts';
 import { openSession, type SessionWishes } from './session.ts';
+import { endAbandoned, sandboxHere } from './subscription.ts';
+
+/** What may keep a session from beginning. */
+export const SESSION_ENDS = { unreachable: 'The port is taken, or a subscription could not be made.' } as const;
 
 export const SESSION_FLAGS = {
   port: option(integer({ doc: 'Port on 127.0.0.1; any free one when left out.', basis: OURS, min: 0, max: 65_535 })),
@@ -94,4 +98,10 @@ export async function* hear(
     await session.end();
     takeBack();
   }
+}
+
+/** Ends what crashed runs left in the sandbox of this machine. */
+export async function reapListeners(ctx: Context): Promise<readonly string[]> {
+  const identity = await sandboxHere(ctx);
+  return identity === undefined ? [] : endAbandoned(ctx, identity);
 }

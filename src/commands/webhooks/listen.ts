@@ -1,5 +1,4 @@
 import { command } from '../../cli/command.ts';
-import type { Context } from '../../cli/context.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { usage } from '../../cli/values.ts';
 import { matchesEvent } from '../../contract/events.ts';
@@ -10,9 +9,8 @@ import { durationText } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
 import { LIVE_FLAGS, liveFor } from '../wait/flags.ts';
 import { checkPatterns } from './events-flag.ts';
-import { EVENT_PATTERNS, type Hearing, hear, SESSION_FLAGS } from './hear.ts';
+import { EVENT_PATTERNS, type Hearing, hear, reapListeners, SESSION_ENDS, SESSION_FLAGS } from './hear.ts';
 import { codesIn, eventLine, footerOf, LISTEN_ANSWERS, RECEIVED_COLUMNS } from './received.ts';
-import { endAbandoned, sandboxHere } from './subscription.ts';
 
 const DRAIN_MS = 5_000;
 
@@ -27,6 +25,8 @@ export const listenWebhooks = command({
     'A wrong signature is answered 401, counted and never passed on. Each event is shown once, and flagged when it comes out of order. A signature over the body alone cannot detect a replay: repeats are known by their event id, for the time of the run.',
     'With a program after --, it runs while we listen, with CARDWRIGHT_LISTENER_URL in its environment, and its exit code is ours.',
   ],
+  reach: 'service',
+  ends: SESSION_ENDS,
   flags: {
     ...SESSION_FLAGS,
     events: EVENT_PATTERNS,
@@ -44,7 +44,7 @@ export const listenWebhooks = command({
     ...LIVE_FLAGS,
     reap: option(flag({ doc: 'Only end the subscriptions of runs that crashed.', basis: OURS })),
   },
-  rest: true,
+  rest: 'run for its exit code',
   examples: [
     { does: 'All that happens in the sandbox', run: 'webhooks listen --for 1s' },
     { does: 'Into a program of yours', run: 'webhooks listen --forward-to card.*=http://127.0.0.1:3000/hook --for 1s' },
@@ -112,9 +112,4 @@ function checkTarget(typed: string, target: Target | undefined): Target {
     throw usage(`--forward-to ${JSON.stringify(typed)} is not [pattern=]url with https, or http to this machine`);
   checkPatterns([target.pattern]);
   return target;
-}
-
-async function reapListeners(ctx: Context): Promise<readonly string[]> {
-  const identity = await sandboxHere(ctx);
-  return identity === undefined ? [] : endAbandoned(ctx, identity);
 }

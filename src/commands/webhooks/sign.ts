@@ -10,6 +10,7 @@ export const signPayload = command({
   summary: 'Print the signature of a payload (offline)',
   answers: { one: { signature: tells.text('HMAC-SHA256, 64 lowercase hex digits.') } },
   about: ['HMAC-SHA256 of exactly the bytes of the payload, as 64 lowercase hex digits. Nothing is sent.'],
+  reach: 'files',
   flags: {
     payload: needs(text({ doc: 'File that holds the payload; - for standard input.', basis: OURS }), '<file|->'),
     secretFile: SECRET_FILE,

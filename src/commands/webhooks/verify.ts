@@ -25,6 +25,8 @@ export const verifySignature = command({
     'Reads the payload as the bytes it is. Several secrets are tried while one is being replaced. A signature in another form than documented (64 lowercase hex digits) counts, and is spoken of.',
     'A signature over the body alone cannot tell a repeated delivery from the first one: keep the event ids you have seen.',
   ],
+  reach: 'files',
+  ends: { check_failed: 'The signature does not fit the payload.' },
   flags: {
     payload: needs(text({ doc: 'File that holds the payload; - for standard input.', basis: OURS }), '<file|->'),
     signature: needs(text({ doc: 'Signature that came with it.', basis: OURS }), '<hex>'),

@@ -7,6 +7,7 @@ export const listPresets = command({
   path: 'cards presets list',
   summary: 'List what cards create --preset stands for',
   answers: { list: PRESET_ROW },
+  reach: 'files',
   examples: [
     { does: 'All of them', run: 'cards presets list' },
     { does: 'As data', run: 'cards presets list --json' },

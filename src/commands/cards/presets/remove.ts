@@ -8,6 +8,7 @@ export const removePreset = command({
   summary: 'Remove a preset; cards made with it stay as they are',
   answers: { one: { name: tells.text('The preset.'), removed: tells.yes('Always true.') } },
   effect: 'reversible',
+  ends: { not_found: 'There is no such preset.' },
   args: { preset },
   examples: [
     { does: 'One', run: 'cards presets remove ads' },

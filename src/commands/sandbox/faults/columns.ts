@@ -13,8 +13,8 @@ export const fault = argument(text({ doc: 'Rule, as sandbox faults list names it
 
 export const FAULT_COLUMNS = [
   ...columnsOf(FAULT, { id: { priority: 1 }, active: { priority: 2 } }),
-  { field: 'meets', title: 'MEETS', kind: 'text', priority: 1, shrink: true },
-  { field: 'does', title: 'DOES', kind: 'text', priority: 1, shrink: true },
+  { field: 'meets', title: 'MEETS', kind: 'text', priority: 1, shrink: 'wraps' },
+  { field: 'does', title: 'DOES', kind: 'text', priority: 1, shrink: 'wraps' },
   ...columnsOf(FAULT, {
     phase: { priority: 3 },
     struck: { priority: 2 },

@@ -14,6 +14,11 @@ export const runSandboxScenario = command({
   path: 'sandbox simulate run',
   summary: 'Play a scenario file: steps, the clock between them, and what must come of it',
   effect: 'reversible',
+  reach: 'service',
+  ends: {
+    not_confirmed: 'Declined, or nobody could be asked. Nothing was sent.',
+    check_failed: 'An expectation of the story does not hold.',
+  },
   answers: {
     list: {
       step: tells.count('Number of the step, from 1.'),

@@ -9,6 +9,7 @@ export const restoreSnapshot = command({
   summary: 'Put a snapshot in place of everything the sandbox holds',
   about: ['Every sum is checked first; one byte that is not as it was written is exit 15, and nothing has changed.'],
   operation: 'snapshots.restore',
+  ends: { check_failed: 'The snapshot is damaged; nothing has changed.' },
   args: { name: snapshotName },
   examples: [
     { does: 'Back to where it was', run: 'sandbox snapshot restore before --yes' },

@@ -1,0 +1,15 @@
+/** Holds every exit code that a test sees against the list in the help of its command. */
+import { endingsOf } from '../../src/cli/exit-kinds.ts';
+import { asHelp, locate } from '../../src/cli/locate.ts';
+import { REGISTRY } from '../../src/commands/registry.ts';
+
+/** Throws when a command ended with a code it does not promise; a line that names no command promises nothing. */
+export async function promisedExit(argv: readonly string[], code: number): Promise<void> {
+  if (code === 0 || argv[0]?.startsWith('__')) return;
+  const { command } = await locate((await asHelp(argv, REGISTRY)).argv, REGISTRY).catch(() => ({ command: undefined }));
+  if (command === undefined || (command.rest === 'run for its exit code' && argv.includes('--'))) return;
+  const promised = endingsOf(command).map(({ exit }) => exit);
+  if (!promised.includes(code)) {
+    throw new Error(`${command.path} ended with ${code}; its help promises 0, ${promised.join(', ')}`);
+  }
+}
