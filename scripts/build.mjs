@@ -73,7 +73,7 @@ const { outputFiles, metafile } = await build({
   external: ['@photostructure/sqlite'],
   define: {
     CARDWRIGHT_VERSION: JSON.stringify(version),
-    BUNDLED_FILE: 'load.read',
+    BUNDLED_FILE: '$piece.read',
     'import.meta.url': 'CARDWRIGHT_FILE_URL',
   },
   plugins: [withoutUnused, withWasmBeside],
@@ -108,14 +108,14 @@ function open(file){if(opened[file])return opened[file];
 const code=file+"."+hashes[file]+"-"+process.versions.v8+"-"+process.platform+"-"+process.arch,filename=__dirname+"/"+file,codeFile=__dirname+"/"+code;
 let cachedData;try{cachedData=read(code)}catch{}
 const bytes=read(file),text=wide.includes(file)?bytes.toString():bytes.latin1Slice();
-return opened[file]=new Script(text,{filename,codeFile,cachedData}).runInThisContext()(require,filename,load,NODE)}
-function load(name){let module=made[name];if(module===undefined){made[name]=module={exports:{}};
+return opened[file]=new Script(text,{filename,codeFile,cachedData}).runInThisContext()(require,filename,$piece,$node)}
+function $piece(name){let module=made[name];if(module===undefined){made[name]=module={exports:{}};
 open(places[name])[name](module,module.exports)}return module.exports}
-load.read=read;
-const NODE={__proto__:null};
-for(const name of nodeModules)Object.defineProperty(NODE,name,{configurable:true,get(){
-const value=require("node:"+name);Object.defineProperty(NODE,name,{value});return value}});
-load(${JSON.stringify(MAIN)});
+$piece.read=read;
+const $node={__proto__:null};
+for(const name of nodeModules)Object.defineProperty($node,name,{configurable:true,get(){
+const value=require("node:"+name);Object.defineProperty($node,name,{value});return value}});
+$piece(${JSON.stringify(MAIN)});
 `;
 
 /** esbuild's own few functions, which it puts before every piece; ours stand once in a file. */
@@ -204,8 +204,11 @@ async function loaded(entry) {
   return module.exports;
 }
 
-/** A piece as the body of a function; what it imports of other pieces comes from `load`. */
+/** A piece as the body of a function; what it imports of other pieces comes from `$piece`. */
 async function commonJs(text) {
+  // A variable of that name would stand in the way of ours in the whole of its piece: unset, until it is set.
+  const [taken] = /\$(?:node\b|piece\b(?!\.read\b))/.exec(text) ?? [];
+  if (taken !== undefined) throw new Error(`a piece has the name ${taken} itself`);
   const { code } = await transform(text, {
     format: 'cjs',
     platform: 'node',
@@ -221,13 +224,13 @@ async function commonJs(text) {
     .slice(Math.max(start, 0))
     .trimEnd()
     .replace(/0&&\(module\.exports=\{[^}]*\}\);$/, '')
-    .replace(/\brequire\("\.\/([\w-]+\.js)"\)/g, 'load("$1")');
+    .replace(/\brequire\("\.\/([\w-]+\.js)"\)/g, '$$piece("$1")');
   return { own, code: piecesWhenUsed(whenUsed(linked.includes('CARDWRIGHT_FILE_URL') ? file + linked : linked)) };
 }
 
 /**
  * Has Node's modules loaded at their first use and not where a piece begins: a room needs few of those it names, and the
- * heavy ones (crypto, http, child_process, fs/promises) bring ten others each. `NODE` is what OPEN makes.
+ * heavy ones (crypto, http, child_process, fs/promises) bring ten others each. `$node` is what OPEN makes.
  */
 function whenUsed(code) {
   let text = code;
@@ -236,7 +239,7 @@ function whenUsed(code) {
     // One that is handed on as a whole stays as it is.
     if (text.match(new RegExp(`\\b${name}\\b`, 'g')).length !== text.match(member).length + 1) continue;
     nodeModules.add(module);
-    text = text.replace(statement, '').replace(member, `NODE[${JSON.stringify(module)}].`);
+    text = text.replace(statement, '').replace(member, `$$node[${JSON.stringify(module)}].`);
   }
   return text;
 }
@@ -244,9 +247,9 @@ function whenUsed(code) {
 /** The same for other pieces: a command runs few of those it could reach. None of them does anything but define. */
 function piecesWhenUsed(code) {
   let text = code;
-  for (const [statement, name, piece] of code.matchAll(/\bvar (import_\w+)=load\(("[^"]+")\);/g)) {
+  for (const [statement, name, piece] of code.matchAll(/\bvar (import_\w+)=\$piece\(("[^"]+")\);/g)) {
     const used = new RegExp(`\\b${name}\\.(?=\\w)`, 'g');
-    text = text.replace(statement, `var ${name};`).replace(used, `(${name}??=load(${piece})).`);
+    text = text.replace(statement, `var ${name};`).replace(used, `(${name}??=$$piece(${piece})).`);
   }
   return text;
 }
@@ -339,7 +342,7 @@ function mainText(packs, texts) {
 
 function packText(names) {
   const inside = names.map(name => `${JSON.stringify(name)}:function(module,exports){${pieces.get(name).code}}`);
-  return `(function(require,__filename,load,NODE){"use strict";${prelude}return{${inside.join(',\n')}}})\n`;
+  return `(function(require,__filename,$piece,$node){"use strict";${prelude}return{${inside.join(',\n')}}})\n`;
 }
 
 /** V8 compares lengths only, so the name of the compiled code says which text it is of. */
