@@ -32,7 +32,7 @@ export interface Moved {
 export async function moveOnCard(
   { sql, account, now }: Act,
   card: CardRow,
-  entry: Pick<Entry, 'kind' | 'ref' | 'moves'>,
+  entry: Pick<Entry, 'kind' | 'ref' | 'moves' | 'isCovered'>,
 ): Promise<Moved> {
   const after: Balances = await post(sql, { ...entry, account, at: now, card: card.id });
   const moved: CardRow = { ...card, ...after.card };

@@ -48,11 +48,10 @@ export interface Keying {
 
 /** JSON numbers of USD become integer cents here and nowhere else. */
 export function withCents(shape: Shape, body: Fields): Fields {
-  const converted: Record<string, unknown> = { ...body };
-  for (const name in converted) {
-    const value = converted[name];
+  const converted: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(body)) {
     const isMoney = Object.hasOwn(shape, name) && shape[name]?.kind === 'money';
-    if (isMoney && typeof value === 'number') converted[name] = centsOf(value);
+    converted[name] = isMoney && typeof value === 'number' ? centsOf(value) : value;
   }
   return converted;
 }

@@ -1,5 +1,5 @@
 /** Who may ask: the key for the service, the admin token for the admin surface (SANDBOX, section 10). */
-import { hash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../secret.ts';
 import { Refused } from './handler.ts';
 
@@ -10,7 +10,7 @@ export type Authorize = (header: string | undefined) => void;
 
 /** Lets in whoever shows this key. */
 export function authorizerOf(key: Secret): Authorize {
-  const expected = digest(key.expose());
+  const expected = Buffer.from(key.expose());
   return header => authorize(header, expected);
 }
 
@@ -22,12 +22,9 @@ function authorize(header: string | undefined, expected: Uint8Array): void {
   if (given.startsWith(LIVE_PREFIX)) {
     throw new Refused('environment_mismatch', 'This is the sandbox: it takes no live keys. Nothing of it was kept.');
   }
-  // Hashed first, because the comparison in constant time wants equal lengths.
-  if (!timingSafeEqual(digest(given), expected)) {
+  // How long a key is says nothing about which one it is.
+  const shown = Buffer.from(given);
+  if (shown.length !== expected.length || !timingSafeEqual(shown, expected)) {
     throw new Refused('unauthorized', 'The key is not known here.');
   }
-}
-
-function digest(text: string): Uint8Array {
-  return hash('sha256', text, 'buffer');
 }

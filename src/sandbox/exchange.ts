@@ -64,7 +64,7 @@ export class Exchange {
   }
 
   async answer(request: IncomingMessage): Promise<Exchanged> {
-    const progress: Progress = { requestId: undefined, allowance: undefined };
+    const progress: Progress = { requestId: undefined, allowance: undefined, now: undefined, strike: undefined };
     const turned = turnedAway(request, this.hosts);
     const answer = turned
       ? errorAnswer(turned, this.#named(progress))
@@ -75,7 +75,7 @@ export class Exchange {
       answer: bare ? answer : withAllowance(answer, progress.allowance),
       requestId: this.#named(progress),
       now: progress.now,
-      ...(strike && { strike }),
+      strike,
     };
   }
 
@@ -116,7 +116,9 @@ export class Exchange {
     if (keyed !== undefined && keyed.rival === undefined) this.#underWay.set(keyed.scope, keyed.fingerprint);
     try {
       const { answer, strike } = await perform(this.#parts, ask, ({ requestId, allowance, now }) => {
-        Object.assign(progress, { requestId, allowance, now });
+        progress.requestId = requestId;
+        progress.allowance = allowance;
+        progress.now = now;
       });
       progress.strike = strike;
       const spoken = answer && (await this.#spoken(ask, answer));
@@ -155,25 +157,21 @@ export class Exchange {
     const header = headers[HEADERS.idempotency_key.name.toLowerCase()];
     const keySent = typeof header === 'string' ? header : undefined;
     const isService = route.surface === 'service';
-    const values = {
-      route,
-      params,
-      path,
-      query: queryValues(route.row.query ?? {}, query),
-      keySent,
-      keyLast4: String(headers.authorization).slice(-4),
-      fault: isService ? faultInHeader(headers[FAULT_HEADER]) : undefined,
-      stopping: this.#stopping,
-    };
+    const values = queryValues(route.row.query ?? {}, query);
+    const fault = isService ? faultInHeader(headers[FAULT_HEADER]) : undefined;
+    let body: Ask['body'];
+    let keyed: Keying | undefined;
     try {
-      const body = await readBody(request);
+      body = await readBody(request);
       const key = honouredKey(route, this.#parts.speech.dialect.ignoresKeys ? undefined : keySent);
-      return { ...values, body, keyed: key === undefined ? undefined : this.#keying(values, key, body) };
+      keyed = key === undefined ? undefined : this.#keying({ route, path }, key, body);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       // Said after the request was counted.
-      return { ...values, body: error, keyed: undefined };
+      body = error;
     }
+    const keyLast4 = String(headers.authorization).slice(-4);
+    return { route, params, path, query: values, keySent, keyLast4, fault, stopping: this.#stopping, body, keyed };
   }
 
   #keying({ route, path }: Pick<Ask, 'route' | 'path'>, key: string, body: unknown): Keying {

@@ -29,31 +29,26 @@ export type Found =
   | { readonly kind: 'replay'; readonly answer: StoredAnswer };
 
 interface Row {
-  readonly fingerprint: string | null;
+  readonly fingerprint: string;
   readonly state: 'done' | 'expired';
   readonly generation: number;
   readonly status: number | null;
   readonly headers: string | null;
   readonly body: string | null;
   readonly expires_at: number | null;
-  /** When the first record of all ends that has not. */
-  readonly first_end: number | null;
 }
 
 /** How long a finished answer is repeated, on the clock of the sandbox (A-93). */
 const RETENTION = 24 * 3_600_000;
 
-/** The record of a key and the end of the oldest one, in one statement. */
-const LOOK = `select r.fingerprint, r.state, r.generation, r.status, r.headers, r.body, r.expires_at,
-  (select min(expires_at) from idempotency where account_id = ? and state = 'done') as first_end
-  from (select 1 as one) as this left join idempotency r on r.account_id = ? and r.scope = ?`;
+const RECORD = `select fingerprint, state, generation, status, headers, body, expires_at
+  from idempotency where account_id = ? and scope = ?`;
 
 /** What was done under the key so far. Answers whose time is over are forgotten on the way. */
 export async function lookUp(sql: Sql, { account, scope, fingerprint, now }: Keyed): Promise<Found> {
-  const row = await sql.get<Row>(LOOK, account, account, scope);
-  if (row === undefined) throw new Error('the store answers nothing about a key');
-  if (row.first_end !== null && row.first_end <= now) await forgetExpired(sql, account, now);
-  if (row.fingerprint === null) return { kind: 'free', generation: 0 };
+  if (sql.once('expired answers')) await forgetExpired(sql, account, now);
+  const row = await sql.get<Row>(RECORD, account, scope);
+  if (row === undefined) return { kind: 'free', generation: 0 };
   // An expired key gives new ids, or they would be given out twice.
   if (row.state === 'expired' || (row.expires_at ?? 0) <= now) return { kind: 'free', generation: row.generation + 1 };
   return row.fingerprint === fingerprint ? { kind: 'replay', answer: answerIn(row) } : { kind: 'other-body' };
@@ -65,7 +60,7 @@ export async function keepAnswer(
   { account, scope, fingerprint, now }: Keyed,
   { generation, answer }: { readonly generation: number; readonly answer: StoredAnswer },
 ): Promise<void> {
-  await sql.run(
+  await sql.put(
     `insert into idempotency (account_id, scope, fingerprint, state, generation, status, headers, body, expires_at)
      values (?, ?, ?, 'done', ?, ?, ?, ?, ?)
      on conflict (account_id, scope) do update set fingerprint = excluded.fingerprint, state = excluded.state,
@@ -99,6 +94,11 @@ function canonical(value: unknown): string {
 }
 
 async function forgetExpired(sql: Sql, account: string, now: number): Promise<void> {
+  const first = await sql.get<{ first_end: number | null }>(
+    "select min(expires_at) as first_end from idempotency where account_id = ? and state = 'done'",
+    account,
+  );
+  if (first?.first_end == null || first.first_end > now) return;
   await sql.run(
     `update idempotency set state = 'expired', headers = null, body = null
      where account_id = ? and state = 'done' and expires_at <= ?`,

@@ -3,9 +3,11 @@
  * entries are only ever added. The balances on wallet and card rows are caches that move with them, never alone.
  */
 import { CliError } from '../errors.ts';
-import { type Cents, cents, sumCents } from '../money.ts';
-import { insertEntry, insertPostings, moveCard, moveWallet } from './store/ledger.ts';
+import { type Cents, cents, plainAmount, sumCents } from '../money.ts';
+import { Refused } from './handler.ts';
+import { insertEntry, insertPosting, moveCard, moveWallet } from './store/ledger.ts';
 import type { Sql } from './store/sql.ts';
+import { walletOf } from './store/wallet.ts';
 
 export type EntryKind =
   | 'deposit'
@@ -41,6 +43,8 @@ export interface Entry {
   readonly card?: string;
   /** The first entry of a card, whose row was inserted with what it moves. */
   readonly isOpening?: boolean;
+  /** What it takes from the wallet must be there. */
+  readonly isCovered?: boolean;
   readonly moves: Movement;
 }
 
@@ -52,7 +56,8 @@ export interface Balances {
 
 /**
  * Writes an entry and moves the balances, the wallet's row first. Throws `internal` for an entry that does not sum
- * to 0 or moves fewer than two accounts, and the store's error when a hold would fall below 0: all bugs of a rule.
+ * to 0 or moves fewer than two accounts, and the store's error when a hold would fall below 0: all bugs of a rule. Throws
+ * `insufficient_funds`, with nothing written, when the wallet does not cover what must be covered.
  */
 export async function post(sql: Sql, entry: Entry): Promise<Balances> {
   const { account, moves } = entry;
@@ -64,16 +69,21 @@ export async function post(sql: Sql, entry: Entry): Promise<Balances> {
     wallet: cents(moves.wallet ?? 0),
     deposited: cents(-(moves.crypto ?? 0) - (moves.adjust ?? 0)),
     spent: cents(moves.network ?? 0),
+    least: entry.isCovered ? -(moves.wallet ?? 0) : Number.MIN_SAFE_INTEGER,
   });
-  if (wallet === undefined) throw new CliError('internal', { message: `no wallet for account ${account}` });
+  if (wallet === undefined) throw await shortWallet(sql, entry);
   const card = await movedCard(sql, entry);
-  await insertEntry(sql, account, { id: wallet.entries, kind: entry.kind, ref: entry.ref, created_at: entry.at });
-  await insertPostings(
-    sql,
-    account,
-    postings.map(posting => ({ ...posting, entry_id: wallet.entries })),
-  );
+  const entry_id = wallet.entries;
+  await insertEntry(sql, account, { id: entry_id, kind: entry.kind, ref: entry.ref, created_at: entry.at });
+  for (const { ledger, amount } of postings) await insertPosting(sql, account, { entry_id, ledger, amount });
   return { wallet: wallet.balance, card };
+}
+
+async function shortWallet(sql: Sql, { account, moves }: Entry): Promise<Error> {
+  const there = (await walletOf(sql, account))?.balance;
+  if (there === undefined) return new CliError('internal', { message: `no wallet for account ${account}` });
+  const asked = plainAmount(cents(-(moves.wallet ?? 0)));
+  return new Refused('insufficient_funds', `the wallet holds ${plainAmount(there)} USD, ${asked} USD asked`);
 }
 
 async function movedCard(sql: Sql, { account, card, isOpening, moves }: Entry): Promise<Balances['card']> {
@@ -88,13 +98,13 @@ async function movedCard(sql: Sql, { account, card, isOpening, moves }: Entry): 
 }
 
 function postingsOf({ account, card, moves }: Entry): readonly { ledger: string; amount: Cents }[] {
-  const all: [string, number | undefined][] = [
-    [`wallet:${account}`, moves.wallet],
-    [`card:${card}`, moves.card],
-    [`hold:${card}`, moves.hold],
-    ['ext:crypto', moves.crypto],
-    ['ext:network', moves.network],
-    ['ext:adjust', moves.adjust],
-  ];
-  return all.flatMap(([ledger, amount]) => (amount ? [{ ledger, amount: cents(amount) }] : []));
+  const postings: { ledger: string; amount: Cents }[] = [];
+  const add = (ledger: string, amount: number) => void postings.push({ ledger, amount: cents(amount) });
+  if (moves.wallet) add(`wallet:${account}`, moves.wallet);
+  if (moves.card) add(`card:${card}`, moves.card);
+  if (moves.hold) add(`hold:${card}`, moves.hold);
+  if (moves.crypto) add('ext:crypto', moves.crypto);
+  if (moves.network) add('ext:network', moves.network);
+  if (moves.adjust) add('ext:adjust', moves.adjust);
+  return postings;
 }

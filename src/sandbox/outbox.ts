@@ -43,20 +43,17 @@ interface EventRow {
   readonly body: string;
 }
 
+const EVENTS_TABLE = {
+  table: 'events',
+  columns: ['account_id', 'seq', 'id', 'type', 'created_at', 'body'],
+  number: 'seq',
+};
+
 /** Numbered in the same transaction, so that an account's events have no gap (I14); resolves to the number. */
 async function insertEvent(sql: Sql, account: string, { id, type, created_at, body }: EventRow): Promise<number> {
-  const made = await sql.get<{ seq: number }>(
-    `insert into events (account_id, seq, id, type, created_at, body)
-     values (?, (select coalesce(max(seq), 0) + 1 from events where account_id = ?), ?, ?, ?, ?) returning seq`,
-    account,
-    account,
-    id,
-    type,
-    created_at,
-    body,
-  );
-  if (made === undefined) throw new Error('the event got no number');
-  return made.seq;
+  const seq = await sql.next(EVENTS_TABLE, account);
+  await sql.append(EVENTS_TABLE, account, seq, id, type, created_at, body);
+  return seq;
 }
 
 function wants(list: string, event: EventName): boolean {

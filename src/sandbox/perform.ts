@@ -79,20 +79,21 @@ async function afterWait(
 
 async function once(parts: ServiceParts, ask: Ask, heedsTimers: boolean): Promise<Tried | Put> {
   const { store, requestNumbers } = parts;
-  const work = { ask, heedsTimers, number: undefined };
+  const work: Work = { ask, heedsTimers, number: undefined, access: 'write', isCareful: false };
   if (!isPlainRead(parts, ask.route)) {
-    return store
-      .write(sql => worked(parts, sql, { ...work, access: 'write' }))
-      .catch((error: unknown) => {
-        // Few requests have something to undo, so only those pay for a savepoint: they are carried out once more.
-        if (!(error instanceof ToUndo)) throw error;
-        return store.write(sql => worked(parts, sql, { ...work, access: 'write', isCareful: true }));
-      });
+    try {
+      return await store.write(sql => worked(parts, sql, work), 'repeatable');
+    } catch (error) {
+      // Few requests have something to undo, so only those pay for a savepoint: they are carried out once more.
+      if (!(error instanceof ToUndo)) throw error;
+      return store.write(sql => worked(parts, sql, { ...work, isCareful: true }), 'repeatable');
+    }
   }
   const number = requestNumbers.ready() ?? (await requestNumbers.next(parts));
-  const read = await store.read(sql => worked(parts, sql, { ...work, number, access: 'read' }));
+  const reading: Work = { ask, heedsTimers, number, access: 'read', isCareful: false };
+  const read = await store.read(sql => worked(parts, sql, reading));
   if (read !== 'faults are to be counted') return read;
-  return store.write(sql => worked(parts, sql, { ...work, number, access: 'write', isCareful: true }));
+  return store.write(sql => worked(parts, sql, { ...work, number, isCareful: true }));
 }
 
 /** Work that was refused or failed after it had written something; all of its transaction's part is undone. */
@@ -106,12 +107,12 @@ interface Work {
   readonly number: number | undefined;
   readonly access: 'read' | 'write';
   /** What it wrote can be undone without the rest of its transaction. */
-  readonly isCareful?: boolean;
+  readonly isCareful: boolean;
 }
 
 async function worked(parts: ServiceParts, sql: Sql, work: Work): Promise<Tried | Put> {
   const { account } = parts;
-  const { ask, heedsTimers, number, access, isCareful = false } = work;
+  const { ask, heedsTimers, number, access, isCareful } = work;
   const { route, passed } = ask;
   const admitted = await admit(parts, sql, { route, scope: ask.keyed?.scope, heedsTimers, number, passed });
   if (admitted === 'something is due') return admitted;
@@ -120,10 +121,9 @@ async function worked(parts: ServiceParts, sql: Sql, work: Work): Promise<Tried 
   if (hasFaults && access === 'read') return 'faults are to be counted';
   const meets = !isLimited && passed === undefined && (hasFaults || ask.fault !== undefined);
   const strike = meets ? await strikeOf(sql, { account, ask, now, requestId }) : undefined;
-  const tried = { requestId, allowance, now, ...(strike && { strike }) };
   // Logged when it is over.
-  if (strike !== undefined && waitBefore(strike) !== undefined) return tried;
-  const outcome = isLimited
+  if (strike !== undefined && waitBefore(strike) !== undefined) return { requestId, allowance, now, strike };
+  const outcome: Outcome = isLimited
     ? { answer: refusedAnswer(tooMany(allowance), requestId) }
     : strike?.phase === 'before'
       ? {}
@@ -133,7 +133,8 @@ async function worked(parts: ServiceParts, sql: Sql, work: Work): Promise<Tried 
     if (access === 'write') await logRequest(sql, account, row);
     else parts.requestLog.keep(row);
   }
-  return { ...tried, ...outcome };
+  const tried: Tried = { requestId, allowance, now, strike, answer: outcome.answer };
+  return 'fault' in outcome ? { ...tried, fault: outcome.fault } : tried;
 }
 
 function tooMany({ limit }: Allowance): Refused {
@@ -151,7 +152,7 @@ type Outcome = { readonly answer?: Answer; readonly refused?: Refused; readonly 
 async function attended(parts: ServiceParts, sql: Sql, admission: Admission): Promise<Outcome> {
   const { ask, admitted, isCareful } = admission;
   const { requestId } = admitted;
-  if (ask.keyed !== undefined) return underKey(parts, sql, { ...admission, keyed: ask.keyed });
+  if (ask.keyed !== undefined) return underKey(parts, sql, { ask, admitted, isCareful, keyed: ask.keyed });
   if (steeringOf(parts, ask) !== undefined) {
     return carefully(sql, { requestId, writes: false, isCareful }, async () => void refuseProblem(ask));
   }
@@ -227,7 +228,12 @@ async function carriedOut(
   const handler = handlerIn(others, name) ?? handlerIn(usual, name);
   if (handler === undefined) throw new Error(`no handler for ${name}`);
   const input = Object.assign({}, ask.params, ask.query, withCents(row.body ?? {}, bodyOf(ask)));
-  const call = { ...surroundings(parts, sql, { ...admitted, key: idKey }), input };
+  const call = surroundings(
+    parts,
+    sql,
+    { now: admitted.now, real: admitted.real, meta: admitted.meta, key: idKey },
+    input,
+  );
   const reply = await handler(call as unknown as Call<never>);
   if (isAdmin) return replyAnswer(row, { ...(reply as Fields), ...factsFor(row.returns.shape, parts) });
   const told = dialect.reply === undefined ? reply : await dialect.reply(call, name, reply);

@@ -13,7 +13,7 @@ import type { RequestLog } from './request-log.ts';
 import type { RequestNumbers } from './request-numbers.ts';
 import type { IdForm } from './store/meta.ts';
 import type { Sql, Store } from './store/sql.ts';
-import { type Fired, type Firing, fireDue, type TimerActions } from './timers.ts';
+import { type Fired, type Firing, fireDue, nextDue, type TimerActions } from './timers.ts';
 
 /** The one account of a sandbox. */
 export const ACCOUNT = 'acct_sandbox';
@@ -60,8 +60,13 @@ export interface ServiceParts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** What a call needs beside its input, for one transaction. */
-export function surroundings({ account, webhookSecret, speech }: ServiceParts, sql: Sql, about: Moment) {
+/** A call for one transaction. */
+export function surroundings<Input>(
+  { account, webhookSecret, speech }: ServiceParts,
+  sql: Sql,
+  about: Moment,
+  input: Input,
+) {
   const { now, real, key, meta } = about;
   const chance = chanceOf({ sql, account, key, meta, webhookSecret });
   const { eventData } = speech.dialect;
@@ -69,7 +74,7 @@ export function surroundings({ account, webhookSecret, speech }: ServiceParts, s
     const told = eventData === undefined ? data : await eventData({ sql, account }, event, data);
     await recordEvent({ sql, account, now, chance }, event, told);
   };
-  return { sql, account, now, real, chance, emit };
+  return { sql, account, now, real, chance, emit, input };
 }
 
 interface Moment {
@@ -81,11 +86,17 @@ interface Moment {
   readonly key: string | undefined;
 }
 
-/** Runs the timers that are due on the clock of the sandbox now, earliest first. */
+/**
+ * Runs the timers that are due on the clock of the sandbox now, earliest first. Looked for by reading: live timers ask
+ * four times a second, and where nothing is due nobody has to wait for the write lock.
+ */
 export async function catchUp(parts: ServiceParts): Promise<readonly Fired[]> {
   const { store, account, clock } = parts;
-  const upTo = await store.read(sql => sandboxNow(sql, account, clock.now()));
-  return fireDue(store, firingOf(parts, upTo));
+  const upTo = await store.read(async sql => {
+    const now = await sandboxNow(sql, account, clock.now());
+    return (await nextDue(sql, account, now)) === undefined ? undefined : now;
+  });
+  return upTo === undefined ? [] : fireDue(store, firingOf(parts, upTo));
 }
 
 /** How timers due up to `upTo` are fired here. */

@@ -187,3 +187,94 @@ it('sees what another process wrote, although it remembers what it read', async 
   await store.close();
   await rm(folder, { recursive: true });
 });
+
+it('does works again, each in its savepoint, when one that may be repeated is to be undone', async () => {
+  const { store, executed } = openQueue();
+  const tries: string[] = [];
+  const named = (name: string, fails: boolean) => async (sql: Sql) => {
+    tries.push(name);
+    await insert(name)(sql);
+    if (fails) throw new Error('changed my mind');
+    return name;
+  };
+  const works = ['a', 'b', 'c'].map(name => store.write(named(name, name === 'b'), 'repeatable'));
+  const results = await Promise.allSettled(works);
+  expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(await rows(store)).toEqual(['a', 'c']);
+  expect(tries).toEqual(['a', 'b', 'a', 'b', 'c']);
+  expect(executed.filter(statement => statement !== 'begin')).toEqual([
+    'begin immediate',
+    'rollback',
+    'begin immediate',
+    'commit',
+    'rollback',
+  ]);
+});
+
+it('does nothing again for a work that wrote nothing before it threw', async () => {
+  const { store, executed } = openQueue();
+  const failing = async () => {
+    throw new Error('changed my mind');
+  };
+  const works = [insert('a'), failing, insert('c')].map(work => store.write(work, 'repeatable'));
+  const results = await Promise.allSettled(works);
+  expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(executed).toEqual(['begin immediate', 'commit']);
+});
+
+const TAIL = { table: 'tail', columns: ['account_id', 'number', 'what'], number: 'number' };
+
+/** Adds a row with the next number, which it resolves to. */
+const append = (what: string) => async (sql: Sql) => {
+  const number = await sql.next(TAIL, 'acct');
+  await sql.append(TAIL, 'acct', number, what);
+  return number;
+};
+
+function openTail() {
+  const opened = openQueue();
+  opened.real.exec(`create table tail (account_id text not null, number integer not null, what text not null
+    check (what <> 'bad'), primary key (account_id, number)) strict`);
+  const found = () =>
+    opened.real
+      .prepare('select number, what from tail order by number')
+      .all()
+      .map(row => ({ ...row }));
+  return { ...opened, found };
+}
+
+it('writes appended rows before whoever reads their table, and numbers them without a gap', async () => {
+  const { store, found } = openTail();
+  const counted = async (sql: Sql) => {
+    await append('a')(sql);
+    expect(await sql.known('select count(*) as n from tail')).toEqual({ n: 1 });
+    await append('b')(sql);
+    expect(await sql.known('select count(*) as n from tail')).toEqual({ n: 2 });
+  };
+  await store.write(counted, 'repeatable');
+  await store.write(sql => sql.run('delete from tail where number = 2'));
+  const numbers = await Promise.all(['c', 'd', 'e'].map(what => store.write(append(what), 'repeatable')));
+  expect(numbers).toEqual([2, 3, 4]);
+  expect(found()).toEqual([
+    { number: 1, what: 'a' },
+    { number: 2, what: 'c' },
+    { number: 3, what: 'd' },
+    { number: 4, what: 'e' },
+  ]);
+});
+
+it.each(['repeatable', undefined] as const)('undoes alone a work whose appended row is refused (%s)', async how => {
+  const { store, found } = openTail();
+  const changing = async (sql: Sql) => {
+    await append('x')(sql);
+    throw new Error('changed my mind');
+  };
+  const works = [append('a'), append('bad'), changing, append('c')].map(work => store.write<unknown>(work, how));
+  const results = await Promise.allSettled(works);
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
+  expect(results[1]).toMatchObject({ reason: { errcode: 275 } });
+  expect(found()).toEqual([
+    { number: 1, what: 'a' },
+    { number: 2, what: 'c' },
+  ]);
+});

@@ -44,7 +44,12 @@ export async function issueCrowd(
     };
     const number = numbers(nth);
     // Its sums and the card as it is sent follow, see `keepSums`.
-    await insertCard(sql, account, { ...card, balance: 0 as Cents, number, cvv: cvv(nth, 3), document: '' });
+    await insertCard(sql, account, {
+      card: { ...card, balance: 0 as Cents },
+      number,
+      cvv: cvv(nth, 3),
+      document: '',
+    });
     cards.push({ ...card, last4: number.slice(-4), bin, first: cents(5_000 + draws.below(45_000)) });
   }
   return cards;

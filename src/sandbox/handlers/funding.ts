@@ -6,14 +6,13 @@ import { afterDecrease, livingCard, type Moved, moveOnCard } from '../acting.ts'
 import { type Handlers, Refused } from '../handler.ts';
 import { wireCard } from '../objects.ts';
 import { isExpired } from '../rules/dates.ts';
-import { refuseShortWallet } from './create-card.ts';
 
 export const fundCard: Handlers['cards.fund'] = async call => {
   const { amount } = call.input;
   const card = await livingCard(call, call.input.card_id);
   if (isExpired(card, call.now)) throw new Refused('card_expired', `card ${card.id} has expired`);
-  await refuseShortWallet(call, amount);
-  const moved = await moveOnCard(call, card, { kind: 'fund', ref: card.id, moves: { wallet: -amount, card: amount } });
+  const moves = { wallet: -amount, card: amount };
+  const moved = await moveOnCard(call, card, { kind: 'fund', ref: card.id, moves, isCovered: true });
   await call.emit('card.funded', wireCard(moved.card));
   return funding(moved, amount);
 };

@@ -14,9 +14,10 @@ export function cardNumber(network: keyof typeof TEST_RANGES, free: string): str
 
 /** The digit that makes `digits` followed by it pass the Luhn check. */
 export function checkDigit(digits: string): string {
-  const sum = [...digits].reverse().reduce((total, digit, place) => {
-    const value = Number(digit) * (place % 2 === 0 ? 2 : 1);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
+  let sum = 0;
+  for (let place = 0; place < digits.length; place += 1) {
+    const value = Number(digits.charAt(digits.length - 1 - place)) * (place % 2 === 0 ? 2 : 1);
+    sum += value > 9 ? value - 9 : value;
+  }
   return String((10 - (sum % 10)) % 10);
 }

@@ -5,7 +5,21 @@ const DAY = 86_400_000;
 
 /** `2026-01-05T10:00:00Z`, with milliseconds only where there are some (A-137). */
 export function isoTime(ms: number): string {
-  return new Date(ms).toISOString().replace('.000Z', 'Z');
+  const second = Math.floor(ms / 1000);
+  const text = SECONDS.get(second) ?? secondText(second);
+  const rest = ms - second * 1000;
+  return rest === 0 ? `${text}Z` : `${text}.${String(rest).padStart(3, '0')}Z`;
+}
+
+/** Texts of seconds: what is written now is mostly of this second, or ends with the same month. */
+const SECONDS = new Map<number, string>();
+const MOST_SECONDS = 64;
+
+function secondText(second: number): string {
+  const text = new Date(second * 1000).toISOString().slice(0, -'.000Z'.length);
+  if (SECONDS.size >= MOST_SECONDS) SECONDS.clear();
+  SECONDS.set(second, text);
+  return text;
 }
 
 /** Last second of the month 36 months on (A-138). */

@@ -3,6 +3,7 @@
  * NaN, large numbers and NUL in text (SANDBOX, section 11), so only what all take alike gets through.
  */
 import type { Sql, SqlRow, SqlValue } from './sql.ts';
+import { Tails } from './tails.ts';
 
 /** What both engines have in common, as far as it is used here. */
 export interface Connection {
@@ -59,8 +60,10 @@ interface Prepared {
   readonly writes: boolean;
   /** The one table it writes; undefined where that is not plain to see. */
   readonly table: string | undefined;
-  /** Every word of it, the names of its tables among them. */
-  readonly words: ReadonlySet<string>;
+  /** It tells which rows it wrote. */
+  readonly returns: boolean;
+  /** Names of the tables it speaks of, among other words; undefined where they are not plain to see. */
+  readonly tables: ReadonlySet<string> | undefined;
   /** Answers it gave, by its values; they hold until one of its tables is written. */
   readonly known: Map<string, unknown>;
 }
@@ -68,6 +71,10 @@ interface Prepared {
 const READS = /^\s*(?:select|with|values|pragma)\b/i;
 const WRITES_ONE = /^\s*(?:insert\s+into|update|delete\s+from)\s+(\w+)/i;
 const CHANGES_NOTHING = /^\s*(?:savepoint|release)\b/i;
+const NAMES_TABLES = /^\s*(?:select|insert|update|delete)\b/i;
+/** What follows these words: names of tables, each perhaps with a shorter one, and the word after them. */
+const TABLES = /\b(?:from|join|into|update)\s+(\w+(?:\s+\w+){0,2}(?:\s*,\s*\w+(?:\s+\w+){0,2})*)/gi;
+const OVER = 'the transaction of this statement is over';
 
 /** Answers remembered of one statement; a page of cards may be 60 KB. */
 const MOST_KNOWN = 16;
@@ -78,41 +85,43 @@ export class Statements {
   readonly #prepared = new Map<string, Prepared>();
   /** Those that remember something. */
   readonly #knowing = new Set<Prepared>();
+  readonly #tails = new Tails();
+  readonly #doneOnce = new Set<string>();
   #version: unknown;
   #isCurrent = false;
+  #isSpoiled = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
   }
 
-  /** Statements for one transaction. `end()` makes them useless, so that none runs outside of it by mistake. */
+  /** Statements for one work. `end()` makes them useless, so that none runs outside of it by mistake. */
   open(access: 'read' | 'write'): { readonly sql: Sql; end(): void } {
     let over = false;
     let written = 0;
     const ready = (text: string, values: readonly SqlValue[]): Prepared => {
-      // After an error the engine may have ended the transaction; a statement now would commit on its own.
-      if (over || !this.#connection.isTransaction) throw new Error('the transaction of this statement is over');
-      const prepared = this.#prepare(text);
-      if (prepared.writes && access === 'read') throw new Error('a reading transaction cannot write');
-      if (prepared.count !== values.length) {
-        throw new TypeError(`the statement asks for ${prepared.count} values and got ${values.length}`);
-      }
-      if (prepared.writes) {
-        written += 1;
-        this.#forgetReadersOf(prepared);
-      }
+      if (over) throw new Error(OVER);
+      const prepared = this.#ready(text, values.length);
+      if (!prepared.writes) return prepared;
+      if (access === 'read') throw new Error('a reading transaction cannot write');
+      written += 1;
+      this.#forgetReadersOf(prepared.table);
       return prepared;
     };
     const first = (text: string, values: readonly SqlValue[]) => {
-      const row = ready(text, values).statement.get(...values.map(bound));
-      return row === undefined ? undefined : plainRow(row);
+      const prepared = ready(text, values);
+      const row = prepared.statement.get(...values.map(bound));
+      if (row !== undefined) return plainRow(row);
+      // It changed no row.
+      if (prepared.writes && prepared.returns) written -= 1;
+      return undefined;
     };
     const every = (text: string, values: readonly SqlValue[]) =>
       ready(text, values)
         .statement.all(...values.map(bound))
         .map(plainRow);
     const remembered = (text: string, values: readonly SqlValue[], read: typeof first | typeof every) => {
-      if (over) throw new Error('the transaction of this statement is over');
+      if (over) throw new Error(OVER);
       // What a transaction sees of others does not change while it lasts.
       if (!this.#isCurrent) this.#forgetOld();
       const prepared = this.#prepare(text);
@@ -132,8 +141,25 @@ export class Statements {
         remembered(text, values, every) as readonly Row[],
       get: async <Row = SqlRow>(text: string, ...values: readonly SqlValue[]) => first(text, values) as Row | undefined,
       all: async <Row = SqlRow>(text: string, ...values: readonly SqlValue[]) => every(text, values) as Row[],
+      once: what => {
+        const isFirst = !this.#doneOnce.has(what);
+        this.#doneOnce.add(what);
+        return isFirst;
+      },
       written: () => written,
       run: async (text, ...values) => Number(ready(text, values).statement.run(...values.map(bound)).changes),
+      put: async (text, ...values) => void ready(text, values).statement.get(...values.map(bound)),
+      append: async (tail, ...row) => {
+        if (over || access === 'read') throw new Error(over ? OVER : 'a reading transaction cannot write');
+        this.#tails.add(tail, row.map(bound));
+        this.#forgetReadersOf(tail.table);
+        written += 1;
+      },
+      next: async (tail, account) =>
+        this.#tails.next(tail.table, account, () => {
+          const text = `select max(${tail.number}) as last from ${tail.table} where account_id = ?`;
+          return Number(first(text, [account])?.['last'] ?? 0);
+        }),
     };
     return {
       sql,
@@ -143,35 +169,79 @@ export class Statements {
     };
   }
 
+  /** A statement that may run now; rows that wait for a table it speaks of are written before. */
+  #ready(text: string, count: number): Prepared {
+    // After an error the engine may have ended the transaction; a statement now would commit on its own.
+    if (!this.#connection.isTransaction) throw new Error(OVER);
+    const prepared = this.#prepare(text);
+    if (prepared.count !== count) {
+      throw new TypeError(`the statement asks for ${prepared.count} values and got ${count}`);
+    }
+    if (this.#tails.holds(prepared.tables)) this.flush();
+    if (prepared.writes) this.#tails.forgetNumbers(prepared.table);
+    return prepared;
+  }
+
+  /** Writes the rows that wait. When that fails they are lost, and so is the transaction. */
+  flush(): void {
+    try {
+      this.#tails.flush((text, values) => {
+        this.#prepare(text).statement.get(...values);
+      });
+    } catch (error) {
+      this.#isSpoiled = true;
+      throw error;
+    }
+  }
+
+  /** Rows of this transaction were lost: it must not be committed. */
+  get isSpoiled(): boolean {
+    return this.#isSpoiled;
+  }
+
   /** To be called when a transaction begins: whether others wrote since the last one is asked once in each. */
   begun(): void {
     this.#isCurrent = false;
+    this.#isSpoiled = false;
+    this.#forgetGathered();
   }
 
-  /** To be called when something is undone: what was read meanwhile may have seen it. */
-  forgetKnown(): void {
+  /** To be called when something is undone: what was read meanwhile may have seen it, and what waits goes with it. */
+  undone(): void {
+    this.#forgetGathered();
+    this.#forgetKnown();
+  }
+
+  #forgetGathered(): void {
+    this.#tails.discard();
+    this.#tails.forgetNumbers();
+    this.#doneOnce.clear();
+  }
+
+  #forgetKnown(): void {
     for (const prepared of this.#knowing) prepared.known.clear();
     this.#knowing.clear();
   }
 
   /** Runs a statement of the queue itself, such as a savepoint, that is run again and again. */
   exec(text: string): void {
-    this.#prepare(text).statement.run();
+    this.flush();
+    this.#prepare(text).statement.get();
   }
 
   /** SQLite tells of the writes of others; own ones are seen here. */
   #forgetOld(): void {
     const { data_version: version } = this.#prepare('pragma data_version').statement.get() as { data_version: unknown };
-    if (version !== this.#version) this.forgetKnown();
+    if (version !== this.#version) this.#forgetKnown();
     this.#version = version;
     this.#isCurrent = true;
   }
 
-  #forgetReadersOf({ table }: Prepared): void {
+  #forgetReadersOf(table: string | undefined): void {
     if (this.#knowing.size === 0) return;
-    if (table === undefined) this.forgetKnown();
+    if (table === undefined) this.#forgetKnown();
     for (const prepared of this.#knowing) {
-      if (table !== undefined && !prepared.words.has(table)) continue;
+      if (table !== undefined && prepared.tables?.has(table) === false) continue;
       prepared.known.clear();
       this.#knowing.delete(prepared);
     }
@@ -179,7 +249,7 @@ export class Statements {
 
   /** Lets go of all statements; the connection cannot close for good before. */
   clear(): void {
-    this.forgetKnown();
+    this.#forgetKnown();
     this.#prepared.clear();
   }
 
@@ -192,12 +262,23 @@ export class Statements {
       count: placeholders(text),
       writes: !READS.test(text) && !CHANGES_NOTHING.test(text),
       table: WRITES_ONE.exec(text)?.[1]?.toLowerCase(),
-      words: new Set(text.toLowerCase().match(/\w+/g)),
+      returns: / returning /i.test(text),
+      tables: tablesOf(text),
       known: new Map(),
     };
     this.#prepared.set(text, fresh);
     return fresh;
   }
+}
+
+/** Words of a statement among which are all its tables; text in quotes is none of it. */
+function tablesOf(statement: string): ReadonlySet<string> | undefined {
+  if (!NAMES_TABLES.test(statement)) return undefined;
+  const parts = statement
+    .toLowerCase()
+    .replace(/'[^']*'/g, '')
+    .matchAll(TABLES);
+  return new Set([...parts].flatMap(([, names = '']) => names.match(/\w+/g) ?? []));
 }
 
 /** Tells lists of values apart; stored text has no NUL. */

@@ -25,11 +25,12 @@ export interface CardRow {
   readonly expires_at: number;
 }
 
-export type NewCard = Omit<CardRow, 'last4' | 'status' | 'hold'> & {
+export interface NewCard {
+  readonly card: Omit<CardRow, 'last4' | 'status' | 'hold'>;
   readonly document: string;
   readonly number: string;
   readonly cvv: string;
-};
+}
 
 export interface CardSecrets {
   readonly number: string;
@@ -51,7 +52,7 @@ export const cardSecrets = (sql: Sql, account: string, id: string) =>
  * Inserts an active card with what its first entry puts on it, posted in the same transaction, and the card as it is
  * sent. Resolves to the number of rows: none when another card has the number.
  */
-export const insertCard = (sql: Sql, account: string, card: NewCard) =>
+export const insertCard = (sql: Sql, account: string, { card, number, cvv, document }: NewCard) =>
   sql.run(
     `insert into cards (account_id, id, bin_id, network, number, cvv, status, balance, hold, spending_limit, label,
       allowed_categories, auto_freeze_at, metadata, created_at, expires_at, document)
@@ -60,8 +61,8 @@ export const insertCard = (sql: Sql, account: string, card: NewCard) =>
     card.id,
     card.bin_id,
     card.network,
-    card.number,
-    card.cvv,
+    number,
+    cvv,
     card.balance,
     card.spending_limit,
     card.label,
@@ -70,7 +71,7 @@ export const insertCard = (sql: Sql, account: string, card: NewCard) =>
     card.metadata,
     card.created_at,
     card.expires_at,
-    card.document,
+    document,
   );
 
 /** The card as it is sent, exact text; every change of a card writes it anew, so that reading a page encodes nothing. */

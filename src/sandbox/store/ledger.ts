@@ -1,6 +1,6 @@
 /** Statements on `entries` and `postings`, and the cached balances they move. Called by the ledger alone. */
 import type { Cents } from '../../money.ts';
-import type { Sql, SqlValue } from './sql.ts';
+import type { Sql } from './sql.ts';
 
 export interface WalletMove {
   readonly wallet: Cents;
@@ -8,15 +8,19 @@ export interface WalletMove {
   readonly spent: Cents;
 }
 
-/** Moves the wallet's cached balances and takes the next entry number; the wallet row is locked first, always. */
-export const moveWallet = (sql: Sql, account: string, move: WalletMove) =>
+/**
+ * Moves the wallet's cached balances and takes the next entry number; the wallet row is locked first, always. Resolves
+ * to undefined, and nothing moved, when it holds less than `least`.
+ */
+export const moveWallet = (sql: Sql, account: string, move: WalletMove & { readonly least: number }) =>
   sql.get<{ readonly entries: number; readonly balance: Cents }>(
     `update wallets set entries = entries + 1, balance = balance + ?, deposited = deposited + ?, spent = spent + ?
-     where account_id = ? returning entries, balance`,
+     where account_id = ? and balance >= ? returning entries, balance`,
     move.wallet,
     move.deposited,
     move.spent,
     account,
+    move.least,
   );
 
 export const moveCard = (sql: Sql, account: string, move: { id: string; card: Cents; hold: Cents }) =>
@@ -35,15 +39,10 @@ export interface EntryRow {
   readonly created_at: number;
 }
 
+const ENTRIES = { table: 'entries', columns: ['account_id', 'id', 'kind', 'ref', 'created_at'] };
+
 export const insertEntry = (sql: Sql, account: string, row: EntryRow) =>
-  sql.run(
-    'insert into entries (account_id, id, kind, ref, created_at) values (?, ?, ?, ?, ?)',
-    account,
-    row.id,
-    row.kind,
-    row.ref,
-    row.created_at,
-  );
+  sql.append(ENTRIES, account, row.id, row.kind, row.ref, row.created_at);
 
 export interface PostingRow {
   readonly entry_id: number;
@@ -51,11 +50,10 @@ export interface PostingRow {
   readonly amount: Cents;
 }
 
-export const insertPostings = (sql: Sql, account: string, rows: readonly PostingRow[]) =>
-  sql.run(
-    `insert into postings (account_id, entry_id, ledger, amount) values ${rows.map(() => '(?, ?, ?, ?)').join(', ')}`,
-    ...rows.flatMap((row): SqlValue[] => [account, row.entry_id, row.ledger, row.amount]),
-  );
+const POSTINGS = { table: 'postings', columns: ['account_id', 'entry_id', 'ledger', 'amount'] };
+
+export const insertPosting = (sql: Sql, account: string, row: PostingRow) =>
+  sql.append(POSTINGS, account, row.entry_id, row.ledger, row.amount);
 
 /** Writes the wallet's cached sums as a data set added them up, and the number of its last entry. */
 export const keepWalletSums = (sql: Sql, account: string, sums: WalletMove & { readonly entries: number }) =>

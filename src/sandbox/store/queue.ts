@@ -24,6 +24,7 @@ interface Job {
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
   readonly deadline: number;
+  readonly isRepeatable: boolean;
 }
 
 /** ms; less than the 30 s our client waits for a read. On a busy disk 20 processes need more than a few seconds. */
@@ -50,8 +51,8 @@ export class QueuedStore implements Store {
     return this.#enqueue(this.#reads, work);
   }
 
-  write<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#enqueue(this.#writes, work);
+  write<T>(work: (sql: Sql) => Promise<T>, how?: 'repeatable'): Promise<T> {
+    return this.#enqueue(this.#writes, work, how === 'repeatable');
   }
 
   async close(): Promise<void> {
@@ -66,11 +67,11 @@ export class QueuedStore implements Store {
     else closeConnection(this.#parts.connection, this.path);
   }
 
-  #enqueue<T>(jobs: Job[], work: (sql: Sql) => Promise<T>): Promise<T> {
+  #enqueue<T>(jobs: Job[], work: (sql: Sql) => Promise<T>, isRepeatable = false): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#refusal !== undefined) return reject(this.#refusal);
       const deadline = this.#parts.clock.monotonic() + (this.#parts.patience ?? PATIENCE);
-      jobs.push({ work, resolve, reject, deadline });
+      jobs.push({ work, resolve, reject, deadline, isRepeatable });
       this.#draining ??= this.#drain();
     });
   }
@@ -131,12 +132,14 @@ export class QueuedStore implements Store {
   async #writeBatch(): Promise<void> {
     if (!(await this.#begin())) return;
     const batch = this.#writes.splice(0, LARGEST_BATCH);
-    const settle: (() => void)[] = [];
+    const deadline = Math.max(...batch.map(job => job.deadline));
+    let settle: readonly (() => void)[];
     try {
-      for (const job of batch) settle.push(await this.#runOne(job));
-      await this.#commit(Math.max(...batch.map(job => job.deadline)));
+      settle = (await this.#runTogether(batch, deadline)) ?? (await this.#runApart(batch));
+      this.#statements.flush();
+      await this.#commit(deadline);
     } catch (error) {
-      this.#statements.forgetKnown();
+      this.#statements.undone();
       if (this.#refusal === undefined && this.#parts.connection.isTransaction) this.#parts.connection.exec('rollback');
       for (const job of batch) job.reject(error);
       return;
@@ -167,6 +170,48 @@ export class QueuedStore implements Store {
     this.#statements.begun();
   }
 
+  /**
+   * Runs works without savepoints, for which the engine copies every page it touches. Resolves to undefined, and to a
+   * transaction in which nothing is done, when one of them has to be undone alone or may not be repeated.
+   */
+  async #runTogether(batch: readonly Job[], deadline: number): Promise<(() => void)[] | undefined> {
+    if (!batch.every(job => job.isRepeatable)) return undefined;
+    const settle: (() => void)[] = [];
+    for (const job of batch) {
+      const { sql, end } = this.#statements.open('write');
+      try {
+        const value = await job.work(sql);
+        settle.push(() => job.resolve(value as never));
+      } catch (error) {
+        if (losesAll(error)) throw new StoreBusy('the store could not take the write', { cause: error });
+        if (sql.written() > 0 || this.#statements.isSpoiled) return this.#startOver(deadline);
+        settle.push(() => job.reject(error));
+      } finally {
+        end();
+      }
+    }
+    try {
+      this.#statements.flush();
+    } catch (error) {
+      if (losesAll(error)) throw new StoreBusy('the store could not take the write', { cause: error });
+      return this.#startOver(deadline);
+    }
+    return settle;
+  }
+
+  async #startOver(deadline: number): Promise<undefined> {
+    const { connection } = this.#parts;
+    this.#statements.undone();
+    if (connection.isTransaction) connection.exec('rollback');
+    await this.#patiently(deadline, async () => this.#begins('begin immediate'));
+  }
+
+  async #runApart(batch: readonly Job[]): Promise<(() => void)[]> {
+    const settle: (() => void)[] = [];
+    for (const job of batch) settle.push(await this.#runOne(job));
+    return settle;
+  }
+
   /** Runs one work in its savepoint; resolves to what is to be told once the transaction is committed. */
   async #runOne(job: Job): Promise<() => void> {
     const { connection } = this.#parts;
@@ -181,7 +226,7 @@ export class QueuedStore implements Store {
         if (connection.isTransaction) connection.exec('rollback');
         throw new StoreBusy('the store could not take the write', { cause: error });
       }
-      this.#statements.forgetKnown();
+      this.#statements.undone();
       this.#statements.exec('rollback to work');
       this.#statements.exec('release work');
       return () => job.reject(error);

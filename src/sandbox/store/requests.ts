@@ -31,31 +31,28 @@ export interface RequestFilter {
 export const KEPT_REQUESTS = 1_000;
 const SLACK = 100;
 
-const COLUMNS = `request_id, at, operation, method, path, status, error, replayed, fault, idempotency_key, card_id, body`;
+const NAMES = [
+  'request_id',
+  'at',
+  'operation',
+  'method',
+  'path',
+  'status',
+  'error',
+  'replayed',
+  'fault',
+  'idempotency_key',
+  'card_id',
+  'body',
+] as const satisfies readonly (keyof RequestRow)[];
+const COLUMNS = NAMES.join(', ');
+const REQUESTS = { table: 'requests', columns: ['account_id', 'position', ...NAMES], number: 'position' };
 
 export async function insertRequest(sql: Sql, account: string, row: RequestRow): Promise<void> {
-  const made = await sql.get<{ position: number }>(
-    `insert into requests (account_id, position, ${COLUMNS})
-     values (?, (select coalesce(max(position), 0) + 1 from requests where account_id = ?),
-       ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning position`,
-    account,
-    account,
-    row.request_id,
-    row.at,
-    row.operation,
-    row.method,
-    row.path,
-    row.status,
-    row.error,
-    row.replayed,
-    row.fault,
-    row.idempotency_key,
-    row.card_id,
-    row.body,
-  );
-  const position = made?.position ?? 0;
+  const position = await sql.next(REQUESTS, account);
+  await sql.append(REQUESTS, account, position, ...NAMES.map(name => row[name]));
   if (position % SLACK !== 0) return;
-  await sql.run('delete from requests where account_id = ? and position <= ?', account, position - KEPT_REQUESTS);
+  await sql.put('delete from requests where account_id = ? and position <= ?', account, position - KEPT_REQUESTS);
 }
 
 function filtered(account: string, filter: RequestFilter): { where: string; values: SqlValue[] } {

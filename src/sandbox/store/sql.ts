@@ -17,10 +17,26 @@ export interface Sql {
   known<Row>(statement: string, ...values: readonly SqlValue[]): Promise<Row | undefined>;
   /** All rows, remembered in the same way. */
   knownAll<Row>(statement: string, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** True for the first work of a transaction that asks for this, for what one of them does for all. */
+  once(what: string): boolean;
   /** How many statements wrote so far in this work. */
   written(): number;
   /** Runs a writing statement; resolves to the number of rows it changed. */
   run(statement: string, ...values: readonly SqlValue[]): Promise<number>;
+  /** The same where nobody asks how many. */
+  put(statement: string, ...values: readonly SqlValue[]): Promise<void>;
+  /** Adds a row to a table that is only added to; it is written before anything reads it, with others like it. */
+  append(tail: Tail, ...row: readonly SqlValue[]): Promise<void>;
+  /** The number after the last row of an account in a table, and the one after that the next time. */
+  next(tail: Tail & { readonly number: string }, account: string): Promise<number>;
+}
+
+/** A table that is only ever added to, and the columns of a row. Names come from the code, never from outside. */
+export interface Tail {
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** The column that counts its rows. */
+  readonly number?: string;
 }
 
 export interface Store {
@@ -29,8 +45,10 @@ export interface Store {
    * Runs `work` in a transaction that takes the write lock at once (`BEGIN IMMEDIATE`); resolves after COMMIT.
    * Works of one turn of the event loop may share a transaction, each in a savepoint: a work that throws is undone
    * alone. Throws `StoreBusy` when the lock was not to be had in time or the disk is full: nothing was written.
+   * Works that are `repeatable` (they touch nothing but the store) go without a savepoint as long as none of them
+   * throws after it wrote; then all of them are done once more, each in its savepoint.
    */
-  write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  write<T>(work: (sql: Sql) => Promise<T>, how?: 'repeatable'): Promise<T>;
   /** Path of the file, or `memory`. */
   readonly path: string;
   close(): Promise<void>;

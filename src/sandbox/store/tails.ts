@@ -1,0 +1,88 @@
+/**
+ * Rows for the ends of tables that are only ever added to: gathered over the works of a transaction and written in few
+ * statements, because a statement costs more than a row. Whoever reads such a table finds them: they are written first.
+ */
+import type { Bound } from './bind.ts';
+import type { Tail } from './sql.ts';
+
+/** Writes a statement right away. */
+export type Write = (statement: string, values: readonly Bound[]) => void;
+
+/** Rows in one statement at most; each power of two up to it is prepared once. */
+const MOST_ROWS = 32;
+
+/** What one open transaction has gathered. */
+export class Tails {
+  readonly #gathered = new Map<Tail, Bound[]>();
+  readonly #names = new Set<string>();
+  /** Last numbers given out, by table and account. */
+  readonly #numbers = new Map<string, number>();
+
+  add(tail: Tail, row: readonly Bound[]): void {
+    if (row.length !== tail.columns.length) {
+      throw new TypeError(`a row of ${tail.table} has ${tail.columns.length} values, not ${row.length}`);
+    }
+    const values = this.#gathered.get(tail);
+    if (values === undefined) this.#gathered.set(tail, [...row]);
+    else values.push(...row);
+    this.#names.add(tail.table);
+  }
+
+  /** The number after the last one of a table; `last` asks the store for it, once in a transaction. */
+  next(table: string, account: string, last: () => number): number {
+    const name = `${table} ${account}`;
+    const number = (this.#numbers.get(name) ?? last()) + 1;
+    this.#numbers.set(name, number);
+    return number;
+  }
+
+  /** Whether rows of one of these tables wait; any rows, where it is not known which tables are meant. */
+  holds(tables: ReadonlySet<string> | undefined): boolean {
+    if (this.#names.size === 0) return false;
+    if (tables === undefined) return true;
+    for (const name of this.#names) if (tables.has(name)) return true;
+    return false;
+  }
+
+  /** Writes everything, tables in the order in which they were first added to: an entry before its postings. */
+  flush(write: Write): void {
+    for (const [tail, values] of this.#gathered) {
+      const width = tail.columns.length;
+      for (let at = 0; at < values.length; ) {
+        const left = (values.length - at) / width;
+        const rows = left >= MOST_ROWS ? MOST_ROWS : 2 ** Math.floor(Math.log2(left));
+        write(statementFor(tail, rows), values.slice(at, at + rows * width));
+        at += rows * width;
+      }
+    }
+    this.discard();
+  }
+
+  /** Forgets what waits, because it is written or undone. */
+  discard(): void {
+    this.#gathered.clear();
+    this.#names.clear();
+  }
+
+  /** Forgets the last number of a table that something else wrote; of all where it is not known which. */
+  forgetNumbers(table?: string): void {
+    for (const name of this.#numbers.keys()) {
+      if (table === undefined || name.startsWith(`${table} `)) this.#numbers.delete(name);
+    }
+  }
+}
+
+const STATEMENTS = new Map<Tail, Map<number, string>>();
+
+function statementFor(tail: Tail, rows: number): string {
+  const known = STATEMENTS.get(tail) ?? new Map<number, string>();
+  STATEMENTS.set(tail, known);
+  const text = known.get(rows) ?? made(tail, rows);
+  known.set(rows, text);
+  return text;
+}
+
+function made({ table, columns }: Tail, rows: number): string {
+  const row = `(${columns.map(() => '?').join(', ')})`;
+  return `insert into ${table} (${columns.join(', ')}) values ${new Array(rows).fill(row).join(', ')}`;
+}
