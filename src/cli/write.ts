@@ -126,7 +126,7 @@ export function createWriter(settings: WriteSettings) {
     }
   }
 
-  async function preview(write: JournaledWrite): Promise<readonly PlannedRequest[]> {
+  async function preview(write: JournaledWrite): Promise<Iterable<PlannedRequest>> {
     const { planOfOne } = await import('./journaled.ts');
     return (await settings.journal()).preview(planOfOne(write));
   }

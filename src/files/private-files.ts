@@ -181,15 +181,28 @@ export async function inOurWords<T>(path: string, work: () => Promise<T>): Promi
   try {
     return await work();
   } catch (error) {
-    const code = systemCode(error);
-    if (code === undefined) throw error;
-    throw new CliError('guarded', {
-      message: `${path} cannot be used: ${systemWords(code)}`,
-      hint: 'cardwright doctor',
-      outcome: 'not_sent',
-      cause: error,
-    });
+    throw told(path, error);
   }
+}
+
+/** As `inOurWords`, for work that is done at once. */
+export function atOnceInOurWords<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw told(path, error);
+  }
+}
+
+function told(path: string, error: unknown): unknown {
+  const code = systemCode(error);
+  if (code === undefined) return error;
+  return new CliError('guarded', {
+    message: `${path} cannot be used: ${systemWords(code)}`,
+    hint: 'cardwright doctor',
+    outcome: 'not_sent',
+    cause: error,
+  });
 }
 
 function unsafe(path: string, why: string): CliError {

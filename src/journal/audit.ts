@@ -1,43 +1,61 @@
 /** The audit of a run: what the journal calls done is compared with what the service has (RELIABILITY, section 6). */
-import type { Reader } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
-import { cents, centsOf, dollars } from '../money.ts';
+import { type Cents, cents, centsOf, dollars } from '../money.ts';
+import type { Book, MadeCard } from './book.ts';
 import type { Desk } from './desk.ts';
 import type { RowHistory } from './history.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
-import type { PlanRecord } from './record.ts';
 import { duplicateNotes } from './unknown.ts';
 
-export interface Audited {
-  readonly reader: Reader;
-  readonly plan: PlanRecord;
-  readonly rows: readonly RowHistory[];
-  /** Created cards carry the marker, as far as seen. */
-  readonly markerUsable: boolean;
+/** What is wrong, a sentence each. Throws as reading does when the service cannot be asked. */
+export async function auditRun(desk: Desk): Promise<string[]> {
+  const made = cardsOf(desk.book);
+  if (made.bins.size === 0) return [];
+  const { missing, twice } = await compared(desk, made);
+  return [...(await notThere(desk.reader, missing)), ...twice, ...made.objections];
 }
 
-/** What is wrong, a sentence each. Throws as reading does when the service cannot be asked. */
-export async function auditRun(audited: Audited): Promise<string[]> {
-  const made = audited.rows.filter(({ item, state }) => item.operation === 'cards.create' && state === 'done');
-  if (made.length === 0) return [];
-  const seen = await cardsOf(audited, made);
-  return [
-    ...missing(made, await existing(audited, made, seen.ids)),
-    ...twice(audited.plan, made, seen.marked),
-    ...shared(made),
-    ...otherAmounts(made),
-  ];
+/** What the rows say, gone through once: there may be a hundred thousand of them. */
+interface Made {
+  readonly bins: ReadonlySet<string>;
+  /** Rows by their cards. */
+  readonly rows: Map<string, number>;
+  readonly duplicates: Map<number, RowHistory>;
+  readonly objections: readonly string[];
+}
+
+function cardsOf(book: Book): Made {
+  const rows = new Map<string, number>();
+  const duplicates = new Map<number, RowHistory>();
+  const objections: string[] = [];
+  const add = ({ row, id }: MadeCard) => {
+    const first = rows.get(id);
+    if (first === undefined) rows.set(id, row);
+    // Answers went astray, and no marker in them told so.
+    else
+      objections.push(`rows ${first} and ${row}: both were answered with card ${id}, so one of them has another card`);
+  };
+  for (const card of book.restingCards()) add(card);
+  const bins = new Set(rows.size > 0 ? book.restingBins : []);
+  for (const row of book.held()) {
+    const { item, state, done, duplicate } = row;
+    if (item.operation !== 'cards.create' || state !== 'done') continue;
+    bins.add(String(item.input['bin_id']));
+    if (duplicate !== undefined) duplicates.set(item.row, row);
+    if (done?.id !== undefined) add({ row: item.row, id: done.id });
+    objections.push(...otherAmount(row));
+  }
+  return { bins, rows, duplicates, objections };
 }
 
 /**
  * Whether the wallet changed by what the done rows moved. No objection: somebody else may use it at the same time.
  * Nothing when it was not read before, or cannot be read now.
  */
-export async function walletRemarks({ reader, plan, all }: Pick<Desk, 'reader' | 'plan' | 'all'>): Promise<string[]> {
+export async function walletRemarks({ reader, plan, book }: Desk, moved: Cents): Promise<string[]> {
   if (plan.wallet === undefined) return [];
-  const done = all().filter(({ state }) => state === 'done');
-  const back = done.some(({ item }) => item.operation === 'cards.withdraw');
-  const moved = done.reduce((sum, { item }) => sum + (item.amount ?? 0), 0);
+  const [first] = book.all();
+  const back = first?.history().item.operation === 'cards.withdraw';
   const wanted = plan.wallet + (back ? moved : -moved);
   try {
     const now = centsOf((await reader.read('wallet.get', {})).balance);
@@ -52,73 +70,54 @@ export async function walletRemarks({ reader, plan, all }: Pick<Desk, 'reader' |
   }
 }
 
-interface Seen {
-  readonly ids: ReadonlySet<string>;
-  /** Ids by marker. */
-  readonly marked: ReadonlyMap<string, readonly string[]>;
-}
-
-async function cardsOf({ reader, plan, markerUsable }: Audited, made: readonly RowHistory[]): Promise<Seen> {
-  const ids = new Set<string>();
-  const marked = new Map<string, string[]>();
-  for (const binId of new Set(made.map(({ item }) => String(item.input['bin_id'])))) {
+/** The lists of their BINs: cards that are not in them, by row, and rows of which they show several. */
+async function compared(desk: Desk, { bins, rows, duplicates }: Made) {
+  const { reader, plan } = desk;
+  const missing = new Map(rows);
+  const first = new Map<number, string>();
+  const several = new Map<number, string[]>();
+  const prefix = `${plan.op}.`;
+  for (const binId of bins) {
     for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 })) {
       for (const { id, metadata } of data) {
-        ids.add(id);
+        missing.delete(id);
         const marker = metadata?.[MARKER_KEY];
-        if (!markerUsable || typeof marker !== 'string' || !marker.startsWith(`${plan.op}.`)) continue;
-        marked.set(marker, [...(marked.get(marker) ?? []), id]);
+        if (!desk.markerUsable() || typeof marker !== 'string' || !marker.startsWith(prefix)) continue;
+        const row = Number(marker.slice(prefix.length));
+        if (marker !== markerOf(plan.op, row)) continue;
+        const other = first.get(row);
+        if (other === undefined) first.set(row, id);
+        else several.set(row, [...(several.get(row) ?? [other]), id]);
       }
     }
   }
-  return { ids, marked };
+  const found = [...several].map(([row, ids]) => {
+    const history = desk.book.row(row);
+    return history?.state === 'done'
+      ? { ...history, duplicate: { t: 'DUPLICATE', row, ids, at: 0 } as const }
+      : undefined;
+  });
+  const told = [...duplicates.values()].filter(({ item }) => !several.has(item.row));
+  const twice = [...found, ...told].flatMap(row => (row === undefined ? [] : duplicateNotes(row)));
+  return { missing, twice };
 }
 
 /** A list may be stale or leave states out; a card that is not in it is asked for by name. */
-async function existing({ reader }: Audited, made: readonly RowHistory[], listed: ReadonlySet<string>) {
-  const found = new Set(listed);
-  for (const { done } of made) {
-    if (done?.id === undefined || found.has(done.id)) continue;
+async function notThere(reader: Desk['reader'], missing: ReadonlyMap<string, number>): Promise<string[]> {
+  const gone: string[] = [];
+  for (const [id, row] of missing) {
     try {
-      await reader.read('cards.get', { card_id: done.id });
-      found.add(done.id);
+      await reader.read('cards.get', { card_id: id });
     } catch (thrown) {
       if (!(thrown instanceof CliError) || thrown.kind !== 'not_found') throw thrown;
+      gone.push(`row ${row}: card ${id} does not exist`);
     }
   }
-  return found;
+  return gone;
 }
 
-function missing(made: readonly RowHistory[], ids: ReadonlySet<string>): string[] {
-  return made
-    .filter(({ done }) => done?.id !== undefined && !ids.has(done.id))
-    .map(({ item, done }) => `row ${item.row}: card ${done?.id} does not exist`);
-}
-
-function twice({ op }: PlanRecord, made: readonly RowHistory[], marked: Seen['marked']): string[] {
-  return made.flatMap(row => {
-    const ids = marked.get(markerOf(op, row.item.row)) ?? [];
-    if (ids.length < 2) return row.duplicate === undefined ? [] : duplicateNotes(row);
-    return duplicateNotes({ ...row, duplicate: { t: 'DUPLICATE', row: row.item.row, ids, at: 0 } });
-  });
-}
-
-/** Answers went astray, and no marker in them told so. */
-function shared(made: readonly RowHistory[]): string[] {
-  const rowsOf = new Map<string, number>();
-  return made.flatMap(({ item, done }) => {
-    const first = done?.id === undefined ? undefined : rowsOf.get(done.id);
-    if (done?.id !== undefined && first === undefined) rowsOf.set(done.id, item.row);
-    if (first === undefined) return [];
-    return [`rows ${first} and ${item.row}: both were answered with card ${done?.id}, so one of them has another card`];
-  });
-}
-
-function otherAmounts(made: readonly RowHistory[]): string[] {
-  return made
-    .filter(({ item, done }) => done?.balance !== undefined && done.via === 'answer' && done.balance !== item.amount)
-    .map(
-      ({ item, done }) =>
-        `row ${item.row}: card ${done?.id} was issued with ${dollars(cents(done?.balance ?? 0))}, planned were ${dollars(cents(item.amount ?? 0))}`,
-    );
+function otherAmount({ item, done }: RowHistory): string[] {
+  if (done?.balance === undefined || done.via !== 'answer' || done.balance === item.amount) return [];
+  const [issued, planned] = [dollars(cents(done.balance)), dollars(cents(item.amount ?? 0))];
+  return [`row ${item.row}: card ${done.id} was issued with ${issued}, planned were ${planned}`];
 }

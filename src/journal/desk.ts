@@ -1,6 +1,7 @@
 /** What the work on one op shares: its records so far, its log, the service, and what time it is. */
 import type { Reader, Service } from '../contract/service.ts';
 import type { Clock } from '../host.ts';
+import type { Book } from './book.ts';
 import type { Capability } from './capability.ts';
 import { afterRecord, openRow, type RowHistory } from './history.ts';
 import type { Log } from './log.ts';
@@ -10,7 +11,7 @@ import type { ItemRecord, PlanRecord, RowRecord } from './record.ts';
 
 export interface DeskSettings {
   readonly plan: PlanRecord;
-  readonly rows: ReadonlyMap<number, RowHistory>;
+  readonly book: Book;
   readonly latest: number;
   /** Undefined when this process only looks. */
   readonly log: Log | undefined;
@@ -26,12 +27,11 @@ export interface DeskSettings {
   readonly resendAbsent: boolean;
 }
 
-export interface Desk extends Omit<DeskSettings, 'rows' | 'log'> {
+export interface Desk extends Omit<DeskSettings, 'log'> {
   readonly reader: Reader;
   readonly marked: Marked;
   readonly lookOnly: boolean;
   row(row: number): RowHistory;
-  all(): readonly RowHistory[];
   /** Makes a record durable, then counts on it. Rejects with `guarded` as the log does. */
   write(record: RowRecord): Promise<void>;
   /** A new attempt of a row after a definite refusal: new key, same bytes. */
@@ -42,12 +42,11 @@ export interface Desk extends Omit<DeskSettings, 'rows' | 'log'> {
 }
 
 export function createDesk(settings: DeskSettings): Desk {
-  const { clock, log, service, plan, notice } = settings;
+  const { clock, log, service, plan, notice, book } = settings;
   const reader = readerOf(service);
-  const rows = new Map(settings.rows);
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
   // Kept, not looked up: a run of many rows asks for it at each of them.
-  let echoes = [...rows.values()].every(({ done }) => done?.echo !== false);
+  let echoes = [...book.held()].every(({ done }) => done?.echo !== false);
   let told = !echoes;
   const desk: Desk = {
     ...settings,
@@ -55,15 +54,14 @@ export function createDesk(settings: DeskSettings): Desk {
     marked: createMarked(reader, plan),
     lookOnly: log === undefined,
     row(number) {
-      const row = rows.get(number);
+      const row = book.row(number);
       if (row === undefined) throw new RangeError(`${plan.op} has no row ${number}`);
       return row;
     },
-    all: () => [...rows.values()],
     async write(record) {
       if (log === undefined) return;
-      await log.append(record);
-      rows.set(record.row, kept(afterRecord(desk.row(record.row), record)));
+      const place = await log.append(record);
+      book.set(kept(afterRecord(desk.row(record.row), record)), record.t === 'DONE' ? place : undefined);
       if (record.t === 'DONE' && record.echo === false) echoes = false;
       if (told || echoes) return;
       told = true;
@@ -71,7 +69,7 @@ export function createDesk(settings: DeskSettings): Desk {
     },
     async writeItem(item) {
       await log?.append(item);
-      rows.set(item.row, openRow(item));
+      book.set(openRow(item));
     },
     moment() {
       const now = clock.now();

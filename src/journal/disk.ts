@@ -1,8 +1,9 @@
 /** The file system as the journal uses it: few calls, each either durable or not done. Tests hand in their own. */
-import { constants, fdatasync, fstatSync, writeSync } from 'node:fs';
+import { constants, fdatasync, fstatSync, readSync, writeSync } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { type LockOptions, withLock } from '../files/lock.ts';
 import {
+  atOnceInOurWords,
   createPrivate,
   type FileSurroundings,
   inOurWords,
@@ -14,6 +15,8 @@ import {
 /** An open journal. Nothing is durable before `sync`. */
 export interface JournalFile {
   readAll(): Promise<Uint8Array>;
+  /** Bytes of a place, fewer where the file ends before; at once, as `append` is. */
+  readAt(at: number, length: number): Uint8Array;
   append(bytes: Uint8Array): Promise<void>;
   /** fdatasync. */
   sync(): Promise<void>;
@@ -107,6 +110,7 @@ function journalFile(file: FileHandle, path: string): JournalFile {
         }
         return bytes.subarray(0, at);
       }),
+    readAt: (at, length) => atOnceInOurWords(path, () => readPlace(file.fd, at, length)),
     // At once, into the page cache: a way through the thread pool and back costs more than the write itself, and
     // every row of a run would wait for it. Only the sync goes there.
     append: bytes => inOurWords(path, async () => appendWhole(file.fd, bytes)),
@@ -115,6 +119,15 @@ function journalFile(file: FileHandle, path: string): JournalFile {
     truncate: size => inOurWords(path, () => file.truncate(size)),
     close: () => file.close(),
   };
+}
+
+function readPlace(fd: number, at: number, length: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(length);
+  let read = 0;
+  for (let more = 1; more > 0 && read < length; read += more) {
+    more = readSync(fd, bytes, read, length - read, at + read);
+  }
+  return bytes.subarray(0, read);
 }
 
 /** As `FileHandle.datasync`, at half of its price for the main thread. */

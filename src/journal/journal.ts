@@ -1,10 +1,11 @@
 import { CliError } from '../errors.ts';
-import { beginOp, planOp, refuseTwins, requestsOf } from './begin.ts';
+import { beginOp, refuseTwins } from './begin.ts';
 import { readerOf } from './desk.ts';
 import type { History } from './history.ts';
 import { mayBePerformed } from './history.ts';
 import { openOp, underLock } from './open.ts';
 import { placesIn } from './places.ts';
+import { planOp, requestsOf } from './planned.ts';
 import { probeKeys } from './probe.ts';
 import { historyNamed, readHistory } from './reading.ts';
 import type { JournalSettings, Room } from './room.ts';
@@ -114,7 +115,7 @@ async function resolveRows(room: Room, { op, row, as, note }: Resolution): Promi
     if (chosen.length === 0) throw nothingToResolve(op, row);
     const who = 'operator';
     const at = room.clock.now();
-    await log.append(...chosen.map(each => ({ t: 'RESOLVED', row: each.item.row, as, note, who, at }) as const));
+    await Promise.all(chosen.map(each => log.append({ t: 'RESOLVED', row: each.item.row, as, note, who, at })));
     if (chosen.length === open.length) await end();
   });
 }

@@ -1,15 +1,15 @@
 /** The one writer of a journal: records that wait together share one write and one sync. */
 import { CliError } from '../errors.ts';
 import type { JournalFile } from './disk.ts';
-import { encodeLines } from './lines.ts';
+import { encodeLines, type LinePlace } from './lines.ts';
 import type { JournalRecord } from './record.ts';
 
 export interface Log {
   /**
-   * Appends records; resolves when they are durable and no other process has written since. Rejects with `guarded`
-   * otherwise, from then on always: the end of the file is no longer ours to judge.
+   * Appends a record; resolves to where it stands when it is durable and no other process has written since. Rejects
+   * with `guarded` otherwise, from then on always: the end of the file is no longer ours to judge.
    */
-  append(...records: readonly JournalRecord[]): Promise<void>;
+  append(record: JournalRecord): Promise<LinePlace>;
   close(): Promise<void>;
 }
 
@@ -27,8 +27,8 @@ export interface LogSettings {
 const TOGETHER = 64;
 
 interface Waiting {
-  readonly records: readonly JournalRecord[];
-  readonly resolve: () => void;
+  readonly record: JournalRecord;
+  readonly resolve: (place: LinePlace) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -40,15 +40,21 @@ export function openLog(file: JournalFile, settings: LogSettings): Log {
   let broken: unknown;
 
   async function write(batch: readonly Waiting[]): Promise<void> {
-    const records: JournalRecord[] = [];
-    for (const { records: each } of batch) records.push(...each);
-    const bytes = encodeLines(by, seq, records);
+    const begin = size;
+    const ends: number[] = [];
+    const records = batch.map(({ record }) => record);
+    const bytes = encodeLines(by, seq, records, ends);
     seq += records.length;
     await file.append(bytes);
     await file.sync();
     size += bytes.length;
     // Whoever appends behind us has appended a RUN first. What we have written after it is void.
     if ((await file.size()) !== size) throw takenOver(op);
+    let at = 0;
+    for (const [index, end] of ends.entries()) {
+      batch[index]?.resolve({ at: begin + at, length: end - at });
+      at = end;
+    }
   }
 
   /** Answers come a few in each turn of the event loop: a sync costs more than the turn it takes to have them on it. */
@@ -69,7 +75,6 @@ export function openLog(file: JournalFile, settings: LogSettings): Log {
       try {
         if (broken !== undefined) throw broken;
         await write(batch);
-        for (const { resolve } of batch) resolve();
       } catch (error) {
         broken ??= error;
         for (const { reject } of batch) reject(error);
@@ -79,9 +84,9 @@ export function openLog(file: JournalFile, settings: LogSettings): Log {
   }
 
   return {
-    append: (...records) =>
+    append: record =>
       new Promise((resolve, reject) => {
-        waiting.push({ records, resolve, reject });
+        waiting.push({ record, resolve, reject });
         writing ??= drain();
       }),
     async close() {

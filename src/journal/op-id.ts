@@ -28,7 +28,7 @@ export function keyOf(op: string, row: number, attempt: number): string {
  * Digest of wanted changes, the same for the same input however it was written: the members of a row are sorted.
  * Money is cents, so `25` and `25.00` are one.
  */
-export function inputDigest(rows: readonly { readonly operation: string; readonly input: unknown }[]): string {
+export function inputDigest(rows: Iterable<{ readonly operation: string; readonly input: unknown }>): string {
   const hash = createHash('sha256');
   for (const { operation, input } of rows) hash.update(`${operation} ${sortedJson(input)}\n`);
   return hash.digest('hex');

@@ -1,6 +1,8 @@
 /** An op that is there already: its lock, its RUN record, and only then its records (RELIABILITY, section 6). */
+import type { WriteName } from '../contract/calls.ts';
 import { CliError } from '../errors.ts';
 import { identify } from '../files/process-identity.ts';
+import { type Book, heldBook } from './book.ts';
 import { type Capability, sandboxCapability, UNKNOWN } from './capability.ts';
 import { createDesk, type Desk } from './desk.ts';
 import { type History, historyOf } from './history.ts';
@@ -18,7 +20,7 @@ export async function openOp(room: Room, op: string, options: ResumeOptions): Pr
   const { notice } = room;
   if (lookOnly) {
     const history = await historyNamed(room.disk, room.places, op);
-    const desk = await deskFor(room, { history, log: undefined, resendAbsent: false });
+    const desk = await deskFor(room, wishesOf(history, { log: undefined, resendAbsent: false }));
     const nothing = async () => undefined;
     return createRun({
       desk,
@@ -38,7 +40,7 @@ export async function openOp(room: Room, op: string, options: ResumeOptions): Pr
   };
   try {
     const { history, log } = held;
-    const desk = await deskFor(room, { history, log, resendAbsent });
+    const desk = await deskFor(room, wishesOf(history, { log, resendAbsent }));
     const onEnd = () => room.disk.remove(room.places.unfinishedMark(op));
     const ended = history.end !== undefined;
     return createRun({ desk, plan: planOf(history), log, onEnd, release, notice, ended });
@@ -115,26 +117,31 @@ export async function underLock(room: Room, op: string, work: (held: Locked) => 
   }
 }
 
-interface DeskWishes {
-  readonly history: History;
+interface DeskWishes extends Pick<History, 'plan' | 'latest'> {
+  readonly book: Book;
   readonly log: Log | undefined;
   readonly resendAbsent: boolean;
 }
 
-export async function deskFor(room: Room, { history, log, resendAbsent }: DeskWishes): Promise<Desk> {
-  const { plan, rows, latest } = history;
+function wishesOf(
+  { plan, rows, latest }: History,
+  { log, resendAbsent }: Pick<DeskWishes, 'log' | 'resendAbsent'>,
+): DeskWishes {
+  return { plan, latest, book: heldBook(rows), log, resendAbsent };
+}
+
+export async function deskFor(room: Room, { plan, latest, book, log, resendAbsent }: DeskWishes): Promise<Desk> {
   const now = new Map<string, Capability>();
-  for (const { item } of rows.values()) {
-    if (now.has(item.operation)) continue;
+  for (const operation of Object.keys(plan.capability) as WriteName[]) {
     const known =
       plan.mode === 'sandbox'
         ? await sandboxCapability(room.sandboxHonoursKeys)
-        : await room.capabilities.of(plan.origin, item.operation);
-    now.set(item.operation, known);
+        : await room.capabilities.of(plan.origin, operation);
+    now.set(operation, known);
   }
   return createDesk({
     plan,
-    rows,
+    book,
     latest,
     log,
     resendAbsent,

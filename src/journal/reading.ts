@@ -31,12 +31,15 @@ export async function readOrError(
   }
 }
 
+/** Of the first line: it holds names, an address and a few numbers. */
+const MOST_PLAN_BYTES = 1 << 16;
+
 /** The plan alone, when its line is whole, whatever became of the rest. */
 export async function readPlan(disk: JournalDisk, places: Places, op: string): Promise<PlanRecord | undefined> {
   const file = await disk.open(places.journal(op));
   if (file === undefined) return undefined;
   try {
-    const bytes = await file.readAll();
+    const bytes = file.readAt(0, MOST_PLAN_BYTES);
     const { written } = decodeLines(bytes.subarray(0, bytes.indexOf(0x0a) + 1), op);
     const [first] = written;
     return first?.record.t === 'PLAN' ? first.record : undefined;

@@ -2,6 +2,7 @@
 import type { CliError } from '../errors.ts';
 import { type Cents, cents, sumCents } from '../money.ts';
 import { auditRun, walletRemarks } from './audit.ts';
+import { type Book, isShown, type Standing } from './book.ts';
 import type { Desk } from './desk.ts';
 import { mayBePerformed, type RowHistory } from './history.ts';
 import type { Log } from './log.ts';
@@ -54,7 +55,7 @@ export function createRun(open: OpenRun): Run {
   async function performNow(number: number, flight: Flight | undefined): Promise<RowOutcome> {
     // After the first failure of the journal nothing may be sent any more.
     if (failure !== undefined) throw failure;
-    const before = plan.bulk ? undefined : plan.rows.find(({ row }) => row === number)?.before;
+    const before = plan.bulk ? undefined : [...plan.rows].find(({ row }) => row === number)?.before;
     const onStop = () => open.notice(`Stopping: 1 request is on its way. Ctrl-C again leaves it to ops resume.`);
     // A run of many rows says how many there are.
     if (!plan.bulk && !desk.lookOnly) desk.stop.addEventListener('abort', onStop, { once: true });
@@ -64,33 +65,38 @@ export function createRun(open: OpenRun): Run {
       failure ??= thrown;
       throw thrown;
     } finally {
+      desk.book.rest(number);
       if (!plan.bulk) desk.stop.removeEventListener('abort', onStop);
     }
   }
 
   async function finish(): Promise<Finished> {
-    const rows = desk.all();
-    const counts = countsOf(rows);
-    const moved = sumOf(rows.filter(({ state }) => state === 'done'));
+    const { book } = desk;
+    const { open: unopened, ...counts } = countsIn(book);
+    const moved = movedIn(book);
     if (open.ended || log === undefined)
       return { counts, cents: moved, objections: [], remarks: [], ended: open.ended };
     const objections = await objectionsTo(desk, open.notice);
-    const unsettled = rows.some(row => row.state === 'unknown' || (plan.bulk && mayBePerformed(row, true)));
-    const ended = !unsettled && objections !== undefined && rows.every(({ state }) => state !== 'open');
+    const unsettled = counts.unknown + unopened > 0 || [...book.held()].some(row => mayBePerformed(row, plan.bulk));
+    const ended = !unsettled && objections !== undefined;
     if (ended) {
       const { done, refused, not_sent } = counts;
       await log.append({ t: 'END', done, refused, not_sent, cents: moved, at: desk.clock.now() });
       await open.onEnd();
     }
-    const remarks = objections === undefined || unsettled ? [] : await walletRemarks(desk);
+    const remarks = objections === undefined || unsettled ? [] : await walletRemarks(desk, moved);
     return { counts, cents: moved, objections: objections ?? [], remarks, ended };
   }
 
   return {
     op,
     plan,
-    get rows() {
-      return desk.all().map(row => stateOfRow(row, desk));
+    total: cents(desk.plan.total_cents),
+    rows: {
+      length: desk.book.size,
+      *[Symbol.iterator]() {
+        for (const row of desk.book.all()) yield stateOfRow(row, desk);
+      },
     },
     perform: (number, flight) => inTurn(desk.row(number).item, () => performNow(number, flight)),
     finish,
@@ -107,34 +113,43 @@ export function createRun(open: OpenRun): Run {
 
 /** Undefined when the audit could not be made: then the run must stay open for another. */
 async function objectionsTo(desk: Desk, notice: (text: string) => void): Promise<string[] | undefined> {
-  const rows = desk.all();
-  const plain = rows.every(
-    ({ done, duplicate }) => duplicate === undefined && (done === undefined || isPlain(done.via)),
+  const held = [...desk.book.held()];
+  const plain = held.every(
+    ({ done, duplicate }) => duplicate === undefined && (done === undefined || isShown(done.via)),
   );
   // One row whose own answer showed the card has nothing to be compared with.
   if (!desk.plan.bulk && plain) return [];
   try {
-    return await auditRun({ reader: desk.reader, plan: desk.plan, rows, markerUsable: desk.markerUsable() });
+    return await auditRun(desk);
   } catch (thrown) {
     notice(`warning: the audit of ${desk.plan.op} could not be made: ${(thrown as CliError).message}`);
-    const found = rows.filter(({ duplicate }) => duplicate !== undefined).flatMap(duplicateNotes);
+    const found = held.filter(({ duplicate }) => duplicate !== undefined).flatMap(duplicateNotes);
     return found.length > 0 ? found : undefined;
   }
 }
 
-function isPlain(via: string): boolean {
-  return via === 'answer' || via === 'reread' || via === 'state';
+/** Where nothing has happened yet, not a word more is read of a row than is asked for. */
+function stateOfRow({ row, state, history }: Standing, { plan }: Desk): RowState {
+  const open = state === 'open' || mayBePerformed(history(), plan.bulk);
+  return {
+    row,
+    state: open ? 'open' : state,
+    get cardId() {
+      return makesCards(plan) ? undefined : history().item.card;
+    },
+    get planned() {
+      return plannedOf(history().item);
+    },
+    get outcome() {
+      return open ? undefined : toldOutcome(history(), plan);
+    },
+  };
 }
 
-function stateOfRow(row: RowHistory, { plan }: Desk): RowState {
-  const open = mayBePerformed(row, plan.bulk);
-  const outcome = open ? undefined : toldOutcome(row, plan);
-  return {
-    row: row.item.row,
-    state: open ? 'open' : row.state,
-    planned: plannedOf(row.item),
-    ...(outcome !== undefined && { outcome }),
-  };
+/** Its rows have no card yet. */
+function makesCards({ capability }: Desk['plan']): boolean {
+  const [only, ...others] = Object.keys(capability);
+  return only === 'cards.create' && others.length === 0;
 }
 
 export function plannedOf({ row, operation, input, amount, card, label }: ItemRecord): PlannedRow {
@@ -157,6 +172,17 @@ export function countsOf(rows: readonly RowHistory[]): Counts & { readonly open:
     not_sent: count('not_sent'),
     open: count('open'),
   };
+}
+
+function countsIn(book: Book): Counts & { readonly open: number } {
+  const { open, done } = book.resting();
+  const counts = countsOf([...book.held()]);
+  return { ...counts, open: counts.open + open, done: counts.done + done };
+}
+
+/** Amounts of the done rows. */
+function movedIn(book: Book): Cents {
+  return cents(sumOf([...book.held()].filter(({ state }) => state === 'done')) + book.resting().cents);
 }
 
 export function sumOf(rows: readonly RowHistory[]): Cents {

@@ -40,10 +40,13 @@ export interface Balances {
   readonly wallet: Cents;
 }
 
+/** Many rows: an array, or what makes each of them when it is asked for. May be gone through again. */
+export type Rows<T> = Iterable<T> & { readonly length: number };
+
 export interface RunPlan {
   /** Words of the command, `cards create`. */
   readonly command: string;
-  readonly rows: readonly PlannedRow[];
+  readonly rows: Rows<PlannedRow>;
   /** Of the wanted changes, whatever their form; see `inputDigest`. Twins are found by it. */
   readonly digest: string;
   /** Several rows from a file: rows that were not sent or that the wallet refused stay open for `ops resume`. */
@@ -89,9 +92,11 @@ export interface RowOutcome {
 export interface RowState {
   readonly row: number;
   readonly state: RowResult | 'open';
+  /** The card it is about; undefined for a create. */
+  readonly cardId: string | undefined;
   readonly planned: PlannedRow;
   /** The outcome of an earlier run, for rows that are not open. */
-  readonly outcome?: RowOutcome | undefined;
+  readonly outcome: RowOutcome | undefined;
 }
 
 export interface Counts {
@@ -125,7 +130,9 @@ export interface Flight {
 export interface Run extends AsyncDisposable {
   readonly op: string;
   readonly plan: RunPlan;
-  readonly rows: readonly RowState[];
+  /** Sum of the planned amounts. */
+  readonly total: Cents;
+  readonly rows: Rows<RowState>;
   /**
    * Takes one row to an outcome; safe to call for several rows at once. A row whose outcome is unknown is settled
    * and looked for first. Resolves only after the outcome is durable, so it may be printed. Rejects with `guarded`
@@ -200,7 +207,7 @@ export interface Resolution {
 /** All operations of this user. Every method throws `check_failed` for a damaged journal it must read. */
 export interface Journal {
   /** The requests of a plan as they would be sent, for dry runs. Nothing is written or sent. */
-  preview(plan: RunPlan): Promise<readonly PlannedRequest[]>;
+  preview(plan: RunPlan): Promise<Rows<PlannedRequest>>;
   /** Throws for a twin as `begin` does, before anything is asked or written. */
   refuseTwin(plan: RunPlan): Promise<void>;
   /**

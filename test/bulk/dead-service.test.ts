@@ -13,7 +13,7 @@ const MOST_REQUESTS = 40;
 
 interface Dying extends AsyncDisposable {
   readonly url: string;
-  /** Requests that arrived from the first create on; connections that were tried once nobody listens. */
+  /** Requests that arrived from the first create on; where nobody listens any more, those that were tried. */
   hits(): number;
 }
 
@@ -47,15 +47,19 @@ async function dying(death: Death, alive: number): Promise<Dying> {
   server.on('connection', socket => sockets.add(socket));
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const onConnect = () => {
-    if (!server.listening) hits += 1;
+  // A connection that is cut before its request was read counts as well, so it is the sender who is asked.
+  let tried = 0;
+  const onTried = (message: unknown) => {
+    const { request } = message as { request?: { method: string } };
+    if (tried > 0 || request?.method === 'POST') tried += 1;
   };
-  subscribe('undici:client:beforeConnect', onConnect);
+  const channels = ['undici:client:sendHeaders', 'undici:client:connectError'];
+  for (const channel of channels) subscribe(channel, onTried);
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    hits: () => hits,
+    hits: () => (death === 'connections are refused' ? tried : hits),
     async [Symbol.asyncDispose]() {
-      unsubscribe('undici:client:beforeConnect', onConnect);
+      for (const channel of channels) unsubscribe(channel, onTried);
       for (const socket of sockets) socket.destroy();
       server.close();
     },

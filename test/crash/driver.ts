@@ -52,7 +52,7 @@ export async function resume(order: Order & { readonly op: string; readonly ahea
 /** Two workers at least, so that rows share writes. */
 async function performAll(opened: Run, workers = 2): Promise<void> {
   await using run = opened;
-  const left = run.rows.map(({ row }) => row);
+  const left = [...run.rows].map(({ row }) => row);
   const work = async () => {
     for (let row = left.shift(); row !== undefined; row = left.shift()) await run.perform(row);
   };

@@ -202,7 +202,7 @@ test('the fence behind the lock: whoever appends RUN later stops the earlier one
   await using second = await b.another().resume(first.op);
   await expect(first.perform(1)).rejects.toThrow(/taken over/);
   expect(b.proxy.posts()).toHaveLength(0);
-  expect(second.rows[0]?.state).toBe('open');
+  expect([...second.rows][0]?.state).toBe('open');
 });
 
 test('prune removes what ended 90 days ago, and nothing that is open', async () => {

@@ -13,6 +13,7 @@ function memoryFile() {
   const calls: string[] = [];
   const file: JournalFile & { failing?: string; slip(text: string): void } = {
     readAll: async () => bytes,
+    readAt: (at, length) => bytes.subarray(at, at + length),
     async append(more) {
       calls.push('append');
       if (file.failing === 'append') throw new CliError('guarded', { message: 'ENOSPC' });

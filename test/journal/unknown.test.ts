@@ -233,7 +233,7 @@ test('bulk: a wallet that ran dry is topped up, the refused row gets a new key, 
   const [first] = await b.cards();
   await b.service.send('cards.terminate', { card_id: first?.id ?? '' });
   await using resumed = await b.journal.resume(run.op);
-  expect(resumed.rows.map(({ state }) => state)).toEqual(['done', 'done', 'open']);
+  expect([...resumed.rows].map(({ state }) => state)).toEqual(['done', 'done', 'open']);
   expect(await resumed.perform(3)).toMatchObject({ outcome: 'done' });
   expect(b.proxy.posts().at(-1)?.key).toBe(`${run.op}.3.2`);
   expect(await resumed.finish()).toMatchObject({ ended: true, objections: [] });

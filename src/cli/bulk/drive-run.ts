@@ -2,7 +2,7 @@
 import { type DriveRow, drive, isSignal } from '../../bulk/drive.ts';
 import type { CliError } from '../../errors.ts';
 import type { RowOutcome, Run } from '../../journal/types.ts';
-import { cents, dollars, sumCents } from '../../money.ts';
+import { cents, dollars } from '../../money.ts';
 import type { SpendHold } from '../../spending.ts';
 import type { Row } from '../../terminal/view.ts';
 import type { Context } from '../context.ts';
@@ -59,9 +59,9 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
 }
 
 /** One line for the run: its rows are in the journal. */
-function recordRun(ctx: Context, { op, plan, rows }: Run) {
+function recordRun(ctx: Context, { op, plan, rows, total }: Run) {
   const [first] = rows;
-  const amount = sumCents(plan.rows.map(row => row.amount ?? cents(0))) / 100;
+  const amount = total / 100;
   return ctx.recorder.begin({
     event: 'run',
     operation: first?.planned.operation ?? plan.command,
@@ -78,12 +78,12 @@ interface Working extends OpenedRun, Driving {
 
 /** Money operations on one card wait for each other: evidence of two at once would be worth nothing. */
 function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly DriveRow[] {
-  const planned = run.rows.map(({ row, state, planned, outcome }): DriveRow => {
+  const planned: DriveRow[] = [];
+  for (const { row, state, cardId: lane, outcome } of run.rows) {
     const told = state === 'open' || state === 'unknown' ? undefined : outcome;
-    const lane = planned.operation === 'cards.create' ? undefined : planned.cardId;
-    const doubted = state === 'unknown';
-    return { row, doubted, ...(lane !== undefined && { lane }), ...(told !== undefined && { told }) };
-  });
+    // One form for all: there may be a hundred thousand.
+    planned.push({ row, lane, told, doubted: state === 'unknown' });
+  }
   if (skipped.length === 0) return planned;
   return [...planned, ...skipped.map(told => ({ row: told.row, told }))].sort((one, other) => one.row - other.row);
 }
@@ -135,8 +135,7 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
   const finished = cutShort ? { objections: [], remarks: [], ended: false } : await run.finish();
   const { objections, ended } = finished;
   for (const remark of finished.remarks) ctx.notice(`note: ${remark}`);
-  const planned = sumCents(run.plan.rows.map(({ amount }) => amount ?? cents(0)));
-  await hold.end(cents(Math.max(0, planned - tally.moved - tally.doubtful)));
+  await hold.end(cents(Math.max(0, run.total - tally.moved - tally.doubtful)));
   const verdict = tally.verdict({ op: run.op, objections, ended, stopped, signal });
   if (verdict !== undefined) return verdict;
   const { total } = tally.standing;

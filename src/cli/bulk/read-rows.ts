@@ -1,17 +1,21 @@
 /** Reads and checks a whole input before anything is sent. One pass: what was checked is what is planned. */
+import { createPackedRows } from '../../bulk/packed-rows.ts';
 import { type Fault, faultLine } from '../../bulk/place.ts';
 import { readRecords } from '../../bulk/records.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CliError } from '../../errors.ts';
-import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
+import type { PlannedRow, RowOutcome, Rows } from '../../journal/types.ts';
+import { type Cents, cents } from '../../money.ts';
 import type { Context } from '../context.ts';
 import type { BulkDeclaration, BulkOperation } from './flags.ts';
-import { checkColumns, plannedRow, rowFields } from './row-values.ts';
+import { checkColumns, plannedRow, rowFields, rowOf } from './row-values.ts';
 
 export interface ReadRows {
   /** How the input is called in messages. */
   readonly name: string;
-  readonly rows: readonly PlannedRow[];
+  readonly rows: Rows<PlannedRow>;
+  /** Sum of their amounts. */
+  readonly total: Cents;
   /** Wrong rows that `--keep-going` leaves out. */
   readonly skipped: readonly RowOutcome[];
 }
@@ -37,20 +41,22 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
     checkHeader: header => checkColumns(name, operation, header),
   });
   const rules = { operation, form, marker, bestBin, bins: await binsFor(ctx, operation) };
-  const rows: PlannedRow[] = [];
+  const packed = createPackedRows((row, values) => rowOf(row, values, rules));
   const faults = createFaults();
-  let counted = 0;
+  let [counted, total] = [0, 0];
   for await (const record of records) {
     counted += 1;
     const made = plannedRow(record, rules);
     if ('operation' in made) {
-      if (keepGoing || faults.wrong() === 0) rows.push(made);
+      if (!keepGoing && faults.wrong() > 0) continue;
+      packed.push(made);
+      total = cents(total + (made.amount ?? 0));
     } else faults.add(record.row, made);
   }
   if (!(await input.unchanged())) throw usage(`${name} was written to while it was read. Nothing was sent`);
   const all = faults.wrong() === counted && counted > 0;
   if (faults.wrong() > 0 && (!keepGoing || all)) throw faults.error(name, counted, keepGoing);
-  return { name, rows, skipped: faults.outcomes() };
+  return { name, rows: packed.rows, total: cents(total), skipped: faults.outcomes() };
 }
 
 async function binsFor(ctx: Context, operation: BulkOperation): Promise<readonly Item<'bins.list'>[] | undefined> {

@@ -169,7 +169,12 @@ function* ruleBreaks(values: Record<string, unknown>, rules: RowRules): Iterable
     yield ['metadata', `metadata holds ${keys.length} keys, ${most} are left; --no-marker gives one more`];
 }
 
-function rowOf(row: number, input: Record<string, unknown>, { operation }: RowRules): PlannedRow {
+/** The row of checked values. */
+export function rowOf(
+  row: number,
+  input: Readonly<Record<string, unknown>>,
+  { operation }: Pick<RowRules, 'operation'>,
+): PlannedRow {
   const { amount, card_id: cardId, label } = input;
   return {
     row,

@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../contract/operations.ts';
 import { CliError } from '../../errors.ts';
 import { inputDigest } from '../../journal/op-id.ts';
 import type { RunPlan } from '../../journal/types.ts';
-import { type Cents, cents, dollars, sumCents, toCents } from '../../money.ts';
+import { type Cents, cents, dollars, toCents } from '../../money.ts';
 import { spendingOf } from '../../spending.ts';
 import { nobodyToAsk } from '../confirm.ts';
 import type { Context } from '../context.ts';
@@ -23,7 +23,7 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
   const { file, keepGoing = false, noMarker = false, concurrency = USUAL_WORKERS, maxTotal, again } = input;
   const read = await readRows(ctx, { operation, file, keepGoing, marker: !noMarker, bestBin });
   if (read.rows.length === 0) throw nothingToDo(read);
-  const total = sumCents(read.rows.map(({ amount }) => amount ?? cents(0)));
+  const { total } = read;
   if (maxTotal !== undefined && total > maxTotal) throw overMaxTotal(read.name, total, maxTotal);
   const before: Before = {};
   const digest = inputDigest(read.rows);

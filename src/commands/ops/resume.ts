@@ -5,7 +5,7 @@ import { command } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { flag } from '../../contract/field.ts';
-import type { Run } from '../../journal/types.ts';
+import type { PlannedRow, Run } from '../../journal/types.ts';
 import { spendingOf } from '../../spending.ts';
 import { op } from './arguments.ts';
 
@@ -57,10 +57,13 @@ async function guard(ctx: Context, op: string): Promise<void> {
 /** What is still open counts against the limits of the profile like a new run. */
 async function held(ctx: Context, run: Run): Promise<OpenedRun> {
   try {
-    const open = run.rows.filter(({ state }) => state === 'open').map(({ planned }) => planned);
-    return { run, hold: await ctx.holdSpending(spendingOf(ctx.dryRun ? [] : open), run.op) };
+    return { run, hold: await ctx.holdSpending(spendingOf(ctx.dryRun ? [] : openRows(run)), run.op) };
   } catch (thrown) {
     await run[Symbol.asyncDispose]();
     throw thrown;
   }
+}
+
+function* openRows({ rows }: Run): Iterable<PlannedRow> {
+  for (const { state, planned } of rows) if (state === 'open') yield planned;
 }
