@@ -3,7 +3,7 @@
  * the books say about approvals, and what events and stored answers say about the books.
  */
 import { eventFaults } from './event-check.ts';
-import { brokenOf, checkLedger, type Invariant } from './ledger-check.ts';
+import { brokenOf, checkLedger, type Invariant, WHOLE } from './ledger-check.ts';
 import { replayFaults } from './replay-check.ts';
 import { monthOf } from './rules/dates.ts';
 import { inRoom } from './store/bulk.ts';
@@ -15,9 +15,40 @@ const entryFor = (kind: string, things: string) => `select e.kind || ' ' || e.re
 const once = (kind: string, things: string) => `select t.id as culprit from (${things}) t
   left join (select ref, count(*) as times from entries where account_id = :account and kind = '${kind}' group by ref) e
     on e.ref = t.id where coalesce(e.times, 0) <> 1`;
-const records = (type: string) => `select id from transactions where account_id = :account and type = '${type}'`;
+const records = (type: string) => `select id from transactions where ${WHOLE} and type = '${type}'`;
 const CONFIRMED = `select id from deposits where account_id = :account and status = 'confirmed'`;
 const CARDS = 'select id from cards where account_id = :account';
+
+const ONCE_EACH: Readonly<Record<string, string>> = {
+  authorize: records('authorization'),
+  settle: records('settlement'),
+  refund: records('refund'),
+  deposit: CONFIRMED,
+  create: CARDS,
+};
+const KINDS_ONCE = Object.keys(ONCE_EACH).map(kind => `'${kind}'`);
+const number = (things: string) => `(select count(*) from (${things}) n)`;
+
+/**
+ * I12 in one pass over the entries: none is about the wrong thing, none about the same as another, and there are as many
+ * as things. Then every thing has its one.
+ */
+const MISMATCHED = `select e.ref as culprit from entries e
+    left join transactions t on t.account_id = e.account_id and t.id = e.ref
+    where coalesce(e.account_id, '') = :account and e.kind in ('authorize', 'increment', 'release', 'settle', 'refund')
+      and coalesce(t.type, '') <>
+        case e.kind when 'settle' then 'settlement' when 'refund' then 'refund' else 'authorization' end
+  union all select e.ref from entries e left join cards c on c.account_id = e.account_id and c.id = e.ref
+    where e.account_id = :account and e.kind in ('create', 'fund', 'withdraw', 'terminate') and c.id is null
+  union all ${entryFor('deposit', CONFIRMED)}
+  union all select ref from (select ref from entries where account_id = :account and kind in (${KINDS_ONCE})
+    group by kind, ref having count(*) > 1) d
+  ${Object.entries(ONCE_EACH)
+    .map(
+      ([kind, things]) => `union all select w.account_id from wallets w where w.account_id = :account and
+        ${number(`select id from entries where account_id = :account and kind = '${kind}'`)} <> ${number(things)}`,
+    )
+    .join(' ')}`;
 
 const APPROVALS: readonly Invariant[] = [
   {
@@ -26,7 +57,7 @@ const APPROVALS: readonly Invariant[] = [
     statement: `select t.id as culprit from transactions t
       join cards c on c.account_id = t.account_id and c.id = t.card_id
       join bins b on b.account_id = c.account_id and b.id = c.bin_id
-      where t.account_id = :account and t.type = 'authorization' and t.amount > b.max_transaction`,
+      where coalesce(t.account_id, '') = :account and t.type = 'authorization' and t.amount > b.max_transaction`,
   },
   {
     id: 'I11',
@@ -41,12 +72,9 @@ const APPROVALS: readonly Invariant[] = [
   {
     id: 'I12',
     says: 'every entry is about something that moved money, and each such thing moved it once',
+    doubt: MISMATCHED,
     statement: [
-      once('authorize', records('authorization')),
-      once('settle', records('settlement')),
-      once('refund', records('refund')),
-      once('deposit', CONFIRMED),
-      once('create', CARDS),
+      ...Object.entries(ONCE_EACH).map(([kind, things]) => once(kind, things)),
       entryFor('authorize', records('authorization')),
       entryFor('increment', records('authorization')),
       entryFor('release', records('authorization')),
@@ -59,17 +87,17 @@ const APPROVALS: readonly Invariant[] = [
   {
     id: 'I16',
     says: 'nothing moves on a card after its end but holds that settle or are given back',
-    statement: `select t.ref as culprit from entries t
-      join (select ledger, max(entry_id) as last from postings where account_id = :account group by ledger) p
-        on p.ledger = 'card:' || t.ref
-      where t.account_id = :account and t.kind = 'terminate' and p.last > t.id`,
+    statement: `select distinct t.ref as culprit from postings p
+      join (select 'card:' || ref as ledger, ref, id from entries where account_id = :account and kind = 'terminate') t
+        on t.ledger = p.ledger
+      where p.account_id = :account and p.entry_id > t.id`,
   },
 ];
 
 /** I11 for the month: what is held and was settled within its hold was once checked against the limit (A-161). */
 async function monthFaults(sql: Sql, account: string): Promise<string[]> {
   const span = await sql.get<{ first: number | null; last: number | null }>(
-    "select min(created_at) as first, max(created_at) as last from transactions where account_id = ? and type = 'authorization'",
+    "select min(created_at) as first, max(created_at) as last from transactions where coalesce(account_id, '') = ? and type = 'authorization'",
     account,
   );
   const faults: string[] = [];

@@ -5,14 +5,15 @@ import type { Sql, SqlValue } from './store/sql.ts';
 export interface Invariant {
   readonly id: string;
   readonly says: string;
+  /** A cheaper one that yields something whenever `statement` does, which is asked only then. */
+  readonly doubt?: string;
   readonly statement: string;
 }
 
 const SUM = (amount: string) => `cast(coalesce(sum(${amount}), 0) as bigint)`;
 const POSTED = `select ledger, ${SUM('amount')} as total from postings where account_id = :account group by ledger`;
-const cached = (column: string, ledger: string) => `select c.id as culprit from cards c
-  left join (${POSTED}) p on p.ledger = '${ledger}:' || c.id
-  where c.account_id = :account and coalesce(p.total, 0) <> c.${column}`;
+/** Reads a table as it lies: by an index, which all rows are in, a million rows would be looked up one by one. */
+export const WHOLE = "coalesce(account_id, '') = :account";
 /** Settled above a hold, or posted without one. */
 const OVER = `(t.excess > 0 or (t.type = 'settlement' and t.authorization_id is null))`;
 const WENT_OVER = `select 1 from transactions t where t.account_id = c.account_id and t.card_id = c.id and ${OVER}`;
@@ -35,8 +36,13 @@ const INVARIANTS: readonly Invariant[] = [
       or -w.deposited <> (select ${SUM('amount')} from postings
         where account_id = :account and ledger in ('ext:crypto', 'ext:adjust')))`,
   },
-  { id: 'I2', says: 'the cached balance of a card is the sum of postings', statement: cached('balance', 'card') },
-  { id: 'I2', says: 'the cached hold of a card is the sum of postings', statement: cached('hold', 'hold') },
+  {
+    id: 'I2',
+    says: 'the cached balance and hold of a card are the sums of postings',
+    statement: `with posted as materialized (${POSTED}) select c.id as culprit from cards c
+      left join posted b on b.ledger = 'card:' || c.id left join posted h on h.ledger = 'hold:' || c.id
+      where c.account_id = :account and (coalesce(b.total, 0) <> c.balance or coalesce(h.total, 0) <> c.hold)`,
+  },
   {
     id: 'I3',
     says: 'all accounts sum to 0',
@@ -47,7 +53,7 @@ const INVARIANTS: readonly Invariant[] = [
     id: 'I4',
     says: 'the hold of a card is the sum of its authorizations, never below 0',
     statement: `select c.id as culprit from cards c left join (select card_id, ${SUM('held')} as total
-        from transactions where account_id = :account group by card_id) t on t.card_id = c.id
+        from transactions where ${WHOLE} and held <> 0 group by card_id) t on t.card_id = c.id
       where c.account_id = :account and (c.hold < 0 or c.hold <> coalesce(t.total, 0))`,
   },
   {
@@ -72,13 +78,12 @@ const INVARIANTS: readonly Invariant[] = [
     id: 'I7',
     says: 'held, settled below the hold and released are what was authorized',
     statement: `select id as culprit from transactions
-      where account_id = :account and type = 'authorization' and held + (settled - excess) + released <> amount`,
+      where ${WHOLE} and type = 'authorization' and held + (settled - excess) + released <> amount`,
   },
   {
     id: 'I8',
     says: 'an authorization that is not pending holds nothing',
-    statement: `select id as culprit from transactions
-      where account_id = :account and status <> 'pending' and held <> 0`,
+    statement: `select id as culprit from transactions where ${WHOLE} and status <> 'pending' and held <> 0`,
   },
   {
     id: 'I9',
@@ -86,8 +91,9 @@ const INVARIANTS: readonly Invariant[] = [
     statement: `select a.id as culprit from transactions a left join (select authorization_id,
           ${SUM("case when type = 'refund' then amount else 0 end")} as refunded,
           ${SUM("case when type = 'settlement' then amount else 0 end")} as settled
-        from transactions where account_id = :account group by authorization_id) r on r.authorization_id = a.id
-      where a.account_id = :account and a.type = 'authorization' and (a.refunded > a.settled
+        from transactions where ${WHOLE} and authorization_id is not null group by authorization_id) r
+        on r.authorization_id = a.id
+      where coalesce(a.account_id, '') = :account and a.type = 'authorization' and (a.refunded > a.settled
         or a.refunded <> coalesce(r.refunded, 0) or a.settled <> coalesce(r.settled, 0))`,
   },
   {
@@ -108,10 +114,15 @@ export function checkLedger(sql: Sql, account: string): Promise<string[]> {
 /** The same for any invariants; `:account` stands for the account in their statements. */
 export async function brokenOf(sql: Sql, account: string, invariants: readonly Invariant[]): Promise<string[]> {
   const faults: string[] = [];
-  for (const { id, says, statement } of invariants) {
+  const culprits = (statement: string) => {
     const values: SqlValue[] = new Array(statement.split(':account').length - 1).fill(account);
-    const bound = statement.replaceAll(':account', '?');
-    const found = await sql.all<{ culprit: string }>(`${bound} order by 1 limit ${SHOWN}`, ...values);
+    // In the order of an expression, which no index has: else each table would be read in the order of its ids.
+    const shown = `select culprit from (${statement}) f order by culprit || '' limit ${SHOWN}`;
+    return sql.all<{ culprit: string }>(shown.replaceAll(':account', '?'), ...values);
+  };
+  for (const { id, says, doubt, statement } of invariants) {
+    if (doubt !== undefined && (await culprits(doubt)).length === 0) continue;
+    const found = await culprits(statement);
     if (found.length > 0) faults.push(`${id} ${says}: ${found.map(({ culprit }) => culprit).join(', ')}`);
   }
   return faults;

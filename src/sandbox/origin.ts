@@ -5,7 +5,8 @@
 import type { EventName } from '../contract/events.ts';
 import type { Sql } from './store/sql.ts';
 
-const records = (type: string) => `transactions where account_id = ? and type = '${type}'`;
+/** Read as they lie; see `WHOLE` in ledger-check.ts. */
+const records = (type: string) => `transactions where coalesce(account_id, '') = ? and type = '${type}'`;
 
 /** How many things are there that each had one event of this name. Freezing has none: it goes both ways. */
 const HAPPENED = {

@@ -7,5 +7,6 @@ it('is there again within a second, 25 kills long', async () => {
   process.stdout.write(
     `first answer after kill -9: median ${Math.round(median)} ms, slowest ${Math.round(slowest)} ms\n`,
   );
-  expect(median).toBeLessThan(1_000);
+  // The goal says always (RELIABILITY, section 9), so the slowest of them counts.
+  expect(slowest).toBeLessThan(1_000);
 });
