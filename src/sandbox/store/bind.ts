@@ -2,7 +2,7 @@
  * The one place where values go into and come out of the engine. The engines disagree about booleans, undefined,
  * NaN, large numbers and NUL in text (SANDBOX, section 11), so only what all take alike gets through.
  */
-import type { Sql, SqlRow, SqlValue } from './sql.ts';
+import type { Bound, Sql, SqlRow, SqlValue } from './sql.ts';
 import { Tails } from './tails.ts';
 
 /** What both engines have in common, as far as it is used here. */
@@ -18,8 +18,6 @@ export interface Statement {
   get(...values: readonly Bound[]): object | undefined;
   all(...values: readonly Bound[]): readonly object[];
 }
-
-export type Bound = string | bigint | null | Uint8Array;
 
 /** A value as the engine gets it. Throws a `TypeError` for whatever the engines would change or refuse. */
 export function bound(value: SqlValue): Bound {

@@ -2,8 +2,7 @@
  * Rows for the ends of tables that are only ever added to: gathered over the works of a transaction and written in few
  * statements, because a statement costs more than a row. Whoever reads such a table finds them: they are written first.
  */
-import type { Bound } from './bind.ts';
-import type { Tail } from './sql.ts';
+import type { Bound, Tail } from './sql.ts';
 
 /** Writes a statement right away. */
 export type Write = (statement: string, values: readonly Bound[]) => void;
