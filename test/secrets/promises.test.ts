@@ -1,5 +1,5 @@
 /** SECURITY.md promises nothing that no test holds. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ROOT } from '../package/built.ts';
@@ -14,4 +14,12 @@ it.each(promises.map(text => [text.slice(2, 70).replaceAll('\n', ' '), text] as 
   const named = [...text.matchAll(/`(test\/[\w./-]+)`/g)].map(([, path = '']) => path);
   expect(named.length).toBeGreaterThan(0);
   expect(named.filter(path => !/\.test\.ts$/.test(path) || !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+it('the map of what is proved about money names tests there are', () => {
+  const folder = join(ROOT, 'test', 'crash');
+  const named = [...readFileSync(join(folder, 'README.md'), 'utf8').matchAll(/`((?:\.\.\/|[\w-]+\.)[\w./*-]+)`/g)];
+  expect(named.length).toBeGreaterThan(150);
+  const missing = named.map(([, path = '']) => path).filter(path => globSync(path, { cwd: folder }).length === 0);
+  expect(missing).toEqual([]);
 });
