@@ -131,7 +131,7 @@ export function mayBePerformed(row: RowHistory, bulk: boolean): boolean {
   return row.state === 'not_sent' || (row.state === 'refused' && row.failed?.kind === 'insufficient_funds');
 }
 
-export function stateOf(history: History): Exclude<OpState, 'running' | 'damaged'> {
+export function stateOf(history: History): Exclude<OpState, 'running' | 'damaged' | 'newer'> {
   if (history.end !== undefined || !history.planned) return 'finished';
   const rows = [...history.rows.values()];
   if (rows.some(row => row.state === 'unknown')) return 'unknown';

@@ -4,20 +4,21 @@ import { isHeld } from '../files/lock.ts';
 import { cents } from '../money.ts';
 import { type History, type RowHistory, stateOf } from './history.ts';
 import { isOp } from './places.ts';
-import { historyNamed, readOrError } from './reading.ts';
+import { historyNamed, readOrError, readPlan } from './reading.ts';
+import { JOURNAL_VERSION, type PlanRecord } from './record.ts';
 import type { Room } from './room.ts';
 import { countsOf } from './run.ts';
 import { toldOutcome } from './told.ts';
 import type { OpDetail, OpRow, OpState, OpSummary } from './types.ts';
 import { clause, iso } from './unknown.ts';
 
-/** Newest first. A damaged journal is in the list, with nothing but its name. */
+/** Newest first. A damaged journal is in the list with nothing but its name, a newer one with its plan. */
 export async function summaries(room: Room): Promise<OpSummary[]> {
   const { disk, places } = room;
   const found: OpSummary[] = [];
   for (const op of (await disk.names(places.root)).filter(isOp)) {
     const history = await readOrError(disk, places, op);
-    if (history instanceof CliError) found.push(damaged(op));
+    if (history instanceof CliError) found.push(unreadable(op, await readPlan(disk, places, op)));
     else if (history !== undefined) found.push(await summaryOf(room, history));
   }
   return found.sort((one, other) =>
@@ -74,6 +75,15 @@ function rowOf(row: RowHistory, { plan }: History): OpRow {
     ...(resolved !== undefined && { resolved: { as: resolved.as, note: resolved.note, at: iso(resolved.at) } }),
     ...(duplicate !== undefined && { duplicate: duplicate.ids }),
   };
+}
+
+/** What the first line of a newer version says was said by all versions. */
+function unreadable(op: string, plan: PlanRecord | undefined): OpSummary {
+  if (plan === undefined || !(plan.version > JOURNAL_VERSION)) return damaged(op);
+  const { command, profile, mode, rows, total_cents: total, at } = plan;
+  const began = iso(at);
+  const seen = { command, profile, mode, rows, started_at: began, last_at: began, cents: cents(total) };
+  return { ...damaged(op), ...seen, state: 'newer' };
 }
 
 function damaged(op: string): OpSummary {

@@ -150,7 +150,7 @@ export interface ResumeOptions {
   readonly lookOnly?: boolean | undefined;
 }
 
-export type OpState = 'running' | 'open' | 'unknown' | 'finished' | 'damaged';
+export type OpState = 'running' | 'open' | 'unknown' | 'finished' | 'damaged' | 'newer';
 
 export interface OpSummary {
   readonly op: string;

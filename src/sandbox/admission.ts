@@ -72,7 +72,9 @@ export async function admit(
   const isLimited = rateLimits && isService;
   const at = virtualLimits ? now : real;
   const allowance = isLimited ? await countRequest(sql, { account, bucket, real: at }) : undefined;
+  // One that is turned away comes again under its key, and that is another request.
+  const key = allowance?.retryAfter === undefined ? scope : undefined;
   const requestId =
-    number === undefined ? await chanceOf({ sql, account, key: scope, meta }).id('req') : requestIdOf(meta, number);
+    number === undefined ? await chanceOf({ sql, account, key, meta }).id('req') : requestIdOf(meta, number);
   return { requestId, allowance, now, real, meta, hasFaults: isService && facts.faults === 1 };
 }

@@ -23,7 +23,8 @@ function formOf({ presentation, settings, streams }: Job): Form {
   if (!tabular) return format;
   if (quiet) return 'quiet';
   const wordsOnly = presentation.data === undefined && presentation.listing === undefined;
-  return streams.stdout.isTerminal || wordsOnly ? 'screen' : 'tsv';
+  const asPage = wordsOnly || (presentation.isRecord === true && settings.fields === undefined);
+  return streams.stdout.isTerminal || asPage ? 'screen' : 'tsv';
 }
 
 /**

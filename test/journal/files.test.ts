@@ -52,5 +52,6 @@ test('a journal of a newer build: 15 for whoever needs it, and nothing is sent',
   await expect(b.journal.resume(run.op)).rejects.toMatchObject(refused);
   await expect(b.journal.show(run.op)).rejects.toMatchObject(refused);
   await expect(b.journal.begin(plan)).rejects.toMatchObject({ exitCode: 15 });
+  expect(await b.journal.list()).toMatchObject([{ op: run.op, state: 'newer', command: 'cards create', rows: 1 }]);
   expect(b.proxy.posts()).toEqual([]);
 });

@@ -51,3 +51,16 @@ it('is not barred for long by a clock that was set back', async () => {
   service.clock.set(NOON);
   expect((await ask(service, { path })).status).toBe(200);
 });
+
+it('names each request that was turned away on its own, also under one key', async () => {
+  await using service = await fakeService({ rateLimits: true });
+  const card = await newCard(service);
+  const fund = { method: 'POST', path: `/cards/${card}/fund`, body: { amount: 1 }, idempotencyKey: 'one' };
+  for (let nth = 0; nth < 598; nth += 1) await ask(service, { path: '/wallet' });
+  const answers = [await ask(service, fund), await ask(service, fund)];
+  service.clock.set(NOON + 61_000);
+  answers.push(await ask(service, fund));
+  expect(answers.map(({ status }) => status)).toEqual([429, 429, 200]);
+  expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(3);
+  expect(answers[0]?.json.request_id).toBe(answers[0]?.headers['x-request-id']);
+});

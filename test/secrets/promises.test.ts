@@ -1,6 +1,6 @@
 /** SECURITY.md promises nothing that no test holds. */
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ROOT } from '../package/built.ts';
 
@@ -20,6 +20,11 @@ it('the map of what is proved about money names tests there are', () => {
   const folder = join(ROOT, 'test', 'crash');
   const named = [...readFileSync(join(folder, 'README.md'), 'utf8').matchAll(/`((?:\.\.\/|[\w-]+\.)[\w./*-]+)`/g)];
   expect(named.length).toBeGreaterThan(150);
-  const missing = named.map(([, path = '']) => path).filter(path => globSync(path, { cwd: folder }).length === 0);
+  const isThere = (path: string) => {
+    const place = join(folder, path);
+    if (!path.endsWith('*')) return existsSync(place);
+    return readdirSync(dirname(place)).some(name => name.startsWith(basename(place, '*')));
+  };
+  const missing = named.map(([, path = '']) => path).filter(path => !isThere(path));
   expect(missing).toEqual([]);
 });

@@ -7,7 +7,7 @@ export const listOps = command({
   summary: 'List the money operations and bulk runs of this machine',
   answers: { list: OP_ROW },
   about: [
-    'STATE is finished, unknown (sent, and no trustworthy answer came), open (rows that were not sent), running or damaged. Nothing is asked of the service.',
+    'STATE is finished, unknown (sent, and no trustworthy answer came), open (rows that were not sent), running, damaged, or newer: written by a newer cardwright, which alone can show and resume it. Nothing is asked of the service.',
   ],
   reach: 'files',
   examples: [
@@ -19,15 +19,18 @@ export const listOps = command({
     async function* batches() {
       yield found.map(summaryRow);
     }
+    const newer = found.filter(({ state }) => state === 'newer').length;
     const unsettled = found.filter(({ state }) => state === 'unknown').length;
     return {
       listing: {
         batches: batches(),
         page: () => ({ total: found.length }),
         footer: count =>
-          unsettled === 0
-            ? `${count} operation${count === 1 ? '' : 's'}.`
-            : `${unsettled} unknown: cardwright ops resume <op>`,
+          unsettled > 0
+            ? `${unsettled} unknown: cardwright ops resume <op>`
+            : newer > 0
+              ? `${newer} written by a newer cardwright: install it to show or resume them.`
+              : `${count} operation${count === 1 ? '' : 's'}.`,
       },
       noun: 'operation',
       idField: 'op',

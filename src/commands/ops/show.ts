@@ -31,6 +31,7 @@ export function showDetail(detail: OpDetail): Shown {
     noun: 'operation',
     idField: 'op',
     columns: OP_COLUMNS,
+    isRecord: true,
     blocks: [
       {
         kind: 'pairs',
