@@ -42,6 +42,14 @@ const withoutUnused = {
       contents: `const absent = () => { throw new Error('not part of this program') };
         module.exports = Object.assign(absent, { extractBody: absent });`,
     }));
+    // Of llhttp's tables, made anew at each start, the client reads a few.
+    onLoad({ filter: /[\\/]undici[\\/]lib[\\/]llhttp[\\/]constants\.js$/ }, async ({ path }) => {
+      const reader = await readFile(join(dirname(path), '..', 'dispatcher', 'client-h1.js'), 'utf8');
+      const used = new Set([...reader.matchAll(/\bconstants\.([A-Z]\w*)/g)].map(([, name]) => name));
+      const all = createRequire(import.meta.url)(path);
+      const kept = Object.fromEntries([...used].map(name => [name, all[name]]));
+      return { contents: `module.exports = ${JSON.stringify(kept)}` };
+    });
     onResolve({ filter: /^node:(?:assert|http|child_process)$/ }, ({ path, importer }) =>
       /[\\/](?:undici|commander)[\\/]/.test(importer) ? { path, namespace: 'unused' } : undefined,
     );
@@ -224,6 +232,10 @@ async function commonJs(text) {
     .slice(Math.max(start, 0))
     .trimEnd()
     .replace(/0&&\(module\.exports=\{[^}]*\}\);$/, '')
+    // What a piece exports is read where it is, and not from copies made for modules of another kind.
+    .replace('var stdin_exports={};', 'var stdin_exports=exports;')
+    .replace('module.exports=__toCommonJS(stdin_exports);', '')
+    .replace(/\b__toESM\((require\("\.\/[\w-]+\.js"\))\)/g, '$1')
     .replace(/\brequire\("\.\/([\w-]+\.js)"\)/g, '$$piece("$1")');
   return { own, code: piecesWhenUsed(whenUsed(linked.includes('CARDWRIGHT_FILE_URL') ? file + linked : linked)) };
 }
@@ -318,10 +330,10 @@ async function piecesOfRuns(folder, packs) {
   return JSON.parse(await readFile(join(folder, 'pieces.json'), 'utf8'));
 }
 
-/** No piece of a package or of a group of commands. */
+/** No piece of a package, and no group of commands. */
 function isOwnRoom(name) {
-  const inputs = Object.keys(pieces.get(name).facts.inputs);
-  return !inputs.some(input => folderOf(input) !== undefined) && !packOf(name).startsWith('command-');
+  const { inputs, entryPoint = '' } = pieces.get(name).facts;
+  return !Object.keys(inputs).some(input => folderOf(input) !== undefined) && !entryPoint.startsWith('src/commands/');
 }
 
 /** The files that the program itself reads, by name. */

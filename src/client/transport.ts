@@ -268,7 +268,7 @@ async function loadParts(isProgram: boolean): Promise<Parts> {
     import('undici/lib/core/connect.js'),
     import('node:v8'),
   ]);
-  // Not in somebody else's process.
-  if (isProgram) v8.setFlagsFromString('--liftoff-only');
+  // Not in somebody else's process. Of the parser, whose bytes are ours, only what runs is checked.
+  if (isProgram) for (const flag of ['--liftoff-only', '--wasm-lazy-validation']) v8.setFlagsFromString(flag);
   return { Client: client.default, buildConnector: connect.default };
 }

@@ -8,11 +8,14 @@ import { type Known, type KnownRow, keptRow, MOST_ROWS, SHELVES, type Shelf, typ
 
 type Values = Readonly<Record<string, unknown>>;
 
+/** Made when they are kept: most runs keep nothing, and cleaning what is told of a page takes as long as reading it. */
+type Rows = () => readonly KnownRow[];
+
 /** One thing that was seen. A later one wins. */
 type Note =
   /** The first page of everything; `whole` when there is no other. */
-  | { readonly kind: 'listed'; readonly shelf: ShelfName; readonly rows: readonly KnownRow[]; readonly whole: boolean }
-  | { readonly kind: 'seen'; readonly shelf: ShelfName; readonly rows: readonly KnownRow[]; readonly isNew?: boolean }
+  | { readonly kind: 'listed'; readonly shelf: ShelfName; readonly rows: Rows; readonly whole: boolean }
+  | { readonly kind: 'seen'; readonly shelf: ShelfName; readonly rows: Rows; readonly isNew?: boolean }
   | { readonly kind: 'became'; readonly shelf: ShelfName; readonly id: string; readonly status: string }
   | { readonly kind: 'gone'; readonly shelf: ShelfName; readonly ids: readonly string[] };
 
@@ -123,12 +126,12 @@ function ofList(shelf: ShelfName, { data, page, isPaged, input, now }: Listed): 
   const told = has_more ?? total ?? total_pages;
   const goesOn = has_more ?? ((total ?? 0) > data.length || (total_pages ?? 1) > 1);
   const whole = !isPaged || (told !== undefined && !goesOn);
-  return [{ kind: 'listed', shelf, rows: rowsOf(shelf, some, now), whole }];
+  return [{ kind: 'listed', shelf, rows: () => rowsOf(shelf, some, now), whole }];
 }
 
 function ofRows(shelf: ShelfName, values: readonly Values[], now: number, isNew = false): readonly Note[] {
   const ended = values.filter(({ status }) => status === ENDED).map(({ id }) => String(id));
-  const seen: Note = { kind: 'seen', shelf, rows: rowsOf(shelf, values, now), isNew };
+  const seen: Note = { kind: 'seen', shelf, rows: () => rowsOf(shelf, values, now), isNew };
   return ended.length === 0 ? [seen] : [seen, { kind: 'gone', shelf, ids: ended }];
 }
 
@@ -183,13 +186,15 @@ function laidOver(shelf: Shelf, note: Note, now: number): Shelf {
   const { rows } = shelf;
   switch (note.kind) {
     case 'listed': {
-      const others = note.whole ? [] : without(rows, note.rows);
-      return { ...shelf, listed: now, rows: [...note.rows, ...others].slice(0, MOST_ROWS) };
+      const listed = note.rows();
+      const others = note.whole ? [] : without(rows, listed);
+      return { ...shelf, listed: now, rows: [...listed, ...others].slice(0, MOST_ROWS) };
     }
     case 'seen': {
-      const fresh = new Map(note.rows.map(row => [row.id, row]));
+      const seen = note.rows();
+      const fresh = new Map(seen.map(row => [row.id, row]));
       const kept = rows.map(row => fresh.get(row.id) ?? row);
-      const added = without(note.rows, rows);
+      const added = without(seen, rows);
       const all = note.isNew ? [...added, ...kept] : [...kept, ...added];
       return { ...shelf, rows: all.slice(0, MOST_ROWS) };
     }
