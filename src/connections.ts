@@ -173,7 +173,7 @@ export function connections(settings: ConnectionSettings): Connections {
     admin,
     adminPlace,
     async adminAt(origin, token) {
-      const { ADMIN_PATH } = await import('./contract/sandbox-admin.ts');
+      const { ADMIN_PATH } = await import('./contract/sandbox-basis.ts');
       const where = { baseUrl: `${origin}${ADMIN_PATH}`, key: async () => token };
       return (await client('admin', where, 'sandbox')) as SandboxAdmin;
     },

@@ -72,7 +72,7 @@ export async function openPrivate(facts: ServerFacts, wishes: PrivateWishes): Pr
     },
     async exportTo(path) {
       const { exportFrom } = await import('./sandbox-copy.ts');
-      const { ADMIN_PATH } = await import('./contract/sandbox-admin.ts');
+      const { ADMIN_PATH } = await import('./contract/sandbox-basis.ts');
       return exportFrom(host, { baseUrl: `${origin}${ADMIN_PATH}`, token: adminToken }, path);
     },
     close({ keep }) {

@@ -5,7 +5,8 @@ import { fileContent, pathsOf } from './openapi-operations.ts';
 import { errorSchema } from './openapi-schemas.ts';
 import type { Operation } from './operation.ts';
 import { PAGE_META } from './resources.ts';
-import { ADMIN_OPERATIONS, ADMIN_PATH } from './sandbox-admin.ts';
+import { ADMIN_OPERATIONS } from './sandbox-admin.ts';
+import { ADMIN_PATH } from './sandbox-basis.ts';
 import { TRANSFERS } from './sandbox-snapshots.ts';
 
 const TAGS = {

@@ -14,7 +14,6 @@ import { SERVER_OPERATIONS } from './sandbox-server.ts';
 import { SIMULATIONS } from './sandbox-simulations.ts';
 import { SNAPSHOT_OPERATIONS } from './sandbox-snapshots.ts';
 
-export const ADMIN_PATH = '/_sandbox/v1';
 export const DATA_SETS = ['empty', 'demo', 'load'] as const;
 export type DataSet = (typeof DATA_SETS)[number];
 /** How much the data set `load` holds when nothing else is asked for. */

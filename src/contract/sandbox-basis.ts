@@ -3,6 +3,9 @@ import type { Basis } from './basis.ts';
 
 export const ours: Basis = { why: 'control of the sandbox, not part of the service' };
 
+/** Base path of the control surface. */
+export const ADMIN_PATH = '/_sandbox/v1';
+
 /** On every answer of the sandbox, so that nobody takes it for the service. */
 export const SANDBOX_MARK = 'X-Sandbox';
 

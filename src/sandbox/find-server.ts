@@ -1,7 +1,8 @@
 /** Finds the sandbox that was started on a store, and believes nobody who has not proved to be it. */
 import { timingSafeEqual } from 'node:crypto';
 import { request } from 'node:http';
-import { ADMIN_OPERATIONS, ADMIN_PATH } from '../contract/sandbox-admin.ts';
+import { ADMIN_OPERATIONS } from '../contract/sandbox-admin.ts';
+import { ADMIN_PATH } from '../contract/sandbox-basis.ts';
 import { CliError } from '../errors.ts';
 import { holderOf } from '../files/lock.ts';
 import type { FileSurroundings } from '../files/private-files.ts';

@@ -2,7 +2,8 @@
 import type { AnyField, Shape } from '../contract/field.ts';
 import type { Method, Operation } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import { ADMIN_OPERATIONS, ADMIN_PATH } from '../contract/sandbox-admin.ts';
+import { ADMIN_OPERATIONS } from '../contract/sandbox-admin.ts';
+import { ADMIN_PATH } from '../contract/sandbox-basis.ts';
 import { TRANSFERS } from '../contract/sandbox-snapshots.ts';
 
 /** Path of the service below the origin; the base address ends in it. */
@@ -24,17 +25,30 @@ export type Found =
 export type OtherPaths = Readonly<Record<string, { readonly method?: Method; readonly path: `/${string}` }>>;
 
 /** Routes in the order in which they are tried. */
-export interface Routes {
+interface Surface {
   readonly all: readonly Route[];
   /** Those found without looking: by method and path, where no part of the path is a value. */
   readonly plain: ReadonlyMap<string, Found>;
 }
 
+export type Routes = Readonly<Record<Route['surface'], Surface>>;
+
 export function routesOf(others: OtherPaths = {}): Routes {
-  const all = [
-    ...Object.entries(OPERATIONS).map(([name, row]) => route('service', name, { ...row, ...others[name] })),
-    ...Object.entries({ ...ADMIN_OPERATIONS, ...TRANSFERS }).map(([name, row]) => route('admin', name, row)),
-  ];
+  let admin: Surface | undefined;
+  return {
+    service: surfaceWith(
+      Object.entries(OPERATIONS).map(([name, row]) => route('service', name, { ...row, ...others[name] })),
+    ),
+    // Made when it is asked: most commands speak to the service alone.
+    get admin() {
+      const rows = { ...ADMIN_OPERATIONS, ...TRANSFERS };
+      admin ??= surfaceWith(Object.entries(rows).map(([name, row]) => route('admin', name, row)));
+      return admin;
+    },
+  };
+}
+
+function surfaceWith(all: readonly Route[]): Surface {
   const plain = all.filter(({ segments }) => !segments.some(segment => segment.startsWith('{')));
   const found = plain.map(({ row: { method }, segments }): [string, Found] => {
     const path = segments.join('/');
@@ -54,7 +68,8 @@ export function surfaceOf(path: string): Route['surface'] {
 }
 
 /** Finds the route of a path without its query. */
-export function findRoute({ all, plain }: Routes, method: string, path: string): Found {
+export function findRoute(routes: Routes, method: string, path: string): Found {
+  const { all, plain } = routes[surfaceOf(path)];
   return plain.get(`${method} ${path}`) ?? searched(all, method, path);
 }
 

@@ -7,7 +7,7 @@ import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ADMIN_PATH } from '../../contract/sandbox-admin.ts';
+import { ADMIN_PATH } from '../../contract/sandbox-basis.ts';
 import { RESTORED, SNAPSHOT_FILE, SNAPSHOT_MARK, TRANSFERS, type Transfer } from '../../contract/sandbox-snapshots.ts';
 import { Gone } from '../body.ts';
 import { Refused } from '../handler.ts';

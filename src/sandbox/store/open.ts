@@ -2,7 +2,9 @@
  * Opens the store. The only home of both engines: Node's own SQLite from 3.51.3 on (older ones can lose data when one
  * process writes while another checkpoints), else the package, which has the same interface.
  */
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import type { Clock, Randomness } from '../../host.ts';
 import { privateFile } from '../private-place.ts';
@@ -110,8 +112,21 @@ async function patiently({ clock, random }: StoreRequest, step: () => void): Pro
 /** Never both engines in one process: they would not see each other's locks. */
 function loadEngine(): Engine {
   const builtin = isSafe(process.versions['sqlite']) ? builtinEngine() : undefined;
-  // `require` takes half the time of `import` for this package, and every command with --sandbox waits for it.
-  return builtin ?? (createRequire(import.meta.url)('@photostructure/sqlite') as Engine);
+  return builtin ?? packagedEngine();
+}
+
+/**
+ * Every command with --sandbox waits for it, so the compiled file of the package is loaded as it lies there: to find it,
+ * the package looks through folders, and what it puts around it is not used here. Where there is none, the package knows.
+ */
+function packagedEngine(): Engine {
+  const require = createRequire(import.meta.url);
+  const folder = dirname(require.resolve('@photostructure/sqlite/package.json'));
+  // It names its files so on every system.
+  const flavour = existsSync('/etc/alpine-release') ? 'musl' : 'glibc';
+  const system = `${process.platform}-${process.arch}`;
+  const prebuilt = join(folder, 'prebuilds', system, `@photostructure+sqlite.${flavour}.node`);
+  return require(existsSync(prebuilt) ? prebuilt : '@photostructure/sqlite') as Engine;
 }
 
 function isSafe(version: string | undefined): boolean {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
-import { ADMIN_PATH } from '../../../src/contract/sandbox-admin.ts';
+import { ADMIN_PATH } from '../../../src/contract/sandbox-basis.ts';
 import { TRANSFERS } from '../../../src/contract/sandbox-snapshots.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { transcripts } from '../../dialects/transcripts.ts';
