@@ -1,16 +1,17 @@
 /** Folders and files of this user alone (SANDBOX, section 10): 0700 and 0600 whatever the umask, no symlinks. */
-import { type BigIntStats, constants, type Stats } from 'node:fs';
-import { chmod, lstat, mkdir, open } from 'node:fs/promises';
+import { type BigIntStats, chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, type Stats } from 'node:fs';
 import { userInfo } from 'node:os';
 import { CliError } from '../errors.ts';
 
+// Each of these calls takes microseconds, and a turn of the thread pool for it many times that.
+
 /** Makes `path` a 0700 folder of ours, its parents too. Throws `guarded` for a symlink or somebody else's folder. */
 export async function privateFolder(path: string, platform: NodeJS.Platform): Promise<void> {
-  await inOurWords(path, async () => {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    const found = await lstat(path);
+  inOurWords(path, () => {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    const found = lstatSync(path);
     if (!found.isDirectory()) throw unsafe(path, 'is not a folder');
-    await ourAlone(path, found, platform);
+    ourAlone(path, found, platform);
   });
 }
 
@@ -19,18 +20,18 @@ export async function privateFolder(path: string, platform: NodeJS.Platform): Pr
  * An existing file is looked at but not opened: closing it again would free the engine's locks on it.
  */
 export async function privateFile(path: string, platform: NodeJS.Platform): Promise<void> {
-  await inOurWords(path, async () => {
-    if (await createdNow(path)) return;
-    const found = await lstat(path);
+  inOurWords(path, () => {
+    if (createdNow(path)) return;
+    const found = lstatSync(path);
     if (!found.isFile()) throw unsafe(path, 'is not an ordinary file');
-    await ourAlone(path, found, platform);
+    ourAlone(path, found, platform);
   });
 }
 
-async function createdNow(path: string): Promise<boolean> {
+function createdNow(path: string): boolean {
   try {
-    const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
-    await file.close();
+    const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+    closeSync(file);
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
@@ -38,14 +39,14 @@ async function createdNow(path: string): Promise<boolean> {
   }
 }
 
-async function ourAlone(path: string, found: Stats | BigIntStats, platform: NodeJS.Platform): Promise<void> {
+function ourAlone(path: string, found: Stats | BigIntStats, platform: NodeJS.Platform): void {
   // Windows has neither owners nor modes in this form.
   if (platform === 'win32') return;
   const mode = Number(found.mode) & 0o777;
   if (Number(found.uid) !== userInfo().uid) throw unsafe(path, 'belongs to another user');
   if ((mode & 0o002) !== 0) throw unsafe(path, 'can be written by everybody');
   const right = found.isDirectory() ? 0o700 : 0o600;
-  if (mode !== right) await chmod(path, right);
+  if (mode !== right) chmodSync(path, right);
 }
 
 /** The system's code of an error, `ENOENT`; undefined for other thrown values. */
@@ -54,9 +55,9 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-async function inOurWords(path: string, work: () => Promise<void>): Promise<void> {
+function inOurWords(path: string, work: () => void): void {
   try {
-    await work();
+    work();
   } catch (error) {
     const code = codeOf(error);
     if (code === undefined) throw error;

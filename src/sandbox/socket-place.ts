@@ -1,5 +1,5 @@
 /** Where an embedded sandbox listens: a socket in a folder of this user alone, or a pipe with a random name. */
-import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { lstatSync, mkdtempSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -35,19 +35,19 @@ export async function socketPlace(
     return {
       socketPath: wanted,
       tidy: () => removeLeftovers(folder, host.clock.now()),
-      remove: () => rm(wanted, { force: true }),
+      remove: async () => unlinkIfThere(wanted),
     };
   }
-  const own = await mkdtemp(join(tmpdir(), 'cw-'));
+  const own = mkdtempSync(join(tmpdir(), 'cw-'));
   return {
     socketPath: join(own, `${name}.sock`),
     tidy: async () => undefined,
-    remove: () => rm(own, { recursive: true, force: true }),
+    remove: async () => rmSync(own, { recursive: true, force: true }),
   };
 }
 
 async function removeLeftovers(folder: string, now: number): Promise<void> {
-  const names = await readdir(folder);
+  const names = readdirSync(folder);
   const sockets = names.filter(name => /^\d+-[0-9a-f]+\.sock$/.test(name)).map(name => join(folder, name));
   await Promise.all(sockets.map(path => removeIfLeft(path, now)));
 }
@@ -55,10 +55,19 @@ async function removeLeftovers(folder: string, now: number): Promise<void> {
 /** Nobody listens any more: whoever made it is dead, in this container or another. */
 async function removeIfLeft(path: string, now: number): Promise<void> {
   try {
-    const found = await lstat(path);
-    if (found.isSocket() && now - found.mtimeMs > SETTLED_AGE && (await isRefused(path))) await rm(path);
+    const found = lstatSync(path);
+    if (found.isSocket() && now - found.mtimeMs > SETTLED_AGE && (await isRefused(path))) unlinkSync(path);
   } catch (error) {
     // Gone meanwhile: another process tidies too.
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** A server that was closed took its socket away itself. */
+function unlinkIfThere(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
   }
 }

@@ -67,6 +67,13 @@ describe('what a start loads', () => {
     },
   );
 
+  it('completion loads nothing but what finds the command and its options, compiled', async () => {
+    const { packages, rooms, modules, compiled } = await loadedBy(['__complete', 'bash', 'cardwright cards ']);
+    const expected = { packages: [], rooms: ['start.js', 'completion.js', 'command-cards.js'], compiled: [] };
+    expect({ packages, rooms, compiled }).toEqual(expected);
+    expect(modules.filter(name => HEAVY_MODULES.includes(name) || name.startsWith('@'))).toEqual([]);
+  });
+
   it('a list of one page as JSON loads the parser and the HTTP client alone', async () => {
     const service = await serve((_seen, response) => json(response, 200, { data: [CARD] }));
     try {
@@ -74,7 +81,7 @@ describe('what a start loads', () => {
       const { packages, modules, rooms, compiled } = loaded;
       expect(compiled).toEqual([]);
       expect([...packages].sort()).toEqual(['commander.js', 'undici.js']);
-      expect(rooms).not.toContain('sandbox.js');
+      expect(rooms).toEqual(['start.js', 'request.js', 'completion.js', 'command-cards.js']);
       const unused = ['http', 'http2', 'https', 'tls', 'assert', 'child_process', 'crypto', 'url'];
       expect(modules.filter(name => unused.includes(name) || name.startsWith('@'))).toEqual([]);
     } finally {

@@ -120,13 +120,14 @@ function loadEngine(): Engine {
  * the package looks through folders, and what it puts around it is not used here. Where there is none, the package knows.
  */
 function packagedEngine(): Engine {
-  const require = createRequire(import.meta.url);
-  const folder = dirname(require.resolve('@photostructure/sqlite/package.json'));
+  const near = createRequire(import.meta.url);
+  const folder = dirname(near.resolve('@photostructure/sqlite/package.json'));
   // It names its files so on every system.
   const flavour = existsSync('/etc/alpine-release') ? 'musl' : 'glibc';
   const system = `${process.platform}-${process.arch}`;
   const prebuilt = join(folder, 'prebuilds', system, `@photostructure+sqlite.${flavour}.node`);
-  return require(existsSync(prebuilt) ? prebuilt : '@photostructure/sqlite') as Engine;
+  const engine = existsSync(prebuilt) ? near(prebuilt) : createRequire(import.meta.url)('@photostructure/sqlite');
+  return engine as Engine;
 }
 
 function isSafe(version: string | undefined): boolean {
