@@ -12,7 +12,7 @@ const COLUMNS: readonly Column[] = [
   { field: 'section', title: '§', kind: 'word', priority: 1 },
   { field: 'kind', title: 'KIND', kind: 'word', priority: 3, wideOnly: true },
   { field: 'name', title: 'NAME', kind: 'text', priority: 1, shrink: true },
-  { field: 'what', title: 'WHAT', kind: 'text', priority: 1, shrink: 'wraps' },
+  { field: 'what', title: 'WHAT', kind: 'text', priority: 1, shrink: true },
   { field: 'basis', title: 'BASIS', kind: 'word', priority: 1 },
   { field: 'confidence', title: 'SURE', kind: 'word', priority: 4, wideOnly: true },
   { field: 'taken', title: 'TAKEN', kind: 'text', priority: 5, wideOnly: true, shrink: true },
