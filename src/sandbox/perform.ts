@@ -77,12 +77,16 @@ async function afterWait(
   return { ...(await perform(parts, ask, told)), strike: ask.passed.strike };
 }
 
+/** Requests to the control surface that read or replace everything. */
+const GOES_THROUGH_ALL: readonly string[] = ['reset', 'status', 'ledger.check'];
+
 async function once(parts: ServiceParts, ask: Ask, heedsTimers: boolean): Promise<Tried | Put> {
   const { store, requestNumbers } = parts;
   const work: Work = { ask, heedsTimers, number: undefined, access: 'write', isCareful: false };
   if (!isPlainRead(parts, ask.route)) {
     try {
-      return await store.write(sql => worked(parts, sql, work), 'repeatable');
+      const how = GOES_THROUGH_ALL.includes(ask.route.name) ? 'large' : 'repeatable';
+      return await store.write(sql => worked(parts, sql, work), how);
     } catch (error) {
       // Few requests have something to undo, so only those pay for a savepoint: they are carried out once more.
       if (!(error instanceof ToUndo)) throw error;

@@ -16,25 +16,29 @@ interface Wishes {
   readonly onBroken?: (error: StoreBroken) => void;
 }
 
-/** A queue on a memory database, with a list of what it executed between the works. */
+/** A queue on a memory database, with lists of what it executed between the works, and of what was prepared. */
 function openQueue({ before = () => undefined, ...rest }: Wishes = {}) {
   const real = connectTo('memory');
   real.exec('create table t (a text not null primary key) strict');
   const executed: string[] = [];
+  const prepared: string[] = [];
   const connection: Connection = {
     exec: statement => {
       executed.push(statement);
       before(statement);
       real.exec(statement);
     },
-    prepare: statement => real.prepare(statement),
+    prepare: statement => {
+      prepared.push(statement);
+      return real.prepare(statement);
+    },
     get isTransaction() {
       return real.isTransaction;
     },
     close: () => real.close(),
   };
   const store = new QueuedStore({ connection, path: 'memory', clock: setClock(0), random: chance, ...rest });
-  return { store, executed, real };
+  return { store, executed, prepared, real };
 }
 
 const insert = (name: string) => (sql: Sql) => sql.run('insert into t (a) values (?)', name);
@@ -141,6 +145,40 @@ it('knows nothing after any other failed commit and takes no more work', async (
   await expect(store.write(insert('b'))).rejects.toThrow(StoreBroken);
   await expect(store.read(async () => 1)).rejects.toThrow(StoreBroken);
   expect(told).toHaveLength(1);
+});
+
+it('runs a large write alone, with files for what the engine remembers, and undoes all of it when it throws', async () => {
+  const { store, executed, prepared } = openQueue();
+  const failing = async (sql: Sql) => {
+    await insert('b')(sql);
+    throw new Error('changed my mind');
+  };
+  expect(await store.write(insert('d'), 'large')).toBe(1);
+  expect(prepared).not.toContain('savepoint work');
+  const works = [store.write(insert('a')), store.write(failing, 'large'), store.write(insert('c'))];
+  expect((await Promise.allSettled(works)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(await rows(store)).toEqual(['a', 'c', 'd']);
+  const alone = ['pragma temp_store = file', 'begin immediate', 'commit', 'pragma temp_store = memory'];
+  expect(executed.slice(0, 4)).toEqual(alone);
+  expect(executed.slice(-6)).toEqual([...alone.with(2, 'rollback'), 'begin', 'rollback']);
+});
+
+it('loses a large write to a full disk or a failed commit like any other', async () => {
+  let code: number | undefined;
+  const before = (statement: string) => {
+    if (statement === 'commit' && code !== undefined) throw engineError(code);
+  };
+  const { store, real } = openQueue({ before });
+  real.exec('pragma max_page_count = 3');
+  await expect(store.write(insert('x'.repeat(50_000)), 'large')).rejects.toThrow(StoreBusy);
+  code = 13;
+  await expect(store.write(insert('a'), 'large')).rejects.toThrow(StoreBusy);
+  code = undefined;
+  await store.write(insert('b'), 'large');
+  expect(await rows(store)).toEqual(['b']);
+  code = 1034;
+  await expect(store.write(insert('c'), 'large')).rejects.toThrow(StoreBroken);
+  await expect(store.write(insert('d'), 'large')).rejects.toThrow(StoreBroken);
 });
 
 it('finishes what is queued before it closes, and takes nothing after', async () => {

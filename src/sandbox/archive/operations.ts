@@ -73,7 +73,7 @@ async function replaceAll(parts: ServiceParts, folder: string, manifest: Manifes
     await store.write(async sql => {
       if (await advanceRunning(sql, account)) throw impossible('the clock is being moved: wait for that to end');
       await restoreFrom(folder, manifest, sql, account);
-    });
+    }, 'large');
   } finally {
     goOn?.();
   }

@@ -12,66 +12,87 @@ import type { Draws } from './draws.ts';
 
 export interface CrowdCard extends Omit<CardRow, 'status' | 'balance' | 'hold'> {
   readonly bin: BinRow;
-  /** What it is made with. */
-  readonly first: Cents;
 }
 
 type Where = Pick<Teller, 'sql' | 'account'>;
 
-/** Inserts `count` cards, spread over all BINs; nothing is on them yet. */
-export async function issueCrowd(
-  { sql, account }: Where,
-  { count, at, draws }: { readonly count: number; readonly at: number; readonly draws: Draws },
-): Promise<readonly CrowdCard[]> {
-  const bins = await allBins(sql, account);
-  const ids = await manyIds({ sql, account }, 'card', count);
-  const numbers = await numbersFor({ sql, account }, bins, count);
-  const cvv = await manyDigits({ sql, account }, 'cvv', count);
-  const cards: CrowdCard[] = [];
-  for (let nth = 0; nth < count; nth += 1) {
-    const bin = bins[nth % bins.length] as BinRow;
-    const card = {
-      id: ids(nth),
+interface Issued {
+  readonly bins: readonly BinRow[];
+  readonly ids: readonly string[];
+  readonly last4: Uint16Array;
+  /** Cents. */
+  readonly first: Int32Array;
+  readonly at: number;
+}
+
+/** A hundred thousand of them as little more than their ids: the rest of a card follows from its place. */
+export class CrowdCards {
+  readonly ids: readonly string[];
+  /** What they are made with, cents. */
+  readonly first: Int32Array;
+  readonly #bins: readonly BinRow[];
+  readonly #last4: Uint16Array;
+  readonly #dates: Pick<CardRow, 'created_at' | 'expires_at'>;
+
+  constructor({ bins, ids, last4, first, at }: Issued) {
+    this.ids = ids;
+    this.first = first;
+    this.#bins = bins;
+    this.#last4 = last4;
+    this.#dates = { created_at: at, expires_at: cardExpiry(at) };
+  }
+
+  get count(): number {
+    return this.ids.length;
+  }
+
+  /** The one at a place, from 0. */
+  at(nth: number): CrowdCard {
+    const bin = this.#bins[nth % this.#bins.length] as BinRow;
+    return {
+      id: this.ids[nth] as string,
+      bin,
       bin_id: bin.id,
       network: bin.network,
+      last4: String(this.#last4[nth]).padStart(4, '0'),
       spending_limit: bin.max_monthly,
       label: `load ${nth + 1}`,
       allowed_categories: '[]',
       auto_freeze_at: null,
       metadata: '{}',
-      created_at: at,
-      expires_at: cardExpiry(at),
+      ...this.#dates,
     };
-    const number = numbers(nth);
-    // Its sums and the card as it is sent follow, see `keepSums`.
-    await insertCard(sql, account, {
-      card: { ...card, balance: 0 as Cents },
-      number,
-      cvv: cvv(nth, 3),
-      document: '',
-    });
-    cards.push({ ...card, last4: number.slice(-4), bin, first: cents(5_000 + draws.below(45_000)) });
   }
-  return cards;
 }
 
-/** Two of a hundred thousand meet by chance: one that is taken is drawn again. */
-async function numbersFor(where: Where, bins: readonly BinRow[], count: number): Promise<(nth: number) => string> {
-  const taken = new Set<string>();
+/** Inserts `count` cards, spread over all BINs; nothing is on them yet. */
+export async function issueCrowd(
+  where: Where,
+  { count, at, draws }: { readonly count: number; readonly at: number; readonly draws: Draws },
+): Promise<CrowdCards> {
+  const { sql, account } = where;
+  const bins = await allBins(sql, account);
+  const idOf = await manyIds(where, 'card', count);
+  const ids = Array.from({ length: count }, (_, nth) => idOf(nth));
   const digits = await manyDigits(where, 'number', count);
-  const numbers: string[] = [];
-  let again: ((nth: number, digits: number) => string) | undefined;
+  const cvv = await manyDigits(where, 'cvv', count);
+  const last4 = new Uint16Array(count);
+  const first = new Int32Array(count);
+  const cards = new CrowdCards({ bins, ids, last4, first, at });
   for (let nth = 0; nth < count; nth += 1) {
-    const { network } = bins[nth % bins.length] as BinRow;
-    let number = cardNumber(network, digits(nth, FREE_DIGITS));
-    while (taken.has(number)) {
-      again = await manyDigits(where, 'number', 1);
-      number = cardNumber(network, again(0, FREE_DIGITS));
+    const { bin, ...card } = cards.at(nth);
+    // Its sums and the card as it is sent follow, see `keepSums`.
+    const fresh = { card: { ...card, balance: 0 as Cents }, cvv: cvv(nth, 3), document: '' };
+    let number = cardNumber(bin.network, digits(nth, FREE_DIGITS));
+    // Two of a hundred thousand meet by chance: one that is taken is drawn again.
+    while ((await insertCard(sql, account, { ...fresh, number })) === 0) {
+      const again = await manyDigits(where, 'number', 1);
+      number = cardNumber(bin.network, again(0, FREE_DIGITS));
     }
-    taken.add(number);
-    numbers.push(number);
+    last4[nth] = Number(number.slice(-4));
+    first[nth] = 5_000 + draws.below(45_000);
   }
-  return nth => numbers[nth] as string;
+  return cards;
 }
 
 /** One card in so many has ended, or is frozen. */
@@ -86,9 +107,10 @@ function statusOf(nth: number): CardStatus {
 /** Ends and freezes some of them, and writes what is on each of them. */
 export async function keepCrowd(
   { sql, account }: Where,
-  { cards, books, at }: { readonly cards: readonly CrowdCard[]; readonly books: CrowdBooks; readonly at: number },
+  { cards, books, at }: { readonly cards: CrowdCards; readonly books: CrowdBooks; readonly at: number },
 ): Promise<void> {
-  for (const [nth, { bin: _bin, first: _first, ...card }] of cards.entries()) {
+  for (let nth = 0; nth < cards.count; nth += 1) {
+    const { bin: _bin, ...card } = cards.at(nth);
     const status = statusOf(nth);
     const left = books.balanceOf(nth);
     if (status === 'terminated' && left !== 0) {

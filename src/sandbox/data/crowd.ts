@@ -14,7 +14,7 @@ import { BulkInsert, inBulk } from '../store/bulk.ts';
 import { TRANSACTION_INDEXES } from '../store/schema.ts';
 import { TRANSACTION_COLUMNS, type TransactionRow, transactionValues } from '../store/transactions.ts';
 import { CrowdBooks } from './crowd-books.ts';
-import { type CrowdCard, issueCrowd, keepCrowd } from './crowd-cards.ts';
+import { type CrowdCards, issueCrowd, keepCrowd } from './crowd-cards.ts';
 import { confirmLargeDeposit } from './crowd-deposits.ts';
 import type { Teller } from './demo.ts';
 import { Draws } from './draws.ts';
@@ -42,6 +42,7 @@ const SHOPS = [
   { merchant: 'MAILTOOL', mcc: '5817', merchant_country: 'GB' },
   { merchant: 'GADGET STORE', mcc: '5732', merchant_country: 'US' },
 ] as const;
+type Shop = Pick<TransactionRow, 'merchant' | 'mcc' | 'merchant_country'>;
 
 const NOTHING = 0 as Cents;
 const NO_SUMS = { held: NOTHING, settled: NOTHING, excess: NOTHING, released: NOTHING, refunded: NOTHING };
@@ -50,10 +51,12 @@ const NO_SUMS = { held: NOTHING, settled: NOTHING, excess: NOTHING, released: NO
 const LOW = 60_00;
 const TOP_UP = 150_00;
 
-/** What is still to come of a card's last purchase. */
+/** What is still to come of a card's last purchase. One of each card is in memory, so it is no more than this. */
 interface Open {
-  readonly row: TransactionRow;
-  readonly ending: 'settled' | 'reversed';
+  readonly id: string;
+  readonly shop: Shop;
+  readonly amount: Cents;
+  readonly ending: 'settled' | 'reversed' | 'refunded';
   readonly settled: Cents;
   readonly refund: Cents;
 }
@@ -65,11 +68,7 @@ export async function tellCrowd(teller: CrowdTeller, size: CrowdSize): Promise<v
   const span = Math.min(WHOLE_SPAN, rounds * LONGEST_ROUND);
   const draws = new Draws(teller.seed);
   const cards = await issueCrowd(teller, { count: size.cards, at: now - span - DAY, draws });
-  const books = new CrowdBooks(
-    sql,
-    account,
-    cards.map(({ id }) => id),
-  );
+  const books = new CrowdBooks(sql, account, cards.ids);
   const crowd = new Crowd({ teller, cards, books, draws, size, ids: await manyIds(teller, 'txn', size.transactions) });
   await crowd.fund(now - span - DAY);
   await inBulk(sql, TRANSACTION_INDEXES, async () => {
@@ -83,7 +82,7 @@ export async function tellCrowd(teller: CrowdTeller, size: CrowdSize): Promise<v
 
 interface CrowdParts {
   readonly teller: CrowdTeller;
-  readonly cards: readonly CrowdCard[];
+  readonly cards: CrowdCards;
   readonly books: CrowdBooks;
   readonly draws: Draws;
   readonly size: CrowdSize;
@@ -95,7 +94,6 @@ class Crowd {
   readonly #rows: BulkInsert;
   readonly #timers: BulkInsert;
   readonly #open: (Open | undefined)[];
-  readonly #owed: (Open | undefined)[];
   /** Held and settled this month, cents, by card. */
   readonly #used: Float64Array;
   #month = Number.NaN;
@@ -105,17 +103,17 @@ class Crowd {
     const { sql } = parts.teller;
     this.#rows = new BulkInsert(sql, 'transactions', TRANSACTION_COLUMNS);
     this.#timers = new BulkInsert(sql, 'timers', ['account_id', 'kind', 'ref', 'due_at']);
-    this.#open = new Array(parts.cards.length).fill(undefined);
-    this.#owed = new Array(parts.cards.length).fill(undefined);
-    this.#used = new Float64Array(parts.cards.length);
+    this.#open = new Array(parts.cards.count).fill(undefined);
+    this.#used = new Float64Array(parts.cards.count);
   }
 
   /** Puts the first money on every card. */
   async fund(at: number): Promise<void> {
     const { cards, books } = this.#parts;
-    for (const [card, { id, first }] of cards.entries()) {
+    for (const [card, first] of cards.first.entries()) {
+      const ref = cards.ids[card] ?? '';
       if (books.wallet < first) await confirmLargeDeposit(this.#parts.teller, books, at);
-      books.post({ kind: 'create', ref: id, at, card, moves: { wallet: -first, card: first } });
+      books.post({ kind: 'create', ref, at, card, moves: { wallet: -first, card: first } });
       if (books.isFull) await books.flush();
     }
   }
@@ -138,12 +136,9 @@ class Crowd {
     this.#month = from;
     const open = this.#open[card];
     this.#open[card] = undefined;
-    if (open?.ending === 'settled') return this.#settle(card, nth, at, open);
-    if (open !== undefined) return this.#reverse(card, nth, at, open);
-    const owed = this.#owed[card];
-    this.#owed[card] = undefined;
-    if (owed !== undefined) return this.#refund(card, nth, at, owed);
-    return this.#buy(card, nth, at);
+    if (open === undefined) return this.#buy(card, nth, at);
+    if (open.ending === 'settled') return this.#settle(card, nth, at, open);
+    return open.ending === 'reversed' ? this.#reverse(card, nth, at, open) : this.#refund(card, nth, at, open);
   }
 
   async close(): Promise<void> {
@@ -154,7 +149,7 @@ class Crowd {
 
   #buy(card: number, nth: number, at: number): TransactionRow {
     const { draws, books, cards, size } = this.#parts;
-    const { bin, spending_limit, expires_at, id } = cards[card] as CrowdCard;
+    const { bin, spending_limit, expires_at, id } = cards.at(card);
     if (books.balanceOf(card) < LOW) {
       books.post({ kind: 'fund', ref: id, at, card, moves: { wallet: -TOP_UP, card: TOP_UP } });
     }
@@ -180,14 +175,14 @@ class Crowd {
     const goesOn = nth + size.cards < size.transactions;
     if (!goesOn) return this.#leavePending(card, { ...pending, held: amount });
     if (fate < 8) {
-      this.#open[card] = { row: pending, ending: 'reversed', settled: NOTHING, refund: NOTHING };
+      this.#open[card] = { id: base.id, shop, amount, ending: 'reversed', settled: NOTHING, refund: NOTHING };
       return { ...pending, status: 'reversed', released: amount };
     }
     const settled = fate < 20 ? cents(Math.max(1, amount - draws.below(90))) : amount;
     const isRefunded = fate > 91 && nth + 2 * size.cards < size.transactions;
     const refunded = isRefunded ? cents(1 + draws.below(settled)) : NOTHING;
     this.#used[card] = (this.#used[card] ?? 0) + settled;
-    this.#open[card] = { row: pending, ending: 'settled', settled, refund: refunded };
+    this.#open[card] = { id: base.id, shop, amount, ending: 'settled', settled, refund: refunded };
     return { ...pending, status: 'settled', settled, released: cents(amount - settled), refunded };
   }
 
@@ -200,23 +195,21 @@ class Crowd {
 
   #settle(card: number, nth: number, at: number, open: Open): TransactionRow {
     const { books } = this.#parts;
-    const { row, settled, refund } = open;
-    const { fromHold, rest } = splitSettlement(settled, row.amount, true);
+    const { id, amount, settled, refund } = open;
+    const { fromHold, rest } = splitSettlement(settled, amount, true);
     const record = this.#recordOf(open, { nth, card, at, type: 'settlement', amount: settled });
     books.post({ kind: 'settle', ref: record.id, at, card, moves: { hold: -fromHold, network: fromHold } });
-    if (rest > 0) books.post({ kind: 'release', ref: row.id, at, card, moves: { hold: -rest, card: rest } });
-    if (refund > 0) this.#owed[card] = open;
+    if (rest > 0) books.post({ kind: 'release', ref: id, at, card, moves: { hold: -rest, card: rest } });
+    if (refund > 0) this.#open[card] = { ...open, ending: 'refunded' };
     return record;
   }
 
   /** A reversal leaves no record; the merchant tries once more with the wrong code. */
-  #reverse(card: number, nth: number, at: number, { row }: Open): TransactionRow {
-    const { amount, merchant, mcc, merchant_country } = row;
+  #reverse(card: number, nth: number, at: number, { id, amount, shop }: Open): TransactionRow {
     const moves = { hold: -amount, card: amount };
-    this.#parts.books.post({ kind: 'release', ref: row.id, at, card, moves });
-    const shop = { amount, merchant, mcc, merchant_country };
+    this.#parts.books.post({ kind: 'release', ref: id, at, card, moves });
     const decline = { type: 'decline', status: 'declined', decline_reason: 'invalid_cvv' } as const;
-    return { ...this.#blank(nth, card, at), ...shop, ...decline };
+    return { ...this.#blank(nth, card, at), ...shop, amount, ...decline };
   }
 
   #refund(card: number, nth: number, at: number, open: Open): TransactionRow {
@@ -233,17 +226,16 @@ class Crowd {
   }
 
   #recordOf(
-    { row: { merchant, mcc, merchant_country, id } }: Open,
+    { id, shop }: Open,
     about: { nth: number; card: number; at: number; type: 'settlement' | 'refund'; amount: Cents },
   ): TransactionRow {
     const { nth, card, at, type, amount } = about;
-    const shop = { merchant, mcc, merchant_country };
     return { ...this.#blank(nth, card, at), ...shop, type, status: 'completed', amount, authorization_id: id };
   }
 
   #blank(nth: number, card: number, at: number) {
     const { cards, ids } = this.#parts;
     const none = { authorization_id: null, decline_reason: null, ...NO_SUMS };
-    return { id: ids(nth), card_id: cards[card]?.id ?? '', created_at: at, ...none };
+    return { id: ids(nth), card_id: cards.ids[card] ?? '', created_at: at, ...none };
   }
 }

@@ -55,7 +55,8 @@ export class BulkInsert {
   }
 }
 
-const KIB_FOR_BULK = 131_072;
+/** What is sorted takes as much once more. */
+const KIB_FOR_BULK = 16_384;
 /** Room of everything else: the pages that some thousand cards need again and again. */
 export const KIB_ELSE = 8_000;
 

@@ -69,7 +69,7 @@ export function connectTo(path: string): Connection {
 async function prepared(connection: Connection, request: StoreRequest): Promise<OpenedStore> {
   const { path, clock, random, onBroken } = request;
   connection.exec('pragma foreign_keys = on');
-  // What savepoints remember stays in memory.
+  // What savepoints remember stays in memory, but for large work.
   connection.exec('pragma temp_store = memory');
   // Needs the schema, so it meets the locks of others like any reading.
   if (path !== 'memory') await patiently(request, () => connection.exec('pragma synchronous = full'));
@@ -80,8 +80,8 @@ async function prepared(connection: Connection, request: StoreRequest): Promise<
   // Pages of 4 KiB. Each time a group of writes waits for all of them to be written once more, and for two more syncs.
   connection.exec('pragma wal_autocheckpoint = 8000');
   connection.exec(`pragma cache_size = -${KIB_ELSE}`);
-  if (found === undefined) return { store, meta: await store.write(sql => made(sql, request)) };
-  if (found.schema < SCHEMA) await store.write(migrate);
+  if (found === undefined) return { store, meta: await store.write(sql => made(sql, request), 'large') };
+  if (found.schema < SCHEMA) await store.write(migrate, 'large');
   return { store, meta: { ...found, schema: SCHEMA } };
 }
 

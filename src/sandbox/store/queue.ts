@@ -6,7 +6,8 @@
 import type { Clock, Randomness } from '../../host.ts';
 import { type Connection, Statements } from './bind.ts';
 import { isBusy, isFull, leftNothing, losesAll, StoreBroken } from './faults.ts';
-import { type Sql, type Store, StoreBusy } from './sql.ts';
+import { type Job, type Reading, readAll } from './reading.ts';
+import { type Manner, type Sql, type Store, StoreBusy } from './sql.ts';
 
 export interface QueueParts {
   readonly connection: Connection;
@@ -19,14 +20,6 @@ export interface QueueParts {
   readonly onBroken?: (error: StoreBroken) => void;
 }
 
-interface Job {
-  readonly work: (sql: Sql) => Promise<unknown>;
-  readonly resolve: (value: never) => void;
-  readonly reject: (error: unknown) => void;
-  readonly deadline: number;
-  readonly isRepeatable: boolean;
-}
-
 /** ms; less than the 30 s our client waits for a read. On a busy disk 20 processes need more than a few seconds. */
 const PATIENCE = 25_000;
 const LARGEST_BATCH = 64;
@@ -35,8 +28,10 @@ export class QueuedStore implements Store {
   readonly path: string;
   readonly #parts: QueueParts;
   readonly #statements: Statements;
+  readonly #reading: Reading;
   readonly #reads: Job[] = [];
   readonly #writes: Job[] = [];
+  readonly #large: Job[] = [];
   #draining: Promise<void> | undefined;
   #refusal: Error | undefined;
   #closed = false;
@@ -45,14 +40,19 @@ export class QueuedStore implements Store {
     this.path = parts.path;
     this.#parts = parts;
     this.#statements = new Statements(parts.connection);
+    this.#reading = {
+      ...{ connection: parts.connection, clock: parts.clock, statements: this.#statements },
+      begin: () => this.#begins('begin'),
+      pause: () => this.#pause(),
+    };
   }
 
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#enqueue(this.#reads, work);
   }
 
-  write<T>(work: (sql: Sql) => Promise<T>, how?: 'repeatable'): Promise<T> {
-    return this.#enqueue(this.#writes, work, how === 'repeatable');
+  write<T>(work: (sql: Sql) => Promise<T>, how?: Manner): Promise<T> {
+    return this.#enqueue(how === 'large' ? this.#large : this.#writes, work, how === 'repeatable');
   }
 
   async close(): Promise<void> {
@@ -80,10 +80,11 @@ export class QueuedStore implements Store {
     do {
       // Lets every request that arrived in this turn of the event loop join.
       await turn();
-      await this.#readAll(this.#reads.splice(0));
+      await readAll(this.#reads.splice(0), this.#reading);
       await this.#gather();
       if (this.#writes.length > 0) await this.#writeBatch();
-    } while (this.#reads.length + this.#writes.length > 0);
+      if (this.#large.length > 0) await this.#writeAlone();
+    } while (this.#reads.length + this.#writes.length + this.#large.length > 0);
     this.#draining = undefined;
   }
 
@@ -95,42 +96,8 @@ export class QueuedStore implements Store {
     }
   }
 
-  /** Reads of one turn share a transaction too. */
-  async #readAll(jobs: readonly Job[]): Promise<void> {
-    const { connection, clock } = this.#parts;
-    for (let left = jobs; left.length > 0; ) {
-      const again: Job[] = [];
-      const settle: (() => void)[] = [];
-      for (const job of left) {
-        const done = await this.#readOne(job, clock.monotonic());
-        if (done === undefined) again.push(job);
-        else settle.push(done);
-      }
-      if (connection.isTransaction) connection.exec('rollback');
-      for (const done of settle) done();
-      if (again.length > 0) await this.#pause();
-      left = again;
-    }
-  }
-
-  /** Resolves to what is to be told once the transaction is over; undefined when it is worth another try. */
-  async #readOne(job: Job, now: number): Promise<(() => void) | undefined> {
-    const { connection } = this.#parts;
-    const { sql, end } = this.#statements.open('read');
-    try {
-      if (!connection.isTransaction) this.#begins('begin');
-      const value = await job.work(sql);
-      return () => job.resolve(value as never);
-    } catch (error) {
-      if (!isBusy(error)) return () => job.reject(error);
-      return now < job.deadline ? undefined : () => job.reject(new StoreBusy('the store is busy', { cause: error }));
-    } finally {
-      end();
-    }
-  }
-
   async #writeBatch(): Promise<void> {
-    if (!(await this.#begin())) return;
+    if (!(await this.#begin(this.#writes))) return;
     const batch = this.#writes.splice(0, LARGEST_BATCH);
     const deadline = Math.max(...batch.map(job => job.deadline));
     let settle: readonly (() => void)[];
@@ -139,27 +106,67 @@ export class QueuedStore implements Store {
       this.#statements.flush();
       await this.#commit(deadline);
     } catch (error) {
-      this.#statements.undone();
-      if (this.#refusal === undefined && this.#parts.connection.isTransaction) this.#parts.connection.exec('rollback');
+      this.#undo();
       for (const job of batch) job.reject(error);
       return;
     }
     for (const done of settle) done();
   }
 
+  /**
+   * Runs one large work. Without a savepoint: the engine walks all of what that remembers for every statement. Where
+   * it keeps what statements remember is asked when a transaction begins.
+   */
+  async #writeAlone(): Promise<void> {
+    const { connection } = this.#parts;
+    connection.exec('pragma temp_store = file');
+    try {
+      if (!(await this.#begin(this.#large))) return;
+      for (const job of this.#large.splice(0, 1)) await this.#runAlone(job);
+    } finally {
+      connection.exec('pragma temp_store = memory');
+    }
+  }
+
+  async #runAlone({ work, resolve, reject }: Job): Promise<void> {
+    const { connection, clock, patience = PATIENCE } = this.#parts;
+    const { sql, end } = this.#statements.open('write');
+    try {
+      const value = await work(sql).catch((error: unknown) => {
+        if (connection.isTransaction && !losesAll(error)) throw error;
+        throw new StoreBusy('the store could not take the write', { cause: error });
+      });
+      this.#statements.flush();
+      // How long the work took is no reason to give up its end.
+      await this.#commit(clock.monotonic() + patience);
+      resolve(value as never);
+    } catch (error) {
+      this.#undo();
+      reject(error);
+    } finally {
+      end();
+    }
+  }
+
+  #undo(): void {
+    const { connection } = this.#parts;
+    this.#statements.undone();
+    if (this.#refusal === undefined && connection.isTransaction) connection.exec('rollback');
+  }
+
   /** Takes the write lock; false when everybody who waited for it gave up. */
-  async #begin(): Promise<boolean> {
+  async #begin(jobs: Job[]): Promise<boolean> {
     const { clock } = this.#parts;
-    while (this.#writes.length > 0) {
+    while (jobs.length > 0) {
       try {
         this.#begins('begin immediate');
         return true;
       } catch (error) {
         const given = isBusy(error) || losesAll(error) ? new StoreBusy('the store is busy', { cause: error }) : error;
         const now = isBusy(error) ? clock.monotonic() : Number.POSITIVE_INFINITY;
-        for (const late of this.#writes.filter(job => job.deadline <= now)) late.reject(given);
-        this.#writes.splice(0, this.#writes.length, ...this.#writes.filter(job => job.deadline > now));
-        if (this.#writes.length > 0) await this.#pause();
+        for (const late of jobs.filter(job => job.deadline <= now)) late.reject(given);
+        jobs.splice(0, jobs.length, ...jobs.filter(job => job.deadline > now));
+        if (jobs.length > 0) await this.#pause();
       }
     }
     return false;

@@ -42,6 +42,8 @@ export interface Tail {
   readonly number?: string;
 }
 
+export type Manner = 'repeatable' | 'large';
+
 export interface Store {
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
@@ -49,9 +51,11 @@ export interface Store {
    * Works of one turn of the event loop may share a transaction, each in a savepoint: a work that throws is undone
    * alone. Throws `StoreBusy` when the lock was not to be had in time or the disk is full: nothing was written.
    * Works that are `repeatable` (they touch nothing but the store) go without a savepoint as long as none of them
-   * throws after it wrote; then all of them are done once more, each in its savepoint.
+   * throws after it wrote; then all of them are done once more, each in its savepoint. `large` work goes through
+   * everything the store holds: it has its transaction to itself, which ends when it throws, and files for what the
+   * engine remembers and sorts meanwhile, so that memory has a bound.
    */
-  write<T>(work: (sql: Sql) => Promise<T>, how?: 'repeatable'): Promise<T>;
+  write<T>(work: (sql: Sql) => Promise<T>, how?: Manner): Promise<T>;
   /** Path of the file, or `memory`. */
   readonly path: string;
   close(): Promise<void>;
