@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   define: { CARDWRIGHT_VERSION: JSON.stringify('0.0.0-test') },
   test: {
+    globalSetup: 'scripts/leaves-nothing.mjs',
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,

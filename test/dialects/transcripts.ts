@@ -35,6 +35,7 @@ export const DIFFERENCES: Readonly<Record<DialectName, Reasons>> = {
     'bulk/asked.md': NO_REQUEST_ID,
     'bulk/create.md': NO_REQUEST_ID,
     'bulk/money.md': NO_REQUEST_ID,
+    'bulk/ops.md': NO_REQUEST_ID,
     'cards/fund.md': 'balances of a withdrawal are read again, and that is said',
     'webhooks/life.md': 'a generated secret is not shown',
   },

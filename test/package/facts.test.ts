@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { publint } from 'publint';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { home, ROOT } from './built.ts';
 import { pack } from './tarball.ts';
 
@@ -42,8 +43,11 @@ describe('package.json', () => {
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
 
-  it('takes no release that is younger than a week', () => {
-    expect(readFileSync(join(ROOT, '.npmrc'), 'utf8')).toMatch(/^min-release-age=7$/m);
+  it('is offered no release that is younger than a week', () => {
+    const proposals = parse(readFileSync(join(ROOT, '.github', 'dependabot.yml'), 'utf8')) as {
+      updates: { cooldown: { 'default-days': number } }[];
+    };
+    expect(proposals.updates.map(({ cooldown }) => cooldown['default-days'])).toEqual([7, 7]);
   });
 
   it('installs the SQLite package alone beside the bundle', () => {
