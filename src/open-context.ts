@@ -11,11 +11,13 @@ import { type Connections, connections, once } from './connections.ts';
 import type { ReadName } from './contract/calls.ts';
 import type { PlannedRequest, Reader, Service } from './contract/service.ts';
 import { CliError } from './errors.ts';
+import type { InputStream } from './host.ts';
 import { sandboxServersFor } from './sandbox-for.ts';
 import type { HoldSpending } from './spending.ts';
 import type { Surroundings } from './surroundings.ts';
 import { createProgress, type ProgressMode } from './terminal/progress.ts';
 import { createPrompts } from './terminal/prompts.ts';
+import { typedInput } from './terminal/typed-input.ts';
 
 export interface Opening {
   readonly host: Surroundings;
@@ -30,13 +32,14 @@ export interface Opening {
 /** The context of one run; nothing is opened yet. */
 export function openContext(opening: Opening): OpenContext {
   const { host, globals } = opening;
-  const { stdin, stdout, stderr } = host.streams;
-  const canAsk = !globals.noInput && stdin.isTerminal && stderr.isTerminal;
+  const { stdout, stderr } = host.streams;
+  const canAsk = !globals.noInput && host.streams.stdin.isTerminal && stderr.isTerminal;
   const rowsOnScreen = stdout.isTerminal && !['table', 'wide', 'json', 'yaml'].includes(globals.format);
   const progress = createProgress({ mode: progressMode(opening), stderr, clock: host.clock, rowsOnScreen });
   const notice = (text: string) => {
     if (!globals.quiet) progress.line(text);
   };
+  const stdin = typedInput(host.streams.stdin, notice);
   const warn = (text: string) => notice(`warning: ${text}`);
   const prompts = createPrompts({
     streams: host.streams,
@@ -133,7 +136,7 @@ export function openContext(opening: Opening): OpenContext {
     exportSandbox: path => exportSandbox(host, opened, path),
     async importSandbox(path) {
       const { importFrom } = await import('./sandbox-copy.ts');
-      await using input = await openInput(host, path);
+      await using input = await openInput(host, stdin, path);
       const { baseUrl, socketPath, key } = await opened.adminPlace();
       return await importFrom(host, { baseUrl, socketPath, token: await key() }, input);
     },
@@ -156,8 +159,8 @@ export function openContext(opening: Opening): OpenContext {
       return openPresets(host, warn);
     }),
     readFile: path => host.readFile(path),
-    openInput: path => openInput(host, path),
-    readBytes: path => readBytes(host, path),
+    openInput: path => openInput(host, stdin, path),
+    readBytes: path => readBytes(host, stdin, path),
     async reveal(cardId, options) {
       const { revealCard } = await import('./cli/reveal-sinks.ts');
       return revealCard(await gate(), cardId, options);
@@ -235,13 +238,11 @@ function progressMode({ host, globals }: Opening): ProgressMode {
 
 const MOST_PIPED_BYTES = 256 * 1024 * 1024;
 
-async function openInput(host: Surroundings, path: string): Promise<InputRows> {
+async function openInput(host: Surroundings, stdin: InputStream, path: string): Promise<InputRows> {
   if (path !== '-') {
     const { openInputFile } = await import('./files/input-file.ts');
     return openInputFile(resolve(host.cwd, path), path);
   }
-  const { stdin, stderr } = host.streams;
-  if (stdin.isTerminal) await stderr.write('Reading rows from the terminal; Ctrl-D ends them.\n');
   const text = await stdin.readAll(MOST_PIPED_BYTES);
   if (text.includes('\ufffd')) {
     throw new CliError('usage', { message: 'standard input is not UTF-8 text. Nothing was sent', outcome: 'not_sent' });
@@ -254,8 +255,8 @@ async function openInput(host: Surroundings, path: string): Promise<InputRows> {
 
 const MOST_WHOLE_BYTES = 16 * 1024 * 1024;
 
-async function readBytes(host: Surroundings, path: string): Promise<Uint8Array> {
-  if (path === '-') return host.streams.stdin.readBytes(MOST_WHOLE_BYTES);
+async function readBytes(host: Surroundings, stdin: InputStream, path: string): Promise<Uint8Array> {
+  if (path === '-') return stdin.readBytes(MOST_WHOLE_BYTES);
   const { openInputFile } = await import('./files/input-file.ts');
   await using file = await openInputFile(resolve(host.cwd, path), path);
   const parts: Uint8Array[] = [];

@@ -111,7 +111,7 @@ async function execute(
   try {
     const settings = { now: host.clock.now(), grouped: host.streams.stdin.isTerminal };
     const parsed = await completed(command, typed, { context: opened.context, argv, settings });
-    const input = await parsed.values(settings, () => host.streams.stdin.readAll(MAX_STDIN_BYTES));
+    const input = await parsed.values(settings, () => opened.context.stdin.readAll(MAX_STDIN_BYTES));
     const shown = await withDryRun(command, opened.context, input);
     await answer(machine, globals, { shown, jq }).catch(async thrown => {
       const { carriedOut } = await import('./carried-out.ts');
