@@ -1,6 +1,7 @@
 /** Finds the command the words of a command line name, without parsing its options. */
 import type { Command, Group, Registry } from './command.ts';
 import { GLOBALS, type GlobalOption } from './globals.ts';
+import { secretRefusal } from './secret-flags.ts';
 import { nearest } from './suggest.ts';
 import { quote, usage } from './values.ts';
 
@@ -57,18 +58,16 @@ export async function locate(argv: readonly string[], registry: Registry): Promi
   const [first] = words;
   if (first === undefined) return { group: undefined, commands: [], command: undefined, words: [] };
   const group = registry.find(({ name }) => name === first);
-  if (group === undefined)
-    throw unknownWord(
-      'command',
-      first,
-      registry.map(({ name }) => name),
-      '',
-    );
+  if (group === undefined) {
+    const names = registry.map(({ name }) => name);
+    throw refusedBefore(argv, first) ?? unknownWord('command', first, names, '');
+  }
   const commands = await group.load();
   const found = follow(words, commands);
   if (found.command === undefined && found.words.length < words.length) {
     const next = words[found.words.length] ?? '';
-    throw unknownWord('command', next, nextWords(found.words, commands), found.words.join(' '));
+    const where = found.words.join(' ');
+    throw refusedBefore(argv, next) ?? unknownWord('command', next, nextWords(found.words, commands), where);
   }
   return { group, commands, ...found };
 }
@@ -92,6 +91,11 @@ export function nextWords(words: readonly string[], commands: readonly Command[]
     .filter(path => path.length > words.length && words.every((word, index) => word === path[index]))
     .map(path => path[words.length] ?? '');
   return [...new Set(next)];
+}
+
+/** A word that leads nowhere may be the value of an option that no command has, and then a secret. */
+function refusedBefore(argv: readonly string[], word: string) {
+  return secretRefusal(argv[argv.indexOf(word) - 1] ?? '');
 }
 
 function unknownWord(what: string, word: string, known: readonly string[], where: string) {

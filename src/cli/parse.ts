@@ -4,6 +4,7 @@ import type { CliError } from '../errors.ts';
 import type { Command } from './command.ts';
 import { GLOBALS, type GlobalOption } from './globals.ts';
 import { flagsOf, type ResolvedFlag } from './resolved-flags.ts';
+import { secretRefusal } from './secret-flags.ts';
 import { nearest } from './suggest.ts';
 import { parseList, parseMap, parseValue, usage, type ValueSettings } from './values.ts';
 
@@ -183,20 +184,14 @@ function readFlags(
   return values;
 }
 
-const SECRET_FLAGS: Readonly<Record<string, string>> = {
-  '--api-key': 'cardwright login --key-stdin, or CARDWRIGHT_API_KEY',
-  '--key': 'cardwright login --key-stdin, or CARDWRIGHT_API_KEY',
-  '--secret': 'cardwright webhooks create --secret-file <file>, or --secret-stdin',
-};
-
 function translate(thrown: unknown, command: Command, flags: readonly ResolvedFlag[]): CliError {
   if (!(thrown instanceof CommanderError)) throw thrown;
   const see = `cardwright ${command.path} --help`;
   if (thrown.code === 'commander.unknownOption') {
     // The option's name alone: a value that follows `=` could be a key.
     const option = /'([^'=]*)/.exec(thrown.message)?.[1] ?? '';
-    const safer = SECRET_FLAGS[option];
-    if (safer) return usage(`no option takes a secret: it would be visible in the process list. Use ${safer}`);
+    const refused = secretRefusal(option);
+    if (refused) return refused;
     const known = [...GLOBALS.map(({ name }) => `--${name}`), ...flags.map(({ name }) => name)];
     const near = nearest(option, known);
     return usage(

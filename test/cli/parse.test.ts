@@ -115,6 +115,11 @@ describe('refusals', () => {
   it('names the ways that work in place of a secret option', async () => {
     expect((await refusal('cards list --api-key=x')).message).toContain('login --key-stdin');
     expect((await refusal('webhooks create --secret x')).message).toContain('--secret-file');
+    // Before the command, its value stands where a command could.
+    for (const line of ['--api-key x cards list', '--api-key x', 'cards --key x list']) {
+      expect((await refusal(line)).message, line).toContain('login --key-stdin');
+    }
+    expect((await refusal('cards nosuch -- --key')).message).toContain('unknown command');
   });
 });
 
