@@ -6,8 +6,9 @@ export default defineConfig({
   test: {
     globalSetup: 'scripts/leaves-nothing.mjs',
     include: ['test/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // For what hangs, and not for what is slow: on a busy machine work takes ten times as long.
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
     // Forks: the store's native module and process signals do not mix with worker threads.
     pool: 'forks',
     // One more than Vitest takes of two cores: much of a story is waiting for a program it has started.

@@ -44,13 +44,13 @@ test.each<Sweep>([
   { rows: 1, honoured: false },
   { rows: 6, honoured: true },
   { rows: 6, honoured: false },
-])('killed at every boundary: %j', { timeout: 120_000 }, async sweep => {
+])('killed at every boundary: %j', { timeout: 240_000 }, async sweep => {
   const { kills, broken } = await sweepAll(sweep);
   expect(broken).toEqual([]);
   expect(kills).toBeGreaterThan(sweep.rows === 1 ? 30 : 60);
 });
 
-test('the sweep notices a journal that writes SENT after sending', { timeout: 120_000 }, async () => {
+test('the sweep notices a journal that writes SENT after sending', { timeout: 240_000 }, async () => {
   const { broken } = await sweepAll({ rows: 1, honoured: false, sentTooLate: true });
   expect(broken.join('\n')).toMatch(/2 cards/);
 });

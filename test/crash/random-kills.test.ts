@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { KINDS, killAtRandom } from './random-kills.ts';
 
 test('200 processes killed at random moments: no card twice, no row lost, no cent gone', {
-  timeout: 240_000,
+  timeout: 480_000,
 }, async () => {
   const { kills, midway, kinds, broken } = await killAtRandom(200, 1);
   expect(broken).toEqual([]);

@@ -165,7 +165,7 @@ test('folders are 0700, files 0600, and no key is in them', async () => {
   expect([await mode('ops'), await mode('ops', op), await mode('ops', op, 'journal')]).toEqual(['700', '700', '600']);
 });
 
-test('two resumes at once, 50 times: one is refused and sends nothing', { timeout: 60_000 }, async () => {
+test('two resumes at once, 50 times: one is refused and sends nothing', { timeout: 180_000 }, async () => {
   await using b = await bench({ stripKeys: true, wallet: 5000 });
   const ops: string[] = [];
   for (let pair = 0; pair < 50; pair += 1) {

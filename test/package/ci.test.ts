@@ -95,7 +95,7 @@ describe('action.yml', () => {
     return done;
   }
 
-  it('runs the script with a card, hides the number first, and leaves no card', { timeout: 60_000 }, async () => {
+  it('runs the script with a card, hides the number first, and leaves no card', { timeout: 180_000 }, async () => {
     await script('checkout.sh', 'echo "paid with $CARD_NUMBER"');
     const { code, log } = await act(inputs);
     expect(code).toBe(0);
@@ -104,7 +104,7 @@ describe('action.yml', () => {
     expect(await funded()).toEqual([]);
   });
 
-  it('fails as the script fails, and leaves no card either', { timeout: 60_000 }, async () => {
+  it('fails as the script fails, and leaves no card either', { timeout: 180_000 }, async () => {
     const { code } = await act({ ...inputs, run: 'false\necho not reached' });
     expect(code).toBe(1);
     expect(await funded()).toEqual([]);
@@ -121,7 +121,7 @@ describe('action.yml', () => {
 });
 
 describe('docs/CI.md', () => {
-  it('the GitHub steps buy with a code and end the card', { timeout: 90_000 }, async () => {
+  it('the GitHub steps buy with a code and end the card', { timeout: 180_000 }, async () => {
     const steps = (await recipes())[1].steps as readonly Step[];
     await script('buy.sh', 'cardwright sandbox simulate challenge --card "$1" --amount 5 --merchant Shop -q > bought');
     await script('confirm.sh', 'echo "$1" > code');
@@ -148,7 +148,7 @@ describe('docs/CI.md', () => {
     expect(await funded()).toEqual([]);
   });
 
-  it('the GitLab job asserts on the event and leaves no card', { timeout: 90_000 }, async () => {
+  it('the GitLab job asserts on the event and leaves no card', { timeout: 180_000 }, async () => {
     const { checkout } = (await recipes())[2] as { checkout: { script: string[]; after_script: string[] } };
     await script('checkout.sh', 'test -n "$CARD_NUMBER"');
     for (const line of [...checkout.script, ...checkout.after_script]) {

@@ -76,7 +76,7 @@ try {
 }
 `;
 
-it('a program that uses all of it is accepted by TypeScript and runs', { timeout: 90_000 }, async () => {
+it('a program that uses all of it is accepted by TypeScript and runs', { timeout: 180_000 }, async () => {
   await writeFile(join(folder, 'use.ts'), USE);
   expect(await tsc('use.ts')).toBe('');
   const plain = USE.replace(': string[]', '').replace('(error: CardwrightError)', 'error');
@@ -86,7 +86,7 @@ it('a program that uses all of it is accepted by TypeScript and runs', { timeout
   );
 });
 
-it('refuses what there is not, before it is run', { timeout: 60_000 }, async () => {
+it('refuses what there is not, before it is run', { timeout: 180_000 }, async () => {
   const wrong = `import { createClient } from 'cardwright/client';
 const client = createClient({ baseUrl: 'https://api.example.com/v1', apiKey: 'sk_test_0123456789' });
 await client.send('cards.explode', {});

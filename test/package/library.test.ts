@@ -54,7 +54,7 @@ const typed = (files: readonly string[], more: readonly string[]) =>
   ]);
 
 describe('the README example', () => {
-  it('is run by Vitest and accepted by TypeScript', { timeout: 90_000 }, async () => {
+  it('is run by Vitest and accepted by TypeScript', { timeout: 180_000 }, async () => {
     await writeFile(join(folder, 'lunch.test.ts'), await readmeExample());
     const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
     expect(await run([vitest, 'run', '--root', folder])).toMatch(/1 passed/);
@@ -78,12 +78,12 @@ export async function use(): Promise<string> {
   it.each([
     ['a bundler', 'const', ['--module', 'esnext', '--moduleResolution', 'bundler', '--lib', 'es2022,dom']],
     ['Node', 'await using', ['--module', 'nodenext', '--types', 'node', '--lib', 'es2023,esnext.disposable']],
-  ])('stand alone for %s', { timeout: 60_000 }, async (_name, have, more) => {
+  ])('stand alone for %s', { timeout: 180_000 }, async (_name, have, more) => {
     await writeFile(join(folder, 'use.ts'), GOOD.replace('HAVE', have));
     expect(await typed(['use.ts'], ['--target', 'es2022', ...more])).toBe('');
   });
 
-  it('refuse what there is not', { timeout: 60_000 }, async () => {
+  it('refuse what there is not', { timeout: 180_000 }, async () => {
     const wrong = `import { startSandbox } from 'cardwright/sandbox';
 export const a = startSandbox({ seeds: 1 });
 export const b = startSandbox({ dialect: 'other' });

@@ -43,7 +43,7 @@ async function inShell(steps: readonly Step[]): Promise<readonly string[]> {
 }
 
 describe('the README in a shell', () => {
-  it.each(blocks.map(steps => [steps[0]?.line ?? '', steps] as const))('%s', { timeout: 90_000 }, async (_, steps) => {
+  it.each(blocks.map(steps => [steps[0]?.line ?? '', steps] as const))('%s', { timeout: 180_000 }, async (_, steps) => {
     const told = await inShell(steps);
     for (const [index, { line, expected }] of steps.entries()) {
       const came = told[index] ?? '';

@@ -9,7 +9,7 @@ import { writerIn } from './writer.ts';
 
 const run = promisify(execFile);
 
-test('4 processes with 25 writes each keep 100 of 100', { timeout: 60_000 }, async () => {
+test('4 processes with 25 writes each keep 100 of 100', { timeout: 180_000 }, async () => {
   await using fresh = await freshFolder();
   const writer = await writerIn(fresh.path);
   const config = join(fresh.path, 'config');

@@ -1,4 +1,4 @@
 import { it } from 'vitest';
 import { crowd } from './crowd.ts';
 
-it('takes every write of 6 processes on one new file', { timeout: 90_000 }, () => crowd(6, 10));
+it('takes every write of 6 processes on one new file', { timeout: 180_000 }, () => crowd(6, 10));

@@ -152,7 +152,7 @@ const COVERAGE: Readonly<Record<string, number>> = {
   'released to the wallet': 5,
 };
 
-test('random histories keep I1 to I12, I15 and I16 after every step', { timeout: 30_000 }, async () => {
+test('random histories keep I1 to I12, I15 and I16 after every step', { timeout: 90_000 }, async () => {
   const counts = new Map<string, number>();
   const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
   const history = fc.array(step, { minLength: 20, maxLength: 60, size: 'max' });

@@ -32,7 +32,7 @@ const one = async () => {
 await Promise.all([one(), one(), one(), one()]);
 `;
 
-it('keeps every answered card, and repeats its answer, through kills', { timeout: 60_000 }, async () => {
+it('keeps every answered card, and repeats its answer, through kills', { timeout: 180_000 }, async () => {
   await using child = await program(SOURCE);
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-kill-'));
   const store = join(folder, 'store.db');

@@ -6,7 +6,7 @@ import { runModel } from '../support/model/run.ts';
 
 const STEPS = 10_000;
 
-test('ten thousand steps answer as the model says', { timeout: 60_000 }, async () => {
+test('ten thousand steps answer as the model says', { timeout: 180_000 }, async () => {
   const counts = await runModel({ seed: 20_261_120, steps: STEPS, start: startSandbox });
   expect(tooRare(counts, STEPS)).toEqual([]);
 });

@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-it('keeps every write of 8 processes that make and share one store', { timeout: 60_000 }, async () => {
+it('keeps every write of 8 processes that make and share one store', { timeout: 180_000 }, async () => {
   const path = join(folder, 'shared.db');
   const instances = await Promise.all(Array.from({ length: 8 }, () => child.run(path, 'write', '50')));
   expect(new Set(instances).size).toBe(1);
@@ -57,7 +57,7 @@ it('keeps every write of 8 processes that make and share one store', { timeout: 
   await store.close();
 });
 
-it('knows a process that is gone from one that works', { timeout: 20_000 }, async () => {
+it('knows a process that is gone from one that works', { timeout: 60_000 }, async () => {
   const waiting = child.start('-', 'wait');
   const [line] = (await once(waiting.stdout ?? waiting, 'data')) as [Buffer];
   const owner = line.toString().trim();

@@ -124,7 +124,7 @@ describe('a snapshot', () => {
     expect((await restore(service, 'a')).json.restored).toBe(true);
   });
 
-  test('with one bit flipped anywhere is refused, and nothing changed', { timeout: 60_000 }, async () => {
+  test('with one bit flipped anywhere is refused, and nothing changed', { timeout: 180_000 }, async () => {
     await using service = await fullService();
     await save(service, 'a');
     const folder = await folderOf(service, 'a');
@@ -221,7 +221,7 @@ describe('an export', () => {
     expect(await exported(other)).toBe(text);
   });
 
-  test('with one byte changed, lost or added is refused, and nothing changed', { timeout: 60_000 }, async () => {
+  test('with one byte changed, lost or added is refused, and nothing changed', { timeout: 180_000 }, async () => {
     await using one = await fullService();
     await using other = await fakeService();
     const bytes = Buffer.from(await exported(one), 'latin1');

@@ -169,7 +169,7 @@ await sandbox.stop();
 console.log('left', (await readdir(folders.runtime, { recursive: true })).join());
 `;
 
-it('makes folders 0700 and files 0600 under any umask, and takes its socket away', { timeout: 20_000 }, async () => {
+it('makes folders 0700 and files 0600 under any umask, and takes its socket away', { timeout: 60_000 }, async () => {
   await using child = await program(UMASK_SOURCE);
   const told = (await child.run(folder)).trim().split('\n');
   expect(told).toEqual(

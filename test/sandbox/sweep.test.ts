@@ -9,7 +9,7 @@ const POINTS = 8;
 const missing = whyNoTrace();
 if (missing !== undefined) process.stderr.write(`SKIPPED: ${missing}; no kill sweep of the store ran\n`);
 
-test.skipIf(missing)('killed at a few of its system calls, the store loses nothing', { timeout: 120_000 }, async () => {
+test.skipIf(missing)('killed at a few of its system calls, the store loses nothing', { timeout: 240_000 }, async () => {
   await using sweep = await openSweep();
   const { length } = sweep.calls;
   // Spread over the whole run, so that opening, every operation and the last checkpoint have their turn.
@@ -20,7 +20,7 @@ test.skipIf(missing)('killed at a few of its system calls, the store loses nothi
   expect(struck.filter(({ killed }) => killed).length).toBe(POINTS);
 });
 
-test.skipIf(missing)('killed as an answer is about to leave, its work is done', { timeout: 60_000 }, async () => {
+test.skipIf(missing)('killed as an answer is about to leave, its work is done', { timeout: 180_000 }, async () => {
   await using sweep = await openSweep();
   const answers = sweep.sends.flatMap((send, index) => (isAnswer(send) ? [index + 1] : []));
   expect(answers).toHaveLength(OPERATIONS.length);
@@ -32,7 +32,7 @@ test.skipIf(missing)('killed as an answer is about to leave, its work is done', 
   ]);
 });
 
-test.skipIf(missing)('every answer leaves after the log is synced', { timeout: 60_000 }, async () => {
+test.skipIf(missing)('every answer leaves after the log is synced', { timeout: 180_000 }, async () => {
   await using sweep = await openSweep();
   const trace = await sweep.trace();
   let unsynced = 0;
@@ -51,10 +51,14 @@ test.skipIf(missing)('every answer leaves after the log is synced', { timeout: 6
   expect(writes).toBeGreaterThan(2 * OPERATIONS.length);
 });
 
-test.skipIf(missing)('the sweep notices a store that cannot undo half a transaction', { timeout: 60_000 }, async () => {
-  await using sweep = await openSweep({ journal: 'memory' });
-  // The last writes before an operation's sync: some of its pages are there, some are not.
-  const end = sweep.calls.findLastIndex(call => call.startsWith('fsync'));
-  const struck = [await sweep.strike(end - 3), await sweep.strike(end - 1)];
-  expect(struck.flatMap(({ broken }) => broken).join('\n')).toMatch(/as it was left: I2 /);
-});
+test.skipIf(missing)(
+  'the sweep notices a store that cannot undo half a transaction',
+  { timeout: 180_000 },
+  async () => {
+    await using sweep = await openSweep({ journal: 'memory' });
+    // The last writes before an operation's sync: some of its pages are there, some are not.
+    const end = sweep.calls.findLastIndex(call => call.startsWith('fsync'));
+    const struck = [await sweep.strike(end - 3), await sweep.strike(end - 1)];
+    expect(struck.flatMap(({ broken }) => broken).join('\n')).toMatch(/as it was left: I2 /);
+  },
+);

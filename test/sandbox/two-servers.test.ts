@@ -38,7 +38,7 @@ async function served(store: string, deliveries: 'sent' | 'queued' = 'queued') {
 
 const binOf = async (server: Served) => (await ask(server, { path: '/bins' })).json.data[0].id as string;
 
-it('gives one effect and one answer to a key that reaches both at once', { timeout: 20_000 }, async () => {
+it('gives one effect and one answer to a key that reaches both at once', { timeout: 60_000 }, async () => {
   await using folder = await temporaryFolder();
   const store = join(folder.path, 'store.db');
   await using one = await served(store);
@@ -77,7 +77,7 @@ async function beginDelivery(server: Served, inbox: { readonly url: string; unti
   await inbox.until(1);
 }
 
-it('sends again what a killed process was sending, and not while it lives', { timeout: 20_000 }, async () => {
+it('sends again what a killed process was sending, and not while it lives', { timeout: 60_000 }, async () => {
   await using folder = await temporaryFolder();
   const store = join(folder.path, 'store.db');
   await using inbox = await receiver((response, nth) => void (nth === 1 || response.end()));

@@ -150,7 +150,7 @@ await sandbox.stop();
 console.log(JSON.stringify(statuses));
 `;
 
-it('one process sets a rule, four others use it up together, exactly', { timeout: 60_000 }, async () => {
+it('one process sets a rule, four others use it up together, exactly', { timeout: 180_000 }, async () => {
   await using child = await program(SOURCE);
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-faults-'));
   try {

@@ -39,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   together: fc.integer({ min: 1, max: 3 }),
 });
 
-it('no fault leaves the books broken or a record half stored', { timeout: 60_000 }, async () => {
+it('no fault leaves the books broken or a record half stored', { timeout: 180_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async steps => {
       await using service = await fakeService();
