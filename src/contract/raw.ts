@@ -11,28 +11,26 @@ const OURS = { why: 'a choice of cardwright' } as const;
 const PATH = must(text({ doc: 'Path and query below the base address.', basis: OURS }));
 const METHOD = must(text({ doc: 'HTTP method.', basis: OURS }));
 
+const READING = {
+  raw: true,
+  section: '4',
+  method: 'GET',
+  path: '/',
+  basis: OURS,
+  effect: 'read',
+  repeat: 'freely',
+} as const;
+
 export const RAW_OPERATIONS = {
   'api.read': operation({
-    raw: true,
+    ...READING,
     summary: 'Read any path',
-    section: '4',
-    method: 'GET',
-    path: '/',
-    basis: OURS,
-    effect: 'read',
-    repeat: 'freely',
     params: { method: METHOD, path: PATH },
     returns: untouched(OURS),
   }),
   'api.pages': operation({
-    raw: true,
+    ...READING,
     summary: 'Read any list page by page',
-    section: '4',
-    method: 'GET',
-    path: '/',
-    basis: OURS,
-    effect: 'read',
-    repeat: 'freely',
     params: { path: PATH },
     query: { page: integer({ doc: 'Page.', basis: OURS }) },
     returns: pageOf({}, OURS),
