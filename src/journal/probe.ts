@@ -41,8 +41,9 @@ export async function probeKeys(probing: Probing): Promise<readonly Probed[]> {
 /** Each under a key of its own: the one of the first card would be refused for the second. All are tried. */
 async function endAll(probing: Probing, cards: Iterable<string>): Promise<void> {
   const left: unknown[] = [];
-  for (const card of cards) {
-    const each = { ...probing, token: `${probing.token}_${card}` };
+  for (const [nth, card] of [...cards].entries()) {
+    // By number: with an id of the service a key would be longer than the 64 characters it may have (A-98).
+    const each = { ...probing, token: `${probing.token}_${nth}` };
     const asked = { operation: 'cards.terminate', input: { card_id: card }, times: 1 } as const;
     await twice(each, asked).catch((thrown: unknown) => left.push(thrown));
   }
