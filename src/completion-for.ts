@@ -3,10 +3,12 @@
  * this machine alone. Where those are old another process looks at the service, and a key press waits for it only for
  * a moment. No key is opened here, no program of the user is run, and nothing is asked.
  */
+
 import { lstat } from 'node:fs/promises';
 import type { Candidate, ValueProvider, WantedName } from './cli/complete.ts';
 import { contractValues } from './cli/contract-values.ts';
 import { statesFor } from './cli/states.ts';
+import { HOUR, MINUTE } from './durations.ts';
 import { changeKnown, readKnown, type Whose } from './known/file.ts';
 import type { Known, KnownRow, ShelfName } from './known/known.ts';
 import { whoseOf } from './known-for.ts';
@@ -16,7 +18,7 @@ import { storeFile } from './sandbox/socket-place.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** ms; younger rows are the answer as they are. What an issuer offers changes rarely. */
-const FRESH_MS: Readonly<Record<ShelfName, number>> = { card: 60_000, bin: 3_600_000, webhook: 60_000 };
+const FRESH_MS: Readonly<Record<ShelfName, number>> = { card: MINUTE, bin: HOUR, webhook: MINUTE };
 /** ms until somebody is sent to look again, whatever became of the look before. */
 const AGAIN_MS = 15_000;
 /** ms a key press waits for a look; with the start of both programs that stays below 300. */

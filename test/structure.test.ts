@@ -16,7 +16,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // The context hands out the leftovers of `events` by their type.
   cli: ['bulk', 'terminal', 'contract', 'journal', 'audit', 'events'],
   // Writes and reveals of this machine; commands and the writer know its types, composition opens it.
-  audit: ['files'],
+  audit: ['files', 'contract'],
   // Looks at everything and changes nothing.
   doctor: ['client', 'profile', 'sandbox', 'audit', 'files', 'cli', 'contract'],
   // Reads inputs of rows and drives the rows of a run; what one row takes is behind the journal's types.
@@ -38,6 +38,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 const LEAVES = [
   'errors.ts',
   'money.ts',
+  'durations.ts',
   'secret.ts',
   'host.ts',
   'folders.ts',

@@ -1,11 +1,13 @@
 /** Reveals of the last minute, counted over all processes of a profile on this machine (RELIABILITY, section 2). */
+
 import { join } from 'node:path';
+import { LIMITS } from '../contract/limits.ts';
+import { MINUTE } from '../durations.ts';
 import { withLock } from '../files/lock.ts';
 import { type FileSurroundings, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 import type { AuditSurroundings } from './log.ts';
 
-export const REVEALS_A_MINUTE = 30;
-const MINUTE_MS = 60_000;
+export const REVEALS_A_MINUTE: number = LIMITS.detailsRate.max;
 const LOCK_PATIENCE_MS = 10_000;
 
 export interface RevealBudget {
@@ -24,7 +26,7 @@ export function revealBudget(profile: string, around: AuditSurroundings): Reveal
   async function recent(now: number): Promise<readonly number[]> {
     const times = parseTimes(await readPrivate(path, files), now);
     // A time ahead of the clock counts as now: a clock that was set back must neither free nor lock the budget.
-    return times.map(time => Math.min(time, now)).filter(time => time > now - MINUTE_MS);
+    return times.map(time => Math.min(time, now)).filter(time => time > now - MINUTE);
   }
 
   return {
@@ -40,7 +42,7 @@ export function revealBudget(profile: string, around: AuditSurroundings): Reveal
         if (times.length >= REVEALS_A_MINUTE) {
           // Written back, so that times ahead of the clock do not stay ahead.
           await writePrivate(path, JSON.stringify(times), files);
-          return { taken: false, waitMs: Math.max(1, Math.min(...times) + MINUTE_MS - now) };
+          return { taken: false, waitMs: Math.max(1, Math.min(...times) + MINUTE - now) };
         }
         await writePrivate(path, JSON.stringify([...times, now]), files);
         return { taken: true };

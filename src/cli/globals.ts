@@ -1,4 +1,5 @@
 /** The options every command takes, before or after its words (CLI.md, "Global options"). */
+import { DAY, HOUR, MINUTE, SECOND } from '../durations.ts';
 import { CliError } from '../errors.ts';
 import type { Environment } from '../host.ts';
 import { OUTPUT_FORMATS, type OutputFormat } from '../terminal/view.ts';
@@ -147,7 +148,7 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
   };
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 
 /** `30s`, `2m`, `1h`, `500ms` in milliseconds. Throws `usage` naming the flag. */
 export function parseDuration(text: string, flag: string): number {

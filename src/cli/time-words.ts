@@ -1,11 +1,13 @@
 /** Time words: ISO 8601, `2026-11-01`, `today`, `yesterday`, `7d`, `12h`. Without a zone the local one is meant. */
+
 import { isCalendarDay } from '../contract/violation.ts';
+import { DAY, HOUR, MINUTE } from '../durations.ts';
 
 const RELATIVE = /^(\d{1,5})([mhdw])$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const LOCAL_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/;
 const ZONED_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
-const MINUTES: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1440, w: 10_080 };
+const UNITS: Readonly<Record<string, number>> = { m: MINUTE, h: HOUR, d: DAY, w: 7 * DAY };
 
 /**
  * ISO 8601 UTC text of a time word, or undefined when it is none. A bare day is its first moment, or with
@@ -14,8 +16,8 @@ const MINUTES: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1440, w: 10_
 export function parseTimeWord(text: string, now: number, end = false): string | undefined {
   const relative = RELATIVE.exec(text);
   if (relative) {
-    const minutes = Number(relative[1]) * (MINUTES[relative[2] ?? ''] ?? 0);
-    return isoTime(now - minutes * 60_000);
+    const length = Number(relative[1]) * (UNITS[relative[2] ?? ''] ?? 0);
+    return isoTime(now - length);
   }
   if (text === 'now') return isoTime(now);
   if (text === 'today' || text === 'yesterday') return day(new Date(now), text === 'today' ? 0 : -1, end);

@@ -1,7 +1,8 @@
 /** Reading response headers: request id, waits, clock, deprecation (A-122, A-168; RELIABILITY, section 2). */
+import { MINUTE } from '../durations.ts';
 import type { WireHeaders } from './transport.ts';
 
-const MAX_CLOCK_SKEW_MS = 5 * 60_000;
+const MAX_CLOCK_SKEW_MS = 5 * MINUTE;
 
 /** One header as text; a repeated one joined with commas. `name` in any case. */
 export function headerText(headers: WireHeaders, name: string): string | undefined {
@@ -44,7 +45,7 @@ export function headerWarnings(headers: WireHeaders, nowMs: number | undefined):
   const warnings: string[] = [];
   const date = httpDate(headerText(headers, 'date'));
   if (date !== undefined && nowMs !== undefined && Math.abs(date - nowMs) > MAX_CLOCK_SKEW_MS) {
-    const minutes = Math.round(Math.abs(date - nowMs) / 60_000);
+    const minutes = Math.round(Math.abs(date - nowMs) / MINUTE);
     warnings.push(`the clock of the service is ${minutes} min ${date > nowMs ? 'ahead of' : 'behind'} this machine's`);
   }
   for (const name of ['Deprecation', 'Sunset']) {

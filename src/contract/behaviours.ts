@@ -1,5 +1,14 @@
 /** What the service does beside its fields and operations: rules by topic, stated or assumed, for `contract show`. */
+import { DAY, HOUR } from '../durations.ts';
 import { assumed, type Basis, type Section, stated } from './basis.ts';
+import {
+  DELIVERY_ATTEMPTS,
+  DELIVERY_GIVEN_UP,
+  DELIVERY_RETRIES,
+  DELIVERY_TIMEOUT,
+  KEY_RETENTION,
+  spanText,
+} from './spans.ts';
 
 export interface Behaviour {
   readonly section: Section;
@@ -125,7 +134,7 @@ export const BEHAVIOURS = [
   {
     section: '5',
     about: 'idempotency retention',
-    rule: 'a key is remembered for 24 hours',
+    rule: `a key is remembered for ${KEY_RETENTION / HOUR} hours`,
     basis: keys('A-93'),
   },
   {
@@ -168,19 +177,19 @@ export const BEHAVIOURS = [
   {
     section: '6',
     about: 'delivery success',
-    rule: '2xx within 15 s; redirects fail, 410 disables the subscription',
+    rule: `2xx within ${spanText(DELIVERY_TIMEOUT)}; redirects fail, 410 disables the subscription`,
     basis: delivery('A-78'),
   },
   {
     section: '6',
     about: 'delivery retries',
-    rule: '8 attempts: after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h',
+    rule: `${DELIVERY_ATTEMPTS} attempts: after ${DELIVERY_RETRIES.map(spanText).join(', ')}`,
     basis: delivery('A-79'),
   },
   {
     section: '6',
     about: 'delivery disable',
-    rule: 'after 5 days of nothing but failures',
+    rule: `after ${DELIVERY_GIVEN_UP / DAY} days of nothing but failures`,
     basis: delivery('A-80'),
   },
   {

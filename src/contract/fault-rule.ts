@@ -2,6 +2,7 @@
  * A fault rule of the sandbox as JSON (SANDBOX, section 5): its shape, and the check that names the member that is
  * wrong. The command checks a file with it before anything is sent, the sandbox again what arrives.
  */
+import { DAY } from '../durations.ts';
 import { type Problem, shapeProblem } from './check.ts';
 import { EVENTS } from './events.ts';
 import { choice, integer, must, number, object, type Shape, text, time } from './field.ts';
@@ -47,7 +48,7 @@ const DELIVERY_ACTIONS = {
   reorder_deliveries: {
     window: must(integer({ ...said('How many later ones may go first.'), min: 1, max: 100 })),
   },
-  delay_delivery: { ms: must(integer({ ...said('By how many ms of the clock.'), min: 1, max: 30 * 86_400_000 })) },
+  delay_delivery: { ms: must(integer({ ...said('By how many ms of the clock.'), min: 1, max: 30 * DAY })) },
 } as const;
 
 const ACTIONS: Readonly<Record<string, Shape>> = { ...REQUEST_ACTIONS, ...DELIVERY_ACTIONS };

@@ -1,4 +1,5 @@
 /** A live view: what is new since the last look, each once, until a signal, a count or a time. */
+import { MINUTE } from '../durations.ts';
 import type { CliError } from '../errors.ts';
 import { patient, turns, type Waiting } from './poll.ts';
 import { createSeen, type Seen } from './seen.ts';
@@ -14,7 +15,7 @@ export interface LiveView<T> {
 }
 
 /** A view that shows nothing any more must not look alive: so long it waits for a service to come back. */
-const GIVE_UP_MS = 5 * 60_000;
+const GIVE_UP_MS = 5 * MINUTE;
 
 /** Batches of rows that were not shown before, empty ones where nothing is new. A signal ends it quietly. */
 export async function* live<T extends { readonly id: string }>(

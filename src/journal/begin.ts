@@ -1,4 +1,5 @@
 /** A new op: checked against its twins, written down whole and durable before anything may be sent. */
+import { DAY } from '../durations.ts';
 import { CliError } from '../errors.ts';
 import { isHeld } from '../files/lock.ts';
 import { identify } from '../files/process-identity.ts';
@@ -15,7 +16,7 @@ import type { Room } from './room.ts';
 import { createRun } from './run.ts';
 import type { Run, RunPlan } from './types.ts';
 
-const AGAIN_MS = 24 * 3_600_000;
+const AGAIN_MS = DAY;
 
 /** Makes the plan durable and takes its lock. Throws `guarded` for twins and for a disk that does not take it. */
 export async function beginOp(room: Room, planned: PlannedOp): Promise<Run> {

@@ -179,7 +179,8 @@ export function placedBook({ op, readAt }: Reading, places: ItemPlaces): Book {
 /** Whether its item, and its DONE where it has one, are all there is to say. */
 function isPlain({ item, state, done, looks, doubt, failed, duplicate, resolved, firstSent, notSent }: RowHistory) {
   if (state !== 'open' && state !== 'done') return false;
-  if ((item.attempt !== 1 || looks.length > 0 || doubt) ?? failed ?? duplicate ?? resolved ?? notSent) return false;
+  if (item.attempt !== 1 || looks.length > 0) return false;
+  if (doubt ?? failed ?? duplicate ?? resolved ?? notSent) return false;
   if (state === 'open') return firstSent === undefined;
   // Another amount than was planned is a matter of the audit, which looks at what is held.
   return done !== undefined && isShown(done.via) && (done.balance === undefined || done.balance === item.amount);

@@ -1,6 +1,7 @@
 /** What the idempotency key is worth, per origin and operation (RELIABILITY, section 3). */
 import { join } from 'node:path';
 import type { WriteName } from '../contract/calls.ts';
+import { KEY_RETENTION } from '../contract/spans.ts';
 import { CliError } from '../errors.ts';
 import { type FileSurroundings, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 
@@ -10,8 +11,8 @@ export type Capability =
   | { readonly key: 'ignored'; readonly at: number };
 
 export const UNKNOWN: Capability = { key: 'unknown' };
-/** The embedded sandbox remembers keys for a day. */
-export const SANDBOX: Capability = { key: 'honoured', ttl_ms: 24 * 3_600_000, at: 0 };
+/** The embedded sandbox remembers keys as it says. */
+export const SANDBOX: Capability = { key: 'honoured', ttl_ms: KEY_RETENTION, at: 0 };
 
 /** The same for one that may speak a dialect which ignores keys. */
 export async function sandboxCapability(honoursKeys: (() => Promise<boolean>) | undefined): Promise<Capability> {

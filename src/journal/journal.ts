@@ -1,3 +1,4 @@
+import { DAY } from '../durations.ts';
 import { CliError } from '../errors.ts';
 import { beginOp, refuseTwins } from './begin.ts';
 import { readerOf } from './desk.ts';
@@ -12,7 +13,7 @@ import type { JournalSettings, Room } from './room.ts';
 import { detailOf, summaries } from './showing.ts';
 import type { Journal, Probed, Resolution, ResumeOptions, Run, RunPlan } from './types.ts';
 
-const KEEP_MS = 90 * 24 * 3_600_000;
+const KEEP_MS = 90 * DAY;
 
 export function createJournal(settings: JournalSettings): Journal {
   const room: Room = { ...settings, places: placesIn(settings.stateFolder) };

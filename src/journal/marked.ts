@@ -2,7 +2,9 @@
  * Cards by the marker of their row. Rows that are looked for at the same time share one reading of the list: after a
  * crash there may be many of them, and an account may have thousands of cards.
  */
+
 import type { Reader } from '../contract/service.ts';
+import { MINUTE } from '../durations.ts';
 import { CliError } from '../errors.ts';
 import { MARKER_KEY } from './marker.ts';
 import type { PlanRecord } from './record.ts';
@@ -14,7 +16,7 @@ export type Marked = (marker: string, binId: string) => Promise<readonly Values[
 
 type Found = ReadonlyMap<string, readonly Values[]>;
 
-const CLOCK_MARGIN_MS = 10 * 60_000;
+const CLOCK_MARGIN_MS = 10 * MINUTE;
 const MOST_SINGLE_READS = 200;
 
 export function createMarked(reader: Reader, plan: PlanRecord): Marked {

@@ -1,4 +1,5 @@
 /** A plan as records: the op it will have, and each of its rows as the exact request. Nothing is written here but a salt. */
+import { LIMITS } from '../contract/limits.ts';
 import type { PlannedRequest, Service } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import { cents } from '../money.ts';
@@ -17,7 +18,7 @@ export interface PlannedOp {
   readonly items: Iterable<ItemRecord>;
 }
 
-const MOST_KEYS = 20;
+const MOST_KEYS = LIMITS.metadataKeys.max;
 
 /** The requests of a plan as they would be sent, under the op they would have. Nothing is written. */
 export async function requestsOf(room: Room, plan: RunPlan): Promise<Rows<PlannedRequest>> {
@@ -128,7 +129,7 @@ function withMarker({ row, input }: PlannedRow, op: string): Readonly<Record<str
   }
   if (Object.keys(metadata).length >= MOST_KEYS) {
     throw refuse(
-      `${MOST_KEYS} metadata keys are the limit (§4.1), and one is needed to find the card again if its answer is lost`,
+      `${MOST_KEYS} metadata keys are the limit (§8), and one is needed to find the card again if its answer is lost`,
     );
   }
   return { ...input, metadata: { ...metadata, [MARKER_KEY]: markerOf(op, row) } };

@@ -2,6 +2,7 @@
  * What to do with a row whose outcome is unknown: the table of RELIABILITY, sections 3 and 6, as one pure function.
  * The model search runs this very function against every interleaving of loss, delay, replay and crash.
  */
+import { DAY, MINUTE } from '../durations.ts';
 import type { Capability } from './capability.ts';
 
 /** What of an operation can be looked for afterwards. */
@@ -40,8 +41,7 @@ export function nextStep(facts: UnknownFacts): Step {
   return facts.resendAbsent ? 'resend' : 'leave';
 }
 
-const DAY_MS = 24 * 3_600_000;
-const MAX_DRIFT_MS = 60_000;
+const MAX_DRIFT_MS = MINUTE;
 
 export interface Moment {
   /** ms UTC. */
@@ -65,7 +65,7 @@ export interface KeyAge extends Moment {
 /** Half of what the service keeps, or half a day: the key is surely remembered. */
 export function keyIsYoung(capability: Capability, { sentAt, latest, ...moment }: KeyAge): boolean {
   if (capability.key !== 'honoured' || !clockIsSane(moment, Math.max(latest, sentAt))) return false;
-  return moment.now - sentAt < Math.min(capability.ttl_ms ?? DAY_MS, DAY_MS) / 2;
+  return moment.now - sentAt < Math.min(capability.ttl_ms ?? DAY, DAY) / 2;
 }
 
 /** Time after which nothing of a request can be on its way any more; a bound we chose, not one the service gives. */

@@ -2,6 +2,7 @@
  * What this machine has seen of a service, for completion alone (TERMINAL.md, "Completion"): ids with what tells them
  * apart. No key, no card number, no code; never the truth about anything.
  */
+import { DAY } from '../durations.ts';
 
 /** What ids are of; a field that `names` one of these is completed from here. */
 export const SHELVES = ['card', 'bin', 'webhook'] as const;
@@ -36,7 +37,7 @@ export interface Known {
 /** More than anybody looks through; the file stays below 100 KB. */
 export const MOST_ROWS = 500;
 /** ms; what nobody has seen for so long is not offered any more. */
-export const KEPT_MS = 30 * 24 * 3_600_000;
+export const KEPT_MS = 30 * DAY;
 const LONGEST_TEXT = 80;
 /** What may stand on a command line without quotes. */
 const ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;

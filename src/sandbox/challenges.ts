@@ -1,4 +1,5 @@
 /** 3DS challenges: opened, answered, run out (SANDBOX, section 9). */
+import { CHALLENGE_ATTEMPTS, CHALLENGE_LIFE } from '../contract/spans.ts';
 import type { Cents } from '../money.ts';
 import { type Act, cardOf } from './acting.ts';
 import { authorize, decline, type Purchase } from './authorizations.ts';
@@ -10,10 +11,6 @@ import type { TransactionRow } from './store/transactions.ts';
 import { schedule, unschedule } from './timers.ts';
 
 export const CHALLENGE_EXPIRY = 'challenge.expiry';
-/** A-51, ms. */
-export const CHALLENGE_LIFE = 300_000;
-/** */
-const ATTEMPTS = 3;
 
 export interface Opening {
   readonly merchant: string;
@@ -61,7 +58,7 @@ export async function answer(act: Act, challenge: ChallengeRow, code: 'right' | 
     return { challenge: approved, transaction: await runAttached(act, approved) };
   }
   const attempts = challenge.attempts + 1;
-  if (attempts >= ATTEMPTS) return failChallenge(act, { ...challenge, attempts }, 'failed');
+  if (attempts >= CHALLENGE_ATTEMPTS) return failChallenge(act, { ...challenge, attempts }, 'failed');
   const wrong: ChallengeRow = { ...challenge, attempts };
   await updateChallenge(act.sql, act.account, wrong);
   return { challenge: wrong };

@@ -2,7 +2,9 @@
  * Idempotency records (A-90 to A-99): looked up and kept in the one transaction of the effect, which holds the write
  * lock of the store from its beginning. So one key has one effect and one answer, whoever else asks.
  */
+
 import { hash } from 'node:crypto';
+import { KEY_RETENTION } from '../contract/spans.ts';
 import type { Sql } from './store/sql.ts';
 
 /** A request under its key. */
@@ -38,9 +40,6 @@ interface Row {
   readonly expires_at: number | null;
 }
 
-/** How long a finished answer is repeated, on the clock of the sandbox (A-93). */
-const RETENTION = 24 * 3_600_000;
-
 const RECORD = `select fingerprint, state, generation, status, headers, body, expires_at
   from idempotency where account_id = ? and scope = ?`;
 
@@ -73,7 +72,7 @@ export async function keepAnswer(
     answer.status,
     JSON.stringify(answer.headers),
     answer.body,
-    now + RETENTION,
+    now + KEY_RETENTION,
   );
 }
 

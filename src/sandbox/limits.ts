@@ -3,6 +3,7 @@
  * a process of its own.
  */
 import { LIMITS } from '../contract/limits.ts';
+import { RATE_WINDOW } from '../contract/spans.ts';
 import type { Sql } from './store/sql.ts';
 
 export type Bucket = 'details' | 'general';
@@ -16,7 +17,6 @@ export interface Allowance {
   readonly retryAfter: number | undefined;
 }
 
-const WINDOW = 60_000;
 const MOST: Readonly<Record<Bucket, number>> = {
   details: LIMITS.detailsRate.max,
   general: LIMITS.generalRate.max,
@@ -31,8 +31,8 @@ export async function countRequest(sql: Sql, ask: { account: string; bucket: Buc
     'delete from rate_hits where account_id = ? and bucket = ? and (real_at < ? or real_at > ?)',
     account,
     bucket,
-    real - WINDOW,
-    real + WINDOW,
+    real - RATE_WINDOW,
+    real + RATE_WINDOW,
   );
   const rows = await sql.all<{ real_at: number; hits: number }>(
     'select real_at, hits from rate_hits where account_id = ? and bucket = ? order by real_at',
@@ -43,7 +43,7 @@ export async function countRequest(sql: Sql, ask: { account: string; bucket: Buc
   if (used < limit) await countOne(sql, ask);
   const oldest = rows[0]?.real_at ?? real;
   // Both ends of the minute belong to it, so the place is free one ms after.
-  const freeAt = oldest + WINDOW + 1;
+  const freeAt = oldest + RATE_WINDOW + 1;
   const allowance: Allowance = {
     limit,
     remaining: Math.max(0, limit - used - 1),

@@ -1,9 +1,5 @@
 /** Time as text: relative for tables, ISO in UTC for machines, words for screen readers. All arguments are ms. */
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+import { DAY, HOUR, MINUTE, SECOND } from '../durations.ts';
 
 /** Younger than this, either way, is `now`. */
 const NOW = 5 * SECOND;

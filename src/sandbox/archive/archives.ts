@@ -1,8 +1,10 @@
 /** Snapshots by name in a folder of ours: saved beside, synced, renamed; a folder that is not ours is left alone. */
+
 import { lstat, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { SNAPSHOT_MARK, SNAPSHOT_NAME } from '../../contract/sandbox-snapshots.ts';
+import { DAY } from '../../durations.ts';
 import { syncFolder } from '../../files/private-files.ts';
 import type { Clock, Randomness } from '../../host.ts';
 import { Refused } from '../handler.ts';
@@ -27,7 +29,7 @@ export interface Snapshot {
 }
 
 /** ms after which what a dead process left unfinished is taken away. */
-const LEFT_FOR = 86_400_000;
+const LEFT_FOR = DAY;
 
 export class Archives {
   readonly #parts: ArchivesParts;

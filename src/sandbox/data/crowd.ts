@@ -3,6 +3,7 @@
  * adds up in memory and writes in bulk. A record for each card in turn: what is bought in one round settles, or is
  * reversed, in the next, and some of it is refunded in the one after. Then the ledger check must find nothing.
  */
+import { DAY } from '../../durations.ts';
 import { type Cents, cents } from '../../money.ts';
 import { AUTHORIZATION_EXPIRY } from '../authorizations.ts';
 import { manyIds } from '../chance.ts';
@@ -28,7 +29,6 @@ export interface CrowdTeller extends Omit<Teller, 'bins'> {
   readonly seed: number;
 }
 
-const DAY = 86_400_000;
 /** A round takes at most so long: what is bought in the last one has not expired when the data set is done. */
 const LONGEST_ROUND = 6 * DAY;
 const WHOLE_SPAN = 90 * DAY;

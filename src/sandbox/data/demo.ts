@@ -2,6 +2,7 @@
  * The data set `demo`: six weeks of a small team, told through the handlers and rules that serve requests, so that
  * the ledger is whole and no state is there that could not come about. 20,000.00 came in; 10,000.00 is left.
  */
+import { DAY, HOUR, MINUTE } from '../../durations.ts';
 import { type Cents, cents } from '../../money.ts';
 import { type Act, cardOf } from '../acting.ts';
 import { authorizationOf, authorize, type Purchase, refund, release, settle } from '../authorizations.ts';
@@ -13,10 +14,6 @@ import { fundCard, withdrawFromCard } from '../handlers/funding.ts';
 import { createWebhook } from '../handlers/webhooks.ts';
 import { authorizationDue } from '../rules/categories.ts';
 import type { Currency } from '../store/deposits.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 /** The real life of 300 s would be over before anybody looked at a sandbox that was made a minute ago. */
 const CHALLENGE_LIFE = DAY;

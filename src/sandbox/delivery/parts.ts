@@ -1,5 +1,7 @@
 /** What sending needs, and what may be done to it from outside. */
+
 import type { EventName } from '../../contract/events.ts';
+import { DELIVERY_TIMEOUT } from '../../contract/spans.ts';
 import type { Clock, Randomness } from '../../host.ts';
 import type { Speech } from '../dialects/speech.ts';
 import type { Sql, Store } from '../store/sql.ts';
@@ -38,7 +40,7 @@ export interface DeliveryLimits {
   readonly hold: number;
 }
 
-const LIMITS: DeliveryLimits = { attempt: 15_000, lease: 30_000, poll: 100, hold: 1_000 };
+const LIMITS: DeliveryLimits = { attempt: DELIVERY_TIMEOUT, lease: 30_000, poll: 100, hold: 1_000 };
 
 export interface DeliveryParts {
   readonly store: Store;

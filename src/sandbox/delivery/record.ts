@@ -1,5 +1,7 @@
 /** What an attempt leads to (SANDBOX, section 9): delivered, tried again, failed, or the end of a subscription. */
+
 import { EVENTS, type EventName } from '../../contract/events.ts';
+import { DELIVERY_GIVEN_UP } from '../../contract/spans.ts';
 import { seedOf } from '../chance.ts';
 import { sandboxNow } from '../clock.ts';
 import { cancelQueued, type DeliveryState, finishAttempt, settleDelivery } from '../store/deliveries.ts';
@@ -7,7 +9,7 @@ import type { Sql } from '../store/sql.ts';
 import { disableWebhook, setFailing, type WebhookRow, webhookById } from '../store/webhooks.ts';
 import type { Claimed } from './claim.ts';
 import type { DeliveryParts } from './parts.ts';
-import { GIVEN_UP_AFTER, retryWait } from './schedule.ts';
+import { retryWait } from './schedule.ts';
 import type { Reply } from './send.ts';
 
 export interface Came {
@@ -73,7 +75,7 @@ async function judge(
     return;
   }
   const since = failing_since ?? now;
-  if (came.reply.status === GONE || now - since >= GIVEN_UP_AFTER) {
+  if (came.reply.status === GONE || now - since >= DELIVERY_GIVEN_UP) {
     await disableWebhook(sql, account, { id, now });
     await cancelQueued(sql, account, id);
   } else if (failing_since === null) await setFailing(sql, account, { id, since });

@@ -1,7 +1,9 @@
 /** deliveries, deliveries.redeliver, .recover, .example, .rotate */
+
 import { EVENTS, type EventName } from '../../contract/events.ts';
 import type { CompleteOf } from '../../contract/field.ts';
 import type { DELIVERY } from '../../contract/sandbox-deliveries.ts';
+import { DAY } from '../../durations.ts';
 import { enqueue } from '../delivery/enqueue.ts';
 import { type AdminHandlers, impossible, Refused } from '../handler.ts';
 import { durationOf, instantOf, isoTime } from '../rules/dates.ts';
@@ -19,8 +21,6 @@ import {
 import { rotateSecret, type WebhookRow } from '../store/webhooks.ts';
 import { pageFacts } from './paging.ts';
 import { type Addressed, webhookOf } from './webhooks.ts';
-
-const DAY = 86_400_000;
 
 export const listDeliveries: AdminHandlers['deliveries'] = async ({ sql, account, input }) => {
   const { page = 1, per_page: limit = 25, ...filter } = input;

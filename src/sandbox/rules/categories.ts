@@ -1,4 +1,5 @@
 /** Merchant categories: four-digit MCCs, and the sandbox's own words for groups of them. */
+import { HOLD_LIFE, TRAVEL_HOLD_LIFE } from '../../contract/spans.ts';
 
 type Range = readonly [first: number, last: number];
 const only = (...codes: number[]): readonly Range[] => codes.map(code => [code, code] as const);
@@ -53,10 +54,9 @@ function holds(ranges: readonly Range[] | undefined, mcc: string): boolean {
   return ranges?.some(([first, last]) => first <= code && code <= last) ?? false;
 }
 
-const DAY = 86_400_000;
 const HELD_LONGER = [...AIRLINES, ...CAR_RENTAL, ...LODGING, ...CRUISES];
 
 /** When an authorization of a merchant expires: 7 days, 31 for travel. ms. */
 export function authorizationDue(createdAt: number, mcc: string): number {
-  return createdAt + (holds(HELD_LONGER, mcc) ? 31 : 7) * DAY;
+  return createdAt + (holds(HELD_LONGER, mcc) ? TRAVEL_HOLD_LIFE : HOLD_LIFE);
 }

@@ -1,7 +1,6 @@
 /** Times of the service: ms UTC inside, ISO 8601 text on the wire. */
+import { DAY, HOUR, MINUTE, SECOND } from '../../durations.ts';
 import { Refused } from '../handler.ts';
-
-const DAY = 86_400_000;
 
 /** `2026-01-05T10:00:00Z`, with milliseconds only where there are some (A-137). */
 export function isoTime(ms: number): string {
@@ -66,7 +65,7 @@ export function instantOf(iso: string): number {
   return utc(iso);
 }
 
-const LENGTHS = { d: DAY, h: 3_600_000, m: 60_000, s: 1_000 } as const;
+const LENGTHS = { d: DAY, h: HOUR, m: MINUTE, s: SECOND } as const;
 
 /** ms of `7d`, `36h` or `1d12h`; undefined for anything else, and for no time at all. */
 export function durationOf(text: string): number | undefined {

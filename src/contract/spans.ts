@@ -1,0 +1,35 @@
+/** How long things last at the service, ms, and how often they are tried. None of it is shown: each has its A-number. */
+import { DAY, HOUR, MINUTE, SECOND } from '../durations.ts';
+
+/** A finished answer is repeated under its idempotency key (A-93). */
+export const KEY_RETENTION = DAY;
+/** A 3DS challenge waits for its code (A-51). */
+export const CHALLENGE_LIFE = 5 * MINUTE;
+/** Wrong codes that end a challenge (A-53). */
+export const CHALLENGE_ATTEMPTS = 3;
+/** An authorization holds money, and one of a travel merchant (A-159). */
+export const HOLD_LIFE = 7 * DAY;
+export const TRAVEL_HOLD_LIFE = 31 * DAY;
+/** A receiver of webhooks must have answered (A-78). */
+export const DELIVERY_TIMEOUT = 15 * SECOND;
+/** From one attempt at a delivery to the next (A-79). */
+export const DELIVERY_RETRIES = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  10 * HOUR,
+] as const;
+export const DELIVERY_ATTEMPTS = DELIVERY_RETRIES.length + 1;
+/** So long nothing but failures, and a subscription is disabled (A-80). */
+export const DELIVERY_GIVEN_UP = 5 * DAY;
+/** Rate limits count the requests of any span so long (section 8). */
+export const RATE_WINDOW = MINUTE;
+
+/** `5 s`, `30 min` or `2 h`, for the words of a rule. */
+export function spanText(ms: number): string {
+  if (ms < MINUTE) return `${ms / SECOND} s`;
+  return ms < HOUR ? `${ms / MINUTE} min` : `${ms / HOUR} h`;
+}
