@@ -6,6 +6,8 @@ export interface Problem {
   /** Name of the field, on the wire. */
   readonly field: string;
   readonly text: string;
+  /** The word that is none of those there are, and those: for whoever names the nearest one. */
+  readonly word?: { readonly given: string; readonly known: readonly string[] };
 }
 
 /**
@@ -20,9 +22,19 @@ export function shapeProblem(shape: Shape, values: Readonly<Record<string, unkno
       continue;
     }
     const text = violation(row, value);
-    if (text !== undefined) return { field, text };
+    if (text !== undefined) return { field, text, ...wordOf(row.choices, value) };
   }
   const unknown = Object.keys(values).find(key => !Object.hasOwn(shape, key));
   if (unknown === undefined) return undefined;
-  return { field: unknown, text: `is not known here; known: ${Object.keys(shape).join(', ') || 'nothing'}` };
+  const known = Object.keys(shape);
+  return {
+    field: unknown,
+    text: `is not known here; known: ${known.join(', ') || 'nothing'}`,
+    ...wordOf(known, unknown),
+  };
+}
+
+/** Nothing where there are no words to choose from, or no word was given. */
+export function wordOf(known: readonly string[] | undefined, given: unknown): Pick<Problem, 'word'> {
+  return known === undefined || typeof given !== 'string' ? {} : { word: { given, known } };
 }

@@ -3,7 +3,7 @@
  * wrong. The command checks a file with it before anything is sent, the sandbox again what arrives.
  */
 import { DAY } from '../durations.ts';
-import { type Problem, shapeProblem } from './check.ts';
+import { type Problem, shapeProblem, wordOf } from './check.ts';
 import { EVENTS } from './events.ts';
 import { choice, integer, must, number, object, type Shape, text, time } from './field.ts';
 import { OPERATIONS } from './operations.ts';
@@ -143,7 +143,7 @@ type Values = Readonly<Record<string, unknown>>;
 export function faultProblem(rule: unknown): Problem | undefined {
   if (!isObject(rule)) return { field: 'the rule', text: 'must be a JSON object' };
   const { match = {}, action } = rule;
-  const problem = shapeProblem(FAULT_BODY, rule) ?? actionProblem(action as Values);
+  const problem = noActionProblem(action) ?? shapeProblem(FAULT_BODY, rule) ?? actionProblem(action as Values);
   if (problem !== undefined) return problem;
   const isDelivery = isDeliveryKind(String((action as Values)['kind']));
   if (isDelivery && rule['phase'] !== undefined) return { field: 'phase', text: 'does not apply to deliveries' };
@@ -160,17 +160,31 @@ export function faultProblem(rule: unknown): Problem | undefined {
 export function oneFaultProblem(fault: unknown): Problem | undefined {
   if (!isObject(fault)) return { field: 'the fault', text: 'must be a JSON object' };
   const { phase, action } = FAULT_BODY;
-  const problem = shapeProblem({ phase, action }, fault) ?? actionProblem(fault['action'] as Values);
+  const problem =
+    noActionProblem(fault['action']) ??
+    shapeProblem({ phase, action }, fault) ??
+    actionProblem(fault['action'] as Values);
   if (problem !== undefined) return problem;
   const kind = String((fault['action'] as Values)['kind']);
   return isDeliveryKind(kind) ? { field: 'action.kind', text: `${kind} needs a rule: it is no request` } : undefined;
 }
 
+/** What a rule is about is told with the kinds there are: whoever left it out does not know them. */
+function noActionProblem(action: unknown): Problem | undefined {
+  if (isObject(action)) return undefined;
+  const wanted = `an object {"kind": …} with one of ${FAULT_KINDS.join(', ')}`;
+  if (action === undefined) return { field: 'action', text: `is missing: ${wanted}` };
+  return { field: 'action', text: `must be ${wanted}`, ...wordOf(FAULT_KINDS, action) };
+}
+
 function actionProblem(action: Values): Problem | undefined {
   const { kind, ...members } = action;
-  if (kind === undefined) return { field: 'action.kind', text: 'is missing' };
+  const field = 'action.kind';
+  if (kind === undefined) return { field, text: `is missing: one of ${FAULT_KINDS.join(', ')}` };
   const shape = typeof kind === 'string' && Object.hasOwn(ACTIONS, kind) ? ACTIONS[kind] : undefined;
-  if (shape === undefined) return { field: 'action.kind', text: `must be one of ${FAULT_KINDS.join(', ')}` };
+  if (shape === undefined) {
+    return { field, text: `must be one of ${FAULT_KINDS.join(', ')}`, ...wordOf(FAULT_KINDS, kind) };
+  }
   const { retry_after: wait, ...others } = members;
   const isSeconds = kind === 'status' && Number.isSafeInteger(wait) && Number(wait) >= 0;
   const problem = partProblem('action', shape, isSeconds ? others : members);

@@ -9,6 +9,9 @@ it.each<readonly [unknown, string]>([
   [[], 'the rule'],
   [null, 'the rule'],
   [{}, 'action'],
+  [reset, 'action'],
+  [{ action: 'reset' }, 'action'],
+  [{ action: [reset] }, 'action'],
   [{ action: {} }, 'action.kind'],
   [{ action: { kind: 'explode' } }, 'action.kind'],
   [{ action: reset, when: 1 }, 'when'],
@@ -55,6 +58,23 @@ it.each([
   { action: { kind: 'delay_delivery', ms: 1000 }, expires_at: '2026-11-20T15:00:00Z' },
 ])('%j is a rule', rule => {
   expect(faultProblem(rule)).toBeUndefined();
+});
+
+it.each([{}, reset, { action: 'reset' }, { action: {} }, { action: { kind: 'no' } }])(
+  '%j: the kinds there are, for whoever does not know them',
+  rule => {
+    for (const problem of [faultProblem(rule), oneFaultProblem(rule)]) {
+      expect(FAULT_KINDS.filter(kind => !problem?.text.includes(kind))).toEqual([]);
+    }
+  },
+);
+
+it('a mistyped word is told with those there are', () => {
+  const wordIn = (rule: unknown) => faultProblem(rule)?.word;
+  expect(wordIn({ action: { kind: 'rest' } })).toEqual({ given: 'rest', known: FAULT_KINDS });
+  expect(wordIn({ action: reset, match: { operation: 'card.create' } })?.known).toContain('cards.create');
+  expect(wordIn({ action: reset, time: 1 })).toEqual({ given: 'time', known: expect.arrayContaining(['times']) });
+  expect(wordIn({ action: { kind: 7 } })).toBeUndefined();
 });
 
 it('a header has no rule around its fault', () => {

@@ -202,8 +202,9 @@ describe('shapeProblem', () => {
     expect(shapeProblem(FUND_CARD, { amount: 5, note: 'x' })).toEqual({
       field: 'note',
       text: 'is not known here; known: amount',
+      word: { given: 'note', known: ['amount'] },
     });
-    expect(shapeProblem({}, { a: 1 })).toEqual({ field: 'a', text: 'is not known here; known: nothing' });
+    expect(shapeProblem({}, { a: 1 })).toMatchObject({ field: 'a', text: 'is not known here; known: nothing' });
   });
 
   it('takes no inherited key for a field, and no field for an inherited key', () => {

@@ -111,6 +111,13 @@ describe('the commands around it', () => {
     expect(await wrong('{')).toContain('standard input: not JSON');
     expect(await wrong({ action: { kind: 'truncate' } })).toContain('action.bytes is missing');
     expect(await wrong([{ action: { kind: 'reset' } }, { action: { kind: 'no' } }])).toContain('rule 2: action.kind');
+    expect(await wrong({ kind: 'reset' })).toMatch(
+      /action is missing: an object \{"kind": …\} with one of status, latency/,
+    );
+    expect(await wrong({ action: 'rest' })).toContain('Did you mean "reset"?');
+    expect(await wrong({ action: { kind: 'reset' }, match: { operation: 'card.create' } })).toContain(
+      'Did you mean "cards.create"?',
+    );
     expect(JSON.parse((await here.run('sandbox faults list --json')).out).data).toEqual([]);
   });
 

@@ -1,11 +1,12 @@
 /** Fault rules from a file or standard input: one object or a list of them, checked before any is added. */
 import type { Context } from '../../../cli/context.ts';
+import { nearest } from '../../../cli/suggest.ts';
 import { type FaultRule, faultProblem } from '../../../contract/fault-rule.ts';
 import { CliError } from '../../../errors.ts';
 
 const MOST_BYTES = 1_048_576;
 
-/** Throws `usage` naming the file, the rule and the member that is wrong. */
+/** Throws `usage` naming the file, the rule, the member that is wrong and the nearest word there is. */
 export async function readRules(ctx: Pick<Context, 'stdin' | 'readFile'>, file: string): Promise<readonly FaultRule[]> {
   const name = file === '-' ? 'standard input' : file;
   const wrong = (what: string) =>
@@ -27,7 +28,10 @@ export async function readRules(ctx: Pick<Context, 'stdin' | 'readFile'>, file: 
   for (const [index, rule] of rules.entries()) {
     const problem = faultProblem(rule);
     const which = rules.length === 1 ? '' : `rule ${index + 1}: `;
-    if (problem !== undefined) throw wrong(`${which}${problem.field} ${problem.text}`);
+    if (problem === undefined) continue;
+    const near = problem.word && nearest(problem.word.given, problem.word.known);
+    const meant = near === undefined ? '' : `. Did you mean ${JSON.stringify(near)}?`;
+    throw wrong(`${which}${problem.field} ${problem.text}${meant}`);
   }
   return rules as readonly FaultRule[];
 }
