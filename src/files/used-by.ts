@@ -18,12 +18,15 @@ export async function markUsed(folder: string, pid: number): Promise<void> {
   await createPrivate(join(folder, `used-by-${pid}`), `${JSON.stringify(mark)}\n`);
 }
 
+/** Whoever tidies. */
+export interface Remover {
+  readonly pid: number;
+  /** For systems that have no /proc. */
+  readonly isRunning?: IsRunning | undefined;
+}
+
 /** Removes the folders in `parent` whose names begin with `prefix` and whose processes are all provably gone. */
-export async function removeAbandoned(
-  parent: string,
-  prefix: string,
-  us: { readonly pid: number; readonly isRunning: IsRunning },
-): Promise<void> {
+export async function removeAbandoned(parent: string, prefix: string, us: Remover): Promise<void> {
   // A folder that cannot be read holds nothing we could take away.
   const names = await readdir(parent).catch((error: unknown) => {
     if (systemCode(error) === undefined) throw error;
@@ -40,10 +43,7 @@ export async function removeAbandoned(
   }
 }
 
-async function isAbandoned(
-  folder: string,
-  us: { readonly pid: number; readonly isRunning: IsRunning },
-): Promise<boolean> {
+async function isAbandoned(folder: string, us: Remover): Promise<boolean> {
   const found = await lstat(folder);
   if (!found.isDirectory() || (found.uid !== userInfo().uid && userInfo().uid >= 0)) return false;
   const marks = (await readdir(folder)).filter(name => MARK.test(name));

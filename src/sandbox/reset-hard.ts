@@ -36,9 +36,23 @@ export async function resetHard({ folders, clock, ...us }: Moving): Promise<stri
   const aside = join(storeFolder(folders.data), `store-${time}`);
   const here = await existing(PARTS.map(part => storeFile(folders.data) + part));
   if (here.length > 0) await mkdir(aside, { mode: 0o700 });
-  const moved = here.map(path => join(aside, basename(path)));
-  for (const [index, path] of here.entries()) await rename(path, moved[index] ?? aside);
+  const moved: string[] = [];
+  for (const path of here) {
+    const target = join(aside, basename(path));
+    if (await isMoved(path, target)) moved.push(target);
+  }
   return moved;
+}
+
+/** False for a companion that is gone meanwhile: whoever closed the store last has put it into the database. */
+async function isMoved(path: string, target: string): Promise<boolean> {
+  try {
+    await rename(path, target);
+    return true;
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || path.endsWith('.db')) throw error;
+    return false;
+  }
 }
 
 async function existing(paths: readonly string[]): Promise<string[]> {

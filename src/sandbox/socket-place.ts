@@ -1,7 +1,7 @@
 /** Where an embedded sandbox listens: a socket in a folder of this user alone, or a pipe with a random name. */
-import { lstatSync, mkdtempSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Host } from '../host.ts';
 import { codeOf, privateFolder } from './private-place.ts';
@@ -18,6 +18,10 @@ export interface SocketPlace {
 const LONGEST_PATH = 100;
 /** ms; a younger socket may belong to a process that is about to listen. */
 const SETTLED_AGE = 2_000;
+/** ms; an empty younger folder may be about to get its socket. */
+const SETTLED_FOLDER_AGE = 60_000;
+/** As `mkdtemp` names those made here. */
+const OWN_FOLDER = /^cw-[A-Za-z0-9]{6}$/;
 
 /** A fresh place in `folder`, in a temporary folder when its path would be too long or `folder` is undefined. */
 export async function socketPlace(
@@ -41,7 +45,7 @@ export async function socketPlace(
   const own = mkdtempSync(join(tmpdir(), 'cw-'));
   return {
     socketPath: join(own, `${name}.sock`),
-    tidy: async () => undefined,
+    tidy: () => removeLeftFolders(tmpdir(), host.clock.now()),
     remove: async () => rmSync(own, { recursive: true, force: true }),
   };
 }
@@ -50,6 +54,22 @@ async function removeLeftovers(folder: string, now: number): Promise<void> {
   const names = readdirSync(folder);
   const sockets = names.filter(name => /^\d+-[0-9a-f]+\.sock$/.test(name)).map(name => join(folder, name));
   await Promise.all(sockets.map(path => removeIfLeft(path, now)));
+}
+
+/** The folders that were made for one socket each, by processes that died. */
+async function removeLeftFolders(parent: string, now: number): Promise<void> {
+  for (const name of readdirSync(parent).filter(each => OWN_FOLDER.test(each))) {
+    const folder = join(parent, name);
+    try {
+      const found = lstatSync(folder);
+      if (!found.isDirectory() || found.uid !== userInfo().uid || now - found.mtimeMs < SETTLED_FOLDER_AGE) continue;
+      await removeLeftovers(folder, now);
+      rmdirSync(folder);
+    } catch (error) {
+      // Gone meanwhile, or in use: its socket is still there.
+      if (codeOf(error) === undefined) throw error;
+    }
+  }
 }
 
 /** Nobody listens any more: whoever made it is dead, in this container or another. */

@@ -85,9 +85,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     await socket?.remove();
     throw error;
   });
+  const tidied = socket?.tidy().catch(options.onFault ?? (() => undefined));
   let stopped: Promise<void> | undefined;
   const stopOnce = () => {
-    stopped ??= stop().then(() => socket?.remove());
+    stopped ??= Promise.all([tidied, stop()]).then(() => socket?.remove());
     return stopped;
   };
   return {

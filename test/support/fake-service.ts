@@ -77,7 +77,7 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
     requestNumbers: new RequestNumbers(),
     speech: new Speech(),
     requestLog: new RequestLog(),
-    archives: new Archives({ clock, random: chance, platform: process.platform }),
+    archives: new Archives({ clock, random: chance, platform: process.platform, pid: process.pid }),
     platform: process.platform,
     version: '1.2.3',
     pid: 1,
@@ -95,6 +95,7 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
     [Symbol.asyncDispose]: async () => {
       await server.stop();
       await store.close();
+      await parts.archives.close();
     },
   };
 }

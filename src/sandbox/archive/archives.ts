@@ -1,11 +1,12 @@
 /** Snapshots by name in a folder of ours: saved beside, synced, renamed; a folder that is not ours is left alone. */
-
-import { lstat, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { SNAPSHOT_MARK, SNAPSHOT_NAME } from '../../contract/sandbox-snapshots.ts';
 import { DAY } from '../../durations.ts';
 import { syncFolder } from '../../files/private-files.ts';
+import type { IsRunning } from '../../files/process-identity.ts';
+import { markUsed, removeAbandoned } from '../../files/used-by.ts';
 import type { Clock, Randomness } from '../../host.ts';
 import { Refused } from '../handler.ts';
 import { codeOf, privateFolder } from '../private-place.ts';
@@ -20,6 +21,9 @@ export interface ArchivesParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly random: Randomness;
   readonly platform: NodeJS.Platform;
+  /** Whose folder a temporary one is; when that process is gone, the next sandbox takes it away. */
+  readonly pid: number;
+  readonly isRunning?: IsRunning | undefined;
 }
 
 export interface Snapshot {
@@ -30,6 +34,7 @@ export interface Snapshot {
 
 /** ms after which what a dead process left unfinished is taken away. */
 const LEFT_FOR = DAY;
+const TEMPORARY = 'cardwright-snapshots-';
 
 export class Archives {
   readonly #parts: ArchivesParts;
@@ -87,7 +92,7 @@ export class Archives {
   /** Takes the folder away where it was made for this object alone. */
   async close(): Promise<void> {
     if (this.#folder === undefined || this.#parts.folder !== undefined) return;
-    await rm(await this.#folder, { recursive: true, force: true });
+    await rm(dirname(await this.#folder), { recursive: true, force: true });
   }
 
   async #named(name: string): Promise<string> {
@@ -137,8 +142,19 @@ export class Archives {
 
   async #made(): Promise<string> {
     const { folder, platform } = this.#parts;
-    if (folder === undefined) return mkdtemp(join(tmpdir(), 'cardwright-snapshots-'));
+    if (folder === undefined) return this.#madeForUs();
     await privateFolder(folder, platform);
+    return folder;
+  }
+
+  /** A folder below one that says whose it is, so that nothing in it but snapshots has a name. */
+  async #madeForUs(): Promise<string> {
+    const { pid, isRunning } = this.#parts;
+    await removeAbandoned(tmpdir(), TEMPORARY, { pid, isRunning });
+    const own = await mkdtemp(join(tmpdir(), TEMPORARY));
+    await markUsed(own, pid);
+    const folder = join(own, 'snapshots');
+    await mkdir(folder, { mode: 0o700 });
     return folder;
   }
 }
