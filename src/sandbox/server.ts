@@ -27,6 +27,8 @@ export interface ServerLimits {
   readonly requestTimeout: number;
   /** How often the two are looked at. */
   readonly connectionsCheckingInterval: number;
+  /** How long a connection may stand without a request. */
+  readonly keepAliveTimeout: number;
   readonly connections: number;
 }
 
@@ -34,6 +36,7 @@ const LIMITS: ServerLimits = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
+  keepAliveTimeout: 5_000,
   connections: 256,
 };
 const TRANSFER_TIME = 900_000;
@@ -90,6 +93,7 @@ export async function serve(
     await handedOver;
   };
   server.maxConnections = connections;
+  server.on('timeout', dropIdle);
   server.on('clientError', (error, socket) => answerUnreadable(error, socket as Socket, exchange.nameByChance()));
   await listening(server, place);
   exchange.hosts = hostsOf(server, place);
@@ -114,6 +118,19 @@ function dateText(now: number): string {
   const second = Math.floor(now / 1000);
   if (second !== lastDate.second) lastDate = { second, text: new Date(now).toUTCString() };
   return lastDate.text;
+}
+
+/**
+ * Ends a connection that stood for too long, unless a request is there that was not read yet: after a pause of this
+ * process, or work that held it up, time is over first. Closed with that request in it the connection is reset, and
+ * whoever sent it cannot know that nothing was done.
+ */
+function dropIdle(socket: Socket): void {
+  const read = socket.bytesRead;
+  // What has arrived is read before this.
+  setImmediate(() => {
+    if (socket.bytesRead === read) socket.destroy();
+  });
 }
 
 /** What could not be parsed, or came too slowly; there is no request to answer, but whoever sent it is told why. */

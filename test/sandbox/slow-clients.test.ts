@@ -5,7 +5,13 @@ import { expect, it } from 'vitest';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
 import { ask } from '../support/sandbox-http.ts';
 
-const QUICK = { headersTimeout: 60, requestTimeout: 120, connectionsCheckingInterval: 20, connections: 256 };
+const QUICK = {
+  headersTimeout: 60,
+  requestTimeout: 120,
+  connectionsCheckingInterval: 20,
+  keepAliveTimeout: 50,
+  connections: 256,
+};
 
 function open(service: FakeService): Socket {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
@@ -47,6 +53,24 @@ it.each([
   expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request', code: 408, request_id: expect.any(String) });
   expect((await ask(service, { path: '/wallet' })).status).toBe(200);
   expect(service.faults).toEqual([]);
+});
+
+it('closes a connection without requests, but not over one that came while this process was held up', async () => {
+  await using service = await fakeService({ limits: QUICK });
+  const asking = `GET /v1/wallet HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\n\r\n`;
+  const answered = async () => {
+    const socket = open(service);
+    socket.write(asking);
+    expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 401 /);
+    return socket;
+  };
+  const [idle, socket] = [await answered(), await answered()];
+  socket.write(asking);
+  // Node itself gives a second more.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, QUICK.keepAliveTimeout + 1_100);
+  const [[answer]] = await Promise.all([once(socket, 'data'), once(idle, 'close')]);
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /);
+  socket.destroy();
 });
 
 it('answers 400 to what is no HTTP, in the four fields of every error', async () => {
