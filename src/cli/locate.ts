@@ -1,4 +1,5 @@
 /** Finds the command the words of a command line name, without parsing its options. */
+import { shellWord } from '../shell-word.ts';
 import type { Command, Group, Registry } from './command.ts';
 import { GLOBALS, type GlobalOption } from './globals.ts';
 import { secretRefusal } from './secret-flags.ts';
@@ -81,6 +82,19 @@ function follow(words: readonly string[], commands: readonly Command[]): Pick<Lo
   while (leadsOn(length + 1)) length++;
   const path = words.slice(0, length).join(' ');
   return { command: commands.find(command => command.path === path), words: words.slice(0, length) };
+}
+
+/**
+ * Throws `usage` where no command was named and words stand behind `--`: help in their place would end with 0 although
+ * what was asked for did not happen.
+ */
+export function checkBehindDashes(argv: readonly string[], { commands, words }: Located, registry: Registry): void {
+  const at = argv.indexOf('--');
+  const [next] = argv.slice(at + 1);
+  if (at < 0 || next === undefined) return;
+  const known = words.length === 0 ? registry.map(({ name }) => name) : nextWords(words, commands);
+  const meant = known.includes(next) ? argv.toSpliced(at, 1).map(shellWord).join(' ') : [...words, '--help'].join(' ');
+  throw usage('nothing was run: what stands behind "--" is never a command', `cardwright ${meant}`);
 }
 
 /** Words that may follow the given ones. */

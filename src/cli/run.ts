@@ -46,12 +46,14 @@ export async function run(machine: Machine): Promise<number> {
     if (first === '__look') return await machine.lookAround(typed.slice(1)).then(() => 0);
     const page = keptPage(typed);
     if (page !== undefined) return await print(machine, page);
-    const { asHelp, locate } = await import('./locate.ts');
+    const { asHelp, checkBehindDashes, locate } = await import('./locate.ts');
     const { argv, asksHelp } = await asHelp(typed, machine.registry);
     const located = await locate(argv, machine.registry);
     const used = await usedOptions(argv, located);
     if (used.has('--version')) return await print(machine, `${machine.version}\n`);
-    if (located.command === undefined || asksHelp || used.has('--help')) return await help(machine, located);
+    const wantsHelp = asksHelp || used.has('--help');
+    if (!wantsHelp && located.command === undefined) checkBehindDashes(argv, located, machine.registry);
+    if (wantsHelp || located.command === undefined) return await help(machine, located);
     const { parseCommand } = await import('./parse.ts');
     const { readGlobals } = await import('./globals.ts');
     const parsed = parseCommand(located.command, argv);

@@ -1,7 +1,19 @@
 /** The nearest known word to a mistyped one. A suggestion is shown, never run. */
 
-/** The candidate at most two edits away (one for short words), or undefined. */
+/** Letters that say enough of a word to take them for its beginning. */
+const BEGINNING = 2;
+
+/** The shortest candidate that begins with the word, else one at most two edits away (one for short words). */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  return completed(word, candidates) ?? mistyped(word, candidates);
+}
+
+function completed(word: string, candidates: readonly string[]): string | undefined {
+  if (word.replace(/^--?/, '').length < BEGINNING) return undefined;
+  return candidates.filter(each => each.startsWith(word)).sort((a, b) => a.length - b.length)[0];
+}
+
+function mistyped(word: string, candidates: readonly string[]): string | undefined {
   const allowed = word.length < 4 ? 1 : 2;
   const scored = candidates
     .map(candidate => ({ candidate, edits: editDistance(word.slice(0, 40), candidate) }))

@@ -19,6 +19,16 @@ describe('nearest', () => {
     expect(nearest(word, VERBS)).toBe(expected);
   });
 
+  it.each([
+    ['--stat', ['--sort', '--status'], '--status'],
+    ['--sta', ['--live', '--status-code', '--status'], '--status'],
+    ['--s', ['--sort', '--status'], undefined],
+    ['web', ['wait', 'webhooks'], 'webhooks'],
+    ['--sorted', ['--status', '--sort'], '--sort'],
+  ])('%s of %j is the beginning of a word before it is a mistyped one', (typed, known, expected) => {
+    expect(nearest(typed, known)).toBe(expected);
+  });
+
   const word = fc.string({ minLength: 4, maxLength: 12 });
 
   it('finds a word with one letter left out, doubled, replaced or swapped with its neighbour', () => {
