@@ -2,21 +2,23 @@
 import { resolve } from 'node:path';
 import type { AuditSurroundings } from './audit/log.ts';
 import { maskInLog } from './cli/ci-log.ts';
-import type { Context, InputRows } from './cli/context.ts';
+import type { Context } from './cli/context.ts';
 import type { Globals } from './cli/globals.ts';
 import { createRecorder } from './cli/record.ts';
+import { withRepeated } from './cli/repeated.ts';
 import type { OpenContext } from './cli/run.ts';
 import { createWriter } from './cli/write.ts';
 import { type Connections, connections, once } from './connections.ts';
 import type { ReadName } from './contract/calls.ts';
 import type { PlannedRequest, Reader, Service } from './contract/service.ts';
 import { CliError } from './errors.ts';
-import type { InputStream } from './host.ts';
+import { openInput, readBytes } from './input-for.ts';
 import { sandboxServersFor } from './sandbox-for.ts';
 import type { HoldSpending } from './spending.ts';
 import type { Surroundings } from './surroundings.ts';
 import { createProgress, type ProgressMode } from './terminal/progress.ts';
 import { createPrompts } from './terminal/prompts.ts';
+import { screenWidth } from './terminal/screen.ts';
 import { typedInput } from './terminal/typed-input.ts';
 
 export interface Opening {
@@ -35,9 +37,10 @@ export function openContext(opening: Opening): OpenContext {
   const { stdout, stderr } = host.streams;
   const canAsk = !globals.noInput && host.streams.stdin.isTerminal && stderr.isTerminal;
   const rowsOnScreen = stdout.isTerminal && !['table', 'wide', 'json', 'yaml'].includes(globals.format);
-  const progress = createProgress({ mode: progressMode(opening), stderr, clock: host.clock, rowsOnScreen });
+  const columns = () => screenWidth(host.env, stderr);
+  const progress = createProgress({ mode: progressMode(opening), stderr, clock: host.clock, columns, rowsOnScreen });
   const notice = (text: string) => {
-    if (!globals.quiet) progress.line(text);
+    if (!globals.quiet) progress.say(withRepeated(text, globals.repeated));
   };
   const stdin = typedInput(host.streams.stdin, notice);
   const warn = (text: string) => notice(`warning: ${text}`);
@@ -234,42 +237,6 @@ function progressMode({ host, globals }: Opening): ProgressMode {
   if (globals.quiet) return 'none';
   if (globals.accessible) return 'spoken';
   return host.streams.stderr.isTerminal && host.env['TERM'] !== 'dumb' ? 'redraw' : 'log';
-}
-
-const MOST_PIPED_BYTES = 256 * 1024 * 1024;
-
-async function openInput(host: Surroundings, stdin: InputStream, path: string): Promise<InputRows> {
-  if (path !== '-') {
-    const { openInputFile } = await import('./files/input-file.ts');
-    return openInputFile(resolve(host.cwd, path), path);
-  }
-  const text = await stdin.readAll(MOST_PIPED_BYTES);
-  if (text.includes('\ufffd')) {
-    throw new CliError('usage', { message: 'standard input is not UTF-8 text. Nothing was sent', outcome: 'not_sent' });
-  }
-  async function* pieces() {
-    yield Buffer.from(text);
-  }
-  return { pieces: pieces(), unchanged: async () => true, [Symbol.asyncDispose]: async () => undefined };
-}
-
-const MOST_WHOLE_BYTES = 16 * 1024 * 1024;
-
-async function readBytes(host: Surroundings, stdin: InputStream, path: string): Promise<Uint8Array> {
-  if (path === '-') return stdin.readBytes(MOST_WHOLE_BYTES);
-  const { openInputFile } = await import('./files/input-file.ts');
-  await using file = await openInputFile(resolve(host.cwd, path), path);
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of file.pieces) {
-    size += part.length;
-    if (size > MOST_WHOLE_BYTES) {
-      const message = `${JSON.stringify(path)} is larger than ${MOST_WHOLE_BYTES} bytes`;
-      throw new CliError('usage', { message, outcome: 'not_sent' });
-    }
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
 }
 
 async function exportSandbox(host: Surroundings, { adminPlace }: Connections, path: string): Promise<number> {

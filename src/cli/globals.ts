@@ -3,6 +3,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../durations.ts';
 import { CliError } from '../errors.ts';
 import type { Environment } from '../host.ts';
 import { OUTPUT_FORMATS, type OutputFormat } from '../terminal/view.ts';
+import { repeatedOptions } from './repeated.ts';
 
 export interface GlobalOption {
   readonly name: string;
@@ -93,6 +94,8 @@ export interface Globals {
   readonly contract: string | undefined;
   readonly colour: 'always' | 'auto' | 'never';
   readonly accessible: boolean;
+  /** Typed options that a command to copy must have as well. */
+  readonly repeated: readonly string[];
 }
 
 type Typed = Readonly<Record<string, unknown>>;
@@ -145,6 +148,7 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
     contract: word('contract', 'CARDWRIGHT_CONTRACT'),
     colour,
     accessible: typed['accessible'] === true,
+    repeated: repeatedOptions(typed),
   };
 }
 

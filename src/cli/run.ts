@@ -58,23 +58,29 @@ export async function run(machine: Machine): Promise<number> {
     const { readGlobals } = await import('./globals.ts');
     const parsed = parseCommand(located.command, argv);
     const globals = readGlobals(parsed.globals, env);
-    look = { json: globals.machine, debug: globals.debug };
+    look = lookOf(globals);
     return await execute(machine, located.command, { globals, parsed, argv });
   } catch (thrown) {
     return await fail(machine, asCliError(thrown), look ?? (await lookAsTyped(machine.host)));
   }
 }
 
-interface Look {
+/** How an error is told. */
+interface Look extends Pick<Globals, 'debug' | 'colour' | 'repeated'> {
   readonly json: boolean;
-  readonly debug: boolean;
+}
+
+function lookOf({ machine, debug, colour, repeated }: Globals): Look {
+  return { json: machine, debug, colour, repeated };
 }
 
 /** Until the options are read, the words themselves tell how an error must look. */
 async function lookAsTyped({ argv, env }: Host): Promise<Look> {
   const { GLOBAL_OPTIONS, scan, wantsMachineFormat } = await import('./scan.ts');
   const { used } = scan(argv, GLOBAL_OPTIONS);
-  return { json: wantsMachineFormat(used, env), debug: used.has('--debug') };
+  const when = used.get('--color');
+  const colour = when === 'always' || when === 'never' ? when : 'auto';
+  return { json: wantsMachineFormat(used, env), debug: used.has('--debug'), colour, repeated: [] };
 }
 
 /** Options on the line, told from their values: `--label -h` asks for no help. */
@@ -121,7 +127,7 @@ async function execute(
     });
     await shown.goesOn?.();
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
-    if (failure) return await fail(machine, failure, { json: globals.machine, debug: globals.debug });
+    if (failure) return await fail(machine, failure, lookOf(globals));
     return (typeof shown.exit === 'function' ? shown.exit() : shown.exit) ?? 0;
   } finally {
     await opened.close();
@@ -173,7 +179,14 @@ async function answer({ host }: Machine, globals: Globals, { shown, jq }: Answer
   const filtered = jq === undefined ? settings : { ...settings, jq: (value: unknown) => jq.apply(value) };
   // Text that is the answer as it stands is, to an expression, a string.
   const told = verbatim === undefined ? presentation : { ...presentation, data: verbatim.replace(/\n$/, '') };
-  await present(told as Presentation, filtered, host.streams, host.env);
+  await present((await withOptions(told, globals)) as Presentation, filtered, host.streams, host.env);
+}
+
+/** The notes of an answer tell what to run next; here as the same service is asked again. */
+async function withOptions<T extends { readonly notes?: readonly string[] }>(told: T, { repeated }: Globals) {
+  if (told.notes === undefined || repeated.length === 0) return told;
+  const { withRepeated } = await import('./repeated.ts');
+  return { ...told, notes: told.notes.map(note => withRepeated(note, repeated)) };
 }
 
 /** Nothing was said about how the answer should look. */
@@ -196,11 +209,15 @@ export async function report(machine: Machine, error: CliError): Promise<number>
   return fail(machine, error, await lookAsTyped(machine.host));
 }
 
-async function fail(machine: Machine, error: CliError, look: Look): Promise<number> {
-  const { errorLine, errorText } = await import('../terminal/error-text.ts');
-  const { stderr } = machine.host.streams;
-  const text = look.json ? errorLine(error) : errorText(error);
-  await stderr.write(machine.redact(text.endsWith('\n') ? text : `${text}\n`));
+async function fail(machine: Machine, thrown: CliError, look: Look): Promise<number> {
+  const { errorLine, errorText, errorOnScreen } = await import('../terminal/error-text.ts');
+  const { errorWithRepeated } = await import('./repeated.ts');
+  const { env, streams } = machine.host;
+  const { stderr } = streams;
+  const error = errorWithRepeated(thrown, look.repeated);
+  // Before the lines are broken: a secret that goes on in the next line would not be known.
+  const text = machine.redact(look.json ? errorLine(error) : errorText(error));
+  await stderr.write(look.json ? text : await errorOnScreen(text, { choice: look.colour, env, stream: stderr }));
   const trace = error.facts.cause instanceof Error ? error.facts.cause.stack : undefined;
   if (look.debug && trace !== undefined) await stderr.write(`${machine.redact(trace)}\n`);
   return error.exitCode;

@@ -1,6 +1,10 @@
 /** A failure in words and as one JSON line; both go to stderr. */
 import { type CliError, type ErrorKind, errorDocument } from '../errors.ts';
+import type { OutputStream } from '../host.ts';
+import { type ColourQuestion, colourLevel, painter } from './colour.ts';
+import { fitted } from './conversation.ts';
 import { printable, printableJson } from './printable.ts';
+import { screenWidth } from './screen.ts';
 
 /** Kinds that stop a command before its request, where a person wants to read that nothing went out. */
 const STOPPED_BEFORE: ReadonlySet<ErrorKind> = new Set(['not_confirmed', 'guarded']);
@@ -44,6 +48,20 @@ export function errorText(error: CliError): string {
     .filter(line => line !== undefined)
     .map(line => `${printable(line)}\n`)
     .join('');
+}
+
+const HEAD = 'error:';
+
+/** Text of an error as its stream shows it: in the width of a terminal, in colour where that is wanted. */
+export async function errorOnScreen(text: string, where: ColourQuestion & { readonly stream: OutputStream }) {
+  const { env, stream } = where;
+  const cells = stream.isTerminal ? screenWidth(env, stream) : Number.POSITIVE_INFINITY;
+  const { red } = await painter(colourLevel(where));
+  return text
+    .split('\n')
+    .flatMap(line => fitted(line, cells))
+    .map(line => (line.startsWith(HEAD) ? red(HEAD) + line.slice(HEAD.length) : line))
+    .join('\n');
 }
 
 /** The JSON error as one line, safe on a terminal as well; it parses to `errorDocument(error)`. */

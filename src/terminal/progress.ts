@@ -1,5 +1,6 @@
 /** How far a run of rows or a long list is, on standard error: one redrawn line, lines for a log, or sentences. */
 import type { Clock, OutputStream } from '../host.ts';
+import { fitted } from './conversation.ts';
 import { printable } from './printable.ts';
 
 export interface Standing {
@@ -30,6 +31,8 @@ export interface Progress {
   reading(soFar: ReadSoFar): void;
   /** Writes a line of its own; the redrawn one comes back with the next update. */
   line(text: string): void;
+  /** The same for a sentence, in lines of the screen's width. */
+  say(text: string): void;
   /** Takes the redrawn line away, for somebody else's output. */
   clear(): void;
   /** Resolves when the stream has taken everything. */
@@ -40,6 +43,8 @@ export interface ProgressSettings {
   readonly mode: ProgressMode;
   readonly stderr: OutputStream;
   readonly clock: Clock;
+  /** How wide a terminal is, in cells. */
+  readonly columns: () => number;
   /** Rows go to the same screen as they come; a line that says how many would stand between them. */
   readonly rowsOnScreen?: boolean;
 }
@@ -64,7 +69,8 @@ const RATE_MS = 10_000;
 /** Erases the line and goes to its beginning. */
 const ERASE = '\r\x1b[2K';
 
-export function createProgress({ mode, stderr, clock, rowsOnScreen = false }: ProgressSettings): Progress {
+export function createProgress(settings: ProgressSettings): Progress {
+  const { mode, stderr, clock, columns, rowsOnScreen = false } = settings;
   let begun = clock.monotonic();
   let readingSince: number | undefined;
   const samples: Sample[] = [{ at: begun, finished: 0 }];
@@ -88,7 +94,7 @@ export function createProgress({ mode, stderr, clock, rowsOnScreen = false }: Pr
     const { finished, total } = report;
     if (now - drawnAt < REDRAW_MS && finished !== total) return;
     const rate = rateOf(samples, { at: now, finished });
-    const width = (stderr.columns ?? 80) - 1;
+    const width = columns() - 1;
     write(`${ERASE}${report.drawn(rate).slice(0, width)}`);
     [drawnAt, drawn] = [now, true];
   }
@@ -109,6 +115,11 @@ export function createProgress({ mode, stderr, clock, rowsOnScreen = false }: Pr
     else if (mode !== 'none') log(report, now);
   }
 
+  function line(text: string): void {
+    clear();
+    write(`${text}\n`);
+  }
+
   return {
     begin() {
       begun = clock.monotonic();
@@ -123,9 +134,10 @@ export function createProgress({ mode, stderr, clock, rowsOnScreen = false }: Pr
       const long = mode === 'log' ? LOG_MS : LONG_READ_MS;
       if (!rowsOnScreen && now - readingSince >= long) show(readReport(soFar), now);
     },
-    line(text) {
-      clear();
-      write(`${printable(text)}\n`);
+    line: text => line(printable(text)),
+    say(text) {
+      const cells = stderr.isTerminal ? columns() : Number.POSITIVE_INFINITY;
+      for (const each of fitted(printable(text), cells)) line(each);
     },
     clear,
     written: () => written,

@@ -2,6 +2,7 @@
 import { BAR_COLUMN, bars } from './bars.ts';
 import { humanCell, plainText } from './cells.ts';
 import { colourLevel, painter } from './colour.ts';
+import { fitted } from './conversation.ts';
 import { fold } from './fold.ts';
 import { collectRows, type Job } from './job.ts';
 import type { Sheet } from './layout.ts';
@@ -185,8 +186,10 @@ async function writeLines({ streams }: Job, lines: readonly string[]): Promise<v
   if (lines.length > 0) await streams.stdout.write(`${lines.join('\n')}\n`);
 }
 
-async function hint({ settings, streams }: Job, lines: readonly string[]): Promise<void> {
-  const shown = lines.filter(line => line !== '');
+async function hint({ env, settings, streams }: Job, said: readonly string[]): Promise<void> {
+  const shown = said.filter(line => line !== '');
   if (settings.quiet || !streams.stderr.isTerminal || streams.stdout.closed || shown.length === 0) return;
-  await streams.stderr.write(shown.map(line => `${printable(line)}\n`).join(''));
+  const cells = screenWidth(env, streams.stderr);
+  const lines = shown.flatMap(line => fitted(printable(line), cells));
+  await streams.stderr.write(lines.map(line => `${line}\n`).join(''));
 }

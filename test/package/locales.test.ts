@@ -51,10 +51,13 @@ describe('into a pipe', () => {
     expect(expected.at(-1)).toMatch(/: 5\n.*no_such_card/s);
   });
 
-  it('no colour, whatever asks for it but --color', async () => {
-    const { out } = await place.run(['--sandbox', 'cards', 'list', '--color', 'auto'], {
-      env: { CLICOLOR: '1', TERM: 'xterm-256color' },
-    });
-    expect(out).not.toContain('\x1b');
+  it.each([
+    ['auto', { CLICOLOR: '1', TERM: 'xterm-256color' }, false],
+    ['auto', { FORCE_COLOR: '1' }, true],
+    ['auto', { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
+    ['always', { NO_COLOR: '1' }, true],
+  ] as const)('colour only where it is asked for: --color %s %j %s', async (when, env, isColoured) => {
+    const { out } = await place.run(['--sandbox', 'cards', 'list', '--color', when], { env });
+    expect(out.includes('\x1b[32mactive\x1b[39m')).toBe(isColoured);
   });
 });

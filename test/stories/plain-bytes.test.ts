@@ -56,6 +56,43 @@ describe('off a terminal', () => {
   });
 });
 
+/** In falling order; the first of a line that is set decides, and each is set beside all that are weaker. */
+const ORDER: readonly (readonly [options: string, env: Readonly<Record<string, string>>, isColoured: boolean])[] = [
+  ['--color always', { NO_COLOR: '1', CLICOLOR: '0', TERM: 'dumb' }, true],
+  ['--color never', { FORCE_COLOR: '3', CLICOLOR_FORCE: '1' }, false],
+  ['', { NO_COLOR: '1', FORCE_COLOR: '1', CLICOLOR_FORCE: '1' }, false],
+  ['', { FORCE_COLOR: '1', CLICOLOR: '0', TERM: 'dumb' }, true],
+  ['', { NO_COLOR: '', CLICOLOR_FORCE: '1', CLICOLOR: '0', TERM: 'dumb' }, true],
+  ['', { FORCE_COLOR: '0', CLICOLOR: '1' }, false],
+  ['', { CLICOLOR: '1', TERM: 'xterm-256color' }, false],
+];
+
+describe('in colour, off a terminal, where it is asked for', () => {
+  it.each(ORDER)('%s %j: %s', async (options, env, isColoured) => {
+    const { out } = await here.run(`cards list ${options}`, { env });
+    expect(out.includes('\x1b[32mactive\x1b[39m')).toBe(isColoured);
+    const { err } = await here.run(`cards get no_such_card ${options}`, { env });
+    expect(err.startsWith(isColoured ? '\x1b[31merror:\x1b[39m ' : 'error: ')).toBe(true);
+  });
+
+  it('the same rows, in which foreign text cannot act, and nothing in a format for machines', async () => {
+    const [plain, coloured] = [await here.run('cards list'), await here.run('cards list --color always')];
+    const bare = coloured.out.replace(/\x1b\[\d+m/g, '');
+    expect(bare).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u200b]/);
+    expect(bare).toContain('a\\x1b[2J');
+    expect(bare.split('\n').map(line => line.split('\t').length)).toEqual(
+      plain.out.split('\n').map(line => line.split('\t').length),
+    );
+    for (const format of OUTPUT_FORMATS.filter(each => each !== 'table' && each !== 'wide')) {
+      const machine = await here.run(`cards list -o ${format} --color always --limit 1`, { env: { FORCE_COLOR: '1' } });
+      const piped = await here.run(`cards list -o ${format} --limit 1`);
+      expect([format, machine.out, machine.err]).toEqual([format, piped.out, piped.err]);
+    }
+    const json = await here.run('cards get no_such_card --json --color always');
+    expect(json.err).toMatch(/^\{.*\}\n$/);
+  });
+});
+
 describe('on a terminal', () => {
   it.each([40, 80, 120])('%i columns: only colours are escapes, and without them it reads the same', async terminal => {
     for (const line of LISTED.filter(each => !each.startsWith('api'))) {

@@ -7,7 +7,7 @@ function progressAt(mode: ProgressMode, columns = 80, rowsOnScreen = false) {
   let now = 0;
   const streams = memoryStreams({ stderrTerminal: mode === 'redraw', columns });
   const clock: Clock = { now: () => now, monotonic: () => now, sleep: async () => undefined };
-  const progress = createProgress({ mode, stderr: streams.stderr, clock, rowsOnScreen });
+  const progress = createProgress({ mode, stderr: streams.stderr, clock, columns: () => columns, rowsOnScreen });
   return {
     progress,
     begin(seconds: number) {

@@ -1,0 +1,43 @@
+/**
+ * Commands to copy, with the options that say whom this run spoke to. Whoever prints one writes `cardwright cards list`;
+ * here, and nowhere else, it becomes `cardwright --sandbox cards list`, so that it does what it promises when copied.
+ */
+import type { CliError } from '../errors.ts';
+import { shellWord } from '../shell-word.ts';
+
+type Typed = Readonly<Record<string, unknown>>;
+
+/** Commands that have no profile, or name theirs. */
+const SPEAK_TO_NOBODY = 'help|completion|explain|commands|schema|profiles|login|logout|audit|sandbox';
+/** A command in a text, to the end of it. */
+const COMMAND = new RegExp(`(?<![\\w/.-])cardwright (?!(?:${SPEAK_TO_NOBODY})\\b)(?=[a-z0-9])(.*)`);
+/** It says for itself whom it speaks to, or asks for help, which is the same everywhere. */
+const CHOOSES = /(?:^| )(?:-p|--profile|--sandbox|--help)(?:[ =]|$)/;
+
+/** The words of a command line that a command to copy must have as well; `typed` holds its options in camel case. */
+export function repeatedOptions({ sandbox, profile, contract }: Typed): readonly string[] {
+  const options: string[] = [];
+  if (sandbox === true) options.push('--sandbox');
+  if (typeof profile === 'string' && profile !== '') options.push('-p', shellWord(profile));
+  if (typeof contract === 'string' && contract !== '') options.push('--contract', shellWord(contract));
+  return options;
+}
+
+/** The text, its command with those options. */
+export function withRepeated(text: string, options: readonly string[]): string {
+  if (options.length === 0) return text;
+  return text.replace(COMMAND, (whole, rest: string) =>
+    CHOOSES.test(rest.split(' -- ')[0] ?? '') ? whole : `cardwright ${options.join(' ')} ${rest}`,
+  );
+}
+
+/** The error, with those options in everything it tells to run. */
+export function errorWithRepeated(error: CliError, options: readonly string[]): CliError {
+  if (options.length === 0) return error;
+  const { message, notes, hint } = error.facts;
+  return error.with({
+    message: withRepeated(message, options),
+    ...(notes && { notes: notes.map(note => withRepeated(note, options)) }),
+    ...(hint !== undefined && { hint: withRepeated(hint, options) }),
+  });
+}
