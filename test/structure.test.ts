@@ -56,6 +56,7 @@ const COMPOSITION = [
   'compose.ts',
   'open-context.ts',
   'connections.ts',
+  'input-for.ts',
   'journal-for.ts',
   'profiles-for.ts',
   'start.ts',
