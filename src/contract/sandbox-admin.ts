@@ -47,8 +47,11 @@ const STATUS = {
   webhooks: must(integer(said('Subscriptions.'))),
   events: must(integer(said('Events recorded.'))),
   wallet_balance: must(money(said('Balance of the wallet, USD.'))),
-  ledger_ok: must(flag(said('The ledger invariants hold.'))),
+  ledger_ok: must(flag(said('The ledger invariants held when they were last looked at.'))),
   ledger_faults: list(text(said('Broken invariant.')), said('What does not hold.')),
+  ledger_checked_at: time(
+    said('When they were last looked at: now, unless there are more than 10,000 transactions and events.'),
+  ),
   timers_parked: list(object(PARKED, said('One of them.')), said('Timers that failed and are out of the way.')),
 } as const;
 

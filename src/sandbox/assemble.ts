@@ -23,6 +23,7 @@ import { TIMER_ACTIONS } from './rules/timed.ts';
 import { type Place, type RunningServer, serve } from './server.ts';
 import { ACCOUNT, type ServiceParts } from './service.ts';
 import { STEERING } from './steering.ts';
+import { keepCheck } from './store/ledger-checks.ts';
 import type { IdForm } from './store/meta.ts';
 import { openStore } from './store/open.ts';
 import { TABLES } from './store/schema.ts';
@@ -106,7 +107,13 @@ export async function assemble(plan: Plan): Promise<Assembled> {
   });
   try {
     if (plan.insists !== undefined && !isNew) await checkAsked(store, { account: ACCOUNT, meta }, plan.insists);
-    if (plan.checked === true) await checkWhole(store, ACCOUNT);
+    if (plan.checked === true) {
+      await checkWhole(store, ACCOUNT);
+      await store.write(async sql => {
+        const at = await sandboxNow(sql, ACCOUNT, host.clock.now());
+        await keepCheck(sql, ACCOUNT, { at, faults: [] });
+      });
+    }
     if (plan.clock !== undefined) {
       const { clock } = plan;
       await store.write(sql => setClock(sql, ACCOUNT, clock));

@@ -66,7 +66,11 @@ class Reading {
     if (seq !== this.#last + 1) this.#break('I14 the numbers of events have no gap', `${this.#last + 1}`);
     this.#last = seq;
     this.counts.set(type, (this.counts.get(type) ?? 0) + 1);
-    const { data } = JSON.parse(body) as { data: { id: string; card_id?: string } };
+    const data = toldBy(body);
+    if (data === undefined) {
+      this.#break('I14 every event says what it is about', `${seq}`);
+      return;
+    }
     if (type.startsWith('card.')) this.#takeCard(seq, type, data.id);
     else if (type === 'transaction.authorized' && data.card_id !== undefined) {
       this.#story(data.card_id).authorized = seq;
@@ -142,4 +146,15 @@ async function lateDecreases(sql: Sql, account: string): Promise<string[]> {
     if (freed?.at == null || freed.at < last_at) late.push(id);
   }
   return late.length === 0 ? [] : [`${I15}: ${late.slice(0, 5).join(', ')}`];
+}
+
+/** The object an event tells; undefined for a text that is none of an event. */
+function toldBy(body: string): { readonly id: string; readonly card_id?: string } | undefined {
+  try {
+    const { data } = JSON.parse(body) as { data?: { id?: unknown; card_id?: string } };
+    return typeof data?.id === 'string' ? { ...data, id: data.id } : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }

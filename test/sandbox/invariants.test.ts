@@ -118,6 +118,8 @@ const DAMAGES: readonly (readonly [id: string, what: string, damage: Damage])[] 
      select account_id, (select max(seq) from events) + 1, 'evt_again', type, created_at, body from events where seq = 1`,
     ),
   ],
+  ['I14', 'an event whose text was cut', run('update events set body = substr(body, 1, 20) where seq = 3')],
+  ['I14', 'an event about nothing', run("update events set body = '{}' where seq = 3")],
   ['I14', 'a freeze nobody told', run(`update cards set status = 'frozen' where id = ${ACTIVE}`)],
   [
     'I15',

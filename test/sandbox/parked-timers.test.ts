@@ -82,7 +82,9 @@ test('a store from before they were parked is brought up when it is opened', asy
   } as const;
   await (await openStore(request)).store.close();
   const connection = connectTo(path);
-  connection.exec('drop table parked_timers; drop table api_keys; update meta set schema_number = 1');
+  connection.exec(
+    'drop table parked_timers; drop table api_keys; drop table ledger_checks; update meta set schema_number = 1',
+  );
   connection.close();
   const { store, meta } = await openStore(request);
   expect(meta.schema).toBe(SCHEMA);
@@ -108,6 +110,7 @@ test('a store from before records were kept with their effect keeps answers, and
     insert into idempotency values ('a', 'kept', 'f', 'done', 2, 'o', 't', 1, 201, '{}', 'body', 9),
       ('a', 'unfinished', 'f', 'running', 0, 'o', 't', 1, null, null, null, null);
     insert into events values ('a', 1, 'evt_1', 'card.created', 5, '{}');
+    drop table ledger_checks;
     update meta set schema_number = 3`);
   connection.close();
   const { store } = await openStore(request);

@@ -1,7 +1,9 @@
 import { orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
+import { OURS, option } from '../../cli/flag.ts';
 import type { ServerRow } from '../../cli/sandbox-servers.ts';
 import type { AdminOperations } from '../../contract/calls.ts';
+import { flag } from '../../contract/field.ts';
 import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
 import { CliError } from '../../errors.ts';
@@ -36,9 +38,14 @@ export function statusPairs(status: SandboxStatus): [string, string][] {
     ['Webhooks', String(status.webhooks)],
     ['Events', String(status.events)],
     ['Wallet', money(status.wallet_balance)],
-    ['Ledger', status.ledger_ok ? 'whole' : `broken: ${(status.ledger_faults ?? []).join('; ')}`],
+    ['Ledger', (status.ledger_ok ? 'whole' : `broken: ${(status.ledger_faults ?? []).join('; ')}`) + seenAt(status)],
     ...parkedOf(status).map((text): [string, string] => ['Parked', text]),
   ];
+}
+
+/** Of many records the books are not looked through each time: then it is said when they were. */
+function seenAt({ ledger_checked_at: at, now }: SandboxStatus): string {
+  return at === undefined || at === now ? '' : `, looked through at ${at}; anew: cardwright sandbox status --check`;
 }
 
 /** Timers whose action failed; what should have happened did not, and nothing else waits for it. */
@@ -74,15 +81,20 @@ export const sandboxStatus = command({
   operation: 'status',
   ends: { check_failed: 'The ledger does not add up, or a timer failed.' },
   about: [
+    'The books are looked through each time as long as there are at most 10,000 transactions and events; of more it says what was found when they last were, by --check, a start, a reset or a restore. --check looks through files and books, whatever their size.',
     'With -o env it prints the address and the key file of the sandbox that was started, CARDWRIGHT_BASE_URL and CARDWRIGHT_API_KEY_FILE; exit 12 where none is started.',
   ],
+  flags: { check: option(flag({ doc: 'Look through files and books first, however large.', basis: OURS })) },
   examples: [
     { does: 'In words', run: 'sandbox status' },
+    { does: 'Looked through whole', run: 'sandbox status --check' },
     { does: 'For other programs of this shell', run: 'sandbox status -o env' },
   ],
-  async run(ctx) {
+  async run(ctx, { check }) {
     const admin = await ctx.sandbox();
-    const { result: status } = await admin.send('status', {});
+    const checked = check === true ? (await admin.send('ledger.check', {})).result : undefined;
+    const { result: state } = await admin.send('status', {});
+    const status = checked === undefined ? state : { ...state, ledger_ok: checked.ok, ledger_faults: checked.faults };
     const elsewhere = ctx.env['CARDWRIGHT_SANDBOX_URL'];
     return { status, elsewhere, server: elsewhere ? undefined : await ctx.servers.running() };
   },

@@ -4,9 +4,10 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import { RESTORED } from '../../contract/sandbox-snapshots.ts';
 import { sandboxNow } from '../clock.ts';
 import { impossible } from '../handler.ts';
-import { stateOf } from '../handlers/admin.ts';
+import { lookThrough, stateOf } from '../handlers/admin.ts';
 import type { ServiceParts } from '../service.ts';
 import { advanceRunning } from '../store/advances.ts';
+import { keepCheck } from '../store/ledger-checks.ts';
 import type { Sql } from '../store/sql.ts';
 import type { Snapshot } from './archives.ts';
 import { Damaged, type Manifest } from './manifest.ts';
@@ -53,7 +54,13 @@ export async function putBack(parts: ServiceParts, folder: string) {
     const manifest = await manifestOf(folder);
     await checkSums(folder, manifest);
     await replaceAll(parts, folder, manifest);
-    const state = await readingAll(parts, (sql, now) => stateOf({ sql, account: parts.account, now }));
+    const { store, account } = parts;
+    const { state, found } = await readingAll(parts, async (sql, now) => {
+      const looking = { sql, account, now };
+      const found = await lookThrough(looking);
+      return { state: await stateOf(looking, found), found };
+    });
+    await store.write(sql => keepCheck(sql, account, found));
     return { restored: true, problems: [], made_at: manifest.made_at, ...known(state) };
   } catch (error) {
     if (error instanceof Damaged) return { restored: false, problems: [error.message] };

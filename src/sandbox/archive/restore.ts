@@ -6,6 +6,7 @@ import { codeOf } from '../private-place.ts';
 import { ARCHIVED, emptyArchived } from '../store/archived.ts';
 import { BulkInsert, inBulk } from '../store/bulk.ts';
 import { engineCode, isBusy, losesAll } from '../store/faults.ts';
+import { forgetCheck } from '../store/ledger-checks.ts';
 import { TRANSACTION_INDEXES } from '../store/schema.ts';
 import type { Sql, SqlValue } from '../store/sql.ts';
 import { FORMER_COLUMNS, SCHEMA } from '../store/system-tables.ts';
@@ -34,6 +35,7 @@ export async function restoreFrom(folder: string, manifest: Manifest, sql: Sql, 
       await emptyArchived(sql, account);
       for (const table of manifest.tables) await restoreTable(folder, table, sql, account);
     });
+    await forgetCheck(sql, account);
     await sql.run('update meta set seed = ?, ids = ? where one = 1', manifest.seed, manifest.ids);
   } catch (error) {
     if (engineCode(error) === undefined || isBusy(error) || losesAll(error)) throw error;

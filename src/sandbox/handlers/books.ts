@@ -12,6 +12,7 @@ import {
   type Page,
   postingsOf,
 } from '../store/books.ts';
+import { keepCheck } from '../store/ledger-checks.ts';
 import { damagedPages } from '../whole.ts';
 import { pageFacts } from './paging.ts';
 
@@ -59,10 +60,11 @@ export const listEntries: AdminHandlers['ledger.entries'] = async ({ sql, accoun
   return { data, page: facts(total) };
 };
 
-export const checkBooks: AdminHandlers['ledger.check'] = async ({ sql, account }) => {
+export const checkBooks: AdminHandlers['ledger.check'] = async ({ sql, account, now }) => {
   const damaged = await damagedPages(sql);
-  // Of a damaged file the books would say anything.
-  const faults =
-    damaged.length > 0 ? damaged.map(line => `the file is damaged: ${line}`) : await checkInvariants(sql, account);
+  // Of a damaged file the books would say anything, and it is better not written to.
+  if (damaged.length > 0) return { ok: false, faults: damaged.map(line => `the file is damaged: ${line}`) };
+  const faults = await checkInvariants(sql, account);
+  await keepCheck(sql, account, { at: now, faults });
   return { ok: faults.length === 0, faults };
 };

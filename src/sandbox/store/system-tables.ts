@@ -4,7 +4,7 @@
  */
 
 /** Number of the schema, domain tables included. A store with a higher one is refused, a lower one is brought up. */
-export const SCHEMA = 4;
+export const SCHEMA = 5;
 
 /** Timers whose action threw: out of the way, with what it said, until they are set anew or the sandbox starts over. */
 const PARKED_TIMERS = `create table parked_timers (
@@ -72,6 +72,13 @@ const REQUESTS = `create table requests (
     primary key (account_id, position)
   ) strict, without rowid`;
 
+/** When the books were last looked through; `faults` is a JSON list of lines. */
+const LEDGER_CHECKS = `create table ledger_checks (
+    account_id text primary key,
+    at integer not null,
+    faults text not null
+  ) strict`;
+
 /** Makes a table anew in its present form, with the columns it kept; what it lost is gone. */
 function remade(table: string, create: string, { also = [], where = '' }: Remaking = {}): readonly string[] {
   const columns = columnsOf(create).join(', ');
@@ -110,6 +117,7 @@ export const MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
     ...remade('events', EVENTS),
     ...remade('requests', REQUESTS),
   ],
+  5: [LEDGER_CHECKS],
 };
 
 export const SYSTEM_TABLES: readonly string[] = [
@@ -219,6 +227,7 @@ export const SYSTEM_TABLES: readonly string[] = [
   'create index faults_active on faults (account_id, meets, position)',
   // The newest requests to the service, without secrets.
   REQUESTS,
+  LEDGER_CHECKS,
   // Settlements that wait until their card is unfrozen (dialect strict-freeze).
   `create table waiting_settlements (
     account_id text not null,
@@ -245,5 +254,6 @@ export const CLEARED_TABLES = [
   'attempts',
   'faults',
   'requests',
+  'ledger_checks',
   'waiting_settlements',
 ] as const;

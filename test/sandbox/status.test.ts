@@ -1,0 +1,84 @@
+/** `status` is quick: of a large store it tells when the books were last looked through, and what was found then. */
+import { expect, it } from 'vitest';
+import { type SandboxStatus, statusPairs } from '../../src/commands/sandbox/status.ts';
+import { HOUR } from '../../src/durations.ts';
+import { cents, toUsd } from '../../src/money.ts';
+import { type FakeService, fakeService, NOON } from '../support/fake-service.ts';
+import { ask } from '../support/sandbox-http.ts';
+
+const ADMIN = '/_sandbox/v1';
+
+const status = async (service: FakeService) => (await ask(service, { path: `${ADMIN}/status` })).json;
+const check = async (service: FakeService) =>
+  (await ask(service, { method: 'POST', path: `${ADMIN}/ledger/check`, body: {} })).json;
+const damage = (service: FakeService) =>
+  service.store.write(sql => sql.run('update wallets set balance = balance + 1'));
+
+/** More records than are looked through at each question; they are of an event nobody caused. */
+const grow = (service: FakeService) =>
+  service.store.write(sql =>
+    sql.run(`insert into events (account_id, seq, id, type, created_at, body)
+      with recursive n (i) as (select 1 union all select i + 1 from n where i < 10001)
+      select w.account_id, 1000000 + i, 'evt_' || i, 'card.created', ${NOON}, '{}' from n, wallets w`),
+  );
+const shrink = (service: FakeService) => service.store.write(sql => sql.run('delete from events where seq > 1000000'));
+
+it('looks through a small store each time', async () => {
+  await using service = await fakeService();
+  expect(await status(service)).toMatchObject({ ledger_ok: true, ledger_checked_at: '2026-11-20T12:00:00Z' });
+  service.clock.set(NOON + HOUR);
+  await damage(service);
+  expect(await status(service)).toMatchObject({ ledger_ok: false, ledger_checked_at: '2026-11-20T13:00:00Z' });
+});
+
+it('tells of a large one what was found last, until somebody looks again', async () => {
+  await using service = await fakeService();
+  await grow(service);
+  // Nobody knows anything yet.
+  expect((await status(service)).ledger_faults).not.toEqual([]);
+  await check(service);
+  const first = await status(service);
+  expect(first).toHaveProperty('ledger_checked_at', '2026-11-20T12:00:00Z');
+  expect(first.ledger_faults.join('\n')).not.toMatch(/I2 |I10 /);
+  service.clock.set(NOON + HOUR);
+  await damage(service);
+  expect(await status(service)).toMatchObject({
+    ledger_checked_at: first.ledger_checked_at,
+    ledger_faults: first.ledger_faults,
+  });
+  const { faults } = await check(service);
+  expect(faults.join('\n')).toMatch(/^I2 /m);
+  expect(await status(service)).toMatchObject({
+    ledger_ok: false,
+    ledger_checked_at: '2026-11-20T13:00:00Z',
+    ledger_faults: faults,
+  });
+});
+
+it('forgets what was found with what it was found in', async () => {
+  await using service = await fakeService();
+  await damage(service);
+  expect((await check(service)).ok).toBe(false);
+  await ask(service, { method: 'POST', path: `${ADMIN}/reset`, body: { data: 'empty' } });
+  await grow(service);
+  expect((await status(service)).ledger_faults).toEqual([]);
+  await shrink(service);
+  await ask(service, { method: 'POST', path: `${ADMIN}/snapshots`, body: { name: 'good' } });
+  await damage(service);
+  expect((await check(service)).ok).toBe(false);
+  await ask(service, { method: 'POST', path: `${ADMIN}/snapshots/good/restore` });
+  await grow(service);
+  expect((await status(service)).ledger_faults).toEqual([]);
+});
+
+it('says in words when that was, and what looks anew', () => {
+  const now = '2026-11-20T13:00:00Z';
+  const known = { ledger_ok: true, now, ledger_checked_at: now } as SandboxStatus;
+  const ledgerOf = (told: SandboxStatus) =>
+    statusPairs({ ...told, wallet_balance: toUsd(cents(0)) }).find(([of]) => of === 'Ledger');
+  expect(ledgerOf(known)).toEqual(['Ledger', 'whole']);
+  expect(ledgerOf({ ...known, ledger_checked_at: '2026-11-20T12:00:00Z' })).toEqual([
+    'Ledger',
+    'whole, looked through at 2026-11-20T12:00:00Z; anew: cardwright sandbox status --check',
+  ]);
+});
