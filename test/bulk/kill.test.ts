@@ -1,26 +1,14 @@
 /** A run killed in the middle, the service with it, and taken up again: every card once, every cent in its place. */
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Program, program } from '../support/child.ts';
+import { expect, test } from 'vitest';
+import { type Home, home } from '../package/built.ts';
 
 const ROWS = 200;
-let binary: Program;
-
-beforeAll(async () => {
-  binary = await program(`
-    Object.assign(process.env, JSON.parse(process.argv[2]));
-    process.argv.splice(2, 1);
-    globalThis.CARDWRIGHT_VERSION = '0.0.0-test';
-    await import('./src/main.ts');
-  `);
-});
-afterAll(() => binary[Symbol.asyncDispose]());
 
 /** Kills it when it has told so many rows; resolves when it is gone. */
-async function killedAfter(rows: number, environment: string, words: readonly string[]): Promise<void> {
-  const child = binary.start(environment, ...words);
+async function killedAfter(rows: number, here: Home, words: readonly string[]): Promise<void> {
+  const child = here.start(words);
   let told = '';
   await new Promise<void>(resolve => {
     child.on('close', () => resolve());
@@ -35,35 +23,34 @@ async function killedAfter(rows: number, environment: string, words: readonly st
 test.each([1, 20, 90, 150])(
   'killed after %i of 200 rows',
   async rows => {
-    const folder = await mkdtemp(join(tmpdir(), 'cardwright-kill-'));
-    const environment = JSON.stringify({ CARDWRIGHT_CONFIG_DIR: folder, CARDWRIGHT_PROFILE: 'sandbox', TZ: 'UTC' });
-    const json = async (...words: readonly string[]) => JSON.parse(await binary.run(environment, ...words, '--json'));
-    try {
-      const file = join(folder, 'team.csv');
-      const lines = Array.from({ length: ROWS }, (_, index) => `auto,1.0${index % 10},row ${index + 1}`);
-      await writeFile(file, `bin_id,amount,label\n${lines.join('\n')}\n`);
-      const { balance } = await json('wallet');
-      await killedAfter(rows, environment, ['cards', 'create', '--file', file, '--yes', '-o', 'csv']);
+    await using here = await home();
+    const json = async (...words: readonly string[]) => {
+      const { code, out, err } = await here.run(['--sandbox', ...words, '--json']);
+      expect({ words, code, says: code === 0 ? '' : err }).toEqual({ words, code: 0, says: '' });
+      return JSON.parse(out);
+    };
+    const file = join(here.folder, 'team.csv');
+    const lines = Array.from({ length: ROWS }, (_, index) => `auto,1.0${index % 10},row ${index + 1}`);
+    await writeFile(file, `bin_id,amount,label\n${lines.join('\n')}\n`);
+    const { balance } = await json('wallet');
+    await killedAfter(rows, here, ['--sandbox', 'cards', 'create', '--file', file, '--yes', '-o', 'csv']);
 
-      const ops = await readdir(join(folder, 'state', 'ops'));
-      const op = ops.find(name => /^op_/.test(name)) ?? '';
-      const resumed = await json('ops', 'resume', op, '--yes');
-      expect(resumed.page).toMatchObject({ done: ROWS, refused: 0, unknown: 0, not_sent: 0 });
-      const { data } = await json('cards', 'list', '--all');
-      // The sandbox comes with cards of its own; those of this run carry its marker.
-      const all = data as { id: string; label: string; metadata: Record<string, string> }[];
-      const cards = all.filter(({ metadata }) => metadata['cardwright']?.startsWith(op));
-      expect(cards.length).toBe(ROWS);
-      expect(new Set(cards.map(({ metadata }) => metadata['cardwright'])).size).toBe(ROWS);
-      expect(new Set(cards.map(({ label }) => label)).size).toBe(ROWS);
-      const spent = lines.reduce((sum, line) => sum + Math.round(Number(line.split(',')[1]) * 100), 0);
-      expect(Math.round((await json('wallet')).balance * 100)).toBe(Math.round(balance * 100) - spent);
-      // After END a resume sends nothing.
-      expect((await json('ops', 'resume', op, '--yes')).page.done).toBe(ROWS);
-      expect((await json('cards', 'list', '--all')).data.length).toBe(all.length);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    const ops = await readdir(join(here.folder, 'state', 'ops'));
+    const op = ops.find(name => /^op_/.test(name)) ?? '';
+    const resumed = await json('ops', 'resume', op, '--yes');
+    expect(resumed.page).toMatchObject({ done: ROWS, refused: 0, unknown: 0, not_sent: 0 });
+    const { data } = await json('cards', 'list', '--all');
+    // The sandbox comes with cards of its own; those of this run carry its marker.
+    const all = data as { id: string; label: string; metadata: Record<string, string> }[];
+    const cards = all.filter(({ metadata }) => metadata['cardwright']?.startsWith(op));
+    expect(cards.length).toBe(ROWS);
+    expect(new Set(cards.map(({ metadata }) => metadata['cardwright'])).size).toBe(ROWS);
+    expect(new Set(cards.map(({ label }) => label)).size).toBe(ROWS);
+    const spent = lines.reduce((sum, line) => sum + Math.round(Number(line.split(',')[1]) * 100), 0);
+    expect(Math.round((await json('wallet')).balance * 100)).toBe(Math.round(balance * 100) - spent);
+    // After END a resume sends nothing.
+    expect((await json('ops', 'resume', op, '--yes')).page.done).toBe(ROWS);
+    expect((await json('cards', 'list', '--all')).data.length).toBe(all.length);
   },
   60_000,
 );

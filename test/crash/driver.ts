@@ -9,7 +9,7 @@ import { inputDigest } from '../../src/journal/op-id.ts';
 import type { Journal, PlannedRow, Run } from '../../src/journal/types.ts';
 import { cents } from '../../src/money.ts';
 import { Secret } from '../../src/secret.ts';
-import { random, realClock, waitingClock } from '../journal/bench.ts';
+import { random, realClock, waitingClock } from '../support/clocks.ts';
 
 export interface Order {
   readonly url: string;

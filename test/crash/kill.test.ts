@@ -2,14 +2,15 @@
  * SIGKILL at every boundary of the journal, of one create and of six rows, with keys honoured and with keys ignored;
  * then a resume. Never two cards of a row, never a cent gone, and a second resume sends nothing (I1, I3, I5, I9, I11).
  */
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start.ts';
-import { waitingClock } from '../journal/bench.ts';
 import { type Program, program } from '../support/child.ts';
+import { waitingClock } from '../support/clocks.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { ask } from '../support/sandbox-http.ts';
 import { AMOUNT, journalFor, type Order } from './driver.ts';
@@ -19,10 +20,14 @@ import { drive } from './test/crash/driver.ts';
 await drive(JSON.parse(process.argv[2]));
 `;
 const WALLET = 1000;
+/** Of the effect to die at. */
+const NEVER = 0;
 
 let child: Program;
 beforeAll(async () => {
   child = await program(SOURCE);
+  // One that comes to its end: a driver that dies by itself would look like a kill.
+  expect(await strike({ rows: 2, honoured: false }, NEVER)).toEqual({ killed: false, broken: [] });
 });
 afterAll(() => child[Symbol.asyncDispose]());
 
@@ -80,8 +85,7 @@ async function strike(sweep: Sweep, dieAt: number): Promise<Struck> {
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-crash-'));
   const { json: bins } = await ask(sandbox, { path: '/bins' });
   const order: Order = { url: proxy.url, key: sandbox.key.expose(), folder, bin: bins.data[0].id, dieAt, ...sweep };
-  const running = child.start(JSON.stringify(order));
-  const [code, signal] = (await once(running, 'close')) as [number | null, string | null];
+  const [code, signal] = dieAt === NEVER ? await whole(order) : await endOf(child.start(JSON.stringify(order)));
   if (code !== 0 && signal !== 'SIGKILL') return { killed: false, broken: [`the driver ended with ${code ?? signal}`] };
 
   const look = async () => {
@@ -122,4 +126,13 @@ async function strike(sweep: Sweep, dieAt: number): Promise<Struck> {
   if (proxy.seen.length !== requests) broken.push('a resume after the end sent something');
   await rm(folder, { recursive: true });
   return { killed: signal === 'SIGKILL', broken };
+}
+
+async function whole(order: Order): Promise<[number, null]> {
+  await child.warm(JSON.stringify(order));
+  return [0, null];
+}
+
+function endOf(running: ChildProcess): Promise<[number | null, string | null]> {
+  return once(running, 'close') as Promise<[number | null, string | null]>;
 }

@@ -9,10 +9,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startSandbox } from '../../src/sandbox/start.ts';
-import { waitingClock } from '../journal/bench.ts';
+import { type RunningSandbox, startSandbox } from '../../src/sandbox/start.ts';
 import { type Program, program } from '../support/child.ts';
-import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
+import { waitingClock } from '../support/clocks.ts';
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { ask } from '../support/sandbox-http.ts';
 import { AMOUNT, journalFor, type Order } from './driver.ts';
 
@@ -50,6 +50,7 @@ export interface Kills {
 /** Strikes until so many processes were killed. The same seed strikes with the same faults; moments differ. */
 export async function killAtRandom(wanted: number, seed: number): Promise<Kills> {
   await using child = await program(SOURCE);
+  await runWhole(child);
   const found = { kills: 0, survived: 0, midway: 0, cards: 0, broken: [] as string[], next: seed };
   const kinds: Record<string, number> = {};
   const worker = async () => {
@@ -75,22 +76,12 @@ async function strike(child: Program, seed: number): Promise<Kills> {
   await using sandbox = await startSandbox({ wallet: 1000, ids: 'counted', rateLimits: false });
   await using proxy = await startFaultProxy({ target: sandbox.url, stripKeys: keys === 'ignored', delayMs: 2_000 });
   proxy.fail('POST', /\/cards$/, ...Array.from({ length: 3 * ROWS }, () => chance.of(FAULTS)));
-  const folder = await mkdtemp(join(tmpdir(), 'cardwright-random-'));
-  const { json: bins } = await ask(sandbox, { path: '/bins' });
-  const order: Order = {
-    url: proxy.url,
-    key: sandbox.key.expose(),
-    folder,
-    bin: bins.data[0].id,
-    rows: ROWS,
-    dieAt: 0,
-    honoured: keys === 'honoured' || keys === 'forgotten',
-    workers: 4,
-    timeoutMs: TIMEOUT_MS,
-  };
+  const honoured = keys === 'honoured' || keys === 'forgotten';
+  const order: Order = { ...(await orderFor(sandbox)), url: proxy.url, honoured, timeoutMs: TIMEOUT_MS };
+  const { folder } = order;
   let [kills, survived] = [0, 0];
   const kill = async (running: ChildProcess) => {
-    const signal = await killed(running, chance, () => proxy.posts().length);
+    const signal = await killed(running, chance, proxy);
     if (signal === 'SIGKILL') kills += 1;
     else survived += 1;
     // Time is waited for on paper only, and settling means that nothing is on its way any more.
@@ -134,6 +125,23 @@ async function strike(child: Program, seed: number): Promise<Kills> {
   return { kills, survived, midway, cards: markers.length, kinds, broken };
 }
 
+/** One that nobody kills, to its end; the others start with the code that was compiled for it. */
+async function runWhole(child: Program): Promise<void> {
+  await using sandbox = await startSandbox({ wallet: 1000, ids: 'counted', rateLimits: false });
+  const order = await orderFor(sandbox);
+  await child.warm(JSON.stringify(order));
+  const { json: list } = await ask(sandbox, { path: '/cards?per_page=100' });
+  if (list.data.length !== ROWS) throw new Error(`${list.data.length} cards without a kill`);
+  await rm(order.folder, { recursive: true });
+}
+
+async function orderFor(sandbox: RunningSandbox): Promise<Order> {
+  const { json: bins } = await ask(sandbox, { path: '/bins' });
+  const folder = await mkdtemp(join(tmpdir(), 'cardwright-random-'));
+  const { url, key } = sandbox;
+  return { url, key: key.expose(), folder, bin: bins.data[0].id, rows: ROWS, dieAt: 0, workers: 4 };
+}
+
 /** Resumes an op to its end; what is not done then is told. */
 async function settled(journal: ReturnType<typeof journalFor>, op: string): Promise<string[]> {
   const broken: string[] = [];
@@ -150,16 +158,13 @@ async function settled(journal: ReturnType<typeof journalFor>, op: string): Prom
  * Kills it a random while after a random number of creates has arrived, so that most moments lie between the first
  * and the last of them, however fast the machine is; resolves to the signal it died of.
  */
-async function killed(running: ChildProcess, chance: Chances, arrived: () => number): Promise<string | null> {
+async function killed(running: ChildProcess, chance: Chances, proxy: FaultProxy): Promise<string | null> {
   const closed = once(running, 'close') as Promise<[number | null, string | null]>;
   if (running.stdout === null) throw new Error('a child without standard output');
   await once(running.stdout, 'data');
-  let over: [number | null, string | null] | undefined;
-  void closed.then(end => {
-    over = end;
-  });
-  const [until, pause] = [arrived() + Math.floor(chance.fraction() * (ROWS + 2)), chance.fraction() * 20];
-  while (over === undefined && arrived() < until) await wait(1);
+  const until = proxy.posts().length + Math.floor(chance.fraction() * (ROWS + 2));
+  const pause = chance.fraction() * 20;
+  await Promise.race([closed, proxy.posted(until)]);
   await Promise.race([closed, wait(pause)]);
   running.kill('SIGKILL');
   const [code, signal] = await closed;

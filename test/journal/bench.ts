@@ -1,14 +1,11 @@
 /** A journal on a real disk and a real client, before a sandbox behind the fault proxy. */
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { createService } from '../../src/client/api.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import type { Overrides } from '../../src/contract/overrides.ts';
 import type { Service } from '../../src/contract/service.ts';
-import type { Clock, Randomness } from '../../src/host.ts';
 import { type Capabilities, type Capability, UNKNOWN } from '../../src/journal/capability.ts';
 import { createDisk, type JournalDisk } from '../../src/journal/disk.ts';
 import { createJournal } from '../../src/journal/journal.ts';
@@ -16,35 +13,8 @@ import { inputDigest } from '../../src/journal/op-id.ts';
 import type { Journal, PlannedRow, RunPlan } from '../../src/journal/types.ts';
 import { type Cents, cents } from '../../src/money.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
+import { random, realClock, waitingClock } from '../support/clocks.ts';
 import { type FaultProxy, type ProxySettings, startFaultProxy } from '../support/fault-proxy.ts';
-
-export const random: Randomness = { bytes: count => randomBytes(count), fraction: () => 0 };
-
-export const realClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  sleep: (ms, signal) => wait(ms, undefined, { ref: false, ...(signal && { signal }) }),
-};
-
-/** Time that only waiting moves. */
-export function waitingClock(
-  start = Date.parse('2026-11-20T14:00:00Z'),
-): Clock & { advance(ms: number): void; jump(ms: number): void } {
-  let [wall, monotonic] = [start, 0];
-  const advance = (ms: number) => {
-    wall += ms;
-    monotonic += ms;
-  };
-  return {
-    now: () => wall,
-    monotonic: () => monotonic,
-    sleep: async ms => advance(ms),
-    advance,
-    jump: ms => {
-      wall += ms;
-    },
-  };
-}
 
 export interface BenchWishes extends Partial<ProxySettings> {
   readonly wallet?: number;

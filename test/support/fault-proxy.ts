@@ -34,6 +34,8 @@ export interface FaultProxy extends AsyncDisposable {
   fail(method: string, path: RegExp, ...faults: readonly Fault[]): void;
   /** POST requests seen so far. */
   posts(): readonly SeenRequest[];
+  /** Resolves when it has seen so many of them. */
+  posted(count: number): Promise<void>;
   /** The service has forgotten the keys it saw so far: they are new to it. Later ones it remembers. */
   forgetKeys(): void;
   /** Resolves when every client has hung up and the service has done what they asked for: nothing is on its way. */
@@ -60,8 +62,10 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
   const planned: { method: string; path: RegExp; fault: Fault }[] = [];
   const forgotten = new Set<string>();
   const happened: Partial<Record<Fault, number>> = {};
+  const waiting: { count: number; resolve: () => void }[] = [];
   let handling = 0;
 
+  const posts = () => seen.filter(({ method }) => method === 'POST');
   const connections = () => new Promise<number>(resolve => server.getConnections((_error, count) => resolve(count)));
   const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = [];
@@ -71,6 +75,7 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
       const body = Buffer.concat(chunks);
       const key = headers[KEY_HEADER];
       seen.push({ method, path: url, key: typeof key === 'string' ? key : undefined, body: body.toString() });
+      for (const { count, resolve } of waiting) if (posts().length >= count) resolve();
       const at = planned.findIndex(each => each.method === method && each.path.test(url));
       const [{ fault } = { fault: undefined }] = at === -1 ? [] : planned.splice(at, 1);
       const count = () => {
@@ -98,7 +103,12 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
     url: `http://127.0.0.1:${port}${upstream.pathname}`,
     seen,
     fail: (method, path, ...faults) => void planned.push(...faults.map(fault => ({ method, path, fault }))),
-    posts: () => seen.filter(({ method }) => method === 'POST'),
+    posts,
+    posted: count =>
+      new Promise(resolve => {
+        if (posts().length >= count) resolve();
+        else waiting.push({ count, resolve });
+      }),
     forgetKeys() {
       for (const { key } of seen) if (key !== undefined) forgotten.add(key);
     },

@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+/**
+ * Parts of packages that this program never reaches, and that cost 8 ms at start and more: of undici, for a client of
+ * HTTP/1.1 with text bodies, HTTP/2 (with Node's own), the bodies of `fetch`, Node's http, and Node's assert, which opens
+ * standard error to look for colours; of Commander, commands that are programs of their own.
+ */
+const INSTEAD = {
+  'node:assert': `module.exports = (value, message) => {
+    if (!value) throw message instanceof Error ? message : new Error(message ?? 'undici: assertion failed');
+  };`,
+  // Its client is told the size of headers, and a stream of Node's http is never handed to it.
+  'node:http': `module.exports = { maxHeaderSize: 16384, IncomingMessage: class {} };`,
+  'node:child_process': `module.exports = { spawn: () => { throw new Error('not part of this program') } };`,
+};
+/** A plugin of esbuild that leaves them out. */
+export const withoutUnused = {
+  name: 'without-unused',
+  setup({ onLoad, onResolve }) {
+    onLoad({ filter: /[\\/]undici[\\/]lib[\\/](?:dispatcher[\\/]client-h2|web[\\/]fetch[\\/]body)\.js$/ }, () => ({
+      contents: `const absent = () => { throw new Error('not part of this program') };
+        module.exports = Object.assign(absent, { extractBody: absent });`,
+    }));
+    // Of llhttp's tables, made anew at each start, the client reads a few.
+    onLoad({ filter: /[\\/]undici[\\/]lib[\\/]llhttp[\\/]constants\.js$/ }, async ({ path }) => {
+      const reader = await readFile(join(dirname(path), '..', 'dispatcher', 'client-h1.js'), 'utf8');
+      const used = new Set([...reader.matchAll(/\bconstants\.([A-Z]\w*)/g)].map(([, name]) => name));
+      const all = createRequire(import.meta.url)(path);
+      const kept = Object.fromEntries([...used].map(name => [name, all[name]]));
+      return { contents: `module.exports = ${JSON.stringify(kept)}` };
+    });
+    onResolve({ filter: /^node:(?:assert|http|child_process)$/ }, ({ path, importer }) =>
+      /[\\/](?:undici|commander)[\\/]/.test(importer) ? { path, namespace: 'unused' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'unused' }, ({ path }) => ({ contents: INSTEAD[path] }));
+  },
+};
