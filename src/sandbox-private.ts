@@ -86,13 +86,13 @@ type Served = Awaited<ReturnType<typeof serve>>;
 
 async function serve({ host, version, notice }: ServerFacts, wishes: PrivateWishes, folder: string) {
   const { assemble, randomSeed } = await import('./sandbox/assemble.ts');
-  const { privateFolder } = await import('./sandbox/private-place.ts');
+  const { privateFolder } = await import('./files/private-at-once.ts');
   const { storeFile, storeFolder } = await import('./sandbox/socket-place.ts');
   const { Secret } = await import('./secret.ts');
   const { platform, random } = host;
   // Where `--sandbox` looks under CARDWRIGHT_CONFIG_DIR: in the program it is this very store.
   const { data } = foldersFor({ env: { CARDWRIGHT_CONFIG_DIR: folder }, platform, home: folder, temporary: folder });
-  await privateFolder(storeFolder(data), platform);
+  privateFolder(storeFolder(data), platform);
   const webhookSecret = new Secret(`whsec_${Buffer.from(random.bytes(32)).toString('base64url')}`);
   const made = await assemble({
     host: { ...host, isRunning: other => host.isRunning(other) },

@@ -77,7 +77,7 @@ export function openLeftovers({ folder, pid, now, files, isRunning }: LeftoverSe
     async note(leftover) {
       await preparePrivateFolder(place, files);
       const path = join(place, `${leftover.kind}-${Buffer.from(files.random.bytes(8)).toString('hex')}.json`);
-      const made = noted(path, { ...leftover, by: await identify(pid) });
+      const made = noted(path, { ...leftover, by: identify(pid) });
       await made.add({});
       return made;
     },
@@ -86,14 +86,14 @@ export function openLeftovers({ folder, pid, now, files, isRunning }: LeftoverSe
         if (systemCode(error) === 'ENOENT') return [];
         throw error;
       });
-      const us = await identify(pid);
+      const us = identify(pid);
       const found: Noted[] = [];
       for (const name of names.filter(each => each.startsWith(`${kind}-`) && each.endsWith('.json')).sort()) {
         const path = join(place, name);
         const written = writtenIn(await readPrivate(path, files));
         if (written === undefined) continue;
         const isOver = written.ends_at !== undefined && written.ends_at <= now();
-        if (isOver || (await isProvablyGone(written.by, us, isRunning))) found.push(noted(path, written));
+        if (isOver || isProvablyGone(written.by, us, isRunning)) found.push(noted(path, written));
       }
       return found;
     },

@@ -36,7 +36,7 @@ const DEEPEST_TAKEOVER = 3;
  */
 export async function withLock<T>(path: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
   const nonce = Buffer.from(options.random.bytes(8)).toString('hex');
-  const us: Holder = { ...(await identify(options.pid)), nonce };
+  const us: Holder = { ...identify(options.pid), nonce };
   await inOurWords(path, () => waitFor(path, us, options));
   try {
     return await work();
@@ -58,7 +58,7 @@ export async function holderOf(
 ): Promise<number | 'nobody' | 'unreadable'> {
   const holder = await inOurWords(path, () => readHolder(path));
   if (typeof holder !== 'object') return holder;
-  return (await isProvablyGone(holder, await identify(us.pid), isRunning)) ? 'nobody' : holder.pid;
+  return isProvablyGone(holder, identify(us.pid), isRunning) ? 'nobody' : holder.pid;
 }
 
 async function waitFor(path: string, us: Holder, options: LockOptions): Promise<void> {
@@ -83,7 +83,7 @@ async function take({ path, us, depth }: Wanted, isRunning: IsRunning | undefine
   const holder = await readHolder(path);
   if (holder === 'nobody') return createWhole(path, us);
   if (holder === 'unreadable' || depth === DEEPEST_TAKEOVER) return { taken: false, holder };
-  if (!(await isProvablyGone(holder, us, isRunning))) return { taken: false, holder };
+  if (!isProvablyGone(holder, us, isRunning)) return { taken: false, holder };
   // Two waiters may see the same dead holder. Only one may remove its file, or the second removes the lock the
   // first has just taken; so removing is itself done under a lock, and looked at again inside.
   const takeover = { path: `${path}.takeover`, us, depth: depth + 1 };

@@ -24,7 +24,7 @@ interface Found {
 }
 
 const OTHERS = 0o077;
-const WORLD_WRITES = 0o002;
+export const WORLD_WRITES = 0o002;
 // Windows lacks the flag; there `lstat` alone stands guard.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 
@@ -167,7 +167,7 @@ function needsRepair(found: Found, around: FileSurroundings): boolean {
  * Our user id. A container may run us under an id without a name; then it cannot be asked for, and somebody
  * else's private file is refused by the system itself.
  */
-function ourUid(): number | undefined {
+export function ourUid(): number | undefined {
   try {
     return userInfo().uid;
   } catch (error) {
@@ -205,7 +205,7 @@ function told(path: string, error: unknown): unknown {
   });
 }
 
-function unsafe(path: string, why: string): CliError {
+export function unsafe(path: string, why: string): CliError {
   return new CliError('guarded', {
     message: `${path} ${why}; private files are kept only in files and folders of this user alone`,
     hint: 'cardwright doctor',

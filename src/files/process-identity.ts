@@ -1,7 +1,9 @@
-import { readFile, readlink } from 'node:fs/promises';
+/** Processes told apart, also from a later one with the same pid: who holds a lock, a lease, a folder. */
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { systemCode } from './private-files.ts';
 
-/** A process, told apart from a later one with the same pid. Empty text: this system does not say. */
+/** Empty text: this system does not say. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Clock ticks from boot to its start. */
@@ -15,39 +17,54 @@ export interface ProcessIdentity {
 /** Answers whether a pid is taken; for systems without /proc. */
 export type IsRunning = (pid: number) => boolean;
 
+// Each of these files takes microseconds, and a turn of the thread pool for it many times that.
+
 /** Who the process with this pid is, on this machine, now. */
-export async function identify(pid: number): Promise<ProcessIdentity> {
-  const [row, boot, pids] = await Promise.all([
-    processRow(pid),
-    orEmpty(readFile('/proc/sys/kernel/random/boot_id', 'utf8')),
-    orEmpty(readlink('/proc/self/ns/pid')),
-  ]);
-  return { pid, started: row?.started ?? '', boot: boot.trim(), pids, machine: hostname() };
+export function identify(pid: number): ProcessIdentity {
+  return {
+    pid,
+    started: processRow(pid)?.started ?? '',
+    boot: told(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')),
+    pids: told(() => readlinkSync('/proc/self/ns/pid')),
+    machine: hostname(),
+  };
 }
 
 /**
  * Whether that process is provably gone: rebooted since, its pid free, or its pid now that of a younger process.
  * Another machine or another container proves nothing, nor does a system that tells nothing.
  */
-export async function isProvablyGone(
-  other: ProcessIdentity,
-  us: ProcessIdentity,
-  isRunning?: IsRunning,
-): Promise<boolean> {
+export function isProvablyGone(other: ProcessIdentity, us: ProcessIdentity, isRunning?: IsRunning): boolean {
   if (other.machine !== us.machine) return false;
   if (other.boot !== us.boot) return other.boot !== '' && us.boot !== '';
   if (other.pids !== us.pids) return false;
   if (us.started === '') return isRunning !== undefined && !isRunning(other.pid);
-  const row = await processRow(other.pid);
+  const row = processRow(other.pid);
   if (row === undefined) {
     // A /proc that hides other users' processes proves nothing by silence; process 1 is always there.
-    return isRunning === undefined ? (await processRow(1)) !== undefined : !isRunning(other.pid);
+    return isRunning === undefined ? processRow(1) !== undefined : !isRunning(other.pid);
   }
   return row.ended || (other.started !== '' && row.started !== other.started);
 }
 
-async function processRow(pid: number): Promise<{ started: string; ended: boolean } | undefined> {
-  const text = await orEmpty(readFile(`/proc/${pid}/stat`, 'utf8'));
+/** An identity in one text, `pid:start:boot:set of pids`, for a store that no two machines share. */
+export function ownerName(pid: number): string {
+  const { started, boot, pids } = identify(pid);
+  return [pid, started, boot, pids].join(':');
+}
+
+/** Whether the process of that name is provably gone. What cannot be known is no proof; then a lease decides. */
+export function isOwnerGone(owner: string, us: string, isRunning?: IsRunning): boolean {
+  return owner !== us && isProvablyGone(identityIn(owner), identityIn(us), isRunning);
+}
+
+function identityIn(name: string): ProcessIdentity {
+  const [pid = '', started = '', boot = '', ...pids] = name.split(':');
+  return { pid: Number(pid), started, boot, pids: pids.join(':'), machine: '' };
+}
+
+function processRow(pid: number): { readonly started: string; readonly ended: boolean } | undefined {
+  const text = told(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   // The program's name comes second, in brackets, and may itself hold spaces and brackets.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, started] = [fields[0], fields[19]];
@@ -56,9 +73,11 @@ async function processRow(pid: number): Promise<{ started: string; ended: boolea
 }
 
 /** Nothing to read means "this system does not say", which every question above can live with. */
-async function orEmpty(reading: Promise<string>): Promise<string> {
-  return reading.then(
-    text => text,
-    () => '',
-  );
+function told(read: () => string): string {
+  try {
+    return read().trim();
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return '';
+  }
 }

@@ -3,10 +3,9 @@
  * next may take the folder away. A folder that names nobody is nobody's business.
  */
 import { lstat, readdir, rm } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { holderOf } from './lock.ts';
-import { createPrivate, systemCode } from './private-files.ts';
+import { createPrivate, ourUid, systemCode } from './private-files.ts';
 import { type IsRunning, identify } from './process-identity.ts';
 
 const MARK = /^used-by-\d+$/;
@@ -14,7 +13,7 @@ const MARK = /^used-by-\d+$/;
 /** Says in a folder that a process uses it. */
 export async function markUsed(folder: string, pid: number): Promise<void> {
   // In the form of a lock, which is read for its holder alone.
-  const mark = { ...(await identify(pid)), nonce: '' };
+  const mark = { ...identify(pid), nonce: '' };
   await createPrivate(join(folder, `used-by-${pid}`), `${JSON.stringify(mark)}\n`);
 }
 
@@ -44,8 +43,9 @@ export async function removeAbandoned(parent: string, prefix: string, us: Remove
 }
 
 async function isAbandoned(folder: string, us: Remover): Promise<boolean> {
-  const found = await lstat(folder);
-  if (!found.isDirectory() || (found.uid !== userInfo().uid && userInfo().uid >= 0)) return false;
+  const [found, uid] = [await lstat(folder), ourUid()];
+  // Windows has no owners in this form: -1.
+  if (!found.isDirectory() || (uid !== undefined && uid >= 0 && found.uid !== uid)) return false;
   const marks = (await readdir(folder)).filter(name => MARK.test(name));
   for (const mark of marks) {
     if ((await holderOf(join(folder, mark), us, us.isRunning)) !== 'nobody') return false;

@@ -38,7 +38,7 @@ export async function beginOp(room: Room, planned: PlannedOp): Promise<Run> {
   try {
     file = await disk.create(places.journal(op));
     const by = Buffer.from(random.bytes(4)).toString('hex');
-    const { started, boot } = await identify(pid);
+    const { started, boot } = identify(pid);
     const run: RunRecord = { t: 'RUN', pid, start: started, boot, at: room.clock.now() };
     const written = await appendPlan(file, { by, plan: record, items, run });
     await disk.syncNames(places.folder(op));

@@ -75,7 +75,7 @@ async function takeOver(room: Room, op: string): Promise<Held> {
       // A torn line was never relied upon, and nothing may be appended to it.
       if (whole < before.length) await file.truncate(whole);
       const by = Buffer.from(random.bytes(4)).toString('hex');
-      const { started, boot } = await identify(pid);
+      const { started, boot } = identify(pid);
       const log = openLog(file, { op, by, seq: 0, size: whole });
       await log.append({ t: 'RUN', pid, start: started, boot, at: clock.now() });
       const history = historyOf(decodeLines(await file.readAll(), op).written);

@@ -3,6 +3,7 @@
 import { dirname, join } from 'node:path';
 import { type AskedSize, type DataSet, loadSize } from '../contract/sandbox-admin.ts';
 import type { DialectName } from '../contract/sandbox-faults.ts';
+import { type IsRunning, isOwnerGone, ownerName } from '../files/process-identity.ts';
 import type { Host } from '../host.ts';
 import type { Cents } from '../money.ts';
 import { Secret } from '../secret.ts';
@@ -16,7 +17,6 @@ import { Speech } from './dialects/speech.ts';
 import { deliveryFaults } from './faults/delivery-faults.ts';
 import { ADMIN_HANDLERS, HANDLERS } from './handlers/table.ts';
 import { runTimersUntil } from './live-timers.ts';
-import { type IsRunning, isOwnerGone, ownerName } from './owner.ts';
 import { RequestLog } from './request-log.ts';
 import { RequestNumbers } from './request-numbers.ts';
 import { TIMER_ACTIONS } from './rules/timed.ts';

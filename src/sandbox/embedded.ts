@@ -1,10 +1,11 @@
 /** The sandbox inside a command: the store of the data folder, served in this process over a private socket. */
+
+import { privateFolder } from '../files/private-at-once.ts';
+import type { IsRunning } from '../files/process-identity.ts';
 import type { Host } from '../host.ts';
 import type { Secret } from '../secret.ts';
 import { type Assembled, assemble, randomSeed } from './assemble.ts';
 import { dialectNamed } from './dialects/speech.ts';
-import type { IsRunning } from './owner.ts';
-import { privateFolder } from './private-place.ts';
 import { socketFolder, socketPlace, storeFile, storeFolder } from './socket-place.ts';
 
 export interface EmbeddedSandbox {
@@ -43,7 +44,7 @@ export async function openEmbedded(
   { version, isRunning, dialect, onFault = () => undefined }: EmbeddedOptions,
 ): Promise<EmbeddedSandbox> {
   const spoken = dialect ? dialectNamed(dialect) : undefined;
-  await privateFolder(storeFolder(host.folders.data), host.platform);
+  privateFolder(storeFolder(host.folders.data), host.platform);
   const place = await socketPlace(host, socketFolder(host.folders.runtime));
   const { server, key, adminToken, deliver, speech, stop } = await assemble({
     host: { ...host, isRunning },

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemCode } from '../files/private-files.ts';
 import type { SandboxHost } from './assemble.ts';
-import { codeOf } from './private-place.ts';
 
 export function libraryHost(): SandboxHost {
   return {
@@ -27,6 +27,6 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return codeOf(error) !== 'ESRCH';
+    return systemCode(error) !== 'ESRCH';
   }
 }

@@ -3,8 +3,8 @@ import { lstat, mkdir, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { holderOf } from '../files/lock.ts';
+import { systemCode } from '../files/private-files.ts';
 import type { Clock, Folders } from '../host.ts';
-import { codeOf } from './private-place.ts';
 import { serverPaths } from './server-files.ts';
 import { storeFile, storeFolder } from './socket-place.ts';
 
@@ -50,7 +50,7 @@ async function isMoved(path: string, target: string): Promise<boolean> {
     await rename(path, target);
     return true;
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || path.endsWith('.db')) throw error;
+    if (systemCode(error) !== 'ENOENT' || path.endsWith('.db')) throw error;
     return false;
   }
 }
@@ -62,7 +62,7 @@ async function existing(paths: readonly string[]): Promise<string[]> {
       await lstat(path);
       found.push(path);
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw error;
+      if (systemCode(error) !== 'ENOENT') throw error;
     }
   }
   return found;

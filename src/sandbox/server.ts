@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo, Socket } from 'node:net';
 import type { Transfer } from '../contract/sandbox-snapshots.ts';
 import { CliError } from '../errors.ts';
+import { systemCode } from '../files/private-files.ts';
 import { errorAnswer, headersFor } from './answer.ts';
 import { sendExport, takeImport, transferOf } from './archive/transfer.ts';
 import { Gone } from './body.ts';
 import { Exchange } from './exchange.ts';
 import { sendStruck } from './faults/send-struck.ts';
-import { codeOf } from './private-place.ts';
 import type { ServiceParts } from './service.ts';
 import { StoreBroken } from './store/faults.ts';
 
@@ -140,7 +140,7 @@ function answerUnreadable(error: Error, socket: Socket, requestId: string): void
     return;
   }
   const [status, message] =
-    codeOf(error) === 'ERR_HTTP_REQUEST_TIMEOUT'
+    systemCode(error) === 'ERR_HTTP_REQUEST_TIMEOUT'
       ? ([408, 'The request came too slowly.'] as const)
       : ([400, 'This cannot be read as HTTP.'] as const);
   const answer = errorAnswer({ status, error: 'invalid_request', message }, requestId);
@@ -166,7 +166,7 @@ function hostsOf(server: Server, place: Place): readonly string[] {
 function cannotListen(place: Place, error: Error): CliError {
   const where = 'port' in place ? `port ${place.port} of 127.0.0.1` : place.socketPath;
   return new CliError('unreachable', {
-    message: `the sandbox cannot listen on ${where}: ${codeOf(error) ?? error.message}`,
+    message: `the sandbox cannot listen on ${where}: ${systemCode(error) ?? error.message}`,
     hint: 'port' in place ? 'cardwright sandbox start --port 0' : 'cardwright doctor',
     outcome: 'not_sent',
     cause: error,

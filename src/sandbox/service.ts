@@ -35,7 +35,7 @@ export interface ServiceParts {
   /** Real time; the clock of the sandbox is a row of the store. */
   readonly clock: Clock;
   readonly random: Randomness;
-  /** Name of this process in leases, see owner.ts. */
+  /** Name of this process in leases, see files/process-identity.ts. */
   readonly owner: string;
   readonly isGone: (owner: string) => boolean;
   readonly rateLimits: boolean;

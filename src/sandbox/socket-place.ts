@@ -1,10 +1,11 @@
 /** Where an embedded sandbox listens: a socket in a folder of this user alone, or a pipe with a random name. */
 import { lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { privateFolder } from '../files/private-at-once.ts';
+import { ourUid, systemCode } from '../files/private-files.ts';
 import type { Host } from '../host.ts';
-import { codeOf, privateFolder } from './private-place.ts';
 
 export interface SocketPlace {
   readonly socketPath: string;
@@ -35,7 +36,7 @@ export async function socketPlace(
   }
   const wanted = folder === undefined ? undefined : join(folder, `${name}.sock`);
   if (folder !== undefined && wanted !== undefined && Buffer.byteLength(wanted) <= LONGEST_PATH) {
-    await privateFolder(folder, host.platform);
+    privateFolder(folder, host.platform);
     return {
       socketPath: wanted,
       tidy: () => removeLeftovers(folder, host.clock.now()),
@@ -62,12 +63,13 @@ async function removeLeftFolders(parent: string, now: number): Promise<void> {
     const folder = join(parent, name);
     try {
       const found = lstatSync(folder);
-      if (!found.isDirectory() || found.uid !== userInfo().uid || now - found.mtimeMs < SETTLED_FOLDER_AGE) continue;
+      if (!found.isDirectory() || found.uid !== (ourUid() ?? found.uid) || now - found.mtimeMs < SETTLED_FOLDER_AGE)
+        continue;
       await removeLeftovers(folder, now);
       rmdirSync(folder);
     } catch (error) {
       // Gone meanwhile, or in use: its socket is still there.
-      if (codeOf(error) === undefined) throw error;
+      if (systemCode(error) === undefined) throw error;
     }
   }
 }
@@ -79,7 +81,7 @@ async function removeIfLeft(path: string, now: number): Promise<void> {
     if (found.isSocket() && now - found.mtimeMs > SETTLED_AGE && (await isRefused(path))) unlinkSync(path);
   } catch (error) {
     // Gone meanwhile: another process tidies too.
-    if (codeOf(error) !== 'ENOENT') throw error;
+    if (systemCode(error) !== 'ENOENT') throw error;
   }
 }
 
@@ -88,7 +90,7 @@ function unlinkIfThere(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+    if (systemCode(error) !== 'ENOENT') throw error;
   }
 }
 
@@ -96,7 +98,7 @@ function isRefused(path: string): Promise<boolean> {
   return new Promise(resolve => {
     const socket = connect(path);
     socket.once('connect', () => resolve(false));
-    socket.once('error', error => resolve(codeOf(error) === 'ECONNREFUSED'));
+    socket.once('error', error => resolve(systemCode(error) === 'ECONNREFUSED'));
     socket.once('connect', () => socket.destroy());
   });
 }

@@ -6,11 +6,11 @@ import type { AskedSize, DataSet } from '../contract/sandbox-admin.ts';
 import type { DialectName } from '../contract/sandbox-faults.ts';
 import { CliError } from '../errors.ts';
 import { holderOf, withLock } from '../files/lock.ts';
+import { privateFolder } from '../files/private-at-once.ts';
 import type { FileSurroundings } from '../files/private-files.ts';
 import { clearReadyFile, removeReadyFile, writeReadyFile } from '../files/ready-file.ts';
 import type { Host } from '../host.ts';
 import { type Assembled, assemble, randomKey, randomSeed } from './assemble.ts';
-import { privateFolder } from './private-place.ts';
 import { SERVICE_PATH } from './routing.ts';
 import {
   readFacts,
@@ -72,7 +72,7 @@ export function startServer(around: StartSurroundings, wishes: StartWishes): Pro
   const lock = { pid, clock, random: noise, timeoutMs: 0, isRunning };
   return new Promise((resolve, reject) => {
     const work = async () => {
-      await privateFolder(storeFolder(around.folders.data), around.platform);
+      privateFolder(storeFolder(around.folders.data), around.platform);
       const holder = await holderOf(paths.lock, around, isRunning);
       if (holder !== 'nobody') throw alreadyStarted(holder, paths, await urlOf(paths, around));
       await withLock(paths.lock, lock, async () => {

@@ -8,7 +8,7 @@ import { withLock } from '../../src/files/lock.ts';
 import { identify, isProvablyGone } from '../../src/files/process-identity.ts';
 import { chance, failure, freshFolder, jumpingClock } from '../profile/surroundings.ts';
 
-const hasProc = (await identify(process.pid)).started !== '';
+const hasProc = identify(process.pid).started !== '';
 
 const options = (more = {}) => ({
   pid: process.pid,
@@ -32,7 +32,7 @@ async function kill(child: ChildProcess): Promise<void> {
 
 /** A lock as that process would have left it. */
 async function lockOf(path: string, pid: number, more = {}): Promise<void> {
-  const holder = { ...(await identify(pid)), ...more, nonce: 'abcd' };
+  const holder = { ...identify(pid), ...more, nonce: 'abcd' };
   await writeFile(path, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
 }
 
@@ -106,7 +106,7 @@ describe('the lock', () => {
     await using fresh = await freshFolder();
     const path = join(fresh.path, 'lock');
     await lockOf(path, 99999999);
-    const quicker = `${JSON.stringify({ ...(await identify(process.pid)), nonce: 'beef' })}\n`;
+    const quicker = `${JSON.stringify({ ...identify(process.pid), nonce: 'beef' })}\n`;
     // The question comes after the dead holder was read and before its file is removed.
     const isRunning = () => {
       writeFileSync(path, quicker);
@@ -157,7 +157,7 @@ describe('the lock', () => {
 test('without /proc the system is asked, and without an answer nothing is proved', async () => {
   const us = { pid: 1, started: '', boot: '', pids: '', machine: 'here' };
   const other = { ...us, pid: 2 };
-  expect(await isProvablyGone(other, us)).toBe(false);
-  expect(await isProvablyGone(other, us, () => false)).toBe(true);
-  expect(await isProvablyGone(other, us, () => true)).toBe(false);
+  expect(isProvablyGone(other, us)).toBe(false);
+  expect(isProvablyGone(other, us, () => false)).toBe(true);
+  expect(isProvablyGone(other, us, () => true)).toBe(false);
 });

@@ -5,14 +5,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { isOwnerGone, ownerName } from '../../src/files/process-identity.ts';
 import { libraryHost } from '../../src/sandbox/library-host.ts';
-import { isOwnerGone, ownerName } from '../../src/sandbox/owner.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
 import { type Program, program } from '../support/child.ts';
 
 const SOURCE = `
 import { libraryHost } from './src/sandbox/library-host.ts';
-import { ownerName } from './src/sandbox/owner.ts';
+import { ownerName } from './src/files/process-identity.ts';
 import { openStore } from './src/sandbox/store/open.ts';
 
 const [path, what, count] = process.argv.slice(2);

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { SNAPSHOT_MARK, SNAPSHOT_NAME } from '../../contract/sandbox-snapshots.ts';
 import { DAY } from '../../durations.ts';
-import { syncFolder } from '../../files/private-files.ts';
+import { privateFolder } from '../../files/private-at-once.ts';
+import { syncFolder, systemCode } from '../../files/private-files.ts';
 import type { IsRunning } from '../../files/process-identity.ts';
 import { markUsed, removeAbandoned } from '../../files/used-by.ts';
 import type { Clock, Randomness } from '../../host.ts';
 import { Refused } from '../handler.ts';
-import { codeOf, privateFolder } from '../private-place.ts';
 import type { Sql } from '../store/sql.ts';
 import { Damaged, MANIFEST_FILE, type Manifest } from './manifest.ts';
 import { manifestOf } from './restore.ts';
@@ -143,7 +143,7 @@ export class Archives {
   async #made(): Promise<string> {
     const { folder, platform } = this.#parts;
     if (folder === undefined) return this.#madeForUs();
-    await privateFolder(folder, platform);
+    privateFolder(folder, platform);
     return folder;
   }
 
@@ -169,7 +169,7 @@ async function isThere(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    if (systemCode(error) === 'ENOENT') return false;
     throw error;
   }
 }
@@ -180,7 +180,7 @@ async function isOurs(folder: string): Promise<boolean> {
     if (!(await lstat(folder)).isDirectory()) return false;
     return (await readFile(join(folder, MANIFEST_FILE), 'utf8')).startsWith(SNAPSHOT_MARK);
   } catch (error) {
-    if (['ENOENT', 'EISDIR', 'ENOTDIR'].includes(codeOf(error) ?? '')) return false;
+    if (['ENOENT', 'EISDIR', 'ENOTDIR'].includes(systemCode(error) ?? '')) return false;
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../private-place.ts';
+import { systemCode } from '../../files/private-files.ts';
 import { ARCHIVED, emptyArchived } from '../store/archived.ts';
 import { BulkInsert, inBulk } from '../store/bulk.ts';
 import { engineCode, isBusy, losesAll } from '../store/faults.ts';
@@ -125,7 +125,7 @@ async function opened(path: string, name: string) {
   try {
     return await open(path, 'r');
   } catch (error) {
-    throw codeOf(error) === undefined ? error : new Damaged(`${name} cannot be read: ${codeOf(error)}`);
+    throw systemCode(error) === undefined ? error : new Damaged(`${name} cannot be read: ${systemCode(error)}`);
   }
 }
 
@@ -133,7 +133,9 @@ async function bytesOf(path: string): Promise<Uint8Array> {
   try {
     return await readFile(path);
   } catch (error) {
-    throw codeOf(error) === undefined ? error : new Damaged(`${MANIFEST_FILE} cannot be read: ${codeOf(error)}`);
+    throw systemCode(error) === undefined
+      ? error
+      : new Damaged(`${MANIFEST_FILE} cannot be read: ${systemCode(error)}`);
   }
 }
 

@@ -2,8 +2,8 @@
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import { systemCode } from '../../files/private-files.ts';
 import type { Clock } from '../../host.ts';
-import { codeOf } from '../private-place.ts';
 import { allowedAddress, NotAllowed, type Resolve } from './address.ts';
 
 export interface Letter {
@@ -134,7 +134,7 @@ function headersOf(response: IncomingMessage): Readonly<Record<string, string>> 
 }
 
 function wordsFor(error: unknown): string {
-  const code = codeOf(error);
+  const code = systemCode(error);
   if (error instanceof NotAllowed || code === undefined) return error instanceof Error ? error.message : String(error);
   const words: Readonly<Record<string, string>> = {
     ECONNREFUSED: 'connection refused',

@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { privateFile } from '../../files/private-at-once.ts';
 import type { Clock, Randomness } from '../../host.ts';
-import { privateFile } from '../private-place.ts';
 import type { Connection } from './bind.ts';
 import { KIB_ELSE } from './bulk.ts';
 import { isBusy, type StoreBroken } from './faults.ts';
@@ -49,7 +49,7 @@ const OPENING_PATIENCE = 10_000;
 /** Throws `check_failed` for a store that is newer, foreign or damaged, and leaves it untouched. */
 export async function openStore(request: StoreRequest): Promise<OpenedStore> {
   const { path, platform } = request;
-  if (path !== 'memory') await privateFile(path, platform);
+  if (path !== 'memory') privateFile(path, platform);
   let connection: Connection | undefined;
   try {
     connection = connectTo(path);
