@@ -12,6 +12,7 @@ import { mayHoldCommands, readsCommands, withoutCommands } from './terminal/ci-c
 /** The program, ready to run once. */
 export function compose(around: Surroundings, version: string): Machine & { readonly host: Surroundings } {
   const redactions: ((text: string) => string)[] = [];
+  const beforeOutput = new Set<() => void>();
   const keys = new Set(SECRET_VARIABLES.map(name => around.env[name] ?? ''));
   const redact = (text: string) =>
     redactions.reduce((clean, more) => more(clean), withoutShapes(withoutKnown(text, keys)));
@@ -20,6 +21,7 @@ export function compose(around: Surroundings, version: string): Machine & { read
   const host = withCleanStreams(around, {
     stderr: text => inert(redact(text)),
     stdout: text => inert(withoutKnown(text, keys)),
+    beforeOutput,
     isCleanAlready: bytes => holdsNone(bytes, keys) && !(isRead && mayHoldCommands(bytes)),
   });
   return {
@@ -37,7 +39,7 @@ export function compose(around: Surroundings, version: string): Machine & { read
     },
     async openContext(globals, rest) {
       const { openContext } = await import('./open-context.ts');
-      return openContext({ host, version, globals, rest, redactions, keys });
+      return openContext({ host, version, globals, rest, redactions, keys, beforeOutput });
     },
   };
 }
@@ -47,6 +49,8 @@ type Clean = (text: string) => string;
 interface Cleaning {
   readonly stdout: Clean;
   readonly stderr: Clean;
+  /** Makes room on a terminal for the answer. */
+  readonly beforeOutput: ReadonlySet<() => void>;
   /** Whether text for standard output, as UTF-8, holds nothing to take out. */
   readonly isCleanAlready: (bytes: Uint8Array) => boolean;
 }
@@ -59,7 +63,7 @@ function withCleanStreams(host: Surroundings, clean: Cleaning): Surroundings {
   const { stdin, stdout, stderr } = host.streams;
   const streams = {
     stdin,
-    stdout: cleanStream(stdout, clean.stdout, clean.isCleanAlready),
+    stdout: cleanStream(stdout, clean.stdout, clean),
     stderr: cleanStream(stderr, clean.stderr),
   };
   return replaced(host, 'streams', streams);
@@ -68,10 +72,11 @@ function withCleanStreams(host: Surroundings, clean: Cleaning): Surroundings {
 function cleanStream(
   stream: OutputStream,
   clean: Clean,
-  isCleanAlready?: (bytes: Uint8Array) => boolean,
+  { isCleanAlready, beforeOutput }: Partial<Cleaning> = {},
 ): OutputStream {
   const asText = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
   return replaced(stream, 'write', (given: string | Uint8Array) => {
+    for (const makeRoom of beforeOutput ?? []) makeRoom();
     if (typeof given !== 'string' && isCleanAlready?.(given)) return stream.write(given);
     return stream.write(clean(typeof given === 'string' ? given : asText(given)));
   });

@@ -3,6 +3,7 @@
 import type { Globals } from './cli/globals.ts';
 import type { Identity } from './cli/identity.ts';
 import type { Observed } from './client/attempt.ts';
+import type { Wait } from './client/repeat.ts';
 import { NO_OVERRIDES, type Overrides } from './contract/overrides.ts';
 import type { SandboxAdmin, Service } from './contract/service.ts';
 import { CliError } from './errors.ts';
@@ -13,6 +14,7 @@ import type { ProfileSettings } from './profile/settings.ts';
 import type { EmbeddedSandbox } from './sandbox/embedded.ts';
 import { Secret } from './secret.ts';
 import type { Surroundings } from './surroundings.ts';
+import type { SignOfLife } from './terminal/sign-of-life.ts';
 
 export interface Connections {
   readonly identity: () => Promise<Identity>;
@@ -46,6 +48,8 @@ export interface ConnectionSettings {
   /** Filled with the keys of this run. */
   readonly keys: Set<string>;
   readonly notice: (text: string) => void;
+  /** Told what leaves and what is waited for. */
+  readonly life?: SignOfLife;
   /** Takes the lines of `--verbose` and `--debug`. */
   readonly trace: (line: string) => void;
 }
@@ -66,7 +70,7 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 export function connections(settings: ConnectionSettings): Connections {
-  const { host, globals } = settings;
+  const { host, globals, life } = settings;
   const closers: (() => Promise<void>)[] = [];
   let observed: Observed | undefined;
   let told: { readonly dateMs: number; readonly at: number } | undefined;
@@ -97,6 +101,7 @@ export function connections(settings: ConnectionSettings): Connections {
       redactor.learn(key);
       return key;
     };
+    const whom = where.socketPath === undefined ? new URL(where.baseUrl).host : 'the sandbox';
     const authorities = await trusted(settings, where, mode);
     const common = {
       authorities,
@@ -113,6 +118,8 @@ export function connections(settings: ConnectionSettings): Connections {
       signal: host.signal,
       mode,
       userAgent: `cardwright/${settings.version}`,
+      onAsk: life && (() => life.asked(whom)),
+      onWait: ({ ms, because }: Wait) => life?.told(whom, ms, because),
       onWarning: (text: string) => settings.notice(`warning: ${text}`),
       ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
       ...(globals.debug || globals.verbose

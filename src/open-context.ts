@@ -19,6 +19,7 @@ import type { Surroundings } from './surroundings.ts';
 import { createProgress, type ProgressMode } from './terminal/progress.ts';
 import { createPrompts } from './terminal/prompts.ts';
 import { screenWidth } from './terminal/screen.ts';
+import { createSignOfLife } from './terminal/sign-of-life.ts';
 import { typedInput } from './terminal/typed-input.ts';
 
 export interface Opening {
@@ -27,6 +28,8 @@ export interface Opening {
   readonly globals: Globals;
   readonly redactions: ((text: string) => string)[];
   readonly keys: Set<string>;
+  /** Filled with what makes room on a terminal for the answer. */
+  readonly beforeOutput: Set<() => void>;
   /** Words after `--`. */
   readonly rest: readonly string[];
 }
@@ -38,7 +41,13 @@ export function openContext(opening: Opening): OpenContext {
   const canAsk = !globals.noInput && host.streams.stdin.isTerminal && stderr.isTerminal;
   const rowsOnScreen = stdout.isTerminal && !['table', 'wide', 'json', 'yaml'].includes(globals.format);
   const columns = () => screenWidth(host.env, stderr);
-  const progress = createProgress({ mode: progressMode(opening), stderr, clock: host.clock, columns, rowsOnScreen });
+  const mode = progressMode(opening);
+  const { clock, onCrash, writeTerminal } = host;
+  const progress = createProgress({ mode, stderr, clock, columns, onCrash, writeTerminal, rowsOnScreen });
+  opening.beforeOutput.add(progress.clear);
+  // A program that reads the answer may draw on the same terminal.
+  const watched = stderr.isTerminal && (stdout.isTerminal || !globals.machine);
+  const life = createSignOfLife({ mode, watched, progress, clock });
   const notice = (text: string) => {
     if (!globals.quiet) progress.say(withRepeated(text, globals.repeated));
   };
@@ -59,7 +68,7 @@ export function openContext(opening: Opening): OpenContext {
   });
   // Asked for by name, so that --quiet does not take it away.
   const trace = (line: string) => progress.line(line);
-  const opened = connections({ ...opening, notice, trace });
+  const opened = connections({ ...opening, notice, trace, life });
   const hide = (texts: readonly string[]) => maskInLog(texts, host.env, text => host.writeTerminal(text));
   const reader = once(async () => readerOf(await opened.service()));
   const planned: PlannedRequest[] = [];
@@ -225,6 +234,7 @@ export function openContext(opening: Opening): OpenContext {
   return {
     context,
     async close() {
+      life.end();
       await progress.written();
       await opened.close();
       await servers.close();

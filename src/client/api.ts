@@ -54,6 +54,8 @@ export interface ServiceSettings<T extends Table> {
   readonly onAnswer?: ((observed: Observed) => void) | undefined;
   /** Certificates to trust in place of Node's own list. */
   readonly authorities?: readonly string[] | undefined;
+  /** Told that a request leaves; the result is called when its answer is there, or will not come. */
+  readonly onAsk?: (() => () => void) | undefined;
   /** Told about every pause before another attempt. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
   /** Each text once. */
@@ -220,6 +222,7 @@ function createWire(settings: ServiceSettings<Table>, warn: (text: string) => vo
     checkClock: mode !== 'sandbox',
     debug: onDebug,
     observe: onAnswer,
+    asking: settings.onAsk,
     warn,
   };
 }

@@ -38,6 +38,8 @@ export interface Wire {
   readonly checkClock: boolean;
   readonly debug: ((line: string) => void) | undefined;
   readonly observe: ((observed: Observed) => void) | undefined;
+  /** Told that a request leaves; the result is called when its answer is there, or will not come. */
+  readonly asking: (() => () => void) | undefined;
   /** Says each text once. */
   readonly warn: (text: string) => void;
 }
@@ -68,11 +70,13 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict
     signals: attempted.signals,
   });
   debugRequest(wire, request);
+  const answered = wire.asking?.();
   let exchange: Exchange;
   try {
     exchange = await wire.transport.exchange(request, deadline);
   } finally {
     deadline.end();
+    answered?.();
   }
   debugExchange(wire, exchange, deadline.elapsed());
   if (exchange.status !== undefined) {

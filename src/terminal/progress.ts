@@ -33,6 +33,10 @@ export interface Progress {
   line(text: string): void;
   /** The same for a sentence, in lines of the screen's width. */
   say(text: string): void;
+  /** Redraws a line that is no part of a run or a list, or takes it away. Beside one of those nothing is shown. */
+  status(text: string | undefined): void;
+  /** A run or a list is being told of. */
+  readonly reports: boolean;
   /** Takes the redrawn line away, for somebody else's output. */
   clear(): void;
   /** Resolves when the stream has taken everything. */
@@ -45,6 +49,10 @@ export interface ProgressSettings {
   readonly clock: Clock;
   /** How wide a terminal is, in cells. */
   readonly columns: () => number;
+  /** Has something done when a signal comes; returns how to take that back. */
+  readonly onCrash: (restore: () => void) => () => void;
+  /** Writes to the terminal at once. */
+  readonly writeTerminal: (text: string) => void;
   /** Rows go to the same screen as they come; a line that says how many would stand between them. */
   readonly rowsOnScreen?: boolean;
 }
@@ -75,6 +83,8 @@ export function createProgress(settings: ProgressSettings): Progress {
   let readingSince: number | undefined;
   const samples: Sample[] = [{ at: begun, finished: 0 }];
   let [drawnAt, drawn] = [Number.NEGATIVE_INFINITY, false];
+  let [status, reported]: [string | undefined, boolean] = [undefined, false];
+  let unhold: (() => void) | undefined;
   let [loggedAt, tenths] = [begun, 0];
 
   let written = Promise.resolve();
@@ -87,16 +97,30 @@ export function createProgress(settings: ProgressSettings): Progress {
 
   function clear(): void {
     if (drawn) write(ERASE);
-    drawn = false;
+    letGo();
+  }
+
+  function letGo(): void {
+    unhold?.();
+    [unhold, drawn, status] = [undefined, false, undefined];
+  }
+
+  function draw(text: string): void {
+    write(`${ERASE}${text.slice(0, columns() - 1)}`);
+    drawn = true;
+    // Whatever a signal brings next stands below what was done until then.
+    unhold ??= settings.onCrash(() => {
+      letGo();
+      settings.writeTerminal('\n');
+    });
   }
 
   function redraw(report: Report, now: number): void {
     const { finished, total } = report;
     if (now - drawnAt < REDRAW_MS && finished !== total) return;
     const rate = rateOf(samples, { at: now, finished });
-    const width = columns() - 1;
-    write(`${ERASE}${report.drawn(rate).slice(0, width)}`);
-    [drawnAt, drawn] = [now, true];
+    draw(report.drawn(rate));
+    [drawnAt, status] = [now, undefined];
   }
 
   function log({ finished, total, logged, spoken }: Report, now: number): void {
@@ -111,6 +135,7 @@ export function createProgress(settings: ProgressSettings): Progress {
   }
 
   function show(report: Report, now: number): void {
+    reported = report.finished !== report.total;
     if (mode === 'redraw') redraw(report, now);
     else if (mode !== 'none') log(report, now);
   }
@@ -138,6 +163,15 @@ export function createProgress(settings: ProgressSettings): Progress {
     say(text) {
       const cells = stderr.isTerminal ? columns() : Number.POSITIVE_INFINITY;
       for (const each of fitted(printable(text), cells)) line(each);
+    },
+    status(text) {
+      if (text === undefined ? status === undefined : mode !== 'redraw' || reported) return;
+      if (text === undefined) return clear();
+      draw(printable(text));
+      status = text;
+    },
+    get reports() {
+      return reported;
     },
     clear,
     written: () => written,

@@ -116,7 +116,7 @@ describe('output', () => {
       [
         'error: stopped after 0 of 2: 0 done, 2 not started',
         '  The results cannot be shown as asked: cannot write standard output: ENOSPC',
-        `  try: cardwright ops resume ${op}`,
+        `  try: cardwright --sandbox ops resume ${op}`,
         'No request was sent.',
         '',
       ],
@@ -124,7 +124,11 @@ describe('output', () => {
     const resumed = await toFull(`ops resume ${op} --json`);
     expect([resumed.code, lastError(resumed.err)]).toMatchObject([
       15,
-      { outcome: 'done', hint: `cardwright ops resume ${op}`, message: expect.stringContaining('every row is done') },
+      {
+        outcome: 'done',
+        hint: `cardwright --sandbox ops resume ${op}`,
+        message: expect.stringContaining('every row is done'),
+      },
     ]);
     const { out } = await place.run(['--sandbox', 'cards', 'list', '--label', 'full', '--jq', '.data | length']);
     expect(out).toBe('3\n');

@@ -17,6 +17,7 @@ import type { Keychain } from '../../src/profile/keychain.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/embedded.ts';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/start.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
+import { FIRST_SIGN_MS } from '../../src/terminal/sign-of-life.ts';
 import { promisedExit } from './promised-exit.ts';
 import { words } from './words.ts';
 
@@ -65,6 +66,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Aborting it is the second Ctrl-C. */
   readonly cut?: AbortSignal;
+  /** Told of every text on standard error as it is written. */
+  readonly onErr?: (text: string) => void;
   /** Told of every text on standard output as it is written. */
   readonly onOut?: (text: string) => void | Promise<void>;
   /** Arguments of the runtime. */
@@ -123,7 +126,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   let noise = 0;
   async function run(line: string, told: RunOptions = {}): Promise<Ran> {
     const terminal = told.terminal ?? options.terminal;
-    const streams = new Recorder({ columns: terminal, stdoutPiped: told.stdoutPiped === true, onOut: told.onOut });
+    const streams = new Recorder({ columns: terminal, stdoutPiped: told.stdoutPiped === true, ...told });
     const person = typist(told.typed ?? [], line => streams.note('stderr', line));
     const random = { bytes: (count: number) => countedBytes(count, ++counted), fraction: () => 0.5 };
     const env = {
@@ -145,7 +148,8 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     told.signal?.addEventListener('abort', onSignal);
     let skipped = 0;
     const skip = async (ms: number, signal?: AbortSignal) => {
-      if (ms > (told.longestPause ?? LONGEST_PAUSE_MS)) return pause(ms, signal);
+      // Nor is a person shown that nothing came yet.
+      if (ms > (told.longestPause ?? LONGEST_PAUSE_MS) || ms === FIRST_SIGN_MS) return pause(ms, signal);
       skipped += ms;
       await told.onPause?.(ms);
       signal?.throwIfAborted();
@@ -228,7 +232,8 @@ type StreamName = 'stdout' | 'stderr';
 interface RecorderSettings {
   readonly columns: number | undefined;
   readonly stdoutPiped: boolean;
-  readonly onOut: RunOptions['onOut'];
+  readonly onOut?: RunOptions['onOut'];
+  readonly onErr?: RunOptions['onErr'];
 }
 
 /** Two streams that remember what was written, and in which order. */
@@ -238,7 +243,7 @@ class Recorder {
   readonly stderr: OutputStream;
 
   constructor(settings: RecorderSettings) {
-    const { columns, stdoutPiped, onOut } = settings;
+    const { columns, stdoutPiped, onOut, onErr } = settings;
     const stream = (to: StreamName, width: number | undefined): OutputStream => ({
       isTerminal: width !== undefined,
       columns: width,
@@ -247,6 +252,7 @@ class Recorder {
         const text = typeof given === 'string' ? given : Buffer.from(given).toString();
         this.note(to, text);
         if (to === 'stdout') await onOut?.(text);
+        else onErr?.(text);
       },
     });
     this.stdout = stream('stdout', stdoutPiped ? undefined : columns);

@@ -7,7 +7,19 @@ function progressAt(mode: ProgressMode, columns = 80, rowsOnScreen = false) {
   let now = 0;
   const streams = memoryStreams({ stderrTerminal: mode === 'redraw', columns });
   const clock: Clock = { now: () => now, monotonic: () => now, sleep: async () => undefined };
-  const progress = createProgress({ mode, stderr: streams.stderr, clock, columns: () => columns, rowsOnScreen });
+  const restores = new Set<() => void>();
+  const progress = createProgress({
+    mode,
+    stderr: streams.stderr,
+    clock,
+    columns: () => columns,
+    rowsOnScreen,
+    onCrash(restore) {
+      restores.add(restore);
+      return () => restores.delete(restore);
+    },
+    writeTerminal: text => void streams.stderr.write(text),
+  });
   return {
     progress,
     begin(seconds: number) {
@@ -23,6 +35,10 @@ function progressAt(mode: ProgressMode, columns = 80, rowsOnScreen = false) {
     read(seconds: number, rows: number, total?: number) {
       now = seconds * 1000;
       progress.reading({ noun: 'card', rows, total });
+    },
+    /** A signal, as the program takes it. */
+    signal: () => {
+      for (const restore of restores) restore();
     },
     text: () => streams.err,
   };
@@ -74,6 +90,37 @@ describe('progress on a terminal', () => {
     progress.line('Stopping: 4 requests are on their way.');
     at(1, 2);
     expect(text()).toMatch(/\r\x1b\[2KStopping: 4 requests are on their way\.\n\r\x1b\[2K2\/500/);
+  });
+});
+
+describe('a line that is no report', () => {
+  it('is redrawn and taken away, and a signal leaves it and begins a new line, once', () => {
+    const { progress, signal, text } = progressAt('redraw');
+    progress.status('waiting for the sandbox');
+    progress.status(undefined);
+    progress.status(undefined);
+    expect(text()).toBe('\r\x1b[2Kwaiting for the sandbox\r\x1b[2K');
+    signal();
+    progress.status('waiting for the sandbox  1 s');
+    signal();
+    signal();
+    progress.line('error: stopped');
+    expect(text()).toMatch(/waiting for the sandbox {2}1 s\nerror: stopped\n$/);
+  });
+
+  it('does not stand in the place of a run, and no control text of a name acts', () => {
+    const { at, progress, text } = progressAt('redraw');
+    progress.status('waiting for \x1b[2J');
+    at(1, 10);
+    progress.status('waiting for the sandbox');
+    expect(drawn(text()).map(line => line.slice(0, 20))).toEqual(['waiting for \\x1b[2J', '10/500  2%  ok 10  f']);
+  });
+
+  it.each(['log', 'spoken', 'none'] as const)('is not drawn in mode %s', mode => {
+    const { progress, text } = progressAt(mode);
+    progress.status('waiting');
+    progress.status(undefined);
+    expect(text()).toBe('');
   });
 });
 

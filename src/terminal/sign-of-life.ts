@@ -1,0 +1,96 @@
+/**
+ * What a person sees while no answer comes: one line on the terminal, taken away when it is there. A pause that the
+ * service asks for is said in a log as well, so that a script that stands still says why.
+ */
+import type { Clock } from '../host.ts';
+import type { Progress, ProgressMode } from './progress.ts';
+
+/** A request without an answer for this long is spoken of. */
+export const FIRST_SIGN_MS = 150;
+/** A line that cannot be taken away again is worth it later only: a screen reader would read it at every command. */
+const FIRST_LASTING_SIGN_MS = 2_500;
+const SECOND = 1_000;
+/** Lines that stay are this far apart at least. */
+const LASTING_MS = 10_000;
+
+export interface SignOfLife {
+  /** A request to `whom` leaves; call the result when its answer is there, or will not come. */
+  asked(whom: string): () => void;
+  /** Nothing is sent for so long, for the service has no time. */
+  told(whom: string, ms: number, why: 'throttled' | 'in_progress' | 'network'): void;
+  /** Nothing more is said. */
+  end(): void;
+}
+
+export interface SignSettings {
+  readonly mode: ProgressMode;
+  /** False where nobody looks: requests are not spoken of, pauses are. */
+  readonly watched: boolean;
+  readonly progress: Pick<Progress, 'say' | 'status' | 'reports'>;
+  readonly clock: Clock;
+}
+
+export function createSignOfLife({ mode, watched, progress, clock }: SignSettings): SignOfLife {
+  let open = 0;
+  let showing: AbortController | undefined;
+  let saidUntil = Number.NEGATIVE_INFINITY;
+
+  /** Shows what `line` says, from `after` ms on, anew each second, until something else is the case. */
+  function show(after: number, line: (ms: number) => string): void {
+    stop();
+    const until = new AbortController();
+    const begun = clock.monotonic();
+    showing = until;
+    const go = async () => {
+      for (let pause = after; ; pause = SECOND - ((clock.monotonic() - begun) % SECOND)) {
+        if (pause > 0) await clock.sleep(pause, until.signal);
+        if (until.signal.aborted) return;
+        const text = line(clock.monotonic() - begun);
+        if (mode !== 'redraw') return progress.say(text);
+        progress.status(text);
+      }
+    };
+    void go().catch(() => undefined);
+  }
+
+  function stop(): void {
+    showing?.abort();
+    showing = undefined;
+    progress.status(undefined);
+  }
+
+  return {
+    asked(whom) {
+      open += 1;
+      if (watched && open === 1) show(mode === 'redraw' ? FIRST_SIGN_MS : FIRST_LASTING_SIGN_MS, waiting(whom));
+      return () => {
+        open -= 1;
+        if (open === 0) stop();
+      };
+    },
+    told(whom, ms, why) {
+      const now = clock.monotonic();
+      // Many workers are told the same; a pause shorter than a second is over before it is read.
+      if (ms < SECOND || mode === 'none' || now < saidUntil) return;
+      const line = asksToWait(whom, ms, why);
+      if (mode === 'redraw' && watched && !progress.reports) return show(0, line);
+      saidUntil = now + Math.max(ms, LASTING_MS);
+      progress.say(line(0));
+    },
+    end: stop,
+  };
+}
+
+function waiting(whom: string) {
+  return (ms: number) => {
+    const seconds = Math.floor(ms / SECOND);
+    return seconds === 0 ? `waiting for ${whom}` : `waiting for ${whom}  ${seconds} s`;
+  };
+}
+
+function asksToWait(whom: string, whole: number, why: 'throttled' | 'in_progress' | 'network') {
+  const says = { throttled: 'has too many requests (429)', in_progress: 'is still at it', network: 'has no answer' }[
+    why
+  ];
+  return (ms: number) => `${whom} ${says}: asked again in ${Math.max(1, Math.ceil((whole - ms) / SECOND))} s`;
+}

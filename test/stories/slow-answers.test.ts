@@ -1,0 +1,80 @@
+/** What a person sees while no answer comes, and what a script reads while the service has no time (TERMINAL, "Waiting"). */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FIRST_SIGN_MS } from '../../src/terminal/sign-of-life.ts';
+import { json, type Served, serve } from '../client/served.ts';
+import { type RunOptions, type World, world } from '../support/world.ts';
+
+const WALLET = { balance: 12, currency: 'USD' };
+const SIGN = /^\r\x1b\[2Kwaiting for 127\.0\.0\.1:\d+/;
+
+let here: World;
+beforeAll(async () => {
+  here = await world();
+});
+afterAll(() => here[Symbol.asyncDispose]());
+
+/** Every answer but the first refusals comes only once something was said, or the promise is kept. */
+async function slowly(line: string, run: RunOptions, { until = Promise.resolve(), refusals = 0 } = {}) {
+  let say: () => void = () => undefined;
+  const said = new Promise<void>(resolve => {
+    say = resolve;
+  });
+  let refused = 0;
+  const service: Served = await serve((seen, response) => {
+    // The clock of the world stands still at another day.
+    response.sendDate = false;
+    if (refused++ < refusals) return void response.writeHead(429, { 'retry-after': '3' }).end();
+    const rows = seen.url.includes('/wallet') ? WALLET : { data: [] };
+    void Promise.race([said, until]).then(() => json(response, 200, rows));
+  });
+  try {
+    const env = { CARDWRIGHT_API_KEY: 'sk_test_slow_0001', CARDWRIGHT_BASE_URL: service.baseUrl, ...run.env };
+    const onErr = (text: string) => /waiting|asked again/.test(text) && say();
+    return await here.run(line, { ...run, onErr, env: { CARDWRIGHT_PROFILE: undefined, ...env } });
+  } finally {
+    await service.close();
+  }
+}
+
+const NEVER = new Promise<void>(() => undefined);
+
+describe('an answer that is late', () => {
+  it.each(['wallet', 'cards list', 'tx summary', 'bins list', 'api GET /wallet', 'wallet --json'])(
+    'is waited for aloud on a terminal: %s',
+    async line => {
+      const { code, out, err } = await slowly(line, { terminal: 80 }, { until: NEVER });
+      expect({ code, sign: SIGN.test(err.slice(err.indexOf('\r'))) }).toEqual({ code: 0, sign: true });
+      expect(out).not.toContain('\x1b');
+      // Taken away before the answer, and nothing of it is left.
+      expect(err.slice(err.lastIndexOf('waiting'))).toMatch(/^waiting for [\d.:]+( {2}\d+ s)?\r\x1b\[2K/);
+    },
+  );
+
+  it.each([
+    ['wallet', { stdin: '' }],
+    ['wallet --json', { terminal: 80, stdoutPiped: true }],
+    ['wallet -q', { terminal: 80 }],
+  ] as const)('is waited for in silence: %s %j', async (line, run) => {
+    // The service takes longer than a terminal would be left without a word.
+    const longer = new Promise<void>(resolve => void setTimeout(resolve, FIRST_SIGN_MS + 50));
+    const { code, err } = await slowly(line, run, { until: longer });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+  });
+});
+
+describe('a service that asks to wait', () => {
+  const passing = { onPause: () => undefined };
+
+  it.each(['wallet', 'wallet --json', 'cards list -o csv'])('is said in a log, in one line: %s', async line => {
+    const { code, err } = await slowly(line, passing, { refusals: 2 });
+    expect(code).toBe(0);
+    expect(err).toMatch(/^127\.0\.0\.1:\d+ has too many requests \(429\): asked again in 3 s\n$/);
+  });
+
+  it('is counted down on a terminal, and taken away', async () => {
+    const { code, err } = await slowly('wallet', { terminal: 80, ...passing }, { refusals: 1 });
+    expect(code).toBe(0);
+    expect(err).toMatch(/has too many requests \(429\): asked again in 3 s\r\x1b\[2K/);
+    expect(err.endsWith('\r\x1b[2K')).toBe(true);
+  });
+});
