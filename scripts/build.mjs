@@ -345,7 +345,8 @@ async function record(words) {
     encoding: 'utf8',
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  await rm(home, { recursive: true });
+  // What a completion keeps is refreshed by a process of its own, which on a slow machine is still writing.
+  await rm(home, { recursive: true, force: true, maxRetries: 20 });
   return status !== 0 || stderr !== '' ? stderr : undefined;
 }
 
