@@ -1,5 +1,6 @@
 /**
- * Writes what is made from code: the completion scripts, the reference, the manual pages, llms.txt and the skill, and the tables of the README between their marks. With --check nothing is written; a file that
+ * Writes what is made from code: the completion scripts, the reference, the manual pages and their list in package.json,
+ * llms.txt and the skill, and the tables of the README between their marks. With --check nothing is written; a file that
  * differs is named and the exit code is 1.
  */
 import { rmSync } from 'node:fs';
@@ -42,7 +43,12 @@ const { REGISTRY } = await load('src/commands/registry.ts');
 const { referencePages } = await load('src/cli/reference-pages.ts');
 const { manualPages } = await load('src/cli/manual-pages.ts');
 for (const [name, text] of await referencePages(REGISTRY)) files.push([join('docs', 'reference', name), text]);
-for (const [name, text] of await manualPages(REGISTRY)) files.push([join('man', name), text]);
+const manual = [...(await manualPages(REGISTRY))];
+for (const [name, text] of manual) files.push([join('man', name), text]);
+// npm puts pages where `man` finds them by their names alone, not by the folder.
+const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+const man = manual.map(([name]) => `./man/${name}`).sort();
+files.push(['package.json', `${JSON.stringify({ ...manifest, man }, null, 2)}\n`]);
 const { llmsText, skillText } = await load('src/cli/agent-pages.ts');
 const topics = await REGISTRY.find(({ name }) => name === 'help').load();
 const { listing } = await topics.find(({ path }) => path === 'help scripting').execute({}, {});
