@@ -1,9 +1,11 @@
+/** Everything `npm run package` makes, each installed and run; and the steps of the workflow that publishes it. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { ROOT } from './built.ts';
 import { mainJob } from './main-job.ts';
 
@@ -12,9 +14,7 @@ const built = join(ROOT, 'packaging', 'build');
 const debian = join(built, `cardwright_${version}_amd64.deb`);
 const folder = mkdtempSync(join(tmpdir(), 'cardwright-executable-'));
 beforeAll(() => {
-  for (const script of ['executable.mjs', 'deb.mjs']) {
-    execFileSync(process.execPath, [join(ROOT, 'packaging', script)], { stdio: 'ignore' });
-  }
+  execFileSync('npm', ['run', 'package'], { cwd: ROOT, stdio: 'ignore' });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -98,5 +98,77 @@ describe('the Debian package', () => {
   it.runIf(lintian)('is clean for lintian', () => {
     const { stdout } = spawnSync('lintian', ['--fail-on', 'none', debian], { encoding: 'utf8' });
     expect(stdout).toBe('');
+  });
+});
+
+describe('the release', () => {
+  const released = join(built, 'release');
+  const tarball = `cardwright-${version}.tgz`;
+
+  it('has a package for each way to install it, what is inside, and their sums', () => {
+    const sums = execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: released, encoding: 'utf8' });
+    const named = sums.match(/^.+(?=: OK$)/gm);
+    expect(named).toEqual([
+      `cardwright-${version}-linux-x64.tar.xz`,
+      `cardwright-${version}.cdx.json`,
+      tarball,
+      `cardwright_${version}_amd64.deb`,
+    ]);
+    expect(readdirSync(released).sort()).toEqual(['SHA256SUMS', ...(named ?? [])].sort());
+  });
+
+  it('is the executable in its archive, ready to run', () => {
+    const place = mkdtempSync(join(folder, 'unpacked-'));
+    execFileSync('tar', ['-xf', join(released, `cardwright-${version}-linux-x64.tar.xz`), '-C', place]);
+    expect(readdirSync(place)).toEqual(['cardwright']);
+    expect(run(join(place, 'cardwright'), ['--version']).stdout).toBe(`${version}\n`);
+  });
+
+  it('is installed by npm for a user, with its manual, without scripts and without a network', () => {
+    const prefix = join(folder, 'prefix');
+    const npm = (...words: string[]) =>
+      execFileSync('npm', [...words, '--global', '--prefix', prefix, '--ignore-scripts', '--offline'], {
+        cwd: folder,
+        stdio: 'ignore',
+      });
+    npm('install', join(released, tarball));
+    mainJob([process.execPath, join(prefix, 'bin', 'cardwright')]);
+    expect(readdirSync(join(prefix, 'share', 'man', 'man1')).sort()).toEqual(readdirSync(join(ROOT, 'man')).sort());
+    npm('uninstall', 'cardwright');
+    expect(readdirSync(join(prefix, 'bin'))).toEqual([]);
+    expect(readdirSync(join(prefix, 'lib', 'node_modules'))).toEqual([]);
+  });
+
+  it('is published by the workflow as it is, and nothing else', () => {
+    const place = mkdtempSync(join(folder, 'publishing-'));
+    cpSync(released, join(place, 'release'), { recursive: true });
+    cpSync(join(ROOT, 'package.json'), join(place, 'package.json'));
+    // What would be put on GitHub is only looked at.
+    writeFileSync(join(place, 'gh'), '#!/bin/sh\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
+    const env = {
+      PATH: `${place}:${process.env['PATH']}`,
+      HOME: place,
+      GITHUB_REF_NAME: `v${version}`,
+      GITHUB_REPOSITORY: 'someone/cardwright',
+      GITHUB_SERVER_URL: 'https://github.com',
+      npm_config_dry_run: 'true',
+      npm_config_registry: 'http://127.0.0.1:1',
+    };
+    const step = (line: string) => spawnSync('bash', ['-ec', line], { cwd: place, env, encoding: 'utf8' });
+    const { jobs } = parse(readFileSync(join(ROOT, '.github', 'workflows', 'release.yml'), 'utf8')) as {
+      jobs: Record<string, { steps: { run?: string }[] }>;
+    };
+    const lines = (job: string, which: RegExp) =>
+      (jobs[job]?.steps ?? []).flatMap(({ run: line }) => (line !== undefined && which.test(line) ? [line] : []));
+    const [tag = '', repository = ''] = lines('build', /^(?:test|npm pkg) /);
+    expect(step(tag).status).toBe(0);
+    expect(step(repository).status).toBe(0);
+    expect(JSON.parse(readFileSync(join(place, 'package.json'), 'utf8'))).toMatchObject({
+      repository: { type: 'git', url: 'git+https://github.com/someone/cardwright.git' },
+    });
+    const [publish = '', onGitHub = ''] = lines('publish', /./);
+    expect(step(publish)).toMatchObject({ status: 0, stdout: `+ cardwright@${version}\n` });
+    const given = step(onGitHub).stdout.split('\n');
+    expect(given).toEqual(expect.arrayContaining(readdirSync(released).map(name => `release/${name}`)));
   });
 });
