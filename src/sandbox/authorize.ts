@@ -14,14 +14,21 @@ export function authorizerOf(key: Secret): Authorize {
   return header => authorize(header, expected);
 }
 
+/** Throws `environment_mismatch` for a live key in a place whose text would be kept: an address, an idempotency key. */
+export function refuseLiveKeys(texts: Iterable<string | undefined>): void {
+  for (const text of texts) if (text?.includes(LIVE_PREFIX)) throw liveKey();
+}
+
+function liveKey(): Refused {
+  return new Refused('environment_mismatch', 'This is the sandbox: it takes no live keys. Nothing of it was kept.');
+}
+
 function authorize(header: string | undefined, expected: Uint8Array): void {
   const given = /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
   if (given === undefined) {
     throw new Refused('unauthorized', 'Send the key as: Authorization: Bearer sk_test_...');
   }
-  if (given.startsWith(LIVE_PREFIX)) {
-    throw new Refused('environment_mismatch', 'This is the sandbox: it takes no live keys. Nothing of it was kept.');
-  }
+  if (given.startsWith(LIVE_PREFIX)) throw liveKey();
   // How long a key is says nothing about which one it is.
   const shown = Buffer.from(given);
   if (shown.length !== expected.length || !timingSafeEqual(shown, expected)) {

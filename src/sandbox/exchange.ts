@@ -4,7 +4,7 @@ import { HEADERS } from '../contract/envelopes.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { type Answer, errorAnswer, refusalAnswer, refusedAnswer, replyAnswer, withAllowance } from './answer.ts';
 import { type Ask, honouredKey, type Keying, refuseProblem, scopeOf } from './ask.ts';
-import { type Authorize, authorizerOf } from './authorize.ts';
+import { type Authorize, authorizerOf, refuseLiveKeys } from './authorize.ts';
 import { Gone, readBody } from './body.ts';
 import { idOf } from './chance.ts';
 import { FAULT_HEADER, faultInHeader } from './faults/header.ts';
@@ -156,6 +156,7 @@ export class Exchange {
     const { headers } = request;
     const header = headers[HEADERS.idempotency_key.name.toLowerCase()];
     const keySent = typeof header === 'string' ? header : undefined;
+    refuseLiveKeys([request.url, keySent, ...Object.values(params)]);
     const isService = route.surface === 'service';
     const values = queryValues(route.row.query ?? {}, query);
     const fault = isService ? faultInHeader(headers[FAULT_HEADER]) : undefined;

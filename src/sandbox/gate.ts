@@ -16,6 +16,9 @@ export function turnedAway(request: IncomingMessage, hosts: readonly string[]): 
   if (request.url?.startsWith('/') !== true) return bad('The target of a request must be a path.');
   const repeated = repeatedIn(request.rawHeaders);
   if (repeated !== undefined) return bad(`The header ${repeated} is given twice.`);
+  const encoding = request.headers['transfer-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
+    return bad('A body may come chunked, and no other way.');
   // Node would say so itself, without our mark.
   if (request.headers.host === undefined) return bad('A request names its host.');
   if (!hosts.includes(request.headers.host?.toLowerCase() ?? '')) {

@@ -49,7 +49,7 @@ export async function serve(
 ): Promise<RunningServer> {
   const stopping = new AbortController();
   const exchange = new Exchange(parts, stopping.signal);
-  const running = new Set<Promise<void>>();
+  const running = new Map<Promise<void>, IncomingMessage>();
   const server = createServer({ ...times, requireHostHeader: false }, (request, response) => {
     const done = answerOne(request, response).catch((error: unknown) => {
       request.socket.destroy();
@@ -57,7 +57,7 @@ export async function serve(
       if (error instanceof StoreBroken) server.close().closeAllConnections();
       parts.onFault(error);
     });
-    running.add(done);
+    running.set(done, request);
     void done.finally(() => running.delete(done));
   });
   const transferOne = async (request: IncomingMessage, response: ServerResponse, transfer: Transfer) => {
@@ -94,7 +94,20 @@ export async function serve(
   };
   server.maxConnections = connections;
   server.on('timeout', dropIdle);
-  server.on('clientError', (error, socket) => answerUnreadable(error, socket as Socket, exchange.nameByChance()));
+  server.on('clientError', (error, found) => {
+    const socket = found as Socket;
+    // A request before it is carried out, and would take this for its answer.
+    const isBefore = (request: IncomingMessage) => request.socket === socket && request.complete;
+    if ([...running.values()].some(isBefore)) socket.destroy();
+    else answerUnreadable(error, socket, exchange.nameByChance());
+  });
+  // Node would answer itself, without our mark.
+  server.on('checkExpectation', (_, response) => {
+    const requestId = exchange.nameByChance();
+    const message = 'Nothing but 100-continue can be expected here.';
+    const answer = errorAnswer({ status: 417, error: 'invalid_request', message }, requestId);
+    response.writeHead(answer.status, headersFor(answer, requestId)).end(answer.body);
+  });
   await listening(server, place);
   exchange.hosts = hostsOf(server, place);
   return {
@@ -104,7 +117,7 @@ export async function serve(
       // What faults hold up is let go, and not carried out any more.
       stopping.abort();
       server.closeIdleConnections();
-      await Promise.all(running);
+      await Promise.all(running.keys());
       server.closeAllConnections();
       await closed;
     },
