@@ -4,6 +4,7 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +30,9 @@ function suiteOn(node: string): { status: number | null; failures: string } {
   mkdirSync(built, { recursive: true });
   const copy = mkdtempSync(join(built, 'runtime-'));
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:VITEST|NODE_|CARDWRIGHT_)/.test(name));
-  const env = { ...Object.fromEntries(inherited), PATH: `${dirname(node)}${delimiter}${process.env['PATH']}` };
+  const PATH = `${dirname(node)}${delimiter}${process.env['PATH']}`;
+  // That run makes a folder of its own among temporary files; within ours the paths would be longer than anywhere else.
+  const env = { ...Object.fromEntries(inherited), PATH, TMPDIR: dirname(tmpdir()) };
   try {
     const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
     const names = listed.toString().split('\0').filter(Boolean);
