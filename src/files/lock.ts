@@ -9,7 +9,7 @@ export interface LockOptions {
   readonly pid: number;
   readonly clock: Clock;
   readonly random: Randomness;
-  /** How long to wait for another holder, milliseconds; 0 tries once. */
+  /** How long to wait for one other holder, milliseconds, and anew for the next; 0 tries once. */
   readonly timeoutMs: number;
   /** Lets a lock be taken over on systems without /proc; without it a left lock stays until removed by hand. */
   readonly isRunning?: IsRunning;
@@ -32,7 +32,7 @@ const DEEPEST_TAKEOVER = 3;
 /**
  * Runs `work` while this process alone holds the lock file `path`, whose folder must exist. The file names its
  * holder by pid, start time, boot and a nonce; only a holder that is provably gone loses it. Throws `guarded`
- * with the holder's pid when the time is over. Not re-entrant.
+ * with the holder's pid when one holder kept it for too long. Not re-entrant.
  */
 export async function withLock<T>(path: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
   const nonce = Buffer.from(options.random.bytes(8)).toString('hex');
@@ -63,10 +63,15 @@ export async function holderOf(
 
 async function waitFor(path: string, us: Holder, options: LockOptions): Promise<void> {
   const { clock, random } = options;
-  const deadline = clock.monotonic() + options.timeoutMs;
+  let deadline = clock.monotonic() + options.timeoutMs;
+  let before: string | undefined;
   for (let pause = 4; ; pause = Math.min(pause * 2, 64)) {
     const attempt = await take({ path, us, depth: 0 }, options.isRunning);
     if (attempt.taken) return;
+    const holder = typeof attempt.holder === 'object' ? attempt.holder.nonce : attempt.holder;
+    // Taken in turns it does not hang, however many wait and however slow the machine is.
+    if (before !== undefined && holder !== before) deadline = clock.monotonic() + options.timeoutMs;
+    before = holder;
     const left = deadline - clock.monotonic();
     if (left <= 0) throw held(path, attempt.holder);
     await clock.sleep(Math.min(left, 1 + random.fraction() * pause), options.signal);

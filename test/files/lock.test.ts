@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { withLock } from '../../src/files/lock.ts';
@@ -73,6 +73,24 @@ describe('the lock', () => {
     expect(clock.monotonic()).toBe(1000);
     expect(await readFile(path, 'utf8')).toContain(String(child.pid));
     await kill(child);
+  });
+
+  test('is waited for as long as others take turns', async () => {
+    await using fresh = await freshFolder();
+    const path = join(fresh.path, 'lock');
+    const passTo = (turn: number) =>
+      writeFile(path, `${JSON.stringify({ ...identify(process.pid), nonce: `a${turn}` })}\n`);
+    const clock = jumpingClock();
+    let turn = 0;
+    const sleep = async (ms: number) => {
+      await clock.sleep(ms);
+      if (clock.monotonic() < (turn + 1) * 800) return;
+      turn += 1;
+      await (turn < 5 ? passTo(turn) : rm(path));
+    };
+    await passTo(turn);
+    expect(await withLock(path, options({ clock: { ...clock, sleep } }), async () => 'done')).toBe('done');
+    expect(clock.monotonic()).toBeGreaterThanOrEqual(4_000);
   });
 
   test.runIf(hasProc)('of a killed process is taken over at once, by one of many', async () => {
