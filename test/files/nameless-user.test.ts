@@ -32,11 +32,12 @@ it.runIf(userInfo().uid === 0)('private folders and files are made, and left one
   const folder = await mkdtemp(join(dirname(tmpdir()), 'cw-nameless-'));
   try {
     await chown(folder, NAMELESS, NAMELESS);
-    const told = spawnSync(process.execPath, ['--input-type=module'], {
+    const told = spawnSync(process.execPath, ['--input-type=commonjs'], {
       cwd: folder,
       uid: NAMELESS,
       gid: NAMELESS,
-      input: readFileSync(child.file),
+      // Its file is in the folder of this run, too.
+      input: `${readFileSync(child.bundle, 'utf8').trim()}(require, '${folder}/program.cjs')`,
       encoding: 'utf8',
     });
     expect([told.stdout, told.stderr, told.status]).toEqual(['ERR_SYSTEM_ERROR\n', '', 0]);
