@@ -96,7 +96,7 @@ const CTRL_C = '\x03';
 
 /** The whole command a person is told, ready to be copied; a shell reads it. */
 function told({ bytes }: Talk): string {
-  return /Command: (cardwright [^\r\n]*)/.exec(plain(bytes))?.[1] ?? '';
+  return /Command:\s+(cardwright [^\r\n]*)/.exec(plain(bytes))?.[1] ?? '';
 }
 
 describe.runIf(possible)('words that were left out', () => {
