@@ -44,7 +44,7 @@ export function openContext(opening: Opening): OpenContext {
   const mode = progressMode(opening);
   const { clock, onCrash, writeTerminal } = host;
   const progress = createProgress({ mode, stderr, clock, columns, onCrash, writeTerminal, rowsOnScreen });
-  opening.beforeOutput.add(progress.clear);
+  if (stdout.isTerminal) opening.beforeOutput.add(progress.clear);
   // A program that reads the answer may draw on the same terminal.
   const watched = stderr.isTerminal && (stdout.isTerminal || !globals.machine);
   const life = createSignOfLife({ mode, watched, progress, clock });

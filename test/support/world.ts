@@ -148,12 +148,12 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     told.signal?.addEventListener('abort', onSignal);
     let skipped = 0;
     const skip = async (ms: number, signal?: AbortSignal) => {
-      // Nor is a person shown that nothing came yet.
       if (ms > (told.longestPause ?? LONGEST_PAUSE_MS) || ms === FIRST_SIGN_MS) return pause(ms, signal);
       skipped += ms;
       await told.onPause?.(ms);
       signal?.throwIfAborted();
     };
+    const sleep = told.hurried ? hurriedPause : told.onPause ? skip : pause;
     const host: Surroundings = {
       argv: words(line.replace(/^cardwright /, '')),
       env,
@@ -165,7 +165,8 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       clock: {
         now: () => Date.parse(WORLD_TIME),
         monotonic: () => performance.now() + skipped,
-        sleep: told.hurried ? hurriedPause : told.onPause ? skip : pause,
+        // How long a request takes here depends on the machine: nobody is shown that nothing came yet, unless it is looked for.
+        sleep: (ms, signal) => (ms === FIRST_SIGN_MS && !told.onErr ? pause(3_600_000, signal) : sleep(ms, signal)),
       },
       random,
       folders: foldersFor({ env, platform: 'linux', home: folder, temporary: folder }),

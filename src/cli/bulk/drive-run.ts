@@ -114,7 +114,6 @@ async function* outcomesOf(
   try {
     for await (const batch of driven.outcomes) {
       for (const { begun } of batch) if (!begun) tally.leaveOut();
-      ctx.progress.clear();
       yield batch.map(resultRow);
     }
     return driven.stoppedBy();
