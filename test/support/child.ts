@@ -52,6 +52,8 @@ export async function program(source: string): Promise<Program> {
     format: 'cjs',
     charset: 'ascii',
     minifyWhitespace: true,
+    // Of an error that nobody takes, Node prints the line it was thrown in.
+    lineLimit: 200,
     legalComments: 'none',
     // A script of `vm` imports nothing; packages that stay outside are required.
     supported: { 'dynamic-import': false },
