@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmod, link, lstat, mkdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -156,4 +157,40 @@ it('takes the shell from SHELL, and asks for it where that is another one', asyn
   const other = await as('/bin/tcsh');
   expect({ code: other.code, err: other.err }).toEqual({ code: 2, err: expect.stringContaining('--shell') });
   expect((await here.run('completion install --shell bash', { env: { HOME: '' } })).code).toBe(2);
+});
+
+/** What the shell does at its start and at TAB, in one line. */
+const TABS = {
+  bash: [
+    '-i',
+    '-c',
+    'COMP_LINE="cardwright ca" COMP_POINT=13; _cardwright cardwright ca cardwright; echo "<$COMPREPLY>"',
+  ],
+  zsh: [
+    '-i',
+    '-c',
+    'PREFIX=ca CURRENT=2 words=(cardwright ca); functions _cardwright >/dev/null && _cardwright; echo "<>"',
+  ],
+  fish: ['-c', 'complete -C "cardwright ca"; echo "<>"'],
+} as const;
+
+describe.each(['bash', 'zsh', 'fish'] as const)('a program that was removed, and its completion not, in %s', shell => {
+  it('is no line on the screen, at the start of the shell and at TAB', async ({ skip }) => {
+    if (spawnSync(shell, ['-c', 'true']).status !== 0) return skip(`${shell} is not installed here`);
+    await using here = await world();
+    const { home, env } = await homeIn(here);
+    expect((await here.run(`completion install --shell ${shell} --yes`, env)).code).toBe(0);
+    const { PATH } = process.env;
+    // Without a terminal bash says that there is none, whatever stands in its files.
+    const ended = spawnSync(shell, TABS[shell], {
+      cwd: home,
+      env: { PATH, HOME: home, TERM: 'dumb' },
+      encoding: 'utf8',
+      input: '',
+    });
+    const said = ended.stderr
+      .split('\n')
+      .filter(line => !/cannot set terminal process group|no job control/.test(line));
+    expect([ended.stdout, said.join('\n')]).toEqual(['<>\n', '']);
+  });
 });
