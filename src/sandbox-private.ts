@@ -89,13 +89,13 @@ async function serve({ host, version, notice }: ServerFacts, wishes: PrivateWish
   const { privateFolder } = await import('./files/private-at-once.ts');
   const { storeFile, storeFolder } = await import('./sandbox/socket-place.ts');
   const { Secret } = await import('./secret.ts');
-  const { platform, random } = host;
+  const { clock, pid, platform, random } = host;
   // Where `--sandbox` looks under CARDWRIGHT_CONFIG_DIR: in the program it is this very store.
   const { data } = foldersFor({ env: { CARDWRIGHT_CONFIG_DIR: folder }, platform, home: folder, temporary: folder });
   privateFolder(storeFolder(data), platform);
   const webhookSecret = new Secret(`whsec_${Buffer.from(random.bytes(32)).toString('base64url')}`);
   const made = await assemble({
-    host: { ...host, isRunning: other => host.isRunning(other) },
+    host: { clock, pid, platform, random, isRunning: other => host.isRunning(other) },
     path: storeFile(data),
     place: { port: 0 },
     seed: wishes.seed ?? randomSeed(host),

@@ -43,11 +43,13 @@ export async function openEmbedded(
   host: Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform'>,
   { version, isRunning, dialect, onFault = () => undefined }: EmbeddedOptions,
 ): Promise<EmbeddedSandbox> {
+  const { clock, random, pid, platform } = host;
   const spoken = dialect ? dialectNamed(dialect) : undefined;
   privateFolder(storeFolder(host.folders.data), host.platform);
   const place = await socketPlace(host, socketFolder(host.folders.runtime));
   const { server, key, adminToken, deliver, speech, stop } = await assemble({
-    host: { ...host, isRunning },
+    // One by one: a host has more, and asked for standard input Node opens it.
+    host: { clock, random, pid, platform, isRunning },
     path: storeFile(host.folders.data),
     place,
     seed: randomSeed(host),

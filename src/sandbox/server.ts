@@ -7,6 +7,7 @@ import { systemCode } from '../files/private-files.ts';
 import { errorAnswer, headersFor } from './answer.ts';
 import { sendExport, takeImport, transferOf } from './archive/transfer.ts';
 import { Gone } from './body.ts';
+import { dateText } from './date-text.ts';
 import { Exchange } from './exchange.ts';
 import { sendStruck } from './faults/send-struck.ts';
 import type { ServiceParts } from './service.ts';
@@ -122,15 +123,6 @@ export async function serve(
       await closed;
     },
   };
-}
-
-let lastDate = { second: Number.NaN, text: '' };
-
-/** A time as headers have it; most answers are of the second of the one before. */
-function dateText(now: number): string {
-  const second = Math.floor(now / 1000);
-  if (second !== lastDate.second) lastDate = { second, text: new Date(now).toUTCString() };
-  return lastDate.text;
 }
 
 /**

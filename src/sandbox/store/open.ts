@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { privateFile } from '../../files/private-at-once.ts';
 import type { Clock, Randomness } from '../../host.ts';
 import type { Connection } from './bind.ts';
@@ -115,19 +116,33 @@ function loadEngine(): Engine {
   return builtin ?? packagedEngine();
 }
 
+let packaged: Engine | undefined;
+
 /**
- * Every command with --sandbox waits for it, so the compiled file of the package is loaded as it lies there: to find it,
- * the package looks through folders, and what it puts around it is not used here. Where there is none, the package knows.
+ * Every command with --sandbox waits for it, so the compiled file of the package is loaded as it lies there: what the
+ * package puts around it is not used here. Where there is none, the package knows.
  */
 function packagedEngine(): Engine {
-  const near = createRequire(import.meta.url);
-  const folder = dirname(near.resolve('@photostructure/sqlite/package.json'));
-  // It names its files so on every system.
+  packaged ??= compiledEngine() ?? (createRequire(import.meta.url)('@photostructure/sqlite') as Engine);
+  return packaged;
+}
+
+/** In the folders where Node would look; its own search is a part of it that nothing else here needs to be loaded. */
+function compiledEngine(): Engine | undefined {
+  // The package names its files so on every system.
   const flavour = existsSync('/etc/alpine-release') ? 'musl' : 'glibc';
   const system = `${process.platform}-${process.arch}`;
-  const prebuilt = join(folder, 'prebuilds', system, `@photostructure+sqlite.${flavour}.node`);
-  const engine = existsSync(prebuilt) ? near(prebuilt) : createRequire(import.meta.url)('@photostructure/sqlite');
-  return engine as Engine;
+  const name = `@photostructure+sqlite.${flavour}.node`;
+  const inside = join('node_modules', '@photostructure', 'sqlite', 'prebuilds', system, name);
+  const start = dirname(fileURLToPath(import.meta.url));
+  for (let folder = start, inner = ''; folder !== inner; inner = folder, folder = dirname(folder)) {
+    const file = join(folder, inside);
+    if (!existsSync(file)) continue;
+    const loaded = { exports: {} };
+    process.dlopen(loaded, file);
+    return loaded.exports as Engine;
+  }
+  return undefined;
 }
 
 function isSafe(version: string | undefined): boolean {
