@@ -73,8 +73,8 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: 'a fourth code may be typed',
     file: 'challenges.ts',
-    is: 'const ATTEMPTS = 3;',
-    becomes: 'const ATTEMPTS = 4;',
+    is: 'if (attempts >= CHALLENGE_ATTEMPTS) return',
+    becomes: 'if (attempts > CHALLENGE_ATTEMPTS) return',
   },
   {
     name: 'an increment is not measured with what was authorized before',
