@@ -3,3 +3,13 @@ export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
+
+const LENGTHS = { d: DAY, h: HOUR, m: MINUTE, s: SECOND } as const;
+
+/** ms of `7d`, `36h` or `1d12h`; undefined for anything else, and for no time at all. */
+export function durationOf(text: string): number | undefined {
+  const parts = [...text.matchAll(/(\d{1,9})([dhms])/g)];
+  if (parts.map(([whole]) => whole).join('') !== text) return undefined;
+  const sum = parts.reduce((ms, [, count, unit]) => ms + Number(count) * LENGTHS[unit as keyof typeof LENGTHS], 0);
+  return sum > 0 ? sum : undefined;
+}

@@ -104,6 +104,8 @@ const LISTED_BY: Readonly<Record<string, string>> = {
   webhook_id: 'cardwright webhooks list',
   authorization_id: 'cardwright tx list --type authorization',
   challenge_id: 'cardwright 3ds list',
+  delivery_id: 'cardwright sandbox deliveries list',
+  fault_id: 'cardwright sandbox faults list',
 };
 
 function listHint({ row }: Target, refusal: RefusalName | undefined): string | undefined {

@@ -5,10 +5,11 @@
 
 import type { AdminOperations } from '../contract/calls.ts';
 import type { ReplyOf } from '../contract/operation.ts';
+import { durationOf } from '../durations.ts';
 import { clockShowing, readClock, sandboxNow, setClock } from './clock.ts';
 import { type Call, impossible, Refused } from './handler.ts';
 import { wireClock } from './handlers/clock.ts';
-import { durationOf, instantOf, isoTime } from './rules/dates.ts';
+import { instantOf, isoTime } from './rules/dates.ts';
 import { firingOf, type ServiceParts } from './service.ts';
 import { advanceRunning, beginAdvance, endAdvance } from './store/advances.ts';
 import type { Sql } from './store/sql.ts';

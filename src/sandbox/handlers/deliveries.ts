@@ -3,10 +3,10 @@
 import { EVENTS, type EventName } from '../../contract/events.ts';
 import type { CompleteOf } from '../../contract/field.ts';
 import type { DELIVERY } from '../../contract/sandbox-deliveries.ts';
-import { DAY } from '../../durations.ts';
+import { DAY, durationOf } from '../../durations.ts';
 import { enqueue } from '../delivery/enqueue.ts';
 import { type AdminHandlers, impossible, Refused } from '../handler.ts';
-import { durationOf, instantOf, isoTime } from '../rules/dates.ts';
+import { instantOf, isoTime } from '../rules/dates.ts';
 import { exampleOf } from '../rules/event-examples.ts';
 import {
   type AttemptRow,

@@ -1,5 +1,5 @@
 /** Times of the service: ms UTC inside, ISO 8601 text on the wire. */
-import { DAY, HOUR, MINUTE, SECOND } from '../../durations.ts';
+import { DAY } from '../../durations.ts';
 import { Refused } from '../handler.ts';
 
 /** `2026-01-05T10:00:00Z`, with milliseconds only where there are some (A-137). */
@@ -63,16 +63,6 @@ export function inclusiveRange(asked: { from?: string | undefined; to?: string |
 /** ms UTC of an ISO 8601 text; a time without offset is UTC, a bare date its first moment. */
 export function instantOf(iso: string): number {
   return utc(iso);
-}
-
-const LENGTHS = { d: DAY, h: HOUR, m: MINUTE, s: SECOND } as const;
-
-/** ms of `7d`, `36h` or `1d12h`; undefined for anything else, and for no time at all. */
-export function durationOf(text: string): number | undefined {
-  const parts = [...text.matchAll(/(\d{1,9})([dhms])/g)];
-  if (parts.map(([whole]) => whole).join('') !== text) return undefined;
-  const sum = parts.reduce((ms, [, count, unit]) => ms + Number(count) * LENGTHS[unit as keyof typeof LENGTHS], 0);
-  return sum > 0 ? sum : undefined;
 }
 
 const isBareDate = (text: string) => !text.includes('T');

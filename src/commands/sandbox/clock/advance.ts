@@ -1,9 +1,11 @@
 import { command } from '../../../cli/command.ts';
-import { OURS, option } from '../../../cli/flag.ts';
+import { OURS, option, optionalArgument } from '../../../cli/flag.ts';
 import { usage } from '../../../cli/values.ts';
 import { text } from '../../../contract/field.ts';
+import { ADMIN_OPERATIONS } from '../../../contract/sandbox-admin.ts';
+import { durationOf } from '../../../durations.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
-import { showAdvanced } from './shown.ts';
+import { HAPPENED, showAdvanced } from './shown.ts';
 
 /** Lets time pass. */
 export const advanceSandboxClock = command({
@@ -11,16 +13,24 @@ export const advanceSandboxClock = command({
   summary: 'Move the clock of the sandbox forward and show what happened on the way',
   about: ['Everything due on the way happens at its own time, in order: holds and codes that expire, confirmations.'],
   operation: 'clock.advance',
+  answers: { one: { ...ADMIN_OPERATIONS['clock.advance'].returns.shape, happened: HAPPENED } },
+  args: { span: optionalArgument(text({ doc: 'How far, such as 7d, 36h or 1d12h; --by is the same.', basis: OURS })) },
   flags: {
     by: 'body.by',
     to: option(text({ doc: 'Until when, ISO 8601 UTC.', basis: OURS }), '<time>'),
   },
   examples: [
-    { does: 'A week', run: 'sandbox clock advance --by 7d' },
+    { does: 'A week', run: 'sandbox clock advance 7d' },
     { does: 'To a moment', run: 'sandbox clock advance --to 2027-01-01T00:00:00Z' },
   ],
-  run(ctx, { by, to }) {
-    if ((by === undefined) === (to === undefined)) throw usage('sandbox clock advance needs one of --by and --to');
+  run(ctx, { span, by: far, to }) {
+    if ([span, far, to].filter(given => given !== undefined).length !== 1) {
+      throw usage('sandbox clock advance needs how far, such as 7d, or --to <time>');
+    }
+    const by = span ?? far;
+    if (by !== undefined && durationOf(by) === undefined) {
+      throw usage(`${JSON.stringify(by)} is no span of time such as 7d, 36h or 1d12h`);
+    }
     return runAdmin(ctx, 'clock.advance', { by, to });
   },
   show: showAdvanced,

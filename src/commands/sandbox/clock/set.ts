@@ -1,5 +1,6 @@
 import { command } from '../../../cli/command.ts';
 import { argument, OURS, option } from '../../../cli/flag.ts';
+import { usage } from '../../../cli/values.ts';
 import { choice, text } from '../../../contract/field.ts';
 import { CLOCK_MODES } from '../../../contract/sandbox-clock.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
@@ -22,6 +23,15 @@ export const setSandboxClock = command({
     { does: 'A minute a second', run: 'sandbox clock set scaled --rate 60' },
     { does: 'Real time again', run: 'sandbox clock set real' },
   ],
-  run: (ctx, { mode, at, rate }) => runAdmin(ctx, 'clock.set', { mode, at, rate }),
+  run(ctx, { mode, at, rate }) {
+    if ((mode === 'scaled') !== (rate !== undefined)) {
+      const how =
+        mode === 'scaled'
+          ? 'a scaled clock needs --rate, its seconds in one real second'
+          : '--rate is for a scaled clock';
+      throw usage(how);
+    }
+    return runAdmin(ctx, 'clock.set', { mode, at, rate });
+  },
   show: showClock,
 });

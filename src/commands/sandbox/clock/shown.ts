@@ -1,4 +1,5 @@
 /** How the clock of the sandbox is shown. */
+import { tells } from '../../../cli/answer-fields.ts';
 import type { Shown } from '../../../cli/shown.ts';
 import type { AdminOperations } from '../../../contract/calls.ts';
 import type { ResultOf } from '../../../contract/operation.ts';
@@ -40,12 +41,23 @@ function inWords({ mode, rate }: Clock): string {
   return mode === 'scaled' ? `scaled, ${rate} seconds a second` : mode;
 }
 
-export function showAdvanced({ now, fired }: Advanced): Shown {
+/** A line of a log says it too, where there is no table. */
+export const HAPPENED = tells.text('What happened on the way, how often by kind; empty for nothing.');
+const HAPPENED_COLUMN: Column = { field: 'happened', title: 'HAPPENED', kind: 'text', priority: 2 };
+
+function countsOf(fired: Advanced['fired']): string {
+  const kinds = [...new Set(fired.map(({ kind }) => kind))];
+  return kinds.map(kind => `${fired.filter(each => each.kind === kind).length} ${kind}`).join(', ');
+}
+
+export function showAdvanced(advanced: Advanced): Shown {
+  const { now, fired } = advanced;
   const things = fired.length === 1 ? 'One thing' : `${fired.length} things`;
   return {
     noun: 'clock',
     idField: 'now',
-    columns: COLUMNS,
+    data: { ...advanced, happened: countsOf(fired) },
+    columns: [...COLUMNS, HAPPENED_COLUMN],
     blocks: [
       { kind: 'line', text: `${now}. ${fired.length === 0 ? 'Nothing' : things} happened on the way.` },
       ...(fired.length === 0 ? [] : [{ kind: 'table', columns: FIRED, rows: fired } as const]),

@@ -17,6 +17,7 @@ const COLUMNS: readonly Column[] = [
   { field: 'card_status', title: 'STATUS', kind: 'word', priority: 4 },
   { field: 'card_balance', title: 'CARD BALANCE', kind: 'money', priority: 4 },
   { field: 'wallet_balance', title: 'WALLET', kind: 'money', priority: 4 },
+  { field: 'decline_reason', title: 'REASON', kind: 'word', priority: 2 },
 ];
 
 const IDS = ['authorization_id', 'transaction_id', 'challenge_id', 'deposit_id'] as const;
