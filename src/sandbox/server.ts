@@ -33,7 +33,8 @@ export interface ServerLimits {
   readonly connections: number;
 }
 
-const LIMITS: ServerLimits = {
+/** Those of section 10. */
+export const LIMITS: ServerLimits = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
+import { LIMITS } from '../../src/sandbox/server.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
 import { ask } from '../support/sandbox-http.ts';
 
@@ -81,6 +82,10 @@ it('answers 400 to what is no HTTP, in the four fields of every error', async ()
   expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nX-Sandbox: true\r\n/);
   const [, body = ''] = answer.split('\r\n\r\n');
   expect(Object.keys(JSON.parse(body))).toEqual(['error', 'message', 'code', 'request_id']);
+});
+
+it('waits 5 s for a head and 10 s for a request, of 256 clients', () => {
+  expect(LIMITS).toMatchObject({ headersTimeout: 5_000, requestTimeout: 10_000, connections: 256 });
 });
 
 it('holds 256 connections and drops the next, until one of them ends', async () => {

@@ -135,3 +135,41 @@ it('takes a lease over when its time is up, and then the late answer counts for 
   expect((await ask(heir, { path: '/webhooks' })).json.data[0].status).toBe('active');
   expect(inbox.received).toHaveLength(2);
 });
+
+it('fires each timer once, whichever of the two comes to it first', { timeout: 60_000 }, async () => {
+  await using folder = await temporaryFolder();
+  const store = join(folder.path, 'store.db');
+  await using one = await served(store);
+  await using other = await startSandbox({ store, rateLimits: false, wallet: 1000, liveTimers: true });
+  const admin = (method: string, path: string, body?: object) =>
+    ask(one, { method, path: `/_sandbox/v1${path}`, body });
+  await admin('PUT', '/clock', { mode: 'frozen' });
+  const deposits = Array.from({ length: 15 }, () =>
+    admin('POST', '/simulate/deposits', { currency: 'btc', amount: 10 }),
+  );
+  await Promise.all(deposits);
+  const [start] = (await admin('GET', '/clock')).json.now.split('T');
+  // All of them are due at once; nobody has looked yet, and then everybody does.
+  await admin('PUT', '/clock', { mode: 'frozen', at: `${Number(start.slice(0, 4)) + 1}${start.slice(4)}T00:00:00Z` });
+  const looks = Array.from({ length: 10 }, (_, nth) => ask(nth % 2 === 0 ? one : other, { path: '/wallet' }));
+  for (const { json } of await Promise.all(looks)) {
+    expect(json).toMatchObject({ balance: 1150, total_deposited: 1150, pending_deposits: 0 });
+  }
+  const { json: events } = await admin('GET', '/events?type=deposit.confirmed');
+  expect(events.meta.total).toBe(15);
+  expect((await admin('POST', '/ledger/check', {})).json).toEqual({ ok: true, faults: [] });
+});
+
+it('counts what is asked of both against one limit', async () => {
+  await using folder = await temporaryFolder();
+  const store = join(folder.path, 'store.db');
+  await using one = await startSandbox({ store, wallet: 1000 });
+  await using other = await startSandbox({ store, wallet: 1000 });
+  const body = { bin_id: await binOf(one), amount: 3 };
+  const { id } = (await ask(one, { method: 'POST', path: '/cards', body })).json;
+  const asked = Array.from({ length: 40 }, (_, nth) =>
+    ask(nth % 2 === 0 ? one : other, { path: `/cards/${id}/details` }),
+  );
+  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  expect([200, 429].map(status => statuses.filter(each => each === status).length)).toEqual([30, 10]);
+});

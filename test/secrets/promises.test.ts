@@ -19,9 +19,11 @@ it.each(promises.map(text => [text.slice(2, 70).replaceAll('\n', ' '), text] as 
 it.each([
   ['money', 'crash', 150],
   ['the terminal', 'terminal', 130],
+  ['the sandbox', 'sandbox', 250],
 ] as const)('the map of what is proved about %s names tests there are', (_, room, least) => {
   const folder = join(ROOT, 'test', room);
-  const named = [...readFileSync(join(folder, 'README.md'), 'utf8').matchAll(/`((?:\.\.\/|[\w-]+\.)[\w./*-]+)`/g)];
+  const text = readFileSync(join(folder, 'README.md'), 'utf8');
+  const named = [...text.matchAll(/`((?:\.\.\/)*[\w./-]+(?:\.ts|\.md|\*|\/))`/g)];
   expect(named.length).toBeGreaterThan(least);
   const isThere = (path: string) => {
     const place = join(folder, path);
@@ -30,4 +32,12 @@ it.each([
   };
   const missing = named.map(([, path = '']) => path).filter(path => !isThere(path));
   expect(missing).toEqual([]);
+});
+
+it('every assumption has its row in the map of the sandbox, and no row one that is none', () => {
+  const map = readFileSync(join(ROOT, 'test', 'sandbox', 'README.md'), 'utf8');
+  const rows = map.slice(map.indexOf('## Assumptions'), map.indexOf('## Dialects'));
+  const named = [...rows.matchAll(/\bA-\d+\b/g)].map(([id]) => id);
+  const known = Object.keys(JSON.parse(readFileSync(join(ROOT, 'src', 'contract', 'assumptions.json'), 'utf8')));
+  expect(named.toSorted()).toEqual(known.filter(id => /^A-\d+$/.test(id)).toSorted());
 });
