@@ -2,6 +2,8 @@
  * What the guards must say to every command in every situation, from the effect column alone: a second telling of
  * CLI.md, "Guards", that shares no code with `cli/guard.ts`.
  */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Command } from '../../src/cli/command.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
@@ -99,6 +101,8 @@ export async function stage(mode: Mode): Promise<Stage> {
   const here = await world({ data: 'demo', env: { CARDWRIGHT_PROFILE: '' } });
   const last4 = (await here.run(`cards get ${ACTIVE[0]} --sandbox --json`)).out.match(/"last4": "(\d{4})"/)?.[1] ?? '';
   const front = await liveFront(here.sandbox, here.folder);
+  // What the examples take for granted.
+  await writeFile(join(here.folder, 'secret.txt'), 'whsec_0123456789abcdef0123456789abcdef\n');
   const name = mode === 'sandbox' ? 'sandbox' : 'shop';
   if (mode !== 'sandbox') {
     const login = `login --profile shop --base-url ${LIVE_ADDRESS} --key-stdin`;
