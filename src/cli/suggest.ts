@@ -3,7 +3,10 @@
 /** Letters that say enough of a word to take them for its beginning. */
 const BEGINNING = 2;
 
-/** The shortest candidate that begins with the word, else one at most two edits away (one for short words). */
+/**
+ * The shortest candidate that begins with the word, else one at most two edits away: one for short words, and for those
+ * that begin with another letter.
+ */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   return completed(word, candidates) ?? mistyped(word, candidates);
 }
@@ -14,12 +17,16 @@ function completed(word: string, candidates: readonly string[]): string | undefi
 }
 
 function mistyped(word: string, candidates: readonly string[]): string | undefined {
-  const allowed = word.length < 4 ? 1 : 2;
   const scored = candidates
     .map(candidate => ({ candidate, edits: editDistance(word.slice(0, 40), candidate) }))
-    .filter(({ edits }) => edits <= allowed)
+    .filter(({ candidate, edits }) => edits <= 1 || (edits === 2 && mayMean(word, candidate)))
     .sort((a, b) => a.edits - b.edits);
   return scored[0]?.candidate;
+}
+
+/** Two edits make half of a word of four letters another one. */
+function mayMean(word: string, candidate: string): boolean {
+  return word.length > 5 || (word.length > 3 && word[0] === candidate[0]);
 }
 
 /** Optimal string alignment: insert, delete, replace, swap of neighbours. */

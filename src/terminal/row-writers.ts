@@ -1,7 +1,7 @@
 /** The formats that write rows as they come: ndjson, TSV, CSV and ids. */
 import { CliError } from '../errors.ts';
 import type { WrittenRows } from '../row-text.ts';
-import { plainText } from './cells.ts';
+import { machineCell, plainText } from './cells.ts';
 import { colourLevel, painter } from './colour.ts';
 import { csvLines, tsvLines } from './delimited.ts';
 import { jsonLines } from './documents.ts';
@@ -116,10 +116,12 @@ export function writeNdjson(job: Job): Promise<void> {
 
 /** One id a line. Throws `usage` for a result that has none. */
 export function writeIds(job: Job): Promise<void> {
-  const { idField = 'id', noun, listing } = job.presentation;
+  const { columns, idField = 'id', noun, listing } = job.presentation;
+  const column = columns.find(({ field }) => field === idField);
   const terminal = job.streams.stdout.isTerminal;
   const line = (row: Row): string => {
-    const id = plainText(valueAt(row, idField));
+    const value = valueAt(row, idField);
+    const id = column === undefined ? plainText(value) : machineCell(column, value);
     if (id === '' && listing?.runsOn) return '';
     if (id === '') throw new CliError('usage', { message: `-o id: this ${noun} has no ${idField}` });
     // A line break inside an id would make two ids of it for xargs.

@@ -13,6 +13,8 @@ describe('nearest', () => {
     ['funds', 'fund'],
     ['gte', 'get'],
     ['xyz', undefined],
+    ['laen', undefined],
+    ['frod', 'fund'],
     ['', undefined],
     ['freeeeeze', undefined],
   ])('%s -> %s', (word, expected) => {
