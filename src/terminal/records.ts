@@ -67,9 +67,10 @@ export function pairLines(pairs: readonly Pair[], measure: Measure): string[] {
   });
 }
 
-/** The same pairs for a screen reader. */
+/** The same pairs for a screen reader, which passes over a dash. */
 export function spokenPairLines(pairs: readonly Pair[]): string[] {
-  return pairs.map(
-    ([label, value]) => `${printable(label).toLowerCase()}: ${printable(value).replace(/ {2,}/g, ', ')}`,
-  );
+  return pairs.map(([label, value]) => {
+    const said = value === '-' ? 'none' : printable(value).replace(/ {2,}/g, ', ');
+    return `${printable(label).toLowerCase()}: ${said}`;
+  });
 }

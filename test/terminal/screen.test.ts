@@ -264,6 +264,16 @@ describe('one result', () => {
     );
   });
 
+  test('a screen reader, which passes over a dash, is told that there is none', async () => {
+    const pairs = [
+      ['On cards', '-'],
+      ['Label', '-5'],
+    ] as const;
+    const wallet = { noun: 'wallet', columns: [], data: {}, blocks: [{ kind: 'pairs', pairs }] } as const;
+    const { out } = await show(wallet, { ...TERMINAL, settings: { accessible: true } });
+    expect(out).toBe('on cards: none\nlabel: -5\n');
+  });
+
   test('without blocks: pairs from the columns, or spoken', async () => {
     const one = { noun: 'card', columns: COLUMNS, data: CARDS[0] ?? {} };
     expect((await show(one, TERMINAL)).out).toContain('Created         2026-11-20T14:03:11Z (2h ago)\n');
