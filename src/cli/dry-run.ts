@@ -31,7 +31,7 @@ export function showPlanned(planned: Rows<PlannedRequest>): Shown {
   return {
     ...shown,
     data: rowOf(only),
-    blocks: [...lines, NOTHING_SENT].map(text => ({ kind: 'line', text })),
+    blocks: [...lines, NOTHING_SENT].map(text => ({ kind: 'line', text, whole: true })),
   };
 }
 

@@ -90,7 +90,7 @@ async function blockLines(blocks: readonly Block[], screen: Screen): Promise<rea
   const { accessible } = screen.job.settings;
   const lines: string[] = [];
   for (const [index, block] of blocks.entries()) {
-    if (block.kind === 'line') lines.push(printable(block.text));
+    if (block.kind === 'line') lines.push(...sentence(block, screen));
     else if (block.kind === 'qr') lines.push(...(await drawnCode(block.text, screen)));
     else if (block.kind === 'table') lines.push(...(await rowLines(block.rows, block.columns, screen)).lines);
     else if (accessible) lines.push(...spokenPairLines(block.pairs));
@@ -101,6 +101,11 @@ async function blockLines(blocks: readonly Block[], screen: Screen): Promise<rea
     }
   }
   return lines;
+}
+
+function sentence({ text, whole }: Extract<Block, { kind: 'line' }>, screen: Screen): readonly string[] {
+  const isBroken = screen.job.streams.stdout.isTerminal && whole !== true;
+  return isBroken ? folded(printable(text), 2, screen) : [printable(text)];
 }
 
 function pairsOnScreen(pairs: readonly Pair[], indent: string, screen: Screen): readonly string[] {

@@ -59,7 +59,8 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** One piece of what a person sees on stdout. Each text is one line; control text in it becomes visible. */
 export type Block =
-  | { readonly kind: 'line'; readonly text: string }
+  /** `whole`: to be copied, and never broken at the edge of a screen. */
+  | { readonly kind: 'line'; readonly text: string; readonly whole?: true }
   | { readonly kind: 'pairs'; readonly pairs: readonly (readonly [label: string, value: string])[] }
   /** The text as a QR code, on a screen that is wide enough. */
   | { readonly kind: 'qr'; readonly text: string }

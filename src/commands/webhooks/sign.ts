@@ -29,6 +29,6 @@ export const signPayload = command({
     noun: 'signature',
     idField: 'signature',
     columns: [{ field: 'signature', title: 'SIGNATURE', kind: 'id', priority: 1 }],
-    blocks: [{ kind: 'line', text: signature }],
+    blocks: [{ kind: 'line', text: signature, whole: true }],
   }),
 });
