@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import { runModel } from '../support/model/run.ts';
 import { type Mistake, mutantWith, unchanged } from '../support/mutant.ts';
 
-const MISTAKES: readonly Mistake[] = [
+/** `seed`: of a run that comes to what is rare soon; any run gets there in `MOST_STEPS`, most later than one would wait. */
+type Planted = Mistake & { readonly seed?: number };
+
+const MISTAKES: readonly Planted[] = [
   {
     name: 'a hold is released to a terminated card',
     file: 'authorizations.ts',
@@ -81,6 +84,7 @@ const MISTAKES: readonly Mistake[] = [
     file: 'rules/declines.ts',
     is: 'already + amount > maxTransaction',
     becomes: 'amount > maxTransaction',
+    seed: 14,
   },
   {
     name: 'a reversed authorization still counts as pending',
@@ -90,16 +94,17 @@ const MISTAKES: readonly Mistake[] = [
   },
 ];
 
+const SEED = 1;
 const MOST_STEPS = 6_000;
 
-test('without a mistake the same run agrees', async () => {
+test.each([SEED, 14])('without a mistake the run of seed %i agrees', async seed => {
   await using sandbox = await unchanged();
-  await runModel({ seed: 7, steps: 500, start: sandbox.start });
+  await runModel({ seed, steps: 500, start: sandbox.start });
 });
 
-test.each(MISTAKES)('$name', async mistake => {
+test.each(MISTAKES)('$name', async ({ seed = SEED, ...mistake }) => {
   await using mutant = await mutantWith(mistake);
-  await expect(runModel({ seed: 7, steps: MOST_STEPS, lanes: 1, start: mutant.start })).rejects.toThrow(
-    /^seed 7, step/,
+  await expect(runModel({ seed, steps: MOST_STEPS, lanes: 1, start: mutant.start })).rejects.toThrow(
+    new RegExp(`^seed ${seed}, step`),
   );
 });
