@@ -15,7 +15,7 @@ const debian = join(built, `cardwright_${version}_amd64.deb`);
 const folder = mkdtempSync(join(tmpdir(), 'cardwright-executable-'));
 beforeAll(() => {
   execFileSync('npm', ['run', 'package'], { cwd: ROOT, stdio: 'ignore' });
-});
+}, 1_800_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function run(program: string, words: readonly string[], env: Readonly<Record<string, string>> = {}) {
