@@ -26,7 +26,7 @@ export interface StoredAnswer {
 
 export type Found =
   | { readonly kind: 'other-body' }
-  /** Nothing was done under it; `generation` goes up when an expired key is used again. */
+  /** Nothing was done under it; `generation` goes up when an expired key is used again, whose record is there. */
   | { readonly kind: 'free'; readonly generation: number }
   | { readonly kind: 'replay'; readonly answer: StoredAnswer };
 
@@ -40,13 +40,19 @@ interface Row {
   readonly expires_at: number | null;
 }
 
+const RECORDS = {
+  table: 'idempotency',
+  columns: ['account_id', 'scope', 'fingerprint', 'state', 'generation', 'status', 'headers', 'body', 'expires_at'],
+  keys: 2,
+};
+
 const RECORD = `select fingerprint, state, generation, status, headers, body, expires_at
   from idempotency where account_id = ? and scope = ?`;
 
 /** What was done under the key so far. Answers whose time is over are forgotten on the way. */
 export async function lookUp(sql: Sql, { account, scope, fingerprint, now }: Keyed): Promise<Found> {
   if (sql.once('expired answers')) await forgetExpired(sql, account, now);
-  const row = await sql.get<Row>(RECORD, account, scope);
+  const row = await sql.find<Row>(RECORDS, RECORD, account, scope);
   if (row === undefined) return { kind: 'free', generation: 0 };
   // An expired key gives new ids, or they would be given out twice.
   if (row.state === 'expired' || (row.expires_at ?? 0) <= now) return { kind: 'free', generation: row.generation + 1 };
@@ -59,20 +65,23 @@ export async function keepAnswer(
   { account, scope, fingerprint, now }: Keyed,
   { generation, answer }: { readonly generation: number; readonly answer: StoredAnswer },
 ): Promise<void> {
+  const headers = JSON.stringify(answer.headers);
+  const ends = now + KEY_RETENTION;
+  if (generation === 0) {
+    await sql.append(RECORDS, account, scope, fingerprint, 'done', 0, answer.status, headers, answer.body, ends);
+    return;
+  }
   await sql.put(
-    `insert into idempotency (account_id, scope, fingerprint, state, generation, status, headers, body, expires_at)
-     values (?, ?, ?, 'done', ?, ?, ?, ?, ?)
-     on conflict (account_id, scope) do update set fingerprint = excluded.fingerprint, state = excluded.state,
-       generation = excluded.generation, status = excluded.status, headers = excluded.headers, body = excluded.body,
-       expires_at = excluded.expires_at`,
-    account,
-    scope,
+    `update idempotency set fingerprint = ?, state = 'done', generation = ?, status = ?, headers = ?, body = ?,
+       expires_at = ? where account_id = ? and scope = ?`,
     fingerprint,
     generation,
     answer.status,
-    JSON.stringify(answer.headers),
+    headers,
     answer.body,
-    now + KEY_RETENTION,
+    ends,
+    account,
+    scope,
   );
 }
 

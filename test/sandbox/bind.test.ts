@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bound, placeholders, plainRow, Statements } from '../../src/sandbox/store/bind.ts';
 import { connectTo } from '../../src/sandbox/store/open.ts';
 import type { SqlValue } from '../../src/sandbox/store/sql.ts';
@@ -73,4 +73,74 @@ it('refuses a statement after its transaction, which would commit on its own', a
   connection.exec('begin');
   end();
   await expect(sql.run('insert into t (a) values (1)')).rejects.toThrow('is over');
+});
+
+describe('what is gathered and written later', () => {
+  /** Statements that count what is written to the tables of a small store. */
+  function gathering() {
+    const connection = connectTo('memory');
+    connection.exec('create table sums (account_id text primary key, entries integer not null, rest integer) strict');
+    connection.exec("insert into sums values ('a', 1, 5)");
+    connection.exec(
+      'create table kept (account_id text, name text, value integer, primary key (account_id, name)) strict',
+    );
+    connection.exec('create table entries (account_id text, n integer) strict');
+    connection.exec('begin');
+    const statements = new Statements(connection);
+    const { sql } = statements.open('write');
+    const count = (text: string) => Number((connection.prepare(text).get() as { n: number }).n);
+    return { connection, statements, sql, count };
+  }
+  const SUMS = { table: 'sums', columns: ['entries', 'rest'] } as const;
+  const KEPT = { table: 'kept', columns: ['account_id', 'name', 'value'], keys: 2 };
+  const FIND = 'select value from kept where account_id = ? and name = ?';
+
+  it('writes the one row of an account once for all its changes, and before anybody reads it', async () => {
+    const { sql, count, statements } = gathering();
+    for (const entries of [2, 3, 4]) await sql.keepSingle(SUMS, 'a', { entries, rest: -entries });
+    expect(await sql.single(SUMS, 'a')).toEqual({ entries: 4, rest: -4 });
+    expect(count('select entries as n from sums')).toBe(1);
+    expect(await sql.get('select entries, rest from sums where account_id = ?', 'a')).toEqual({ entries: 4, rest: -4 });
+    expect(await sql.single(SUMS, 'b')).toBeUndefined();
+    await sql.keepSingle(SUMS, 'a', { entries: 5, rest: 0 });
+    statements.flush();
+    expect(count('select entries as n from sums')).toBe(5);
+  });
+
+  it('reads the row again after something else wrote its table, or it was undone', async () => {
+    const { sql, statements } = gathering();
+    expect(await sql.single(SUMS, 'a')).toEqual({ entries: 1, rest: 5 });
+    await sql.run('update sums set entries = 7 where account_id = ?', 'a');
+    expect(await sql.single(SUMS, 'a')).toEqual({ entries: 7, rest: 5 });
+    await sql.keepSingle(SUMS, 'a', { entries: 8, rest: 5 });
+    statements.undone();
+    expect(await sql.single(SUMS, 'a')).toEqual({ entries: 7, rest: 5 });
+  });
+
+  it('finds a row by its key whether it is written or waits, and lets the others wait', async () => {
+    const { sql, count } = gathering();
+    await sql.append(KEPT, 'a', 'one', 1);
+    expect(await sql.find(KEPT, FIND, 'a', 'two')).toBeUndefined();
+    expect(count('select count(*) as n from kept')).toBe(0);
+    expect(await sql.find(KEPT, FIND, 'a', 'one')).toEqual({ value: 1 });
+    expect(count('select count(*) as n from kept')).toBe(1);
+  });
+
+  it('does not take the columns of an update for tables: rows go on waiting', async () => {
+    const { sql, count } = gathering();
+    await sql.append({ table: 'entries', columns: ['account_id', 'n'] }, 'a', 1);
+    await sql.run('update sums set entries = entries + 1, rest = 0 where account_id = ?', 'a');
+    expect(count('select count(*) as n from entries')).toBe(0);
+    await sql.get('select n from entries e, sums s where s.account_id = e.account_id');
+    expect(count('select count(*) as n from entries')).toBe(1);
+  });
+
+  it('refuses a sum that is not whole, and writes nothing in a reading transaction', async () => {
+    const { sql, statements } = gathering();
+    await sql.keepSingle(SUMS, 'a', { entries: 0.5, rest: 0 });
+    expect(() => statements.flush()).toThrow(TypeError);
+    expect(statements.isSpoiled).toBe(true);
+    const { sql: reading } = statements.open('read');
+    await expect(reading.keepSingle(SUMS, 'a', { entries: 1, rest: 0 })).rejects.toThrow('cannot write');
+  });
 });

@@ -2,7 +2,7 @@
  * The one place where values go into and come out of the engine. The engines disagree about booleans, undefined,
  * NaN, large numbers and NUL in text (SANDBOX, section 11), so only what all take alike gets through.
  */
-import type { Bound, Sql, SqlRow, SqlValue } from './sql.ts';
+import type { Bound, KeyedTail, Sql, SqlRow, SqlValue } from './sql.ts';
 import { Tails } from './tails.ts';
 
 /** What both engines have in common, as far as it is used here. */
@@ -70,8 +70,11 @@ const READS = /^\s*(?:select|with|values|pragma)\b/i;
 const WRITES_ONE = /^\s*(?:insert\s+into|update|delete\s+from)\s+(\w+)/i;
 const CHANGES_NOTHING = /^\s*(?:savepoint|release)\b/i;
 const NAMES_TABLES = /^\s*(?:select|insert|update|delete)\b/i;
-/** What follows these words: names of tables, each perhaps with a shorter one, and the word after them. */
-const TABLES = /\b(?:from|join|into|update)\s+(\w+(?:\s+\w+){0,2}(?:\s*,\s*\w+(?:\s+\w+){0,2})*)/gi;
+/**
+ * What follows these words: names of tables, each perhaps with a shorter one, and the word after them. After the table
+ * of an update come its columns, and one of those has the name of a table.
+ */
+const TABLES = /\b(?:from|join|into)\s+(\w+(?:\s+\w+){0,2}(?:\s*,\s*\w+(?:\s+\w+){0,2})*)|\bupdate\s+(\w+)/gi;
 const OVER = 'the transaction of this statement is over';
 
 /** Answers remembered of one statement; a page of cards may be 60 KB. */
@@ -97,17 +100,23 @@ export class Statements {
   open(access: 'read' | 'write'): { readonly sql: Sql; end(): void } {
     let over = false;
     let written = 0;
-    const ready = (text: string, values: readonly SqlValue[]): Prepared => {
+    const ready = (text: string, values: readonly SqlValue[], waits = true): Prepared => {
       if (over) throw new Error(OVER);
-      const prepared = this.#ready(text, values.length);
+      const prepared = this.#ready(text, values.length, waits);
       if (!prepared.writes) return prepared;
       if (access === 'read') throw new Error('a reading transaction cannot write');
       written += 1;
       this.#forgetReadersOf(prepared.table);
       return prepared;
     };
-    const first = (text: string, values: readonly SqlValue[]) => {
-      const prepared = ready(text, values);
+    /** What is written later, in other statements. */
+    const writing = (table: string) => {
+      if (over || access === 'read') throw new Error(over ? OVER : 'a reading transaction cannot write');
+      this.#forgetReadersOf(table);
+      written += 1;
+    };
+    const first = (text: string, values: readonly SqlValue[], waits = true) => {
+      const prepared = ready(text, values, waits);
       const row = prepared.statement.get(...values.map(bound));
       if (row !== undefined) return plainRow(row);
       // It changed no row.
@@ -148,10 +157,23 @@ export class Statements {
       run: async (text, ...values) => Number(ready(text, values).statement.run(...values.map(bound)).changes),
       put: async (text, ...values) => void ready(text, values).statement.get(...values.map(bound)),
       append: async (tail, ...row) => {
-        if (over || access === 'read') throw new Error(over ? OVER : 'a reading transaction cannot write');
+        writing(tail.table);
         this.#tails.add(tail, row.map(bound));
-        this.#forgetReadersOf(tail.table);
-        written += 1;
+      },
+      find: async <Row>(tail: KeyedTail, text: string, ...key: readonly SqlValue[]) => {
+        if (this.#tails.waitsFor(tail, key.map(bound))) this.flush();
+        return first(text, key, false) as Row | undefined;
+      },
+      single: async (single, account) => {
+        if (over) throw new Error(OVER);
+        return this.#tails.single(single, account, () => {
+          const text = `select ${single.columns.join(', ')} from ${single.table} where account_id = ?`;
+          return first(text, [account]) as Readonly<Record<string, number>> | undefined;
+        });
+      },
+      keepSingle: async (single, account, row) => {
+        writing(single.table);
+        this.#tails.keepSingle(single, account, row);
       },
       next: async (tail, account) =>
         this.#tails.next(tail.table, account, () => {
@@ -167,16 +189,16 @@ export class Statements {
     };
   }
 
-  /** A statement that may run now; rows that wait for a table it speaks of are written before. */
-  #ready(text: string, count: number): Prepared {
+  /** A statement that may run now; rows that wait for a table it speaks of are written before, if it `waits` for them. */
+  #ready(text: string, count: number, waits: boolean): Prepared {
     // After an error the engine may have ended the transaction; a statement now would commit on its own.
     if (!this.#connection.isTransaction) throw new Error(OVER);
     const prepared = this.#prepare(text);
     if (prepared.count !== count) {
       throw new TypeError(`the statement asks for ${prepared.count} values and got ${count}`);
     }
-    if (this.#tails.holds(prepared.tables)) this.flush();
-    if (prepared.writes) this.#tails.forgetNumbers(prepared.table);
+    if (waits && this.#tails.holds(prepared.tables)) this.flush();
+    if (prepared.writes) this.#tails.forgetRead(prepared.table);
     return prepared;
   }
 
@@ -185,7 +207,7 @@ export class Statements {
     try {
       this.#tails.flush((text, values) => {
         this.#prepare(text).statement.get(...values);
-      });
+      }, bound);
     } catch (error) {
       this.#isSpoiled = true;
       throw error;
@@ -212,7 +234,7 @@ export class Statements {
 
   #forgetGathered(): void {
     this.#tails.discard();
-    this.#tails.forgetNumbers();
+    this.#tails.forgetRead();
     this.#doneOnce.clear();
   }
 
@@ -276,7 +298,7 @@ function tablesOf(statement: string): ReadonlySet<string> | undefined {
     .toLowerCase()
     .replace(/'[^']*'/g, '')
     .matchAll(TABLES);
-  return new Set([...parts].flatMap(([, names = '']) => names.match(/\w+/g) ?? []));
+  return new Set([...parts].flatMap(([, names = '', updated = '']) => `${names} ${updated}`.match(/\w+/g) ?? []));
 }
 
 /** Tells lists of values apart; stored text has no NUL. */

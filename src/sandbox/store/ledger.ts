@@ -1,5 +1,5 @@
 /** Statements on `entries` and `postings`, and the cached balances they move. Called by the ledger alone. */
-import type { Cents } from '../../money.ts';
+import { type Cents, cents } from '../../money.ts';
 import type { Sql } from './sql.ts';
 
 export interface WalletMove {
@@ -8,20 +8,24 @@ export interface WalletMove {
   readonly spent: Cents;
 }
 
+const BALANCES = { table: 'wallets', columns: ['entries', 'balance', 'deposited', 'spent'] } as const;
+
 /**
- * Moves the wallet's cached balances and takes the next entry number; the wallet row is locked first, always. Resolves
+ * Moves the wallet's cached balances and takes the next entry number; the wallet row comes first, always. Resolves
  * to undefined, and nothing moved, when it holds less than `least`.
  */
-export const moveWallet = (sql: Sql, account: string, move: WalletMove & { readonly least: number }) =>
-  sql.get<{ readonly entries: number; readonly balance: Cents }>(
-    `update wallets set entries = entries + 1, balance = balance + ?, deposited = deposited + ?, spent = spent + ?
-     where account_id = ? and balance >= ? returning entries, balance`,
-    move.wallet,
-    move.deposited,
-    move.spent,
-    account,
-    move.least,
-  );
+export async function moveWallet(sql: Sql, account: string, move: WalletMove & { readonly least: number }) {
+  const before = await sql.single(BALANCES, account);
+  if (before === undefined || before.balance < move.least) return undefined;
+  const after = {
+    entries: before.entries + 1,
+    balance: cents(before.balance + move.wallet),
+    deposited: before.deposited + move.deposited,
+    spent: before.spent + move.spent,
+  };
+  await sql.keepSingle(BALANCES, account, after);
+  return after;
+}
 
 export const moveCard = (sql: Sql, account: string, move: { id: string; card: Cents; hold: Cents }) =>
   sql.get<{ readonly balance: Cents; readonly hold: Cents }>(

@@ -30,6 +30,19 @@ export interface Sql {
   put(statement: string, ...values: readonly SqlValue[]): Promise<void>;
   /** Adds a row to a table that is only added to; it is written before anything reads it, with others like it. */
   append(tail: Tail, ...row: readonly SqlValue[]): Promise<void>;
+  /** The first row of a statement that asks for the one row with this key, written or waiting to be. */
+  find<Row>(tail: KeyedTail, statement: string, ...key: readonly SqlValue[]): Promise<Row | undefined>;
+  /** The one row an account has in a table, read once in a transaction. */
+  single<Column extends string>(
+    single: Single<Column>,
+    account: string,
+  ): Promise<Readonly<Record<Column, number>> | undefined>;
+  /** Changes that row; it is written once, before anything else reads it, whatever the number of changes. */
+  keepSingle<Column extends string>(
+    single: Single<Column>,
+    account: string,
+    row: Readonly<Record<Column, number>>,
+  ): Promise<void>;
   /** The number after the last row of an account in a table, and the one after that the next time. */
   next(tail: Tail & { readonly number: string }, account: string): Promise<number>;
 }
@@ -40,6 +53,16 @@ export interface Tail {
   readonly columns: readonly string[];
   /** The column that counts its rows. */
   readonly number?: string;
+  /** How many of the columns, from the first, tell its rows apart. */
+  readonly keys?: number;
+}
+
+export type KeyedTail = Tail & { readonly keys: number };
+
+/** A table of one row an account, and the columns of whole numbers in it that change together. */
+export interface Single<Column extends string> {
+  readonly table: string;
+  readonly columns: readonly Column[];
 }
 
 export type Manner = 'repeatable' | 'large';

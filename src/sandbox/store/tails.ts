@@ -1,14 +1,25 @@
 /**
- * Rows for the ends of tables that are only ever added to: gathered over the works of a transaction and written in few
- * statements, because a statement costs more than a row. Whoever reads such a table finds them: they are written first.
+ * Rows for the ends of tables that are only ever added to, and rows that nearly every work changes: gathered over the
+ * works of a transaction and written in few statements, because a statement costs more than a row. Whoever reads such a
+ * table finds them: they are written first.
  */
-import type { Bound, Tail } from './sql.ts';
+import type { Bound, KeyedTail, Single, Tail } from './sql.ts';
 
 /** Writes a statement right away. */
 export type Write = (statement: string, values: readonly Bound[]) => void;
+export type Bind = (value: string | number | null) => Bound;
 
 /** Rows in one statement at most; each power of two up to it is prepared once. */
 const MOST_ROWS = 32;
+
+interface Kept {
+  readonly single: Single<string>;
+  readonly account: string;
+  /** Undefined where there is none. */
+  row: Readonly<Record<string, number>> | undefined;
+  /** It is not written yet. */
+  isChanged: boolean;
+}
 
 /** What one open transaction has gathered. */
 export class Tails {
@@ -16,6 +27,10 @@ export class Tails {
   readonly #names = new Set<string>();
   /** Last numbers given out, by table and account. */
   readonly #numbers = new Map<string, number>();
+  /** Keys of the rows that wait. */
+  readonly #keys = new Map<Tail, Set<string>>();
+  /** By table and account. */
+  readonly #singles = new Map<string, Kept>();
 
   add(tail: Tail, row: readonly Bound[]): void {
     if (row.length !== tail.columns.length) {
@@ -25,6 +40,27 @@ export class Tails {
     if (values === undefined) this.#gathered.set(tail, [...row]);
     else values.push(...row);
     this.#names.add(tail.table);
+    if (tail.keys === undefined) return;
+    const keys = this.#keys.get(tail) ?? new Set();
+    this.#keys.set(tail, keys.add(keyText(row.slice(0, tail.keys))));
+  }
+
+  /** Whether a row with this key is not written yet. */
+  waitsFor(tail: KeyedTail, key: readonly Bound[]): boolean {
+    return this.#keys.get(tail)?.has(keyText(key)) ?? false;
+  }
+
+  /** The one row of an account; `read` asks the store for it, once in a transaction. */
+  single(single: Single<string>, account: string, read: () => Kept['row']): Kept['row'] {
+    const name = `${single.table} ${account}`;
+    const known = this.#singles.get(name) ?? { single, account, row: read(), isChanged: false };
+    this.#singles.set(name, known);
+    return known.row;
+  }
+
+  keepSingle(single: Single<string>, account: string, row: Readonly<Record<string, number>>): void {
+    this.#singles.set(`${single.table} ${account}`, { single, account, row, isChanged: true });
+    this.#names.add(single.table);
   }
 
   /** The number after the last one of a table; `last` asks the store for it, once in a transaction. */
@@ -44,7 +80,7 @@ export class Tails {
   }
 
   /** Writes everything, tables in the order in which they were first added to: an entry before its postings. */
-  flush(write: Write): void {
+  flush(write: Write, bind: Bind): void {
     for (const [tail, values] of this.#gathered) {
       const width = tail.columns.length;
       for (let at = 0; at < values.length; ) {
@@ -54,6 +90,12 @@ export class Tails {
         at += rows * width;
       }
     }
+    for (const kept of this.#singles.values()) {
+      if (!kept.isChanged) continue;
+      const values = kept.single.columns.map(column => bind(kept.row?.[column] ?? null));
+      write(changeOf(kept.single), [...values, kept.account]);
+      kept.isChanged = false;
+    }
     this.discard();
   }
 
@@ -61,14 +103,26 @@ export class Tails {
   discard(): void {
     this.#gathered.clear();
     this.#names.clear();
+    this.#keys.clear();
   }
 
-  /** Forgets the last number of a table that something else wrote; of all where it is not known which. */
-  forgetNumbers(table?: string): void {
-    for (const name of this.#numbers.keys()) {
-      if (table === undefined || name.startsWith(`${table} `)) this.#numbers.delete(name);
+  /** Forgets what was read of a table that something else wrote; of all where it is not known which. */
+  forgetRead(table?: string): void {
+    for (const known of [this.#numbers, this.#singles]) {
+      for (const name of known.keys()) {
+        if (table === undefined || name.startsWith(`${table} `)) known.delete(name);
+      }
     }
   }
+}
+
+/** Text has no NUL. */
+function keyText(key: readonly Bound[]): string {
+  return key.join('\0');
+}
+
+function changeOf({ table, columns }: Single<string>): string {
+  return `update ${table} set ${columns.map(column => `${column} = ?`).join(', ')} where account_id = ?`;
 }
 
 const STATEMENTS = new Map<Tail, Map<number, string>>();
