@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { setFlagsFromString } from 'node:v8';
+import v8 from 'node:v8';
 import { repeat } from './bench-load.mjs';
 
 const { values: options } = parseArgs({
@@ -31,8 +31,9 @@ await { bench, serve, bare }[options.role]();
 /** The server's process; told where it is by a message, ends when its parent does. */
 async function serve() {
   const { startSandbox } = await import(pathToFileURL(process.env.BENCH_ENTRY).href);
+  const { growOnce } = await import(pathToFileURL(process.env.BENCH_ROOM).href);
   // As `sandbox start` does, whose rate limits would end the load after a second.
-  setFlagsFromString('--semi-space-growth-factor=1');
+  growOnce(v8);
   const sandbox = await startSandbox({ store: options.store, rateLimits: false, wallet: 10_000_000 });
   process.send({ url: sandbox.url, key: sandbox.key.expose() });
   process.on('disconnect', () => void sandbox.stop());

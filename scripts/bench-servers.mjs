@@ -24,6 +24,7 @@ export async function bundle() {
   const entryPoints = ['src/sandbox/start.ts'];
   await build({ ...common, external, entryPoints, outfile: join(cache, 'sandbox.mjs') });
   await build({ ...common, external, entryPoints, outfile: join(cache, 'alone.mjs'), plugins: [alone] });
+  await build({ ...common, entryPoints: ['src/room-for-objects.ts'], outfile: join(cache, 'room.mjs') });
   await build({ ...common, entryPoints: ['src/contract/openapi.ts'], outfile: join(cache, 'openapi.mjs') });
 }
 
@@ -60,7 +61,7 @@ const wish = nth => ({ bin_id: bin, amount: 1, label: `card ${nth}` });
 /** A running server: `page` and `create` make its requests, `health` is the first thing it can be asked. */
 async function cardwright(name, { store, file = 'sandbox.mjs', cards }) {
   const child = fork(join(root, 'scripts', 'bench-sandbox.mjs'), ['--role', 'serve', '--store', store], {
-    env: { ...process.env, BENCH_ENTRY: join(cache, file) },
+    env: { ...process.env, BENCH_ENTRY: join(cache, file), BENCH_ROOM: join(cache, 'room.mjs') },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const { url, key } = await new Promise(resolve => child.once('message', resolve));

@@ -57,7 +57,7 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     readFile: readText,
     async openSandbox() {
       const { openEmbedded } = await import('./sandbox/embedded.ts');
-      setLater(5_000, [COLLECT_OFTEN]);
+      setLater(5_000, collectOften);
       return openEmbedded(host, { version, dialect: host.env['CARDWRIGHT_SANDBOX_DIALECT'] });
     },
     isRunning,
@@ -73,9 +73,13 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
       const { execPath, execArgv, argv } = process;
       return host.node === undefined ? [execPath] : [execPath, ...execArgv, ...argv.slice(1, 2)];
     },
-    // V8 would let the space for new objects grow to 32 MB, and a server under load fills it.
     keepSmall() {
-      setLater(1_000, ['--semi-space-growth-factor=1', COLLECT_OFTEN]);
+      const settle = async () => {
+        const { growOnce } = await import('./room-for-objects.ts');
+        growOnce(process.getBuiltinModule('node:v8'));
+        collectOften();
+      };
+      setLater(1_000, () => void settle());
     },
     nodeVersion: process.versions.node,
     programFolders: ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'],
@@ -119,14 +123,15 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
 }
 
 /** V8 lets garbage grow to several times of what is alive; rows of a restore by the million are all garbage. */
-const COLLECT_OFTEN = '--heap-growing-percent=20';
+function collectOften(): void {
+  process.getBuiltinModule('node:v8').setFlagsFromString('--heap-growing-percent=20');
+}
 
 /**
  * Sets flags of V8 for what goes on for long. Once a flag is another, V8 refuses the compiled code that Node keeps of its
  * modules, and we of our files: a fifth of a short command, which is over by then.
  */
-function setLater(afterMs: number, flags: readonly string[]): void {
-  const set = () => flags.forEach(flag => void process.getBuiltinModule('node:v8').setFlagsFromString(flag));
+function setLater(afterMs: number, set: () => void): void {
   setTimeout(set, afterMs).unref();
 }
 

@@ -62,6 +62,7 @@ const COMPOSITION = [
   'start.ts',
   'host-process.ts',
   'signal-holders.ts',
+  'room-for-objects.ts',
   'reveal-for.ts',
   'doctor-for.ts',
   'sandbox-for.ts',

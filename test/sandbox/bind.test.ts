@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bound, placeholders, plainRow, Statements } from '../../src/sandbox/store/bind.ts';
+import { bound, placeholders, plainRow } from '../../src/sandbox/store/bind.ts';
 import { connectTo } from '../../src/sandbox/store/open.ts';
 import type { SqlValue } from '../../src/sandbox/store/sql.ts';
+import { Statements } from '../../src/sandbox/store/statements.ts';
 
 /** Statements on a memory database, inside a transaction. */
 function openSql(access: 'read' | 'write' = 'write') {

@@ -4,10 +4,11 @@
  * unfair and stops the event loop (SANDBOX, section 11).
  */
 import type { Clock, Randomness } from '../../host.ts';
-import { type Connection, Statements } from './bind.ts';
+import type { Connection } from './bind.ts';
 import { isBusy, isFull, leftNothing, losesAll, StoreBroken } from './faults.ts';
 import { type Job, type Reading, readAll } from './reading.ts';
 import { type Manner, type Sql, type Store, StoreBusy } from './sql.ts';
+import { Statements } from './statements.ts';
 
 export interface QueueParts {
   readonly connection: Connection;

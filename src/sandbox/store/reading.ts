@@ -1,8 +1,9 @@
 /** Reads of one turn of the event loop share a transaction. */
 import type { Clock } from '../../host.ts';
-import type { Connection, Statements } from './bind.ts';
+import type { Connection } from './bind.ts';
 import { isBusy } from './faults.ts';
 import { type Sql, StoreBusy } from './sql.ts';
+import type { Statements } from './statements.ts';
 
 /** A piece of work that waits for the one connection. */
 export interface Job {

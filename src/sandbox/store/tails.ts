@@ -3,11 +3,11 @@
  * works of a transaction and written in few statements, because a statement costs more than a row. Whoever reads such a
  * table finds them: they are written first.
  */
+import { bound } from './bind.ts';
 import type { Bound, KeyedTail, Single, Tail } from './sql.ts';
 
 /** Writes a statement right away. */
 export type Write = (statement: string, values: readonly Bound[]) => void;
-export type Bind = (value: string | number | null) => Bound;
 
 /** Rows in one statement at most; each power of two up to it is prepared once. */
 const MOST_ROWS = 32;
@@ -80,7 +80,7 @@ export class Tails {
   }
 
   /** Writes everything, tables in the order in which they were first added to: an entry before its postings. */
-  flush(write: Write, bind: Bind): void {
+  flush(write: Write): void {
     for (const [tail, values] of this.#gathered) {
       const width = tail.columns.length;
       for (let at = 0; at < values.length; ) {
@@ -92,7 +92,7 @@ export class Tails {
     }
     for (const kept of this.#singles.values()) {
       if (!kept.isChanged) continue;
-      const values = kept.single.columns.map(column => bind(kept.row?.[column] ?? null));
+      const values = kept.single.columns.map(column => bound(kept.row?.[column] ?? null));
       write(changeOf(kept.single), [...values, kept.account]);
       kept.isChanged = false;
     }

@@ -1,0 +1,28 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { transformSync } from 'esbuild';
+import { expect, it } from 'vitest';
+
+const { code } = transformSync(readFileSync('src/room-for-objects.ts', 'utf8'), { loader: 'ts', format: 'esm' });
+
+/** Megabytes of the space for new objects when a process of its own is asked, before and after much garbage that lives a while. */
+const ASK = `
+import v8 from 'node:v8';
+const size = () => {
+  const space = v8.getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+  return Math.round((space.space_used_size + space.space_available_size) / 1e6);
+};
+const first = size();
+growOnce(v8);
+const grown = size();
+for (let round = 0; round < 30; round += 1) Array.from({ length: 50_000 }, (_, at) => ({ at }));
+console.log(JSON.stringify({ first, grown, last: size() }));
+`;
+
+it('grows the space for new objects once, to a few megabytes, and leaves it there under load', () => {
+  const answer = execFileSync(process.execPath, ['--input-type=module', '-e', code + ASK], { encoding: 'utf8' });
+  const { first, grown, last } = JSON.parse(answer);
+  expect(grown).toBeGreaterThan(first);
+  expect(grown).toBeLessThanOrEqual(8);
+  expect(last).toBe(grown);
+});
