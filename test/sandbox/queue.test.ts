@@ -160,7 +160,7 @@ it('runs a large write alone, with files for what the engine remembers, and undo
   expect(await rows(store)).toEqual(['a', 'c', 'd']);
   const alone = ['pragma temp_store = file', 'begin immediate', 'commit', 'pragma temp_store = memory'];
   expect(executed.slice(0, 4)).toEqual(alone);
-  expect(executed.slice(-6)).toEqual([...alone.with(2, 'rollback'), 'begin', 'rollback']);
+  expect(executed.slice(-4)).toEqual(alone.with(2, 'rollback'));
 });
 
 it('loses a large write to a full disk or a failed commit like any other', async () => {
@@ -240,13 +240,7 @@ it('does works again, each in its savepoint, when one that may be repeated is to
   expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   expect(await rows(store)).toEqual(['a', 'c']);
   expect(tries).toEqual(['a', 'b', 'a', 'b', 'c']);
-  expect(executed.filter(statement => statement !== 'begin')).toEqual([
-    'begin immediate',
-    'rollback',
-    'begin immediate',
-    'commit',
-    'rollback',
-  ]);
+  expect(executed).toEqual(['begin immediate', 'rollback', 'begin immediate', 'commit']);
 });
 
 it('does nothing again for a work that wrote nothing before it threw', async () => {

@@ -43,7 +43,7 @@ export class QueuedStore implements Store {
     this.#statements = new Statements(parts.connection);
     this.#reading = {
       ...{ connection: parts.connection, clock: parts.clock, statements: this.#statements },
-      begin: () => this.#begins('begin'),
+      begin: () => this.#beginsReading(),
       pause: () => this.#pause(),
     };
   }
@@ -173,8 +173,14 @@ export class QueuedStore implements Store {
     return false;
   }
 
-  #begins(statement: 'begin' | 'begin immediate'): void {
+  #begins(statement: 'begin immediate'): void {
     this.#parts.connection.exec(statement);
+    this.#statements.begun();
+  }
+
+  /** A page is little work, and to parse this each time would be a good part of it. */
+  #beginsReading(): void {
+    this.#statements.exec('begin');
     this.#statements.begun();
   }
 

@@ -26,7 +26,7 @@ export interface Reading {
 
 /** Carries out all of them and then tells them; those that met a busy store again, until their time is over. */
 export async function readAll(jobs: readonly Job[], reading: Reading): Promise<void> {
-  const { connection, clock, pause } = reading;
+  const { connection, clock, statements, pause } = reading;
   for (let left = jobs; left.length > 0; ) {
     const again: Job[] = [];
     const settle: (() => void)[] = [];
@@ -35,7 +35,7 @@ export async function readAll(jobs: readonly Job[], reading: Reading): Promise<v
       if (done === undefined) again.push(job);
       else settle.push(done);
     }
-    if (connection.isTransaction) connection.exec('rollback');
+    if (connection.isTransaction) statements.exec('rollback');
     for (const done of settle) done();
     if (again.length > 0) await pause();
     left = again;
