@@ -189,6 +189,7 @@ describe('reset and status', () => {
       wallet_balance: 0,
       ledger_ok: true,
       ledger_faults: [],
+      ledger_checked_at: '2026-11-20T14:00:00Z',
       timers_parked: [],
     });
     expect(await world.advance(86_400_000)).toEqual([]);
