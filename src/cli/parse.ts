@@ -144,7 +144,9 @@ async function readArguments(
     values[key] = many ? [...new Set(parsed)] : parsed[0];
   }
   if (left.length > 0) {
-    throw usage(`${command.path} does not take ${JSON.stringify(left[0])}`, `cardwright ${command.path} --help`);
+    const program = command.rest === undefined ? '' : '; a program goes behind --';
+    const taken = `${command.path} does not take ${JSON.stringify(left[0])}${program}`;
+    throw usage(taken, `cardwright ${command.path} --help`);
   }
   return values;
 }

@@ -79,6 +79,7 @@ describe('refusals', () => {
     ['cards fund --amount 25', 'cards fund needs a card'],
     ['cards freeze', 'cards freeze needs one or more cards'],
     ['cards get card_1 card_2', 'cards get does not take "card_2"'],
+    ['sandbox exec npm test', 'sandbox exec does not take "npm"; a program goes behind --'],
     ['cards fund card_1 --amount', '--amount needs a value'],
     ['cards list -o', '--output needs a value'],
     ['cards list --statu frozen', 'unknown option "--statu". Did you mean "--status"?'],
