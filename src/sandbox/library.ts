@@ -4,6 +4,7 @@
  */
 import { request } from 'node:http';
 import { ADMIN_PATH } from '../contract/sandbox-basis.ts';
+import { checkOptions } from './library-options.ts';
 import type * as Public from './library-types.ts';
 import { type RunningSandbox, startSandbox as start } from './start.ts';
 
@@ -28,6 +29,7 @@ export class SandboxRefusal extends Error implements Public.SandboxRefusal {
 
 /** See library-types.ts. */
 export const startSandbox: typeof Public.startSandbox = async (options = {}) => {
+  checkOptions(options);
   const { timers = 'live', deliveries = 'live', allowRemoteWebhooks = false, dialect, ...same } = options;
   const running = await start({
     ...same,
