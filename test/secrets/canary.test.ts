@@ -139,11 +139,13 @@ async function run({ words, stdin, env }: Story): Promise<Watched> {
 
 async function sample(pid: number, keyInEnvironment: boolean, into: { args: string; environs: string }): Promise<void> {
   const quiet = (path: string) => readFile(path, 'utf8').catch(() => '');
+  const program = await quiet(`/proc/${pid}/cmdline`);
   for (const name of await readdir('/proc').catch(() => [])) {
     if (!/^\d+$/.test(name) || Number(name) < pid) continue;
-    into.args += await quiet(`/proc/${name}/cmdline`);
-    // The program itself got the key there from us; nobody it starts may have it.
-    if (Number(name) !== pid || !keyInEnvironment) into.environs += await quiet(`/proc/${name}/environ`);
+    const line = await quiet(`/proc/${name}/cmdline`);
+    into.args += line;
+    // The program itself got the key there from us; nobody it starts may have it, once that is no copy of it any more.
+    if (line !== program || !keyInEnvironment) into.environs += await quiet(`/proc/${name}/environ`);
   }
   await new Promise(resolve => setTimeout(resolve, 5));
 }

@@ -80,8 +80,8 @@ it('empties a queue of 1,000', { timeout: 180_000 }, async () => {
   expect(inbox.received).toHaveLength(1_000);
   expect(new Set(inbox.received.map(({ headers }) => headers['x-webhook-id'])).size).toBe(1_000);
   expect((await stage.admin('GET', '/deliveries?state=delivered')).json.meta.total).toBe(1_000);
-  // A tenth of what a small machine does.
-  expect(rate, `${rate.toFixed(0)} a second`).toBeGreaterThan(50);
+  // A pause of a tenth of a second between two would show; a machine that is busy does 30.
+  expect(rate, `${rate.toFixed(0)} a second`).toBeGreaterThan(10);
 });
 
 describe('faults', () => {
