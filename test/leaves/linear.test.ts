@@ -23,6 +23,7 @@ import { Secret } from '../../src/secret.ts';
 import { shellWord } from '../../src/shell-word.ts';
 import { withoutCommands } from '../../src/terminal/ci-commands.ts';
 import { printable, printableJson } from '../../src/terminal/printable.ts';
+import { processorMs } from '../support/processor-time.ts';
 
 const LENGTH = 120_000;
 /** A machine with much else to do takes three seconds for some. */
@@ -93,23 +94,25 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
 
 test.each(Object.keys(READERS))('%s', reader => {
   const slow = PIECES.filter(piece => {
-    const begun = performance.now();
-    try {
-      READERS[reader]?.(piece.repeat(Math.ceil(LENGTH / piece.length)));
-    } catch {
-      // A refusal is as good as an answer here.
-    }
-    return performance.now() - begun > LIMIT_MS;
+    const took = processorMs(() => {
+      try {
+        READERS[reader]?.(piece.repeat(Math.ceil(LENGTH / piece.length)));
+      } catch {
+        // A refusal is as good as an answer here.
+      }
+    });
+    return took > LIMIT_MS;
   });
   expect(slow).toEqual([]);
 });
 
 test('objects and lists of 100,000 members', () => {
   const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`member_${index}`, index]));
-  const begun = performance.now();
-  readSingle(wide, source => ({ value: source, problems: [], warnings: [] }) as never);
-  readErrorBody(wide);
-  findRows(wide, {});
-  findRows({ ...wide, data: Array.from({ length: 100_000 }, () => ({})) }, {});
-  expect(performance.now() - begun).toBeLessThan(LIMIT_MS);
+  const took = processorMs(() => {
+    readSingle(wide, source => ({ value: source, problems: [], warnings: [] }) as never);
+    readErrorBody(wide);
+    findRows(wide, {});
+    findRows({ ...wide, data: Array.from({ length: 100_000 }, () => ({})) }, {});
+  });
+  expect(took).toBeLessThan(LIMIT_MS);
 });
