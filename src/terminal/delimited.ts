@@ -1,7 +1,6 @@
 /** Rows as TSV and CSV. Home of csv-stringify. */
 import { guardFormula } from '../formula-guard.ts';
 import { machineCell } from './cells.ts';
-import { type Paint, paintWord } from './colour.ts';
 import { printable } from './printable.ts';
 import { valueAt } from './rows.ts';
 import type { Column, Row } from './view.ts';
@@ -17,24 +16,14 @@ function tsvCell(text: string): string {
   return text.replace(/[\t\n\r\\]/g, character => TSV_ESCAPES.get(character) ?? character);
 }
 
-export interface TsvLook {
-  readonly paint: Paint;
-  /** Control text becomes visible, for it is read where it could act. */
-  readonly terminal: boolean;
-}
-
 /**
  * One line a row, no header, always as many fields as columns: tab, newline, return and backslash inside a value
- * are written `\t`, `\n`, `\r`, `\\`.
+ * are written `\t`, `\n`, `\r`, `\\`. On a terminal other control text becomes visible too.
  */
-export function tsvLines(rows: readonly Row[], columns: readonly Column[], { paint, terminal }: TsvLook): string {
+export function tsvLines(rows: readonly Row[], columns: readonly Column[], terminal: boolean): string {
   const finish = terminal ? printable : (text: string) => text;
-  const cell = (column: Column, row: Row) => {
-    const text = finish(tsvCell(machineCell(column, valueAt(row, column.field))));
-    return column.kind === 'word' ? paintWord(text, paint) : text;
-  };
   return rows
-    .map(row => columns.map(column => cell(column, row)).join('\t'))
+    .map(row => columns.map(column => finish(tsvCell(machineCell(column, valueAt(row, column.field))))).join('\t'))
     .map(line => `${line}\n`)
     .join('');
 }

@@ -2,7 +2,6 @@
 import { CliError } from '../errors.ts';
 import type { WrittenRows } from '../row-text.ts';
 import { machineCell, plainText } from './cells.ts';
-import { colourLevel, painter } from './colour.ts';
 import { csvLines, tsvLines } from './delimited.ts';
 import { jsonLines } from './documents.ts';
 import { batchesOf, type Job } from './job.ts';
@@ -50,22 +49,15 @@ function delimitedColumns({ presentation, settings }: Job, rows: readonly Row[])
   return names === undefined ? columnsFor(presentation.columns, rows) : columnsNamed(names, presentation.columns);
 }
 
-/**
- * TSV without a header: fixed columns in a fixed order, the same whatever the screen. A table that became TSV in a pipe
- * has its colours where they are asked for, and then somebody reads it: its text is as inert as on a terminal.
- */
-export async function writeTsv(job: Job): Promise<void> {
-  const { settings, streams, env } = job;
-  const isTable = settings.format === 'table' || settings.format === 'wide';
-  const level = isTable ? colourLevel({ choice: settings.colour, env, stream: streams.stdout }) : 0;
-  const look = { paint: await painter(level), terminal: streams.stdout.isTerminal || level > 0 };
+/** TSV without a header or colour: fixed columns in a fixed order, the same whatever the screen and the environment. */
+export function writeTsv(job: Job): Promise<void> {
   let columns: readonly Column[] = [];
   return streamRows(job, {
     header: async rows => {
       columns = delimitedColumns(job, rows);
       return '';
     },
-    rows: async rows => tsvLines(rows, columns, look),
+    rows: async rows => tsvLines(rows, columns, job.streams.stdout.isTerminal),
   });
 }
 

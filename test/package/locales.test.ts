@@ -56,8 +56,13 @@ describe('into a pipe', () => {
     ['auto', { FORCE_COLOR: '1' }, true],
     ['auto', { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
     ['always', { NO_COLOR: '1' }, true],
-  ] as const)('colour only where it is asked for: --color %s %j %s', async (when, env, isColoured) => {
-    const { out } = await place.run(['--sandbox', 'cards', 'list', '--color', when], { env });
-    expect(out.includes('\x1b[32mactive\x1b[39m')).toBe(isColoured);
-  });
+  ] as const)(
+    'an error in colour only where it is asked for, rows never: --color %s %j %s',
+    async (when, env, isColoured) => {
+      const { out } = await place.run(['--sandbox', 'cards', 'list', '--color', when], { env });
+      expect(out).not.toContain('\x1b');
+      const { err } = await place.run(['--sandbox', 'cards', 'get', 'no_such_card', '--color', when], { env });
+      expect(err.includes('\x1b[31merror:\x1b[39m')).toBe(isColoured);
+    },
+  );
 });
