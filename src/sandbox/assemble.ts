@@ -108,11 +108,13 @@ export async function assemble(plan: Plan): Promise<Assembled> {
   try {
     if (plan.insists !== undefined && !isNew) await checkAsked(store, { account: ACCOUNT, meta }, plan.insists);
     if (plan.checked === true) {
-      await checkWhole(store, ACCOUNT);
-      await store.write(async sql => {
-        const at = await sandboxNow(sql, ACCOUNT, host.clock.now());
-        await keepCheck(sql, ACCOUNT, { at, faults: [] });
-      });
+      const isAll = await checkWhole(store, ACCOUNT);
+      if (isAll) {
+        await store.write(async sql => {
+          const at = await sandboxNow(sql, ACCOUNT, host.clock.now());
+          await keepCheck(sql, ACCOUNT, { at, faults: [] });
+        });
+      }
     }
     if (plan.clock !== undefined) {
       const { clock } = plan;

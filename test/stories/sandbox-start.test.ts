@@ -179,6 +179,13 @@ describe('sandbox start', () => {
     const books = await place.run('sandbox start');
     expect(books.code).toBe(15);
     expect(books.err).toContain('does not add up: I2 the cached balances of the wallet are the sums of postings');
+    await writeFile(path, whole);
+    const other = connectTo(path);
+    other.exec(`insert into events (account_id, seq, id, type, created_at, body)
+      select account_id, 1000, 'evt_none', 'card.frozen', 0, '{}' from wallets`);
+    other.close();
+    const events = await place.run('sandbox start');
+    expect([events.code, events.err]).toEqual([15, expect.stringMatching(/does not add up: I1[3-6] /)]);
     // The second half of the pages in disorder.
     const torn = Buffer.from(whole);
     torn.fill(0xa5, Math.floor(torn.length / 2));

@@ -13,15 +13,15 @@ import { keepCheck, type LastCheck, lastCheck } from '../store/ledger-checks.ts'
 import { clearSystemTables } from '../store/meta.ts';
 import { emptyAccount, walletOf } from '../store/wallet.ts';
 import { parkedTimers } from '../timers.ts';
+import { isLarge } from '../whole.ts';
 
-/** So many records are looked through in a moment; of more it is told what was found when somebody last looked. */
-const LOOKED_THROUGH_AT_ONCE = 10_000;
-
-/** Everything the store knows; the server adds its version and where the store is. */
+/**
+ * Everything the store knows; the server adds its version and where the store is. A large store takes its time to look
+ * through: of one it is told what was found when somebody last looked.
+ */
 export const sandboxStatus: AdminHandlers['status'] = async call => {
   const { sql, account } = call;
-  const { transactions, events } = await countAll(sql, account);
-  const known = transactions + events > LOOKED_THROUGH_AT_ONCE ? await lastCheck(sql, account) : undefined;
+  const known = (await isLarge(sql, account)) ? await lastCheck(sql, account) : undefined;
   return stateOf(call, known ?? (await lookThrough(call)));
 };
 
