@@ -70,7 +70,7 @@ function commandHelp(command: Command): string {
     `${page.summary}.\n`,
     page.usage.map((line, index) => hang(index === 0 ? 'Usage: ' : '       ', line)).join(''),
     ...page.about.map(paragraph => wrap(paragraph)),
-    section('Options', page.options.map(({ term, means }) => hang(`  ${term.padEnd(28)}`, means)).join('')),
+    section('Options', page.options.map(({ term, means }) => optionRow(term, means)).join('')),
     wrap(`Effect: ${page.effect}`),
     section('JSON', answerLines(page)),
     section('Exit codes', page.exits.map(exitRow).join('') + hang('  ', page.otherExits)),
@@ -84,6 +84,14 @@ function section(heading: string, lines: string): string {
   return lines === '' ? '' : `${heading}\n${lines}`;
 }
 
+/** Cells of an option beside what it means; a longer one has a line of its own. */
+const TERM = 28;
+
+function optionRow(term: string, means: string): string {
+  const fits = term.length < TERM;
+  return fits ? hang(`  ${term.padEnd(TERM)}`, means) : `  ${term}\n${hang(' '.repeat(TERM + 2), means)}`;
+}
+
 function exampleRows({ does, run }: Example): string {
   return hang('  # ', does) + wrapCommand('  $ ', `cardwright ${run}`);
 }
@@ -92,7 +100,7 @@ function globalRows(options: readonly GlobalOption[]): string {
   return options
     .map(({ name, short, value, means, env }) => {
       const lead = `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`;
-      return hang(`  ${lead.padEnd(28)}`, env === undefined ? means : `${means} (${env})`);
+      return optionRow(lead, env === undefined ? means : `${means} (${env})`);
     })
     .join('');
 }

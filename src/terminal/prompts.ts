@@ -1,11 +1,14 @@
 /**
- * Questions to a person. Home of @inquirer/prompts and of fuzzysort, by which a long list of choices is searched. Asked on stderr, only when stdin and stderr are terminals:
- * a piped `y` is never an answer (the library itself would take it, and its default is Yes).
+ * Questions to a person. Home of @inquirer/prompts and of fuzzysort, by which a long list of choices is searched. Asked on
+ * stderr, only when stdin and stderr are terminals: a piped `y` is never an answer (the library itself would take it, and
+ * its default is Yes).
  */
 import { CliError } from '../errors.ts';
 import type { Streams } from '../host.ts';
 import { Secret } from '../secret.ts';
 import { printable } from './printable.ts';
+import { DEFAULT_COLUMNS } from './screen.ts';
+import { createMeasure } from './width.ts';
 
 export interface PromptOptions {
   readonly streams: Pick<Streams, 'stdin' | 'stderr'>;
@@ -81,6 +84,9 @@ const SEARCH_THEME = {
   icon: { cursor: '>' },
   style: { ...PLAIN_THEME.style, searchTerm: plain, keysHelpTip: () => undefined },
 };
+
+/** Cells of the cursor before a choice, and the last of a line, where some terminals begin the next one. */
+const BESIDE_CHOICE = 3;
 
 const END_OF_INPUT = 'end of input';
 
@@ -190,9 +196,14 @@ export function createPrompts(options: PromptOptions): Prompts {
         why => missing(why, substitute),
         async (library, context) => {
           const { go } = await import('fuzzysort');
-          const named = choices.map(({ value, name }) => ({ value, name: printable(name) }));
+          const measure = await createMeasure('...');
+          const cells = (streams.stderr.columns ?? DEFAULT_COLUMNS) - BESIDE_CHOICE;
+          const named = choices.map(({ value, name }) => {
+            const whole = printable(name);
+            return { value, whole, name: measure.shorten(whole, cells) };
+          });
           const source = (term: string | undefined) =>
-            term === undefined ? named : go(term, named, { key: 'name', limit: 0 }).map(({ obj }) => obj);
+            term === undefined ? named : go(term, named, { key: 'whole', limit: 0 }).map(({ obj }) => obj);
           const message = `${printable(question)} (type to search)`;
           return library.search({ message, source, theme: SEARCH_THEME }, context);
         },

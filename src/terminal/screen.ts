@@ -1,7 +1,7 @@
 /** What the screen can show: its width and its glyphs. */
 import type { Environment, OutputStream } from '../host.ts';
 
-const DEFAULT_COLUMNS = 80;
+export const DEFAULT_COLUMNS = 80;
 
 /** Below this a table helps nobody; rows become `field: value` lines. */
 export const NARROWEST_TABLE = 40;

@@ -27,6 +27,31 @@ async function asked<Answer>(keys: string, question: (prompts: Prompts) => Promi
 const YES = { flag: '--yes' };
 
 describe('answers', () => {
+  test('a choice takes one line of the screen, and is found by what was left out', async () => {
+    const choices = [
+      { value: 1, name: 'card_aaaaaaaaaaaaaaaaaaaaaaaa  visa 4242  active  広告 広告 広告 広告 広告' },
+      { value: 2, name: 'card_bbbbbbbbbbbbbbbbbbbbbbbb  visa 1881  active  広告 広告 広告 広告 zebra' },
+    ];
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    let screen = '';
+    const steps = [
+      { shown: '> card_a', keys: 'zebra' },
+      { shown: '> card_b', keys: '\r' },
+    ];
+    output.on('data', chunk => {
+      screen += String(chunk);
+      const [step] = steps;
+      if (step === undefined || !screen.includes(step.shown)) return;
+      steps.shift();
+      setImmediate(() => input.write(step.keys));
+    });
+    const streams = memoryStreams({ ...BOTH, columns: 60 });
+    const prompts = createPrompts({ streams, allowed: true, input, output });
+    expect(await prompts.search('Which?', choices, { flag: 'a card' })).toBe(2);
+    expect(screen).toContain('> card_aaaaaaaaaaaaaaaaaaaaaaaa  visa 4242  active  広告...\n');
+    expect(screen).not.toContain('広告 広告');
+  });
+
   test.each([
     ['y\r', true],
     ['yes\r', true],
