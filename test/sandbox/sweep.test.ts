@@ -2,7 +2,7 @@
 import process from 'node:process';
 import { expect, test } from 'vitest';
 import { whyNoTrace } from '../support/strace.ts';
-import { isAnswer, openSweep } from './sweep.ts';
+import { isAnswer, openSweep, whyNoSends } from './sweep.ts';
 import { OPERATIONS } from './sweep-asking.ts';
 
 const POINTS = 8;
@@ -20,17 +20,23 @@ test.skipIf(missing)('killed at a few of its system calls, the store loses nothi
   expect(struck.filter(({ killed }) => killed).length).toBe(POINTS);
 });
 
-test.skipIf(missing)('killed as an answer is about to leave, its work is done', { timeout: 180_000 }, async () => {
-  await using sweep = await openSweep();
-  const answers = sweep.sends.flatMap((send, index) => (isAnswer(send) ? [index + 1] : []));
-  expect(answers).toHaveLength(OPERATIONS.length);
-  const struck = [];
-  for (const nth of answers.slice(-2)) struck.push(await sweep.strikeSend(nth));
-  expect(struck).toEqual([
-    { killed: true, broken: [] },
-    { killed: true, broken: [] },
-  ]);
-});
+if (whyNoSends !== undefined) process.stderr.write(`SKIPPED: an answer is sent ${whyNoSends}; no kill at one ran\n`);
+
+test.skipIf(missing ?? whyNoSends)(
+  'killed as an answer is about to leave, its work is done',
+  { timeout: 180_000 },
+  async () => {
+    await using sweep = await openSweep();
+    const answers = sweep.sends.flatMap((send, index) => (isAnswer(send) ? [index + 1] : []));
+    expect(answers).toHaveLength(OPERATIONS.length);
+    const struck = [];
+    for (const nth of answers.slice(-2)) struck.push(await sweep.strikeSend(nth));
+    expect(struck).toEqual([
+      { killed: true, broken: [] },
+      { killed: true, broken: [] },
+    ]);
+  },
+);
 
 test.skipIf(missing)('every answer leaves after the log is synced', { timeout: 180_000 }, async () => {
   await using sweep = await openSweep();

@@ -34,6 +34,9 @@ export const CALLS = 'pwrite64,pwritev,write,fsync,fdatasync,ftruncate,rename,re
 /** How the runtime sends the head and body of an answer, and of a request that has one. */
 const SENDS = 'writev';
 
+/** Why no answer can be struck as it leaves: from 24 on Node sends it by `write`, which wakes its threads as well. */
+export const whyNoSends = Number(process.versions.node.split('.')[0]) < 24 ? undefined : 'by write, as much else is';
+
 /** What is on the books at the end, whatever happened on the way. */
 interface Books {
   readonly wallet: unknown;
