@@ -2,6 +2,7 @@
  * What a person sees while no answer comes: one line on the terminal, taken away when it is there. A pause that the
  * service asks for is said in a log as well, so that a script that stands still says why.
  */
+import { SECOND } from '../durations.ts';
 import type { Clock } from '../host.ts';
 import type { Progress, ProgressMode } from './progress.ts';
 
@@ -9,7 +10,6 @@ import type { Progress, ProgressMode } from './progress.ts';
 export const FIRST_SIGN_MS = 150;
 /** A line that cannot be taken away again is worth it later only: a screen reader would read it at every command. */
 const FIRST_LASTING_SIGN_MS = 2_500;
-const SECOND = 1_000;
 /** Lines that stay are this far apart at least. */
 const LASTING_MS = 10_000;
 

@@ -16,7 +16,7 @@ import { authorizationDue } from '../rules/categories.ts';
 import type { Currency } from '../store/deposits.ts';
 
 /** The real life of 300 s would be over before anybody looked at a sandbox that was made a minute ago. */
-const CHALLENGE_LIFE = DAY;
+const OPEN_CHALLENGE_LIFE = DAY;
 
 export interface Teller extends Pick<Act, 'sql' | 'account' | 'now' | 'chance'> {
   /** Ids of the seeded BINs, in their order. */
@@ -174,7 +174,7 @@ async function tellPresent(story: Story): Promise<void> {
   const search = await story.card(2 * HOUR, 2, { amount: cents(120_00), label: 'ads: search' });
   const purchase: Purchase = { ...SEARCH_ADS, amount: cents(59_00) };
   const act = story.at(MINUTE);
-  await openChallenge(act, await cardOf(act, search), { ...purchase, purchase, life: CHALLENGE_LIFE });
+  await openChallenge(act, await cardOf(act, search), { ...purchase, purchase, life: OPEN_CHALLENGE_LIFE });
   // Without blocks it stays pending until somebody confirms it, however old the sandbox grows.
   await detectDeposit(story.at(20 * MINUTE), { currency: 'btc', amount: cents(250_00), confirmations: 'manual' });
   await createWebhook({
