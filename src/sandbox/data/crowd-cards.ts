@@ -60,7 +60,8 @@ export class CrowdCards {
       allowed_categories: '[]',
       auto_freeze_at: null,
       metadata: '{}',
-      ...this.#dates,
+      created_at: this.#dates.created_at,
+      expires_at: this.#dates.expires_at,
     };
   }
 }

@@ -24,9 +24,20 @@ export const ARCHIVED: readonly ArchivedTable[] = [...[...DOMAIN_TABLES].reverse
 function tableNamed(name: string): ArchivedTable {
   const made = [...TABLES, ...SYSTEM_TABLES].find(statement => statement.startsWith(`create table ${name} (`));
   if (made === undefined) throw new Error(`no statement makes the table ${name}`);
-  const columns = columnsOf(made);
-  const [, listed = 'account_id'] = /^\s+primary key \(([^)]+)\)/m.exec(made) ?? [];
-  return { name, columns, key: listed.split(', ').filter(column => column !== 'account_id') };
+  const key = keyOf(made) ?? TABLES.map(statement => keyApart(statement, name)).find(found => found !== undefined);
+  if (key === undefined) throw new Error(`nothing tells the rows of ${name} apart`);
+  return { name, columns: columnsOf(made), key: key.filter(column => column !== 'account_id') };
+}
+
+function keyOf(table: string): readonly string[] | undefined {
+  if (/^\s+account_id text (?:not null )?primary key/m.test(table)) return ['account_id'];
+  return /^\s+primary key \(([^)]+)\)/m.exec(table)?.[1]?.split(', ');
+}
+
+/** Of a table whose key is made once its rows are there. */
+function keyApart(statement: string, table: string): readonly string[] | undefined {
+  const [, on, columns] = /^create unique index \w+ on (\w+) \(([^)]+)\)$/.exec(statement) ?? [];
+  return on === table ? columns?.split(', ') : undefined;
 }
 
 const PAGE = 2_000;

@@ -86,5 +86,5 @@ export function inBulk(sql: Sql, indexes: readonly string[], work: () => Promise
 
 /** Of `create index <name> on …`. */
 function nameOf(index: string): string {
-  return index.split(' ')[2] ?? '';
+  return / index (\w+) on /.exec(index)?.[1] ?? '';
 }

@@ -2,9 +2,10 @@
  * Tables the sandbox itself needs, beside those of the domain. Portable SQL; `account_id` leads every key. Times
  * are ms: on the clock of the sandbox, except `real_*` and leases, which are real time.
  */
+import { TRANSACTION_INDEXES, TRANSACTIONS } from './schema.ts';
 
 /** Number of the schema, domain tables included. A store with a higher one is refused, a lower one is brought up. */
-export const SCHEMA = 5;
+export const SCHEMA = 6;
 
 /** Timers whose action threw: out of the way, with what it said, until they are set anew or the sandbox starts over. */
 const PARKED_TIMERS = `create table parked_timers (
@@ -118,6 +119,7 @@ export const MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
     ...remade('requests', REQUESTS),
   ],
   5: [LEDGER_CHECKS],
+  6: remade('transactions', TRANSACTIONS, { also: TRANSACTION_INDEXES }),
 };
 
 export const SYSTEM_TABLES: readonly string[] = [
