@@ -18,7 +18,7 @@ export function shapeProblem(shape: Shape, values: Readonly<Record<string, unkno
   for (const [field, row] of Object.entries(shape)) {
     const value = Object.hasOwn(values, field) ? values[field] : undefined;
     if (value === undefined) {
-      if (row.must) return { field, text: 'is missing' };
+      if (row.must) return { field, text: row.wanted === undefined ? 'is missing' : `is missing: ${row.wanted}` };
       continue;
     }
     const text = violation(row, value);

@@ -55,6 +55,19 @@ const ACTIONS: Readonly<Record<string, Shape>> = { ...REQUEST_ACTIONS, ...DELIVE
 
 export const FAULT_KINDS = [...Object.keys(REQUEST_ACTIONS), ...Object.keys(DELIVERY_ACTIONS)] as const;
 
+/** The smallest action of a kind that is one, for whoever does not know its members: `{"kind":"truncate","bytes":0}`. */
+export function smallestAction(kind: string) {
+  const members = Object.entries(ACTIONS[kind] ?? {});
+  const needed = members.filter(([, field]) => field.must);
+  // Of those of which there must be one, the first is a number.
+  const given = kind === 'latency' ? members.slice(0, 1) : needed;
+  return { kind, ...Object.fromEntries(given.map(([name, { min }]) => [name, min])) };
+}
+
+const asIn = (kind: string) => `as in ${JSON.stringify(smallestAction(kind))}`;
+/** A kind that needs nothing else. */
+const PLAINEST = FAULT_KINDS.find(kind => Object.keys(smallestAction(kind)).length === 1) ?? '';
+
 /** Whether a kind meets deliveries to subscriptions, not requests. */
 export function isDeliveryKind(kind: string): boolean {
   return Object.hasOwn(DELIVERY_ACTIONS, kind);
@@ -85,7 +98,15 @@ const DELIVERY_MATCH = {
 export const FAULT_BODY = {
   match: object({}, said('Which requests or deliveries; all when left out.')),
   phase: choice(FAULT_PHASES, { ...said('Before the work, or when it is committed.'), defaults: 'before' }),
-  action: must(object({}, said(`What happens: {"kind": …} and its members. Kinds: ${FAULT_KINDS.join(', ')}.`))),
+  action: must(
+    object(
+      {},
+      {
+        ...said(`What happens: {"kind": …} and its members. Kinds: ${FAULT_KINDS.join(', ')}.`),
+        wanted: `an object {"kind": …} with one of ${FAULT_KINDS.join(', ')}, ${asIn(PLAINEST)}`,
+      },
+    ),
+  ),
   times: integer({ ...said('How often it happens; until it is removed when left out.'), min: 1 }),
   expires_at: time(said('Nothing happens from then on, by the clock of the sandbox.')),
 } as const;
@@ -172,28 +193,38 @@ export function oneFaultProblem(fault: unknown): Problem | undefined {
 /** What a rule is about is told with the kinds there are: whoever left it out does not know them. */
 function noActionProblem(action: unknown): Problem | undefined {
   if (isObject(action)) return undefined;
-  const wanted = `an object {"kind": …} with one of ${FAULT_KINDS.join(', ')}`;
-  if (action === undefined) return { field: 'action', text: `is missing: ${wanted}` };
-  return { field: 'action', text: `must be ${wanted}`, ...wordOf(FAULT_KINDS, action) };
+  const problem = shapeProblem({ action: FAULT_BODY.action }, { action });
+  return problem && { ...problem, ...wordOf(FAULT_KINDS, action) };
 }
 
 function actionProblem(action: Values): Problem | undefined {
   const { kind, ...members } = action;
   const field = 'action.kind';
-  if (kind === undefined) return { field, text: `is missing: one of ${FAULT_KINDS.join(', ')}` };
+  if (kind === undefined) return { field, text: `is missing: one of ${FAULT_KINDS.join(', ')}, ${asIn(PLAINEST)}` };
   const shape = typeof kind === 'string' && Object.hasOwn(ACTIONS, kind) ? ACTIONS[kind] : undefined;
-  if (shape === undefined) {
+  if (typeof kind !== 'string' || shape === undefined) {
     return { field, text: `must be one of ${FAULT_KINDS.join(', ')}`, ...wordOf(FAULT_KINDS, kind) };
   }
   const { retry_after: wait, ...others } = members;
   const isSeconds = kind === 'status' && Number.isSafeInteger(wait) && Number(wait) >= 0;
   const problem = partProblem('action', shape, isSeconds ? others : members);
-  if (problem !== undefined || kind !== 'latency') return problem;
+  if (problem !== undefined) return withExample(problem, { kind, members });
+  if (kind !== 'latency') return undefined;
   const given = ['fixed', 'uniform', 'lognormal'].filter(name => members[name] !== undefined);
-  if (given.length !== 1) return { field: 'action', text: 'must have one of fixed, uniform and lognormal' };
+  if (given.length !== 1)
+    return { field: 'action', text: `must have one of fixed, uniform and lognormal, ${asIn(kind)}` };
   const { uniform } = members as { uniform?: { min: number; max: number } };
   const isUpsideDown = uniform !== undefined && uniform.min > uniform.max;
   return isUpsideDown ? { field: 'action.uniform', text: 'has a min above its max' } : undefined;
+}
+
+/** A member that is not there is told with an action that has it. */
+function withExample(
+  problem: Problem,
+  { kind, members }: { readonly kind: string; readonly members: Values },
+): Problem {
+  const [, name = ''] = problem.field.split('.');
+  return Object.hasOwn(members, name) ? problem : { ...problem, text: `${problem.text}, ${asIn(kind)}` };
 }
 
 /** Checks a part and the objects in it; names the member by its path. */

@@ -43,6 +43,8 @@ export interface FieldFacts {
   readonly choices?: readonly string[];
   readonly item?: AnyField;
   readonly shape?: Shape;
+  /** What belongs here, `an object {"kind": …} with …`: told to whoever left it out or sent something else. */
+  readonly wanted?: string;
   /** Name on the wire when it is not the field's own name. */
   readonly wire?: string;
   /** Other names on the wire that are read as this field (ASSUMPTIONS, column "Also"). Dots go into objects. */

@@ -40,7 +40,7 @@ export function violation(field: AnyField, value: unknown): string | undefined {
     case 'map':
       return mapViolation(field, value);
     case 'object':
-      return isObject(value) ? undefined : 'must be an object';
+      return isObject(value) ? undefined : `must be ${field.wanted ?? 'an object'}`;
     default:
       return textViolation(field, value);
   }

@@ -1,7 +1,13 @@
 /** A fault rule that is wrong is told by the member that is wrong. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { FAULT_KINDS, faultProblem, isDeliveryKind, oneFaultProblem } from '../../src/contract/fault-rule.ts';
+import {
+  FAULT_KINDS,
+  faultProblem,
+  isDeliveryKind,
+  oneFaultProblem,
+  smallestAction,
+} from '../../src/contract/fault-rule.ts';
 
 const reset = { kind: 'reset' };
 
@@ -68,6 +74,14 @@ it.each([{}, reset, { action: 'reset' }, { action: {} }, { action: { kind: 'no' 
     }
   },
 );
+
+it.each(FAULT_KINDS.map(smallestAction))('%j is told as the least that is an action, and is one', action => {
+  expect(faultProblem({ action })).toBeUndefined();
+  for (const name of Object.keys(action)) {
+    const { [name]: _left, ...less } = action as Record<string, unknown>;
+    expect(faultProblem({ action: less })?.text).toMatch(name === 'kind' ? /as in \{"kind":"reset"\}$/ : /as in \{/);
+  }
+});
 
 it('a mistyped word is told with those there are', () => {
   const wordIn = (rule: unknown) => faultProblem(rule)?.word;

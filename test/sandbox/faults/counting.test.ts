@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { FaultMatch } from '../../../src/contract/fault-rule.ts';
+import { FAULT_KINDS, type FaultMatch } from '../../../src/contract/fault-rule.ts';
 import { drawnWait } from '../../../src/sandbox/faults/latency.ts';
 import { fitsTemplate } from '../../../src/sandbox/faults/rules.ts';
 import { program } from '../../support/child.ts';
@@ -72,6 +72,13 @@ describe('counting', () => {
     expect((await here.admin('DELETE', `/faults/${id}`)).status).toBe(404);
     expect(await reads(here, 1)).toEqual([200]);
   });
+});
+
+it.each([{}, { action: 'reset' }, { action: {} }])('%j to the control surface: the kinds there are', async rule => {
+  await using here = await scene();
+  const { status, json } = await here.admin('POST', '/faults', rule);
+  expect([status, json.error]).toEqual([400, 'invalid_request']);
+  expect(json.message).toMatch(new RegExp(`^action.* ${FAULT_KINDS.join(', ')}, as in \\{"kind":"reset"\\}$`));
 });
 
 describe('matching', () => {
