@@ -2,13 +2,14 @@
  * Folders and files of this user alone, made without waiting: 0700 and 0600 whatever the umask, no symlinks. What is
  * open to others is closed without a word. For what is made on every run, where each turn of the thread pool counts.
  */
-import { type BigIntStats, chmodSync, closeSync, constants, lstatSync, mkdirSync, openSync, type Stats } from 'node:fs';
+import { type BigIntStats, chmodSync, closeSync, constants, lstatSync, openSync, type Stats } from 'node:fs';
+import { makeFolders } from './make-folders.ts';
 import { atOnceInOurWords, ourUid, systemCode, unsafe, WORLD_WRITES } from './private-files.ts';
 
 /** Makes `path` a 0700 folder of ours, its parents too. Throws `guarded` for a symlink or somebody else's folder. */
 export function privateFolder(path: string, platform: NodeJS.Platform): void {
   atOnceInOurWords(path, () => {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolders(path, 0o700);
     const found = lstatSync(path);
     if (!found.isDirectory()) throw unsafe(path, 'is not a folder');
     ourAlone(path, found, platform);

@@ -1,10 +1,11 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { access, chmod, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { access, chmod, lstat, open, rename, rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import type { Randomness } from '../host.ts';
+import { makeFolders } from './make-folders.ts';
 import { systemWords } from './system-words.ts';
 
 /** What private files need of their surroundings. */
@@ -34,7 +35,7 @@ const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
  */
 export async function preparePrivateFolder(path: string, around: FileSurroundings): Promise<void> {
   if (await checkPrivateFolder(path, around)) return;
-  await inOurWords(path, () => mkdir(path, { recursive: true, mode: 0o700 }));
+  atOnceInOurWords(path, () => makeFolders(path, 0o700));
   // The umask may have taken bits, and somebody may have been quicker.
   await inOurWords(path, () => chmod(path, 0o700));
   await checkPrivateFolder(path, around);

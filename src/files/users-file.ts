@@ -1,9 +1,10 @@
 /** A file of the user's own that we change: what it is to its owner stays as it is, and a crash leaves it whole. */
 import { constants } from 'node:fs';
-import { access, lstat, mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { access, lstat, open, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import type { Randomness } from '../host.ts';
+import { makeFolders } from './make-folders.ts';
 import { inOurWords, syncFolder, systemCode } from './private-files.ts';
 
 export interface UsersFile {
@@ -59,7 +60,7 @@ export async function replaceUsersFile(
       throw leftAlone(path, 'was changed by somebody else meanwhile');
     }
     if (next === undefined && !isLink) return rm(real, { force: true });
-    await mkdir(dirname(real), { recursive: true });
+    makeFolders(dirname(real), 0o777);
     const beside = `${real}.cardwright-${Buffer.from(random.bytes(8)).toString('hex')}`;
     try {
       const fresh = await open(beside, 'wx', mode);

@@ -1,7 +1,8 @@
 /** A sandbox for test suites and programs: in memory by default, on a loopback port or a socket. */
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
+import { makeFolders } from '../files/make-folders.ts';
+import { atOnceInOurWords } from '../files/private-files.ts';
 import { toCents } from '../money.ts';
 import { Secret } from '../secret.ts';
 import { type Assembled, assemble, type SandboxHost } from './assemble.ts';
@@ -58,12 +59,15 @@ export interface RunningSandbox extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Throws `check_failed` for a store that cannot be used, `unreachable` for a taken port, `usage` for a bad time or dialect. */
+/**
+ * Throws `check_failed` for a store that cannot be used, `guarded` for a place that cannot have one, `unreachable` for a
+ * taken port, `usage` for a bad time or dialect.
+ */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
   const host = options.host ?? libraryHost();
   const { store = 'memory', wallet } = options;
   const dialect = options.dialect === undefined ? undefined : dialectNamed(options.dialect);
-  if (store !== 'memory') await mkdir(dirname(store), { recursive: true, mode: 0o700 });
+  if (store !== 'memory') atOnceInOurWords(store, () => makeFolders(dirname(store), 0o700));
   const socket = options.listen === 'socket' ? await socketPlace(host, undefined) : undefined;
   const { server, key, adminToken, deliver, speech, stop } = await assemble({
     host,
