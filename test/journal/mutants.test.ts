@@ -44,7 +44,7 @@ test.each([
   { what: 'without the fence', disk: fenceless, wrong: ['sent by a run that had been taken over'] },
 ])('behind a lock that failed, who was taken over sends nothing: $what', async ({ disk, wrong }) => {
   await using b = await bench({ stripKeys: true, disk });
-  const first = await b.journal.begin(planOf([createRow(b.bin)]));
+  await using first = await b.journal.begin(planOf([createRow(b.bin)]));
   await using second = await b.another().resume(first.op);
   await first.perform(1).catch(() => undefined);
   const found = b.proxy.posts().length > 0 ? ['sent by a run that had been taken over'] : [];

@@ -8,7 +8,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { type RunningSandbox, startSandbox } from '../../src/sandbox/start.ts';
 import { json, type Served, serve, WALLET } from '../client/served.ts';
 import { ended, type Home, home, ROOT } from '../package/built.ts';
 import { LIVE_ADDRESS, type LiveFront, liveFront } from '../support/live-front.ts';
@@ -190,14 +190,17 @@ describe('a proxy', () => {
 });
 
 describe('certificates', () => {
+  let sandbox: RunningSandbox;
   let front: LiveFront;
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'cardwright-front-'));
-    front = await liveFront(await startSandbox({ listen: 'socket' }), folder);
+    sandbox = await startSandbox({ listen: 'socket' });
+    front = await liveFront(sandbox, folder);
   });
   afterAll(async () => {
     await front[Symbol.asyncDispose]();
+    await sandbox.stop();
     await rm(folder, { recursive: true });
   });
   const env = (key: string, more = {}) => ({
