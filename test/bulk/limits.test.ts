@@ -97,6 +97,8 @@ test('processes that hold at once never pass the limit together', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-spend-'));
   try {
     const held = await Promise.all(Array.from({ length: 4 }, () => spender.run(folder)));
+    // Refused beside a hold that came back, they may leave room: who comes later finds it, to the last dollar.
+    held.push(await spender.run(folder));
     expect(held.map(Number).reduce((sum, each) => sum + each, 0)).toBe(10);
     const { spent, held: open } = JSON.parse(await readFile(join(folder, 'spend', 'team.json'), 'utf8'));
     expect([spent, open]).toEqual([1000, {}]);
