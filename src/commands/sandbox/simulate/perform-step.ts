@@ -2,11 +2,19 @@
 import type { Context } from '../../../cli/context.ts';
 import type { ReadName, WriteName } from '../../../contract/calls.ts';
 import { CliError } from '../../../errors.ts';
+import type { Step } from '../../../scenario/read.ts';
 import type { Perform } from '../../../scenario/run.ts';
 
-/** Throws `guarded` when the chosen profile speaks to anything but the sandbox that the simulations go to. */
-export async function stepPerformer(ctx: Context): Promise<Perform> {
-  await refuseElsewhere(ctx);
+/**
+ * Throws `guarded` when the chosen profile speaks to anything but the sandbox that the simulations go to, and
+ * `not_authenticated` when none is chosen and a step is one of the service: what steers the sandbox needs no profile.
+ */
+export async function stepPerformer(ctx: Context, steps: readonly Step[]): Promise<Perform> {
+  const needsService = steps.some(({ operation }) => operation.surface === 'service');
+  await refuseElsewhere(ctx).catch((error: unknown) => {
+    const isNoneChosen = error instanceof CliError && error.kind === 'not_authenticated';
+    if (needsService || !isNoneChosen) throw error;
+  });
   return async ({ surface, name, row }, input) => {
     if (surface === 'admin') return (await (await ctx.sandbox()).send(name as 'status', input as never)).result;
     if (row.effect === 'read') return ctx.read(name as ReadName, input as never);

@@ -49,7 +49,7 @@ export const runSandboxScenario = command({
     const name = file === '-' ? 'standard input' : file;
     const content = file === '-' ? await ctx.stdin.readAll(MOST_BYTES) : await ctx.readFile(file);
     const scenario = readScenario(readYaml(content), name);
-    const perform = await stepPerformer(ctx);
+    const perform = await stepPerformer(ctx, scenario.steps);
     if (scenario.steps.some(({ operation }) => operation.name === 'reset')) {
       const intent = 'Replace everything in the sandbox, as the scenario does';
       await confirmed(ctx, {
