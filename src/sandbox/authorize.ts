@@ -19,8 +19,19 @@ export function refuseLiveKeys(texts: Iterable<string | undefined>): void {
   for (const text of texts) if (text?.includes(LIVE_PREFIX)) throw liveKey();
 }
 
+/** The same for what would be kept of a body: a label, a note, an address, names too. */
+export function refuseLiveKeysIn(body: object): void {
+  for (const [name, value] of Object.entries(body)) {
+    refuseLiveKeys([name, typeof value === 'string' ? value : undefined]);
+    if (typeof value === 'object' && value !== null) refuseLiveKeysIn(value);
+  }
+}
+
 function liveKey(): Refused {
-  return new Refused('environment_mismatch', 'This is the sandbox: it takes no live keys. Nothing of it was kept.');
+  return new Refused(
+    'environment_mismatch',
+    'This is the sandbox: it takes no live keys, in whatever place. Nothing of it was kept.',
+  );
 }
 
 function authorize(header: string | undefined, expected: Uint8Array): void {

@@ -4,7 +4,7 @@ import { HEADERS } from '../contract/envelopes.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { type Answer, errorAnswer, refusalAnswer, refusedAnswer, replyAnswer, withAllowance } from './answer.ts';
 import { type Ask, honouredKey, type Keying, refuseProblem, scopeOf } from './ask.ts';
-import { type Authorize, authorizerOf, refuseLiveKeys } from './authorize.ts';
+import { type Authorize, authorizerOf, refuseLiveKeys, refuseLiveKeysIn } from './authorize.ts';
 import { Gone, readBody } from './body.ts';
 import { idOf } from './chance.ts';
 import { FAULT_HEADER, faultInHeader } from './faults/header.ts';
@@ -164,6 +164,7 @@ export class Exchange {
     let keyed: Keying | undefined;
     try {
       body = await readBody(request);
+      refuseLiveKeysIn(body);
       const key = honouredKey(route, this.#parts.speech.dialect.ignoresKeys ? undefined : keySent);
       keyed = key === undefined ? undefined : this.#keying({ route, path }, key, body);
     } catch (error) {

@@ -235,6 +235,12 @@ describe('a live key', () => {
       { path: `/cards/${LIVE}/fund`, method: 'POST', body: { amount: 5 }, idempotencyKey: 'k' },
       { path: `/cards/sk%5flive_${LIVE.slice(8)}/fund`, method: 'POST', body: { amount: 5 }, idempotencyKey: 'k' },
       { path: `/cards?bin_id=${LIVE}` },
+      { path: '/cards', method: 'POST', body: { bin_id, amount: 5, label: `old ${LIVE}` }, idempotencyKey: 'label' },
+      { path: '/cards', method: 'POST', body: { bin_id, amount: 5, metadata: { key: LIVE } }, idempotencyKey: 'value' },
+      { path: '/cards', method: 'POST', body: { bin_id, amount: 5, metadata: { [LIVE]: '' } }, idempotencyKey: 'name' },
+      { path: '/cards', method: 'POST', body: `{"label":"sk\\u005flive_${LIVE.slice(8)}"}`, idempotencyKey: 'escaped' },
+      { path: '/webhooks', method: 'POST', body: { url: `http://127.0.0.1:9/?key=${LIVE}`, events: ['*'] } },
+      { path: '/_sandbox/v1/faults', method: 'POST', body: { match: { path: `/${LIVE}` }, action: { kind: 'reset' } } },
     ];
     const told: string[] = [];
     for (const asked of tries) {

@@ -20,9 +20,10 @@ it('keeps no secret, wherever one was put', async () => {
   const bin = (await ask(service, { path: '/bins' })).json.data[0].id as string;
   const post = (path: string, body: unknown, idempotencyKey?: string) =>
     ask(service, { method: 'POST', path, body, ...(idempotencyKey !== undefined && { idempotencyKey }) });
-  const metadata = { [CANARY.key]: CANARY.testKey, note: `card ${CANARY.spaced}` };
+  const metadata = { 'the key': CANARY.testKey, note: `card ${CANARY.spaced}` };
   const made = await post('/cards', { bin_id: bin, amount: 10, label: CANARY.pan, metadata }, CANARY.testKey);
   expect(made.status).toBe(201);
+  await post('/cards', { bin_id: bin, amount: 10, label: CANARY.key });
   const details = await ask(service, { path: `/cards/${made.json.id}/details` });
   const hook = `http://127.0.0.1:9/${CANARY.path}?token=${CANARY.path}`;
   expect((await post('/webhooks', { url: hook, events: ['*'], secret: CANARY.plain })).status).toBe(201);
