@@ -65,7 +65,7 @@ export async function startBeside({ host, wishes, running }: Beside): Promise<Se
 }
 
 function wordsOf({ cwd }: Surroundings, wishes: ServerWishes): readonly string[] {
-  const { port, dialect, seed, data, size, rateLimits, virtualLimits, allowRemoteWebhooks, readyFile } = wishes;
+  const { port, ipv6, dialect, seed, data, size, rateLimits, virtualLimits, allowRemoteWebhooks, readyFile } = wishes;
   const given: readonly (readonly [string, string | number | undefined])[] = [
     ['--port', port],
     ['--dialect', dialect],
@@ -77,6 +77,7 @@ function wordsOf({ cwd }: Surroundings, wishes: ServerWishes): readonly string[]
   ];
   return [
     ...given.flatMap(([name, value]) => (value === undefined ? [] : [name, String(value)])),
+    ...(ipv6 ? ['--ipv6'] : []),
     ...(rateLimits ? [] : ['--no-rate-limits']),
     ...(virtualLimits ? ['--virtual-limits'] : []),
     ...(allowRemoteWebhooks ? ['--allow-remote-webhooks'] : []),

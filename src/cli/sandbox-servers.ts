@@ -6,6 +6,7 @@ import type { ChildEnd } from './child.ts';
 
 export interface ServerWishes {
   readonly port?: number | undefined;
+  readonly ipv6?: boolean | undefined;
   readonly dialect?: DialectName | undefined;
   readonly seed?: number | undefined;
   readonly data?: DataSet | undefined;

@@ -15,6 +15,7 @@ const FIELDS = {
   store: text(said('memory, or the path of a file.')),
   listen: word('tcp', 'socket'),
   port: integer({ ...said('Port.'), min: 0, max: 65_535 }),
+  ipv6: flag(said('Whether.')),
   seed: integer({ ...said('Seed.'), min: 0 }),
   ids: word('derived', 'counted'),
   data: word('empty', 'demo'),

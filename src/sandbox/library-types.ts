@@ -26,6 +26,8 @@ export interface SandboxOptions {
   listen?: 'tcp' | 'socket';
   /** For `tcp`; any free one when left out or 0. */
   port?: number;
+  /** For `tcp`: listens on the same port of `::1` too, for programs that take `localhost` for it; false when left out. */
+  ipv6?: boolean;
   /** Fixes ids, card numbers and codes; 1 when left out, so that two runs are alike. */
   seed?: number;
   /** `derived` (the default) gives `card_` and 24 characters as the service does, `counted` gives `card_1`, `req_2`. */

@@ -1,6 +1,6 @@
 /** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (SANDBOX, section 10). */
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, Server as Door, Socket } from 'node:net';
 import type { Transfer } from '../contract/sandbox-snapshots.ts';
 import { CliError } from '../errors.ts';
 import { systemCode } from '../files/private-files.ts';
@@ -10,10 +10,12 @@ import { Gone } from './body.ts';
 import { dateText } from './date-text.ts';
 import { Exchange } from './exchange.ts';
 import { sendStruck } from './faults/send-struck.ts';
+import { secondDoor } from './second-door.ts';
 import type { ServiceParts } from './service.ts';
 import { StoreBroken } from './store/faults.ts';
 
-export type Place = { readonly socketPath: string } | { readonly port: number };
+/** A socket, or a port of 127.0.0.1, with `ipv6` of `::1` too. */
+export type Place = { readonly socketPath: string } | { readonly port: number; readonly ipv6?: boolean | undefined };
 
 export interface RunningServer {
   /** `http://localhost` over a socket, `http://127.0.0.1:<port>` else. */
@@ -52,11 +54,15 @@ export async function serve(
   const stopping = new AbortController();
   const exchange = new Exchange(parts, stopping.signal);
   const running = new Map<Promise<void>, IncomingMessage>();
+  let door: Door | undefined;
   const server = createServer({ ...times, requireHostHeader: false }, (request, response) => {
     const done = answerOne(request, response).catch((error: unknown) => {
       request.socket.destroy();
       if (error instanceof Gone) return;
-      if (error instanceof StoreBroken) server.close().closeAllConnections();
+      if (error instanceof StoreBroken) {
+        door?.close();
+        server.close().closeAllConnections();
+      }
       parts.onFault(error);
     });
     running.set(done, request);
@@ -110,12 +116,12 @@ export async function serve(
     const answer = errorAnswer({ status: 417, error: 'invalid_request', message }, requestId);
     response.writeHead(answer.status, headersFor(answer, requestId)).end(answer.body);
   });
-  await listening(server, place);
+  door = await doorsOpened(server, place, connections);
   exchange.hosts = hostsOf(server, place);
   return {
     origin: `http://${exchange.hosts[0]}`,
     stop: async () => {
-      const closed = new Promise(resolve => server.close(resolve));
+      const closed = Promise.all([closing(server), door && closing(door)]);
       // What faults hold up is let go, and not carried out any more.
       stopping.abort();
       server.closeIdleConnections();
@@ -155,13 +161,37 @@ function answerUnreadable(error: Error, socket: Socket, requestId: string): void
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${answer.body}`);
 }
 
+/** So many free ports are tried until one is free on both addresses. */
+const MOST_TRIES = 10;
+
+/** Listens; resolves to the door on `::1` where one is asked for. */
+async function doorsOpened(server: Server, place: Place, connections: number): Promise<Door | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    await listening(server, place);
+    if (!('port' in place) || !place.ipv6) return undefined;
+    try {
+      return await secondDoor(server, (server.address() as AddressInfo).port, connections);
+    } catch (error) {
+      await closing(server);
+      const mayTryAgain = place.port === 0 && systemCode(error) === 'EADDRINUSE' && tries < MOST_TRIES;
+      if (!mayTryAgain) throw cannotListen(place, error as Error, '::1');
+    }
+  }
+}
+
 function listening(server: Server, place: Place): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', error => reject(cannotListen(place, error)));
+    const fail = (error: Error) => reject(cannotListen(place, error));
+    server.once('error', fail);
     const options = 'port' in place ? { host: '127.0.0.1', port: place.port } : { path: place.socketPath };
-    server.listen(options, resolve);
+    server.listen(options, () => {
+      server.off('error', fail);
+      resolve();
+    });
   });
 }
+
+const closing = (door: Door) => new Promise(resolve => door.close(resolve));
 
 function hostsOf(server: Server, place: Place): readonly string[] {
   if ('socketPath' in place) return ['localhost'];
@@ -169,12 +199,22 @@ function hostsOf(server: Server, place: Place): readonly string[] {
   return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
 }
 
-function cannotListen(place: Place, error: Error): CliError {
-  const where = 'port' in place ? `port ${place.port} of 127.0.0.1` : place.socketPath;
+function cannotListen(place: Place, error: Error, address: '127.0.0.1' | '::1' = '127.0.0.1'): CliError {
+  if (address === '::1' && systemCode(error) !== 'EADDRINUSE') return noIpv6(error);
+  const where = 'port' in place ? `port ${place.port} of ${address}` : place.socketPath;
   return new CliError('unreachable', {
     message: `the sandbox cannot listen on ${where}: ${systemCode(error) ?? error.message}`,
     hint: 'port' in place ? 'cardwright sandbox start --port 0' : 'cardwright doctor',
     outcome: 'not_sent',
     cause: error,
+  });
+}
+
+function noIpv6(cause: Error): CliError {
+  return new CliError('unreachable', {
+    message: `this machine has no ::1 to listen on: ${systemCode(cause) ?? cause.message}`,
+    hint: 'cardwright sandbox start',
+    outcome: 'not_sent',
+    cause,
   });
 }

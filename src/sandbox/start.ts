@@ -20,6 +20,8 @@ export interface SandboxOptions {
   readonly listen?: 'socket' | 'tcp';
   /** For `tcp`; any free one when left out. */
   readonly port?: number;
+  /** For `tcp`: on `::1` too. */
+  readonly ipv6?: boolean;
   /** Fixes ids, numbers and codes; 1 when left out, so that two runs are alike. */
   readonly seed?: number;
   /** `counted` gives `card_1`, `req_2`. */
@@ -72,7 +74,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
   const { server, key, adminToken, deliver, speech, stop } = await assemble({
     host,
     path: store,
-    place: socket ?? { port: options.port ?? 0 },
+    place: socket ?? { port: options.port ?? 0, ipv6: options.ipv6 },
     seed: options.seed ?? 1,
     ids: options.ids ?? 'derived',
     data: options.data ?? 'empty',

@@ -28,6 +28,8 @@ import { StoreBroken } from './store/faults.ts';
 export interface StartWishes {
   /** 0 or none: any free one. */
   readonly port?: number | undefined;
+  /** On `::1` too. */
+  readonly ipv6?: boolean | undefined;
   readonly dialect?: DialectName | undefined;
   /** Of a store made now. One that is there must have them already. */
   readonly seed?: number | undefined;
@@ -108,7 +110,7 @@ async function open(around: StartSurroundings, wishes: StartWishes, paths: Serve
   const made = await assemble({
     host: around,
     path,
-    place: { port: wishes.port ?? 0 },
+    place: { port: wishes.port ?? 0, ipv6: wishes.ipv6 },
     seed: wishes.seed ?? randomSeed(around),
     ids: 'derived',
     data: wishes.data ?? 'demo',

@@ -22,12 +22,13 @@ export const startSandbox = command({
   },
   answers: { one: { ...SERVER_ROW, log: maybe(tells.text('File of its log, with --detach.')) } },
   about: [
-    'It listens on 127.0.0.1 alone and serves the store that --sandbox uses, which may go on being used beside it. Files and books are looked through first: what is not whole is not served (exit 15).',
+    'It listens on 127.0.0.1 alone, with --ipv6 on ::1 too, for programs that take localhost for that, and serves the store that --sandbox uses, which may go on being used beside it. Files and books are looked through first: what is not whole is not served (exit 15).',
     'Address and key for other programs of a shell: set -a; eval "$(cardwright sandbox status -o env)"; set +a. The key stands in a file that only you can read and stays the same from start to start; the address stays the same with --port.',
     'It runs in the foreground until Ctrl-C, SIGTERM or sandbox stop, and finishes running requests first. --detach returns as soon as it answers.',
   ],
   flags: {
     port: option(integer({ ...ours('Port of 127.0.0.1; 0 for any free one.'), min: 0, max: 65_535, defaults: 0 })),
+    ipv6: option(flag(ours('Listen on the same port of ::1 too.'))),
     detach: option(flag(ours('Serve from a process of its own; return when it answers.'))),
     dialect: option(choice(DIALECT_NAMES, ours('How it speaks, to meet answers of other services.'))),
     seed: option(integer({ ...ours('Seed of ids, numbers and codes, of a store made now.'), min: 0 })),
