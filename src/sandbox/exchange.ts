@@ -20,7 +20,7 @@ import { perform } from './perform.ts';
 import { findRoute, queryValues, type Route, type Routes, routesOf, surfaceOf } from './routing.ts';
 import type { ServiceParts } from './service.ts';
 import { cardById } from './store/cards.ts';
-import { StoreBroken } from './store/faults.ts';
+import { isFull, StoreBroken } from './store/faults.ts';
 import { StoreBusy } from './store/sql.ts';
 
 export interface Exchanged {
@@ -112,6 +112,7 @@ export class Exchange {
       refuseProblem(ask);
       return healthAnswer(this.#parts, this.hosts, ask);
     }
+    if (ask.route.name === 'stop') return this.#ended(ask);
     const { keyed } = ask;
     if (keyed !== undefined && keyed.rival === undefined) this.#underWay.set(keyed.scope, keyed.fingerprint);
     try {
@@ -128,6 +129,12 @@ export class Exchange {
     } finally {
       if (keyed !== undefined && keyed.rival === undefined) this.#underWay.delete(keyed.scope);
     }
+  }
+
+  /** Its end is nothing the store must take: that may be full, or held by another process. */
+  async #ended(ask: Ask): Promise<Answer> {
+    refuseProblem(ask);
+    return replyAnswer(ask.route.row, await this.#parts.steering.stop?.(this.#parts, {} as never));
   }
 
   /** The server's own key needs no look into the store; others were made for it, or are unknown. */
@@ -204,7 +211,8 @@ export class Exchange {
     const requestId = this.#named(progress);
     if (error instanceof Refused) return refusedAnswer(error, requestId);
     if (error instanceof StoreBusy) {
-      return refusalAnswer('service_unavailable', 'The store is busy; nothing of the request happened.', requestId);
+      const why = isFull(error.cause) ? 'The disk of the store is full' : 'The store is busy';
+      return refusalAnswer('service_unavailable', `${why}; nothing of the request happened.`, requestId);
     }
     // No trustworthy answer exists, or nobody is there to read it.
     if (error instanceof StoreBroken || error instanceof Gone) throw error;

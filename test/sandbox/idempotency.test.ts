@@ -169,6 +169,31 @@ it('answers 503 before any effect when the store is busy', async () => {
   expect(await walletOf(service)).toBe(990);
 });
 
+it('says of a full disk that it is full, and can be told to end all the same', async () => {
+  let full = false;
+  let ended = 0;
+  const cause = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
+  const around = (store: Store): Store => ({
+    path: store.path,
+    read: work => store.read(work),
+    write: work => (full ? Promise.reject(new StoreBusy('full', { cause })) : store.write(work)),
+    close: () => store.close(),
+  });
+  await using service = await fakeService({ around, onStop: () => ended++ });
+  const bin = await binOf(service);
+  full = true;
+  const refused = await create(service, { bin });
+  expect([refused.status, refused.json.message]).toEqual([
+    503,
+    'The disk of the store is full; nothing of the request happened.',
+  ]);
+  const stop = { method: 'POST', path: '/_sandbox/v1/stop' };
+  expect((await ask(service, { ...stop, body: { now: true } })).status).toBe(400);
+  expect(ended).toBe(0);
+  expect((await ask(service, stop)).status).toBe(200);
+  expect(ended).toBe(1);
+});
+
 it('forgets an answer after 24 hours on its own clock, and gives other ids then', async () => {
   await using service = await fakeService();
   const first = await create(service);

@@ -30,6 +30,8 @@ export interface Wishes {
   /** Wraps the store, to let it fail. */
   readonly around?: (store: Store) => Store;
   readonly limits?: ServerLimits;
+  /** Told that it is to end. */
+  readonly onStop?: () => void;
 }
 
 export interface FakeService extends Served, AsyncDisposable {
@@ -81,6 +83,7 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
     platform: process.platform,
     version: '1.2.3',
     pid: 1,
+    ...(wishes.onStop && { onStop: wishes.onStop }),
     onFault: error => void faults.push(error),
   };
   const server = await serve(parts, { port: 0 }, wishes.limits);
