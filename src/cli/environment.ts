@@ -17,7 +17,10 @@ const OURS = [
   variable('CARDWRIGHT_TEST_ONLY', 'refuse every live key (anything but 0 and false)'),
   variable('CARDWRIGHT_CONFIG_DIR', 'one folder for configuration, state, data and cache'),
   variable('CARDWRIGHT_SANDBOX_URL', "address of a sandbox that runs elsewhere, for the sandbox's own commands"),
-  variable('CARDWRIGHT_SANDBOX_DIALECT', 'how the embedded sandbox speaks, to meet answers of other services'),
+  variable(
+    'CARDWRIGHT_SANDBOX_DIALECT',
+    'how the sandbox speaks, to meet answers of other services: the embedded one, and one that is started without --dialect',
+  ),
   variable('CARDWRIGHT_LISTENER_URL', 'given to a program that webhooks listen or expect runs: where it listens'),
   variable('CARDWRIGHT_SANDBOX_TOKEN', "token of that sandbox's control surface"),
   variable('CARDWRIGHT_WEBHOOK_SECRET', 'set by sandbox exec for its program: signs webhooks that name no secret'),

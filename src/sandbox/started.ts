@@ -77,11 +77,18 @@ export function startServer(around: StartSurroundings, wishes: StartWishes): Pro
       privateFolder(storeFolder(around.folders.data), around.platform);
       const holder = await holderOf(paths.lock, around, isRunning);
       if (holder !== 'nobody') throw alreadyStarted(holder, paths, await urlOf(paths, around));
-      await withLock(paths.lock, lock, async () => {
+      let isOurs = false;
+      const served = withLock(paths.lock, lock, async () => {
+        isOurs = true;
         const running = await open(around, wishes, paths);
         resolve({ ...running.shown, stop: running.stop, ended });
         await running.until;
         await running.close();
+      });
+      await served.catch(async (error: unknown) => {
+        const other = isOurs ? 'nobody' : await holderOf(paths.lock, around, isRunning);
+        // Another start took the lock since it was looked at.
+        throw other === 'nobody' ? error : alreadyStarted(other, paths, await urlOf(paths, around));
       });
     };
     const ended = work();

@@ -117,6 +117,31 @@ describe('sandbox start', () => {
     expect((await place.run('sandbox reset --hard --yes')).code).toBe(14);
   });
 
+  it('is refused while another is being started, and names it', async () => {
+    const place = await here();
+    const both = await Promise.allSettled([start(place, ''), start(place, '')]);
+    const [refused, ...others] = both.filter(one => one.status === 'rejected');
+    expect(others).toEqual([]);
+    expect(String(refused?.reason)).toContain(`a sandbox is started on this store already, by process ${process.pid}`);
+  });
+
+  it('speaks the dialect of the environment where no flag says another', async () => {
+    const place = await here();
+    const answers = async (env: Readonly<Record<string, string>>, flags = '') => {
+      const server = await served(place, `sandbox start --json ${flags}`, env);
+      const key = (await readFile(String(server.row.api_key_file), 'utf8')).trim();
+      const answer = await fetch(`${server.row.url}/cards`, { headers: { authorization: `Bearer ${key}` } });
+      await server.stop();
+      return Object.keys((await answer.json()) as object);
+    };
+    const env = { CARDWRIGHT_SANDBOX_DIALECT: 'envelope-items' };
+    expect(await answers(env)).toContain('items');
+    expect(await answers(env, '--dialect default')).toEqual(['data', 'meta']);
+    const wrong = await place.run('sandbox start', { env: { CARDWRIGHT_SANDBOX_DIALECT: 'plain' } });
+    expect(wrong.code).toBe(2);
+    expect(wrong.err).toContain('CARDWRIGHT_SANDBOX_DIALECT "plain" must be default, minimal,');
+  });
+
   it('says which port is taken (exit 12)', async () => {
     const place = await here();
     const other = createServer();

@@ -15,13 +15,13 @@ export interface ServedSandbox extends AsyncDisposable {
 }
 
 /** Resolves once it says that it serves; `line` asks for JSON. */
-export async function served(place: World, line: string): Promise<ServedSandbox> {
+export async function served(place: World, line: string, env: Environment = {}): Promise<ServedSandbox> {
   const stopping = new AbortController();
   let tell: (row: ServerRow) => void = () => undefined;
   const said = new Promise<ServerRow>(resolve => {
     tell = resolve;
   });
-  const ended = place.run(line, { signal: stopping.signal, onOut: text => tell(JSON.parse(text) as ServerRow) });
+  const ended = place.run(line, { env, signal: stopping.signal, onOut: text => tell(JSON.parse(text) as ServerRow) });
   const early = ended.then(({ err }) => Promise.reject(new Error(`it ended: ${err}`)));
   const row = await Promise.race([said, early]);
   early.catch(() => undefined);

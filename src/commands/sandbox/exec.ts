@@ -7,6 +7,7 @@ import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox-admin.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox-faults.ts';
 import { readRules } from './faults/read-rules.ts';
 import { sizeFor } from './load-size.ts';
+import { spokenDialect } from './spoken.ts';
 
 const ours = (doc: string) => ({ doc, basis: OURS });
 
@@ -44,7 +45,8 @@ export const sandboxExecute = command({
   ],
   async run(ctx, { fault, export: exportFile, keepOnFailure = false, noFinalCheck = false, ...asked }) {
     const { noRateLimits = false, cards, transactions, ...rest } = asked;
-    const wishes = { ...rest, size: sizeFor(rest.data, { cards, transactions }), rateLimits: !noRateLimits };
+    const size = sizeFor(rest.data, { cards, transactions });
+    const wishes = { ...rest, dialect: spokenDialect(ctx.env, rest.dialect), size, rateLimits: !noRateLimits };
     if (ctx.rest.length === 0) throw usage('sandbox exec needs a program after --', 'cardwright sandbox exec --help');
     if (ctx.dryRun) throw usage('sandbox exec sends nothing itself; it has no dry run');
     const faults = fault === undefined ? [] : await readRules(ctx, fault);

@@ -7,6 +7,7 @@ import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox-admin.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox-faults.ts';
 import { sizeFor } from './load-size.ts';
 import { SERVER_COLUMNS, SERVER_ROW, serverPairs, serverVariables } from './server.ts';
+import { spokenDialect } from './spoken.ts';
 
 const ours = (doc: string) => ({ doc, basis: OURS });
 
@@ -49,7 +50,8 @@ export const startSandbox = command({
     if (ctx.dryRun) throw usage('sandbox start sends nothing; it has no dry run');
     if (noRateLimits && virtualLimits) throw usage('--no-rate-limits and --virtual-limits exclude each other');
     const size = sizeFor(rest.data, { cards, transactions });
-    const wishes = { ...rest, size, rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
+    const dialect = spokenDialect(ctx.env, rest.dialect);
+    const wishes = { ...rest, dialect, size, rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
     if (detach) {
       const { log, ...row } = await ctx.servers.detach(wishes);
       return { row, log, goesOn: undefined };
