@@ -26,6 +26,13 @@ export async function exportFrom(
   return writeBeside(resolve(cwd, path), pieces, { random, platform, name: path, mark });
 }
 
+/** Throws what `exportFrom` would: `guarded` for a file that is no export, `usage` where none can be made. */
+export async function checkTarget({ cwd, platform, noise: random }: Surroundings, path: string): Promise<void> {
+  const { checkBeside } = await import('./files/write-beside.ts');
+  const { SNAPSHOT_MARK: mark } = await import('./contract/sandbox-snapshots.ts');
+  await checkBeside(resolve(cwd, path), { random, platform, name: path, mark });
+}
+
 /** Such a file in place of everything the sandbox there holds. Throws `usage` when it cannot be read. */
 export async function importFrom(
   host: Surroundings,

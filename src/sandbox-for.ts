@@ -28,9 +28,18 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
       for (const end of here.splice(0)) await end();
     },
     running,
+    async control() {
+      const { CARDWRIGHT_SANDBOX_URL: url, CARDWRIGHT_SANDBOX_TOKEN: token } = host.env;
+      const found = url || token ? undefined : await find();
+      return found && facts.adminAt(found.origin, found.adminToken);
+    },
     async detach(wishes) {
       const { startBeside } = await import('./sandbox-beside.ts');
       return startBeside({ host, wishes, running });
+    },
+    async checkExport(path) {
+      const { checkTarget } = await import('./sandbox-copy.ts');
+      await checkTarget(host, path);
     },
     async openPrivate(wishes) {
       const { openPrivate } = await import('./sandbox-private.ts');

@@ -27,8 +27,10 @@ export interface Executed {
 /** Runs what stands after `--`. Throws `unreachable` when the sandbox did not start, `usage` for no such program. */
 export async function sandboxExec(ctx: Context, wishes: ExecWishes): Promise<Executed> {
   const { faults, finalCheck, keepOnFailure, exportFile, ...asked } = wishes;
+  if (exportFile !== undefined) await ctx.servers.checkExport(exportFile);
   const sandbox = await ctx.servers.openPrivate({ ...asked, keepsFolder: keepOnFailure });
   let failed = true;
+  let conclude: () => Executed;
   try {
     for (const { match = {}, action, phase, times, expires_at } of faults) {
       await sandbox.admin.send('faults.add', { match, action, phase, times, expires_at });
@@ -39,14 +41,16 @@ export async function sandboxExec(ctx: Context, wishes: ExecWishes): Promise<Exe
     failed = end.code !== 0 || broken.length > 0;
     const unwritten = exportFile === undefined ? undefined : await exported(ctx, sandbox, exportFile);
     if (failed) await tell(ctx, sandbox.admin);
-    const concludes = concluded(ctx, { end, broken, finalCheck });
     // The program's own failure, and that of the books, say more than that of a copy.
-    return unwritten !== undefined && !failed ? { exit: unwritten.exitCode, failure: unwritten } : concludes;
+    if (failed && unwritten !== undefined) ctx.notice(`sandbox exec: ${unwritten.message}`);
+    conclude = () => concluded(ctx, { end, broken, finalCheck, unwritten: failed ? undefined : unwritten });
   } finally {
     const keep = failed && keepOnFailure;
     await sandbox.close({ keep });
     if (keep) ctx.notice(`sandbox exec: its store is kept in ${sandbox.folder}`);
   }
+  // What its exit code stands for is the last that is said.
+  return conclude();
 }
 
 /** The error of a file that could not be written. */
@@ -57,7 +61,6 @@ async function exported(ctx: Context, sandbox: PrivateSandbox, file: string): Pr
     return undefined;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    ctx.notice(`sandbox exec: ${error.message}`);
     return error;
   }
 }
@@ -70,14 +73,20 @@ interface Conclusion {
   readonly end: ChildEnd;
   readonly broken: readonly string[];
   readonly finalCheck: boolean;
+  /** Why there is no copy, of a program that did not fail. */
+  readonly unwritten: CliError | undefined;
 }
 
-function concluded({ notice }: Context, { end, broken, finalCheck }: Conclusion): Executed {
+function concluded({ notice }: Context, { end, broken, finalCheck, unwritten }: Conclusion): Executed {
   const how = end.signal === undefined ? `ended with ${end.code}` : `was ended by ${end.signal} (${end.code})`;
   const books = broken.length > 0 ? `the books of the sandbox do not agree: ${broken.join('; ')}` : undefined;
   if (end.code === 0 && books !== undefined) {
     const failure = new CliError('check_failed', { message: `sandbox exec: the program ${how}, but ${books}` });
     return { exit: 15, failure };
+  }
+  if (unwritten !== undefined) {
+    const message = `sandbox exec: the program ${how}, but ${unwritten.message}`;
+    return { exit: unwritten.exitCode, failure: new CliError(unwritten.kind, { message, cause: unwritten }) };
   }
   const checked = finalCheck ? '; the books of the sandbox agree' : '';
   notice(`sandbox exec: the program ${how}${books === undefined ? checked : `, and ${books}`}`);

@@ -65,6 +65,13 @@ export interface SandboxServers {
   detach(wishes: ServerWishes): Promise<ServerRow & { readonly log: string }>;
   /** The one that is started on the store of the data folder and has proved to be it. */
   running(): Promise<ServerRow | undefined>;
+  /**
+   * The control surface of the one that is started on the store of the data folder, which alone sends what is due
+   * there; undefined when none is, or when the environment names a sandbox.
+   */
+  control(): Promise<SandboxAdmin | undefined>;
+  /** Whether a copy could be written there. Throws `guarded` when it is no export, `usage` when it cannot be made. */
+  checkExport(path: string): Promise<void>;
   /** A sandbox with a store of its own in a temporary folder. Throws `unreachable` when it cannot be started. */
   openPrivate(wishes: PrivateWishes): Promise<PrivateSandbox>;
   /** Ends it; resolves when its port is free. Throws `unreachable` when there is none, `wait_expired`. */

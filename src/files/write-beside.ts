@@ -23,8 +23,8 @@ export interface Beside {
 export async function writeBeside(path: string, pieces: AsyncIterable<Uint8Array>, beside: Beside): Promise<number> {
   return inTheUsersWords(beside.name, async () => {
     await refuseForeign(path, beside);
-    const fresh = `${path}.tmp-${Buffer.from(beside.random.bytes(8)).toString('hex')}`;
-    const file = await open(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    const fresh = freshBeside(path, beside);
+    const file = await open(fresh, CREATE, 0o600);
     try {
       const size = await filled(file, pieces);
       await rename(fresh, path);
@@ -36,6 +36,20 @@ export async function writeBeside(path: string, pieces: AsyncIterable<Uint8Array
     }
   });
 }
+
+/** Whether that can be done at `path` now: what is there may be replaced, and a file beside it can be made. */
+export async function checkBeside(path: string, beside: Beside): Promise<void> {
+  await inTheUsersWords(beside.name, async () => {
+    await refuseForeign(path, beside);
+    const fresh = freshBeside(path, beside);
+    await (await open(fresh, CREATE, 0o600)).close();
+    await rm(fresh);
+  });
+}
+
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+
+const freshBeside = (path: string, { random }: Beside) => `${path}.tmp-${Buffer.from(random.bytes(8)).toString('hex')}`;
 
 async function filled(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<number> {
   try {

@@ -120,6 +120,29 @@ describe('what goes on by itself', () => {
   });
 });
 
+describe('its clock, moved by a command beside it', () => {
+  it('tries a webhook at each of its times on the way, and says so', async () => {
+    const child = serving();
+    const end = ended(child);
+    await using there = await receiver(500);
+    try {
+      await once(child.stdout ?? child, 'data');
+      const created = await run(`--sandbox webhooks create --url ${there.url} --events deposit.pending --yes -q`);
+      expect(created.code).toBe(0);
+      expect((await run('sandbox simulate deposit --currency eth --amount 20 -q')).code).toBe(0);
+      const { fired } = JSON.parse((await run('sandbox clock advance 2d --json')).out) as { fired: { kind: string }[] };
+      // Its first try may have been made before that.
+      expect(fired.filter(({ kind }) => kind === 'delivery').length).toBeGreaterThanOrEqual(7);
+      expect(there.received).toHaveLength(8);
+      const { out } = await run('sandbox deliveries list --json --fields state,attempt');
+      expect(JSON.parse(out).data).toContainEqual({ state: 'failed', attempt: 8 });
+    } finally {
+      child.kill();
+    }
+    expect((await end).code).toBe(0);
+  });
+});
+
 describe('its flags', () => {
   it('--dialect and --virtual-limits change how it speaks and counts', async () => {
     const child = serving('--dialect', 'envelope-items', '--virtual-limits');

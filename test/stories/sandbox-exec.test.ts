@@ -28,15 +28,20 @@ describe('what the program gets', () => {
     const env = { CARDWRIGHT_PROFILE: 'mine', CARDWRIGHT_SANDBOX_DIALECT: 'minimal', OTHER: 'kept' };
     const source = `const { env } = process;
       const ours = Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('CARDWRIGHT_')));
-      console.log(JSON.stringify({ ours, other: env.OTHER, argv: process.argv.slice(1) }));`;
+      const headers = { authorization: 'Bearer ' + env.CARDWRIGHT_API_KEY };
+      fetch(env.CARDWRIGHT_BASE_URL + '/wallet', { headers }).then(answer => console.log(JSON.stringify({
+        ours, other: env.OTHER, argv: process.argv.slice(1), requestId: answer.headers.get('x-request-id') })));`;
     const ran = await exec([], [...script(source), 'a b', '$HOME', '*'], { env });
     expect(ran).toMatchObject({ code: 0 });
-    const { ours, other, argv } = JSON.parse(ran.out) as {
+    const { ours, other, argv, requestId } = JSON.parse(ran.out) as {
       ours: Record<string, string>;
       other: string;
       argv: string[];
+      requestId: string | null;
     };
     expect(other).toBe('kept');
+    // The sandbox speaks as the environment says: minimal has no optional header.
+    expect(requestId).toBeNull();
     expect(argv).toEqual(['a b', '$HOME', '*']);
     const port = new URL(ours['CARDWRIGHT_SANDBOX_URL'] ?? '').port;
     expect(ours).toEqual({
@@ -130,6 +135,7 @@ describe('how it ends', () => {
 
   it('keeps the store of a failed program when asked to, where sandbox start opens it', async () => {
     const ran = await exec(['--keep-on-failure', '--seed', '5'], script('process.exit(1)'));
+    expect(last(ran)).toContain('sandbox exec: the program ended with 1');
     expect(ran.code).toBe(1);
     const folder = /its store is kept in (\S+)/.exec(ran.err)?.[1] ?? '';
     const status = await place.run(['sandbox', 'status', '--json'], { env: { CARDWRIGHT_CONFIG_DIR: folder } });
@@ -152,8 +158,18 @@ describe('how it ends', () => {
     const { out } = await place.run(['--sandbox', 'cards', 'get', ran.out.trim(), '--json', '--fields', 'balance']);
     expect(JSON.parse(out)).toEqual({ balance: 5 });
     await writeFile(join(place.folder, 'mine.txt'), 'to keep\n');
-    const refused = await exec(['--export', join(place.folder, 'mine.txt')], script(''));
-    expect(refused.code).not.toBe(0);
+    const refused = await exec(['--export', join(place.folder, 'mine.txt')], script('console.log(1)'));
+    expect(refused).toMatchObject({ code: 14, out: '' });
+    const nowhere = await exec(['--export', join(place.folder, 'none', 'held')], script('console.log(1)'));
+    expect(nowhere).toMatchObject({ code: 2, out: '' });
+    expect(nowhere.err).toContain('there is no such file or folder (ENOENT)');
+    // Gone while the program ran: its end is said last.
+    const folder = join(place.folder, 'going');
+    await mkdir(folder);
+    const source = `require('node:fs').rmSync(${JSON.stringify(folder)}, { recursive: true })`;
+    const late = await exec(['--export', join(folder, 'held')], script(source));
+    expect(late.code).toBe(2);
+    expect(last(late)).toMatch(/^error: sandbox exec: the program ended with 0, but .*cannot write/);
     expect(await readFile(join(place.folder, 'mine.txt'), 'utf8')).toBe('to keep\n');
   });
 

@@ -11,7 +11,9 @@ import { HAPPENED, showAdvanced } from './shown.ts';
 export const advanceSandboxClock = command({
   path: 'sandbox clock advance',
   summary: 'Move the clock of the sandbox forward and show what happened on the way',
-  about: ['Everything due on the way happens at its own time, in order: holds and codes that expire, confirmations.'],
+  about: [
+    'Everything due on the way happens at its own time, in order: holds and codes that expire, confirmations, and each try of a webhook where a sandbox is started or serves this program. The command ends when all of it is done.',
+  ],
   operation: 'clock.advance',
   answers: { one: { ...ADMIN_OPERATIONS['clock.advance'].returns.shape, happened: HAPPENED } },
   args: { span: optionalArgument(text({ doc: 'How far, such as 7d, 36h or 1d12h; --by is the same.', basis: OURS })) },
@@ -31,7 +33,8 @@ export const advanceSandboxClock = command({
     if (by !== undefined && durationOf(by) === undefined) {
       throw usage(`${JSON.stringify(by)} is no span of time such as 7d, 36h or 1d12h`);
     }
-    return runAdmin(ctx, 'clock.advance', { by, to });
+    // Moved around the one that sends, its webhooks would be tried once, however many tries are due by then.
+    return runAdmin(ctx, 'clock.advance', { by, to }, () => ctx.servers.control());
   },
   show: showAdvanced,
 });

@@ -2,12 +2,15 @@
 import type { Context } from '../../../cli/context.ts';
 import type { AdminName, AdminOperations } from '../../../contract/calls.ts';
 import type { InputOf, ResultOf } from '../../../contract/operation.ts';
+import type { SandboxAdmin } from '../../../contract/service.ts';
 import { CliError } from '../../../errors.ts';
 
+/** To the sandbox that `elsewhere` finds, else to the one every command steers. */
 export async function runAdmin<N extends AdminName>(
   ctx: Context,
   operation: N,
   input: InputOf<AdminOperations[N]>,
+  elsewhere?: () => Promise<SandboxAdmin | undefined>,
 ): Promise<ResultOf<AdminOperations[N]>> {
   if (ctx.dryRun) {
     throw new CliError('usage', {
@@ -15,6 +18,6 @@ export async function runAdmin<N extends AdminName>(
       outcome: 'not_sent',
     });
   }
-  const admin = await ctx.sandbox();
+  const admin = (await elsewhere?.()) ?? (await ctx.sandbox());
   return (await admin.send(operation, input)).result;
 }
