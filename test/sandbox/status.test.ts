@@ -1,8 +1,9 @@
 /** `status` is quick: of a large store it tells when the books were last looked through, and what was found then. */
 import { expect, it } from 'vitest';
-import { type SandboxStatus, statusPairs } from '../../src/commands/sandbox/status.ts';
+import { type SandboxStatus, statusPairs } from '../../src/commands/sandbox/state.ts';
 import { HOUR } from '../../src/durations.ts';
 import { cents, toUsd } from '../../src/money.ts';
+import { isoTime } from '../../src/sandbox/rules/dates.ts';
 import { type FakeService, fakeService, NOON } from '../support/fake-service.ts';
 import { ask } from '../support/sandbox-http.ts';
 
@@ -13,6 +14,8 @@ const check = async (service: FakeService) =>
   (await ask(service, { method: 'POST', path: `${ADMIN}/ledger/check`, body: {} })).json;
 const damage = (service: FakeService) =>
   service.store.write(sql => sql.run('update wallets set balance = balance + 1'));
+
+const mend = (service: FakeService) => service.store.write(sql => sql.run('update wallets set balance = balance - 1'));
 
 /** More records than are looked through at each question; they are of an event nobody caused. */
 const grow = (service: FakeService) =>
@@ -34,8 +37,11 @@ it('looks through a small store each time', async () => {
 it('tells of a large one what was found last, until somebody looks again', async () => {
   await using service = await fakeService();
   await grow(service);
-  // Nobody knows anything yet.
-  expect((await status(service)).ledger_faults).not.toEqual([]);
+  await damage(service);
+  // Nobody knows anything yet, and nobody is kept waiting to find out.
+  const never = { ledger_ok: null, ledger_faults: [], ledger_checked_at: null };
+  expect([await status(service), await status(service)]).toMatchObject([never, never]);
+  await mend(service);
   await check(service);
   const first = await status(service);
   expect(first).toHaveProperty('ledger_checked_at', '2026-11-20T12:00:00Z');
@@ -68,7 +74,8 @@ it('forgets what was found with what it was found in', async () => {
   expect((await check(service)).ok).toBe(false);
   await ask(service, { method: 'POST', path: `${ADMIN}/snapshots/good/restore` });
   await grow(service);
-  expect((await status(service)).ledger_faults).toEqual([]);
+  // What was put back was looked through, and that is kept.
+  expect(await status(service)).toMatchObject({ ledger_ok: true, ledger_faults: [], ledger_checked_at: isoTime(NOON) });
 });
 
 it('says in words when that was, and what looks anew', () => {
@@ -77,6 +84,10 @@ it('says in words when that was, and what looks anew', () => {
   const ledgerOf = (told: SandboxStatus) =>
     statusPairs({ ...told, wallet_balance: toUsd(cents(0)) }).find(([of]) => of === 'Ledger');
   expect(ledgerOf(known)).toEqual(['Ledger', 'whole']);
+  expect(ledgerOf({ ...known, ledger_ok: null, ledger_checked_at: null })).toEqual([
+    'Ledger',
+    'never looked through; that does: cardwright sandbox status --check',
+  ]);
   expect(ledgerOf({ ...known, ledger_checked_at: '2026-11-20T12:00:00Z' })).toEqual([
     'Ledger',
     'whole, looked through at 2026-11-20T12:00:00Z; anew: cardwright sandbox status --check',

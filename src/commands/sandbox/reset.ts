@@ -7,7 +7,7 @@ import { flag } from '../../contract/field.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
 import { CliError } from '../../errors.ts';
 import { sizeFor } from './load-size.ts';
-import { STATUS_COLUMNS, statusPairs } from './status.ts';
+import { STATUS_COLUMNS, statusPairs } from './state.ts';
 
 /** Starts the sandbox over. Its files are never deleted: `--hard` moves them aside. */
 export const resetSandbox = command({

@@ -2,65 +2,11 @@ import { orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import type { ServerRow } from '../../cli/sandbox-servers.ts';
-import type { AdminOperations } from '../../contract/calls.ts';
 import { flag } from '../../contract/field.ts';
-import type { ResultOf } from '../../contract/operation.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
 import { CliError } from '../../errors.ts';
-import type { Column } from '../../terminal/view.ts';
-import { money } from '../cards/columns.ts';
 import { SERVER_ROW, serverVariables } from './server.ts';
-
-export type SandboxStatus = ResultOf<AdminOperations['status']>;
-
-export const STATUS_COLUMNS: readonly Column[] = [
-  { field: 'store', title: 'STORE', kind: 'text', priority: 1 },
-  { field: 'data_set', title: 'DATA', kind: 'word', priority: 2 },
-  { field: 'now', title: 'NOW', kind: 'time', priority: 2 },
-  { field: 'bins', title: 'BINS', kind: 'integer', priority: 3 },
-  { field: 'cards', title: 'CARDS', kind: 'integer', priority: 2 },
-  { field: 'transactions', title: 'TRANSACTIONS', kind: 'integer', priority: 2 },
-  { field: 'webhooks', title: 'WEBHOOKS', kind: 'integer', priority: 3 },
-  { field: 'events', title: 'EVENTS', kind: 'integer', priority: 3 },
-  { field: 'wallet_balance', title: 'WALLET', kind: 'money', priority: 1 },
-  { field: 'ledger_ok', title: 'LEDGER', kind: 'boolean', priority: 1 },
-];
-
-/** Label and value lines of the sandbox's state. */
-export function statusPairs(status: SandboxStatus): [string, string][] {
-  return [
-    ['Store', status.store],
-    ['Data set', status.data_set ?? '-'],
-    ['Clock', status.now],
-    ['BINs', String(status.bins)],
-    ['Cards', String(status.cards)],
-    ['Transactions', String(status.transactions)],
-    ['Webhooks', String(status.webhooks)],
-    ['Events', String(status.events)],
-    ['Wallet', money(status.wallet_balance)],
-    ['Ledger', (status.ledger_ok ? 'whole' : `broken: ${(status.ledger_faults ?? []).join('; ')}`) + seenAt(status)],
-    ...parkedOf(status).map((text): [string, string] => ['Parked', text]),
-  ];
-}
-
-/** Of many records the books are not looked through each time: then it is said when they were. */
-function seenAt({ ledger_checked_at: at, now }: SandboxStatus): string {
-  return at === undefined || at === now ? '' : `, looked through at ${at}; anew: cardwright sandbox status --check`;
-}
-
-/** Timers whose action failed; what should have happened did not, and nothing else waits for it. */
-function parkedOf({ timers_parked }: SandboxStatus): readonly string[] {
-  return (timers_parked ?? []).map(({ kind, ref, due_at, error }) => `${kind} of ${ref}, due ${due_at}: ${error}`);
-}
-
-function failureOf(status: SandboxStatus): CliError | undefined {
-  const parked = parkedOf(status);
-  if (status.ledger_ok && parked.length === 0) return undefined;
-  const message = status.ledger_ok
-    ? `${parked.length === 1 ? 'a timer' : `${parked.length} timers`} of the sandbox failed: ${parked.join('; ')}`
-    : `the ledger does not add up: ${(status.ledger_faults ?? []).join('; ')}`;
-  return new CliError('check_failed', { message, hint: 'cardwright sandbox reset' });
-}
+import { failureOf, STATUS_COLUMNS, statusPairs } from './state.ts';
 
 function serverWords(server: ServerRow | undefined): string {
   return server === undefined
@@ -81,7 +27,7 @@ export const sandboxStatus = command({
   operation: 'status',
   ends: { check_failed: 'The ledger does not add up, or a timer failed.' },
   about: [
-    'The books are looked through each time as long as there are at most 10,000 transactions and events; of more it says what was found when they last were, by --check, a start, a reset or a restore. --check looks through files and books, whatever their size.',
+    'The books are looked through each time as long as there are at most 10,000 transactions and events; of more it says what was found when they last were, by --check, a reset or a restore, or that they never were. --check looks through files and books, whatever their size.',
     'With -o env it prints the address and the key file of the sandbox that was started, CARDWRIGHT_BASE_URL and CARDWRIGHT_API_KEY_FILE; exit 12 where none is started.',
   ],
   flags: { check: option(flag({ doc: 'Look through files and books first, however large.', basis: OURS })) },

@@ -4,7 +4,7 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import { RESTORED } from '../../contract/sandbox-snapshots.ts';
 import { sandboxNow } from '../clock.ts';
 import { impossible } from '../handler.ts';
-import { lookThrough, stateOf } from '../handlers/admin.ts';
+import { foundIn, lookThrough, stateOf } from '../handlers/admin.ts';
 import type { ServiceParts } from '../service.ts';
 import { advanceRunning } from '../store/advances.ts';
 import { keepCheck } from '../store/ledger-checks.ts';
@@ -58,7 +58,7 @@ export async function putBack(parts: ServiceParts, folder: string) {
     const { state, found } = await readingAll(parts, async (sql, now) => {
       const looking = { sql, account, now };
       const found = await lookThrough(looking);
-      return { state: await stateOf(looking, found), found };
+      return { state: { ...(await stateOf(looking)), ...foundIn(found) }, found };
     });
     await store.write(sql => keepCheck(sql, account, found));
     return { restored: true, problems: [], made_at: manifest.made_at, ...known(state) };

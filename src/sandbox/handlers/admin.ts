@@ -17,12 +17,12 @@ import { isLarge } from '../whole.ts';
 
 /**
  * Everything the store knows; the server adds its version and where the store is. A large store takes its time to look
- * through: of one it is told what was found when somebody last looked.
+ * through: of one it is told what was found when somebody last looked, and nothing where nobody did.
  */
 export const sandboxStatus: AdminHandlers['status'] = async call => {
   const { sql, account } = call;
-  const known = (await isLarge(sql, account)) ? await lastCheck(sql, account) : undefined;
-  return stateOf(call, known ?? (await lookThrough(call)));
+  const known = (await isLarge(sql, account)) ? await lastCheck(sql, account) : await lookThrough(call);
+  return { ...(await stateOf(call)), ...(known === undefined ? NEVER_LOOKED_AT : foundIn(known)) };
 };
 
 /**
@@ -45,7 +45,7 @@ export const resetSandbox: AdminHandlers['reset'] = async call => {
   await loadDataSet(sql, { name: data, account, now, chance, size: loadSize(input), bins });
   const found = await lookThrough(call);
   await keepCheck(sql, account, found);
-  return stateOf(call, found);
+  return { ...(await stateOf(call)), ...foundIn(found) };
 };
 
 type Looking = Pick<Call, 'sql' | 'account' | 'now'>;
@@ -55,8 +55,15 @@ export async function lookThrough({ sql, account, now }: Looking): Promise<LastC
   return { at: now, faults: await checkInvariants(sql, account) };
 }
 
-/** Everything the store knows of itself, in numbers, with what was found in its books. */
-export async function stateOf({ sql, account, now }: Looking, { at, faults }: LastCheck) {
+const NEVER_LOOKED_AT = { ledger_ok: null, ledger_faults: [], ledger_checked_at: null };
+
+/** What somebody found in the books, as it is told. */
+export function foundIn({ at, faults }: LastCheck) {
+  return { ledger_ok: faults.length === 0, ledger_faults: [...faults], ledger_checked_at: isoTime(at) };
+}
+
+/** Everything the store knows of itself, in numbers, but for its books. */
+export async function stateOf({ sql, account, now }: Looking) {
   const wallet = await walletOf(sql, account);
   const parked = await parkedTimers(sql, account);
   return {
@@ -64,9 +71,6 @@ export async function stateOf({ sql, account, now }: Looking, { at, faults }: La
     now: isoTime(now),
     ...(await countAll(sql, account)),
     wallet_balance: toUsd(wallet?.balance ?? (0 as Cents)),
-    ledger_ok: faults.length === 0,
-    ledger_faults: [...faults],
-    ledger_checked_at: isoTime(at),
     timers_parked: parked.map(timer => ({ ...timer, due_at: isoTime(timer.due_at) })),
   };
 }
