@@ -1,5 +1,30 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** The ten that take longest, longest first: one of them begun last would run on alone. */
+const LONGEST = [
+  'crash/kill',
+  'secrets/canary',
+  'crash/random-kills',
+  'answers/examples',
+  'dialects/transcripts',
+  'sandbox/model',
+  'transcripts/transcripts',
+  'sandbox/mutants',
+  'sandbox/histories',
+  'secrets/confirmations',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const at = LONGEST.findIndex(name => moduleId.endsWith(`/test/${name}.test.ts`));
+      return at === -1 ? LONGEST.length : at;
+    };
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
+  }
+}
 
 export default defineConfig({
   define: { CARDWRIGHT_VERSION: JSON.stringify('0.0.0-test') },
@@ -11,8 +36,9 @@ export default defineConfig({
     hookTimeout: 90_000,
     // Forks: the store's native module and process signals do not mix with worker threads.
     pool: 'forks',
-    // One more than Vitest takes of two cores: much of a story is waiting for a program it has started.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // One more than there are cores: much of a story is waiting, for a program it has started or for a moment.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     // One process serves many files: nothing is mocked and nothing is kept between them, and loading the code anew for
     // each of them took half of the time.
     isolate: false,

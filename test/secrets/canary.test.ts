@@ -4,6 +4,7 @@
  * secret may be in. (The store of the built-in sandbox is the service's side and may hold numbers: no sandbox here.)
  */
 import { execFileSync, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -137,17 +138,25 @@ async function run({ words, stdin, env }: Story): Promise<Watched> {
   return { out: String(Buffer.concat(out)), err: String(Buffer.concat(err)), code: await over, ...sampled };
 }
 
+/** Reads at once: a hundred such files through the threads of the runtime cost more than the program that is watched. */
 async function sample(pid: number, keyInEnvironment: boolean, into: { args: string; environs: string }): Promise<void> {
-  const quiet = (path: string) => readFile(path, 'utf8').catch(() => '');
-  const program = await quiet(`/proc/${pid}/cmdline`);
-  for (const name of await readdir('/proc').catch(() => [])) {
+  const program = readIfThere(`/proc/${pid}/cmdline`);
+  for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name) || Number(name) < pid) continue;
-    const line = await quiet(`/proc/${name}/cmdline`);
+    const line = readIfThere(`/proc/${name}/cmdline`);
     into.args += line;
     // The program itself got the key there from us; nobody it starts may have it, once that is no copy of it any more.
-    if (line !== program || !keyInEnvironment) into.environs += await quiet(`/proc/${name}/environ`);
+    if (line !== program || !keyInEnvironment) into.environs += readIfThere(`/proc/${name}/environ`);
   }
   await new Promise(resolve => setTimeout(resolve, 5));
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** Every file below the folder with what it holds. */
@@ -274,8 +283,8 @@ describe.runIf(process.platform === 'linux')('no byte outside the chosen place',
       const way = command.operation === 'cards.details' ? ' --reveal' : ' --yes';
       for (const look of [' --debug', ' --json']) {
         const asked = `${line}${way}${look}`;
-        const { signal, done } = stopAfter(1_000);
-        const { out, err } = await here.run(asked, { signal, stdin: CANARIES.secret }).finally(done);
+        const { done, ...stopping } = stopAfter(1_000);
+        const { out, err } = await here.run(asked, { ...stopping, stdin: CANARIES.secret }).finally(done);
         const asks = command.path.startsWith('3ds')
           ? 'code'
           : command.path === 'webhooks create'

@@ -18,12 +18,27 @@ const LOOKS = ['', ' --accessible', ' --debug'];
 /** Ways for a command that waits or watches to end: nothing came, or it was stopped. */
 const ENDLESS = [8, 130, 143];
 const PATIENCE_MS = 1_500;
+/** Whoever asks again and again shows the same from then on. */
+const PAUSES = 4;
 
-/** Ctrl-C after a while. */
-export function stopAfter(ms: number): { readonly signal: AbortSignal; readonly done: () => void } {
+interface Stop {
+  readonly signal: AbortSignal;
+  /** Of the pauses between two looks, which pass at once meanwhile. */
+  readonly onPause: () => void;
+  readonly done: () => void;
+}
+
+/** Ctrl-C in the fourth pause, or after a while for what waits without asking. */
+export function stopAfter(ms: number): Stop {
   const stopping = new AbortController();
-  const timer = setTimeout(() => stopping.abort(stoppedBy('interrupted')), ms);
-  return { signal: stopping.signal, done: () => clearTimeout(timer) };
+  const stop = () => stopping.abort(stoppedBy('interrupted'));
+  const timer = setTimeout(stop, ms);
+  let pauses = 0;
+  const onPause = () => {
+    pauses += 1;
+    if (pauses === PAUSES) stop();
+  };
+  return { signal: stopping.signal, onPause, done: () => clearTimeout(timer) };
 }
 
 export interface Walked {
@@ -50,8 +65,8 @@ export async function walkHostile(least: number): Promise<Walked> {
   const start = handedOut();
   let runs = 0;
   const one = async (line: string, format: string, look: string) => {
-    const { signal, done } = stopAfter(lasting.has(line) ? 400 : PATIENCE_MS);
-    const ran = await here.run(`${line} -o ${format}${look}`, { env, signal }).finally(done);
+    const { done, ...stopping } = stopAfter(lasting.has(line) ? 400 : PATIENCE_MS);
+    const ran = await here.run(`${line} -o ${format}${look}`, { env, ...stopping }).finally(done);
     if (ENDLESS.includes(ran.code)) lasting.add(line);
     runs += 1;
     shown.set(line, Math.max(shown.get(line) ?? 0, ran.out.length + ran.err.length));
