@@ -1,6 +1,7 @@
 /** What a sandbox holds into one file of this machine: of the one a command steers, and of that of `sandbox exec`. */
 import { resolve } from 'node:path';
 import type { InputRows, Restored } from './cli/context.ts';
+import { CliError } from './errors.ts';
 import { forgetSandbox } from './known-for.ts';
 import type { Secret } from './secret.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -18,6 +19,7 @@ export async function exportFrom(
   place: ControlPlace,
   path: string,
 ): Promise<number> {
+  refuseStream(path);
   const { exportedFrom } = await import('./client/sandbox-file.ts');
   const { writeBeside } = await import('./files/write-beside.ts');
   const { SNAPSHOT_MARK: mark } = await import('./contract/sandbox-snapshots.ts');
@@ -28,9 +30,19 @@ export async function exportFrom(
 
 /** Throws what `exportFrom` would: `guarded` for a file that is no export, `usage` where none can be made. */
 export async function checkTarget({ cwd, platform, noise: random }: Surroundings, path: string): Promise<void> {
+  refuseStream(path);
   const { checkBeside } = await import('./files/write-beside.ts');
   const { SNAPSHOT_MARK: mark } = await import('./contract/sandbox-snapshots.ts');
   await checkBeside(resolve(cwd, path), { random, platform, name: path, mark });
+}
+
+/** `import -` reads a stream; an export is written whole or not at all, and a file called - would surprise. */
+function refuseStream(path: string): void {
+  if (path !== '-') return;
+  throw new CliError('usage', {
+    message: 'an export goes into a file, whole or not at all, and not to standard output; ./- is a file of that name',
+    outcome: 'not_sent',
+  });
 }
 
 /** Such a file in place of everything the sandbox there holds. Throws `usage` when it cannot be read. */

@@ -55,6 +55,24 @@ const ACTIONS: Readonly<Record<string, Shape>> = { ...REQUEST_ACTIONS, ...DELIVE
 
 export const FAULT_KINDS = [...Object.keys(REQUEST_ACTIONS), ...Object.keys(DELIVERY_ACTIONS)] as const;
 
+/** Every kind with its members, in brackets what may be left out: `status code [error] [retry_after]`. */
+export const FAULT_ACTIONS: readonly string[] = FAULT_KINDS.map(kind =>
+  [kind, ...Object.entries(ACTIONS[kind] ?? {}).map(([name, field]) => memberWord(name, field))].join(' '),
+);
+
+function memberWord(name: string, { must: needed, shape }: Shape[string]): string {
+  const word = shape === undefined ? name : `${name} {${Object.keys(shape).join(', ')}}`;
+  return needed ? word : `[${word}]`;
+}
+
+/** A whole rule, as help shows it. */
+export const FAULT_EXAMPLE = {
+  match: { operation: 'cards.create' },
+  phase: 'after_commit',
+  action: { kind: 'reset' },
+  times: 1,
+} as const satisfies FaultRule;
+
 /** The smallest action of a kind that is one, for whoever does not know its members: `{"kind":"truncate","bytes":0}`. */
 export function smallestAction(kind: string) {
   const members = Object.entries(ACTIONS[kind] ?? {});

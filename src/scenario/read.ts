@@ -14,6 +14,7 @@ import {
 } from '../terminal/yaml-tree.ts';
 import { fieldsOf, STEP_OPERATIONS, type StepOperation } from './operations.ts';
 import { isMistaken, isName, knownInstead, type Reference, referenceOf } from './references.ts';
+import { mismatches } from './together.ts';
 
 export interface Step extends YamlPlace {
   /** Counted from 1. */
@@ -134,6 +135,7 @@ class Reading {
         .filter(({ name }) => !later.includes(name) || !Object.hasOwn(fields, name))
         .map(entry => [entry.name, plainOf(entry.node)]),
     );
+    const faultsBefore = this.faults.length;
     // One problem at a time is known to the check; each field is asked alone, so that all of them are told.
     for (const [name, field] of Object.entries(shape)) {
       const given = Object.hasOwn(rest, name) ? { [name]: rest[name] } : {};
@@ -144,6 +146,14 @@ class Reading {
     for (const entry of entries.filter(({ name }) => !Object.hasOwn(fields, name))) {
       const known = Object.keys(fields).join(', ') || 'nothing';
       this.#fault(entry, `${entry.name} is not known to ${operation.name}; known: ${known}`);
+    }
+    // Said of fields that are right one by one.
+    const found =
+      this.faults.length > faultsBefore
+        ? []
+        : mismatches(operation.name, { given: new Set(entries.map(({ name }) => name)), values: rest });
+    for (const { field, text } of found) {
+      this.#fault(entries.find(({ name }) => name === field)?.node ?? node, text);
     }
     return Object.fromEntries(entries.map(entry => [entry.name, plainOf(entry.node)]));
   }

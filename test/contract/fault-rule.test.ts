@@ -2,6 +2,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
+  FAULT_ACTIONS,
+  FAULT_EXAMPLE,
   FAULT_KINDS,
   faultProblem,
   isDeliveryKind,
@@ -109,5 +111,17 @@ it('says something about every JSON value and never throws', () => {
       expect(problem === undefined || problem.text.length > 0).toBe(true);
       oneFaultProblem(value);
     }),
+  );
+});
+
+it('shows a whole rule, and each kind with what it takes', () => {
+  expect(faultProblem(FAULT_EXAMPLE)).toBeUndefined();
+  expect(FAULT_ACTIONS).toEqual(
+    expect.arrayContaining([
+      'status code [error] [retry_after]',
+      'latency [fixed] [uniform {min, max}] [lognormal {median, sigma}]',
+      'reset',
+      'delay_delivery ms',
+    ]),
   );
 });

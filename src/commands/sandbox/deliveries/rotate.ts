@@ -7,7 +7,7 @@ export const rotateSecret = command({
   path: 'sandbox deliveries rotate',
   summary: 'Give a subscription a new signing secret; the old one signs as well for a while',
   about: [
-    'While both are valid the signature header holds one signature of each, separated by a comma, the new one first.',
+    'While both are valid the signature header holds one signature of each, separated by a comma, the new one first. A second rotation ends the oldest secret at once: at most two sign.',
   ],
   operation: 'deliveries.rotate',
   args: { webhook },

@@ -1,7 +1,7 @@
 import { command } from '../../../cli/command.ts';
 import { argument, OURS } from '../../../cli/flag.ts';
 import { wholeListing } from '../../../cli/listing.ts';
-import { FAULT_KINDS } from '../../../contract/fault-rule.ts';
+import { FAULT_ACTIONS, FAULT_EXAMPLE } from '../../../contract/fault-rule.ts';
 import { text } from '../../../contract/field.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
 import { FAULT_COLUMNS, FAULT_ROW, inWords } from './columns.ts';
@@ -13,7 +13,8 @@ export const addFaults = command({
   summary: 'Add fault rules: lost answers, errors, delays',
   answers: { list: FAULT_ROW },
   about: [
-    `A rule is JSON: {"match": …, "phase": "before" or "after_commit", "action": {"kind": …}, "times": n, "expires_at": …}; a file may hold a list of them. Kinds: ${FAULT_KINDS.join(', ')}.`,
+    `A rule is JSON: {"match": …, "phase": "before" or "after_commit", "action": {"kind": …}, "times": n, "expires_at": …}; a file may hold a list of them. The next card is made and its answer lost: ${JSON.stringify(FAULT_EXAMPLE)}`,
+    `Kinds of action with their members, in brackets what may be left out: ${FAULT_ACTIONS.join('; ')}. Of latency one of the three, in ms.`,
     'match takes operation, method, path, card_id, key_last4, key_prefix, nth and probability; for deliveries event and webhook_id. Without times a rule stays until it is removed. Rules are kept in the store: the next command meets them.',
   ],
   operation: 'faults.add',
