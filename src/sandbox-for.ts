@@ -35,7 +35,7 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
     },
     async detach(wishes) {
       const { startBeside } = await import('./sandbox-beside.ts');
-      return startBeside({ host, wishes, running });
+      return startBeside({ host, wishes, running, notice });
     },
     async checkExport(path) {
       const { checkTarget } = await import('./sandbox-copy.ts');
@@ -79,6 +79,7 @@ async function start(
       platform,
       version,
       warn,
+      notice,
       isRunning: other => host.isRunning(other),
       onFault: error => warn(error instanceof Error ? error.message : String(error)),
     },

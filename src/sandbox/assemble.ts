@@ -57,6 +57,8 @@ export interface Plan {
   readonly liveTimers?: boolean | undefined;
   /** Files and books are looked through before anything is served. */
   readonly checked?: boolean | undefined;
+  /** Told how many records there are to look through, where that takes a while. */
+  readonly onLongCheck?: ((records: number) => void) | undefined;
   /** What a store that exists must have been made with. */
   readonly insists?: StoreAsked | undefined;
   /** Its API key; a fresh one when left out. */
@@ -108,7 +110,7 @@ export async function assemble(plan: Plan): Promise<Assembled> {
   try {
     if (plan.insists !== undefined && !isNew) await checkAsked(store, { account: ACCOUNT, meta }, plan.insists);
     if (plan.checked === true) {
-      const isAll = await checkWhole(store, ACCOUNT);
+      const isAll = await checkWhole(store, ACCOUNT, plan.onLongCheck);
       if (isAll) {
         await store.write(async sql => {
           const at = await sandboxNow(sql, ACCOUNT, host.clock.now());

@@ -48,6 +48,8 @@ export interface StartSurroundings extends Pick<Host, 'folders' | 'clock' | 'ran
   readonly noise: Host['random'];
   readonly version: string;
   readonly warn: (text: string) => void;
+  /** Told what takes long. */
+  readonly notice: (text: string) => void;
   /** Told about errors nobody expected; their requests were answered 500. */
   readonly onFault: (error: unknown) => void;
 }
@@ -123,6 +125,8 @@ async function open(around: StartSurroundings, wishes: StartWishes, paths: Serve
     data: wishes.data ?? 'demo',
     key,
     checked: true,
+    onLongCheck: records =>
+      around.notice(`Looking through the store before it is served: ${records} transactions and events.`),
     size: wishes.size,
     insists: { seed: wishes.seed, data: wishes.data, size: wishes.size },
     rateLimits: wishes.rateLimits,

@@ -8,6 +8,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { connectTo } from '../../src/sandbox/store/open.ts';
+import { patienceFor } from '../../src/sandbox-beside.ts';
 import { type ServedSandbox, served } from '../support/served-sandbox.ts';
 import { type World, world } from '../support/world.ts';
 
@@ -91,6 +92,26 @@ describe('sandbox start', () => {
     expect(JSON.parse((await place.run('sandbox requests --json', { env: server.env })).out)).toMatchObject({
       page: { total: 1 },
     });
+  });
+
+  it('says that it looks through a large store, and whoever waits for it is the more patient', async () => {
+    const place = await here();
+    const first = await start(place);
+    const { err: nothing } = await first.stop();
+    expect(nothing).toBe('');
+    const path = join(folderOf(place), 'store.db');
+    const connection = connectTo(path);
+    connection.exec(`insert into events (account_id, seq, id, type, created_at, body)
+      with recursive n (i) as (select 1 union all select i + 1 from n where i < 50001)
+      select w.account_id, i, 'evt_' || i, 'card.created', 0, '{}' from n, wallets w`);
+    connection.close();
+    const server = await start(place, '');
+    const { err } = await server.stop();
+    expect(err).toBe('Looking through the store before it is served: 50001 transactions and events.\n');
+    const { size } = await stat(path);
+    expect(patienceFor({}, size)).toBeGreaterThan(patienceFor({}, 0));
+    // A million transactions are 650 MB, and looked through in half a minute on a slow machine.
+    expect(patienceFor({}, 650_000_000)).toBeGreaterThan(120_000);
   });
 
   it('keeps its key from start to start, and never its admin token', async () => {
