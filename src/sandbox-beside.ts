@@ -29,7 +29,12 @@ export function patienceFor({ data, size = {} }: Pick<ServerWishes, 'data' | 'si
 }
 
 /** Throws what the other process reported, `unreachable` when it does not answer in time. */
-export async function startBeside({ host, wishes, running, notice }: Beside): Promise<ServerRow & { readonly log: string }> {
+export async function startBeside({
+  host,
+  wishes,
+  running,
+  notice,
+}: Beside): Promise<ServerRow & { readonly log: string }> {
   const { clock, folders, signal } = host;
   const log = join(folders.state, 'sandbox.log');
   const files = { platform: host.platform, random: host.noise, warn: () => undefined };
