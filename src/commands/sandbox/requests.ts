@@ -58,12 +58,13 @@ export const sandboxRequests = command({
   show: ({ listing, verdict }) => ({
     listing,
     noun: 'request',
+    idField: 'request_id',
     columns: COLUMNS,
     failure:
       verdict === undefined || verdict.ok
         ? undefined
         : new CliError('check_failed', {
-            message: `${verdict.count} requests fit, ${verdict.expected} expected`,
+            message: `${verdict.count} ${verdict.count === 1 ? 'request fits' : 'requests fit'}, ${verdict.expected} expected`,
             hint: 'cardwright sandbox requests',
           }),
   }),

@@ -24,7 +24,7 @@ const IDS = ['authorization_id', 'transaction_id', 'challenge_id', 'deposit_id']
 
 /** The id that the next step of a story needs: the authorization before its own record. */
 export function showSimulated(done: Simulated): Shown {
-  const [id = ''] = IDS.map(name => done[name]).filter((value): value is string => typeof value === 'string');
+  const idField = IDS.find(name => typeof done[name] === 'string') ?? 'transaction_id';
   const why = done.decline_reason ? `: ${done.decline_reason}` : '';
   const pairs: [string, string][] = [
     ...IDS.flatMap((name): [string, string][] => (done[name] ? [[name.replace('_id', ''), String(done[name])]] : [])),
@@ -38,7 +38,7 @@ export function showSimulated(done: Simulated): Shown {
   return {
     noun: 'simulation',
     columns: COLUMNS,
-    quiet: [id],
+    idField,
     blocks: [
       { kind: 'line', text: `${done.outcome}${why}` },
       { kind: 'pairs', pairs },
