@@ -16,21 +16,22 @@ export function authorizerOf(key: Secret): Authorize {
 
 /** Throws `environment_mismatch` for a live key in a place whose text would be kept: an address, an idempotency key. */
 export function refuseLiveKeys(texts: Iterable<string | undefined>): void {
-  for (const text of texts) if (text?.includes(LIVE_PREFIX)) throw liveKey();
+  const found = 'A live key stands in the address, the idempotency key or the text of the request';
+  for (const text of texts) if (text?.includes(LIVE_PREFIX)) throw liveKey(found);
 }
 
-/** The same for what would be kept of a body: a label, a note, an address, names too. */
-export function refuseLiveKeysIn(body: object): void {
-  for (const [name, value] of Object.entries(body)) {
+/** The same for the members of a body or a query as they are read: a label, a note, an address, names too. */
+export function refuseLiveKeysIn(members: object): void {
+  for (const [name, value] of Object.entries(members)) {
     refuseLiveKeys([name, typeof value === 'string' ? value : undefined]);
     if (typeof value === 'object' && value !== null) refuseLiveKeysIn(value);
   }
 }
 
-function liveKey(): Refused {
+function liveKey(found: string): Refused {
   return new Refused(
     'environment_mismatch',
-    'This is the sandbox: it takes no live keys, in whatever place. Nothing of it was kept.',
+    `${found}: this is the sandbox, which takes none. Nothing of it was kept.`,
   );
 }
 
@@ -39,7 +40,7 @@ function authorize(header: string | undefined, expected: Uint8Array): void {
   if (given === undefined) {
     throw new Refused('unauthorized', 'Send the key as: Authorization: Bearer sk_test_...');
   }
-  if (given.startsWith(LIVE_PREFIX)) throw liveKey();
+  if (given.startsWith(LIVE_PREFIX)) throw liveKey('This is a live key');
   // How long a key is says nothing about which one it is.
   const shown = Buffer.from(given);
   if (shown.length !== expected.length || !timingSafeEqual(shown, expected)) {

@@ -166,6 +166,7 @@ export class Exchange {
     refuseLiveKeys([request.url, keySent, ...Object.values(params)]);
     const isService = route.surface === 'service';
     const values = queryValues(route.row.query ?? {}, query);
+    refuseLiveKeysIn(values);
     const fault = isService ? faultInHeader(headers[FAULT_HEADER]) : undefined;
     let body: Ask['body'];
     let keyed: Keying | undefined;

@@ -235,6 +235,7 @@ describe('a live key', () => {
       { path: `/cards/${LIVE}/fund`, method: 'POST', body: { amount: 5 }, idempotencyKey: 'k' },
       { path: `/cards/sk%5flive_${LIVE.slice(8)}/fund`, method: 'POST', body: { amount: 5 }, idempotencyKey: 'k' },
       { path: `/cards?bin_id=${LIVE}` },
+      { path: `/cards?bin_id=%73k_live_${LIVE.slice(8)}` },
       { path: '/cards', method: 'POST', body: { bin_id, amount: 5, label: `old ${LIVE}` }, idempotencyKey: 'label' },
       { path: '/cards', method: 'POST', body: { bin_id, amount: 5, metadata: { key: LIVE } }, idempotencyKey: 'value' },
       { path: '/cards', method: 'POST', body: { bin_id, amount: 5, metadata: { [LIVE]: '' } }, idempotencyKey: 'name' },
