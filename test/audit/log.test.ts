@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AuditFacts, followChain } from '../../src/audit/entry.ts';
 import { type AuditLog, type AuditSurroundings, auditLog } from '../../src/audit/log.ts';
 import { clock, random } from '../client/served.ts';
+import { codePoint } from '../support/code-point.ts';
 
 let folder: string;
 let log: AuditLog;
@@ -218,7 +219,7 @@ describe('the audit log', () => {
 
   it('keeps any text inside its line', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 400 }), async text => {
+      fc.asyncProperty(fc.string({ unit: codePoint, maxLength: 400 }), async text => {
         await log.append(facts({ outcome: text, card_id: text }));
         expect((await log.read()).flaw).toBeUndefined();
       }),

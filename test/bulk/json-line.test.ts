@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readJsonLine } from '../../src/bulk/json-line.ts';
+import { codePoint } from '../support/code-point.ts';
 
 const VALUE = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: codePoint }),
   fc.double({ noDefaultInfinity: true, noNaN: true }),
   fc.boolean(),
   fc.constant(null),

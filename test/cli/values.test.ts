@@ -5,6 +5,7 @@ import { parseList, parseMap, parseValue, quote } from '../../src/cli/values.ts'
 import { choice, flag, integer, list, map, money, must, number, text, time } from '../../src/contract/field.ts';
 import { CliError } from '../../src/errors.ts';
 import { cents, plainAmount } from '../../src/money.ts';
+import { codePoint } from '../support/code-point.ts';
 import { NOW } from './line.ts';
 
 const settings = { now: NOW, grouped: false };
@@ -154,7 +155,7 @@ describe('lists and maps', () => {
 describe('quote', () => {
   it('shows any text on one short line without control characters of its own', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), typed => {
+      fc.property(fc.string({ unit: codePoint, maxLength: 200 }), typed => {
         const shown = quote(typed);
         expect(shown).not.toMatch(/[\u0000-\u001f]/);
         expect([...(JSON.parse(shown) as string)].length).toBeLessThanOrEqual(61);

@@ -5,6 +5,7 @@ import { parseCondition } from '../../src/contract/condition.ts';
 import { BIN, CHALLENGE, WALLET } from '../../src/contract/resources.ts';
 import { CliError } from '../../src/errors.ts';
 import { cents, plainAmount, toUsd } from '../../src/money.ts';
+import { codePoint } from '../support/code-point.ts';
 
 const card = {
   id: 'card_1',
@@ -122,7 +123,7 @@ describe('a wrong condition', () => {
 
   it('is never anything but parsed or usage', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), text => {
+      fc.property(fc.string({ unit: codePoint, maxLength: 40 }), text => {
         expect(message(text)).not.toBe('');
       }),
     );

@@ -4,6 +4,7 @@ import { CliError } from '../../src/errors.ts';
 import { keyMode, readKey } from '../../src/profile/key.ts';
 import { checkNewProfileName, checkProfileName, quoted } from '../../src/profile/name.ts';
 import { failure, LIVE_KEY, TEST_KEY, wholeText } from '../profile/surroundings.ts';
+import { codePoint } from '../support/code-point.ts';
 
 const thrown = (work: () => unknown): CliError | undefined => {
   try {
@@ -17,7 +18,7 @@ const thrown = (work: () => unknown): CliError | undefined => {
 
 describe('profile names', () => {
   test('pass exactly when they have the form, and nothing unprintable is repeated', () => {
-    const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), fc.stringMatching(/^[a-z0-9_-]{0,34}$/));
+    const text = fc.oneof(fc.string({ unit: codePoint, maxLength: 40 }), fc.stringMatching(/^[a-z0-9_-]{0,34}$/));
     fc.assert(
       fc.property(text, name => {
         fc.pre(!/sk_(live|test)_/i.test(name));
@@ -49,7 +50,7 @@ describe('profile names', () => {
   test('quoting shows only printable ASCII and stays parseable', () => {
     expect(quoted('a"\u001b[2J\u009b\u202e\n')).toBe('"a\\"\\u001b[2J\\u009b\\u202e\\n"');
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 64 }), text => {
+      fc.property(fc.string({ unit: codePoint, maxLength: 64 }), text => {
         expect(quoted(text)).toMatch(/^"[\x20-\x7e]*"$/);
         expect(JSON.parse(quoted(text))).toBe(text);
       }),

@@ -10,6 +10,7 @@ import { STEP_OPERATIONS } from '../../src/scenario/operations.ts';
 import { readScenario } from '../../src/scenario/read.ts';
 import { resolved } from '../../src/scenario/references.ts';
 import { readYaml } from '../../src/terminal/yaml-text.ts';
+import { codePoint } from '../support/code-point.ts';
 import { world } from '../support/world.ts';
 
 const read = (text: string) => readScenario(readYaml(text), 'file.yaml');
@@ -203,7 +204,7 @@ describe('faults', () => {
       '    as: a\n',
     );
     const texts = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: codePoint }),
       fc.array(piece, { maxLength: 25 }).map(parts => parts.join('')),
     );
     fc.assert(

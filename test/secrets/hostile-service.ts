@@ -1,6 +1,7 @@
 /** A service that answers with text made to steer a terminal, in every string it may send. */
 import fc from 'fast-check';
 import { json, type Seen } from '../client/served.ts';
+import { codePoint } from '../support/code-point.ts';
 
 export const ROWS = 25;
 
@@ -33,7 +34,7 @@ const ACTING = [
   '%s%n%x',
 ];
 const foreign = fc
-  .array(fc.oneof(fc.constantFrom(...ACTING), fc.string({ unit: 'binary', maxLength: 6 })), {
+  .array(fc.oneof(fc.constantFrom(...ACTING), fc.string({ unit: codePoint, maxLength: 6 })), {
     minLength: 1,
     maxLength: 4,
   })

@@ -5,10 +5,11 @@ import { parse } from 'yaml';
 import { CliError } from '../../src/errors.ts';
 import { guardFormula, unguardFormula } from '../../src/formula-guard.ts';
 import type { OutputFormat, Row } from '../../src/terminal/view.ts';
+import { codePoint } from '../support/code-point.ts';
 import { CARDS, COLUMNS, cardList, inBatches, show, TERMINAL } from './cards.ts';
 
 const HOSTILE_TEXT = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.string({ unit: codePoint, maxLength: 30 }),
   fc.stringMatching(/^[\t\n\r\\'"$`(),;=+@ a-z-]{0,30}$/),
 );
 

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { printable, printableJson, printableLines } from '../../src/terminal/printable.ts';
+import { codePoint } from '../support/code-point.ts';
 import { processorMs } from '../support/processor-time.ts';
 
 const HOSTILE = fc
   .array(
     fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 8 }),
+      fc.string({ unit: codePoint, maxLength: 8 }),
       fc.string({ unit: 'grapheme', maxLength: 8 }),
       fc.constantFrom(
         ...'\x1b \x9b \u202e \u2066 \u200b \u200d \ufeff \u00ad \u2028 \u3164 \ud800 \udfff \r \b \x07'.split(' '),

@@ -5,11 +5,12 @@ import { painter } from '../../src/terminal/colour.ts';
 import { fitSheet } from '../../src/terminal/layout.ts';
 import { drawByHand, drawTable } from '../../src/terminal/table.ts';
 import { createMeasure } from '../../src/terminal/width.ts';
+import { codePoint } from '../support/code-point.ts';
 import { CARDS, COLUMNS, cardList, inBatches, show, TERMINAL } from './cards.ts';
 
 const HOSTILE_LABEL = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 40 }),
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: codePoint, maxLength: 40 }),
   fc
     .array(fc.constantFrom('広告', 'カード', '👨‍👩‍👧', '🇩🇪', 'e\u0301', '\u202e', '\x1b[2J', ' ', '\t', '\n', 'a'), {
       maxLength: 15,
