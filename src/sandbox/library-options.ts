@@ -2,7 +2,8 @@
  * The options of `startSandbox()`, looked at: a misspelled one would be left out in silence where no types are checked,
  * and a test suite would run in another sandbox than it says.
  */
-import { type AnyField, choice, flag, integer, money, type Shape, text } from '../contract/field.ts';
+import { shapeProblem } from '../contract/check.ts';
+import { type AnyField, choice, flag, integer, money, must, type Shape, text, time } from '../contract/field.ts';
 import { said } from '../contract/sandbox-basis.ts';
 import { DIALECT_NAMES } from '../contract/sandbox-faults.ts';
 import { violation } from '../contract/violation.ts';
@@ -28,7 +29,11 @@ const FIELDS = {
   webhookSecret: text(said('Secret.')),
 } as const satisfies Shape;
 
-/** Looked at where they are used. */
+const REAL = { mode: must(word('real')) } as const;
+const FROZEN = { mode: must(word('frozen')), at: must(time(said('Where it stands.'))) } as const;
+const MODES = { mode: must(word('real', 'frozen')) } as const;
+
+/** Of no kind of field. */
 const OTHERS = ['clock', 'onFault'] as const;
 
 // A new option is one of the two, or this does not compile.
@@ -47,8 +52,22 @@ export function checkOptions(options: object): void {
     }
     const field: AnyField | undefined = (FIELDS as Shape)[name];
     const problem = field === undefined || value === undefined ? undefined : violation(field, value);
-    if (problem !== undefined) throw wrong(`the option ${name} of startSandbox: ${problem}`);
+    if (problem !== undefined) throw wrongOption(name, problem);
   }
+  const { clock, data, wallet } = options as { clock?: unknown; data?: string; wallet?: number };
+  const problem = clock === undefined ? undefined : clockProblem(clock);
+  if (problem !== undefined) throw wrongOption('clock', problem);
+  if (wallet !== undefined && data === 'demo') throw wrongOption('wallet', 'for the data set empty; demo has its own');
 }
+
+function clockProblem(clock: unknown): string | undefined {
+  if (typeof clock !== 'object' || clock === null) return 'must be an object {mode: real} or {mode: frozen, at}';
+  const values = clock as Readonly<Record<string, unknown>>;
+  const { mode } = values;
+  const problem = shapeProblem(MODES, { mode }) ?? shapeProblem(mode === 'real' ? REAL : FROZEN, values);
+  return problem && `${problem.field} ${problem.text}`;
+}
+
+const wrongOption = (name: string, problem: string) => wrong(`the option ${name} of startSandbox: ${problem}`);
 
 const wrong = (message: string) => new CliError('usage', { message, outcome: 'not_sent' });

@@ -34,7 +34,7 @@ export interface SandboxOptions {
   ids?: 'derived' | 'counted';
   /** `empty` (the default) has eight BINs, `demo` also cards, transactions and a webhook. */
   data?: 'empty' | 'demo';
-  /** USD in the wallet of data set `empty`; 0 when left out. */
+  /** USD in the wallet of data set `empty`, and of no other; 0 when left out. */
   wallet?: number;
   dialect?: SandboxDialect;
   /** `real` (the default), or frozen at an ISO 8601 time until `advance` moves it. */

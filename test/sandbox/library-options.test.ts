@@ -16,6 +16,13 @@ it.each<[object, string]>([
   [{ wallet: 1.001 }, 'the option wallet of startSandbox: must be an amount with at most two decimals'],
   [{ rateLimits: 'no' }, 'the option rateLimits of startSandbox: must be true or false'],
   [{ timers: true }, 'the option timers of startSandbox: must be text'],
+  [{ clock: 'frozen' }, 'the option clock of startSandbox: must be an object'],
+  [{ clock: {} }, 'the option clock of startSandbox: mode is missing'],
+  [{ clock: { mode: 'scaled', rate: 60 } }, 'the option clock of startSandbox: mode must be real or frozen'],
+  [{ clock: { mode: 'frozen' } }, 'the option clock of startSandbox: at is missing'],
+  [{ clock: { mode: 'frozen', at: '2026-02-30T00:00:00Z' } }, 'at must be an ISO 8601 time'],
+  [{ clock: { mode: 'real', at: '2026-11-20T14:00:00Z' } }, 'the option clock of startSandbox: at is not known here'],
+  [{ data: 'demo', wallet: 5 }, 'the option wallet of startSandbox: for the data set empty; demo has its own'],
 ])('%j', (options, message) => {
   expect(() => checkOptions(options)).toThrow(message);
 });
@@ -23,9 +30,10 @@ it.each<[object, string]>([
 it('takes all there are, and what is undefined for left out', () => {
   for (const dialect of DIALECT_NAMES) checkOptions({ dialect });
   checkOptions({});
-  checkOptions({ seed: undefined, wallet: undefined });
+  checkOptions({ seed: undefined, wallet: undefined, data: 'demo', clock: undefined });
+  checkOptions({ clock: { mode: 'frozen', at: '2026-11-20T14:00:00Z' }, wallet: 12.5 });
   checkOptions({
-    ...{ store: '/tmp/store.db', listen: 'socket', port: 0, seed: 0, ids: 'counted', data: 'demo', wallet: 12.5 },
+    ...{ store: '/tmp/store.db', listen: 'socket', port: 0, seed: 0, ids: 'counted', data: 'empty', wallet: 12.5 },
     ...{ clock: { mode: 'real' }, rateLimits: false, timers: 'on-request', deliveries: 'on-deliver' },
     ...{ allowRemoteWebhooks: true, webhookSecret: 'secret', onFault: () => undefined },
   });
