@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import type { Connection } from '../../src/sandbox/store/bind.ts';
 import { StoreBroken } from '../../src/sandbox/store/faults.ts';
 import { connectTo } from '../../src/sandbox/store/open.ts';
-import { QueuedStore } from '../../src/sandbox/store/queue.ts';
+import { closeConnection, QueuedStore } from '../../src/sandbox/store/queue.ts';
 import { type Sql, type Store, StoreBusy } from '../../src/sandbox/store/sql.ts';
 import { chance, setClock } from '../support/sandbox-http.ts';
 
@@ -187,6 +187,23 @@ it('finishes what is queued before it closes, and takes nothing after', async ()
   await store.close();
   expect(await written).toBe(1);
   await expect(store.read(async () => 1)).rejects.toThrow('closed');
+});
+
+it.each([
+  ['busy', 5],
+  ['full', 13],
+])('leaves the log where it is when it closes and the disk is %s: nothing is lost, so nothing failed', (_, code) => {
+  let closed = 0;
+  const connection = {
+    exec: () => {
+      throw engineError(code);
+    },
+    close: () => {
+      closed += 1;
+    },
+  };
+  expect(() => closeConnection(connection, '/a/store.db')).not.toThrow();
+  expect(closed).toBe(1);
 });
 
 it('remembers what was read until its table is written, or until what it read is undone', async () => {

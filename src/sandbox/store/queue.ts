@@ -285,12 +285,12 @@ export class QueuedStore implements Store {
 const turn = () => new Promise(resolve => setImmediate(resolve));
 
 /** Closes a connection; the package's engine keeps its log until then, so it is written back first. */
-export function closeConnection(connection: Connection, path: string): void {
+export function closeConnection(connection: Pick<Connection, 'exec' | 'close'>, path: string): void {
   try {
     if (path !== 'memory') connection.exec('pragma wal_checkpoint(truncate)');
   } catch (error) {
-    // Another process is writing: the log stays, which loses nothing.
-    if (!isBusy(error)) throw error;
+    // Another process is writing, or there is no room to write it back: the log stays, which loses nothing.
+    if (!isBusy(error) && !isFull(error)) throw error;
   } finally {
     connection.close();
   }
