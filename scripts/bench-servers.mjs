@@ -21,7 +21,7 @@ export async function bundle() {
   const common = { absWorkingDir: root, bundle: true, format: 'esm', platform: 'node', target: 'node20.19' };
   const external = ['@photostructure/sqlite'];
   await mkdir(cache, { recursive: true });
-  const entryPoints = ['src/sandbox/start.ts'];
+  const entryPoints = ['src/sandbox/serving/start.ts'];
   await build({ ...common, external, entryPoints, outfile: join(cache, 'sandbox.mjs') });
   await build({ ...common, external, entryPoints, outfile: join(cache, 'alone.mjs'), plugins: [alone] });
   await build({ ...common, entryPoints: ['src/room-for-objects.ts'], outfile: join(cache, 'room.mjs') });

@@ -128,7 +128,7 @@ const clientTypes = await readFile(join(root, 'scripts', 'library-client.d.cts')
 // One copy of the sandbox: the client's entry loads it when it is asked for.
 const sandboxToo = 'module.exports.startSandbox=options=>require("./library-sandbox.cjs").startSandbox(options);\n';
 written
-  .set('library-sandbox.cjs', await libraryText('src/sandbox/library.ts'))
+  .set('library-sandbox.cjs', await libraryText('src/sandbox/serving/library.ts'))
   .set('library-sandbox.d.cts', await readFile(join(root, 'src', 'sandbox', 'library-types.ts'), 'utf8'))
   .set('library-client.cjs', (await libraryText('src/library-client.ts')) + sandboxToo)
   .set('library-client.d.cts', `${clientTypes}\n${contractTypes()}`);

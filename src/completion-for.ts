@@ -14,7 +14,7 @@ import type { Known, KnownRow, ShelfName } from './known/known.ts';
 import { whoseOf } from './known-for.ts';
 import { glanceAtProfiles } from './profile/glance.ts';
 import { type ResolvedProfile, resolveProfile } from './profile/resolve.ts';
-import { storeFile } from './sandbox/socket-place.ts';
+import { storeFile } from './sandbox/serving/socket-place.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** ms; younger rows are the answer as they are. What an issuer offers changes rarely. */

@@ -11,7 +11,7 @@ import { takeNotes } from './known/notes.ts';
 import { isKept } from './known/place.ts';
 import type { ResolvedProfile } from './profile/resolve.ts';
 import type { ProfileSettings } from './profile/settings.ts';
-import type { EmbeddedSandbox } from './sandbox/embedded.ts';
+import type { EmbeddedSandbox } from './sandbox/serving/embedded.ts';
 import { Secret } from './secret.ts';
 import type { Surroundings } from './surroundings.ts';
 import type { SignOfLife } from './terminal/sign-of-life.ts';

@@ -56,7 +56,7 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     },
     readFile: readText,
     async openSandbox() {
-      const { openEmbedded } = await import('./sandbox/embedded.ts');
+      const { openEmbedded } = await import('./sandbox/serving/embedded.ts');
       setLater(5_000, collectOften);
       return openEmbedded(host, { version, dialect: host.env['CARDWRIGHT_SANDBOX_DIALECT'] });
     },

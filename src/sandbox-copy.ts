@@ -59,7 +59,7 @@ export async function importFrom(
 
 /** The store aside, unread. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */
 export async function moveAside(host: Surroundings): Promise<readonly string[]> {
-  const { resetHard } = await import('./sandbox/reset-hard.ts');
+  const { resetHard } = await import('./sandbox/serving/reset-hard.ts');
   const moved = await resetHard(host);
   await forgetSandbox(host);
   return moved;

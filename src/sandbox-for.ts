@@ -15,7 +15,7 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
   const { host, notice } = facts;
   const files = { platform: host.platform, random: host.noise, warn: (text: string) => notice(`warning: ${text}`) };
   const find = async () => {
-    const { findServer } = await import('./sandbox/find-server.ts');
+    const { findServer } = await import('./sandbox/serving/find-server.ts');
     return findServer(host.folders.data, files);
   };
   const running = async () => {
@@ -50,7 +50,7 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
     async stop() {
       const found = await find();
       if (found === undefined) throw nothingRuns();
-      const { stopServer } = await import('./sandbox/find-server.ts');
+      const { stopServer } = await import('./sandbox/serving/find-server.ts');
       await stopServer(found, host);
       return rowOf(host, found, found.keyFile);
     },
@@ -64,7 +64,7 @@ async function start(
 ): Promise<StartedServer> {
   const { removeAbandonedFolders } = await import('./sandbox-private.ts');
   await removeAbandonedFolders(host);
-  const { startServer } = await import('./sandbox/started.ts');
+  const { startServer } = await import('./sandbox/serving/started.ts');
   host.keepSmall();
   const { folders, clock, random, noise, pid, platform, signal } = host;
   const { readyFile } = wishes;

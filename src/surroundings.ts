@@ -1,7 +1,7 @@
 /** What of the real process the rooms need, given by argument: tests hand in their own. */
 import type { Host, Randomness } from './host.ts';
 import type { Keychain } from './profile/keychain.ts';
-import type { EmbeddedSandbox } from './sandbox/embedded.ts';
+import type { EmbeddedSandbox } from './sandbox/serving/embedded.ts';
 import type { KeySource } from './terminal/reveal-screen.ts';
 
 /** What of the real process the rooms need beyond `Host`. */

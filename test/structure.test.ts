@@ -170,6 +170,15 @@ describe('arrows', () => {
     }
   });
 
+  it('the map names every room, those of the sandbox too', () => {
+    const map = readFileSync(join(source, 'README.md'), 'utf8');
+    const rooms = files.flatMap(name => {
+      const [room = '', inner = '', file] = name.split('/');
+      return name.includes('/') ? [room, ...(room === 'sandbox' && file !== undefined ? [inner] : [])] : [];
+    });
+    expect([...new Set(rooms)].filter(room => !map.includes(`\`${room}/\``))).toEqual([]);
+  });
+
   it('nothing but the composition touches process, the real clock or chance', () => {
     const touching = /\bprocess\.|\bDate\.now\(|\bMath\.random\(|\bconsole\.|\bnew Date\(\)/;
     const stripped = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
@@ -186,7 +195,7 @@ const HOST_FILES = [
   'main.ts',
   'library-client.ts',
   'host-process.ts',
-  'sandbox/library-host.ts',
+  'sandbox/serving/library-host.ts',
   'sandbox/store/open.ts',
 ];
 

@@ -9,27 +9,27 @@ import type { Cents } from '../money.ts';
 import { Secret } from '../secret.ts';
 import { Archives } from './archive/archives.ts';
 import { chanceOf } from './chance.ts';
-import { type ClockRow, REAL_CLOCK, sandboxNow, setClock } from './clock.ts';
+import { checkWhole } from './checks/whole.ts';
+import { type ClockRow, REAL_CLOCK, sandboxNow, setClock } from './clock/clock.ts';
+import { runTimersUntil } from './clock/live-timers.ts';
 import { loadDataSet } from './data/load.ts';
 import { type Courier, courier } from './delivery/courier.ts';
 import type { DeliveryWishes } from './delivery/parts.ts';
 import { Speech } from './dialects/speech.ts';
 import { deliveryFaults } from './faults/delivery-faults.ts';
 import { ADMIN_HANDLERS, HANDLERS } from './handlers/table.ts';
-import { runTimersUntil } from './live-timers.ts';
-import { RequestLog } from './request-log.ts';
-import { RequestNumbers } from './request-numbers.ts';
+import { RequestLog } from './requests/request-log.ts';
+import { RequestNumbers } from './requests/request-numbers.ts';
+import { STEERING } from './requests/steering.ts';
 import { TIMER_ACTIONS } from './rules/timed.ts';
-import { type Place, type RunningServer, serve } from './server.ts';
 import { ACCOUNT, type ServiceParts } from './service.ts';
-import { STEERING } from './steering.ts';
+import { type Place, type RunningServer, serve } from './serving/server.ts';
+import { checkAsked, type StoreAsked } from './serving/store-asked.ts';
 import { keepCheck } from './store/ledger-checks.ts';
 import type { IdForm } from './store/meta.ts';
 import { openStore } from './store/open.ts';
 import { TABLES } from './store/schema.ts';
 import type { Sql } from './store/sql.ts';
-import { checkAsked, type StoreAsked } from './store-asked.ts';
-import { checkWhole } from './whole.ts';
 
 /** What a sandbox needs of its surroundings. */
 export interface SandboxHost extends Pick<Host, 'clock' | 'random' | 'pid' | 'platform'> {

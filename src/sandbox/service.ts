@@ -2,18 +2,18 @@
 import type { Operation } from '../contract/operation.ts';
 import type { Clock, Randomness } from '../host.ts';
 import type { Secret } from '../secret.ts';
+import { recordEvent } from './account/outbox.ts';
 import type { Archives } from './archive/archives.ts';
 import { chanceOf } from './chance.ts';
-import { sandboxNow } from './clock.ts';
+import { sandboxNow } from './clock/clock.ts';
+import { type Fired, type Firing, fireDue, nextDue, type TimerActions } from './clock/timers.ts';
 import type { Courier } from './delivery/courier.ts';
 import type { Speech } from './dialects/speech.ts';
 import type { AdminHandlers, Call, Handlers, SteeringName } from './handler.ts';
-import { recordEvent } from './outbox.ts';
-import type { RequestLog } from './request-log.ts';
-import type { RequestNumbers } from './request-numbers.ts';
+import type { RequestLog } from './requests/request-log.ts';
+import type { RequestNumbers } from './requests/request-numbers.ts';
 import type { IdForm } from './store/meta.ts';
 import type { Sql, Store } from './store/sql.ts';
-import { type Fired, type Firing, fireDue, nextDue, type TimerActions } from './timers.ts';
 
 /** The one account of a sandbox. */
 export const ACCOUNT = 'acct_sandbox';

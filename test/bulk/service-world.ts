@@ -1,7 +1,7 @@
 /** The program before a sandbox on a port, with a proxy between that breaks requests as it is told. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { type FaultProxy, type ProxySettings, startFaultProxy } from '../support/fault-proxy.ts';
 import { type Ran, type RunOptions, WORLD_TIME, world } from '../support/world.ts';
 

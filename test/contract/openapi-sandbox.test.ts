@@ -3,7 +3,7 @@ import { openApiDocument } from '../../src/contract/openapi.ts';
 import { sandboxOpenApiDocument } from '../../src/contract/openapi-sandbox.ts';
 import { ADMIN_OPERATIONS } from '../../src/contract/sandbox-admin.ts';
 import { TRANSFERS } from '../../src/contract/sandbox-snapshots.ts';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { ask } from '../support/sandbox-http.ts';
 
 type Node = Record<string, Record<string, Record<string, unknown>>>;

@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { type Program, program } from '../support/child.ts';
 import { waitingClock } from '../support/clocks.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';

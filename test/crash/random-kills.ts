@@ -9,7 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type RunningSandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/start.ts';
 import { type Program, program } from '../support/child.ts';
 import { waitingClock } from '../support/clocks.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inputDigest } from '../../src/journal/op-id.ts';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { type Program, program } from '../support/child.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { ask } from '../support/sandbox-http.ts';

@@ -12,7 +12,7 @@ import { createJournal } from '../../src/journal/journal.ts';
 import { inputDigest } from '../../src/journal/op-id.ts';
 import type { Journal, PlannedRow, RunPlan } from '../../src/journal/types.ts';
 import { type Cents, cents } from '../../src/money.ts';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { random, realClock, waitingClock } from '../support/clocks.ts';
 import { type FaultProxy, type ProxySettings, startFaultProxy } from '../support/fault-proxy.ts';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { durationOf } from '../../src/durations.ts';
-import { runTimersUntil } from '../../src/sandbox/live-timers.ts';
+import { runTimersUntil } from '../../src/sandbox/clock/live-timers.ts';
 import { beginAdvance } from '../../src/sandbox/store/advances.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';
 import { everyRow, tellLongHistory } from '../support/long-history.ts';

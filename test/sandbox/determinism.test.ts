@@ -1,6 +1,6 @@
 /** One seed, one history, one set of bytes: answers, request ids, events, secrets, rows (SANDBOX, section 7). */
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { tellLongHistory } from '../support/long-history.ts';
 import { ask } from '../support/sandbox-http.ts';
 

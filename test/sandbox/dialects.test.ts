@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DIALECT_NAMES } from '../../src/contract/sandbox-faults.ts';
 import { DIALECTS } from '../../src/sandbox/dialects/table.ts';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { receiver } from '../support/receiver.ts';
 import { ask, type Got } from '../support/sandbox-http.ts';
 import { SECRET, scene } from './delivery/scene.ts';

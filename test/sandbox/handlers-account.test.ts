@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cents } from '../../src/money.ts';
-import { readClock, setClock } from '../../src/sandbox/clock.ts';
+import { readClock, setClock } from '../../src/sandbox/clock/clock.ts';
 import { Refused } from '../../src/sandbox/handler.ts';
 import { DomainWorld } from '../support/domain-world.ts';
 

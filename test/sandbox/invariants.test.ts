@@ -1,6 +1,6 @@
 /** Each invariant of SANDBOX, section 8, finds the damage that breaks it, and nothing where there is none. */
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import type { Sql } from '../../src/sandbox/store/sql.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
 import { tellLongHistory } from '../support/long-history.ts';

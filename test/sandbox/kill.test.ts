@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { program } from '../support/child.ts';
 import { ask } from '../support/sandbox-http.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cents } from '../../src/money.ts';
-import { post } from '../../src/sandbox/ledger.ts';
+import { post } from '../../src/sandbox/account/ledger.ts';
 import { ACCOUNT, DomainWorld } from '../support/domain-world.ts';
 
 async function spentWorld() {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { program } from '../support/child.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runTimersUntil } from '../../src/sandbox/live-timers.ts';
+import { runTimersUntil } from '../../src/sandbox/clock/live-timers.ts';
 import type { ServiceParts } from '../../src/sandbox/service.ts';
 import { StoreBusy } from '../../src/sandbox/store/sql.ts';
 

@@ -4,7 +4,7 @@
  */
 import process from 'node:process';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { ask } from '../support/sandbox-http.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

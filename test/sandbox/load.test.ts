@@ -1,6 +1,6 @@
 /** The data set `load`: as many cards and records as asked for, by the rules, with a whole ledger, fixed by the seed. */
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';
 
 const ADMIN = '/_sandbox/v1';

@@ -1,6 +1,6 @@
 /** The rules of the service against a model of them, over HTTP; the long run is model.full.ts. */
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { tooRare } from '../support/model/coverage.ts';
 import { runModel } from '../support/model/run.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isOwnerGone, ownerName } from '../../src/files/process-identity.ts';
-import { libraryHost } from '../../src/sandbox/library-host.ts';
+import { libraryHost } from '../../src/sandbox/serving/library-host.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
 import { type Program, program } from '../support/child.ts';
 

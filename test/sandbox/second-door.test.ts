@@ -4,8 +4,8 @@ import { request } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../src/sandbox/server.ts';
-import { type RunningSandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { LIMITS } from '../../src/sandbox/serving/server.ts';
+import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/start.ts';
 import { served } from '../support/served-sandbox.ts';
 import { world } from '../support/world.ts';
 

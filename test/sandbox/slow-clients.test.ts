@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { LIMITS } from '../../src/sandbox/server.ts';
+import { LIMITS } from '../../src/sandbox/serving/server.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
 import { ask } from '../support/sandbox-http.ts';
 

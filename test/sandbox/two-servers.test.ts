@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { Secret } from '../../src/secret.ts';
 import { type Program, program } from '../support/child.ts';
 import { receiver } from '../support/receiver.ts';

@@ -8,7 +8,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningSandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/start.ts';
 import { json, type Served, serve, WALLET } from '../client/served.ts';
 import { ended, type Home, home, ROOT } from '../package/built.ts';
 import { LIVE_ADDRESS, type LiveFront, liveFront } from '../support/live-front.ts';

@@ -3,20 +3,20 @@
 import { cents } from '../../src/money.ts';
 import { Archives } from '../../src/sandbox/archive/archives.ts';
 import { chanceOf } from '../../src/sandbox/chance.ts';
+import type { TimerActions } from '../../src/sandbox/clock/timers.ts';
 import { loadDataSet } from '../../src/sandbox/data/load.ts';
 import { Speech } from '../../src/sandbox/dialects/speech.ts';
 import type { Handlers } from '../../src/sandbox/handler.ts';
 import { ADMIN_HANDLERS, HANDLERS } from '../../src/sandbox/handlers/table.ts';
-import { RequestLog } from '../../src/sandbox/request-log.ts';
-import { RequestNumbers } from '../../src/sandbox/request-numbers.ts';
+import { RequestLog } from '../../src/sandbox/requests/request-log.ts';
+import { RequestNumbers } from '../../src/sandbox/requests/request-numbers.ts';
+import { STEERING } from '../../src/sandbox/requests/steering.ts';
 import { TIMER_ACTIONS } from '../../src/sandbox/rules/timed.ts';
-import { type ServerLimits, serve } from '../../src/sandbox/server.ts';
 import { ACCOUNT, type ServiceParts } from '../../src/sandbox/service.ts';
-import { STEERING } from '../../src/sandbox/steering.ts';
+import { type ServerLimits, serve } from '../../src/sandbox/serving/server.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import type { Store } from '../../src/sandbox/store/sql.ts';
-import type { TimerActions } from '../../src/sandbox/timers.ts';
 import { Secret } from '../../src/secret.ts';
 import { chance, type Served, setClock } from './sandbox-http.ts';
 

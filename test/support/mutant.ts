@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import type { startSandbox } from '../../src/sandbox/start.ts';
+import type { startSandbox } from '../../src/sandbox/serving/start.ts';
 
 export interface Mistake {
   readonly name: string;

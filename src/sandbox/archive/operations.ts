@@ -2,7 +2,7 @@
 import type { AdminOperations } from '../../contract/calls.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
 import { RESTORED } from '../../contract/sandbox-snapshots.ts';
-import { sandboxNow } from '../clock.ts';
+import { sandboxNow } from '../clock/clock.ts';
 import { impossible } from '../handler.ts';
 import { foundIn, lookThrough, stateOf } from '../handlers/admin.ts';
 import type { ServiceParts } from '../service.ts';

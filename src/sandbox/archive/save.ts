@@ -5,7 +5,7 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SNAPSHOT_FILE } from '../../contract/sandbox-snapshots.ts';
 import { createPrivate, syncFolder } from '../../files/private-files.ts';
-import { readClock } from '../clock.ts';
+import { readClock } from '../clock/clock.ts';
 import { isoTime } from '../rules/dates.ts';
 import { ARCHIVED, type ArchivedTable, rowsOf } from '../store/archived.ts';
 import type { IdForm } from '../store/meta.ts';

@@ -1,7 +1,7 @@
 /** Books of a data set that is too large for one statement a posting: balances in memory, entries in bulk. */
 import { CliError } from '../../errors.ts';
 import { type Cents, cents } from '../../money.ts';
-import type { EntryKind } from '../ledger.ts';
+import type { EntryKind } from '../account/ledger.ts';
 import { BulkInsert } from '../store/bulk.ts';
 import { keepWalletSums } from '../store/ledger.ts';
 import type { Sql } from '../store/sql.ts';

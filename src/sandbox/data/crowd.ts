@@ -5,7 +5,7 @@
  */
 import { DAY } from '../../durations.ts';
 import { type Cents, cents } from '../../money.ts';
-import { AUTHORIZATION_EXPIRY } from '../authorizations.ts';
+import { AUTHORIZATION_EXPIRY } from '../account/authorizations.ts';
 import { manyIds } from '../chance.ts';
 import { authorizationDue } from '../rules/categories.ts';
 import { monthOf } from '../rules/dates.ts';

@@ -4,10 +4,10 @@
  */
 import { DAY, HOUR, MINUTE } from '../../durations.ts';
 import { type Cents, cents } from '../../money.ts';
-import { type Act, cardOf } from '../acting.ts';
-import { authorizationOf, authorize, type Purchase, refund, release, settle } from '../authorizations.ts';
-import { openChallenge } from '../challenges.ts';
-import { confirmDeposit, detectDeposit } from '../deposits.ts';
+import { type Act, cardOf } from '../account/acting.ts';
+import { authorizationOf, authorize, type Purchase, refund, release, settle } from '../account/authorizations.ts';
+import { openChallenge } from '../account/challenges.ts';
+import { confirmDeposit, detectDeposit } from '../account/deposits.ts';
 import { endCard, freezeCard } from '../handlers/cards.ts';
 import { createCard } from '../handlers/create-card.ts';
 import { fundCard, withdrawFromCard } from '../handlers/funding.ts';

@@ -6,7 +6,7 @@
 import { HEADERS } from '../../contract/envelopes.ts';
 import { sign } from '../../contract/signature.ts';
 import { Secret } from '../../secret.ts';
-import { sandboxNow } from '../clock.ts';
+import { sandboxNow } from '../clock/clock.ts';
 import {
   type DeliveryRow,
   deliveryBody,

@@ -3,7 +3,7 @@
 import { EVENTS, type EventName } from '../../contract/events.ts';
 import { DELIVERY_GIVEN_UP } from '../../contract/spans.ts';
 import { seedOf } from '../chance.ts';
-import { sandboxNow } from '../clock.ts';
+import { sandboxNow } from '../clock/clock.ts';
 import { cancelQueued, type DeliveryState, finishAttempt, settleDelivery } from '../store/deliveries.ts';
 import type { Sql } from '../store/sql.ts';
 import { disableWebhook, setFailing, type WebhookRow, webhookById } from '../store/webhooks.ts';

@@ -2,7 +2,7 @@
  * Sends what is due. The same loop serves `sandbox start`, `sandbox exec`, a listening command and a move of the
  * clock; any number of processes may run it on one store.
  */
-import { sandboxNow } from '../clock.ts';
+import { sandboxNow } from '../clock/clock.ts';
 import { hasWork } from '../store/deliveries.ts';
 import { StoreBusy } from '../store/sql.ts';
 import { type Claimed, claimNext, type Look } from './claim.ts';

@@ -1,8 +1,8 @@
 /** `auth-single`: one changing transaction record a purchase, as some services have it (A-40). */
 import { LIMITS } from '../../contract/limits.ts';
-import { minus } from '../acting.ts';
+import { minus } from '../account/acting.ts';
+import { wireTransaction } from '../account/objects.ts';
 import { pageFacts } from '../handlers/paging.ts';
-import { wireTransaction } from '../objects.ts';
 import { inclusiveRange } from '../rules/dates.ts';
 import { type SingleRow, singleRecord, singleRecords } from '../store/single-records.ts';
 import type { Dialect } from './dialect.ts';

@@ -1,11 +1,11 @@
 /** `strict-freeze`: "all transactions are suspended" taken literally; settlements wait for the unfreeze (A-153). */
-import { type Act, cardOf } from '../acting.ts';
-import { authorizationOf, settle } from '../authorizations.ts';
+import { type Act, cardOf } from '../account/acting.ts';
+import { authorizationOf, settle } from '../account/authorizations.ts';
+import { wireCard } from '../account/objects.ts';
 import { nextCount } from '../counters.ts';
 import { endCard, unfreezeCard } from '../handlers/cards.ts';
 import { simulateSettle } from '../handlers/simulate-authorizations.ts';
 import { balances } from '../handlers/simulated.ts';
-import { wireCard } from '../objects.ts';
 import { insertWaiting, takeWaiting } from '../store/waiting-settlements.ts';
 import type { Dialect } from './dialect.ts';
 

@@ -1,6 +1,6 @@
 /** Every dialect by its name (ASSUMPTIONS, section 14). */
 import type { DialectName } from '../../contract/sandbox-faults.ts';
-import { wireChallenge } from '../objects.ts';
+import { wireChallenge } from '../account/objects.ts';
 import { type ChallengeRow, everyChallenge } from '../store/challenges.ts';
 import type { Dialect } from './dialect.ts';
 import { ENVELOPE_ITEMS, ENVELOPE_MORE, ENVELOPE_WRAPPED, MINIMAL } from './envelopes.ts';

@@ -3,9 +3,9 @@
  * so that one process sets a rule, the next meets it, and a request that is undone was not counted.
  */
 import type { FaultMatch, FaultRule, RequestAction } from '../../contract/fault-rule.ts';
-import type { Ask } from '../ask.ts';
 import { fractionOf, seedOf } from '../chance.ts';
-import { SERVICE_PATH } from '../routing.ts';
+import type { Ask } from '../requests/ask.ts';
+import { SERVICE_PATH } from '../requests/routing.ts';
 import { activeFaults, countMatch, type FaultRow } from '../store/fault-rules.ts';
 import type { Sql } from '../store/sql.ts';
 import type { Strike } from './strike.ts';

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestAction } from '../../contract/fault-rule.ts';
 import type { Clock } from '../../host.ts';
-import type { Answer } from '../answer.ts';
+import type { Answer } from '../requests/answer.ts';
 import { drawnWait } from './latency.ts';
 import type { Strike } from './strike.ts';
 

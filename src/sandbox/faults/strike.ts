@@ -2,7 +2,7 @@
 import { HEADERS } from '../../contract/envelopes.ts';
 import type { FaultPhase, RequestAction } from '../../contract/fault-rule.ts';
 import { REFUSALS, type RefusalName } from '../../contract/refusals.ts';
-import { type Answer, errorAnswer, refusalAnswer } from '../answer.ts';
+import { type Answer, errorAnswer, refusalAnswer } from '../requests/answer.ts';
 import { drawnWait } from './latency.ts';
 
 export interface Strike {

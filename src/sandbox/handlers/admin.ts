@@ -2,18 +2,18 @@
 import { loadSize } from '../../contract/sandbox-admin.ts';
 import { type Cents, toUsd } from '../../money.ts';
 import { chanceOf } from '../chance.ts';
-import { readClock, setClock } from '../clock.ts';
+import { checkInvariants } from '../checks/invariants.ts';
+import { isLarge } from '../checks/whole.ts';
+import { readClock, setClock } from '../clock/clock.ts';
+import { parkedTimers } from '../clock/timers.ts';
 import { loadDataSet } from '../data/load.ts';
 import { type AdminHandlers, type Call, Refused } from '../handler.ts';
-import { checkInvariants } from '../invariants.ts';
 import { isoTime } from '../rules/dates.ts';
 import { allBins } from '../store/bins.ts';
 import { countAll } from '../store/counts.ts';
 import { keepCheck, type LastCheck, lastCheck } from '../store/ledger-checks.ts';
 import { clearSystemTables } from '../store/meta.ts';
 import { emptyAccount, walletOf } from '../store/wallet.ts';
-import { parkedTimers } from '../timers.ts';
-import { isLarge } from '../whole.ts';
 
 /**
  * Everything the store knows; the server adds its version and where the store is. A large store takes its time to look

@@ -1,6 +1,7 @@
 /** bins.list */
+
+import { wireBin } from '../account/objects.ts';
 import type { Handlers } from '../handler.ts';
-import { wireBin } from '../objects.ts';
 import { allBins } from '../store/bins.ts';
 
 export const listBins: Handlers['bins.list'] = async ({ sql, account }) => {

@@ -1,8 +1,9 @@
 /** deposits, events, ledger.accounts, .entries, .check */
 import { toUsd } from '../../money.ts';
+import { wireDeposit } from '../account/objects.ts';
+import { checkInvariants } from '../checks/invariants.ts';
+import { damagedPages } from '../checks/whole.ts';
 import type { AdminHandlers } from '../handler.ts';
-import { checkInvariants } from '../invariants.ts';
-import { wireDeposit } from '../objects.ts';
 import { isoTime } from '../rules/dates.ts';
 import {
   entriesInOrder,
@@ -13,7 +14,6 @@ import {
   postingsOf,
 } from '../store/books.ts';
 import { keepCheck } from '../store/ledger-checks.ts';
-import { damagedPages } from '../whole.ts';
 import { pageFacts } from './paging.ts';
 
 interface AskedPage {

@@ -3,10 +3,10 @@
 import { LIMITS } from '../../contract/limits.ts';
 import { CliError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
-import { cardOf, changeStatus, livingCard, moveOnCard } from '../acting.ts';
+import { cardOf, changeStatus, livingCard, moveOnCard } from '../account/acting.ts';
+import { cardDocument, wireCard } from '../account/objects.ts';
 import { encodedCard } from '../encoded.ts';
 import { type Handlers, Refused } from '../handler.ts';
-import { cardDocument, wireCard } from '../objects.ts';
 import { type CardRow, cardSecrets, countCards, pageOfCards, terminateCard } from '../store/cards.ts';
 import { pageFacts } from './paging.ts';
 

@@ -1,5 +1,5 @@
 /** clock.show, clock.set. Moving it forward takes many transactions: advance.ts. */
-import { type ClockRow, clockShowing, REAL_CLOCK, readClock, setClock } from '../clock.ts';
+import { type ClockRow, clockShowing, REAL_CLOCK, readClock, setClock } from '../clock/clock.ts';
 import { type AdminHandlers, impossible, Refused } from '../handler.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { advanceRunning } from '../store/advances.ts';

@@ -2,9 +2,9 @@
 import type { FUNDING } from '../../contract/card.ts';
 import type { CompleteOf } from '../../contract/field.ts';
 import { type Cents, plainAmount, toUsd } from '../../money.ts';
-import { afterDecrease, livingCard, type Moved, moveOnCard } from '../acting.ts';
+import { afterDecrease, livingCard, type Moved, moveOnCard } from '../account/acting.ts';
+import { wireCard } from '../account/objects.ts';
 import { type Handlers, Refused } from '../handler.ts';
-import { wireCard } from '../objects.ts';
 import { isExpired } from '../rules/dates.ts';
 
 export const fundCard: Handlers['cards.fund'] = async call => {

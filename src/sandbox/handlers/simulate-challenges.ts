@@ -1,7 +1,7 @@
 /** simulate.challenge, .answer, .challenge-expire, .cancel */
 import { timingSafeEqual } from 'node:crypto';
-import { type Act, cardOf } from '../acting.ts';
-import { answer, cancelChallenge, failChallenge, openChallenge } from '../challenges.ts';
+import { type Act, cardOf } from '../account/acting.ts';
+import { answer, cancelChallenge, failChallenge, openChallenge } from '../account/challenges.ts';
 import { impossible, Refused } from '../handler.ts';
 import { type ChallengeRow, challengeById } from '../store/challenges.ts';
 import { saidOf, usual } from './simulate-authorizations.ts';

@@ -1,7 +1,7 @@
 /** simulate.deposit, .confirmations, .confirm, .fail */
 import type { Cents } from '../../money.ts';
-import type { Act } from '../acting.ts';
-import { confirmDeposit, countConfirmations, detectDeposit, failDeposit } from '../deposits.ts';
+import type { Act } from '../account/acting.ts';
+import { confirmDeposit, countConfirmations, detectDeposit, failDeposit } from '../account/deposits.ts';
 import { impossible, Refused } from '../handler.ts';
 import { coinsWorth } from '../rules/crypto.ts';
 import { type Currency, type DepositRow, depositById } from '../store/deposits.ts';

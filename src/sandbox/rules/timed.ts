@@ -1,11 +1,11 @@
 /** What happens by itself (SANDBOX, section 6), under the same rules as what is asked for. */
-import { AUTHORIZATION_EXPIRY, release } from '../authorizations.ts';
-import { CHALLENGE_EXPIRY, failChallenge } from '../challenges.ts';
-import { countBlock, DEPOSIT_CONFIRMATION } from '../deposits.ts';
+import { AUTHORIZATION_EXPIRY, release } from '../account/authorizations.ts';
+import { CHALLENGE_EXPIRY, failChallenge } from '../account/challenges.ts';
+import { countBlock, DEPOSIT_CONFIRMATION } from '../account/deposits.ts';
+import type { TimerActions, TimerCall } from '../clock/timers.ts';
 import { challengeById } from '../store/challenges.ts';
 import { depositById } from '../store/deposits.ts';
 import { authorizationById } from '../store/transactions.ts';
-import type { TimerActions, TimerCall } from '../timers.ts';
 
 async function expireAuthorization(call: TimerCall): Promise<void> {
   const row = await authorizationById(call.sql, call.account, call.ref);

@@ -14,7 +14,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { RunningSandbox } from '../../../src/sandbox/start.ts';
+import type { RunningSandbox } from '../../../src/sandbox/serving/start.ts';
 import type { Between } from '../../support/world.ts';
 import { type Document, startJudge, written } from './installed.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
 import { ADMIN_PATH } from '../../../src/contract/sandbox-basis.ts';
 import { TRANSFERS } from '../../../src/contract/sandbox-snapshots.ts';
-import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../src/sandbox/serving/start.ts';
 import { transcripts } from '../../dialects/transcripts.ts';
 import { type Asked, ask } from '../../support/sandbox-http.ts';
 import { runTranscript } from '../../support/transcript.ts';

@@ -4,7 +4,7 @@ import type { WriteName } from '../../../src/contract/calls.ts';
 import type { FaultRule } from '../../../src/contract/fault-rule.ts';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
 import type { Delivery, Service } from '../../../src/contract/service.ts';
-import { type RunningSandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/start.ts';
+import { type RunningSandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/serving/start.ts';
 import { clock, random } from '../../client/served.ts';
 import { ask, type Got } from '../../support/sandbox-http.ts';
 

@@ -1,0 +1,198 @@
+/** What a merchant does on a card: authorize, settle, give a hold back, refund (SANDBOX, sections 8 and 9). */
+import type { Cents } from '../../money.ts';
+import { schedule, unschedule } from '../clock/timers.ts';
+import { Refused } from '../handler.ts';
+import { authorizationDue } from '../rules/categories.ts';
+import { monthOf } from '../rules/dates.ts';
+import { type Asking, declineReason } from '../rules/declines.ts';
+import { sinkOf, splitSettlement, statusAfter } from '../rules/money.ts';
+import { binById } from '../store/bins.ts';
+import type { CardRow } from '../store/cards.ts';
+import {
+  authorizationById,
+  type DeclineReason,
+  insertTransaction,
+  type TransactionRow,
+  updateAuthorization,
+  usedBetween,
+} from '../store/transactions.ts';
+import { type Act, afterDecrease, cardOf, minus, moveOnCard, plus } from './acting.ts';
+import { categoriesOf, wireTransaction } from './objects.ts';
+
+export const AUTHORIZATION_EXPIRY = 'authorization.expiry';
+
+export interface Purchase extends Asking {
+  readonly merchant: string;
+  readonly country: string;
+}
+
+const NOTHING = 0 as Cents;
+const NO_SUMS = { held: NOTHING, settled: NOTHING, excess: NOTHING, released: NOTHING, refunded: NOTHING };
+
+/** Throws `not_found` for an unknown authorization. */
+export async function authorizationOf({ sql, account }: Act, id: string): Promise<TransactionRow> {
+  const row = await authorizationById(sql, account, id);
+  if (row === undefined) throw new Refused('not_found', `no authorization ${id}`);
+  return row;
+}
+
+/** Runs the checks of A-48 and records an authorization that holds the amount, or a decline that moves nothing. */
+export async function authorize(act: Act, card: CardRow, purchase: Purchase): Promise<TransactionRow> {
+  const reason = await reasonToDecline(act, card, purchase);
+  return reason === undefined ? approve(act, card, purchase) : decline(act, card, { ...purchase, reason });
+}
+
+/** Runs the checks of A-48. `counted` is when the authorization was made, which decides its month (A-161). */
+export async function reasonToDecline(
+  act: Act,
+  card: CardRow,
+  purchase: Asking & { readonly counted?: number },
+): Promise<DeclineReason | undefined> {
+  const { sql, account, now } = act;
+  const bin = await binById(sql, account, card.bin_id);
+  const usedThisMonth = await usedBetween(sql, account, { card: card.id, ...monthOf(purchase.counted ?? now) });
+  return declineReason(purchase, {
+    now,
+    card,
+    categories: categoriesOf(card),
+    maxTransaction: bin?.max_transaction ?? NOTHING,
+    usedThisMonth,
+  });
+}
+
+async function approve(act: Act, card: CardRow, purchase: Purchase): Promise<TransactionRow> {
+  const { sql, account, now } = act;
+  const { amount } = purchase;
+  const row: TransactionRow = {
+    ...(await record(act, card, purchase)),
+    type: 'authorization',
+    status: 'pending',
+    held: amount,
+  };
+  await insertTransaction(sql, account, row);
+  const moved = await moveOnCard(act, card, { kind: 'authorize', ref: row.id, moves: { card: -amount, hold: amount } });
+  await schedule(sql, { account, kind: AUTHORIZATION_EXPIRY, ref: row.id, dueAt: authorizationDue(now, row.mcc) });
+  await act.emit('transaction.authorized', wireTransaction(row));
+  await afterDecrease(act, moved.card);
+  return row;
+}
+
+/** Records a decline for a known reason, without any check: a failed challenge has no other. */
+export async function decline(
+  act: Act,
+  card: CardRow,
+  purchase: Purchase & { readonly reason: DeclineReason },
+): Promise<TransactionRow> {
+  const row: TransactionRow = {
+    ...(await record(act, card, purchase)),
+    type: 'decline',
+    status: 'declined',
+    decline_reason: purchase.reason,
+  };
+  await insertTransaction(act.sql, act.account, row);
+  await act.emit('transaction.declined', wireTransaction(row));
+  return row;
+}
+
+/** What every record of a purchase says; no sums yet. */
+export async function record({ chance, now }: Act, card: CardRow, { amount, merchant, mcc, country }: Purchase) {
+  return {
+    id: await chance.id('txn'),
+    card_id: card.id,
+    amount,
+    merchant,
+    mcc,
+    merchant_country: country,
+    authorization_id: null,
+    decline_reason: null,
+    created_at: now,
+    ...NO_SUMS,
+  };
+}
+
+/** A settlement or a refund of an authorization: same merchant, no sums of its own. */
+async function recordOf(act: Act, authorization: TransactionRow, type: 'settlement' | 'refund', amount: Cents) {
+  const row: TransactionRow = {
+    ...authorization,
+    ...NO_SUMS,
+    id: await act.chance.id('txn'),
+    type,
+    status: 'completed',
+    amount,
+    authorization_id: authorization.id,
+    created_at: act.now,
+  };
+  await insertTransaction(act.sql, act.account, row);
+  return row;
+}
+
+/**
+ * Settles any amount above 0. What the hold does not cover, all of it once nothing is held, leaves card or wallet
+ * without asking (A-151, A-160). `final` releases what is left of the hold (A-152).
+ */
+export async function settle(
+  act: Act,
+  authorization: TransactionRow,
+  { amount, final }: { amount: Cents; final: boolean },
+): Promise<TransactionRow> {
+  const card = await cardOf(act, authorization.card_id);
+  const { fromHold, excess, rest } = splitSettlement(amount, authorization.held, final);
+  const row = await recordOf(act, authorization, 'settlement', amount);
+  const sums = {
+    held: minus(authorization.held, plus(fromHold, rest)),
+    settled: plus(authorization.settled, amount),
+    excess: plus(authorization.excess, excess),
+    released: plus(authorization.released, rest),
+  };
+  await changeAuthorization(act, { ...authorization, ...sums, status: sums.held > 0 ? 'pending' : 'settled' });
+  const sink = sinkOf(card.status);
+  const settled = await moveOnCard(act, card, {
+    kind: 'settle',
+    ref: row.id,
+    moves: { hold: -fromHold, [sink]: -excess, network: amount },
+  });
+  if (rest > 0) {
+    await moveOnCard(act, card, { kind: 'release', ref: authorization.id, moves: { hold: -rest, [sink]: rest } });
+  }
+  await act.emit('transaction.settled', wireTransaction(row));
+  // Only an excess lowers what the card has, and then nothing is left to release: the balances are the last ones.
+  if (excess > 0 && sink === 'card') await afterDecrease(act, settled.card);
+  return row;
+}
+
+/** Gives held money back, by reversal or expiry. No record and no event (A-46). `amount` is at most what is held. */
+export async function release(
+  act: Act,
+  authorization: TransactionRow,
+  { amount, ending }: { amount: Cents; ending: 'reversed' | 'expired' },
+): Promise<TransactionRow> {
+  const card = await cardOf(act, authorization.card_id);
+  const held = minus(authorization.held, amount);
+  const changed: TransactionRow = {
+    ...authorization,
+    held,
+    released: plus(authorization.released, amount),
+    status: statusAfter({ held, settled: authorization.settled }, ending),
+  };
+  await changeAuthorization(act, changed);
+  const moves = { hold: -amount, [sinkOf(card.status)]: amount };
+  await moveOnCard(act, card, { kind: 'release', ref: authorization.id, moves });
+  return changed;
+}
+
+/** Gives settled money back. `amount` is at most what settled and was not refunded yet (I9). */
+export async function refund(act: Act, authorization: TransactionRow, amount: Cents): Promise<TransactionRow> {
+  const card = await cardOf(act, authorization.card_id);
+  const row = await recordOf(act, authorization, 'refund', amount);
+  await changeAuthorization(act, { ...authorization, refunded: plus(authorization.refunded, amount) });
+  const moves = { network: -amount, [sinkOf(card.status)]: amount };
+  await moveOnCard(act, card, { kind: 'refund', ref: row.id, moves });
+  await act.emit('transaction.refunded', wireTransaction(row));
+  return row;
+}
+
+/** Writes an authorization back; one that is no longer pending has nothing left to expire. */
+export async function changeAuthorization({ sql, account }: Act, row: TransactionRow): Promise<void> {
+  await updateAuthorization(sql, account, row);
+  if (row.status !== 'pending') await unschedule(sql, { account, kind: AUTHORIZATION_EXPIRY, ref: row.id });
+}

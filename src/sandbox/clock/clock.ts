@@ -1,0 +1,66 @@
+/** The clock of the sandbox: one row an account. Real time is handed in; leases and rate limits never come here. */
+import type { Sql } from '../store/sql.ts';
+
+export interface ClockRow {
+  readonly mode: 'real' | 'offset' | 'frozen' | 'scaled';
+  /** frozen: the time; offset: ms ahead of real time; scaled: the time at `real_since`; real: unused. */
+  readonly at: number;
+  /** Real time at which a scaled clock was set, ms UTC. */
+  readonly real_since: number;
+  /** Sandbox ms in 1,000 real ms, for a scaled clock. */
+  readonly rate_milli: number;
+}
+
+export const REAL_CLOCK: ClockRow = { mode: 'real', at: 0, real_since: 0, rate_milli: 1000 };
+
+/** What the clock shows at the real time `real`; whole ms UTC. */
+export function shownTime(clock: ClockRow, real: number): number {
+  switch (clock.mode) {
+    case 'frozen':
+      return clock.at;
+    case 'offset':
+      return real + clock.at;
+    case 'scaled':
+      return clock.at + Math.round(((real - clock.real_since) * clock.rate_milli) / 1000);
+    default:
+      return real;
+  }
+}
+
+/** The same clock showing `at` at the real time `real`. A real one runs ahead from then on (SANDBOX, section 6). */
+export function clockShowing(clock: ClockRow, at: number, real: number): ClockRow {
+  switch (clock.mode) {
+    case 'frozen':
+      return { ...clock, at };
+    case 'scaled':
+      return { ...clock, at, real_since: real };
+    default:
+      return { ...REAL_CLOCK, mode: 'offset', at: at - real };
+  }
+}
+
+export async function readClock(sql: Sql, account: string): Promise<ClockRow> {
+  const row = await sql.get<ClockRow>(
+    'select mode, at, real_since, rate_milli from clock where account_id = ?',
+    account,
+  );
+  return row ?? REAL_CLOCK;
+}
+
+export async function setClock(sql: Sql, account: string, clock: ClockRow): Promise<void> {
+  await sql.run(
+    `insert into clock (account_id, mode, at, real_since, rate_milli) values (?, ?, ?, ?, ?)
+     on conflict (account_id) do update set mode = excluded.mode, at = excluded.at,
+       real_since = excluded.real_since, rate_milli = excluded.rate_milli`,
+    account,
+    clock.mode,
+    clock.at,
+    clock.real_since,
+    clock.rate_milli,
+  );
+}
+
+/** Time of the sandbox now, ms UTC. */
+export async function sandboxNow(sql: Sql, account: string, real: number): Promise<number> {
+  return shownTime(await readClock(sql, account), real);
+}

@@ -1,0 +1,165 @@
+/**
+ * Things that happen by themselves: an authorization that expires, a challenge that runs out. One row a thing; the
+ * row and what it does are one transaction, so two processes never fire one timer twice (SANDBOX, section 6).
+ */
+import type { EventName } from '../../contract/events.ts';
+import type { Chance } from '../handler.ts';
+import { isBusy, losesAll } from '../store/faults.ts';
+import type { Sql, Store } from '../store/sql.ts';
+
+export interface Timer {
+  readonly account: string;
+  /** Clock of the sandbox, ms UTC. */
+  readonly dueAt: number;
+  /** Which action of `TIMER_ACTIONS` it starts. */
+  readonly kind: string;
+  /** Id of what it is about; one timer for each kind and ref. */
+  readonly ref: string;
+}
+
+/** What the action of a timer gets: an open transaction, its row already gone. */
+export interface TimerCall {
+  readonly sql: Sql;
+  readonly account: string;
+  /** The moment the timer was due, not the moment somebody noticed: ms UTC on the clock of the sandbox. */
+  readonly now: number;
+  readonly ref: string;
+  readonly chance: Chance;
+  /** Records an event in this transaction (A-82). */
+  emit(event: EventName, data: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Sets a timer in this transaction. */
+  schedule(timer: Omit<Timer, 'account'>): Promise<void>;
+}
+
+export type TimerActions = Readonly<Record<string, (call: TimerCall) => Promise<void>>>;
+
+/** A timer that was taken off the list, and what its action threw; then it is parked and had no effect. */
+export interface Fired extends Timer {
+  readonly error?: unknown;
+}
+
+/** Sets the timer of `kind` and `ref`; one that is set already is moved, one that is parked gets another chance. */
+export async function schedule(sql: Sql, timer: Timer): Promise<void> {
+  const { account, kind, ref } = timer;
+  await sql.run('delete from parked_timers where account_id = ? and kind = ? and ref = ?', account, kind, ref);
+  await sql.run(
+    `insert into timers (account_id, kind, ref, due_at) values (?, ?, ?, ?)
+     on conflict (account_id, kind, ref) do update set due_at = excluded.due_at`,
+    timer.account,
+    timer.kind,
+    timer.ref,
+    timer.dueAt,
+  );
+}
+
+/** Takes a timer away; one that is not set is no mistake. */
+export async function unschedule(sql: Sql, timer: Omit<Timer, 'dueAt'>): Promise<void> {
+  await sql.run(
+    'delete from timers where account_id = ? and kind = ? and ref = ?',
+    timer.account,
+    timer.kind,
+    timer.ref,
+  );
+}
+
+/** The earliest timer due at or before `upTo`; ties go by kind and ref. */
+export async function nextDue(sql: Sql, account: string, upTo: number): Promise<Timer | undefined> {
+  const row = await sql.get<{ kind: string; ref: string; due_at: number }>(
+    `select kind, ref, due_at from timers where account_id = ? and due_at <= ?
+     order by due_at, kind, ref limit 1`,
+    account,
+    upTo,
+  );
+  return row && { account, kind: row.kind, ref: row.ref, dueAt: row.due_at };
+}
+
+export interface Firing {
+  readonly account: string;
+  readonly upTo: number;
+  readonly actions: TimerActions;
+  /** Completes the call of an action inside its transaction. */
+  readonly surroundings: (sql: Sql, timer: Timer) => Pick<TimerCall, 'chance' | 'emit'>;
+  /** Told in the transaction, before the effect. */
+  readonly onTime?: (timer: Timer) => Promise<void>;
+  /** Told what an action threw. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+/** Runs everything due up to `upTo`, earliest first, each in its own transaction. Resolves to what fired. */
+export async function fireDue(store: Store, firing: Firing): Promise<readonly Fired[]> {
+  const fired: Fired[] = [];
+  for (;;) {
+    const timer = await store.write(sql => fireOne(sql, firing));
+    if (timer === undefined) return fired;
+    fired.push(timer);
+  }
+}
+
+/**
+ * Runs the earliest one in the open transaction; undefined when nothing is due. An action that throws is undone and
+ * its timer parked: one thing that cannot happen must not stand in the way of every request after it.
+ */
+export async function fireOne(sql: Sql, firing: Firing): Promise<Fired | undefined> {
+  const timer = await nextDue(sql, firing.account, firing.upTo);
+  if (timer === undefined) return undefined;
+  await firing.onTime?.(timer);
+  await sql.run('savepoint timer');
+  try {
+    await act(sql, timer, firing);
+    await sql.run('release timer');
+    return timer;
+  } catch (error) {
+    // Of these the transaction itself is lost, or must be tried again.
+    if (losesAll(error) || isBusy(error)) throw error;
+    await sql.run('rollback to timer');
+    await sql.run('release timer');
+    await unschedule(sql, timer);
+    await park(sql, timer, error);
+    firing.onFault?.(error);
+    return { ...timer, error };
+  }
+}
+
+async function act(sql: Sql, timer: Timer, { account, actions, surroundings }: Firing): Promise<void> {
+  const action = Object.hasOwn(actions, timer.kind) ? actions[timer.kind] : undefined;
+  if (action === undefined) throw new Error(`a timer of the unknown kind ${timer.kind} is due`);
+  await unschedule(sql, timer);
+  await action({
+    sql,
+    account,
+    now: timer.dueAt,
+    ref: timer.ref,
+    ...surroundings(sql, timer),
+    schedule: next => schedule(sql, { ...next, account }),
+  });
+}
+
+/** Longest text of an error that is kept. */
+const LONGEST_ERROR = 500;
+
+async function park(sql: Sql, { account, kind, ref, dueAt }: Timer, error: unknown): Promise<void> {
+  const said = (error instanceof Error ? error.message : String(error)).replaceAll('\0', '').toWellFormed();
+  await sql.run(
+    `insert into parked_timers (account_id, kind, ref, due_at, error) values (?, ?, ?, ?, ?)
+     on conflict (account_id, kind, ref) do update set due_at = excluded.due_at, error = excluded.error`,
+    account,
+    kind,
+    ref,
+    dueAt,
+    said.slice(0, LONGEST_ERROR),
+  );
+}
+
+export interface ParkedTimer {
+  readonly kind: string;
+  readonly ref: string;
+  readonly due_at: number;
+  readonly error: string;
+}
+
+/** Timers whose action threw, oldest first. */
+export const parkedTimers = (sql: Sql, account: string) =>
+  sql.all<ParkedTimer>(
+    'select kind, ref, due_at, error from parked_timers where account_id = ? order by due_at, kind, ref limit 100',
+    account,
+  );

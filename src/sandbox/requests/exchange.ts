@@ -1,0 +1,238 @@
+/** One request to one answer, in the order of A-115: route, method, key, rate limit, size and type, and so on. */
+import type { IncomingMessage } from 'node:http';
+import { HEADERS } from '../../contract/envelopes.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
+import { wireCard } from '../account/objects.ts';
+import { idOf } from '../chance.ts';
+import { FAULT_HEADER, faultInHeader } from '../faults/header.ts';
+import { type Strike, struckAnswer } from '../faults/strike.ts';
+import { Refused } from '../handler.ts';
+import type { ServiceParts } from '../service.ts';
+import { cardById } from '../store/cards.ts';
+import { isFull, StoreBroken } from '../store/faults.ts';
+import { StoreBusy } from '../store/sql.ts';
+import { type Answer, errorAnswer, refusalAnswer, refusedAnswer, replyAnswer, withAllowance } from './answer.ts';
+import { type Ask, honouredKey, type Keying, refuseProblem, scopeOf } from './ask.ts';
+import { type Authorize, authorizerOf, refuseLiveKeys, refuseLiveKeysIn } from './authorize.ts';
+import { Gone, readBody } from './body.ts';
+import { turnedAway } from './gate.ts';
+import { healthAnswer } from './health.ts';
+import { fingerprintOf } from './idempotency.ts';
+import { admitMadeKey } from './keys.ts';
+import type { Allowance } from './limits.ts';
+import { perform } from './perform.ts';
+import { findRoute, queryValues, type Route, type Routes, routesOf, surfaceOf } from './routing.ts';
+
+export interface Exchanged {
+  readonly answer: Answer;
+  readonly requestId: string;
+  /** ms UTC on the clock of the sandbox, when it was looked at. */
+  readonly now: number | undefined;
+  /** What becomes of the connection on the way, when a fault meets the request. */
+  readonly strike?: Strike | undefined;
+}
+
+interface Progress {
+  requestId: string | undefined;
+  allowance: Allowance | undefined;
+  now?: number | undefined;
+  strike?: Strike | undefined;
+}
+
+interface Target {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+  readonly path: string;
+  /** As it was sent, without the question mark. */
+  readonly query: string;
+}
+
+/** Answers requests; `hosts` are the names this server goes by. Rejects only when no answer may be given. */
+export class Exchange {
+  readonly #parts: ServiceParts;
+  #routes: { readonly of: string; readonly routes: Routes } | undefined;
+  readonly #authorize: Readonly<Record<Route['surface'], Authorize>>;
+  /** Scope and fingerprint of the requests this process is working on; others of the same key wait (A-96). */
+  readonly #underWay = new Map<string, string>();
+  hosts: readonly string[] = [];
+  readonly #stopping: AbortSignal;
+
+  constructor(parts: ServiceParts, stopping: AbortSignal) {
+    this.#parts = parts;
+    this.#stopping = stopping;
+    this.#authorize = { service: authorizerOf(parts.key), admin: authorizerOf(parts.adminToken) };
+  }
+
+  async answer(request: IncomingMessage): Promise<Exchanged> {
+    const progress: Progress = { requestId: undefined, allowance: undefined, now: undefined, strike: undefined };
+    const turned = turnedAway(request, this.hosts);
+    const answer = turned
+      ? errorAnswer(turned, this.#named(progress))
+      : await this.#served(request, progress).catch((error: unknown) => this.#failed(error, progress));
+    const { strike } = progress;
+    const bare = this.#parts.speech.dialect.bareHeaders === true;
+    return {
+      answer: bare ? answer : withAllowance(answer, progress.allowance),
+      requestId: this.#named(progress),
+      now: progress.now,
+      strike,
+    };
+  }
+
+  /** Whether a file of a whole store may be handed out or taken in; the answer says why not. */
+  admitTransfer(request: IncomingMessage): { readonly answer: Answer | undefined; readonly requestId: string } {
+    const progress: Progress = { requestId: undefined, allowance: undefined };
+    const requestId = this.#named(progress);
+    const turned = turnedAway(request, this.hosts);
+    if (turned !== undefined) return { answer: errorAnswer(turned, requestId), requestId };
+    try {
+      this.#authorize.admin(request.headers.authorization);
+      return { answer: undefined, requestId };
+    } catch (error) {
+      return { answer: this.#failed(error, progress), requestId };
+    }
+  }
+
+  /** What some work answered, or what is to be said of what it threw. */
+  async guarded(requestId: string, work: () => Promise<string>): Promise<Answer> {
+    try {
+      return { status: 200, headers: {}, body: await work() };
+    } catch (error) {
+      return this.#failed(error, { requestId, allowance: undefined });
+    }
+  }
+
+  async #served(request: IncomingMessage, progress: Progress): Promise<Answer> {
+    const target = this.#target(request);
+    if ('status' in target) return errorAnswer(target, this.#named(progress));
+    const isOpen = target.route.row.credential === 'none';
+    if (!isOpen) await this.#letIn(target.route, request.headers.authorization);
+    const ask = await this.#asked(request, target);
+    if (isOpen) {
+      refuseProblem(ask);
+      return healthAnswer(this.#parts, this.hosts, ask);
+    }
+    if (ask.route.name === 'stop') return this.#ended(ask);
+    const { keyed } = ask;
+    if (keyed !== undefined && keyed.rival === undefined) this.#underWay.set(keyed.scope, keyed.fingerprint);
+    try {
+      const { answer, strike } = await perform(this.#parts, ask, ({ requestId, allowance, now }) => {
+        progress.requestId = requestId;
+        progress.allowance = allowance;
+        progress.now = now;
+      });
+      progress.strike = strike;
+      const spoken = answer && (await this.#spoken(ask, answer));
+      if (strike !== undefined) return struckAnswer(strike, spoken, this.#named(progress));
+      if (spoken === undefined) throw new Error(`${ask.route.name} has no answer`);
+      return spoken;
+    } finally {
+      if (keyed !== undefined && keyed.rival === undefined) this.#underWay.delete(keyed.scope);
+    }
+  }
+
+  /** Its end is nothing the store must take: that may be full, or held by another process. */
+  async #ended(ask: Ask): Promise<Answer> {
+    refuseProblem(ask);
+    return replyAnswer(ask.route.row, await this.#parts.steering.stop?.(this.#parts, {} as never));
+  }
+
+  /** The server's own key needs no look into the store; others were made for it, or are unknown. */
+  async #letIn(route: Route, header: string | undefined): Promise<void> {
+    try {
+      this.#authorize[route.surface](header);
+    } catch (unknown) {
+      if (route.surface === 'admin' || !(unknown instanceof Refused)) throw unknown;
+      await admitMadeKey(this.#parts, { route, header, unknown });
+    }
+  }
+
+  /** As the dialect of this server has it. */
+  async #spoken({ route, params }: Ask, answer: Answer): Promise<Answer> {
+    const { speech, store, account } = this.#parts;
+    const { speak, bareHeaders } = speech.dialect;
+    if (route.surface === 'admin' || (speak === undefined && bareHeaders === undefined)) return answer;
+    const readCard = async (id: string) => {
+      const card = await store.read(sql => cardById(sql, account, id));
+      return card === undefined ? answer : replyAnswer(OPERATIONS['cards.get'], wireCard(card));
+    };
+    return speech.spoken({ operation: route.name, row: route.row, answer, params, readCard });
+  }
+
+  async #asked(request: IncomingMessage, { route, params, path, query }: Target): Promise<Ask> {
+    const { headers } = request;
+    const header = headers[HEADERS.idempotency_key.name.toLowerCase()];
+    const keySent = typeof header === 'string' ? header : undefined;
+    refuseLiveKeys([request.url, keySent, ...Object.values(params)]);
+    const isService = route.surface === 'service';
+    const values = queryValues(route.row.query ?? {}, query);
+    refuseLiveKeysIn(values);
+    const fault = isService ? faultInHeader(headers[FAULT_HEADER]) : undefined;
+    let body: Ask['body'];
+    let keyed: Keying | undefined;
+    try {
+      body = await readBody(request);
+      refuseLiveKeysIn(body);
+      const key = honouredKey(route, this.#parts.speech.dialect.ignoresKeys ? undefined : keySent);
+      keyed = key === undefined ? undefined : this.#keying({ route, path }, key, body);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      // Said after the request was counted.
+      body = error;
+    }
+    const keyLast4 = String(headers.authorization).slice(-4);
+    return { route, params, path, query: values, keySent, keyLast4, fault, stopping: this.#stopping, body, keyed };
+  }
+
+  #keying({ route, path }: Pick<Ask, 'route' | 'path'>, key: string, body: unknown): Keying {
+    const scope = scopeOf({ route, path }, key);
+    const fingerprint = fingerprintOf(route.row.method, path, body);
+    return { scope, fingerprint, rival: this.#underWay.get(scope) };
+  }
+
+  /** The route, or the error that says why there is none; a missing or wrong key comes before neither (A-115). */
+  #target(request: IncomingMessage): Target | Parameters<typeof errorAnswer>[0] {
+    const [path = '', query = ''] = split(request.url ?? '');
+    const { name, dialect } = this.#parts.speech;
+    if (this.#routes?.of !== name) this.#routes = { of: name, routes: routesOf(dialect.paths) };
+    const found = findRoute(this.#routes.routes, request.method ?? '', path);
+    if (found.kind === 'route') {
+      return { route: found.route, params: found.params, path, query };
+    }
+    if (found.kind === 'nothing') {
+      const where = surfaceOf(path) === 'admin' ? 'the control surface of the sandbox' : 'the service';
+      return { status: 404, error: 'route_not_found', message: `There is no such route in ${where}.` };
+    }
+    const allow = found.allowed.join(', ');
+    const message = `This route takes ${allow}.`;
+    return { status: 405, error: 'method_not_allowed', message, headers: { Allow: allow } };
+  }
+
+  #failed(error: unknown, progress: Progress): Answer {
+    const requestId = this.#named(progress);
+    if (error instanceof Refused) return refusedAnswer(error, requestId);
+    if (error instanceof StoreBusy) {
+      const why = isFull(error.cause) ? 'The disk of the store is full' : 'The store is busy';
+      return refusalAnswer('service_unavailable', `${why}; nothing of the request happened.`, requestId);
+    }
+    // No trustworthy answer exists, or nobody is there to read it.
+    if (error instanceof StoreBroken || error instanceof Gone) throw error;
+    this.#parts.onFault(error);
+    return refusalAnswer('internal_error', 'A fault of the sandbox. This is a bug.', requestId);
+  }
+
+  nameByChance(): string {
+    return idOf('req', Buffer.from(this.#parts.random.bytes(20)).toString('hex'));
+  }
+
+  /** Requests that are refused before they are counted are named by chance, so that they cost no write. */
+  #named(progress: Progress): string {
+    progress.requestId ??= this.nameByChance();
+    return progress.requestId;
+  }
+}
+
+function split(url: string): readonly [string, string] {
+  const mark = url.indexOf('?');
+  return mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
+}

@@ -1,0 +1,121 @@
+/**
+ * Idempotency records (A-90 to A-99): looked up and kept in the one transaction of the effect, which holds the write
+ * lock of the store from its beginning. So one key has one effect and one answer, whoever else asks.
+ */
+
+import { hash } from 'node:crypto';
+import { KEY_RETENTION } from '../../contract/spans.ts';
+import type { Sql } from '../store/sql.ts';
+
+/** A request under its key. */
+export interface Keyed {
+  readonly account: string;
+  /** Method, path and key (A-91). */
+  readonly scope: string;
+  readonly fingerprint: string;
+  /** ms UTC on the clock of the sandbox; records end by it. */
+  readonly now: number;
+}
+
+export interface StoredAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Exact text of the body. */
+  readonly body: string;
+}
+
+export type Found =
+  | { readonly kind: 'other-body' }
+  /** Nothing was done under it; `generation` goes up when an expired key is used again, whose record is there. */
+  | { readonly kind: 'free'; readonly generation: number }
+  | { readonly kind: 'replay'; readonly answer: StoredAnswer };
+
+interface Row {
+  readonly fingerprint: string;
+  readonly state: 'done' | 'expired';
+  readonly generation: number;
+  readonly status: number | null;
+  readonly headers: string | null;
+  readonly body: string | null;
+  readonly expires_at: number | null;
+}
+
+const RECORDS = {
+  table: 'idempotency',
+  columns: ['account_id', 'scope', 'fingerprint', 'state', 'generation', 'status', 'headers', 'body', 'expires_at'],
+  keys: 2,
+};
+
+const RECORD = `select fingerprint, state, generation, status, headers, body, expires_at
+  from idempotency where account_id = ? and scope = ?`;
+
+/** What was done under the key so far. Answers whose time is over are forgotten on the way. */
+export async function lookUp(sql: Sql, { account, scope, fingerprint, now }: Keyed): Promise<Found> {
+  if (sql.once('expired answers')) await forgetExpired(sql, account, now);
+  const row = await sql.find<Row>(RECORDS, RECORD, account, scope);
+  if (row === undefined) return { kind: 'free', generation: 0 };
+  // An expired key gives new ids, or they would be given out twice.
+  if (row.state === 'expired' || (row.expires_at ?? 0) <= now) return { kind: 'free', generation: row.generation + 1 };
+  return row.fingerprint === fingerprint ? { kind: 'replay', answer: answerIn(row) } : { kind: 'other-body' };
+}
+
+/** Keeps the answer to be repeated, in the transaction of the effect (A-99). */
+export async function keepAnswer(
+  sql: Sql,
+  { account, scope, fingerprint, now }: Keyed,
+  { generation, answer }: { readonly generation: number; readonly answer: StoredAnswer },
+): Promise<void> {
+  const headers = JSON.stringify(answer.headers);
+  const ends = now + KEY_RETENTION;
+  if (generation === 0) {
+    await sql.append(RECORDS, account, scope, fingerprint, 'done', 0, answer.status, headers, answer.body, ends);
+    return;
+  }
+  await sql.put(
+    `update idempotency set fingerprint = ?, state = 'done', generation = ?, status = ?, headers = ?, body = ?,
+       expires_at = ? where account_id = ? and scope = ?`,
+    fingerprint,
+    generation,
+    answer.status,
+    headers,
+    answer.body,
+    ends,
+    account,
+    scope,
+  );
+}
+
+/** SHA-256 of method, path and canonical JSON (A-92). */
+export function fingerprintOf(method: string, path: string, body: unknown): string {
+  return hash('sha256', `${method} ${path}\n${canonical(body)}`, 'hex');
+}
+
+/** JSON with the keys of every object in order, so that their order makes no other body. */
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  const fields = value as Readonly<Record<string, unknown>>;
+  const parts = Object.keys(fields)
+    .sort()
+    .map(key => `${JSON.stringify(key)}:${canonical(fields[key])}`);
+  return `{${parts.join(',')}}`;
+}
+
+async function forgetExpired(sql: Sql, account: string, now: number): Promise<void> {
+  const first = await sql.get<{ first_end: number | null }>(
+    "select min(expires_at) as first_end from idempotency where account_id = ? and state = 'done'",
+    account,
+  );
+  if (first?.first_end == null || first.first_end > now) return;
+  await sql.run(
+    `update idempotency set state = 'expired', headers = null, body = null
+     where account_id = ? and state = 'done' and expires_at <= ?`,
+    account,
+    now,
+  );
+}
+
+function answerIn(row: Row): StoredAnswer {
+  const headers = JSON.parse(row.headers ?? '{}') as Record<string, string>;
+  return { status: row.status ?? 0, headers, body: row.body ?? '' };
+}

@@ -1,0 +1,64 @@
+/**
+ * Rate limits (A-120, A-121): at most so many requests in any 60 seconds of real time. Rows, because every command is
+ * a process of its own.
+ */
+import { LIMITS } from '../../contract/limits.ts';
+import { RATE_WINDOW } from '../../contract/spans.ts';
+import type { Sql } from '../store/sql.ts';
+
+export type Bucket = 'details' | 'general';
+
+export interface Allowance {
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the next place comes free, seconds since 1970 UTC. */
+  readonly resetAt: number;
+  /** Seconds to wait; undefined when this request was let through. */
+  readonly retryAfter: number | undefined;
+}
+
+const MOST: Readonly<Record<Bucket, number>> = {
+  details: LIMITS.detailsRate.max,
+  general: LIMITS.generalRate.max,
+};
+
+/** Counts a request, unless it is over the limit: a refused one uses no place. `real` is ms UTC. */
+export async function countRequest(sql: Sql, ask: { account: string; bucket: Bucket; real: number }) {
+  const { account, bucket, real } = ask;
+  const limit = MOST[bucket];
+  // Rows of the future are left by a clock that was set back; they would bar the way for long.
+  await sql.run(
+    'delete from rate_hits where account_id = ? and bucket = ? and (real_at < ? or real_at > ?)',
+    account,
+    bucket,
+    real - RATE_WINDOW,
+    real + RATE_WINDOW,
+  );
+  const rows = await sql.all<{ real_at: number; hits: number }>(
+    'select real_at, hits from rate_hits where account_id = ? and bucket = ? order by real_at',
+    account,
+    bucket,
+  );
+  const used = rows.reduce((sum, row) => sum + row.hits, 0);
+  if (used < limit) await countOne(sql, ask);
+  const oldest = rows[0]?.real_at ?? real;
+  // Both ends of the minute belong to it, so the place is free one ms after.
+  const freeAt = oldest + RATE_WINDOW + 1;
+  const allowance: Allowance = {
+    limit,
+    remaining: Math.max(0, limit - used - 1),
+    resetAt: Math.ceil(freeAt / 1000),
+    retryAfter: used < limit ? undefined : Math.max(1, Math.ceil((freeAt - real) / 1000)),
+  };
+  return allowance;
+}
+
+async function countOne(sql: Sql, { account, bucket, real }: { account: string; bucket: Bucket; real: number }) {
+  await sql.run(
+    `insert into rate_hits (account_id, bucket, real_at, hits) values (?, ?, ?, 1)
+     on conflict (account_id, bucket, real_at) do update set hits = rate_hits.hits + 1`,
+    account,
+    bucket,
+    real,
+  );
+}

@@ -1,0 +1,220 @@
+/** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (SANDBOX, section 10). */
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { AddressInfo, Server as Door, Socket } from 'node:net';
+import type { Transfer } from '../../contract/sandbox-snapshots.ts';
+import { CliError } from '../../errors.ts';
+import { systemCode } from '../../files/private-files.ts';
+import { sendExport, takeImport, transferOf } from '../archive/transfer.ts';
+import { dateText } from '../clock/date-text.ts';
+import { sendStruck } from '../faults/send-struck.ts';
+import { errorAnswer, headersFor } from '../requests/answer.ts';
+import { Gone } from '../requests/body.ts';
+import { Exchange } from '../requests/exchange.ts';
+import type { ServiceParts } from '../service.ts';
+import { StoreBroken } from '../store/faults.ts';
+import { secondDoor } from './second-door.ts';
+
+/** A socket, or a port of 127.0.0.1, with `ipv6` of `::1` too. */
+export type Place = { readonly socketPath: string } | { readonly port: number; readonly ipv6?: boolean | undefined };
+
+export interface RunningServer {
+  /** `http://localhost` over a socket, `http://127.0.0.1:<port>` else. */
+  readonly origin: string;
+  /** Finishes running requests and frees the place. */
+  stop(): Promise<void>;
+}
+
+/** How long a client may take, ms, and how many there may be. */
+export interface ServerLimits {
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  /** How often the two are looked at. */
+  readonly connectionsCheckingInterval: number;
+  /** How long a connection may stand without a request. */
+  readonly keepAliveTimeout: number;
+  readonly connections: number;
+}
+
+/** Those of section 10. */
+export const LIMITS: ServerLimits = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  keepAliveTimeout: 5_000,
+  connections: 256,
+};
+const TRANSFER_TIME = 900_000;
+
+/** Serves until stopped, or until a commit fails and nothing true can be said any more. Throws `unreachable`. */
+export async function serve(
+  parts: ServiceParts,
+  place: Place,
+  { connections, ...times }: ServerLimits = LIMITS,
+): Promise<RunningServer> {
+  const stopping = new AbortController();
+  const exchange = new Exchange(parts, stopping.signal);
+  const running = new Map<Promise<void>, IncomingMessage>();
+  let door: Door | undefined;
+  const server = createServer({ ...times, requireHostHeader: false }, (request, response) => {
+    const done = answerOne(request, response).catch((error: unknown) => {
+      request.socket.destroy();
+      if (error instanceof Gone) return;
+      if (error instanceof StoreBroken) {
+        door?.close();
+        server.close().closeAllConnections();
+      }
+      parts.onFault(error);
+    });
+    running.set(done, request);
+    void done.finally(() => running.delete(done));
+  });
+  const transferOne = async (request: IncomingMessage, response: ServerResponse, transfer: Transfer) => {
+    const { answer, requestId } = exchange.admitTransfer(request);
+    const handedOver = new Promise(resolve => response.once('close', resolve));
+    // A file of a whole store takes longer to come in than any other request may.
+    server.requestTimeout = TRANSFER_TIME;
+    try {
+      if (answer === undefined && transfer === 'export') {
+        await sendExport(parts, response, headersFor({ status: 204, headers: {}, body: '' }, requestId));
+      } else {
+        const given = answer ?? (await exchange.guarded(requestId, () => takeImport(parts, request)));
+        if (!response.closed) response.writeHead(given.status, headersFor(given, requestId)).end(given.body);
+      }
+    } finally {
+      server.requestTimeout = times.requestTimeout;
+    }
+    await handedOver;
+  };
+  const answerOne = async (request: IncomingMessage, response: ServerResponse) => {
+    const transfer = transferOf(request);
+    if (transfer !== undefined) return transferOne(request, response, transfer);
+    const { answer, requestId, now, strike } = await exchange.answer(request);
+    // The caller may have left while the work was done.
+    if (response.closed) return;
+    const handedOver = new Promise(resolve => response.once('close', resolve));
+    const headers = headersFor(answer, requestId, parts.speech.dialect.bareHeaders);
+    // Its clock may stand or run ahead; whoever judges an expiry must do so by this clock.
+    if (now !== undefined) headers['Date'] = dateText(now);
+    if (strike === undefined) response.writeHead(answer.status, headers).end(answer.body);
+    else await sendStruck(strike, { response, answer, headers, clock: parts.clock, stopping: stopping.signal });
+    // Until then stopping would cut the answer off.
+    await handedOver;
+  };
+  server.maxConnections = connections;
+  server.on('timeout', dropIdle);
+  server.on('clientError', (error, found) => {
+    const socket = found as Socket;
+    // A request before it is carried out, and would take this for its answer.
+    const isBefore = (request: IncomingMessage) => request.socket === socket && request.complete;
+    if ([...running.values()].some(isBefore)) socket.destroy();
+    else answerUnreadable(error, socket, exchange.nameByChance());
+  });
+  // Node would answer itself, without our mark.
+  server.on('checkExpectation', (_, response) => {
+    const requestId = exchange.nameByChance();
+    const message = 'Nothing but 100-continue can be expected here.';
+    const answer = errorAnswer({ status: 417, error: 'invalid_request', message }, requestId);
+    response.writeHead(answer.status, headersFor(answer, requestId)).end(answer.body);
+  });
+  door = await doorsOpened(server, place, connections);
+  exchange.hosts = hostsOf(server, place);
+  return {
+    origin: `http://${exchange.hosts[0]}`,
+    stop: async () => {
+      const closed = Promise.all([closing(server), door && closing(door)]);
+      // What faults hold up is let go, and not carried out any more.
+      stopping.abort();
+      server.closeIdleConnections();
+      await Promise.all(running.keys());
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/**
+ * Ends a connection that stood for too long, unless a request is there that was not read yet: after a pause of this
+ * process, or work that held it up, time is over first. Closed with that request in it the connection is reset, and
+ * whoever sent it cannot know that nothing was done.
+ */
+function dropIdle(socket: Socket): void {
+  const read = socket.bytesRead;
+  // What has arrived is read before this.
+  setImmediate(() => {
+    if (socket.bytesRead === read) socket.destroy();
+  });
+}
+
+/** What could not be parsed, or came too slowly; there is no request to answer, but whoever sent it is told why. */
+function answerUnreadable(error: Error, socket: Socket, requestId: string): void {
+  if (!socket.writable || socket.bytesWritten > 0) {
+    socket.destroy();
+    return;
+  }
+  const [status, message] =
+    systemCode(error) === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? ([408, 'The request came too slowly.'] as const)
+      : ([400, 'This cannot be read as HTTP.'] as const);
+  const answer = errorAnswer({ status, error: 'invalid_request', message }, requestId);
+  const headers = { ...headersFor(answer, requestId), Connection: 'close' };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${answer.body}`);
+}
+
+/** So many free ports are tried until one is free on both addresses. */
+const MOST_TRIES = 10;
+
+/** Listens; resolves to the door on `::1` where one is asked for. */
+async function doorsOpened(server: Server, place: Place, connections: number): Promise<Door | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    await listening(server, place);
+    if (!('port' in place) || !place.ipv6) return undefined;
+    try {
+      return await secondDoor(server, (server.address() as AddressInfo).port, connections);
+    } catch (error) {
+      await closing(server);
+      const mayTryAgain = place.port === 0 && systemCode(error) === 'EADDRINUSE' && tries < MOST_TRIES;
+      if (!mayTryAgain) throw cannotListen(place, error as Error, '::1');
+    }
+  }
+}
+
+function listening(server: Server, place: Place): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error) => reject(cannotListen(place, error));
+    server.once('error', fail);
+    const options = 'port' in place ? { host: '127.0.0.1', port: place.port } : { path: place.socketPath };
+    server.listen(options, () => {
+      server.off('error', fail);
+      resolve();
+    });
+  });
+}
+
+const closing = (door: Door) => new Promise(resolve => door.close(resolve));
+
+function hostsOf(server: Server, place: Place): readonly string[] {
+  if ('socketPath' in place) return ['localhost'];
+  const { port } = server.address() as AddressInfo;
+  return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+}
+
+function cannotListen(place: Place, error: Error, address: '127.0.0.1' | '::1' = '127.0.0.1'): CliError {
+  if (address === '::1' && systemCode(error) !== 'EADDRINUSE') return noIpv6(error);
+  const where = 'port' in place ? `port ${place.port} of ${address}` : place.socketPath;
+  return new CliError('unreachable', {
+    message: `the sandbox cannot listen on ${where}: ${systemCode(error) ?? error.message}`,
+    hint: 'port' in place ? 'cardwright sandbox start --port 0' : 'cardwright doctor',
+    outcome: 'not_sent',
+    cause: error,
+  });
+}
+
+function noIpv6(cause: Error): CliError {
+  return new CliError('unreachable', {
+    message: `this machine has no ::1 to listen on: ${systemCode(cause) ?? cause.message}`,
+    hint: 'cardwright sandbox start',
+    outcome: 'not_sent',
+    cause,
+  });
+}

@@ -1,0 +1,125 @@
+/** A sandbox for test suites and programs: in memory by default, on a loopback port or a socket. */
+import { dirname } from 'node:path';
+import { CliError } from '../../errors.ts';
+import { makeFolders } from '../../files/make-folders.ts';
+import { atOnceInOurWords } from '../../files/private-files.ts';
+import { toCents } from '../../money.ts';
+import { Secret } from '../../secret.ts';
+import { type Assembled, assemble, type SandboxHost } from '../assemble.ts';
+import type { ClockRow } from '../clock/clock.ts';
+import type { DeliveryWishes } from '../delivery/parts.ts';
+import { dialectNamed } from '../dialects/speech.ts';
+import { SERVICE_PATH } from '../requests/routing.ts';
+import type { IdForm } from '../store/meta.ts';
+import { libraryHost } from './library-host.ts';
+import { type SocketPlace, socketPlace } from './socket-place.ts';
+
+export interface SandboxOptions {
+  /** `memory` (the default) or the path of a file. */
+  readonly store?: 'memory' | string;
+  readonly listen?: 'socket' | 'tcp';
+  /** For `tcp`; any free one when left out. */
+  readonly port?: number;
+  /** For `tcp`: on `::1` too. */
+  readonly ipv6?: boolean;
+  /** Fixes ids, numbers and codes; 1 when left out, so that two runs are alike. */
+  readonly seed?: number;
+  /** `counted` gives `card_1`, `req_2`. */
+  readonly ids?: IdForm;
+  readonly data?: 'empty' | 'demo';
+  /** USD in the wallet of data set `empty`. */
+  readonly wallet?: number;
+  /** A frozen clock stands at an ISO 8601 time. */
+  readonly clock?: { readonly mode: 'real' } | { readonly mode: 'frozen'; readonly at: string };
+  readonly rateLimits?: boolean;
+  /** Timers fire by themselves, and not only before requests; false when left out. */
+  readonly liveTimers?: boolean;
+  /** How it speaks, to meet other services than the usual one (ASSUMPTIONS, section 14). */
+  readonly dialect?: string | undefined;
+  /** `sent` (the default) as they become due, or `queued` until `deliver` is called. */
+  readonly deliveries?: 'sent' | 'queued';
+  /** Where they may go and how long they wait; only this machine when left out. */
+  readonly delivery?: DeliveryWishes;
+  /** Secret of subscriptions that name none; generated when left out. */
+  readonly webhookSecret?: string;
+  readonly version?: string;
+  readonly host?: SandboxHost;
+  /** Told about errors nobody expected; without it they are answered 500 and nothing more. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+export interface RunningSandbox extends AsyncDisposable {
+  /** Base address including `/v1`; `http://localhost/v1` when `socketPath` is there. */
+  readonly url: string;
+  readonly socketPath?: string;
+  readonly key: Secret;
+  readonly adminToken: Secret;
+  /** Sends deliveries that are due: `deliver({ kind: 'idle', signal })` drains them. */
+  readonly deliver: Assembled['deliver'];
+  /** False when it speaks a dialect that ignores idempotency keys. */
+  readonly honoursKeys: boolean;
+  stop(): Promise<void>;
+}
+
+/**
+ * Throws `check_failed` for a store that cannot be used, `guarded` for a place that cannot have one, `unreachable` for a
+ * taken port, `usage` for a bad time or dialect.
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
+  const host = options.host ?? libraryHost();
+  const { store = 'memory', wallet } = options;
+  const dialect = options.dialect === undefined ? undefined : dialectNamed(options.dialect);
+  if (store !== 'memory') atOnceInOurWords(store, () => makeFolders(dirname(store), 0o700));
+  const socket = options.listen === 'socket' ? await socketPlace(host, undefined) : undefined;
+  const { server, key, adminToken, deliver, speech, stop } = await assemble({
+    host,
+    path: store,
+    place: socket ?? { port: options.port ?? 0, ipv6: options.ipv6 },
+    seed: options.seed ?? 1,
+    ids: options.ids ?? 'derived',
+    data: options.data ?? 'empty',
+    wallet: wallet === undefined ? undefined : toCents(wallet),
+    clock: clockOf(options.clock),
+    rateLimits: options.rateLimits ?? true,
+    liveTimers: options.liveTimers,
+    dialect,
+    deliveries: { ...options.delivery, live: options.deliveries !== 'queued' },
+    webhookSecret: options.webhookSecret === undefined ? undefined : new Secret(options.webhookSecret),
+    version: options.version ?? 'library',
+    onFault: options.onFault ?? (() => undefined),
+  }).catch(async (error: unknown) => {
+    await socket?.remove();
+    throw error;
+  });
+  const tidied = socket?.tidy().catch(options.onFault ?? (() => undefined));
+  let stopped: Promise<void> | undefined;
+  const stopOnce = () => {
+    stopped ??= Promise.all([tidied, stop()]).then(() => socket?.remove());
+    return stopped;
+  };
+  return {
+    url: server.origin + SERVICE_PATH,
+    ...placeOf(socket),
+    key,
+    adminToken,
+    deliver,
+    get honoursKeys() {
+      return speech.facts.honours_keys;
+    },
+    stop: stopOnce,
+    [Symbol.asyncDispose]: stopOnce,
+  };
+}
+
+function placeOf(socket: SocketPlace | undefined): { socketPath?: string } {
+  return socket === undefined ? {} : { socketPath: socket.socketPath };
+}
+
+function clockOf(clock: SandboxOptions['clock']): ClockRow | undefined {
+  if (clock === undefined) return undefined;
+  const row = { mode: clock.mode, at: 0, real_since: 0, rate_milli: 1000 };
+  if (clock.mode === 'real') return row;
+  const at = Date.parse(clock.at);
+  if (Number.isNaN(at)) throw new CliError('usage', { message: `not an ISO 8601 time: ${clock.at}` });
+  return { ...row, at };
+}

@@ -1,0 +1,200 @@
+/**
+ * `sandbox start`: the store of the data folder, served to other programs on a port of this machine, with timers and
+ * deliveries live. One such server a store; embedded commands share the store with it.
+ */
+import type { AskedSize, DataSet } from '../../contract/sandbox-admin.ts';
+import type { DialectName } from '../../contract/sandbox-faults.ts';
+import { CliError } from '../../errors.ts';
+import { holderOf, withLock } from '../../files/lock.ts';
+import { privateFolder } from '../../files/private-at-once.ts';
+import type { FileSurroundings } from '../../files/private-files.ts';
+import { clearReadyFile, removeReadyFile, writeReadyFile } from '../../files/ready-file.ts';
+import type { Host } from '../../host.ts';
+import { type Assembled, assemble, randomKey, randomSeed } from '../assemble.ts';
+import { SERVICE_PATH } from '../requests/routing.ts';
+import { StoreBroken } from '../store/faults.ts';
+import {
+  readFacts,
+  readSecret,
+  removeFacts,
+  type ServerFacts,
+  type ServerPaths,
+  serverPaths,
+  writeFacts,
+  writeSecret,
+} from './server-files.ts';
+import { storeFile, storeFolder } from './socket-place.ts';
+
+export interface StartWishes {
+  /** 0 or none: any free one. */
+  readonly port?: number | undefined;
+  /** On `::1` too. */
+  readonly ipv6?: boolean | undefined;
+  readonly dialect?: DialectName | undefined;
+  /** Of a store made now. One that is there must have them already. */
+  readonly seed?: number | undefined;
+  readonly data?: DataSet | undefined;
+  readonly size?: AskedSize | undefined;
+  readonly rateLimits: boolean;
+  readonly virtualLimits: boolean;
+  readonly allowRemoteWebhooks: boolean;
+  /** Absolute path. */
+  readonly readyFile?: string | undefined;
+}
+
+export interface StartSurroundings extends Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform'> {
+  readonly isRunning: (pid: number) => boolean;
+  /** Names of files beside and of locks. */
+  readonly noise: Host['random'];
+  readonly version: string;
+  readonly warn: (text: string) => void;
+  /** Told what takes long. */
+  readonly notice: (text: string) => void;
+  /** Told about errors nobody expected; their requests were answered 500. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface StartedSandbox {
+  readonly facts: ServerFacts;
+  readonly store: string;
+  readonly dialect: DialectName;
+  readonly keyFile: string;
+  readonly tokenFile: string;
+  /** Begins the end: running requests are finished. */
+  stop(): void;
+  /** Settles when everything is closed and the port is free. Rejects with `check_failed` when the store broke. */
+  readonly ended: Promise<void>;
+}
+
+/**
+ * Throws `guarded` when one is started on the store already, `unreachable` for a taken port, `check_failed` for a
+ * store that is not whole, `usage` for a seed or data set that the store does not have.
+ */
+export function startServer(around: StartSurroundings, wishes: StartWishes): Promise<StartedSandbox> {
+  const { pid, clock, noise, isRunning } = around;
+  const paths = serverPaths(around.folders.data);
+  const lock = { pid, clock, random: noise, timeoutMs: 0, isRunning };
+  return new Promise((resolve, reject) => {
+    const work = async () => {
+      privateFolder(storeFolder(around.folders.data), around.platform);
+      const holder = await holderOf(paths.lock, around, isRunning);
+      if (holder !== 'nobody') throw alreadyStarted(holder, paths, await urlOf(paths, around));
+      let isOurs = false;
+      const served = withLock(paths.lock, lock, async () => {
+        isOurs = true;
+        const running = await open(around, wishes, paths);
+        resolve({ ...running.shown, stop: running.stop, ended });
+        await running.until;
+        await running.close();
+      });
+      await served.catch(async (error: unknown) => {
+        const other = isOurs ? 'nobody' : await holderOf(paths.lock, around, isRunning);
+        // Another start took the lock since it was looked at.
+        throw other === 'nobody' ? error : alreadyStarted(other, paths, await urlOf(paths, around));
+      });
+    };
+    const ended = work();
+    ended.catch(reject);
+  });
+}
+
+interface Running {
+  readonly shown: Omit<StartedSandbox, 'stop' | 'ended'>;
+  stop(): void;
+  /** Settles when the end has begun. */
+  readonly until: Promise<void>;
+  close(): Promise<void>;
+}
+
+async function open(around: StartSurroundings, wishes: StartWishes, paths: ServerPaths): Promise<Running> {
+  const { folders, clock, platform, noise, warn, version } = around;
+  const { readyFile } = wishes;
+  const files: FileSurroundings = { platform, random: noise, warn };
+  // What a killed one left would be believed by nobody, but it would be read.
+  await removeFacts(paths);
+  if (readyFile !== undefined) await clearReadyFile(readyFile);
+  const path = storeFile(folders.data);
+  const key = (await readSecret(paths.key, files)) ?? randomKey(around);
+  const { promise: until, end } = ending();
+  const made = await assemble({
+    host: around,
+    path,
+    place: { port: wishes.port ?? 0, ipv6: wishes.ipv6 },
+    seed: wishes.seed ?? randomSeed(around),
+    ids: 'derived',
+    data: wishes.data ?? 'demo',
+    key,
+    checked: true,
+    onLongCheck: records =>
+      around.notice(`Looking through the store before it is served: ${records} transactions and events.`),
+    size: wishes.size,
+    insists: { seed: wishes.seed, data: wishes.data, size: wishes.size },
+    rateLimits: wishes.rateLimits,
+    virtualLimits: wishes.virtualLimits,
+    liveTimers: true,
+    dialect: wishes.dialect,
+    deliveries: { live: true, allowRemote: wishes.allowRemoteWebhooks },
+    version,
+    onStop: () => end(),
+    onFault: error => {
+      around.onFault(error);
+      if (error instanceof StoreBroken) end(brokenStore(path, error));
+    },
+  });
+  const { origin } = made.server;
+  const url = `${origin}${SERVICE_PATH}`;
+  const facts = { url, pid: around.pid, started_at: new Date(clock.now()).toISOString(), instance: made.instance };
+  const close = () => closed(made, paths, readyFile, url);
+  try {
+    await writeSecret(paths.key, made.key, files);
+    await writeSecret(paths.token, made.adminToken, files);
+    await writeFacts(paths.facts, facts, files);
+    if (readyFile !== undefined) await writeReadyFile(readyFile, url, files);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const shown = { facts, store: path, dialect: made.speech.name, keyFile: paths.key, tokenFile: paths.token };
+  return { shown, stop: () => end(), until, close };
+}
+
+/** Who looks for the server stops finding it first. */
+async function closed(made: Assembled, paths: ServerPaths, readyFile: string | undefined, url: string): Promise<void> {
+  if (readyFile !== undefined) await removeReadyFile(readyFile, url);
+  await removeFacts(paths);
+  await made.stop();
+}
+
+function ending() {
+  let end: (error?: Error) => void = () => undefined;
+  const promise = new Promise<void>((resolve, reject) => {
+    end = error => (error === undefined ? resolve() : reject(error));
+  });
+  // Whoever waits for the end is told; before that nobody may be waiting yet.
+  promise.catch(() => undefined);
+  return { promise, end: (error?: Error) => end(error) };
+}
+
+/** Where the process that holds the lock says it listens; it may not have said so yet. */
+async function urlOf({ facts }: ServerPaths, { platform, noise: random, warn }: StartSurroundings) {
+  return (await readFacts(facts, { platform, random, warn }))?.url;
+}
+
+function alreadyStarted(holder: number | 'unreadable', { lock }: ServerPaths, url: string | undefined): CliError {
+  const who = holder === 'unreadable' ? 'a process that cannot be told' : `process ${holder}`;
+  return new CliError('guarded', {
+    message: `a sandbox is started on this store already, by ${who}`,
+    notes: [url === undefined ? `It holds ${lock}.` : `It serves ${url}.`],
+    hint: 'cardwright sandbox status -o env',
+    outcome: 'not_sent',
+  });
+}
+
+function brokenStore(path: string, cause: StoreBroken): CliError {
+  return new CliError('check_failed', {
+    message: `the sandbox store ${path} could not be written, and nobody knows what of the last requests lasted`,
+    notes: ['The server ended without answering them. The store is looked through at the next start.'],
+    hint: 'cardwright sandbox start',
+    cause,
+  });
+}
