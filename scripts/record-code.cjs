@@ -81,6 +81,8 @@ const server = http.createServer((_request, response) => {
   const meta = { page: 1, per_page: 25, total: 60 };
   response.writeHead(200, { 'content-type': 'application/json', link: '</v1/cards?page=2>; rel="next"' });
   response.end(JSON.stringify({ data, meta, has_more: true }));
+  // A run here has ended when nothing of it is left, and its connection would be kept for 3 s.
+  response.on('finish', () => setTimeout(() => server.closeIdleConnections(), 100).unref());
 });
 
 server.listen(0, '127.0.0.1', () => {
