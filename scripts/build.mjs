@@ -129,7 +129,7 @@ const clientTypes = await readFile(join(root, 'scripts', 'library-client.d.cts')
 const sandboxToo = 'module.exports.startSandbox=options=>require("./library-sandbox.cjs").startSandbox(options);\n';
 written
   .set('library-sandbox.cjs', await libraryText('src/sandbox/serving/library.ts'))
-  .set('library-sandbox.d.cts', await readFile(join(root, 'src', 'sandbox', 'library-types.ts'), 'utf8'))
+  .set('library-sandbox.d.cts', await readFile(join(root, 'src', 'sandbox', 'serving', 'library-types.ts'), 'utf8'))
   .set('library-client.cjs', (await libraryText('src/library-client.ts')) + sandboxToo)
   .set('library-client.d.cts', `${clientTypes}\n${contractTypes()}`);
 // What is left of the last build goes first; a program may be starting from this folder meanwhile.

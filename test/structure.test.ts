@@ -59,7 +59,6 @@ const COMPOSITION = [
   'input-for.ts',
   'journal-for.ts',
   'profiles-for.ts',
-  'start.ts',
   'host-process.ts',
   'signal-holders.ts',
   'room-for-objects.ts',

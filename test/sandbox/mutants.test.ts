@@ -9,7 +9,7 @@ type Planted = Mistake & { readonly seed?: number };
 const MISTAKES: readonly Planted[] = [
   {
     name: 'a hold is released to a terminated card',
-    file: 'authorizations.ts',
+    file: 'account/authorizations.ts',
     is: 'const moves = { hold: -amount, [sinkOf(card.status)]: amount };',
     becomes: 'const moves = { hold: -amount, card: amount };',
   },
@@ -69,13 +69,13 @@ const MISTAKES: readonly Planted[] = [
   },
   {
     name: 'a refund goes to the balance of a terminated card',
-    file: 'authorizations.ts',
+    file: 'account/authorizations.ts',
     is: 'const moves = { network: -amount, [sinkOf(card.status)]: amount };',
     becomes: 'const moves = { network: -amount, card: amount };',
   },
   {
     name: 'a fourth code may be typed',
-    file: 'challenges.ts',
+    file: 'account/challenges.ts',
     is: 'if (attempts >= CHALLENGE_ATTEMPTS) return',
     becomes: 'if (attempts > CHALLENGE_ATTEMPTS) return',
   },

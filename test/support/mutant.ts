@@ -34,13 +34,13 @@ export async function mutantWith({ name, file, is, becomes }: Mistake): Promise<
 
 /** The sandbox as it is, by the same way. */
 export async function unchanged(): Promise<Mutant> {
-  const path = join(source, 'start.ts');
+  const path = join(source, 'serving', 'start.ts');
   return bundled(path, await readFile(path, 'utf8'));
 }
 
 async function bundled(path: string, contents: string): Promise<Mutant> {
   const { outputFiles } = await build({
-    entryPoints: [join(source, 'start.ts')],
+    entryPoints: [join(source, 'serving', 'start.ts')],
     bundle: true,
     write: false,
     format: 'esm',
