@@ -8,7 +8,7 @@ import { program } from '../support/child.ts';
 import { ask } from '../support/sandbox-http.ts';
 
 const SOURCE = `
-import { startSandbox } from './src/sandbox/start.ts';
+import { startSandbox } from './src/sandbox/serving/start.ts';
 import { ask } from './test/support/sandbox-http.ts';
 const [store, name, count] = process.argv.slice(2);
 const told = [];

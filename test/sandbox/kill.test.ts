@@ -14,7 +14,7 @@ const ROUNDS = [1, 2, 3, 4, 5];
 
 /** Creates cards under `<round>-1`, `<round>-2`, ... four at a time, and tells each answer, until it is killed. */
 const SOURCE = `
-import { startSandbox } from './src/sandbox/start.ts';
+import { startSandbox } from './src/sandbox/serving/start.ts';
 import { ask } from './test/support/sandbox-http.ts';
 const [store, round] = process.argv.slice(2);
 const sandbox = await startSandbox({ store, rateLimits: false, wallet: 100000 });

@@ -22,7 +22,7 @@ const LONG_AGO = new Date('2020-01-01T00:00:00Z');
 
 it('goes with the next one after kill -9, and while it lives stays', { timeout: 60_000 }, async () => {
   await using child = await program(`
-    import { startSandbox } from './src/sandbox/start.ts';
+    import { startSandbox } from './src/sandbox/serving/start.ts';
     import { ask } from './test/support/sandbox-http.ts';
     const sandbox = await startSandbox({ listen: 'socket' });
     await ask(sandbox, { method: 'POST', path: '/_sandbox/v1/snapshots', body: { name: 'kept' } });

@@ -11,7 +11,7 @@ import { openStore } from '../../src/sandbox/store/open.ts';
 import { type Program, program } from '../support/child.ts';
 
 const SOURCE = `
-import { libraryHost } from './src/sandbox/library-host.ts';
+import { libraryHost } from './src/sandbox/serving/library-host.ts';
 import { ownerName } from './src/files/process-identity.ts';
 import { openStore } from './src/sandbox/store/open.ts';
 

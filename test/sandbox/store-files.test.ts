@@ -153,8 +153,8 @@ it('closes a file that was open to others', async () => {
 });
 
 const UMASK_SOURCE = `
-import { libraryHost } from './src/sandbox/library-host.ts';
-import { openEmbedded } from './src/sandbox/embedded.ts';
+import { libraryHost } from './src/sandbox/serving/library-host.ts';
+import { openEmbedded } from './src/sandbox/serving/embedded.ts';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 process.umask(0);

@@ -15,7 +15,7 @@ import { askFor, OPERATIONS, type Swept, type Things } from './sweep-asking.ts';
 
 const SOURCE = `
 import { writeSync } from 'node:fs';
-import { startSandbox } from './src/sandbox/start.ts';
+import { startSandbox } from './src/sandbox/serving/start.ts';
 import { askFor, OPERATIONS } from './test/sandbox/sweep-asking.ts';
 const [store, things] = process.argv.slice(2);
 const sandbox = await startSandbox({ store, rateLimits: false, deliveries: 'queued' });

@@ -10,7 +10,7 @@ import { ask, type Served } from '../support/sandbox-http.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const SOURCE = `
-import { startSandbox } from './src/sandbox/start.ts';
+import { startSandbox } from './src/sandbox/serving/start.ts';
 const [store, deliveries] = process.argv.slice(2);
 const { url, key, adminToken } = await startSandbox({ store, deliveries, rateLimits: false, wallet: 1000 });
 console.log(JSON.stringify([url, key.expose(), adminToken.expose()]));

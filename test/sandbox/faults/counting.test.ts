@@ -137,7 +137,7 @@ it('a delay is drawn from its source alone', () => {
 });
 
 const SOURCE = `
-import { startSandbox } from './src/sandbox/start.ts';
+import { startSandbox } from './src/sandbox/serving/start.ts';
 const [store, what, count] = process.argv.slice(2);
 const sandbox = await startSandbox({ store, listen: 'tcp', deliveries: 'queued', rateLimits: false, wallet: 100 });
 const ask = async (path, token, init = {}) => {
