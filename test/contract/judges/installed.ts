@@ -1,11 +1,12 @@
 /** Where the judges are, and what they are asked about. `npm ci` in this folder installs them. */
 import { spawn } from 'node:child_process';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openApiDocument } from '../../../src/contract/openapi.ts';
 import { sandboxOpenApiDocument } from '../../../src/contract/openapi-sandbox.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 export const folder = import.meta.dirname;
 
@@ -30,11 +31,12 @@ export type Document = Readonly<Record<string, unknown>>;
 
 export const DOCUMENTS = { service: openApiDocument(), sandbox: sandboxOpenApiDocument('0.0.0-test') } as const;
 
-/** Writes a document into a folder of its own, which is left to the system's clean-up; resolves to the file. */
-export async function written(document: Document): Promise<string> {
-  const file = join(await mkdtemp(join(tmpdir(), 'cardwright-judge-')), 'openapi.json');
-  await writeFile(file, JSON.stringify(document, undefined, 1));
-  return file;
+/** Writes a document into a folder of its own, which goes with it. */
+export async function written(document: Document): Promise<{ readonly path: string } & AsyncDisposable> {
+  const folder = await temporaryFolder();
+  const path = join(folder.path, 'openapi.json');
+  await writeFile(path, JSON.stringify(document, undefined, 1));
+  return { path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 
 export interface Verdict {

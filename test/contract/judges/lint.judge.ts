@@ -7,11 +7,13 @@ type Node = Record<string, unknown>;
 const RULES = { service: 'spectral-service.yaml', sandbox: 'spectral.yaml' } as const;
 
 async function redocly(document: Document) {
-  return verdictOf('redocly', ['lint', '--config', 'redocly.yaml', '--max-problems', '1000', await written(document)]);
+  await using file = await written(document);
+  return await verdictOf('redocly', ['lint', '--config', 'redocly.yaml', '--max-problems', '1000', file.path]);
 }
 
 async function spectral(document: Document, rules: string) {
-  return verdictOf('spectral', ['lint', '--ruleset', rules, '--fail-severity', 'warn', await written(document)]);
+  await using file = await written(document);
+  return await verdictOf('spectral', ['lint', '--ruleset', rules, '--fail-severity', 'warn', file.path]);
 }
 
 /** The document of the service with one node changed; `path` leads to it. */

@@ -86,15 +86,8 @@ export async function proxied(surfaces: Readonly<Record<string, Document>>): Pro
 /** Starts Prism on a port it chooses; every violation becomes an error or a header. */
 async function prism(document: Document, port: number, base: string) {
   const upstream = `http://127.0.0.1:${port}${base}`;
-  const judge = startJudge('prism', [
-    'proxy',
-    await written(document),
-    upstream,
-    '--errors',
-    '--cors=false',
-    '-p',
-    '0',
-  ]);
+  const file = await written(document);
+  const judge = startJudge('prism', ['proxy', file.path, upstream, '--errors', '--cors=false', '-p', '0']);
   const ended = once(judge, 'close');
   judge.stderr.resume();
   const lines = createInterface(judge.stdout);
@@ -104,6 +97,7 @@ async function prism(document: Document, port: number, base: string) {
     const stop = async () => {
       judge.kill();
       await ended;
+      await file[Symbol.asyncDispose]();
     };
     // Nobody reads what it says of each request.
     judge.stdout.resume();

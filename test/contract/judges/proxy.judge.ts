@@ -1,6 +1,4 @@
 /** Every transcript through Prism: the sandbox answers, and the client sends, nothing but what the documents allow. */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
@@ -9,6 +7,7 @@ import { TRANSFERS } from '../../../src/contract/sandbox-snapshots.ts';
 import { startSandbox } from '../../../src/sandbox/serving/start.ts';
 import { transcripts } from '../../dialects/transcripts.ts';
 import { type Asked, ask } from '../../support/sandbox-http.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { runTranscript } from '../../support/transcript.ts';
 import { DOCUMENTS } from './installed.ts';
 import { type Proxied, proxied } from './proxied.ts';
@@ -57,8 +56,8 @@ async function verdict(dialect: string, ...requests: readonly Asked[]): Promise<
   const violations: string[] = [];
   await using sandbox = await startSandbox({ listen: 'socket', ids: 'counted', wallet: 100, dialect });
   await ask(sandbox, { method: 'POST', path: '/cards', body: { bin_id: 'bin_1', amount: 10 } });
-  const folder = await mkdtemp(join(tmpdir(), 'cardwright-judge-'));
-  const { socketPath, close } = await prism.to(violation => violations.push(violation))(sandbox, folder);
+  await using folder = await temporaryFolder();
+  const { socketPath, close } = await prism.to(violation => violations.push(violation))(sandbox, folder.path);
   for (const request of requests) await ask({ ...sandbox, socketPath }, request);
   await close();
   expect(violations.length).toBeLessThan(2);
