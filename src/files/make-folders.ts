@@ -28,5 +28,11 @@ export function makeFolders(path: string, mode: number): void {
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    // Not by `throwIfNoEntry`: from Node 22 on it keeps quiet about a file on the way too.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
 }
