@@ -1,5 +1,4 @@
 /** Puts a sandbox together: store, data set, keys, server. Embedded, started or in a test, it is the same thing. */
-
 import { dirname, join } from 'node:path';
 import { type AskedSize, type DataSet, loadSize } from '../contract/sandbox-admin.ts';
 import type { DialectName } from '../contract/sandbox-faults.ts';

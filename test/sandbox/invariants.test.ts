@@ -100,6 +100,31 @@ const DAMAGES: readonly (readonly [id: string, what: string, damage: Damage])[] 
     ]),
   ],
   [
+    'I12',
+    'a release of what was never authorized',
+    entry('release', SETTLED, [
+      [`'card:' || ${ACTIVE}`, 1],
+      [`'hold:' || ${ACTIVE}`, -1],
+    ]),
+  ],
+  [
+    'I12',
+    'money for a card that is none',
+    entry('fund', "'card_none'", [
+      ["'card:card_none'", 1],
+      ["'wallet:acct_sandbox'", -1],
+    ]),
+  ],
+  ['I12', 'a settlement that moved no money', run(`update entries set ref = 'txn_x' where ref = ${SETTLED}`)],
+  [
+    'I12',
+    'a deposit that is credited and not confirmed',
+    entry('deposit', one('deposits', "status <> 'confirmed'"), [
+      ["'wallet:acct_sandbox'", 1],
+      ["'ext:crypto'", -1],
+    ]),
+  ],
+  [
     'I13',
     'two keys with one effect',
     run(

@@ -1,5 +1,4 @@
 /** The dialect of a sandbox that is started: of the flag, else of the environment. */
-
 import { OURS } from '../../cli/flag.ts';
 import { usage } from '../../cli/values.ts';
 import { choice } from '../../contract/field.ts';

@@ -1,5 +1,4 @@
 /** I14 to I16 as events show them: none missing, none twice, none after the end, and the states they lead to. */
-
 import type { Sql } from '../store/sql.ts';
 import { happened, originOf } from './origin.ts';
 

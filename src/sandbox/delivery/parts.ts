@@ -1,5 +1,4 @@
 /** What sending needs, and what may be done to it from outside. */
-
 import type { EventName } from '../../contract/events.ts';
 import { DELIVERY_TIMEOUT } from '../../contract/spans.ts';
 import type { Clock, Randomness } from '../../host.ts';

@@ -1,5 +1,4 @@
 /** What an attempt leads to (SANDBOX, section 9): delivered, tried again, failed, or the end of a subscription. */
-
 import { EVENTS, type EventName } from '../../contract/events.ts';
 import { DELIVERY_GIVEN_UP } from '../../contract/spans.ts';
 import { seedOf } from '../chance.ts';

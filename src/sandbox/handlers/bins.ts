@@ -1,5 +1,4 @@
 /** bins.list */
-
 import { wireBin } from '../account/objects.ts';
 import type { Handlers } from '../handler.ts';
 import { allBins } from '../store/bins.ts';

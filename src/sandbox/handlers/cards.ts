@@ -1,5 +1,4 @@
 /** cards.list, .get, .details, .freeze, .unfreeze, .terminate */
-
 import { LIMITS } from '../../contract/limits.ts';
 import { CliError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';

@@ -1,5 +1,4 @@
 /** challenges.list */
-
 import { wireChallenge } from '../account/objects.ts';
 import type { Handlers } from '../handler.ts';
 import { openChallenges } from '../store/challenges.ts';

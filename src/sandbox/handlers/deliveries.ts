@@ -1,5 +1,4 @@
 /** deliveries, deliveries.redeliver, .recover, .example, .rotate */
-
 import { EVENTS, type EventName } from '../../contract/events.ts';
 import type { CompleteOf } from '../../contract/field.ts';
 import type { DELIVERY } from '../../contract/sandbox-deliveries.ts';

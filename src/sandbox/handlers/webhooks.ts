@@ -1,5 +1,4 @@
 /** webhooks.create, .list, .get, .update, .delete */
-
 import { wireWebhook } from '../account/objects.ts';
 import { type Call, type Handlers, Refused } from '../handler.ts';
 import { checkEndpoint, checkedEvents } from '../rules/endpoints.ts';

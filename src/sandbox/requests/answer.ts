@@ -1,5 +1,4 @@
 /** From what a handler gave, or why it refused, to status, headers and exact bytes of an answer. */
-
 import { HEADERS } from '../../contract/envelopes.ts';
 import type { Shape } from '../../contract/field.ts';
 import type { Operation, PageFacts } from '../../contract/operation.ts';

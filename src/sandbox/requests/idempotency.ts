@@ -2,7 +2,6 @@
  * Idempotency records (A-90 to A-99): looked up and kept in the one transaction of the effect, which holds the write
  * lock of the store from its beginning. So one key has one effect and one answer, whoever else asks.
  */
-
 import { hash } from 'node:crypto';
 import { KEY_RETENTION } from '../../contract/spans.ts';
 import type { Sql } from '../store/sql.ts';

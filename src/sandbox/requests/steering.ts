@@ -2,7 +2,6 @@
  * Operations of the admin surface that take many transactions of their own, or concern the server and not what it
  * stores. Every other is one transaction, in a handler.
  */
-
 import type { DialectName } from '../../contract/sandbox-faults.ts';
 import { listSnapshots, removeSnapshot, restoreSnapshot, saveSnapshot } from '../archive/operations.ts';
 import { advanceClock } from '../clock/advance.ts';

@@ -1,5 +1,4 @@
 /** The sandbox inside a command: the store of the data folder, served in this process over a private socket. */
-
 import { privateFolder } from '../../files/private-at-once.ts';
 import type { IsRunning } from '../../files/process-identity.ts';
 import type { Host } from '../../host.ts';

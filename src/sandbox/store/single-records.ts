@@ -1,5 +1,4 @@
 /** Statements of the dialect `auth-single`: a purchase as one record that changes (A-40, column "Also"). */
-
 import type { Sql, SqlValue } from './sql.ts';
 import type { TransactionRow, TransactionType } from './transactions.ts';
 
