@@ -86,7 +86,7 @@ export function connections(settings: ConnectionSettings): Connections {
   const overrides = once(async () => {
     const contractFile = globals.contract ?? (await resolved()).contractFile;
     if (contractFile === undefined) return NO_OVERRIDES;
-    const { readOverrides } = await import('./contract/overrides.ts');
+    const { readOverrides } = await import('./contract/read-overrides.ts');
     return readOverrides(await host.readFile(contractFile), contractFile);
   });
 

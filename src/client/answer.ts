@@ -2,11 +2,12 @@
 import { DETAILS, FUNDING } from '../contract/card.ts';
 import type { Shape } from '../contract/field.ts';
 import type { ListPage } from '../contract/operation.ts';
+import { wireName } from '../contract/overrides.ts';
 import type { Cents } from '../money.ts';
 import { toUsd } from '../money.ts';
 import { type Problem, readObject } from './decode.ts';
 import { readDetails } from './details.ts';
-import { fieldName, type Target } from './encode.ts';
+import type { Target } from './encode.ts';
 import { findRows, readSingle } from './envelope.ts';
 import type { WireHeaders } from './transport.ts';
 import { isObject } from './values.ts';
@@ -113,7 +114,7 @@ function mixedSigns(rows: readonly unknown[], shape: Shape): string[] {
 }
 
 function naming({ name, overrides }: Target) {
-  return { nameOf: (slot: string) => fieldName(name, slot, overrides) };
+  return { nameOf: (slot: string) => wireName(name, slot, overrides) };
 }
 
 /** Answers about another resource or another amount count as lacking what they must hold. */

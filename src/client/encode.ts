@@ -3,7 +3,7 @@ import { shapeProblem } from '../contract/check.ts';
 import { HEADERS } from '../contract/envelopes.ts';
 import type { Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
-import { type FIELD_GROUPS, NO_OVERRIDES, type OperationOverride, type Overrides } from '../contract/overrides.ts';
+import { type OperationOverride, type Overrides, wireName } from '../contract/overrides.ts';
 import type { CallOptions, PlannedRequest } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import type { Randomness } from '../host.ts';
@@ -50,7 +50,7 @@ export function planRequest(target: Target, input: Values, { options, random }: 
     .filter(([key]) => !used.has(key))
     .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(String(value))}`)
     .join('&');
-  const members = Object.entries(body).map(([slot, value]) => [fieldName(name, slot, overrides) ?? slot, value]);
+  const members = Object.entries(body).map(([slot, value]) => [wireName(name, slot, overrides) ?? slot, value]);
   const sent: Values = { ...Object.fromEntries(members), ...override.body };
   return {
     operation: name,
@@ -82,27 +82,6 @@ export function keyHeader(overrides: Overrides): string {
 
 export function overrideOf({ name, overrides }: Target): OperationOverride {
   return Object.hasOwn(overrides.operations, name) ? (overrides.operations[name] ?? {}) : {};
-}
-
-const GROUPS: Readonly<Record<string, (typeof FIELD_GROUPS)[number]>> = {
-  'cards.details': 'details',
-  'cards.fund': 'funding',
-  'cards.withdraw': 'funding',
-  'wallet.addresses': 'address',
-  bins: 'bin',
-  cards: 'card',
-  wallet: 'wallet',
-  challenges: 'challenge',
-  transactions: 'transaction',
-  webhooks: 'webhook',
-};
-
-/** Name on the wire that an override gives a field of an operation. */
-export function fieldName(operation: string, slot: string, overrides: Overrides): string | undefined {
-  if (overrides.fields === NO_OVERRIDES.fields) return undefined;
-  const group = GROUPS[operation] ?? GROUPS[operation.split('.')[0] ?? ''];
-  const key = `${group}.${slot}`;
-  return Object.hasOwn(overrides.fields, key) ? overrides.fields[key] : undefined;
 }
 
 /** The members of the input that belong to a shape, in wire form and checked. */

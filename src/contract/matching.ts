@@ -6,6 +6,7 @@ import type { OperationName } from './calls.ts';
 import type { Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import type { OperationOverride, Overrides } from './overrides.ts';
+import { paramsOf } from './route.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -62,35 +63,4 @@ function candidates(overrides: Overrides): readonly Candidate[] {
     row,
     override: overrides.operations[name] ?? {},
   }));
-}
-
-/** Segments are compared decoded; empty ones do not count. */
-function paramsOf(
-  template: string,
-  path: string,
-  fold: (text: string) => string = text => text,
-): Record<string, string> | undefined {
-  const wanted = segments(template);
-  const given = segments(path);
-  if (wanted.length !== given.length) return undefined;
-  const params: Record<string, string> = {};
-  for (const [index, segment] of wanted.entries()) {
-    const value = decoded(given[index] ?? '');
-    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
-    if (name !== undefined) params[name] = value;
-    else if (fold(segment) !== fold(value)) return undefined;
-  }
-  return params;
-}
-
-function segments(path: string): string[] {
-  return path.split('/').filter(part => part !== '');
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }

@@ -35,6 +35,8 @@ export interface Operation {
   readonly basis: Basis;
   readonly effect: Effect;
   readonly repeat: Repeat;
+  /** Methods besides GET by which a service may read this; an override may choose among them, and no others. */
+  readonly alsoReadBy?: readonly Method[];
   /** Method, path and body are the caller's own words; see `raw.ts`. */
   readonly raw?: true;
   /** Asked without a key, and never given one: who answers has proved nothing yet. */

@@ -98,6 +98,7 @@ export const OPERATIONS = {
     basis: stated('4', assumed('A-04', 'the method is not shown')),
     effect: 'reveals-secret',
     repeat: 'freely',
+    alsoReadBy: ['POST'],
     params: card,
     returns: one(DETAILS, stated('4', assumed('A-30', 'field names are not shown'))),
     fails: ['not_found', 'card_terminated', 'rate_limited'],

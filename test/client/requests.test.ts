@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createService } from '../../src/client/api.ts';
-import { type Overrides, readOverrides } from '../../src/contract/overrides.ts';
+import type { Overrides } from '../../src/contract/overrides.ts';
+import { readOverrides } from '../../src/contract/read-overrides.ts';
 import { ADMIN_OPERATIONS } from '../../src/contract/sandbox-admin.ts';
 import { ADMIN_PATH } from '../../src/contract/sandbox-basis.ts';
 import { cents } from '../../src/money.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NO_OVERRIDES, readOverrides } from '../../src/contract/overrides.ts';
+import { NO_OVERRIDES } from '../../src/contract/overrides.ts';
+import { readOverrides } from '../../src/contract/read-overrides.ts';
 import { CliError } from '../../src/errors.ts';
 
 /** The example of CLI.md, "Contract overrides". */
@@ -85,7 +86,109 @@ describe('readOverrides', () => {
     [{ headers: { idempotency_key: 'Authorization' } }, 'idempotency_key cannot be Authorization'],
     [{ headers: { idempotency_key: 'content-length' } }, 'idempotency_key cannot be content-length'],
     [{ headers: { webhook_signature: null } }, 'webhook_signature must be a header name'],
+    [{ operations: { 'cards.get': { path: '/cards/../{card_id}' } } }, 'cards.get.path leads out of the base address'],
+    [{ operations: { 'cards.get': { path: '/%2e%2e/{card_id}' } } }, 'cards.get.path leads out of the base address'],
+    [{ operations: { 'cards.get': { path: '/cards%2f{card_id}' } } }, 'cards.get.path leads out of the base address'],
+    [{ operations: { 'cards.get': { path: '/%zz/{card_id}' } } }, 'cards.get.path is not percent-encoded'],
+    [{ operations: { 'cards.get': { path: '/kärten/{card_id}' } } }, 'cards.get.path must begin with /'],
   ])('refuses %j', (value, expected) => {
     expect(refusal(value)).toContain(expected);
+  });
+});
+
+describe('an operation stays what it is', () => {
+  const refusalOf = (operations: object) => refusal({ operations });
+
+  it.each([
+    [{ 'bins.list': { method: 'POST' } }, 'bins.list.method must be GET: bins.list only reads'],
+    [{ 'bins.list': { method: 'DELETE', path: '/cards' } }, 'bins.list.method must be GET'],
+    [{ 'cards.get': { method: 'PUT' } }, 'cards.get.method must be GET'],
+    [{ 'cards.list': { method: 'PATCH' } }, 'cards.list.method must be GET'],
+    [{ 'cards.details': { method: 'DELETE' } }, 'cards.details.method must be GET or POST'],
+    [{ 'wallet.get': { body: { amount: 5 } } }, 'wallet.get.body cannot be: a GET carries none'],
+    [{ 'bins.list': { body: {} } }, 'bins.list.body cannot be: a GET carries none'],
+    [{ 'cards.details': { body: { a: 1 } } }, 'cards.details.body cannot be: a GET carries none'],
+  ])('a read may not write: %j', (operations, expected) => {
+    expect(refusalOf(operations)).toContain(expected);
+  });
+
+  it.each([
+    [{ 'cards.terminate': { method: 'GET' } }, 'cards.terminate.method must be POST, PUT, PATCH or DELETE'],
+    [{ 'cards.create': { method: 'GET', path: '/new' } }, 'cards.create.method must be POST, PUT, PATCH or DELETE'],
+  ])('a change is no GET: %j', (operations, expected) => {
+    expect(refusalOf(operations)).toContain(expected);
+  });
+
+  it.each([
+    [{ 'cards.get': { path: '/cards/card_7' } }, 'cards.get.path must hold {card_id}'],
+    [{ 'cards.terminate': { method: 'DELETE', path: '/cards/card_7' } }, 'cards.terminate.path must hold {card_id}'],
+    [{ 'webhooks.delete': { path: '/webhooks' } }, 'webhooks.delete.path must hold {webhook_id}'],
+  ])('what is addressed stands in the path: %j', (operations, expected) => {
+    expect(refusalOf(operations)).toContain(expected);
+  });
+
+  it.each([
+    [{ 'cards.details': { method: 'POST', path: '/cards/{card_id}/fund', body: { amount: 5 } } }, 'cards.fund'],
+    [{ 'cards.details': { method: 'POST', path: '//CARDS/{card_id}/%66und/' } }, 'cards.fund'],
+    [{ 'cards.details': { method: 'POST', path: '/cards/{card_id}/{card_id}' } }, 'cards.freeze'],
+    [{ 'cards.freeze': { path: '/cards/{card_id}/terminate' } }, 'cards.terminate'],
+    [
+      {
+        'cards.freeze': { method: 'DELETE', path: '/issued/{card_id}' },
+        'cards.terminate': { method: 'DELETE', path: '/issued/{card_id}' },
+      },
+      'cards.terminate',
+    ],
+    [{ 'cards.get': { path: '/cards/{card_id}/details' } }, 'cards.details'],
+    [{ 'cards.get': { path: '/cards/{card_id}/Details/' } }, 'cards.details'],
+    // Where a write went before it was overridden, the service may still write.
+    [
+      {
+        'cards.fund': { path: '/cards/{card_id}/load' },
+        'cards.details': { method: 'POST', path: '/cards/{card_id}/fund' },
+      },
+      'cards.fund',
+    ],
+  ])('no route of another kind: %j', (operations, other) => {
+    expect(refusalOf(operations)).toContain(`is the route of ${other}`);
+  });
+
+  it.each([
+    [{ 'cards.fund': { body: { amount: 5000 } } }, 'cards.fund.body must not set amount: it is what the command asks'],
+    [{ 'cards.create': { body: { metadata: {} } } }, 'cards.create.body must not set metadata'],
+    [
+      { 'cards.freeze': { method: 'PATCH', path: '/cards/{card_id}', body: { status: 'terminated' } } },
+      'cards.freeze.body leads to terminated: that is cards.terminate',
+    ],
+    [
+      { 'cards.unfreeze': { method: 'PATCH', path: '/cards/{card_id}', body: { to: [{ state: 'Terminated' }] } } },
+      'cards.unfreeze.body leads to terminated',
+    ],
+  ])('fixed members do not change what is asked: %j', (operations, expected) => {
+    expect(refusalOf(operations)).toContain(expected);
+  });
+
+  it('a renamed field takes the place of no other', () => {
+    expect(refusal({ fields: { 'card.label': 'amount' } })).toContain(
+      'card.amount and card.label would both be sent as "amount" by cards.create',
+    );
+    const members = { fields: { 'funding.amount': 'value' }, operations: { 'cards.fund': { body: { value: 9 } } } };
+    expect(refusal(members)).toContain('cards.fund.body must not set value');
+  });
+
+  it.each([
+    [{ 'cards.details': { method: 'POST' } }],
+    [{ 'cards.details': { method: 'POST', path: '/cards/{card_id}/reveal', body: { reason: 'checkout' } } }],
+    [{ 'wallet.get': { path: '/account' }, 'wallet.addresses': { path: '/account' } }],
+    [{ 'webhooks.update': { method: 'POST' } }],
+    [
+      {
+        'cards.freeze': { method: 'PATCH', path: '/cards/{card_id}', body: { status: 'frozen' } },
+        'cards.unfreeze': { method: 'PATCH', path: '/cards/{card_id}', body: { status: 'active' } },
+        'cards.terminate': { method: 'PATCH', path: '/cards/{card_id}', body: { status: 'terminated' } },
+      },
+    ],
+  ])('what other services do is taken: %j', operations => {
+    expect(refusalOf(operations)).toBe('read');
   });
 });

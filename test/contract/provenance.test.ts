@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { EVENTS } from '../../src/contract/events.ts';
 import { LIMITS } from '../../src/contract/limits.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import { NO_OVERRIDES, readOverrides } from '../../src/contract/overrides.ts';
+import { NO_OVERRIDES } from '../../src/contract/overrides.ts';
 import { type Fact, facts, sectionOrder } from '../../src/contract/provenance.ts';
+import { readOverrides } from '../../src/contract/read-overrides.ts';
 import { REFUSALS } from '../../src/contract/refusals.ts';
 import { ADMIN_OPERATIONS } from '../../src/contract/sandbox-admin.ts';
 

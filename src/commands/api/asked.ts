@@ -1,5 +1,6 @@
 /** A raw request as it was typed: path, query and body, checked for what must not leave this machine. */
 import { quote, usage } from '../../cli/values.ts';
+import { pathProblem } from '../../contract/route.ts';
 import { SECRET_NAMES } from '../../contract/secret-names.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
@@ -50,20 +51,9 @@ function partsOf(typed: string): { readonly path: string; readonly query: string
   }
   const at = typed.indexOf('?');
   const path = at < 0 ? typed : typed.slice(0, at);
-  for (const segment of path.split('/')) {
-    const text = decoded(segment);
-    if (text === undefined) throw wrong('is not percent-encoded as it should be');
-    if (text === '.' || text === '..' || /[/\\]/.test(text)) throw wrong('leads out of the base address');
-  }
+  const problem = pathProblem(path);
+  if (problem !== undefined) throw wrong(problem);
   return { path, query: at < 0 ? '' : typed.slice(at + 1) };
-}
-
-function decoded(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
 }
 
 function membersOf({ texts, values }: Typed): Members {
