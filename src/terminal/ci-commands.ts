@@ -5,7 +5,11 @@
 import type { Environment } from '../host.ts';
 
 /** GitHub and Azure look for `::` at the beginning of a line, and for `##[`, `##vso[` and `##teamcity[` anywhere. */
-const COMMAND = /^(\s*):(?=:)|#(?=#(?:\[|vso\[|teamcity\[))/gim;
+const MARK = /:(?=:)|#(?=#(?:\[|vso\[|teamcity\[))/gi;
+/** A line ends here for some reader: for .NET and Python at U+0085 and the ASCII separators too. */
+const LINE_END = /[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]/;
+/** A reader that trims, or compares texts as people read them, passes over blanks and whatever is not seen. */
+const PASSED_OVER = /[\s\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
 /** Azure Pipelines and TeamCity do not set `CI`. */
 export function readsCommands(env: Environment): boolean {
@@ -21,5 +25,18 @@ export function mayHoldCommands(bytes: Uint8Array): boolean {
 /** The text with such marks as an escape that people read and that JSON reads back as the same character. */
 export function withoutCommands(text: string): string {
   if (!text.includes('::') && !text.includes('##')) return text;
-  return text.replace(COMMAND, (_, space?: string) => (space === undefined ? '\\u0023' : `${space}\\u003a`));
+  return text.replace(MARK, (mark, at: number) => {
+    if (mark === '#') return '\\u0023';
+    return beginsLine(text, at) ? '\\u003a' : mark;
+  });
+}
+
+/** Whether nothing that is seen stands between the beginning of its line and this place. */
+function beginsLine(text: string, place: number): boolean {
+  for (let at = place - 1; at >= 0; at -= 1) {
+    const character = text[at] ?? '';
+    if (LINE_END.test(character)) return true;
+    if (!PASSED_OVER.test(character)) return false;
+  }
+  return true;
 }
