@@ -18,9 +18,8 @@ export function jsonLines(values: readonly unknown[], { terminal }: DocumentTarg
   return terminal ? printableJson(text) : text;
 }
 
-/** One YAML document. Repeated objects are written out: aliases would surprise line-based readers. */
-export async function yamlDocument(value: unknown, { terminal }: DocumentTarget): Promise<string> {
-  const { yamlText } = await import('./yaml-text.ts');
-  const text = yamlText(value);
-  return terminal ? printableJson(text) : text;
+/** One YAML document. */
+export async function yamlDocument(value: unknown): Promise<string> {
+  const { yamlText } = await import('./yaml-writer.ts');
+  return yamlText(value);
 }

@@ -1,14 +1,9 @@
 /**
- * Home of yaml. The imports are static here and this file is loaded when YAML is asked for: the bundler gives a
+ * Home of yaml. The imports are static here and this file is loaded when YAML is to be read: the bundler gives a
  * CommonJS package its named exports only when they are imported statically.
  */
-import { isMap, isScalar, isSeq, LineCounter, parseDocument, stringify } from 'yaml';
+import { isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { YamlFault, YamlNode, YamlText } from './yaml-tree.ts';
-
-/** YAML of a JSON value, lines unfolded, no anchors. */
-export function yamlText(value: unknown): string {
-  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
-}
 
 const DEEPEST = 24;
 
