@@ -31,6 +31,10 @@ export interface OwnFlag<Value = unknown, Needed extends boolean = boolean> {
   readonly placeholder?: string;
   /** One letter, `f` for `-f`. */
   readonly short?: string;
+  /** May be given several times; its value is the list of what was given, each as typed. */
+  readonly eachTime?: true;
+  /** Older names without dashes, `within`: taken and never shown. */
+  readonly aliases?: readonly string[];
   /** Type of the value; never there. */
   readonly [typed]?: Value;
 }
@@ -46,6 +50,19 @@ export function option<W, A>(field: Field<W, A>, placeholder?: string): OwnFlag<
 /** The same flag with a letter of its own. */
 export function lettered<V, Needed extends boolean>(short: string, flag: OwnFlag<V, Needed>): OwnFlag<V, Needed> {
   return { ...flag, short };
+}
+
+/** A flag that may be given several times, and whose values may hold commas. */
+export function eachTime<V, Needed extends boolean>(flag: OwnFlag<V, Needed>): OwnFlag<readonly V[], Needed> {
+  return { ...flag, eachTime: true } as OwnFlag<readonly V[], Needed>;
+}
+
+/** The same flag, which older names mean too. */
+export function alsoNamed<V, Needed extends boolean>(
+  flag: OwnFlag<V, Needed>,
+  ...aliases: readonly string[]
+): OwnFlag<V, Needed> {
+  return { ...flag, aliases };
 }
 
 /** `needs(field)`: a flag that must be given. */

@@ -6,7 +6,7 @@ import { GLOBALS, type GlobalOption } from './globals.ts';
 import { flagsOf, type ResolvedFlag } from './resolved-flags.ts';
 import { secretRefusal } from './secret-flags.ts';
 import { nearest } from './suggest.ts';
-import { parseList, parseMap, parseValue, usage, type ValueSettings } from './values.ts';
+import { parseList, parseMap, parseValue, quote, usage, type ValueSettings } from './values.ts';
 
 export interface Parsed {
   /** Global options as typed, camel case. */
@@ -32,7 +32,7 @@ export function parseCommand(command: Command, argv: readonly string[]): Parsed 
   const program = new Commander('cardwright').exitOverride().helpOption(false).helpCommand(false);
   program.configureOutput({ writeErr: () => undefined, writeOut: () => undefined }).showSuggestionAfterError(false);
   for (const option of GLOBALS) program.addOption(globalOption(option));
-  for (const flag of flags) program.addOption(commandOption(flag));
+  for (const flag of flags) for (const made of commandOptions(flag)) program.addOption(made);
   // Every word arrives as an operand; the path's own words are taken off by count, so options may stand between.
   program
     .argument('[words...]')
@@ -111,15 +111,36 @@ function globalOption({ name, short, value, means }: GlobalOption): Option {
   const made = new Option(flags, means);
   // `--no-input` keeps its own name: `--input` is an option of some commands and no opposite of it.
   made.negate = false;
+  return value === undefined ? made : made.argParser(once(`--${name}`));
+}
+
+/** The option itself, and one for each of its older names, whose value is the same. */
+function commandOptions({
+  key,
+  name,
+  short,
+  placeholder: word,
+  field,
+  repeats,
+  aliases,
+}: ResolvedFlag): readonly Option[] {
+  const made = [short === undefined ? name : `${short}, ${name}`, ...aliases].map(flags => {
+    const option = new Option(word === '' ? flags : `${flags} ${word}`, field.doc);
+    // Otherwise `--no-marker` would be kept as `marker: false`, under another name than the flag's.
+    option.negate = false;
+    if (repeats) return option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+    return word === '' ? option : option.argParser(once(name));
+  });
+  for (const option of made) option.attributeName = () => key;
   return made;
 }
 
-function commandOption({ name, short, placeholder: word, field, repeats }: ResolvedFlag): Option {
-  const flags = short === undefined ? name : `${short}, ${name}`;
-  const made = new Option(word === '' ? flags : `${flags} ${word}`, field.doc);
-  // Otherwise `--no-marker` would be kept as `marker: false`, under another name than the flag's.
-  made.negate = false;
-  return repeats ? made.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]) : made;
+/** The value of an option that takes one. Another value given later would silently win. Throws `usage`. */
+function once(name: string): (text: string, before: string | undefined) => string {
+  return (text, before) => {
+    if (before === undefined || before === text) return text;
+    throw usage(`${name} takes one value and was given ${quote(before)} and ${quote(text)}`);
+  };
 }
 
 async function readArguments(
@@ -175,10 +196,11 @@ function readFlags(
     const names = missing.map(({ name, placeholder: word }) => `${name} ${word}`.trim()).join(' and ');
     throw usage(`${command.path} needs ${names}`, `cardwright ${command.path} --help`);
   }
-  for (const { key, name, field } of flags) {
+  for (const { key, name, field, eachTime } of flags) {
     const value = typed[key];
     if (value === undefined) continue;
     if (field.kind === 'flag' && typeof value === 'boolean') values[key] = value;
+    else if (eachTime) values[key] = (value as string[]).map(text => parseValue(name, field, text, settings));
     else if (field.kind === 'list') values[key] = parseList(name, field, value as string[], settings);
     else if (field.kind === 'map') values[key] = parseMap(name, field, value as string[]);
     else values[key] = parseValue(name, field, String(value), settings);

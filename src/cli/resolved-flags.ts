@@ -19,7 +19,12 @@ export interface ResolvedFlag {
   readonly needed: boolean;
   /** `<usd>`; empty for a switch. */
   readonly placeholder: string;
+  /** May be given several times. */
   readonly repeats: boolean;
+  /** Its values are a list of texts as typed, whatever the kind of the field. */
+  readonly eachTime: boolean;
+  /** `--within`: older names that mean the same and are never shown. */
+  readonly aliases: readonly string[];
 }
 
 interface RawRow {
@@ -47,7 +52,8 @@ export function flagsOf(command: Command): readonly ResolvedFlag[] {
   return Object.entries(command.flags).map(([key, source]) => {
     const own: OwnFlag = typeof source === 'string' ? { field: fieldAt(command, source), needed: false } : source;
     const needed = typeof source === 'string' ? own.field.must : own.needed;
-    const repeats = own.field.kind === 'list' || own.field.kind === 'map';
+    const eachTime = own.eachTime === true;
+    const repeats = eachTime || own.field.kind === 'list' || own.field.kind === 'map';
     return {
       key,
       name: flagName(key),
@@ -55,6 +61,8 @@ export function flagsOf(command: Command): readonly ResolvedFlag[] {
       field: own.field,
       needed,
       repeats,
+      eachTime,
+      aliases: (own.aliases ?? []).map(flagName),
       placeholder: placeholder(own.field, own.placeholder),
     };
   });
@@ -70,8 +78,9 @@ function fieldAt(command: Command, reference: string): AnyField {
 
 /** Every option a command takes: its own first, then those of every command. */
 export function optionsOf(command: Command): readonly KnownOption[] {
-  const own = flagsOf(command).map(({ name, short, field, placeholder: word, repeats }) => ({
+  const own = flagsOf(command).map(({ name, short, field, placeholder: word, repeats, aliases }) => ({
     name,
+    aliases,
     short,
     placeholder: word,
     repeats,

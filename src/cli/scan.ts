@@ -10,6 +10,8 @@ import { GLOBALS, type GlobalOption, MACHINE_FORMATS } from './globals.ts';
 export interface KnownOption {
   /** `--output`. */
   readonly name: string;
+  /** Other names that mean it and are never offered. */
+  readonly aliases: readonly string[];
   /** `-o`. */
   readonly short: string | undefined;
   /** `<format>`; empty for a switch. */
@@ -26,6 +28,7 @@ export interface KnownOption {
 export const GLOBAL_OPTIONS: readonly KnownOption[] = (GLOBALS as readonly GlobalOption[]).map(
   ({ name, short, value, choices, names, means }) => ({
     name: `--${name}`,
+    aliases: [],
     short: short === undefined ? undefined : `-${short}`,
     placeholder: value === undefined ? '' : `<${value}>`,
     repeats: false,
@@ -68,7 +71,8 @@ export function scan(words: readonly string[], options: readonly KnownOption[]):
 function readOption(word: string, options: readonly KnownOption[], used: Map<string, string>): KnownOption | undefined {
   if (word.startsWith('--')) {
     const at = word.indexOf('=');
-    const option = options.find(({ name }) => name === (at < 0 ? word : word.slice(0, at)));
+    const typed = at < 0 ? word : word.slice(0, at);
+    const option = options.find(({ name, aliases }) => name === typed || aliases.includes(typed));
     if (option === undefined) return undefined;
     used.set(option.name, at < 0 ? '' : word.slice(at + 1));
     return at < 0 && option.placeholder !== '' ? option : undefined;

@@ -1,9 +1,9 @@
-/** Time words: ISO 8601, `2026-11-01`, `today`, `yesterday`, `7d`, `12h`. Without a zone the local one is meant. */
+/** Time words: ISO 8601, `2026-11-01`, `today`, `yesterday`, `7d`, `12h`, `+30d`. Without a zone the local one is meant. */
 
 import { isCalendarDay } from '../contract/violation.ts';
 import { DAY, HOUR, MINUTE } from '../durations.ts';
 
-const RELATIVE = /^(\d{1,5})([mhdw])$/;
+const RELATIVE = /^(\+?)(\d{1,5})([mhdw])$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const LOCAL_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/;
 const ZONED_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
@@ -11,13 +11,13 @@ const UNITS: Readonly<Record<string, number>> = { m: MINUTE, h: HOUR, d: DAY, w:
 
 /**
  * ISO 8601 UTC text of a time word, or undefined when it is none. A bare day is its first moment, or with
- * `end` its last millisecond; `7d` is that long before `now` (ms UTC).
+ * `end` its last millisecond; `7d` is that long before `now` (ms UTC), `+7d` that long after it.
  */
 export function parseTimeWord(text: string, now: number, end = false): string | undefined {
   const relative = RELATIVE.exec(text);
   if (relative) {
-    const length = Number(relative[1]) * (UNITS[relative[2] ?? ''] ?? 0);
-    return isoTime(now - length);
+    const length = Number(relative[2]) * (UNITS[relative[3] ?? ''] ?? 0);
+    return isoTime(relative[1] === '+' ? now + length : now - length);
   }
   if (text === 'now') return isoTime(now);
   if (text === 'today' || text === 'yesterday') return day(new Date(now), text === 'today' ? 0 : -1, end);

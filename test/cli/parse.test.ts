@@ -137,6 +137,57 @@ it('no flag of a command hides an option of every command', () => {
   expect(hiding).toEqual([]);
 });
 
+describe('a flag given twice', () => {
+  const flags = commands.flatMap(command => flagsOf(command).map(flag => ({ ...flag, path: command.path })));
+  /** Two words that parse for every kind of option; values are checked later. */
+  const twice = (path: string, name: string, second: string) => refusalOf(`${path} ${name} one ${name} ${second}`);
+
+  async function refusalOf(line: string): Promise<string> {
+    const argv = words(line);
+    const { command } = await locate(argv, REGISTRY);
+    try {
+      if (command !== undefined) parseCommand(command, argv);
+      return 'taken';
+    } catch (thrown) {
+      return thrown instanceof CliError ? `${thrown.kind}: ${thrown.message}` : String(thrown);
+    }
+  }
+
+  it('never lets one of two values win silently, whatever the command', async () => {
+    for (const { path, name, placeholder, repeats, aliases } of flags.filter(flag => flag.placeholder !== '')) {
+      for (const each of [name, ...aliases]) {
+        const said = await twice(path, each, 'two');
+        if (repeats) expect(said, `${path} ${each} ${placeholder}`).toBe('taken');
+        else expect(said).toBe(`usage: ${name} takes one value and was given "one" and "two"`);
+        expect(await twice(path, each, 'one'), `${path} ${each}`).toBe('taken');
+      }
+      for (const alias of aliases)
+        expect(await refusalOf(`${path} ${name} one ${alias} two`)).toContain('takes one value');
+    }
+  });
+
+  it('holds for the options of every command as well', async () => {
+    const valued = GLOBALS.filter(option => 'value' in option);
+    for (const { name } of valued) {
+      expect(await twice('cards list', `--${name}`, 'two')).toContain(`--${name} takes one value`);
+    }
+    expect(await refusalOf('-o json cards list --output csv')).toContain('--output takes one value');
+    expect(await refusalOf('--json --json cards list -q -q')).toBe('taken');
+  });
+
+  it('collects conditions as they were typed, commas and all', async () => {
+    const { values } = await parse("cards list --where 'label=a,b' --where balance<20");
+    expect(values).toEqual({ where: ['label=a,b', 'balance<20'] });
+  });
+
+  it('takes the older names of a length of waiting, and shows them nowhere', async () => {
+    expect((await parse('tx tail --for 5s')).values).toEqual({ waitTimeout: '5s' });
+    expect((await parse('webhooks expect card.created --within=5s')).values).toMatchObject({ waitTimeout: '5s' });
+    const aliases = flags.flatMap(({ path, aliases: names }) => names.map(name => `${path} ${name}`));
+    expect(aliases).toEqual(['tx tail --for', '3ds watch --for', 'webhooks listen --for', 'webhooks expect --within']);
+  });
+});
+
 describe('examples of help', () => {
   it('every command has some', () => {
     expect(commands.filter(command => command.examples.length === 0).map(({ path }) => path)).toEqual([]);

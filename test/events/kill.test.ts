@@ -47,7 +47,7 @@ it('the next listener takes away what a killed one left', async () => {
   const first = await listening(place);
   first.child.kill('SIGKILL');
   await first.end;
-  const { code } = await place.run(['--sandbox', 'webhooks', 'listen', '--for', '1s']);
+  const { code } = await place.run(['--sandbox', 'webhooks', 'listen', '--wait-timeout', '1s']);
   expect(code).toBe(0);
   expect(await subscriptions(place)).toEqual([]);
 });

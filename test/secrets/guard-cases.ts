@@ -37,7 +37,7 @@ export async function everyCommand(all = false): Promise<readonly Case[]> {
     const lines = command.examples.map(({ run }) =>
       run
         .replaceAll(SAYING, '')
-        .replace(/ --for \S+/, ' --for 100ms')
+        .replace(/ --wait-timeout \S+/, ' --wait-timeout 100ms')
         .replace(' auto', ' bin_1')
         .replaceAll('card_1', ACTIVE[0])
         .replaceAll(/card_2\b/g, ACTIVE[1]),

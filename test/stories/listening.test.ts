@@ -218,7 +218,7 @@ describe('webhooks expect', () => {
     expect(JSON.parse(met.out).data).toHaveLength(1);
     const unmet = await whileListening(
       here,
-      { line: 'webhooks expect card.created --count 2 --within 2s --json' },
+      { line: 'webhooks expect card.created --count 2 --wait-timeout 2s --json' },
       make,
     );
     expect(unmet.code).toBe(15);
@@ -228,10 +228,18 @@ describe('webhooks expect', () => {
     expect(JSON.parse((await here.run('webhooks list --json')).out).data).toEqual([]);
   });
 
+  it('is met by an event for which every condition holds, and not the last one alone', async () => {
+    await using here = await world();
+    const make = () => here.run('cards create --bin bin_1 --amount 25');
+    const line = "webhooks expect card.created --where 'balance>=100' --where status=active --wait-timeout 1s";
+    const { code, err } = await whileListening(here, { line }, make);
+    expect({ code, said: err.includes('with balance>=100 and status=active') }).toEqual({ code: 15, said: true });
+  });
+
   it('--no-other is broken by any other event', async () => {
     await using here = await world();
     await here.run('cards create --bin bin_1 --amount 25');
-    const line = 'webhooks expect card.frozen --no-other --within 1s';
+    const line = 'webhooks expect card.frozen --no-other --wait-timeout 1s';
     expect((await whileListening(here, { line }, () => here.run('cards freeze card_1'))).code).toBe(0);
     const broken = await whileListening(here, { line }, async () => {
       await here.run('cards unfreeze card_1');
@@ -244,10 +252,10 @@ describe('webhooks expect', () => {
   it('runs a program once it listens, and ends with its exit code when it fails', async () => {
     await using here = await world();
     const ended = await here.run(
-      "webhooks expect card.created --within 1s -- node -e 'process.exit(process.env.CARDWRIGHT_LISTENER_URL ? 7 : 1)'",
+      "webhooks expect card.created --wait-timeout 1s -- node -e 'process.exit(process.env.CARDWRIGHT_LISTENER_URL ? 7 : 1)'",
     );
     expect(ended.code).toBe(7);
-    const unmet = await here.run("webhooks expect card.created --within 1s -- node -e ''");
+    const unmet = await here.run("webhooks expect card.created --wait-timeout 1s -- node -e ''");
     expect(unmet.code).toBe(15);
   });
 });

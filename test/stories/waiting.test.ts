@@ -163,14 +163,14 @@ describe('tx tail', () => {
       for (let amount = 2; amount <= 12; amount += 1) await pays(here, amount);
     };
     const { onPause } = inPauses(many);
-    const { out } = await here.run('tx tail --count 11 --for 10s -o ndjson', { onPause });
+    const { out } = await here.run('tx tail --count 11 --wait-timeout 10s -o ndjson', { onPause });
     expect(out.trim().split('\n')).toHaveLength(11);
   });
 
   it('begins with the last ones when asked', async () => {
     await using here = await withCard();
     for (const amount of [1, 2, 3]) await pays(here, amount);
-    const { out } = await here.run('tx tail --last 2 --for 1s -o ndjson', { onPause: () => undefined });
+    const { out } = await here.run('tx tail --last 2 --wait-timeout 1s -o ndjson', { onPause: () => undefined });
     expect(
       out
         .trim()

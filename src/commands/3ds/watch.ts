@@ -16,10 +16,10 @@ export const watchChallenges = command({
   operation: 'challenges.list',
   flags: { card: 'query.card_id', ...MATCH_FLAGS, ...LIVE_FLAGS },
   examples: [
-    { does: 'Of every card', run: '3ds watch --for 1s' },
-    { does: 'Of one card, for a script', run: '3ds watch --card card_1 --count 1 --for 1s -o ndjson' },
+    { does: 'Of every card', run: '3ds watch --wait-timeout 1s' },
+    { does: 'Of one card, for a script', run: '3ds watch --card card_1 --count 1 --wait-timeout 1s -o ndjson' },
   ],
-  async run(ctx, { card, merchant, amount, count, for: typed }) {
+  async run(ctx, { card, merchant, amount, count, waitTimeout: typed }) {
     const forMs = liveFor(typed);
     const { openChallenges } = await import('../../events/challenges.ts');
     const { live } = await import('../../events/live.ts');

@@ -1,20 +1,16 @@
 import { command } from '../../cli/command.ts';
+import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition } from '../../cli/condition.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
 import { CARD } from '../../contract/card.ts';
-import { parseCondition } from '../../contract/condition.ts';
-import { list, text } from '../../contract/field.ts';
+import { text } from '../../contract/field.ts';
 import { CARD_COLUMNS } from './columns.ts';
-
-const condition = text({ doc: '', basis: OURS });
 
 /** Lists cards, a page or all; filters of ours run over all pages. */
 export const listCards = command({
   path: 'cards list',
   summary: 'List cards, newest first',
-  about: [
-    '--label and --where look at every page. A condition is <field><op><value> with = != < <= > >= and ~ (contains), for example balance<20 or metadata.team=ads.',
-  ],
+  about: ['--label and --where look at every page.', CONDITION_VALUES],
   operation: 'cards.list',
   flags: {
     status: 'query.status',
@@ -23,16 +19,21 @@ export const listCards = command({
     perPage: 'query.per_page',
     ...PAGING_FLAGS,
     label: option(text({ doc: 'Only cards whose label contains this.', basis: OURS })),
-    where: option(list(condition, { doc: 'Only cards that meet this condition.', basis: OURS }), '<field><op><value>'),
+    where: CONDITIONS,
   },
   examples: [
     { does: 'The first page', run: 'cards list' },
     { does: 'Every active card with less than $20', run: "cards list --status active --where 'balance<20'" },
+    {
+      does: 'Older than thirty days, and nothing on them',
+      run: "cards list --where 'created_at<30d' --where balance=0",
+    },
     { does: 'Ids alone, for the next command', run: 'cards list --status frozen -o id' },
   ],
   async run(ctx, { status, bin, page, perPage, all, limit, label, where }) {
-    const tests = (where ?? []).map(text => parseCondition(text, CARD, '--where'));
-    if (label !== undefined) tests.push(parseCondition(`label~${label}`, CARD, '--label'));
+    const asked = { shape: CARD, now: () => ctx.serviceNow() };
+    const tests = where === undefined ? [] : [allOf(where, { ...asked, flag: '--where' })];
+    if (label !== undefined) tests.push(parseCondition(`label~${label}`, { ...asked, flag: '--label' }));
     const reader = await ctx.reader();
     const sorted = ctx.sorted && page === undefined;
     const wide = sorted || all || limit !== undefined || tests.length > 0;

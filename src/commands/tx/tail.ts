@@ -27,10 +27,10 @@ export const tailTransactions = command({
     ...LIVE_FLAGS,
   },
   examples: [
-    { does: 'Of one card', run: 'tx tail --card card_1 --last 3 --for 1s' },
-    { does: 'Declines, for a script', run: 'tx tail --type decline --for 1s -o ndjson' },
+    { does: 'Of one card', run: 'tx tail --card card_1 --last 3 --wait-timeout 1s' },
+    { does: 'Declines, for a script', run: 'tx tail --type decline --wait-timeout 1s -o ndjson' },
   ],
-  async run(ctx, { card, type, last, count, for: typed }) {
+  async run(ctx, { card, type, last, count, waitTimeout: typed }) {
     const forMs = liveFor(typed);
     const { live } = await import('../../events/live.ts');
     const { tailLook } = await import('../../events/tail.ts');

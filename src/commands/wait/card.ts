@@ -1,7 +1,6 @@
 import { command } from '../../cli/command.ts';
-import { needs, OURS } from '../../cli/flag.ts';
+import { CONDITION_VALUES, NEEDED_CONDITIONS } from '../../cli/condition.ts';
 import { CARD } from '../../contract/card.ts';
-import { text } from '../../contract/field.ts';
 import { card } from '../cards/arguments.ts';
 import { CARD_COLUMNS, cardPairs } from '../cards/columns.ts';
 import { WAIT_TIMEOUT } from './flags.ts';
@@ -11,12 +10,15 @@ import { recordUntil } from './until.ts';
 export const waitCard = command({
   path: 'wait card',
   summary: 'Wait until a card is as asked for',
-  about: ['Asks at once and then at most once a second. When it does not happen, exit 8 and the value it had last.'],
+  about: [
+    'Asks at once and then at most once a second. When it does not happen, exit 8 and the value it had last.',
+    CONDITION_VALUES,
+  ],
   operation: 'cards.get',
   ends: { wait_expired: 'It did not become so within --wait-timeout.' },
   args: { card },
   flags: {
-    until: needs(text({ doc: 'Field, operator (= != < <= > >= ~) and value.', basis: OURS }), '<field><op><value>'),
+    until: NEEDED_CONDITIONS,
     waitTimeout: WAIT_TIMEOUT,
   },
   examples: [

@@ -1,6 +1,6 @@
 /** What the commands that wait have in common. */
 import type { Context } from '../../cli/context.ts';
-import { OURS, option } from '../../cli/flag.ts';
+import { alsoNamed, OURS, option } from '../../cli/flag.ts';
 import { parseDuration } from '../../cli/globals.ts';
 import { integer, text } from '../../contract/field.ts';
 import { CliError } from '../../errors.ts';
@@ -16,7 +16,10 @@ export const WAIT_TIMEOUT = option(
 /** Ends of a live view. */
 export const LIVE_FLAGS = {
   count: option(integer({ doc: 'End after this many.', basis: OURS, min: 1 })),
-  for: option(text({ doc: 'End after this long; for ever when left out.', basis: OURS }), '<duration>'),
+  waitTimeout: alsoNamed(
+    option(text({ doc: 'End after this long; for ever when left out.', basis: OURS }), '<duration>'),
+    'for',
+  ),
 } as const;
 
 /** Milliseconds of `--wait-timeout`. Throws `usage`. */
@@ -24,9 +27,9 @@ export function waitTimeout(typed: string | undefined): number {
   return parseDuration(typed ?? DEFAULT_WAIT, '--wait-timeout');
 }
 
-/** Milliseconds of `--for`; undefined for ever. Throws `usage`. */
+/** Milliseconds of the `--wait-timeout` of a live view; undefined for ever. Throws `usage`. */
 export function liveFor(typed: string | undefined): number | undefined {
-  return typed === undefined ? undefined : parseDuration(typed, '--for');
+  return typed === undefined ? undefined : parseDuration(typed, '--wait-timeout');
 }
 
 /** What `events` needs of this run. */

@@ -1,8 +1,6 @@
 import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
+import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
 import type { Item } from '../../contract/calls.ts';
-import { parseCondition } from '../../contract/condition.ts';
-import { text } from '../../contract/field.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
 import { durationText } from '../../terminal/times.ts';
 import { TRANSACTION_COLUMNS } from '../tx/columns.ts';
@@ -17,6 +15,7 @@ export const waitTransaction = command({
   answers: { one: TRANSACTION },
   about: [
     'The newest that fits, also when it was there before; --from now wants a new one. Looks at the newest page, at once and then at most once a second. When none comes, exit 8.',
+    CONDITION_VALUES,
   ],
   operation: 'transactions.list',
   ends: { wait_expired: 'No such transaction came within --wait-timeout.' },
@@ -24,7 +23,7 @@ export const waitTransaction = command({
     card: 'query.card_id',
     type: 'query.type',
     from: 'query.from',
-    until: option(text({ doc: 'Field, operator (= != < <= > >= ~) and value.', basis: OURS }), '<field><op><value>'),
+    until: CONDITIONS,
     waitTimeout: WAIT_TIMEOUT,
   },
   examples: [
@@ -32,7 +31,8 @@ export const waitTransaction = command({
     { does: 'A new decline of $59', run: "wait tx --type decline --from now --until 'amount=59'" },
   ],
   async run(ctx, { card, type, from, until, waitTimeout: typed }) {
-    const test = until === undefined ? () => true : parseCondition(until, TRANSACTION, '--until');
+    const now = () => ctx.serviceNow();
+    const test = allOf(until ?? [], { shape: TRANSACTION, flag: '--until', now });
     const timeoutMs = waitTimeout(typed);
     const { waitFor } = await import('../../events/poll.ts');
     const reader = await ctx.reader();
@@ -46,7 +46,9 @@ export const waitTransaction = command({
     };
     const found = await waitFor(waitingOf(ctx), { timeoutMs, look, onTrouble: onTroubleOf(ctx) });
     if (found !== undefined) return found;
-    const wanted = [type ?? 'transaction', card && `of ${card}`, until && `with ${until}`].filter(Boolean).join(' ');
+    const wanted = [type ?? 'transaction', card && `of ${card}`, until && `with ${until.join(' and ')}`]
+      .filter(Boolean)
+      .join(' ');
     const says =
       newest === undefined
         ? 'There was none of this kind.'

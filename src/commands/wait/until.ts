@@ -1,6 +1,6 @@
 /** Waiting for one record to be so: read, test, wait, and the last state when it did not happen. */
+import { allOf, fieldsIn } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
-import { parseCondition } from '../../contract/condition.ts';
 import type { Shape } from '../../contract/field.ts';
 import { durationText } from '../../terminal/times.ts';
 import { onTroubleOf, waitingOf, waitOver, waitTimeout } from './flags.ts';
@@ -8,7 +8,8 @@ import { onTroubleOf, waitingOf, waitOver, waitTimeout } from './flags.ts';
 export interface Until<T> {
   /** `card_1`, `the wallet`. */
   readonly name: string;
-  readonly until: string;
+  /** Conditions that must all hold. */
+  readonly until: readonly string[];
   readonly shape: Shape;
   readonly waitTimeout: string | undefined;
   readonly read: () => Promise<T>;
@@ -18,7 +19,8 @@ export interface Until<T> {
 
 /** The record once it is as asked for. Throws `wait_expired` with the value it had last. */
 export async function recordUntil<T extends object>(ctx: Context, asked: Until<T>): Promise<T> {
-  const test = parseCondition(asked.until, asked.shape, '--until');
+  const { shape, until } = asked;
+  const test = allOf(until, { shape, flag: '--until', now: () => ctx.serviceNow() });
   const timeoutMs = waitTimeout(asked.waitTimeout);
   const { waitFor } = await import('../../events/poll.ts');
   let last: T | undefined;
@@ -31,11 +33,13 @@ export async function recordUntil<T extends object>(ctx: Context, asked: Until<T
   };
   const found = await waitFor(waitingOf(ctx), { timeoutMs, look, onTrouble: onTroubleOf(ctx) });
   if (found?.isSo) return found.record;
-  const [field = ''] = /^[\w.]+/.exec(asked.until) ?? [];
-  const value = valueIn(last, field);
+  const values = fieldsIn(until, shape).map(field => {
+    const value = valueIn(last, field);
+    return `${field} ${value === undefined ? 'not there' : JSON.stringify(value)}`;
+  });
   const when = isFinal ? 'and cannot become so any more' : `within ${durationText(timeoutMs)}`;
-  throw waitOver(`${asked.name} did not become ${asked.until} ${when}`, {
-    says: `Last seen: ${field} ${value === undefined ? 'not there' : JSON.stringify(value)}.`,
+  throw waitOver(`${asked.name} did not become ${until.join(' and ')} ${when}`, {
+    says: `Last seen: ${values.join(', ')}.`,
     state: last,
   });
 }

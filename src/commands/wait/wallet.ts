@@ -1,6 +1,5 @@
 import { command } from '../../cli/command.ts';
-import { needs, OURS } from '../../cli/flag.ts';
-import { text } from '../../contract/field.ts';
+import { CONDITION_VALUES, NEEDED_CONDITIONS } from '../../cli/condition.ts';
 import { WALLET } from '../../contract/resources.ts';
 import { showsWallet } from '../wallet/wallet.ts';
 import { WAIT_TIMEOUT } from './flags.ts';
@@ -10,11 +9,14 @@ import { recordUntil } from './until.ts';
 export const waitWallet = command({
   path: 'wait wallet',
   summary: 'Wait until the wallet is as asked for',
-  about: ['Asks at once and then at most once a second. When it does not happen, exit 8 and the value it had last.'],
+  about: [
+    'Asks at once and then at most once a second. When it does not happen, exit 8 and the value it had last.',
+    CONDITION_VALUES,
+  ],
   operation: 'wallet.get',
   ends: { wait_expired: 'It did not become so within --wait-timeout.' },
   flags: {
-    until: needs(text({ doc: 'Field, operator (= != < <= > >= ~) and value.', basis: OURS }), '<field><op><value>'),
+    until: NEEDED_CONDITIONS,
     waitTimeout: WAIT_TIMEOUT,
   },
   examples: [

@@ -1,8 +1,8 @@
 import { command } from '../../cli/command.ts';
-import { argument, OURS, option } from '../../cli/flag.ts';
+import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
+import { alsoNamed, argument, OURS, option } from '../../cli/flag.ts';
 import { parseDuration } from '../../cli/globals.ts';
 import { wholeListing } from '../../cli/listing.ts';
-import { parseCondition } from '../../contract/condition.ts';
 import { EVENTS, eventsMatching } from '../../contract/events.ts';
 import { flag, integer, text } from '../../contract/field.ts';
 import { CliError } from '../../errors.ts';
@@ -12,7 +12,7 @@ import { checkPatterns } from './events-flag.ts';
 import { type Hearing, hear, SESSION_ENDS, SESSION_FLAGS } from './hear.ts';
 import { codesIn, EVENT_ROW, RECEIVED_COLUMNS } from './received.ts';
 
-const DEFAULT_WITHIN = '30s';
+const DEFAULT_WAIT = '30s';
 
 /** Asserts that events arrive: exit 0 when they do, 15 when they do not. */
 export const expectEvents = command({
@@ -21,7 +21,8 @@ export const expectEvents = command({
   answers: { list: EVENT_ROW },
   about: [
     'Listens as webhooks listen does. The time begins when it listens; with a program after --, which may cause the events, when the program has ended. What was expected and did not come is exit 15, and so is another event with --no-other, which always waits until the time is over.',
-    'Conditions are on the object the event carries; several are joined with &&. A failing program ends it with its own exit code.',
+    `Conditions are on the object the event carries. ${CONDITION_VALUES}`,
+    'A failing program ends it with its own exit code.',
   ],
   reach: 'service',
   ends: {
@@ -30,8 +31,11 @@ export const expectEvents = command({
   },
   args: { event: argument(text({ doc: 'Event, or a pattern such as card.*', basis: OURS })) },
   flags: {
-    where: option(text({ doc: 'Field, operator (= != < <= > >= ~) and value.', basis: OURS }), '<field><op><value>'),
-    within: option(text({ doc: `How long to wait; ${DEFAULT_WITHIN} when left out.`, basis: OURS }), '<duration>'),
+    where: CONDITIONS,
+    waitTimeout: alsoNamed(
+      option(text({ doc: `How long to wait; ${DEFAULT_WAIT} when left out.`, basis: OURS }), '<duration>'),
+      'within',
+    ),
     count: option(integer({ doc: 'So many of them; 1 when left out.', basis: OURS, min: 1 })),
     noOther: option(flag({ doc: 'No further event of any kind within the time.', basis: OURS })),
     ...SESSION_FLAGS,
@@ -41,13 +45,13 @@ export const expectEvents = command({
     { does: 'That a test makes a card', run: "webhooks expect card.created --where 'balance>=5' -- ./checkout.sh" },
     {
       does: 'Two, and nothing else',
-      run: 'webhooks expect card.frozen --count 2 --no-other --within 10s -- ./freeze.sh',
+      run: 'webhooks expect card.frozen --count 2 --no-other --wait-timeout 10s -- ./freeze.sh',
     },
   ],
-  async run(ctx, { event: pattern, where, within, count = 1, noOther, ...wishes }) {
+  async run(ctx, { event: pattern, where = [], waitTimeout: typed, count = 1, noOther, ...wishes }) {
     checkPatterns([pattern]);
-    const forMs = parseDuration(within ?? DEFAULT_WITHIN, '--within');
-    const isMeant = meaning(pattern, where);
+    const forMs = parseDuration(typed ?? DEFAULT_WAIT, '--wait-timeout');
+    const isMeant = meaning(pattern, where, () => ctx.serviceNow());
     const hearing: Hearing = { counts: undefined, exit: 0, stopped: undefined };
     const [matched, others]: [ReceivedEvent[], ReceivedEvent[]] = [[], []];
     const session = { ...wishes, events: noOther ? ['*'] : [pattern] };
@@ -78,21 +82,18 @@ export const expectEvents = command({
 });
 
 /** The pattern and every condition, on the object of the event. */
-function meaning(pattern: string, where: string | undefined): (event: ReceivedEvent) => boolean {
-  const conditions = where === undefined ? [] : where.split(/\s*&&\s*/);
+function meaning(pattern: string, where: readonly string[], now: () => number): (event: ReceivedEvent) => boolean {
   const tests = new Map(
-    eventsMatching(pattern).map(name => {
-      const each = conditions.map(text => parseCondition(text, EVENTS[name].data, '--where'));
-      return [name as string, each] as const;
-    }),
+    eventsMatching(pattern).map(
+      name => [name as string, allOf(where, { shape: EVENTS[name].data, flag: '--where', now })] as const,
+    ),
   );
-  return ({ type, data }) =>
-    tests.get(type)?.every(test => test((data ?? {}) as Readonly<Record<string, unknown>>)) ?? false;
+  return ({ type, data }) => tests.get(type)?.((data ?? {}) as Readonly<Record<string, unknown>>) ?? false;
 }
 
 interface Expected {
   readonly pattern: string;
-  readonly where: string | undefined;
+  readonly where: readonly string[];
   readonly count: number;
   readonly within: number;
 }
@@ -104,7 +105,7 @@ interface Came {
 }
 
 function unmet({ pattern, where, count, within }: Expected, { matched, others, noOther }: Came): CliError {
-  const wanted = `${count} ${pattern}${where === undefined ? '' : ` with ${where}`}${noOther ? ' and nothing else' : ''}`;
+  const wanted = `${count} ${pattern}${where.length === 0 ? '' : ` with ${where.join(' and ')}`}${noOther ? ' and nothing else' : ''}`;
   const listed = [...matched, ...others].map(({ type, id }) => `${type} ${id}`);
   return new CliError('check_failed', {
     message: `expected ${wanted} within ${durationText(within)}; ${matched.length} came, and ${others.length} other`,

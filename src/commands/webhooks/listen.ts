@@ -46,11 +46,14 @@ export const listenWebhooks = command({
   },
   rest: 'run for its exit code',
   examples: [
-    { does: 'All that happens in the sandbox', run: 'webhooks listen --for 1s' },
-    { does: 'Into a program of yours', run: 'webhooks listen --forward-to card.*=http://127.0.0.1:3000/hook --for 1s' },
+    { does: 'All that happens in the sandbox', run: 'webhooks listen --wait-timeout 1s' },
+    {
+      does: 'Into a program of yours',
+      run: 'webhooks listen --forward-to card.*=http://127.0.0.1:3000/hook --wait-timeout 1s',
+    },
     { does: 'While a test runs', run: 'webhooks listen -o ndjson -- ./checkout.sh' },
   ],
-  async run(ctx, { reap, forwardTo, failUnforwarded, until, count, for: typed, ...asked }) {
+  async run(ctx, { reap, forwardTo, failUnforwarded, until, count, waitTimeout: typed, ...asked }) {
     if (reap) return { listing: undefined, reaped: await reapListeners(ctx), exit: () => 0 };
     const { createForwarder, targetOf } = await import('../../events/forward.ts');
     const forMs = liveFor(typed);

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { allOf, fieldsIn } from '../../src/cli/condition.ts';
 import { CARD } from '../../src/contract/card.ts';
-import { parseCondition } from '../../src/contract/condition.ts';
-import { BIN, CHALLENGE, WALLET } from '../../src/contract/resources.ts';
+import type { Shape } from '../../src/contract/field.ts';
+import { BIN, CHALLENGE, TRANSACTION, WALLET } from '../../src/contract/resources.ts';
+
 import { CliError } from '../../src/errors.ts';
 import { cents, plainAmount, toUsd } from '../../src/money.ts';
 import { codePoint } from '../support/code-point.ts';
@@ -18,12 +20,13 @@ const card = {
   created_at: '2026-11-20T14:00:00Z',
 };
 
-const holds = (text: string, row: Readonly<Record<string, unknown>> = card) =>
-  parseCondition(text, CARD, '--where')(row);
+const NOW = Date.parse('2026-12-25T14:00:00Z');
+const testOf = (shape: Shape, ...texts: readonly string[]) => allOf(texts, { shape, flag: '--where', now: () => NOW });
+const holds = (text: string, row: Readonly<Record<string, unknown>> = card) => testOf(CARD, text)(row);
 
-function message(text: string): string {
+function message(text: string, shape: Shape = CARD): string {
   try {
-    parseCondition(text, CARD, '--where');
+    testOf(shape, text);
   } catch (error) {
     if (error instanceof CliError) {
       expect({ kind: error.kind, outcome: error.facts.outcome }).toEqual({ kind: 'usage', outcome: 'not_sent' });
@@ -56,7 +59,22 @@ describe('a condition', () => {
     ['metadata.team=growth', true],
     ['metadata.team!=growth', false],
     ['metadata.a.b=c', true],
-    ['created_at>2026-11-20', true],
+    ['created_at>2026-11-19', true],
+    ['created_at>2026-11-20', false],
+    ['created_at>=2026-11-20', true],
+    ['created_at=2026-11-20', true],
+    ['created_at!=2026-11-20', false],
+    ['created_at<=2026-11-20', true],
+    ['created_at<2026-11-20', false],
+    ['created_at<30d', true],
+    ['created_at<35d', false],
+    ['created_at<=35d', true],
+    ['created_at<36d', false],
+    ['created_at>5w', false],
+    ['created_at>=5w', true],
+    ['created_at<now', true],
+    ['created_at<+1d', true],
+    ['created_at<yesterday', true],
     ['created_at=2026-11-20T15:00:00+01:00', true],
     ['created_at<2026-11-20T14:00:00Z', false],
     ['id=card_1', true],
@@ -83,9 +101,9 @@ describe('a condition', () => {
   });
 
   it('compares numbers as numbers', () => {
-    expect(parseCondition('acceptance_rate>9', BIN, '--where')({ acceptance_rate: 98.5 })).toBe(true);
-    expect(parseCondition('cards_active>=10', WALLET, '--until')({ cards_active: 9 })).toBe(false);
-    expect(parseCondition('otp=048213', CHALLENGE, '--where')({ otp: '048213' })).toBe(true);
+    expect(testOf(BIN, 'acceptance_rate>9')({ acceptance_rate: 98.5 })).toBe(true);
+    expect(testOf(WALLET, 'cards_active>=10')({ cards_active: 9 })).toBe(false);
+    expect(testOf(CHALLENGE, 'otp=048213')({ otp: '048213' })).toBe(true);
   });
 
   it('compares money exactly, whatever the amounts', () => {
@@ -102,6 +120,54 @@ describe('a condition', () => {
   });
 });
 
+describe('several conditions', () => {
+  const all = (...texts: readonly string[]) => testOf(CARD, ...texts)(card);
+
+  it('hold when each of them holds, in flags of their own or joined', () => {
+    expect(all()).toBe(true);
+    expect(all('status=active', 'balance>20')).toBe(true);
+    // The last one alone holds.
+    expect(all('status=frozen', 'balance>20')).toBe(false);
+    expect(all('status=active', 'balance>21')).toBe(false);
+    expect(all('status=active && balance>20')).toBe(true);
+    expect(all('status=frozen&&balance>20')).toBe(false);
+    expect(all('status=active && balance>20', 'label~south')).toBe(false);
+  });
+
+  it('keep && and commas that belong to a value', () => {
+    const row = { ...card, label: 'ads && more, and fun' };
+    expect(testOf(CARD, 'label=ads && more, and fun && status=active')(row)).toBe(true);
+    expect(testOf(CARD, 'status=active && label=ads && more, and fun')(row)).toBe(true);
+    expect(testOf(CARD, 'label~ads && status')(card)).toBe(false);
+  });
+
+  it('name the fields they speak of, each once', () => {
+    expect(fieldsIn(['balance>1 && balance<9', 'metadata.team=a', 'status=active'], CARD)).toEqual([
+      'balance',
+      'metadata.team',
+      'status',
+    ]);
+  });
+});
+
+describe('a condition on a number, a switch or a known word', () => {
+  it.each([
+    [WALLET, 'cards_active=1.5', 'is not a whole number'],
+    [WALLET, 'cards_active=0x10', 'is not a whole number'],
+    [BIN, 'acceptance_rate>1e1', 'is not a number'],
+    [BIN, '3ds=yes', 'is not one of true, false'],
+    [BIN, 'network=vis', 'Did you mean'],
+    [TRANSACTION, 'type=settlemnt', 'Did you mean "settlement"?'],
+  ] as const)('%#: %s', (shape, text, expected) => {
+    expect(message(text, shape)).toContain(expected);
+  });
+
+  it('holds for a switch', () => {
+    expect(testOf(BIN, '3ds=true')({ '3ds': true })).toBe(true);
+    expect(testOf(BIN, '3ds!=true')({ '3ds': true })).toBe(false);
+  });
+});
+
 describe('a wrong condition', () => {
   it.each([
     ['', 'is not <field><op><value>'],
@@ -113,7 +179,17 @@ describe('a wrong condition', () => {
     ['balance<twenty', '"twenty" is not an amount such as 25 or 1250.00'],
     ['balance<1.999', '"1.999" is not an amount'],
     ['balance<--5', 'is not an amount'],
-    ['created_at>soon', '"soon" is not an ISO 8601 time'],
+    ['created_at>soon', '"soon" is not a time such as 2026-11-01'],
+    ['created_at>2026-02-31', 'is not a time such as'],
+    ['created_at>30', 'is not a time such as'],
+    ['status=activ', 'is not one of active, frozen, terminated. Did you mean "active"?'],
+    ['status!=forzen', 'Did you mean "frozen"?'],
+    ['status=', '"" is not one of active, frozen, terminated.'],
+    ['status=Active', 'is not one of active, frozen, terminated.'],
+    ['status<frozen', 'have no order; write = or !='],
+    ['statsu=active', 'Did you mean "status"?'],
+    ['label~', 'write a text behind ~'],
+    ['status=active && status=forzen', 'Did you mean "frozen"?'],
     ['metadata=x', 'write metadata.<key>'],
     ['status.x=1', 'write status'],
   ])('%j is usage and says how', (text, expected) => {
