@@ -118,8 +118,12 @@ interface Place {
 
 type AskFor = (names: WantedName['names']) => Promise<readonly Candidate[]>;
 
+/** An id of the service that begins like an option would be one, unless it stands behind `--`. */
 function asking({ located, scanned }: Place, { provide }: CompletionSettings): AskFor {
-  return names => provide({ names, command: located.command, options: scanned.used });
+  return async names => {
+    const found = await provide({ names, command: located.command, options: scanned.used });
+    return scanned.ended ? found : found.filter(({ value }) => !value.startsWith('-'));
+  };
 }
 
 async function optionCandidates(place: Place, settings: CompletionSettings): Promise<readonly Candidate[]> {

@@ -88,6 +88,21 @@ describe('a saved profile', () => {
     expect(await caches(here)).toEqual([]);
   });
 
+  it('whose service calls a card --yes: TAB inserts that behind -- alone', async () => {
+    await using here = await world();
+    const login = 'login --profile team --base-url https://api.example.com/v1 --key-stdin';
+    expect((await here.run(login, { stdin: TEST_KEY })).code).toBe(0);
+    const folder = join(here.folder, 'cache', 'completion');
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const place = ['test', 'https://api.example.com/v1', 'sk_test_…cdef', null, null];
+    await writeFile(join(folder, 'team.json'), CACHE(place, '--yes'), { mode: 0o600 });
+    for (const line of ['cards terminate', 'tx list --card', 'cards get']) {
+      expect((await offered(here, `--profile team ${line} ''`)).join()).not.toContain('visa 4242');
+    }
+    expect(await offered(here, `--profile team tx list --card=`)).toEqual([]);
+    expect(await offered(here, `--profile team cards terminate -- ''`)).toEqual(['--yes\tvisa 4242, active']);
+  });
+
   it('is offered by name, never with its key', async () => {
     await using here = await world();
     const login = 'login --profile team --base-url https://api.example.com/v1 --key-stdin';
