@@ -52,7 +52,7 @@ export const GLOBALS = [
   { name: 'jq', value: 'expr', means: 'filter the JSON, strings raw; implies --json', shown: true },
   { name: 'columns', value: 'a,b', means: 'columns of the table' },
   { name: 'sort', value: '[-]field', means: 'order of the rows; of all pages, unless --page names one' },
-  { name: 'csv-raw', means: 'CSV cells as they are, without the guard against formulas' },
+  { name: 'csv-raw', means: 'CSV cells as they are: no guard against formulas, no escapes in a pipe' },
   { name: 'quiet', short: 'q', means: 'the requested data and errors only', shown: true },
   { name: 'verbose', short: 'v', means: 'request lines on standard error' },
   { name: 'debug', means: 'redacted HTTP on standard error' },

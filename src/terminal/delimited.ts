@@ -1,7 +1,7 @@
 /** Rows as TSV and CSV. Home of csv-stringify. */
 import { guardFormula } from '../formula-guard.ts';
 import { machineCell } from './cells.ts';
-import { printable } from './printable.ts';
+import { printable, printableCell } from './printable.ts';
 import { valueAt } from './rows.ts';
 import type { Column, Row } from './view.ts';
 
@@ -18,26 +18,32 @@ function tsvCell(text: string): string {
 
 /**
  * One line a row, no header, always as many fields as columns: tab, newline, return and backslash inside a value
- * are written `\t`, `\n`, `\r`, `\\`. On a terminal other control text becomes visible too.
+ * are written `\t`, `\n`, `\r`, `\\`. Other control text becomes visible too, in a pipe as well: `| head` ends on a
+ * terminal.
  */
-export function tsvLines(rows: readonly Row[], columns: readonly Column[], terminal: boolean): string {
-  const finish = terminal ? printable : (text: string) => text;
+export function tsvLines(rows: readonly Row[], columns: readonly Column[]): string {
   return rows
-    .map(row => columns.map(column => finish(tsvCell(machineCell(column, valueAt(row, column.field))))).join('\t'))
+    .map(row => columns.map(column => printable(tsvCell(machineCell(column, valueAt(row, column.field))))).join('\t'))
     .map(line => `${line}\n`)
     .join('');
 }
 
 export interface CsvStyle {
   readonly columns: readonly Column[];
-  /** `--csv-raw`: text cells as they are. */
+  /** `--csv-raw`: text cells as they are, but for a terminal. */
   readonly raw: boolean;
   readonly terminal: boolean;
 }
 
+/** Newlines and tabs are text to whoever reads CSV; on a terminal they could pass for another row. */
+function csvText(text: string, { raw, terminal }: CsvStyle): string {
+  if (terminal) return printable(text);
+  return raw ? text : printableCell(text);
+}
+
 function csvCell(column: Column, value: unknown, style: CsvStyle): string {
   const machine = machineCell(column, value);
-  const text = style.terminal ? printable(machine) : machine;
+  const text = csvText(machine, style);
   return style.raw || typeof value === 'number' ? text : guardFormula(text);
 }
 
@@ -50,7 +56,7 @@ export async function csvLines(rows: readonly Row[] | undefined, style: CsvStyle
   const { stringify } = await parts;
   const records =
     rows === undefined
-      ? [style.columns.map(column => guardFormula(style.terminal ? printable(column.field) : column.field))]
+      ? [style.columns.map(column => guardFormula(csvText(column.field, style)))]
       : rows.map(row => style.columns.map(column => csvCell(column, valueAt(row, column.field), style)));
   return stringify(records, { quoted_match: /[\r\n]/, record_delimiter: '\n' });
 }

@@ -53,12 +53,12 @@ export async function present(
     case 'quiet':
       return writeQuietly(job);
     case 'json':
-      return writeDocument(job, jsonOf(settings));
+      return writeDocument(job, jsonOf(job));
     case 'yaml':
       return writeDocument(job, yamlDocument);
     case 'ndjson':
       return typeof presentation.data === 'string'
-        ? writeDocument(job, async (value, target) => jsonLines([value], target))
+        ? writeDocument(job, async value => jsonLines([value]))
         : writeNdjson(job);
     case 'tsv':
       return writeTsv(job);
@@ -72,8 +72,7 @@ export async function present(
 }
 
 async function writeText({ streams }: Job, lines: readonly string[]): Promise<void> {
-  const finish = streams.stdout.isTerminal ? printable : (text: string) => text;
-  if (lines.length > 0) await streams.stdout.write(lines.map(line => `${finish(line)}\n`).join(''));
+  if (lines.length > 0) await streams.stdout.write(lines.map(line => `${printable(line)}\n`).join(''));
 }
 
 async function writeQuietly(job: Job): Promise<void> {
@@ -86,17 +85,18 @@ async function writeQuietly(job: Job): Promise<void> {
   return job.streams.stdout.isTerminal ? showOnScreen(job) : writeTsv(job);
 }
 
-type DocumentText = (value: unknown, target: { readonly terminal: boolean }) => Promise<string>;
+type DocumentText = (value: unknown) => Promise<string>;
 
-function jsonOf({ jq }: OutputSettings): DocumentText {
-  if (jq === undefined) return async (value, target) => jsonDocument(value, target);
-  return async (value, { terminal }) => (terminal ? printableYield(await jq(value)) : jq(value));
+/** What an expression yields is raw in a pipe, as from jq: who asked for a string by name gets its characters. */
+function jsonOf({ settings: { jq }, streams }: Job): DocumentText {
+  if (jq === undefined) return async value => jsonDocument(value);
+  return async value => (streams.stdout.isTerminal ? printableYield(await jq(value)) : jq(value));
 }
 
 async function writeDocument(job: Job, text: DocumentText): Promise<void> {
   const { stdout } = job.streams;
   const value = documentValue(job.presentation, job.settings, await collectRows(job));
-  await stdout.write(await text(value, { terminal: stdout.isTerminal }));
+  await stdout.write(await text(value));
 }
 
 /** A list is `{data, page}`, everything else the bare resource. */

@@ -57,7 +57,7 @@ export function writeTsv(job: Job): Promise<void> {
       columns = delimitedColumns(job, rows);
       return '';
     },
-    rows: async rows => tsvLines(rows, columns, job.streams.stdout.isTerminal),
+    rows: async rows => tsvLines(rows, columns),
   });
 }
 
@@ -99,10 +99,9 @@ export function writeCsv(job: Job): Promise<void> {
 /** One JSON object a line. */
 export function writeNdjson(job: Job): Promise<void> {
   const { fields } = job.settings;
-  const target = { terminal: job.streams.stdout.isTerminal };
   if (isPlain(job)) return streamWritten(job, async rows => writtenNdjson(rows));
   return streamRows(job, {
-    rows: async rows => jsonLines(fields === undefined ? rows : rows.map(row => pick(row, fields)), target),
+    rows: async rows => jsonLines(fields === undefined ? rows : rows.map(row => pick(row, fields))),
   });
 }
 
@@ -110,14 +109,13 @@ export function writeNdjson(job: Job): Promise<void> {
 export function writeIds(job: Job): Promise<void> {
   const { columns, idField = 'id', noun, listing } = job.presentation;
   const column = columns.find(({ field }) => field === idField);
-  const terminal = job.streams.stdout.isTerminal;
   const line = (row: Row): string => {
     const value = valueAt(row, idField);
     const id = column === undefined ? plainText(value) : machineCell(column, value);
     if (id === '' && listing?.runsOn) return '';
     if (id === '') throw new CliError('usage', { message: `-o id: this ${noun} has no ${idField}` });
     // A line break inside an id would make two ids of it for xargs.
-    return `${terminal ? printable(id) : id.replace(/[\r\n]/g, printable)}\n`;
+    return `${printable(id)}\n`;
   };
   return streamRows(job, { rows: async rows => rows.map(line).join('') });
 }

@@ -1,7 +1,7 @@
 /** One object as shell assignments, for `eval "$(… -o env)"`. */
 import { shellQuote, shellWord } from '../shell-word.ts';
 import { machineCell } from './cells.ts';
-import { printable } from './printable.ts';
+import { printable, printableJson } from './printable.ts';
 import { valueAt } from './rows.ts';
 import type { Column, Row } from './view.ts';
 
@@ -35,7 +35,11 @@ export function shellLine(words: readonly string[]): string {
 
 function valueText(column: Column | undefined, value: unknown): string {
   if (column === undefined || typeof value === 'object') {
-    return value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+    return value === undefined || value === null
+      ? ''
+      : typeof value === 'string'
+        ? value
+        : printableJson(JSON.stringify(value));
   }
   return machineCell(column, value);
 }

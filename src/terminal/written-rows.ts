@@ -3,6 +3,7 @@ import { rowPattern, type WrittenMember, type WrittenRows } from '../row-text.ts
 import { csvLines } from './delimited.ts';
 import { jsonLines } from './documents.ts';
 import type { Job } from './job.ts';
+import { mayHoldInvisible, printableJson } from './printable.ts';
 import type { Column, ColumnKind, Row } from './view.ts';
 
 /** Whether a listing may be written from text: nothing chooses, orders or escapes. */
@@ -14,7 +15,9 @@ export function isPlain({ presentation, settings, streams }: Job): boolean {
 
 /** One JSON object a line, as UTF-8. */
 export function writtenNdjson(rows: readonly Row[] | WrittenRows): Uint8Array {
-  return isWritten(rows) ? rows.lines() : Buffer.from(jsonLines(rows, { terminal: false }));
+  if (!isWritten(rows)) return Buffer.from(jsonLines(rows));
+  if (!mayHoldInvisible(rows.text)) return rows.lines();
+  return Buffer.from(printableJson(new TextDecoder().decode(rows.lines())));
 }
 
 export interface WrittenCsv {
@@ -34,10 +37,11 @@ export function writtenCsv(style: { readonly columns: readonly Column[]; readonl
     async lines(rows) {
       if (!isWritten(rows)) return Buffer.from(await slow(rows), 'latin1');
       if (plan?.members !== rows.members) plan = planFor(rows.members, columns);
+      const mayBePlain = style.raw || !mayHoldInvisible(rows.text);
       let text = '';
       let others: Row[] = [];
       for (let index = 0; index < rows.count; index += 1) {
-        const line = plainLine(rows, index, plan);
+        const line = mayBePlain ? plainLine(rows, index, plan) : undefined;
         if (line === undefined) others.push(JSON.parse(rows.row(index)) as Row);
         else {
           if (others.length > 0) {
@@ -67,8 +71,11 @@ interface Cell {
 }
 
 const MONEY = '(-?\\d+(?:\\.\\d\\d?)?)|null';
-/** No quote, no escape, and nothing at its beginning that a spreadsheet would run or that looks guarded. */
-const TEXT = `"((?![=+\\-@\\t\\r'])[^"\\\\\\x00-\\x1f]*)"|null`;
+/**
+ * No quote, no escape, and nothing at its beginning that a spreadsheet would run or that looks guarded: no sign, no
+ * blank, and no first byte of a blank or of a full-width sign.
+ */
+const TEXT = `"((?![=+\\-@' \\xc2\\xe1-\\xe3\\xef])[^"\\\\\\x00-\\x1f]*)"|null`;
 const PLAIN: Partial<Record<ColumnKind, string>> = {
   money: MONEY,
   text: TEXT,

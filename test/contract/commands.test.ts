@@ -122,7 +122,7 @@ describe('contract openapi', () => {
     expect(out.endsWith('}\n')).toBe(true);
     expect(JSON.parse(out)).toEqual(openApiDocument());
     expect((await run('contract openapi', { format: 'json' })).out).toBe(out);
-    expect((await run('contract openapi', { format: 'yaml' })).out).toMatch(/^openapi: 3\.1\.0$/m);
+    expect((await run('contract openapi', { format: 'yaml' })).out).toMatch(/^openapi: "3\.1\.0"$/m);
   });
 });
 

@@ -15,6 +15,14 @@ const HOSTILE_TEXT = fc.oneof(
 
 const one = (row: Row) => ({ noun: 'card', columns: COLUMNS, data: row });
 
+/** The way back from the escapes of TSV; a backslash of the text itself stands there twice. */
+function unescaped(cell: string): string {
+  return cell.replace(/\\(?:([tnr\\])|x(..)|u\{(\w+)\})/g, (_, letter, byte, point) => {
+    const code = Number.parseInt(byte ?? point ?? '', 16);
+    return ({ t: '\t', n: '\n', r: '\r', '\\': '\\' } as Record<string, string>)[letter] ?? String.fromCodePoint(code);
+  });
+}
+
 async function* thenFailing(): AsyncIterable<readonly Row[]> {
   yield CARDS;
   throw new CliError('unreachable', { message: 'page 2 did not come' });
@@ -30,11 +38,7 @@ describe('TSV', () => {
         lines.forEach((line, index) => {
           const cells = line.split('\t');
           expect(cells).toHaveLength(COLUMNS.length);
-          const back = cells[6]?.replace(
-            /\\([tnr\\])/g,
-            (_, letter) => ({ t: '\t', n: '\n', r: '\r' })[letter as 't'] ?? '\\',
-          );
-          expect(back).toBe(labels[index]);
+          expect(unescaped(cells[6] ?? '')).toBe(labels[index]);
         });
       }),
     );
@@ -98,18 +102,34 @@ describe('JSON, YAML and ndjson', () => {
     }
   });
 
-  test('on a terminal control text is escaped, in a pipe bytes stay', async () => {
+  test('control text is escaped on a terminal and in a pipe, for `| head` ends on one', async () => {
     const label = 'a\u202eb\x9b\u{e0041}';
-    const list = () => cardList(inBatches([{ id: 'card_1', label }]));
-    for (const format of ['json', 'ndjson'] as const) {
-      const screen = await show(list(), { ...TERMINAL, settings: { format } });
-      expect(screen.out).toContain('a\\u202eb\\u009b\\udb40\\udc41');
-      expect((await show(list(), { settings: { format } })).out).toContain(label);
+    const rows = [{ id: `card_\x1b[2J`, label }];
+    const acting = /[\x1b\x9b\u202e]|\u{e0041}/u;
+    for (const options of [TERMINAL, {}]) {
+      for (const format of ['json', 'ndjson'] as const) {
+        const { out } = await show(cardList(inBatches(rows)), { ...options, settings: { format } });
+        expect(out).toContain('a\\u202eb\\u009b\\udb40\\udc41');
+        expect(out).toContain(JSON.stringify('card_\x1b[2J'));
+      }
+      for (const format of ['table', 'wide', 'yaml', 'csv', 'tsv', 'id', 'ndjson', 'json'] as const) {
+        const { out } = await show(cardList(inBatches(rows)), { ...options, settings: { format } });
+        expect([format, out.match(acting)]).toEqual([format, null]);
+      }
+      const asText = await show({ noun: 'code', columns: [], data: label }, options);
+      expect(asText.out).not.toMatch(acting);
     }
-    for (const format of ['table', 'wide', 'yaml', 'csv', 'tsv', 'id', 'ndjson', 'json'] as const) {
-      const rows = inBatches([{ id: `card_\x1b[2J`, label }]);
-      const screen = await show(cardList(rows), { ...TERMINAL, settings: { format } });
-      expect(screen.out).not.toMatch(/[\x1b\x9b\u202e]|\u{e0041}/u);
+  });
+
+  test('the ways out that are raw in a pipe: --csv-raw, --jq and env', async () => {
+    const label = 'a\u202eb\x9b';
+    const raw = { format: 'csv', csvRaw: true, fields: ['label'] } as const;
+    expect((await show(one({ label }), { settings: raw })).out).toBe(`label\n${label}\n`);
+    expect((await show(one({ label }), { settings: { format: 'env' } })).out).toBe(`LABEL='${label}'\n`);
+    const jq = async () => `${label}\n`;
+    expect((await show(one({ label }), { settings: { format: 'json', jq } })).out).toBe(`${label}\n`);
+    for (const settings of [raw, { format: 'env' }, { format: 'json', jq }] as const) {
+      expect((await show(one({ label }), { ...TERMINAL, settings })).out).not.toMatch(/[\x9b\u202e]/);
     }
   });
 });
@@ -134,13 +154,23 @@ describe('CSV', () => {
     );
   });
 
+  test.each([...'=+-@＝＋－＠﹦﹢﹣﹫', '\t', '\r', '\n', ' =', '\u3000＝'])(
+    '%j at the beginning is guarded',
+    async sign => {
+      const rows = inBatches([{ id: 'card_1', label: `${sign}1+1` }]);
+      const { out } = await show(cardList(rows), { settings: { format: 'csv', fields: ['label'] } });
+      const shown = sign === '\r' ? '\\r1+1' : `'${sign}1+1`;
+      expect(out.replaceAll('"', '')).toBe(`label\n${shown}\n`);
+    },
+  );
+
   test('a header also for nothing; line breaks are quoted', async () => {
     expect((await show(cardList(inBatches([])), { settings: { format: 'csv', fields: ['id', 'label'] } })).out).toBe(
       'id,label\n',
     );
-    const rows = inBatches([{ id: 'card_1', label: 'a\r"b",c' }]);
+    const rows = inBatches([{ id: 'card_1', label: 'a\n"b",c' }]);
     const { out } = await show(cardList(rows), { settings: { format: 'csv', fields: ['id', 'label'] } });
-    expect(out).toBe('id,label\ncard_1,"a\r""b"",c"\n');
+    expect(out).toBe('id,label\ncard_1,"a\n""b"",c"\n');
   });
 });
 

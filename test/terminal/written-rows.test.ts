@@ -45,6 +45,10 @@ describe('CSV of a page that was not parsed', () => {
     ['a time with a fraction', { created_at: '2026-11-20T14:03:11.500Z' }],
     ['a time of another zone', { created_at: '2026-11-20T14:03:11+02:00' }],
     ['no time at all', { created_at: 'yesterday' }],
+    ['a full-width formula', { merchant: '＝1+1' }],
+    ['a blank before a formula', { merchant: '\u3000=1' }],
+    ['control and direction characters', { merchant: 'a\u202eb\x9b\x7f\u200b' }],
+    ['marks that stay', { merchant: 'Joe’s — 👩‍👩‍👧' }],
     ['null', { merchant: null, created_at: null }],
   ])('is the same with %s', async (_, more) => {
     const rows = [row({}), row(more), row(more), row({ id: 'txn_2' })];
@@ -65,7 +69,10 @@ describe('CSV of a page that was not parsed', () => {
   });
 
   it('is the same for every text', async () => {
-    const text = fc.string({ unit: fc.constantFrom(...'=+-@,"\'\\a;é\t\n\r \u0000'), maxLength: 6 });
+    const text = fc.string({
+      unit: fc.constantFrom(...'=+-@＝,"\'\\a;é\t\n\r \u0000\u3000\u0085\u202e'),
+      maxLength: 6,
+    });
     const rows = fc.array(fc.record({ merchant: fc.option(text), mcc: fc.option(text) }), {
       minLength: 1,
       maxLength: 5,

@@ -8,8 +8,8 @@ const MEANS: Readonly<Record<OutputFormat, string>> = {
   wide: 'a table with every column and full times',
   json: 'one document: a list is {"data": [...], "page": {...}}, everything else the bare resource',
   ndjson: 'one object a line, written as rows arrive',
-  csv: 'a header and one row a line; a cell that begins like a formula gets a leading apostrophe (--csv-raw: none)',
-  tsv: 'no header, tabs between cells, tab and newline in a value escaped',
+  csv: 'a header and one row a line; a cell that begins like a formula gets a leading apostrophe, control characters are escapes (--csv-raw: neither)',
+  tsv: 'no header, tabs between cells; tab, newline and other control characters in a value are escapes',
   yaml: 'the same document as json',
   env: 'NAME=value lines of one object, quoted for a shell',
   id: 'one id a line, for xargs',
@@ -34,6 +34,7 @@ export const helpOutput = command({
       list: rows.map(({ format, means }) => [format, means]),
       after: [
         'Standard output carries the answer and nothing else. Prompts, warnings, hints and errors go to standard error.',
+        'Control and direction characters of the service are escapes in every format, in a pipe too. As they are they come from --csv-raw, env and --jq, off a terminal.',
         '--jq filters the JSON with an expression of jq, once, over all pages that were read; strings come out raw. One that cannot be read is exit 2, and nothing is sent.',
         '--fields keeps some fields of json, ndjson, yaml, csv, tsv and env. --columns and --sort lay out a table. -q prints the requested data alone: for a new card its id.',
         'With json, ndjson and yaml an error is one JSON object, the last line of standard error, and nothing is ever asked.',
