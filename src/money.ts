@@ -68,6 +68,19 @@ export function parseAmount(text: string, { grouped = false } = {}): Cents | und
   return cents(Number(whole) * 100 + Number(fraction));
 }
 
+const NOISY = /^(\d{1,13})\.(\d{2})(?:0{5,}|9{5,})\d{0,3}$/;
+
+/**
+ * The amount that binary floating point made a long number of, as `69.77` of `69.77000000000001`; undefined for any
+ * other text. For a hint alone: such a text is never taken for the amount.
+ */
+export function amountBehindNoise(text: string): Cents | undefined {
+  const [, whole = '', fraction = ''] = NOISY.exec(text) ?? [];
+  if (whole === '') return undefined;
+  const below = Number(whole) * 100 + Number(fraction);
+  return cents(text[whole.length + 3] === '9' ? below + 1 : below);
+}
+
 /** `1234.50`: for machines, files and commands to copy. */
 export function plainAmount(amount: Cents): string {
   const digits = String(Math.abs(amount)).padStart(3, '0');

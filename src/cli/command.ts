@@ -4,7 +4,7 @@ import type { ErrorKind } from '../errors.ts';
 import type { Presentation } from '../terminal/view.ts';
 import type { Answers } from './answer-fields.ts';
 import type { BulkDeclaration, BulkInput, BulkOperation } from './bulk/flags.ts';
-import { MONEY_RUN_FLAGS, STATE_RUN_FLAGS } from './bulk/flags.ts';
+import { type RunFlags, rowSource, runFlagsOf } from './bulk/flags.ts';
 import type { Context } from './context.ts';
 import type { Argument, ArgumentValue, FlagSources, FlagValue, OwnFlag, RowName } from './flag.ts';
 import type { Shown } from './shown.ts';
@@ -44,7 +44,7 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly args?: Args;
   readonly flags?: Flags;
   readonly examples: readonly Example[];
-  /** Takes `--file` too: rows of a file in place of one operation (CLI.md, "Bulk"). */
+  /** Takes many rows too, from `--file` or a selection of cards, in place of one operation (CLI.md, "Bulk"). */
   readonly bulk?: N extends BulkOperation ? BulkDeclaration : never;
   /** Not in help and completion. */
   readonly hidden?: true;
@@ -75,8 +75,8 @@ export interface Command {
   readonly examples: readonly Example[];
   readonly hidden: boolean;
   readonly rest: 'run for its exit code' | 'kept' | undefined;
-  /** Flags that stand beside `--file`; undefined for a command without it. */
-  readonly runFlags: readonly string[] | undefined;
+  /** Flags of a run of many rows; undefined for a command without such runs. */
+  readonly runFlags: RunFlags | undefined;
   readonly fill: ((ctx: Context, typed: Readonly<Record<string, unknown>>) => Promise<readonly string[]>) | undefined;
   readonly asks: readonly string[];
   /** Runs it and returns what to present. */
@@ -91,8 +91,7 @@ export function command<
   R = unknown,
 >(declaration: Declaration<N, Args, Flags, R>): Command {
   const { path, summary, examples, run, show, bulk, operation } = declaration;
-  const runFlags =
-    bulk === undefined ? {} : operation !== undefined && movesAmount(operation) ? MONEY_RUN_FLAGS : STATE_RUN_FLAGS;
+  const runFlags = bulk === undefined ? undefined : runFlagsOf(operation, bulk);
   return {
     path,
     summary,
@@ -104,14 +103,14 @@ export function command<
     ends: declaration.ends ?? {},
     answers: declaration.answers,
     args: declaration.args ?? {},
-    flags: { ...declaration.flags, ...runFlags } as Command['flags'],
+    flags: { ...declaration.flags, ...runFlags?.declared } as Command['flags'],
     hidden: declaration.hidden ?? false,
     rest: declaration.rest,
     fill: declaration.fill,
     asks: declaration.asks ?? [],
-    runFlags: bulk === undefined ? undefined : [...Object.keys(runFlags), ...(bulk.keeps ?? [])],
+    runFlags,
     async execute(ctx, input) {
-      if (bulk !== undefined && input['file'] !== undefined) {
+      if (bulk !== undefined && rowSource(input) !== undefined) {
         const { runBulk } = await import('./bulk/run-bulk.ts');
         return runBulk(ctx, { ...bulk, operation: operation as BulkOperation }, input as unknown as BulkInput);
       }
@@ -119,10 +118,6 @@ export function command<
       return { data: result as NonNullable<Presentation['data']>, ...show(result) };
     },
   };
-}
-
-function movesAmount(operation: RowName): boolean {
-  return operation === 'cards.create' || operation === 'cards.fund' || operation === 'cards.withdraw';
 }
 
 /** A word that groups commands, loaded when it is named on the command line. */

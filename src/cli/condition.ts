@@ -4,7 +4,7 @@
  */
 import { type AnyField, type Shape, text as textField } from '../contract/field.ts';
 import { CliError } from '../errors.ts';
-import { centsOf, parseAmount } from '../money.ts';
+import { amountBehindNoise, centsOf, parseAmount, plainAmount } from '../money.ts';
 import { eachTime, needs, OURS, type OwnFlag, option } from './flag.ts';
 import { nearest } from './suggest.ts';
 import { parseTimeWord } from './time-words.ts';
@@ -152,7 +152,12 @@ function comparison(field: AnyField, asked: Wanted): Comparison {
 
 function moneyOrder({ wanted, where }: Wanted): Comparison {
   const amount = parseAmount(wanted.replace(/^-/, ''));
-  if (amount === undefined) throw usage(`${where}: ${quote(wanted)} is not an amount such as 25 or 1250.00`);
+  if (amount === undefined) {
+    const meant = amountBehindNoise(wanted);
+    const write =
+      meant === undefined ? 'such as 25 or 1250.00' : `with at most two decimals: write ${plainAmount(meant)}`;
+    throw usage(`${where}: ${quote(wanted)} is not an amount ${write}`);
+  }
   const signed = wanted.startsWith('-') ? -amount : amount;
   return value => {
     const there = typeof value === 'number' ? centsOf(value) : undefined;

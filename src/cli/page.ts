@@ -67,7 +67,10 @@ function usageLines(command: Command, flags: readonly ResolvedFlag[]): readonly 
   const program = command.rest ? ['-- <command...>'] : [];
   const single = ['cardwright', command.path, ...args, ...needed, ...more, ...program].join(' ');
   if (command.runFlags === undefined) return [single];
-  return [single, `cardwright ${command.path} --file <csv|ndjson|-> [options]`];
+  const { selection } = command.runFlags;
+  const aim = selection.includes('to') ? ' --to <usd>' : '';
+  const chosen = selection.length > 0 ? [`cardwright ${command.path} --where <field><op><value>${aim} [options]`] : [];
+  return [single, ...chosen, `cardwright ${command.path} --file <csv|ndjson|-> [options]`];
 }
 
 function optionRow({ name, short, placeholder, field, needed, repeats }: ResolvedFlag) {

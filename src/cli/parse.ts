@@ -1,6 +1,7 @@
 /** The parser library behind one adapter: a declared command becomes a Commander command, built anew for each run. */
 import { Command as Commander, CommanderError, Option } from 'commander';
 import type { CliError } from '../errors.ts';
+import { type RunFlags, rowSource } from './bulk/flags.ts';
 import type { Command } from './command.ts';
 import { GLOBALS, type GlobalOption } from './globals.ts';
 import { flagsOf, type ResolvedFlag } from './resolved-flags.ts';
@@ -77,7 +78,7 @@ export function parseCommand(command: Command, argv: readonly string[]): Parsed 
 }
 
 /**
- * Whether the words ask for one operation; a run of rows has its values in the file. Throws `usage` for words that
+ * Whether the words ask for one operation; a run of rows has its cards by itself. Throws `usage` for words that
  * belong to the other.
  */
 function isSingle(
@@ -87,19 +88,30 @@ function isSingle(
 ): boolean {
   const see = `cardwright ${path} --help`;
   const given = flags.filter(({ key }) => typed[key] !== undefined);
-  const ofRuns = ({ key }: ResolvedFlag) => runFlags?.includes(key) === true;
-  if (typed['file'] === undefined || runFlags === undefined) {
-    const alone = given.find(flag => ofRuns(flag) && !RUNS_AND_SINGLE.includes(flag.key));
-    if (alone !== undefined) throw usage(`${alone.name} needs --file`, see);
+  if (runFlags === undefined) return true;
+  const source = rowSource(typed);
+  if (source === undefined) {
+    const alone = given.find(({ key }) => Object.hasOwn(runFlags.declared, key));
+    if (alone !== undefined) throw usage(`${alone.name} needs ${sourcesOf(runFlags, alone.key)}`, see);
     return true;
   }
-  const foreign = given.find(flag => !ofRuns(flag))?.name ?? words[0];
+  const foreign = given.find(({ key }) => !runFlags[source].includes(key))?.name ?? words[0];
   if (foreign === undefined) return false;
-  throw usage(`${foreign} does not go with --file: the values of the rows are columns of the file`, see);
+  if (source === 'file') {
+    throw usage(`${foreign} does not go with --file: the values of the rows are columns of the file`, see);
+  }
+  const selector = typed['where'] === undefined ? '--idle' : '--where';
+  throw usage(`${foreign} does not go with ${selector}, which chooses the cards by itself`, see);
 }
 
-/** Flags that mean something for one operation and for a run. */
-const RUNS_AND_SINGLE: readonly string[] = ['noMarker'];
+/** What a flag of runs must stand beside. */
+function sourcesOf({ file, selection }: RunFlags, key: string): string {
+  const sources = [
+    ...(file.includes(key) ? ['--file'] : []),
+    ...(selection.includes(key) ? ['--where', '--idle'] : []),
+  ];
+  return sources.length === 1 ? `${sources[0]}` : `${sources.slice(0, -1).join(', ')} or ${sources.at(-1)}`;
+}
 
 function splitRest(argv: readonly string[]) {
   const at = argv.indexOf('--');

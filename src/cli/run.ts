@@ -111,7 +111,8 @@ async function execute(
   const { host } = machine;
   if (globals.fields !== undefined || globals.columns !== undefined || globals.sort !== undefined) {
     const { checkAskedFields } = await import('./asked-fields.ts');
-    checkAskedFields(command, globals, command.runFlags !== undefined && typed.globals['file'] !== undefined);
+    const { rowSource } = await import('./bulk/flags.ts');
+    checkAskedFields(command, globals, command.runFlags !== undefined && rowSource(typed.typed) !== undefined);
   }
   // An expression that cannot be read is found out before anything is sent.
   await using jq = globals.jq === undefined ? undefined : await filterOf(globals.jq, host);

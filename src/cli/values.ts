@@ -2,7 +2,7 @@
 import type { AnyField } from '../contract/field.ts';
 import { limitText, violation } from '../contract/violation.ts';
 import { CliError } from '../errors.ts';
-import { parseAmount, toUsd } from '../money.ts';
+import { amountBehindNoise, parseAmount, plainAmount, toUsd } from '../money.ts';
 import { parseTimeWord } from './time-words.ts';
 
 export interface ValueSettings {
@@ -63,6 +63,9 @@ export function parseMap(name: string, field: AnyField, texts: readonly string[]
 function moneyValue(name: string, field: AnyField, text: string, grouped: boolean): unknown {
   const amount = parseAmount(text, { grouped });
   if (amount === undefined) {
+    const meant = amountBehindNoise(text);
+    if (meant !== undefined)
+      throw usage(`${name} ${quote(text)} has more than two decimals: write ${plainAmount(meant)}`);
     const limit = limitText(field);
     throw usage(
       `${name} ${quote(text)} is not an amount: write USD with at most two decimals, such as 25 or 1250.00${limit && `, ${limit}`}`,

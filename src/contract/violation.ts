@@ -2,7 +2,7 @@
  * What is wrong with a value, in a sentence that names the limit; shared by flags (before anything is sent),
  * by the sandbox (400 `invalid_request`) and by bulk rows.
  */
-import { cents, centsOf, dollars } from '../money.ts';
+import { amountBehindNoise, cents, centsOf, dollars, plainAmount } from '../money.ts';
 import { type Basis, basisText } from './basis.ts';
 import type { AnyField } from './field.ts';
 import { LIMITS } from './limits.ts';
@@ -49,7 +49,11 @@ export function violation(field: AnyField, value: unknown): string | undefined {
 function moneyViolation(field: AnyField, value: unknown): string | undefined {
   if (typeof value !== 'number') return 'must be a number of USD';
   const amount = centsOf(value);
-  if (amount === undefined) return 'must be an amount with at most two decimals (A-139)';
+  if (amount === undefined) {
+    const meant = amountBehindNoise(String(value));
+    const write = meant === undefined ? '' : `: write ${plainAmount(meant)}`;
+    return `must be an amount with at most two decimals (A-139)${write}`;
+  }
   return rangeViolation(field, amount);
 }
 

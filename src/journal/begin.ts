@@ -9,6 +9,7 @@ import { mayBePerformed } from './history.ts';
 import { encodeLines } from './lines.ts';
 import { openLog } from './log.ts';
 import { deskFor } from './open.ts';
+import { refuseOverlaps } from './overlap.ts';
 import type { PlannedOp } from './planned.ts';
 import { readOrError, readPlan } from './reading.ts';
 import type { ItemRecord, JournalRecord, PlanRecord, RunRecord } from './record.ts';
@@ -150,6 +151,7 @@ export async function refuseTwins(room: Room, { plan, record }: Likeness): Promi
     if (!plan.bulk && (held ? movesBalance : unknown)) throw twinUnknown(op, held);
     if (plan.bulk && (held || unknown || rows.some(row => mayBePerformed(row, true)))) throw bulkUnfinished(op, held);
   }
+  await refuseOverlaps(room, { plan, record });
   if (!plan.bulk || plan.again === true) return;
   for (const op of (await disk.names(places.root)).filter(name => name.startsWith('op_'))) {
     if (await isAnother(room, op, record)) continue;

@@ -2,6 +2,7 @@
 import type { Delivery, PlannedRequest } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import { centsOf } from '../money.ts';
+import { missesAim } from './aim.ts';
 import type { Desk } from './desk.ts';
 import { mayBePerformed, type RowHistory } from './history.ts';
 import { balancesOf, traceOf } from './looking.ts';
@@ -29,9 +30,27 @@ export async function performRow(desk: Desk, number: number, performing: Perform
   }
   if (!mayBePerformed(row, desk.plan.bulk) || desk.lookOnly)
     return toldOutcome(row, desk.plan) ?? unsent(desk, row, undefined);
+  const missed = await missedAim(desk, row);
+  if (missed !== undefined) return missed;
   if (row.state === 'refused') await desk.writeItem(nextAttempt(row.item, desk.plan.op));
   const { before, flight } = performing;
   return sendRow(desk, number, { resent: false, keyHonoured: freshKeyHonoured(desk, row), before, flight });
+}
+
+/** The row is over and nothing of it was sent: what it was to bring about is no longer what its amount would do. */
+async function missedAim(desk: Desk, row: RowHistory): Promise<RowOutcome | undefined> {
+  if (desk.stop.aborted) return undefined;
+  try {
+    const error = await missesAim(desk, row.item);
+    if (error === undefined) return undefined;
+    const { kind, message } = error;
+    await desk.write({ t: 'FAILED', row: row.item.row, kind, message, at: desk.clock.now() });
+    return { ...factsOf(row), outcome: 'refused', error: named(desk, row.item.row, error) };
+  } catch (thrown) {
+    // The journal that takes nothing more ends the run; a card that cannot be read leaves its row to a resume.
+    if (!(thrown instanceof CliError) || thrown.kind === 'guarded') throw thrown;
+    return unsent(desk, row, thrown);
+  }
 }
 
 /** A refusal is stored under its key by some services: the correction needs another (A5). */

@@ -109,6 +109,7 @@ function itemsOf(service: Service, plan: RunPlan, op: string): Iterable<ItemReco
       body: planned.body,
       input,
       ...(row.amount !== undefined && { amount: row.amount }),
+      ...(row.aim !== undefined && { aim: row.aim }),
       ...(row.cardId !== undefined && { card: row.cardId }),
       ...(row.label !== undefined && { label: row.label }),
     };

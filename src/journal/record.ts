@@ -48,6 +48,8 @@ export interface ItemRecord {
   readonly body: string | undefined;
   readonly input: Values;
   readonly amount?: number | undefined;
+  /** Balance the amount brings the card to, cents. */
+  readonly aim?: number | undefined;
   readonly card?: string | undefined;
   readonly label?: string | undefined;
 }

@@ -21,6 +21,8 @@ export interface PlannedRow {
   readonly input: Values;
   /** What the row moves, for sums and `ops show`. */
   readonly amount?: Cents | undefined;
+  /** Balance the amount brings the card to: a card that has changed meanwhile is not taken beyond it. */
+  readonly aim?: Cents | undefined;
   readonly cardId?: string | undefined;
   readonly label?: string | undefined;
   /** Card and wallet just before, when the caller has read them; fund and withdraw rows read them otherwise. */

@@ -1,7 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { cents, centsOf, dollars, parseAmount, plainAmount, sumCents, toCents, toUsd } from '../../src/money.ts';
+import {
+  amountBehindNoise,
+  cents,
+  centsOf,
+  dollars,
+  parseAmount,
+  plainAmount,
+  sumCents,
+  toCents,
+  toUsd,
+} from '../../src/money.ts';
 import { codePoint } from '../support/code-point.ts';
 
 const anyCents = fc.integer({ min: -1_000_000_000_000, max: 1_000_000_000_000 }).map(cents);
@@ -175,5 +185,36 @@ describe('shown to people', () => {
         expect(parseAmount(plainAmount(cents(value)))).toBe(value);
       }),
     );
+  });
+});
+
+describe('binary noise', () => {
+  it('is told from an amount, which is what the sum of its parts should have been', () => {
+    const noisy = fc.tuple(fc.integer({ min: 1, max: 500_000 }), fc.integer({ min: 1, max: 500_000 }));
+    let seen = 0;
+    fc.assert(
+      fc.property(noisy, ([one, other]) => {
+        const text = String(one / 100 + other / 100);
+        if (parseAmount(text) !== undefined) return;
+        seen += 1;
+        expect(amountBehindNoise(text), text).toBe(one + other);
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(seen).toBeGreaterThan(100);
+  });
+
+  it.each([
+    ['69.77000000000001', 6977],
+    ['0.30000000000000004', 30],
+    ['4.999999999999999', 500],
+    ['16.999', undefined],
+    ['5.001', undefined],
+    ['1.234567890123', undefined],
+    ['1e3', undefined],
+    ['69.77', undefined],
+  ])('of %s', (text, amount) => {
+    expect(amountBehindNoise(text)).toBe(amount);
+    if (amount !== undefined) expect(parseAmount(text)).toBeUndefined();
   });
 });

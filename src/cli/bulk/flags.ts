@@ -1,8 +1,9 @@
-/** The flags of a run of rows from a file, beside those of the single operation (CLI.md, "Bulk"). */
+/** The flags of a run of many rows, from a file or from a selection of cards (CLI.md, "Bulk"). */
 import type { Item } from '../../contract/calls.ts';
 import { flag, integer, money, must, text } from '../../contract/field.ts';
 import type { Cents } from '../../money.ts';
-import { OURS, option } from '../flag.ts';
+import { CONDITIONS } from '../condition.ts';
+import { OURS, type OwnFlag, option } from '../flag.ts';
 
 /** Most rows at once. More than a service of this kind takes from one client. */
 const MOST_WORKERS = 256;
@@ -29,17 +30,61 @@ const RUN_FLAGS = {
 };
 
 const TOTAL_FLAG = {
-  maxTotal: option(money({ doc: 'Refuse a file whose amounts add up to more.', basis: OURS, min: 0 })),
+  maxTotal: option(money({ doc: 'Refuse a run whose amounts add up to more.', basis: OURS, min: 0 })),
 };
 
-/** For operations that move an amount. */
-export const MONEY_RUN_FLAGS = { ...RUN_FLAGS, ...TOTAL_FLAG };
-/** For operations on the state of cards. */
-export const STATE_RUN_FLAGS = RUN_FLAGS;
+const SELECTION_FLAGS = {
+  where: CONDITIONS,
+  idle: option(
+    text({ doc: 'Every card older than this and without a transaction for so long, such as 30d.', basis: OURS }),
+    '<duration>',
+  ),
+};
 
-/** The flags of a run as they reach it, checked. */
+const AIM_FLAG = {
+  to: option(
+    money({ doc: 'With --where or --idle: bring the balance of each card to this amount.', basis: OURS, min: 0 }),
+  ),
+};
+
+/** Flags of a command that takes `--file`, by how its rows come; a flag of none of them means a single operation. */
+export interface RunFlags {
+  /** What is declared beside the flags of the single operation. */
+  readonly declared: Readonly<Record<string, OwnFlag>>;
+  readonly file: readonly string[];
+  readonly selection: readonly string[];
+}
+
+/** `keeps` are flags of the single operation that a file takes as well. */
+export function runFlagsOf(operation: string | undefined, { keeps = [] }: BulkDeclaration): RunFlags {
+  const moves = operation === 'cards.fund' || operation === 'cards.withdraw';
+  const creates = operation === 'cards.create';
+  const ofFile = { ...RUN_FLAGS, ...((moves || creates) && TOTAL_FLAG) };
+  const selecting = { ...(!creates && SELECTION_FLAGS), ...(moves && AIM_FLAG) };
+  const file = [...Object.keys(ofFile), ...keeps];
+  const shared = file.filter(key => key !== 'file');
+  return {
+    declared: { ...selecting, ...ofFile },
+    file,
+    selection: creates ? [] : [...Object.keys(selecting), ...shared, ...(moves ? ['amount'] : [])],
+  };
+}
+
+/** How the rows of a run come; undefined for one operation. Takes flags as typed or as read. */
+export function rowSource(values: Readonly<Record<string, unknown>>): 'file' | 'selection' | undefined {
+  if (values['file'] !== undefined) return 'file';
+  return values['where'] === undefined && values['idle'] === undefined ? undefined : 'selection';
+}
+
+/** The flags of a run as they reach it, checked. Either `file`, or `where` or `idle`. */
 export interface BulkInput {
-  readonly file: string;
+  readonly file?: string | undefined;
+  readonly where?: readonly string[] | undefined;
+  readonly idle?: string | undefined;
+  /** Balance that fund and withdraw bring each selected card to. */
+  readonly to?: Cents | undefined;
+  /** What fund and withdraw move at each selected card. */
+  readonly amount?: Cents | undefined;
   readonly concurrency?: number | undefined;
   readonly keepGoing?: boolean | undefined;
   readonly again?: boolean | undefined;
@@ -57,7 +102,7 @@ export type BulkOperation =
 
 /** Declared by a command that takes `--file`. */
 export interface BulkDeclaration {
-  /** Flags of the single operation that a run takes as well. */
+  /** Flags of the single operation that a file takes as well. */
   readonly keeps?: readonly string[];
   /** The BIN for `auto` in the column `bin_id`. */
   readonly bestBin?: (bins: readonly Item<'bins.list'>[], amount: Cents) => string | undefined;

@@ -4,6 +4,7 @@ import { type Fault, faultLine } from '../../bulk/place.ts';
 import { readRecords } from '../../bulk/records.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CliError } from '../../errors.ts';
+import { inputDigest } from '../../journal/op-id.ts';
 import type { PlannedRow, RowOutcome, Rows } from '../../journal/types.ts';
 import { type Cents, cents } from '../../money.ts';
 import type { Context } from '../context.ts';
@@ -18,6 +19,12 @@ export interface ReadRows {
   readonly total: Cents;
   /** Wrong rows that `--keep-going` leaves out. */
   readonly skipped: readonly RowOutcome[];
+  /** What was found, for the person who is asked: a line each. */
+  readonly found: readonly string[];
+  /** Tells twins of this run: a run with the same digest makes the same changes. */
+  readonly digest: string;
+  /** The rows say where cards are to be and not what is to change: run again after its end, it moves nothing twice. */
+  readonly aimed: boolean;
 }
 
 export interface Reading {
@@ -56,7 +63,11 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
   if (!(await input.unchanged())) throw usage(`${name} was written to while it was read. Nothing was sent`);
   const all = faults.wrong() === counted && counted > 0;
   if (faults.wrong() > 0 && (!keepGoing || all)) throw faults.error(name, counted, keepGoing);
-  return { name, rows: packed.rows, total: cents(total), skipped: faults.outcomes() };
+  const { rows } = packed;
+  const skipped = faults.outcomes();
+  const validity = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and left out`;
+  const found = [`${name}: ${counted} ${counted === 1 ? 'row' : 'rows'}, ${validity}.`];
+  return { name, rows, total: cents(total), skipped, found, digest: inputDigest(rows), aimed: false };
 }
 
 async function binsFor(ctx: Context, operation: BulkOperation): Promise<readonly Item<'bins.list'>[] | undefined> {

@@ -1,7 +1,6 @@
-/** `--file`: rows read and checked, sums held against wallet and limits, confirmed, then run (CLI.md, "Bulk"). */
+/** Many rows, from a file or a selection: checked, sums held against wallet and limits, confirmed, run (CLI.md, "Bulk"). */
 import { OPERATIONS } from '../../contract/operations.ts';
 import { CliError } from '../../errors.ts';
-import { inputDigest } from '../../journal/op-id.ts';
 import type { RunPlan } from '../../journal/types.ts';
 import { type Cents, cents, dollars, toCents } from '../../money.ts';
 import { spendingOf } from '../../spending.ts';
@@ -12,6 +11,8 @@ import type { Shown } from '../shown.ts';
 import { driveRun } from './drive-run.ts';
 import { type BulkDeclaration, type BulkInput, type BulkOperation, USUAL_WORKERS } from './flags.ts';
 import { type ReadRows, readRows } from './read-rows.ts';
+import { RESULT_COLUMNS } from './result-row.ts';
+import { selectRows } from './select-rows.ts';
 
 export interface BulkCommand extends BulkDeclaration {
   readonly operation: BulkOperation;
@@ -21,19 +22,21 @@ export interface BulkCommand extends BulkDeclaration {
 export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput): Promise<Shown> {
   const { operation, bestBin } = bulk;
   const { file, keepGoing = false, noMarker = false, concurrency = USUAL_WORKERS, maxTotal, again } = input;
-  const read = await readRows(ctx, { operation, file, keepGoing, marker: !noMarker, bestBin });
-  if (read.rows.length === 0) throw nothingToDo(read);
+  const read =
+    file === undefined
+      ? await selectRows(ctx, operation, input)
+      : await readRows(ctx, { operation, file, keepGoing, marker: !noMarker, bestBin });
+  if (read.rows.length === 0 && read.skipped.length === 0) return nothingToDo(ctx, read, file !== undefined);
   const { total } = read;
   if (maxTotal !== undefined && total > maxTotal) throw overMaxTotal(read.name, total, maxTotal);
   const before: Before = {};
-  const digest = inputDigest(read.rows);
   const plan = (): RunPlan => ({
     command: operation.replace('.', ' '),
     rows: read.rows,
-    digest,
+    digest: read.digest,
     bulk: true,
     marker: !noMarker,
-    again: again === true,
+    again: again === true || read.aimed,
     ...(maxTotal !== undefined && { maxTotal }),
     ...(before.wallet !== undefined && { wallet: before.wallet }),
   });
@@ -73,12 +76,11 @@ interface Asking {
 
 /** Count, sum and wallet; then the guards and the question. Resolves to the wallet, where money moves. */
 async function confirmRun(ctx: Context, { operation, read, total }: Asking): Promise<Cents | undefined> {
-  const { name, rows, skipped } = read;
-  const wrong = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and left out`;
-  const count = rows.length + skipped.length;
-  const counted = `${name}: ${count} ${count === 1 ? 'row' : 'rows'}, ${wrong}.`;
+  const { rows, found } = read;
+  const [counted = '', ...cards] = found;
   const wallet = total === 0 ? undefined : toCents((await ctx.read('wallet.get', {})).balance);
   ctx.notice(`${counted}${sumText(operation, total, wallet)}`);
+  for (const line of cards) ctx.notice(line);
   const { identity, intent } = { identity: await ctx.identity(), intent: intentOf(operation, rows.length, total) };
   await ctx.guardRun([operation]);
   if (ctx.yes) return wallet;
@@ -132,6 +134,17 @@ function overMaxTotal(name: string, total: Cents, most: Cents): CliError {
   });
 }
 
-function nothingToDo({ name }: ReadRows): CliError {
-  return new CliError('usage', { message: `${name} holds no rows. Nothing was sent`, outcome: 'not_sent' });
+/** A file without rows is a mistake; a selection that holds no card is an answer. */
+function nothingToDo(ctx: Context, { name, found }: ReadRows, isFile: boolean): Shown {
+  if (isFile) throw new CliError('usage', { message: `${name} holds no rows. Nothing was sent`, outcome: 'not_sent' });
+  ctx.notice(`${found[0]} There is nothing to do.`);
+  async function* batches() {
+    yield [];
+  }
+  return {
+    listing: { batches: batches(), page: () => ({ total: 0 }) },
+    noun: 'row',
+    idField: 'card_id',
+    columns: RESULT_COLUMNS,
+  };
 }

@@ -9,6 +9,7 @@ export const freezeCards = command({
   answers: STATE_ANSWERS,
   about: [
     'A frozen card keeps its balance and can be funded; new authorizations decline. Already frozen is success with changed: false.',
+    '--idle 30d chooses the cards that are older than that and had no transaction since, a decline neither; --where those that meet a condition, as cards list does.',
   ],
   operation: 'cards.freeze',
   bulk: {},
@@ -16,6 +17,7 @@ export const freezeCards = command({
   examples: [
     { does: 'Freeze one card', run: 'cards freeze card_1' },
     { does: 'Two at once, a row each', run: 'cards freeze card_1 card_2' },
+    { does: 'Every card without a transaction for 30 days', run: 'cards freeze --idle 30d --yes' },
   ],
   run: (ctx, { cards }) => changeState(ctx, 'cards.freeze', cards),
   show: result => showState(result, { done: 'Frozen', already: 'Frozen already' }),

@@ -9,6 +9,9 @@ import { idempotencyKey } from './key-flag.ts';
 export const fundCard = command({
   path: 'cards fund',
   summary: 'Move money from the wallet to a card',
+  about: [
+    '--where chooses every card that meets the conditions, as cards list does, and --to says the balance each is brought to; a card that has changed meanwhile is not taken above it. The cards are shown and confirmed first; the same command again moves nothing twice.',
+  ],
   operation: 'cards.fund',
   bulk: {},
   args: { card },
@@ -16,6 +19,7 @@ export const fundCard = command({
   examples: [
     { does: 'Top up a card by $25', run: 'cards fund card_1 --amount 25' },
     { does: 'Look first', run: 'cards fund card_1 --amount 25 --dry-run' },
+    { does: 'Bring every card below $30 to $50', run: "cards fund --to 50 --where 'balance<30' --yes" },
   ],
   run: (ctx, { card, amount, idempotencyKey: key }) =>
     ctx.write(

@@ -7,7 +7,9 @@ export const unfreezeCards = command({
   path: 'cards unfreeze',
   summary: 'Let frozen cards transact again',
   answers: STATE_ANSWERS,
-  about: ['Already active is success with changed: false.'],
+  about: [
+    'Already active is success with changed: false. --where chooses the frozen cards that meet a condition, as cards list does.',
+  ],
   operation: 'cards.unfreeze',
   bulk: {},
   args: { cards },

@@ -9,7 +9,10 @@ import { idempotencyKey } from './key-flag.ts';
 export const withdrawCard = command({
   path: 'cards withdraw',
   summary: 'Move money from a card back to the wallet',
-  about: ['When the balance falls below the auto-freeze amount of the card, the card freezes.'],
+  about: [
+    'When the balance falls below the auto-freeze amount of the card, the card freezes.',
+    '--where and --idle choose cards, and --to says the balance each is brought down to.',
+  ],
   operation: 'cards.withdraw',
   bulk: {},
   args: { card },
@@ -17,6 +20,7 @@ export const withdrawCard = command({
   examples: [
     { does: 'Take $5 back', run: 'cards withdraw card_1 --amount 5' },
     { does: 'See the request first', run: 'cards withdraw card_1 --amount 5 --dry-run' },
+    { does: 'Leave $10 on every card that holds more', run: "cards withdraw --to 10 --where 'balance>10' --yes" },
   ],
   run: (ctx, { card, amount, idempotencyKey: key }) =>
     ctx.write(

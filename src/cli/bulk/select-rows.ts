@@ -1,0 +1,158 @@
+/** Rows of a run chosen by what the cards are: `--where`, `--idle`. Chosen once; what was chosen is what is planned. */
+import type { Item } from '../../contract/calls.ts';
+import { CARD } from '../../contract/card.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
+import { violation } from '../../contract/violation.ts';
+import { durationOf } from '../../durations.ts';
+import { CliError } from '../../errors.ts';
+import { inputDigest } from '../../journal/op-id.ts';
+import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
+import { type Cents, cents, dollars, toCents, toUsd } from '../../money.ts';
+import { printable } from '../../terminal/printable.ts';
+import { allOf, type Test } from '../condition.ts';
+import type { Context } from '../context.ts';
+import { watchedPages } from '../listing.ts';
+import { statesFor } from '../states.ts';
+import { quote, usage } from '../values.ts';
+import type { BulkInput, BulkOperation } from './flags.ts';
+import { idleCards } from './idle-cards.ts';
+import type { ReadRows } from './read-rows.ts';
+
+type Card = Item<'cards.list'>;
+
+/** Cards shown one by one before the question; a dry run shows every one. */
+const SHOWN_CARDS = 20;
+/** Cards named in an error. */
+const TOLD_CARDS = 20;
+
+/**
+ * Every card that meets the conditions and that the operation can act on, oldest first. Throws `usage` for conditions
+ * that cannot be read, and for cards that need an amount outside the limits unless `--keep-going` leaves them out.
+ */
+export async function selectRows(ctx: Context, operation: BulkOperation, input: BulkInput): Promise<ReadRows> {
+  const { where = [], idle, to, amount, keepGoing = false } = input;
+  const name = [...where, ...(idle === undefined ? [] : [`idle>=${idle}`])].join(' and ');
+  checkAim(operation, input);
+  const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.serviceNow() });
+  const found = await matching(ctx, operation, { test, idle });
+  const lines: string[] = [];
+  const rows: PlannedRow[] = [];
+  const wrong: { readonly row: number; readonly cardId: string; readonly text: string }[] = [];
+  let [there, total] = [0, 0];
+  for (const card of found) {
+    const moved = to === undefined ? amount : movedTo(operation, { card, to });
+    if (moved === 0) {
+      there += 1;
+      continue;
+    }
+    const row = rows.length + wrong.length + 1;
+    const text = moved === undefined ? undefined : amountFault(operation, moved);
+    if (text !== undefined) {
+      wrong.push({ row, cardId: card.id, text: `${card.id}: ${text}` });
+      continue;
+    }
+    rows.push({
+      row,
+      operation,
+      input: { card_id: card.id, ...(moved !== undefined && { amount: moved }) },
+      cardId: card.id,
+      ...(moved !== undefined && { amount: moved }),
+      ...(to !== undefined && { aim: to }),
+    });
+    total = cents(total + (moved ?? 0));
+    if (lines.length < SHOWN_CARDS) lines.push(cardLine(operation, card, moved));
+  }
+  if (wrong.length > 0 && !keepGoing)
+    throw cannotBe(
+      name,
+      wrong.map(({ text }) => text),
+      rows.length,
+    );
+  if (rows.length > lines.length) lines.push(`… and ${rows.length - lines.length} more: --dry-run shows every one`);
+  const already = there === 0 || to === undefined ? '' : ` ${aimReached(operation, there, to)}`;
+  const count = found.length === 0 ? 'No' : found.length;
+  const matches = found.length === 1 ? '1 card matches' : `${count} cards match`;
+  return {
+    name,
+    found: [`${matches} ${name}.${already}`, ...lines],
+    rows,
+    total: cents(total),
+    skipped: wrong.map(leftOut),
+    digest: inputDigest([{ operation, input: { where: [...where].sort(), idle, to, amount } }]),
+    aimed: to !== undefined || amount === undefined,
+  };
+}
+
+/** Throws `usage` where the words leave open what is to be moved, or say it twice. */
+function checkAim(operation: BulkOperation, { to, amount }: BulkInput): void {
+  if (!('body' in OPERATIONS[operation])) return;
+  const see = `cardwright ${operation.replace('.', ' ')} --help`;
+  if (to !== undefined && amount !== undefined) throw usage('--to and --amount do not go together', see);
+  if (to === undefined && amount === undefined) throw usage('--to or --amount is needed beside --where or --idle', see);
+}
+
+interface Conditions {
+  readonly test: Test;
+  readonly idle: string | undefined;
+}
+
+async function matching(ctx: Context, operation: BulkOperation, { test, idle }: Conditions): Promise<Card[]> {
+  const span = idle === undefined ? undefined : durationOf(idle);
+  if (idle !== undefined && span === undefined)
+    throw usage(`--idle ${quote(idle)} is not a length of time such as 30d`);
+  const states = statesFor(operation) ?? statesFor('cards.terminate') ?? [];
+  const reader = await ctx.reader();
+  const { progress } = ctx;
+  const cards: Card[] = [];
+  const pages = reader.pages('cards.list', { per_page: 100 });
+  for await (const { data } of watchedPages(pages, { noun: 'card', progress })) {
+    for (const card of data) if (states.includes(card.status) && test(card)) cards.push(card);
+  }
+  const oldestFirst = cards.reverse();
+  if (span === undefined || oldestFirst.length === 0) return oldestFirst;
+  // Known to the clock of the service only after an answer of it.
+  const isIdle = await idleCards({ reader, progress, since: ctx.serviceNow() - span });
+  return oldestFirst.filter(isIdle);
+}
+
+/** Cents between the balance and the aim, none where it is reached. */
+function movedTo(operation: BulkOperation, { card, to }: { readonly card: Card; readonly to: Cents }): Cents {
+  const balance = toCents(card.balance);
+  return cents(Math.max(0, operation === 'cards.fund' ? to - balance : balance - to));
+}
+
+function amountFault(operation: BulkOperation, amount: Cents): string | undefined {
+  const row = OPERATIONS[operation];
+  const field = 'body' in row ? row.body.amount : undefined;
+  const fault = field === undefined ? undefined : violation(field, toUsd(amount));
+  return fault === undefined ? undefined : `amount ${fault}`;
+}
+
+/** `card_1  visa 6082  active  $5.00 -> $50.00  "ads"`. */
+function cardLine(operation: BulkOperation, card: Card, moved: Cents | undefined): string {
+  const balance = toCents(card.balance);
+  const after = cents(operation === 'cards.fund' ? balance + (moved ?? 0) : balance - (moved ?? 0));
+  const money = moved === undefined ? dollars(balance) : `${dollars(balance)} -> ${dollars(after)}`;
+  const label = card.label === undefined || card.label === '' ? [] : [JSON.stringify(card.label)];
+  return `  ${[card.id, `${card.network} ${card.last4}`, card.status, money, ...label].map(printable).join('  ')}`;
+}
+
+function aimReached(operation: BulkOperation, count: number, to: Cents): string {
+  const has = count === 1 ? '1 has' : `${count} have`;
+  return `${has} ${dollars(to)} or ${operation === 'cards.fund' ? 'more' : 'less'} already.`;
+}
+
+function leftOut({ row, cardId, text }: { row: number; cardId: string; text: string }): RowOutcome {
+  const error = new CliError('usage', { message: text, outcome: 'not_sent' });
+  return { row, outcome: 'not_sent', cardId, error };
+}
+
+function cannotBe(name: string, texts: readonly string[], others: number): CliError {
+  const more = texts.length - TOLD_CARDS;
+  return new CliError('usage', {
+    message: `${name}: ${texts.length} of ${texts.length + others} cards cannot be brought there. Nothing was sent`,
+    notes: [...texts.slice(0, TOLD_CARDS), ...(more > 0 ? [`and ${more} more`] : [])],
+    ...(others > 0 && { hint: 'the same command with --keep-going leaves them out' }),
+    outcome: 'not_sent',
+  });
+}
