@@ -1,8 +1,8 @@
-import { constants } from 'node:fs';
-import { copyFile, link, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { CliError } from '../errors.ts';
 import type { Clock, Randomness } from '../host.ts';
-import { createPrivate, inOurWords, systemCode } from './private-files.ts';
+import { createWhole } from './create-whole.ts';
+import { inOurWords, systemCode } from './private-files.ts';
 import { type IsRunning, identify, isProvablyGone, type ProcessIdentity } from './process-identity.ts';
 
 export interface LockOptions {
@@ -86,7 +86,7 @@ interface Wanted {
 
 async function take({ path, us, depth }: Wanted, isRunning: IsRunning | undefined): Promise<Attempt> {
   const holder = await readHolder(path);
-  if (holder === 'nobody') return createWhole(path, us);
+  if (holder === 'nobody') return takeFree(path, us);
   if (holder === 'unreadable' || depth === DEEPEST_TAKEOVER) return { taken: false, holder };
   if (!isProvablyGone(holder, us, isRunning)) return { taken: false, holder };
   // Two waiters may see the same dead holder. Only one may remove its file, or the second removes the lock the
@@ -96,34 +96,20 @@ async function take({ path, us, depth }: Wanted, isRunning: IsRunning | undefine
   try {
     const now = await readHolder(path);
     if (typeof now === 'object' && now.nonce === holder.nonce) await rm(path);
-    return await createWhole(path, us);
+    return await takeFree(path, us);
   } finally {
     await release(takeover.path, us);
   }
 }
 
 /** A lock file appears under its name with its content in it: a crash cannot leave one that names nobody. */
-async function createWhole(path: string, us: Holder): Promise<Attempt> {
-  const candidate = `${path}.${us.pid}-${us.nonce}`;
-  await createPrivate(candidate, `${JSON.stringify(us)}\n`);
+async function takeFree(path: string, us: Holder): Promise<Attempt> {
   try {
-    await linkOrCopy(candidate, path);
+    await createWhole(path, `${JSON.stringify(us)}\n`, `${path}.${us.pid}-${us.nonce}`);
     return { taken: true };
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return { taken: false, holder: await readHolder(path) };
     throw error;
-  } finally {
-    await rm(candidate, { force: true });
-  }
-}
-
-async function linkOrCopy(from: string, to: string): Promise<void> {
-  try {
-    await link(from, to);
-  } catch (error) {
-    // File systems without hard links: still exclusive, only a crash in between needs a hand.
-    if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'].includes(systemCode(error) ?? '')) throw error;
-    await copyFile(from, to, constants.COPYFILE_EXCL);
   }
 }
 

@@ -1,6 +1,7 @@
 /** The file system as the journal uses it: few calls, each either durable or not done. Tests hand in their own. */
 import { constants, fdatasync, fstatSync, readSync, writeSync } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import { createWhole } from '../files/create-whole.ts';
 import { type LockOptions, withLock } from '../files/lock.ts';
 import {
   atOnceInOurWords,
@@ -76,7 +77,10 @@ export function createDisk(around: DiskSurroundings): JournalDisk {
     note: (path, text) =>
       inOurWords(path, async () => {
         try {
-          await createPrivate(path, text);
+          const { random } = around.lock;
+          // Nothing of an empty file can be missing.
+          if (text === '') await createPrivate(path, text);
+          else await createWhole(path, text, `${path}.${Buffer.from(random.bytes(8)).toString('hex')}`);
           return true;
         } catch (error) {
           if (systemCode(error) === 'EEXIST') return false;

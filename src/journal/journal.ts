@@ -1,17 +1,18 @@
-import { DAY } from '../durations.ts';
+import { DAY, SECOND } from '../durations.ts';
 import { CliError } from '../errors.ts';
 import { beginOp, refuseTwins } from './begin.ts';
 import { readerOf } from './desk.ts';
 import type { History } from './history.ts';
 import { mayBePerformed } from './history.ts';
+import { isOwnPlan, printOf } from './key-print.ts';
 import { openOp, underLock } from './open.ts';
 import { placesIn } from './places.ts';
 import { planOp, requestsOf } from './planned.ts';
-import { probeKeys } from './probe.ts';
+import { probeKeys, probeRequests, probeRows } from './probe.ts';
 import { historyNamed, readHistory } from './reading.ts';
 import type { JournalSettings, Room } from './room.ts';
 import { detailOf, summaries } from './showing.ts';
-import type { Journal, Probed, Resolution, ResumeOptions, Run, RunPlan } from './types.ts';
+import type { Journal, Probe, Resolution, ResumeOptions, Run, RunPlan } from './types.ts';
 
 const KEEP_MS = 90 * DAY;
 
@@ -92,8 +93,7 @@ async function sameAccount(room: Room, { plan }: History): Promise<void> {
       op: plan.op,
     });
   }
-  const salt = await room.disk.read(room.places.saltFile);
-  if (plan.mode === 'sandbox' || salt === undefined || (await room.keyPrint(salt)) === plan.key_print) return;
+  if (await isOwnPlan(room, plan)) return;
   throw new CliError('guarded', {
     message: `${plan.op} was begun with another API key than this one; its cards may belong to another account`,
     notes: [
@@ -121,7 +121,10 @@ async function resolveRows(room: Room, { op, row, as, note }: Resolution): Promi
   });
 }
 
-async function probe(room: Room, binId: string): Promise<readonly Probed[]> {
+/** Long enough for a list that lags behind a little; a service that is slower than that is not known by a probe. */
+const PROBE_SETTLE_MS = 3 * SECOND;
+
+async function probe(room: Room, binId: string): Promise<Probe> {
   const { mode, origin, profile } = await room.acting();
   if (mode === 'live') {
     throw new CliError('guarded', {
@@ -132,11 +135,28 @@ async function probe(room: Room, binId: string): Promise<readonly Probed[]> {
   }
   const service = await room.service();
   const token = Buffer.from(room.random.bytes(8)).toString('hex');
-  const { clock, capabilities } = room;
-  const probed = await probeKeys({ service, reader: readerOf(service), binId, token, now: () => clock.now() });
-  const learned = Object.fromEntries(probed.map(({ operation, capability }) => [operation, capability]));
-  if (mode !== 'sandbox') await capabilities.remember(origin, learned);
-  return probed;
+  const { clock, capabilities, stop } = room;
+  return {
+    rows: probeRows(binId, token),
+    requests: probeRequests(service, binId, token),
+    async run(around) {
+      const settleMs = mode === 'sandbox' ? 0 : PROBE_SETTLE_MS;
+      const keyPrint = await printOf(room, mode);
+      const probed = await probeKeys({
+        service,
+        reader: readerOf(service),
+        binId,
+        token,
+        clock,
+        stop,
+        settleMs,
+        around,
+      });
+      const learned = Object.fromEntries(probed.map(({ operation, capability }) => [operation, capability]));
+      if (mode !== 'sandbox') await capabilities.remember({ origin, mode, keyPrint }, learned);
+      return probed;
+    },
+  };
 }
 
 function nothingToResolve(op: string, row: number | undefined): CliError {

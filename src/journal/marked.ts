@@ -19,7 +19,7 @@ type Found = ReadonlyMap<string, readonly Values[]>;
 const CLOCK_MARGIN_MS = 10 * MINUTE;
 const MOST_SINGLE_READS = 200;
 
-export function createMarked(reader: Reader, plan: PlanRecord): Marked {
+export function createMarked(reader: Reader, plan: Pick<PlanRecord, 'op' | 'at'>): Marked {
   /** The latest reading of a BIN, and the one that has not begun yet. */
   const latest = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, Promise<Found>>();
@@ -43,7 +43,7 @@ export function createMarked(reader: Reader, plan: PlanRecord): Marked {
   return async (marker, binId) => (await nextReading(binId)).get(marker) ?? [];
 }
 
-async function readMarked(reader: Reader, plan: PlanRecord, binId: string): Promise<Found> {
+async function readMarked(reader: Reader, plan: Pick<PlanRecord, 'op' | 'at'>, binId: string): Promise<Found> {
   const found = new Map<string, Values[]>();
   const unmarked: string[] = [];
   const keep = (card: Values & { readonly metadata?: Readonly<Record<string, string>> | null | undefined }) => {

@@ -3,7 +3,7 @@ import type { WriteName } from '../contract/calls.ts';
 import { CliError } from '../errors.ts';
 import { identify } from '../files/process-identity.ts';
 import { type Book, heldBook } from './book.ts';
-import { type Capability, sandboxCapability, UNKNOWN } from './capability.ts';
+import { type Capability, capabilityOf, UNKNOWN } from './capability.ts';
 import { createDesk, type Desk } from './desk.ts';
 import { type History, historyOf } from './history.ts';
 import { decodeLines } from './lines.ts';
@@ -133,11 +133,8 @@ function wishesOf(
 export async function deskFor(room: Room, { plan, latest, book, log, resendAbsent }: DeskWishes): Promise<Desk> {
   const now = new Map<string, Capability>();
   for (const operation of Object.keys(plan.capability) as WriteName[]) {
-    const known =
-      plan.mode === 'sandbox'
-        ? await sandboxCapability(room.sandboxHonoursKeys)
-        : await room.capabilities.of(plan.origin, operation);
-    now.set(operation, known);
+    const account = { origin: plan.origin, mode: plan.mode, keyPrint: plan.key_print };
+    now.set(operation, await capabilityOf(room, account, operation));
   }
   return createDesk({
     plan,

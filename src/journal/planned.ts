@@ -1,10 +1,11 @@
-/** A plan as records: the op it will have, and each of its rows as the exact request. Nothing is written here but a salt. */
+/** A plan as records: the op it will have, and each of its rows as the exact request. Nothing is written here but the random value of key prints. */
 import { LIMITS } from '../contract/limits.ts';
 import type { PlannedRequest, Service } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
 import { cents } from '../money.ts';
 import { Secret } from '../secret.ts';
-import { type Capability, sandboxCapability } from './capability.ts';
+import { type Capability, capabilityOf } from './capability.ts';
+import { printOf } from './key-print.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import { keyOf, newOp } from './op-id.ts';
 import { type ItemRecord, JOURNAL_VERSION, type PlanRecord } from './record.ts';
@@ -47,14 +48,12 @@ export async function planOp(room: Room, plan: RunPlan): Promise<PlannedOp> {
     operations.add(operation);
     total = cents(total + amount);
   }
+  await prepareFolders(room);
+  const keyPrint = await printOf(room, mode);
   const capability: Record<string, Capability> = {};
   for (const operation of operations) {
-    capability[operation] =
-      mode === 'sandbox'
-        ? await sandboxCapability(room.sandboxHonoursKeys)
-        : await room.capabilities.of(origin, operation);
+    capability[operation] = await capabilityOf(room, { origin, mode, keyPrint }, operation);
   }
-  await prepareFolders(room);
   const record: PlanRecord = {
     t: 'PLAN',
     version: JOURNAL_VERSION,
@@ -63,7 +62,7 @@ export async function planOp(room: Room, plan: RunPlan): Promise<PlannedOp> {
     origin,
     profile,
     mode,
-    key_print: mode === 'sandbox' ? 'sandbox' : await room.keyPrint(await salt(room)),
+    key_print: keyPrint,
     digest: plan.digest,
     rows: plan.rows.length,
     total_cents: total,
@@ -81,12 +80,6 @@ export async function planOp(room: Room, plan: RunPlan): Promise<PlannedOp> {
 async function prepareFolders({ disk, places }: Room): Promise<void> {
   await disk.prepareFolder(places.root);
   await disk.prepareFolder(places.unfinished);
-}
-
-/** A random value of this machine: the print of a key says nothing to anybody else. */
-async function salt({ disk, places, random }: Room): Promise<string> {
-  await disk.note(places.saltFile, Buffer.from(random.bytes(16)).toString('hex'));
-  return (await disk.read(places.saltFile)) ?? '';
 }
 
 /** Made one by one, each time they are asked for: the same each time. */

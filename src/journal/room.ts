@@ -15,7 +15,7 @@ export interface Acting {
 
 export interface JournalSettings {
   /** Whether the embedded sandbox honours keys; taken for granted when left out. */
-  readonly sandboxHonoursKeys?: () => Promise<boolean>;
+  readonly sandboxHonoursKeys?: (() => Promise<boolean>) | undefined;
   /** The state folder; everything is kept in `ops` below it. */
   readonly stateFolder: string;
   readonly disk: JournalDisk;

@@ -4,7 +4,7 @@
  * or left alone is decided behind it. Everything here is data or a promise; nothing names a file or HTTP.
  */
 import type { WriteName } from '../contract/calls.ts';
-import type { PlannedRequest } from '../contract/service.ts';
+import type { Delivery, PlannedRequest } from '../contract/service.ts';
 import type { CliError } from '../errors.ts';
 import type { Cents } from '../money.ts';
 
@@ -35,6 +35,26 @@ export interface Probed {
   readonly capability: Capability;
   /** What was done and seen, in one clause. */
   readonly text: string;
+}
+
+/** One write of a probe, for whoever records and counts it. */
+export interface ProbeWrite {
+  readonly operation: WriteName;
+  readonly input: Values;
+  readonly key: string;
+}
+
+/** Called with each write of a probe; sends it by `send` and hands its delivery back. */
+export type AroundWrite = (write: ProbeWrite, send: () => Promise<Delivery>) => Promise<Delivery>;
+
+/** A probe that is ready: what it would send, and the sending. */
+export interface Probe {
+  /** What is sent at most, to a service that ignores keys; for guards and limits. */
+  readonly rows: Rows<PlannedRow>;
+  /** What a service that honours keys is sent. */
+  readonly requests: Rows<PlannedRequest>;
+  /** Uses keys twice, remembers for this account what they are worth, and terminates the cards it made. */
+  run(around: AroundWrite): Promise<readonly Probed[]>;
 }
 
 export interface Balances {
@@ -224,11 +244,8 @@ export interface Journal {
   list(): Promise<readonly OpSummary[]>;
   show(op: string): Promise<OpDetail>;
   resolve(resolution: Resolution): Promise<OpDetail>;
-  /**
-   * Uses keys twice to learn whether the service honours them, and remembers it for this origin. Writes, and cleans
-   * up; throws `guarded` for a live key.
-   */
-  probe(binId: string): Promise<readonly Probed[]>;
+  /** Makes a probe of idempotency keys ready; nothing is sent by it. Throws `guarded` for a live key. */
+  probe(binId: string): Promise<Probe>;
   /** Removes journals finished more than 90 days ago; resolves to their ops. */
   prune(options?: { readonly dryRun?: boolean }): Promise<readonly string[]>;
 }

@@ -4,11 +4,13 @@ import { bench } from '../journal/bench.ts';
 import { serviceWorld } from './service-world.ts';
 
 const PROBED = ['cards.create', 'cards.fund', 'cards.withdraw'];
+/** The pause before the last look passes at once. */
+const passing = { onPause: () => undefined };
 const create = 'cards create --bin bin_1 --amount 25 --json';
 
 test('keys are honoured: one effect each, all of it undone, and a lost answer is asked for again', async () => {
   await using here = await serviceWorld();
-  const probe = await here.run('contract check --probe-idempotency --json');
+  const probe = await here.run('contract check --probe-idempotency --yes --json', passing);
   expect(probe.code, probe.err).toBe(0);
   const { data } = JSON.parse(probe.out) as { data: { operation: string; route: string; result: string }[] };
   const keys = data.filter(({ route }) => route === 'key');
@@ -32,7 +34,7 @@ test('keys are honoured: one effect each, all of it undone, and a lost answer is
 
 test('keys are ignored: both cards of the probe are ended, and nothing is sent twice', async () => {
   await using here = await serviceWorld({ stripKeys: true });
-  const probe = await here.run('contract check --probe-idempotency --jq .data[-3:][].result');
+  const probe = await here.run('contract check --probe-idempotency --yes --jq .data[-3:][].result', passing);
   expect([probe.code, probe.out]).toEqual([0, 'ignored\n'.repeat(3)]);
   const statuses = (await here.cards()).map(({ status }) => status);
   expect([await here.wallet(), statuses]).toEqual([1000, ['terminated', 'terminated']]);
@@ -52,7 +54,7 @@ test('keys that are forgotten at once are worth as little as ignored ones', asyn
       return delivery;
     },
   };
-  const probed = await b.another({ service }).probe(b.bin);
+  const probed = await (await b.another({ service }).probe(b.bin)).run((_, send) => send());
   expect(probed.map(({ operation, capability }) => [operation, capability.key])).toEqual(
     PROBED.map(name => [name, 'ignored']),
   );

@@ -39,7 +39,7 @@ export interface Bench extends AsyncDisposable {
   /** The second one. */
   readonly cut: AbortController;
   /** Another process on the same folder, before the same service. */
-  another(wishes?: Pick<BenchWishes, 'disk'> & { readonly service?: Service }): Journal;
+  another(wishes?: Pick<BenchWishes, 'disk'> & { readonly service?: Service; readonly origin?: string }): Journal;
   /** A client of the proxy that knows other routes. */
   connect(operations: Overrides['operations']): Service;
   cards(): Promise<readonly { id: string; balance: number; metadata: Record<string, unknown> }[]>;
@@ -75,7 +75,7 @@ export async function bench(wishes: BenchWishes = {}): Promise<Bench> {
   // What the test itself looks at must not be in the proxy's way.
   const direct = connect(sandbox.url);
   const capabilities: Capabilities = { of: async () => capability, remember: async () => undefined };
-  const another: Bench['another'] = ({ disk = wishes.disk, service: other } = {}) => {
+  const another: Bench['another'] = ({ disk = wishes.disk, service: other, origin = proxy.url } = {}) => {
     const real = createDisk({
       platform: process.platform,
       random,
@@ -89,7 +89,7 @@ export async function bench(wishes: BenchWishes = {}): Promise<Bench> {
       random,
       pid: process.pid,
       service: async () => other ?? service,
-      acting: async () => ({ profile: 'bench', mode, origin: proxy.url }),
+      acting: async () => ({ profile: 'bench', mode, origin }),
       keyPrint: async () => '00000000',
       capabilities,
       writeTotalMs: timeoutMs ?? 75_000,

@@ -1,11 +1,17 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
+import { confirmed } from '../../cli/confirm.ts';
 import type { Context } from '../../cli/context.ts';
+import { showPlanned } from '../../cli/dry-run.ts';
 import { OURS, option } from '../../cli/flag.ts';
+import { learnedFrom, recordOf } from '../../cli/record.ts';
 import { usage } from '../../cli/values.ts';
 import { flag } from '../../contract/field.ts';
+import type { Delivery } from '../../contract/service.ts';
 import { CliError } from '../../errors.ts';
-import { cents } from '../../money.ts';
+import type { PlannedRow, Probe } from '../../journal/types.ts';
+import { type Cents, cents } from '../../money.ts';
+import { spendingOf } from '../../spending.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 import { bestBin } from '../bins/rank.ts';
 import { readingRoutes } from './reading-routes.ts';
@@ -31,11 +37,15 @@ export const checkContract = command({
   },
   about: [
     'Only GET requests are made. A route that needs an id is asked with one that the lists hold; without any it is skipped.',
-    '--probe-idempotency also uses one key twice for create, fund and withdraw, terminates the card it made, and remembers for this address whether keys are honoured. It writes, and refuses a live key.',
+    '--probe-idempotency also uses one key twice for create, fund and withdraw, terminates the card it made, and remembers for this key and address whether idempotency keys are honoured. It writes, and refuses a live key. Up to $4.00 count against the limits of the profile.',
+    'honoured takes proof: a second answer with the result of the first, and one effect by reading. Two effects are ignored. Anything else, such as a lost or throttled second answer, is unknown, and then nothing is sent twice.',
   ],
   reach: 'service',
   ends: {
     contract_mismatch: 'A route answers otherwise than the contract says.',
+    not_confirmed: 'Declined, or nobody could be asked. Nothing was sent.',
+    guarded: 'A guard said no. Nothing was sent.',
+    insufficient_funds: 'The wallet is too low for the probe.',
     outcome_unknown: 'A probe was sent, and no trustworthy answer came.',
   },
   flags: {
@@ -45,15 +55,16 @@ export const checkContract = command({
   },
   examples: [
     { does: 'Reading routes only', run: 'contract check' },
-    { does: 'Whether keys are honoured, with a test key', run: 'contract check --probe-idempotency --json' },
+    { does: 'Whether keys are honoured, with a test key', run: 'contract check --probe-idempotency --yes --json' },
   ],
   async run(ctx, { probeIdempotency = false }) {
-    if (ctx.dryRun) throw usage('contract check has no dry run: without --probe-idempotency it only reads');
-    const checked = await readingRoutes(ctx);
+    if (ctx.dryRun) return { planned: await plannedProbe(ctx, probeIdempotency) };
     const probed = probeIdempotency ? await probe(ctx) : [];
-    return { rows: [...checked, ...probed], probed: probeIdempotency };
+    return { rows: [...(await readingRoutes(ctx)), ...probed] };
   },
-  show({ rows }) {
+  show(checked) {
+    if ('planned' in checked) return showPlanned(checked.planned);
+    const { rows } = checked;
     async function* batches() {
       yield rows;
     }
@@ -68,15 +79,50 @@ export const checkContract = command({
   },
 });
 
+async function plannedProbe(ctx: Context, probes: boolean): Promise<Probe['requests']> {
+  if (!probes) throw usage('contract check has no dry run: without --probe-idempotency it only reads');
+  const { id } = await bestBin(ctx, cents(100));
+  return (await (await ctx.journal()).probe(id)).requests;
+}
+
+const INTENT = 'Create a $1.00 card, use keys twice on it and terminate it';
+
+/** Guards, limits, question and audit lines as for every other write; a dry run goes as far as the plan. */
 async function probe(ctx: Context): Promise<Row[]> {
   const { id } = await bestBin(ctx, cents(100));
-  const probed = await (await ctx.journal()).probe(id);
-  return probed.map(({ operation, capability, text }) => ({
-    operation,
-    result: capability.key,
-    route: 'key',
-    detail: text,
-  }));
+  const { rows, run } = await (await ctx.journal()).probe(id);
+  await ctx.guardRun([...new Set([...rows].map(({ operation }) => operation))]);
+  const command = 'cardwright contract check --probe-idempotency --yes';
+  await confirmed(ctx, { intent: INTENT, question: `${INTENT}?`, command });
+  const hold = await ctx.holdSpending(spendingOf(rows));
+  let unspent = spendingOf(rows).total;
+  try {
+    const probed = await run(async ({ operation, input, key }, send) => {
+      const ended = await ctx.recorder.begin(recordOf(operation, input, key));
+      const delivery = await send();
+      await ended(outcomeOfDelivery(delivery), learnedFrom(delivery.result));
+      if (!WITHOUT_EFFECT.includes(delivery.class)) unspent = cents(unspent - spentBy({ operation, input }));
+      return delivery;
+    });
+    return probed.map(({ operation, capability, text }) => ({
+      operation,
+      result: capability.key,
+      route: 'key',
+      detail: text,
+    }));
+  } finally {
+    await hold.end(unspent);
+  }
+}
+
+const WITHOUT_EFFECT: readonly Delivery['class'][] = ['refused', 'not_sent', 'throttled'];
+
+function outcomeOfDelivery({ class: outcome, error }: Delivery): string {
+  return outcome === 'done' ? 'done' : (error?.facts.outcome ?? 'unknown');
+}
+
+function spentBy({ operation, input }: Pick<PlannedRow, 'operation' | 'input'>): Cents {
+  return spendingOf([{ operation, input, amount: cents(Number(input['amount'] ?? 0)) }]).total;
 }
 
 function mismatch(wrong: readonly Row[]): CliError {
