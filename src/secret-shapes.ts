@@ -3,9 +3,12 @@
 export const REDACTED = '[redacted]';
 
 const SHAPES: readonly [RegExp, string][] = [
-  [/\b(sk_(?:live|test)_)[A-Za-z0-9_-]+/g, `$1${REDACTED}`],
-  [/\b(whsec_)[A-Za-z0-9_+/=-]+/g, `$1${REDACTED}`],
-  [/\b(Bearer|Basic)\s+[^\s"',;]+/gi, `$1 ${REDACTED}`],
+  [/(?<![A-Za-z])(sk[_-](?:live|test)[_-])[A-Za-z0-9_-]+/gi, `$1${REDACTED}`],
+  // Behind a letter it is a word such as risk_test_1, unless it goes on as only a key does.
+  [/(sk[_-](?:live|test)[_-])[A-Za-z0-9_-]{12,}/gi, `$1${REDACTED}`],
+  [/(whsec[_-])[A-Za-z0-9_+/=-]+/gi, `$1${REDACTED}`],
+  [/(Bearer)(?:[\s:=+]|%20)+[^\s"'<>,;]+/gi, `$1 ${REDACTED}`],
+  [/\b(Basic)(?:\s|%20)+[^\s"'<>,;]+/gi, `$1 ${REDACTED}`],
 ];
 
 /** Variables that hold a secret, whatever it looks like. */
@@ -33,19 +36,11 @@ export function holdsNone(bytes: Uint8Array, known: Iterable<string>): boolean {
   return true;
 }
 
-/** The text without anything that could be a card number: 13 to 19 digits with a right check digit. */
-export function withoutCardNumbers(text: string): string {
-  return text.replace(/\b\d(?:[ -]?\d){12,18}\b/g, digits => (passesLuhn(digits) ? REDACTED : digits));
-}
-
-/** The check digit of card numbers; spaces and hyphens are ignored. */
-export function passesLuhn(text: string): boolean {
-  let sum = 0;
-  const digits = text.replace(/[ -]/g, '');
-  for (let index = 0; index < digits.length; index += 1) {
-    const digit = Number(digits[digits.length - 1 - index]);
-    const doubled = index % 2 === 0 ? digit : digit * 2;
-    sum += doubled > 9 ? doubled - 9 : doubled;
-  }
-  return digits.length > 0 && sum % 10 === 0;
+/**
+ * The text as a person reads it: wide digits as digits, every space as a space, nothing invisible. A secret is looked
+ * for in this form.
+ */
+export function asRead(text: string): string {
+  if (/^[\x00-\x7f]*$/.test(text)) return text;
+  return text.normalize('NFKC').replace(/\p{Cf}/gu, '');
 }

@@ -46,6 +46,7 @@ const LEAVES = [
   'spending.ts',
   'row-text.ts',
   'secret-shapes.ts',
+  'card-numbers.ts',
   'shell-word.ts',
 ];
 /** Files that put the rooms together; nothing but `main.ts` imports them. */

@@ -3,8 +3,10 @@
  * <word>…` whose last word is under the cursor, `__complete powershell <the same words, NUL between them, in base64>`.
  * One candidate a line; `:files` alone asks the shell for file names.
  */
+
+import { withoutCardNumbers } from '../card-numbers.ts';
 import type { AnyField } from '../contract/field.ts';
-import { withoutCardNumbers, withoutShapes } from '../secret-shapes.ts';
+import { withoutShapes } from '../secret-shapes.ts';
 import { printable } from '../terminal/printable.ts';
 import type { Command, Registry } from './command.ts';
 import { asHelp, type Located, locate, nextWords } from './locate.ts';

@@ -9,7 +9,7 @@ import { MAX_BYTES, MAX_LIST_BYTES } from './body.ts';
 import type { Certificate } from './connector.ts';
 import type { Deadlines } from './deadline.ts';
 import { isWrite, keyHeader } from './encode.ts';
-import { dateOf, headerText, headerWarnings } from './headers.ts';
+import { dateOf, headerText, headerWarnings, textOf } from './headers.ts';
 import { judge, type Verdict } from './judge.ts';
 import type { Redactor } from './redact.ts';
 import type { Exchange, Transport, WireRequest } from './transport.ts';
@@ -85,14 +85,15 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict
     wire.observe?.({ status: exchange.status, tookMs: deadline.elapsed(), dateMs, certificate });
     const isSandbox = !wire.checkClock || headerText(exchange.headers, SANDBOX_MARK) !== undefined;
     const now = isSandbox ? undefined : wire.clock.now();
-    for (const warning of headerWarnings(exchange.headers, now)) wire.warn(warning);
+    for (const warning of headerWarnings(exchange.headers, now)) wire.warn(wire.redactor.text(warning));
   }
   const { redactor, origin } = wire;
   const { input, paging } = attempted;
   const cutter = paging?.cutter;
   if (exchange.status === 200 && exchange.failure === undefined) paging?.onArrival();
   const verdict = judge(exchange, { target, input, cutter, idempotencyKey: plan.idempotencyKey, origin, redactor });
-  if (verdict.class === 'done') for (const text of verdict.decoded.warnings) wire.warn(`${target.name}: ${text}`);
+  if (verdict.class === 'done')
+    for (const text of verdict.decoded.warnings) wire.warn(redactor.text(`${target.name}: ${text}`));
   return verdict;
 }
 
@@ -149,6 +150,6 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 function debugHeaders(debug: (line: string) => void, redactor: Redactor, headers: Headers): void {
   for (const [name, value] of Object.entries(headers)) {
     const hidden = /^(?:authorization|proxy-authorization|set-cookie|cookie)$/i.test(name);
-    debug(`  ${name.toLowerCase()}: ${hidden ? '[redacted]' : redactor.text(String(value))}`);
+    debug(`  ${name.toLowerCase()}: ${hidden ? '[redacted]' : redactor.text(textOf(value ?? ''))}`);
   }
 }

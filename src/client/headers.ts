@@ -1,4 +1,5 @@
 /** Reading response headers: request id, waits, clock, deprecation (A-122, A-168; RELIABILITY, section 2). */
+import { isUtf8 } from 'node:buffer';
 import { MINUTE } from '../durations.ts';
 import type { WireHeaders } from './transport.ts';
 
@@ -7,7 +8,15 @@ const MAX_CLOCK_SKEW_MS = 5 * MINUTE;
 /** One header as text; a repeated one joined with commas. `name` in any case. */
 export function headerText(headers: WireHeaders, name: string): string | undefined {
   const value = headers[name.toLowerCase()];
-  return Array.isArray(value) ? value.join(', ') : value;
+  return value === undefined ? undefined : textOf(value);
+}
+
+/** Bytes arrive as characters up to U+00FF; what is UTF-8 is read as that, as everybody who prints it will. */
+export function textOf(value: string | readonly string[]): string {
+  const text = typeof value === 'string' ? value : value.join(', ');
+  if (!/[\x80-\xff]/.test(text)) return text;
+  const bytes = Buffer.from(text, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : text;
 }
 
 /**

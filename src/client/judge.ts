@@ -61,8 +61,34 @@ export interface Judged extends Asked {
 
 type Answered = Extract<Exchange, { status: number }>;
 
-/** Judges how one attempt ended. Never throws. */
+/**
+ * Judges how one attempt ended. Never throws. Whatever an error, and with it the journal and every message, will repeat
+ * of the answer has passed the redactor here, wherever in the answer it stood.
+ */
 export function judge(exchange: Exchange, judged: Judged): Verdict {
+  return withoutSecretsSaid(verdictOf(exchange, judged), judged.redactor);
+}
+
+function withoutSecretsSaid(verdict: Verdict, { text: clean }: Redactor): Verdict {
+  const { requestId } = verdict;
+  const cleaned = requestId === undefined ? verdict : { ...verdict, requestId: clean(requestId) };
+  return cleaned.class === 'done' ? cleaned : { ...cleaned, error: cleanError(cleaned.error, clean) };
+}
+
+function cleanError(error: CliError, clean: Redactor['text']): CliError {
+  const { message, hint, service } = error.facts;
+  const said = Object.entries(service ?? {}).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? clean(value) : value,
+  ]);
+  return error.with({
+    message: clean(message),
+    ...(hint !== undefined && { hint: clean(hint) }),
+    ...(service !== undefined && { service: Object.fromEntries(said) as ServiceRefusal }),
+  });
+}
+
+function verdictOf(exchange: Exchange, judged: Judged): Verdict {
   if (exchange.status === undefined) {
     const classified = classifySilence(judged.target.row, exchange.sent);
     const { text: why, cause } = exchange.failure;
@@ -276,20 +302,13 @@ function errorText({ status, headers }: Answered, body: Body, { service, origin 
     : `${service.error} (${status})`;
 }
 
-/** The service's error verbatim but for secrets; with a request id in a header alone, just that. */
+/** The service's error verbatim; with a request id in a header alone, just that. */
 function serviceOf({ headers }: Answered, body: Body, judged: Judged): ServiceRefusal | undefined {
   const said = body.kind === 'json' ? (readErrorBody(body.value) ?? idOnly(body.value)) : undefined;
   const name = judged.target.overrides.headers.request_id ?? HEADERS.request_id.name;
   const requestId = said?.request_id ?? headerText(headers, name);
   if (said === undefined && requestId === undefined) return undefined;
-  const clean = (text: string | undefined) => (text === undefined ? undefined : judged.redactor.text(text));
-  const parts = {
-    error: clean(said?.error),
-    message: clean(said?.message),
-    code: said?.code,
-    request_id: clean(requestId),
-  };
-  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as ServiceRefusal;
+  return { ...said, ...(requestId !== undefined && { request_id: requestId }) };
 }
 
 function idOnly(value: unknown): ServiceRefusal | undefined {

@@ -2,10 +2,13 @@
  * An answer that no row describes, without what must not be seen: values under the name of a secret, whatever looks
  * like a card number, key or signing secret, and the short digits that stand beside a card number.
  */
+
+import { passesLuhn } from '../card-numbers.ts';
 import type { RawAnswer } from '../contract/operation.ts';
 import { SECRET_NAMES } from '../contract/secret-names.ts';
-import { passesLuhn, REDACTED } from '../secret-shapes.ts';
+import { REDACTED } from '../secret-shapes.ts';
 import type { Decoded } from './answer.ts';
+import { textOf } from './headers.ts';
 import type { Redactor } from './redact.ts';
 import type { WireHeaders } from './transport.ts';
 import { isObject } from './values.ts';
@@ -58,7 +61,7 @@ export function decodeRaw({ status, headers }: Received, came: unknown, redactor
   const shown = Object.entries(headers).filter(([name]) => !/^(?:set-cookie|proxy-|www-authenticate)/i.test(name));
   const result: RawAnswer = {
     status,
-    headers: Object.fromEntries(shown.map(([name, text]) => [name.toLowerCase(), redactor.text(String(text))])),
+    headers: Object.fromEntries(shown.map(([name, text]) => [name.toLowerCase(), redactor.text(textOf(text ?? ''))])),
     body: value,
     hidden,
   };

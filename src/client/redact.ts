@@ -1,7 +1,8 @@
 /** Takes secrets out of text that a person or a log will see: debug lines, messages, samples of bodies. */
+import { withoutCardNumbers } from '../card-numbers.ts';
 import { SECRET_NAMES } from '../contract/secret-names.ts';
 import type { Secret } from '../secret.ts';
-import { REDACTED, SHORTEST_KNOWN, withoutCardNumbers, withoutKnown, withoutShapes } from '../secret-shapes.ts';
+import { asRead, REDACTED, SHORTEST_KNOWN, withoutShapes } from '../secret-shapes.ts';
 
 export interface Redactor {
   /** The text without anything that is or looks like a secret. */
@@ -17,14 +18,21 @@ const MEMBER = new RegExp(
 
 /** Each service has one redactor, so that what one answer revealed is hidden in every later line. */
 export function createRedactor(): Redactor {
-  const known = new Set<string>();
+  const known = new Map<string, RegExp>();
   return {
     learn(secret) {
-      if (secret.expose().length >= SHORTEST_KNOWN) known.add(secret.expose());
+      const text = secret.expose();
+      // A host name, and who quotes one, may be in small letters.
+      if (text.length >= SHORTEST_KNOWN && !known.has(text)) known.set(text, new RegExp(literal(text), 'gi'));
     },
     text(text) {
-      const clean = withoutShapes(withoutKnown(text, known)).replace(MEMBER, `$1"${REDACTED}"`);
-      return withoutCardNumbers(clean);
+      const read = asRead(text);
+      const clean = [...known.values()].reduce((left, pattern) => left.replace(pattern, REDACTED), read);
+      const shapeless = withoutCardNumbers(withoutShapes(clean).replace(MEMBER, `$1"${REDACTED}"`));
+      return shapeless === read ? text : shapeless;
     },
   };
 }
+
+/** A host name has no underscore, so who puts a key into one writes hyphens. */
+const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/[_-]/g, '[_-]');

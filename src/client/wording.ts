@@ -11,7 +11,7 @@ export interface Happened {
   /** A clause: what went wrong on the way or with the answer. */
   readonly why: string;
   readonly status?: number | undefined;
-  /** The service's own words, already free of secrets. */
+  /** The service's own words. */
   readonly service?: ServiceRefusal | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly retryAfterMs?: number | undefined;

@@ -1,9 +1,11 @@
 /** What the answers of one run tell about ids, kept until the run ends and then laid over what was known. */
+
+import { withoutCardNumbers } from '../card-numbers.ts';
 import type { AnyField, Shape } from '../contract/field.ts';
 import type { ListPage, Operation } from '../contract/operation.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { Service } from '../contract/service.ts';
-import { withoutCardNumbers, withoutShapes } from '../secret-shapes.ts';
+import { withoutShapes } from '../secret-shapes.ts';
 import { type Known, type KnownRow, keptRow, MOST_ROWS, SHELVES, type Shelf, type ShelfName } from './known.ts';
 
 type Values = Readonly<Record<string, unknown>>;

@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { passesLuhn, withoutCardNumbers } from '../../src/card-numbers.ts';
+
+const NUMBER = '4000009471306822';
+
+/** Digits with a right check digit. */
+const cardNumber = fc
+  .stringMatching(/^[3-6]\d{11,17}$/)
+  .map(digits => [...'0123456789'].map(last => `${digits}${last}`).find(passesLuhn) ?? digits);
+
+describe('a card number', () => {
+  it('is found wherever it stands', () => {
+    const before = fc.constantFrom('', 'PAN', 'x', '(400 ', '12 ', 'a_', 'é', '№', '…');
+    const behind = fc.constantFrom('', 'y', ' 12/29', ')', '.', ' 404', '\n');
+    fc.assert(
+      fc.property(before, cardNumber, behind, (one, number, other) => {
+        expect(withoutCardNumbers(`${one}${number}${other}`)).not.toContain(number);
+      }),
+    );
+  });
+
+  it('is found in groups, however they are parted', () => {
+    const between = fc.constantFrom(' ', '-', '.', '_', '·', '\u00a0', '\u2007', '\u202f', '\u2011', '\u200b', ' - ');
+    const parted = fc.tuple(cardNumber, between, fc.integer({ min: 3, max: 6 }));
+    fc.assert(
+      fc.property(parted, ([number, gap, size]) => {
+        const text = number.replace(new RegExp(`(\\d{${size}})(?=\\d)`, 'g'), `$1${gap === ' - ' ? '--' : gap}`);
+        expect(withoutCardNumbers(`was ${text}, sorry`)).not.toMatch(/\d{3}/);
+      }),
+    );
+  });
+
+  it.each([
+    ['４０００００９４７１３０６８２２', '[redacted]'],
+    [`card ${NUMBER} of 1234 5678`, 'card [redacted] of 1234 5678'],
+    ['404 4000 0094 7130 6822 12', '404 [redacted] 12'],
+    ['4000 0094-7130 6822', '[redacted]'],
+  ])('%s', (text, expected) => {
+    expect(withoutCardNumbers(text)).toBe(expected);
+  });
+
+  it.each([
+    '4000009471306823',
+    '123456789012',
+    '2026-11-20T14:03:11Z and 2026-11-21T09:00:00Z',
+    '1000.00 2000.00 3000.00 4000.00 5000.00',
+    // The 16 digits inside pass the test; the digest, the address and the UUID are none of it.
+    `${NUMBER}abcdefabcdefabcdefabcdef`,
+    `0x${NUMBER}abcdefabcdefabcdefabcdef`,
+    `cw_${NUMBER}abcdefabcdefabcd`,
+    'é 40000094713068229999',
+    'ﬁne',
+  ])('is not seen in %s', text => {
+    expect(withoutCardNumbers(text)).toBe(text);
+  });
+});
