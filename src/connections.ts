@@ -58,6 +58,8 @@ export interface Where {
   readonly baseUrl: string;
   readonly socketPath?: string;
   readonly key: () => Promise<Secret>;
+  /** Variables of the environment that name the two. */
+  readonly variables?: readonly string[] | undefined;
 }
 
 /** Runs `make` at the first call and keeps its promise. */
@@ -140,7 +142,10 @@ export function connections(settings: ConnectionSettings): Connections {
   const openService = async () => {
     const profile = await resolved();
     const { baseUrl } = profile;
-    if (baseUrl !== undefined) return (await client('service', { baseUrl, key: profile.key }, profile.mode)) as Service;
+    if (baseUrl !== undefined) {
+      const where = { baseUrl, key: profile.key, variables: profile.variables };
+      return (await client('service', where, profile.mode)) as Service;
+    }
     // A dry run of the embedded sandbox plans requests without opening its store.
     const opened = once(async () => {
       const { origin, socketPath, key } = await embedded();
@@ -160,7 +165,8 @@ export function connections(settings: ConnectionSettings): Connections {
     if (url && token) {
       const { checkBaseUrl } = await import('./profile/base-url.ts');
       const { href } = checkBaseUrl(`${url.replace(/\/$/, '')}/_sandbox/v1`, 'test');
-      return { baseUrl: href, key: async () => new Secret(token) };
+      const variables = ['CARDWRIGHT_SANDBOX_URL', 'CARDWRIGHT_SANDBOX_TOKEN'];
+      return { baseUrl: href, key: async () => new Secret(token), variables };
     }
     const { origin, socketPath, adminToken } = await embedded();
     return { baseUrl: `${origin}/_sandbox/v1`, socketPath, key: async () => adminToken };

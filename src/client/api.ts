@@ -33,6 +33,8 @@ export interface ServiceConnection {
   readonly socketPath?: string | undefined;
   /** Asked once a request. */
   readonly key: () => Promise<Secret>;
+  /** Variables of the environment that name address and key, for the error where nobody listens there. */
+  readonly variables?: readonly string[] | undefined;
 }
 
 export interface ServiceSettings<T extends Table> {
@@ -214,6 +216,7 @@ function createWire(settings: ServiceSettings<Table>, warn: (text: string) => vo
     transport,
     deadlines: createDeadlines(clock),
     origin: baseUrl.origin,
+    variables: connection.variables,
     basePath: baseUrl.pathname.replace(/\/+$/, ''),
     clock,
     redactor,

@@ -28,6 +28,8 @@ export interface Wire {
   readonly transport: Transport;
   readonly deadlines: Deadlines;
   readonly origin: string;
+  /** Variables of the environment that name address and key. */
+  readonly variables: readonly string[] | undefined;
   /** Path of the base address, without a slash at its end. */
   readonly basePath: string;
   readonly clock: Clock;
@@ -87,11 +89,12 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict
     const now = isSandbox ? undefined : wire.clock.now();
     for (const warning of headerWarnings(exchange.headers, now)) wire.warn(wire.redactor.text(warning));
   }
-  const { redactor, origin } = wire;
+  const { redactor, origin, variables } = wire;
   const { input, paging } = attempted;
   const cutter = paging?.cutter;
   if (exchange.status === 200 && exchange.failure === undefined) paging?.onArrival();
-  const verdict = judge(exchange, { target, input, cutter, idempotencyKey: plan.idempotencyKey, origin, redactor });
+  const { idempotencyKey } = plan;
+  const verdict = judge(exchange, { target, input, cutter, idempotencyKey, origin, variables, redactor });
   if (verdict.class === 'done')
     for (const text of verdict.decoded.warnings) wire.warn(redactor.text(`${target.name}: ${text}`));
   return verdict;

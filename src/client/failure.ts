@@ -5,6 +5,8 @@ export interface WireFailure {
   /** One clause without a full stop: `connection refused by 127.0.0.1:4010 (ECONNREFUSED)`. */
   readonly text: string;
   readonly reason: 'network' | 'time' | 'stopped' | 'too_large';
+  /** Nobody listens at the address. */
+  readonly nobody?: boolean;
   readonly cause: unknown;
 }
 
@@ -66,7 +68,12 @@ export function describeFailure(thrown: unknown, place: string): WireFailure {
   const said = isParserError(thrown, code) ? `${place} does not speak proper HTTP` : WORDS[code ?? '']?.(place);
   const text = said ?? `the connection to ${place} failed`;
   const facts = [code, issuer && `issued by ${issuer}`].filter(Boolean).join(', ');
-  return { text: facts ? `${text} (${facts})` : text, reason: 'network', cause: thrown };
+  return {
+    text: facts ? `${text} (${facts})` : text,
+    reason: 'network',
+    nobody: code === 'ECONNREFUSED',
+    cause: thrown,
+  };
 }
 
 /** The parser gives a code to some of its errors only. */

@@ -56,6 +56,8 @@ export interface Judged extends Asked {
   readonly idempotencyKey: string | undefined;
   /** Scheme and host the request went to, for redirects. */
   readonly origin: string;
+  /** Variables of the environment that name address and key. */
+  readonly variables?: readonly string[] | undefined;
   readonly redactor: Redactor;
 }
 
@@ -91,8 +93,8 @@ function cleanError(error: CliError, clean: Redactor['text']): CliError {
 function verdictOf(exchange: Exchange, judged: Judged): Verdict {
   if (exchange.status === undefined) {
     const classified = classifySilence(judged.target.row, exchange.sent);
-    const { text: why, cause } = exchange.failure;
-    return failed(classified, judged, { why, cause });
+    const { text: why, cause, nobody } = exchange.failure;
+    return failed(classified, judged, { why, cause, nobody });
   }
   const cut = cutOf(exchange, judged);
   if (cut !== undefined) {

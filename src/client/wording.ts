@@ -18,12 +18,20 @@ export interface Happened {
   /** The answer is a web page, so the address is probably wrong. */
   readonly webPage?: boolean;
   readonly cause?: unknown;
+  /** Nobody listens at the address. */
+  readonly nobody?: boolean | undefined;
+  readonly origin?: string;
+  /** Variables of the environment that name address and key. */
+  readonly variables?: readonly string[] | undefined;
 }
 
 /** The error of a class, with everything scripts and support need. */
-export function errorOf(classified: Classified, happened: Happened): CliError {
-  const { target, status, service, idempotencyKey, retryAfterMs } = happened;
-  const hint = hintFor(classified, happened);
+export function errorOf(classified: Classified, told: Happened): CliError {
+  const { target, status, service, idempotencyKey, retryAfterMs } = told;
+  const unset = leftBehind(told);
+  const why = unset === undefined ? told.why : `${told.why}; ${told.variables?.[0]} names that address`;
+  const happened = { ...told, why };
+  const hint = unset ?? hintFor(classified, happened);
   return new CliError(classified.kind, {
     message: messageFor(classified, happened),
     operation: target.name,
@@ -35,6 +43,13 @@ export function errorOf(classified: Classified, happened: Happened): CliError {
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(happened.cause !== undefined && { cause: happened.cause }),
   });
+}
+
+/** An address of this machine that a sandbox left in the shell when it was stopped: how to be rid of it. */
+function leftBehind({ nobody, origin, variables = [] }: Happened): string | undefined {
+  return nobody === true && origin?.startsWith('http:') && variables.length > 0
+    ? `unset ${variables.join(' ')}`
+    : undefined;
 }
 
 function messageFor(classified: Classified, { target, input, why, retryAfterMs }: Happened): string {

@@ -26,6 +26,8 @@ export interface ResolvedProfile {
   readonly keyHint: string | undefined;
   /** What decided: `--profile`, `--sandbox`, a variable's name, `current profile` or `default on a terminal`. */
   readonly chosenBy: string;
+  /** Variables of the environment that name address and key, where it is they that do. */
+  readonly variables?: readonly string[];
   readonly contractFile: string | undefined;
   readonly settings: ProfileSettings;
   /** For stderr, one line each. */
@@ -95,7 +97,7 @@ async function choose(question: Question): Promise<ResolvedProfile> {
   if (question.interactive) return chosen(question, { name: 'sandbox', chosenBy: 'default on a terminal' });
   throw new CliError('not_authenticated', {
     message:
-      'no profile chosen: use --sandbox, or set CARDWRIGHT_API_KEY and CARDWRIGHT_BASE_URL, or run cardwright login and name its profile with --profile',
+      'no profile chosen: use --sandbox (for good: cardwright profiles use sandbox), or set CARDWRIGHT_API_KEY and CARDWRIGHT_BASE_URL, or run cardwright login and name its profile with --profile',
     hint: 'cardwright help environment',
     outcome: 'not_sent',
   });
@@ -197,6 +199,7 @@ async function environment(question: Question, byFlag?: string): Promise<Resolve
     key: () => Promise.resolve(secret),
     keyHint: secret.hint(),
     chosenBy: byFlag ?? variable,
+    variables: ['CARDWRIGHT_BASE_URL', variable],
     contractFile: contractFile(question),
     settings: {},
     warnings,

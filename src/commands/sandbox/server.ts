@@ -25,6 +25,11 @@ export function serverVariables({ url, api_key_file }: ServerRow): Readonly<Reco
   return { CARDWRIGHT_BASE_URL: url, CARDWRIGHT_API_KEY_FILE: api_key_file };
 }
 
+/** Gives a shell what `serverVariables` holds; ends with a failure where no server is started. */
+export const TAKE_SERVER = 'vars=$(cardwright sandbox status -o env) && set -a && eval "$vars" && set +a';
+/** Takes it away again. */
+export const UNSET_SERVER = 'unset CARDWRIGHT_BASE_URL CARDWRIGHT_API_KEY_FILE';
+
 /** A server as data. */
 export const SERVER_ROW = {
   url: tells.text('Address, with the version segment.'),

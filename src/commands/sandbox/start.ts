@@ -6,7 +6,7 @@ import { choice, flag, integer, text } from '../../contract/field.ts';
 import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox-admin.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox-faults.ts';
 import { sizeFor } from './load-size.ts';
-import { SERVER_COLUMNS, SERVER_ROW, serverPairs, serverVariables } from './server.ts';
+import { SERVER_COLUMNS, SERVER_ROW, serverPairs, serverVariables, TAKE_SERVER, UNSET_SERVER } from './server.ts';
 import { spokenDialect } from './spoken.ts';
 
 const ours = (doc: string) => ({ doc, basis: OURS });
@@ -24,7 +24,7 @@ export const startSandbox = command({
   answers: { one: { ...SERVER_ROW, log: maybe(tells.text('File of its log, with --detach.')) } },
   about: [
     'It listens on 127.0.0.1 alone, with --ipv6 on ::1 too, for programs that take localhost for that, and serves the store that --sandbox uses, which may go on being used beside it. Files and books are looked through first: what is not whole is not served (exit 15).',
-    'Address and key for other programs of a shell: set -a; eval "$(cardwright sandbox status -o env)"; set +a. The key stands in a file that only you can read and stays the same from start to start; the address stays the same with --port.',
+    `Address and key for other programs of a shell: ${TAKE_SERVER}. After sandbox stop: ${UNSET_SERVER}. The key stands in a file that only you can read and stays the same from start to start; the address stays the same with --port.`,
     'It runs in the foreground until Ctrl-C, SIGTERM or sandbox stop, and finishes running requests first. --detach returns as soon as it answers.',
   ],
   flags: {
@@ -66,8 +66,10 @@ export const startSandbox = command({
     columns: SERVER_COLUMNS,
     blocks: [{ kind: 'pairs', pairs: [...serverPairs(row), ...(log === undefined ? [] : [['Log', log] as const])] }],
     notes: [
-      'For other programs: set -a; eval "$(cardwright sandbox status -o env)"; set +a',
-      goesOn === undefined ? 'End it: cardwright sandbox stop' : 'Ctrl-C ends it.',
+      `For other programs: ${TAKE_SERVER}`,
+      goesOn === undefined
+        ? `End it: cardwright sandbox stop, and in a shell that was told of it: ${UNSET_SERVER}`
+        : 'Ctrl-C ends it.',
     ],
     variables: () => serverVariables(row),
     ...(goesOn !== undefined && { goesOn }),

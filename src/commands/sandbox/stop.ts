@@ -1,7 +1,7 @@
 import { maybe } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
 import { usage } from '../../cli/values.ts';
-import { SERVER_COLUMNS, SERVER_ROW } from './server.ts';
+import { SERVER_COLUMNS, SERVER_ROW, UNSET_SERVER } from './server.ts';
 
 /** Ends the sandbox that was started; what it holds stays. */
 export const stopSandbox = command({
@@ -22,7 +22,7 @@ export const stopSandbox = command({
     },
   },
   about: [
-    'The one on the store of --sandbox, or the one that CARDWRIGHT_SANDBOX_URL names. Its store and its key stay. Where none is started it is exit 12.',
+    'The one on the store of --sandbox, or the one that CARDWRIGHT_SANDBOX_URL names. Its store and its key stay. A shell that was given its address keeps it: unset CARDWRIGHT_BASE_URL CARDWRIGHT_API_KEY_FILE. Where none is started it is exit 12.',
   ],
   examples: [
     { does: 'End it', run: 'sandbox stop' },
@@ -31,7 +31,11 @@ export const stopSandbox = command({
   async run(ctx) {
     if (ctx.dryRun) throw usage('sandbox stop sends nothing to the service; it has no dry run');
     const url = ctx.env['CARDWRIGHT_SANDBOX_URL'];
-    if (!url) return ctx.servers.stop();
+    if (!url) {
+      const stopped = await ctx.servers.stop();
+      if (ctx.env['CARDWRIGHT_BASE_URL'] === stopped.url) ctx.notice(`This shell still names it: ${UNSET_SERVER}`);
+      return stopped;
+    }
     const { pid } = (await (await ctx.sandbox()).send('stop', {})).result;
     return { url: `${url.replace(/\/$/, '')}/v1`, pid };
   },
