@@ -78,7 +78,7 @@ const CARD = {
 let port;
 const server = http.createServer((_request, response) => {
   const data = Array.from({ length: 25 }, (_, index) => ({ ...CARD, id: `card_${index}` }));
-  const meta = { page: 1, per_page: 25, total: 60 };
+  const meta = { page: 1, per_page: 25, total: 25 };
   response.writeHead(200, { 'content-type': 'application/json', link: '</v1/cards?page=2>; rel="next"' });
   response.end(JSON.stringify({ data, meta, has_more: true }));
   // A run here has ended when nothing of it is left, and its connection would be kept for 3 s.

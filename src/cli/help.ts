@@ -40,7 +40,7 @@ Options
 ${globalRows(shown)}
 Examples
   $ cardwright --sandbox cards create --bin auto --amount 25 --label "CI run"
-  $ cardwright --sandbox cards list --status active -o id | \\
+  $ cardwright --sandbox cards list --status active --all -o id | \\
       cardwright --sandbox cards freeze -
 ${topics === undefined ? '' : `\n${hang('Topics: help ', topics.summary)}`}`;
 }

@@ -1,11 +1,15 @@
 /** Lists as commands return them: a page, all pages, or as many rows as wanted, filtered on the way. */
 
 import { flag, integer } from '../contract/field.ts';
+import { LIMITS } from '../contract/limits.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
 import type { WrittenRows } from '../row-text.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { OURS, option } from './flag.ts';
+
+/** Rows of a page where nothing else was asked for. */
+const PAGE_SIZE = LIMITS.pageSize.defaults;
 
 /** `--all` and `--limit`, the same for every paged list. */
 export const PAGING_FLAGS = {
@@ -19,6 +23,10 @@ export interface ListWish {
   readonly limit?: number | undefined;
   /** Filters of ours, run over all pages, never over one. */
   readonly keep?: readonly ((row: Row) => boolean)[];
+  /** One page was asked for by its number: that there are others is known. */
+  readonly numbered?: boolean;
+  /** Most rows of a page; the contract's default when left out. */
+  readonly perPage?: number | undefined;
   /** The rows will be put in an order, so all of them are read, and the limit counts in that order. */
   readonly sorted?: boolean;
   /** Told of each page where there is more than one to read. */
@@ -96,10 +104,24 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
       if ([has_more, total_pages, total].every(fact => fact === undefined)) {
         return `${rows} ${plural(wish.noun, rows)} on this page.   All pages: --all`;
       }
-      const more = (last.has_more ?? (last.page ?? 1) < (last.total_pages ?? 1)) ? '   All pages: --all' : '';
-      return `${rows} ${plural(wish.noun, rows)}${where}.${more}`;
+      return `${rows} ${plural(wish.noun, rows)}${where}.${isLast(last) ? '' : '   All pages: --all'}`;
+    },
+    cutShort() {
+      if (everything || wish.numbered === true) return undefined;
+      const { has_more, total, total_pages } = last;
+      if ([has_more, total, total_pages].every(fact => fact === undefined)) {
+        const isFull = kept >= (wish.perPage ?? PAGE_SIZE);
+        return isFull ? `${kept} ${plural(wish.noun, kept)}, and perhaps more; --all gives all of them` : undefined;
+      }
+      if (isLast(last) && kept >= (total ?? 0)) return undefined;
+      return `${kept}${total === undefined ? '' : ` of ${total}`} ${plural(wish.noun, total ?? kept)}; --all gives all of them`;
     },
   };
+}
+
+/** Whether the service says that no page comes after this one. */
+function isLast({ has_more, page = 1, total_pages }: PageFacts): boolean {
+  return !(has_more ?? page < (total_pages ?? 1));
 }
 
 /** A list that is not paged. */

@@ -16,8 +16,16 @@ interface RowWriter {
   rows(rows: readonly Row[]): Promise<string>;
 }
 
-/** Writes batch after batch; a closed stdout ends the reading of further pages too. */
+/** Writes batch after batch, and says on standard error where that was not all there is. */
 async function streamRows(job: Job, writer: RowWriter): Promise<void> {
+  await writeRows(job, writer);
+  const { presentation, settings, streams } = job;
+  const cut = streams.stdout.closed || settings.quiet ? undefined : presentation.listing?.cutShort?.();
+  if (cut !== undefined) await streams.stderr.write(`note: ${printable(cut)}\n`);
+}
+
+/** A closed stdout ends the reading of further pages too. */
+async function writeRows(job: Job, writer: RowWriter): Promise<void> {
   const { presentation, settings, streams } = job;
   const runsOn = presentation.listing?.runsOn === true;
   let begun = false;

@@ -84,6 +84,8 @@ export interface Listing {
   line?(row: Row): string;
   /** One hint line for a person, for example `4 cards, page 1. All pages: --all`. */
   footer?(rows: number): string | undefined;
+  /** What a program is told on standard error where it got less than there is, after the batches ended. */
+  cutShort?(): string | undefined;
 }
 
 export interface Presentation {

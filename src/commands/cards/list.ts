@@ -28,7 +28,7 @@ export const listCards = command({
       does: 'Older than thirty days, and nothing on them',
       run: "cards list --where 'created_at<30d' --where balance=0",
     },
-    { does: 'Ids alone, for the next command', run: 'cards list --status frozen -o id' },
+    { does: 'Ids alone, for the next command', run: 'cards list --status frozen --all -o id' },
   ],
   async run(ctx, { status, bin, page, perPage, all, limit, label, where }) {
     const asked = { shape: CARD, now: () => ctx.serviceNow() };
@@ -43,7 +43,17 @@ export const listCards = command({
       page,
       per_page: perPage ?? (wide ? 100 : undefined),
     });
-    return pagedListing(pages, { noun: 'card', all, limit, keep: tests, progress: ctx.progress, sorted });
+    const wish = {
+      noun: 'card',
+      all,
+      limit,
+      keep: tests,
+      progress: ctx.progress,
+      sorted,
+      numbered: page !== undefined,
+      perPage,
+    };
+    return pagedListing(pages, wish);
   },
   show: listing => ({ listing, noun: 'card', columns: CARD_COLUMNS }),
 });

@@ -51,7 +51,14 @@ export const sandboxRequests = command({
     const admin = await ctx.sandbox();
     const pages = admin.pages('requests', { ...match, page, per_page: perPage });
     return {
-      listing: pagedListing(pages, { noun: 'request', all, limit, sorted: ctx.sorted && page === undefined }),
+      listing: pagedListing(pages, {
+        noun: 'request',
+        all,
+        limit,
+        sorted: ctx.sorted && page === undefined,
+        numbered: page !== undefined,
+        perPage,
+      }),
       verdict,
     };
   },

@@ -22,14 +22,15 @@ export const listTransactions = command({
   examples: [
     { does: 'The newest', run: 'tx list' },
     { does: 'Declines of the last week', run: 'tx list --type decline --from 7d --all' },
-    { does: 'One object a line', run: 'tx list --card card_1 -o ndjson' },
+    { does: 'One object a line', run: 'tx list --card card_1 --all -o ndjson' },
   ],
   async run(ctx, { card, type, from, to, page, all, limit }) {
     refuseBackwards({ from, to });
     const reader = await ctx.reader();
     const sorted = ctx.sorted && page === undefined;
     const pages = reader.pages('transactions.list', { card_id: card, type, from, to, page });
-    return pagedListing(pages, { noun: 'transaction', all, limit, progress: ctx.progress, sorted });
+    const wish = { noun: 'transaction', all, limit, progress: ctx.progress, sorted, numbered: page !== undefined };
+    return pagedListing(pages, wish);
   },
   show: listing => ({ listing, noun: 'transaction', columns: TRANSACTION_COLUMNS }),
 });

@@ -41,7 +41,14 @@ export const listDeliveries = command({
       page,
       per_page: perPage,
     });
-    return pagedListing(withLast(pages), { noun: 'delivery', all, limit, sorted: ctx.sorted && page === undefined });
+    return pagedListing(withLast(pages), {
+      noun: 'delivery',
+      all,
+      limit,
+      sorted: ctx.sorted && page === undefined,
+      numbered: page !== undefined,
+      perPage,
+    });
   },
   show: listing => ({ listing, noun: 'delivery', columns: DELIVERY_COLUMNS }),
 });

@@ -1,0 +1,32 @@
+/** Whether a list off a terminal is said to be a part, by what the service tells of its pages. */
+import { expect, test } from 'vitest';
+import { pagedListing } from '../../src/cli/listing.ts';
+import type { PageFacts } from '../../src/contract/operation.ts';
+
+const rowsOf = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `card_${index}` }));
+
+async function said(page: PageFacts, wish: { rows?: number; all?: boolean; numbered?: boolean; perPage?: number }) {
+  const { rows = 25, ...rest } = wish;
+  async function* pages() {
+    yield { data: rowsOf(rows), page };
+  }
+  const listing = pagedListing(pages(), { noun: 'card', ...rest });
+  for await (const _ of listing.batches);
+  return listing.cutShort?.();
+}
+
+test.each<[PageFacts, { rows?: number; all?: boolean; numbered?: boolean; perPage?: number }, string | undefined]>([
+  [{ page: 1, total: 288, total_pages: 12 }, {}, '25 of 288 cards; --all gives all of them'],
+  [{ total: 288 }, {}, '25 of 288 cards; --all gives all of them'],
+  [{ has_more: true }, {}, '25 cards; --all gives all of them'],
+  [{}, {}, '25 cards, and perhaps more; --all gives all of them'],
+  [{}, { rows: 2, perPage: 2 }, '2 cards, and perhaps more; --all gives all of them'],
+  [{}, { rows: 24 }, undefined],
+  [{}, { rows: 0 }, undefined],
+  [{ page: 1, total: 25, total_pages: 1 }, {}, undefined],
+  [{ has_more: false }, {}, undefined],
+  [{ page: 2, total: 288, total_pages: 12 }, { numbered: true }, undefined],
+  [{ page: 12, total: 25, total_pages: 12 }, { all: true }, undefined],
+])('%j, asked as %j: %s', async (page, wish, expected) => {
+  expect(await said(page, wish)).toBe(expected);
+});
