@@ -13,18 +13,19 @@ export interface JournalSurroundings {
   readonly globals: Globals;
   readonly opened: Connections;
   readonly notice: (text: string) => void;
+  readonly afterAnswer: (work: () => Promise<void>) => void;
 }
 
 /** The total of one write when `--timeout` does not say otherwise; the client's own. */
 const WRITE_TOTAL_MS = 75_000;
 
-export function journalFor({ host, globals, opened, notice }: JournalSurroundings): Journal {
+export function journalFor({ host, globals, opened, notice, afterAnswer }: JournalSurroundings): Journal {
   const { platform, random, clock, pid } = host;
   const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
   const isRunning = (other: number) => host.isRunning(other);
   return createJournal({
     stateFolder: host.folders.state,
-    disk: createDisk({ ...files, lock: { pid, clock, random, isRunning } }),
+    disk: createDisk({ ...files, lock: { pid, clock, random, isRunning }, noise: host.noise }),
     clock,
     random,
     pid,
@@ -44,5 +45,6 @@ export function journalFor({ host, globals, opened, notice }: JournalSurrounding
     cut: host.cut,
     hold: () => host.holdCut(),
     notice,
+    afterAnswer,
   });
 }

@@ -83,9 +83,10 @@ export function openContext(opening: Opening): OpenContext {
     live: globals.live,
     signal: host.signal,
   };
+  const afterAnswer: (() => Promise<void>)[] = [];
   const journal = once(async () => {
     const { journalFor } = await import('./journal-for.ts');
-    return journalFor({ host, globals, opened, notice });
+    return journalFor({ host, globals, opened, notice, afterAnswer: work => void afterAnswer.push(work) });
   });
   const holdSpending: HoldSpending = async (spending, resumed) => {
     const { holdSpending: hold } = await import('./profile/spend-limits.ts');
@@ -235,6 +236,8 @@ export function openContext(opening: Opening): OpenContext {
     context,
     async close() {
       life.end();
+      // What is left undone here is looked at by the next command; the answer stands.
+      for (const work of afterAnswer) await work().catch((thrown: unknown) => warn((thrown as Error).message));
       await progress.written();
       await opened.close();
       await servers.close();

@@ -1,40 +1,54 @@
 /** A new op: checked against its twins, written down whole and durable before anything may be sent. */
+import { CALLS } from '../contract/raw.ts';
 import { DAY } from '../durations.ts';
 import { CliError } from '../errors.ts';
 import { isHeld } from '../files/lock.ts';
 import { identify } from '../files/process-identity.ts';
 import { type ItemPlaces, placedBook } from './book.ts';
 import type { JournalFile } from './disk.ts';
-import { mayBePerformed } from './history.ts';
+import type { History, RowHistory } from './history.ts';
 import { encodeLines } from './lines.ts';
 import { openLog } from './log.ts';
 import { deskFor } from './open.ts';
 import { refuseOverlaps } from './overlap.ts';
+import { isOp } from './places.ts';
 import type { PlannedOp } from './planned.ts';
 import { readOrError, readPlan } from './reading.ts';
 import type { ItemRecord, JournalRecord, PlanRecord, RunRecord } from './record.ts';
+import { releasing } from './release.ts';
 import type { Room } from './room.ts';
 import { createRun } from './run.ts';
 import type { Run, RunPlan } from './types.ts';
 
 const AGAIN_MS = DAY;
 
+/** Waiting for another process that writes the same plan down; a plan of 100,000 rows takes seconds. */
+const CLAIM_PATIENCE_MS = 30_000;
+
 /** Makes the plan durable and takes its lock. Throws `guarded` for twins and for a disk that does not take it. */
 export async function beginOp(room: Room, planned: PlannedOp): Promise<Run> {
+  const { disk, places } = room;
+  const { origin, digest } = planned.record;
+  // Two commands that look for twins at the same time would each find none.
+  const unclaim = await disk.hold(places.claim(origin, digest), CLAIM_PATIENCE_MS);
+  try {
+    await refuseTwins(room, planned);
+    return await beginClaimed(room, planned);
+  } finally {
+    await unclaim();
+  }
+}
+
+async function beginClaimed(room: Room, planned: PlannedOp): Promise<Run> {
   const { plan, record, items } = planned;
   const { disk, places, random, pid } = room;
   const { op } = record;
-  await refuseTwins(room, planned);
   await disk.note(places.unfinishedMark(op), '');
   await disk.syncNames(places.unfinished);
   if (plan.key !== undefined) await noteGivenKey(room, { origin: record.origin, key: plan.key, op });
   await disk.prepareFolder(places.folder(op));
   const unlock = await disk.hold(places.lock(op));
-  const letGo = room.hold();
-  const release = async () => {
-    letGo();
-    await unlock();
-  };
+  const release = releasing(room, op, unlock);
   let file: JournalFile | undefined;
   try {
     file = await disk.create(places.journal(op));
@@ -48,13 +62,12 @@ export async function beginOp(room: Room, planned: PlannedOp): Promise<Run> {
     const { readAt } = file;
     const book = placedBook({ op, readAt }, written.places);
     const desk = await deskFor(room, { plan: record, latest: run.at, book, log, resendAbsent: false });
-    const onEnd = () => disk.remove(places.unfinishedMark(op));
-    return createRun({ desk, plan, log, onEnd, release, notice: room.notice, ended: false });
+    return createRun({ desk, plan, log, release, notice: room.notice, ended: false });
   } catch (thrown) {
     await file?.close();
     // Nothing of it has left, and a disk that is full wants the space back.
     await forgetPlan(room, op).catch(() => undefined);
-    await release();
+    await release(false);
     throw thrown;
   }
 }
@@ -131,40 +144,69 @@ async function noteGivenKey({ disk, places }: Room, { origin, key, op }: Record<
 
 /** What tells whether two plans are the same changes of the same account. */
 interface Likeness {
-  readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'again'>;
+  readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'again' | 'digestInOrder'>;
   readonly record: Pick<PlanRecord, 'origin' | 'digest'>;
 }
 
-/** Throws `guarded` for a twin; see `Journal.begin`. */
-export async function refuseTwins(room: Room, { plan, record }: Likeness): Promise<void> {
-  const { disk, places, clock } = room;
-  for (const op of await disk.names(places.unfinished)) {
-    if (await isAnother(room, op, record)) continue;
+/**
+ * Throws `guarded` for a twin; see `Journal.begin`. An op is finished when its journal says END and its mark is gone:
+ * without END its rows were compared with nothing, and with the mark its process ended before its answer was written.
+ */
+export async function refuseTwins(room: Room, like: Likeness): Promise<void> {
+  const { disk, places } = room;
+  const unfinished = new Set((await disk.names(places.unfinished)).filter(isOp));
+  const found = new Set(unfinished);
+  // A run of many rows is rare and dear: every journal is looked at, in case a mark was lost.
+  if (like.plan.bulk) for (const op of await disk.names(places.root)) if (isOp(op)) found.add(op);
+  for (const op of found) {
+    if (await isAnother(room, op, like)) continue;
     const history = await readOrError(disk, places, op);
-    if (history instanceof CliError) throw damagedTwin(places.folder(op), history);
-    if (history === undefined || history.end !== undefined || !history.planned) continue;
-    const held = await isHeld(places.lock(op), { pid: room.pid });
-    const rows = [...history.rows.values()];
-    const unknown = rows.some(({ state }) => state === 'unknown');
-    const [first] = plan.rows;
-    const movesBalance = first?.operation === 'cards.fund' || first?.operation === 'cards.withdraw';
-    if (!plan.bulk && (held ? movesBalance : unknown)) throw twinUnknown(op, held);
-    if (plan.bulk && (held || unknown || rows.some(row => mayBePerformed(row, true)))) throw bulkUnfinished(op, held);
+    if (history instanceof CliError) {
+      if (unfinished.has(op)) throw damagedTwin(places.folder(op), history);
+    } else if (history?.planned === true) await refuseTwin(room, like, { history, marked: unfinished.has(op) });
   }
-  await refuseOverlaps(room, { plan, record });
-  if (!plan.bulk || plan.again === true) return;
-  for (const op of (await disk.names(places.root)).filter(name => name.startsWith('op_'))) {
-    if (await isAnother(room, op, record)) continue;
-    const history = await readOrError(disk, places, op);
-    if (history === undefined || history instanceof CliError || !history.plan.bulk) continue;
-    if (history.end !== undefined && clock.now() - history.end.at < AGAIN_MS) throw bulkRepeated(op);
+  await refuseOverlaps(room, like);
+}
+
+interface Twin {
+  readonly history: History;
+  /** Whether its mark stands among the unfinished. */
+  readonly marked: boolean;
+}
+
+async function refuseTwin({ places, pid, clock }: Room, { plan }: Likeness, { history, marked }: Twin): Promise<void> {
+  const { op, bulk } = history.plan;
+  if (history.end !== undefined && !marked) {
+    const isRecent = clock.now() - history.end.at < AGAIN_MS;
+    if (plan.bulk && bulk && plan.again !== true && isRecent) throw bulkRepeated(op);
+    return;
   }
+  const held = await isHeld(places.lock(op), { pid });
+  // Also with --again: it is for runs that are finished, and an unfinished one may be taken for such.
+  if (plan.bulk && bulk) throw bulkUnfinished(history, held);
+  const rows = [...history.rows.values()];
+  // The same card made by two commands at once is meant; beside a resume of the first, the second one is not.
+  if (held ? rows.some(movesBalance) || history.runs > 1 : rows.some(row => row.state === 'unknown'))
+    throw twinUnknown(op, held);
+  if (!held && rows.some(row => row.state === 'open')) throw twinOpen(op);
+  if (!held && rows.some(isUntold)) throw twinUntold(op);
+}
+
+function movesBalance({ item }: RowHistory): boolean {
+  return item.operation === 'cards.fund' || item.operation === 'cards.withdraw';
+}
+
+/** Done, and nobody was told: the same command would do it once more. */
+function isUntold({ item, state, resolved }: RowHistory): boolean {
+  return state === 'done' && resolved === undefined && CALLS[item.operation].repeat !== 'freely';
 }
 
 /** Told by its first line: the rest may be long, and may be damaged. False where that line cannot be read. */
-async function isAnother({ disk, places }: Room, op: string, record: Likeness['record']): Promise<boolean> {
-  const plan = await readPlan(disk, places, op);
-  return plan !== undefined && (plan.digest !== record.digest || plan.origin !== record.origin);
+async function isAnother({ disk, places }: Room, op: string, { plan, record }: Likeness): Promise<boolean> {
+  const written = await readPlan(disk, places, op);
+  if (written === undefined) return false;
+  const isSame = written.digest === record.digest || written.digest === plan.digestInOrder;
+  return !isSame || written.origin !== record.origin;
 }
 
 /** What a damaged journal has sent is not known, and it may be a twin. */
@@ -187,9 +229,35 @@ function twinUnknown(op: string, held: boolean): CliError {
   });
 }
 
-function bulkUnfinished(op: string, held: boolean): CliError {
+function twinOpen(op: string): CliError {
+  return new CliError('guarded', {
+    message: `the same operation was begun before, and its command ended before anything was sent: ${op}`,
+    notes: ['Begun a second time, both could be sent. Its resume sends it once.'],
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function twinUntold(op: string): CliError {
+  return new CliError('guarded', {
+    message: `the same operation is done, and its command ended before it could say so: ${op}`,
+    notes: ['Running it again would do it a second time. Let its result be shown; then the command may be run again.'],
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function bulkUnfinished({ plan: { op }, rows }: History, held: boolean): CliError {
+  const done = [...rows.values()].filter(({ state }) => state === 'done').length;
   return new CliError('guarded', {
     message: `a run with the same input ${held ? 'is under way in another process' : 'is not finished'}: ${op}`,
+    ...(!held && {
+      notes: [
+        `${done} of its ${rows.size} rows are done. A resume sends the others alone, and finishes it; --again is for runs that are finished.`,
+      ],
+    }),
     hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
     outcome: 'not_sent',
     op,

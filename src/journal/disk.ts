@@ -12,6 +12,7 @@ import {
   syncFolder,
   systemCode,
 } from '../files/private-files.ts';
+import type { Randomness } from '../host.ts';
 
 /** An open journal. Nothing is durable before `sync`. */
 export interface JournalFile {
@@ -43,12 +44,17 @@ export interface JournalDisk {
   syncNames(folder: string): Promise<void>;
   /** Removes a file or a folder with what is in it; fine when it is not there. */
   remove(path: string): Promise<void>;
-  /** Holds a lock file until let go. Rejects with `guarded` at once when somebody else holds it. */
-  hold(path: string): Promise<() => Promise<void>>;
+  /**
+   * Holds a lock file until let go. Rejects with `guarded` when somebody else holds it: at once, or after `patienceMs`
+   * of waiting for one holder.
+   */
+  hold(path: string, patienceMs?: number): Promise<() => Promise<void>>;
 }
 
 export interface DiskSurroundings extends FileSurroundings {
   readonly lock: Omit<LockOptions, 'timeoutMs' | 'signal'>;
+  /** For locks that are waited for: they take nothing from the numbers that ids are made of. That of `lock` if left out. */
+  readonly noise?: Randomness;
 }
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
@@ -96,7 +102,10 @@ export function createDisk(around: DiskSurroundings): JournalDisk {
       ),
     syncNames: folder => inOurWords(folder, () => syncFolder(folder, around.platform)),
     remove: path => inOurWords(path, () => rm(path, { recursive: true, force: true })),
-    hold: path => holdLock(path, { ...around.lock, timeoutMs: 0 }),
+    hold: (path, patienceMs = 0) => {
+      const random = patienceMs > 0 ? around.noise : undefined;
+      return holdLock(path, { ...around.lock, ...(random && { random }), timeoutMs: patienceMs });
+    },
   };
 }
 

@@ -30,6 +30,8 @@ export interface History {
   readonly rows: ReadonlyMap<number, RowHistory>;
   /** Writer of the latest RUN. */
   readonly holder: string | undefined;
+  /** How many processes have worked on it: the first, and each that took it up again. */
+  readonly runs: number;
   readonly end: EndRecord | undefined;
   /** ms UTC of the latest record that tells a time. */
   readonly latest: number;
@@ -45,7 +47,7 @@ export function historyOf(written: readonly Written[]): History | undefined {
   const plan = first.record;
   if (plan.version > JOURNAL_VERSION) throw newer(plan);
   const rows = new Map<number, RowHistory>();
-  let [planned, latest] = [false, plan.at];
+  let [planned, latest, runs] = [false, plan.at, 0];
   let holder: string | undefined;
   let end: EndRecord | undefined;
   for (const { by, record } of written) {
@@ -58,6 +60,7 @@ export function historyOf(written: readonly Written[]): History | undefined {
         break;
       case 'RUN':
         holder = by;
+        runs += 1;
         break;
       case 'END':
         end = record;
@@ -73,7 +76,7 @@ export function historyOf(written: readonly Written[]): History | undefined {
         change(rows, record);
     }
   }
-  return { plan, planned, rows, holder, end, latest };
+  return { plan, planned, rows, holder, runs, end, latest };
 }
 
 const NO_LOOKS: RowHistory['looks'] = [];
@@ -133,9 +136,8 @@ export function mayBePerformed(row: RowHistory, bulk: boolean): boolean {
 
 export function stateOf(history: History): Exclude<OpState, 'running' | 'damaged' | 'newer'> {
   if (history.end !== undefined || !history.planned) return 'finished';
-  const rows = [...history.rows.values()];
-  if (rows.some(row => row.state === 'unknown')) return 'unknown';
-  return rows.some(row => mayBePerformed(row, history.plan.bulk)) ? 'open' : 'finished';
+  // Without END nobody has compared its rows with the service, whatever the rows say: a resume does.
+  return [...history.rows.values()].some(row => row.state === 'unknown') ? 'unknown' : 'open';
 }
 
 function newer({ op, version }: PlanRecord): CliError {

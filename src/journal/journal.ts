@@ -113,7 +113,9 @@ async function resolveRows(room: Room, { op, row, as, note }: Resolution): Promi
       each => each.state === 'unknown' || mayBePerformed(each, history.plan.bulk),
     );
     const chosen = row === undefined ? open : open.filter(each => each.item.row === row);
-    if (chosen.length === 0) throw nothingToResolve(op, row);
+    // Rows that are all settled and an audit that could not be made: somebody may say that it is over.
+    const closes = open.length === 0 && row === undefined && history.end === undefined;
+    if (chosen.length === 0 && !closes) throw nothingToResolve(op, row);
     const who = 'operator';
     const at = room.clock.now();
     await Promise.all(chosen.map(each => log.append({ t: 'RESOLVED', row: each.item.row, as, note, who, at })));

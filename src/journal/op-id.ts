@@ -24,14 +24,31 @@ export function keyOf(op: string, row: number, attempt: number): string {
   return `${op}.${row}.${attempt}`;
 }
 
+type DigestedRow = { readonly operation: string; readonly input: unknown };
+
 /**
- * Digest of wanted changes, the same for the same input however it was written: the members of a row are sorted.
- * Money is cents, so `25` and `25.00` are one.
+ * Digest of wanted changes, the same for the same input however it was written: the members of a row are sorted, and
+ * so are the rows. A file in another order asks for the same cards. Money is cents, so `25` and `25.00` are one.
  */
-export function inputDigest(rows: Iterable<{ readonly operation: string; readonly input: unknown }>): string {
+export function inputDigest(rows: Iterable<DigestedRow>): string {
+  const each: Buffer[] = [];
+  for (const row of rows) each.push(createHash('sha256').update(lineOf(row)).digest());
+  const [only] = each;
+  if (only !== undefined && each.length === 1) return only.toString('hex');
   const hash = createHash('sha256');
-  for (const { operation, input } of rows) hash.update(`${operation} ${sortedJson(input)}\n`);
+  for (const digest of each.sort(Buffer.compare)) hash.update(digest);
   return hash.digest('hex');
+}
+
+/** As releases up to 0.1.0 wrote it: the rows in their order. For runs that such a release left unfinished. */
+export function digestInOrder(rows: Iterable<DigestedRow>): string {
+  const hash = createHash('sha256');
+  for (const row of rows) hash.update(lineOf(row));
+  return hash.digest('hex');
+}
+
+function lineOf({ operation, input }: DigestedRow): string {
+  return `${operation} ${sortedJson(input)}\n`;
 }
 
 function sortedJson(value: unknown): string {

@@ -10,6 +10,7 @@ import { decodeLines } from './lines.ts';
 import { type Log, openLog } from './log.ts';
 import { settleMs } from './policy.ts';
 import { historyNamed } from './reading.ts';
+import { releasing } from './release.ts';
 import type { Room } from './room.ts';
 import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
 import type { ResumeOptions, Run, RunPlan } from './types.ts';
@@ -26,27 +27,21 @@ export async function openOp(room: Room, op: string, options: ResumeOptions): Pr
       desk,
       plan: planOf(history),
       log: undefined,
-      onEnd: nothing,
       release: nothing,
       notice,
       ended: false,
     });
   }
   const held = await takeOver(room, op);
-  const letGo = room.hold();
-  const release = async () => {
-    letGo();
-    await held.release();
-  };
+  const release = releasing(room, op, held.release);
   try {
     const { history, log } = held;
     const desk = await deskFor(room, wishesOf(history, { log, resendAbsent }));
-    const onEnd = () => room.disk.remove(room.places.unfinishedMark(op));
     const ended = history.end !== undefined;
-    return createRun({ desk, plan: planOf(history), log, onEnd, release, notice, ended });
+    return createRun({ desk, plan: planOf(history), log, release, notice, ended });
   } catch (thrown) {
     await held.log.close();
-    await release();
+    await release(false);
     throw thrown;
   }
 }

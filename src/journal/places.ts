@@ -6,13 +6,16 @@ import { OP_PATTERN } from './op-id.ts';
 export interface Places {
   readonly root: string;
   readonly saltFile: string;
-  /** One empty file for each op that has not ended, so that twins are found without reading a long history. */
+  /** One empty file for each op that is not finished, so that twins are found without reading a long history. */
   readonly unfinished: string;
   readonly givenKeys: string;
   folder(op: string): string;
   journal(op: string): string;
   lock(op: string): string;
+  /** Stands until the answer of the command that ended the op was written. */
   unfinishedMark(op: string): string;
+  /** Lock of whoever looks for twins of an input and writes its plan down. */
+  claim(origin: string, digest: string): string;
   /** Names the op that was begun with a key of the caller's own, per service. */
   givenKey(origin: string, key: string): string;
 }
@@ -31,6 +34,8 @@ export function placesIn(stateFolder: string): Places {
     journal: op => join(folder(op), 'journal'),
     lock: op => join(folder(op), 'lock'),
     unfinishedMark: op => join(unfinished, op),
+    claim: (origin, digest) =>
+      join(root, `claim-${createHash('sha256').update(`${origin}\n${digest}`).digest('hex').slice(0, 32)}`),
     givenKey: (origin, key) => join(givenKeys, createHash('sha256').update(`${origin}\n${key}`).digest('hex')),
   };
 }

@@ -36,6 +36,11 @@ export interface JournalSettings {
   /** Called when a run is open: the process must not end before it is let go. */
   readonly hold: () => () => void;
   readonly notice: (text: string) => void;
+  /**
+   * Keeps work until the answer of the command was written, for only then is an op finished: whoever is killed before
+   * it has not been told. At once when left out.
+   */
+  readonly afterAnswer?: (work: () => Promise<void>) => void;
 }
 
 /** What the parts of this room share. */

@@ -8,6 +8,7 @@ import { mayBePerformed, type RowHistory } from './history.ts';
 import type { Log } from './log.ts';
 import { performRow } from './perform.ts';
 import type { ItemRecord } from './record.ts';
+import type { Release } from './release.ts';
 import { toldOutcome } from './told.ts';
 import type { Counts, Finished, Flight, PlannedRow, RowOutcome, RowState, Run, RunPlan } from './types.ts';
 import { duplicateNotes } from './unknown.ts';
@@ -16,10 +17,7 @@ export interface OpenRun {
   readonly desk: Desk;
   readonly plan: RunPlan;
   readonly log: Log | undefined;
-  /** Called when the journal says END. */
-  readonly onEnd: () => Promise<void>;
-  /** Lets the lock go. */
-  readonly release: () => Promise<void>;
+  readonly release: Release;
   readonly notice: (text: string) => void;
   /** True when the journal says END already. */
   readonly ended: boolean;
@@ -32,6 +30,7 @@ export function createRun(open: OpenRun): Run {
   let pending = 0;
   let idle: (() => void) | undefined;
   let failure: unknown;
+  let { ended } = open;
 
   /**
    * One operation a card that moves its balance: evidence of two at once would be worth nothing. A create has no such
@@ -74,15 +73,13 @@ export function createRun(open: OpenRun): Run {
     const { book } = desk;
     const { open: unopened, ...counts } = countsIn(book);
     const moved = movedIn(book);
-    if (open.ended || log === undefined)
-      return { counts, cents: moved, objections: [], remarks: [], ended: open.ended };
+    if (ended || log === undefined) return { counts, cents: moved, objections: [], remarks: [], ended };
     const objections = await objectionsTo(desk, open.notice);
     const unsettled = counts.unknown + unopened > 0 || [...book.held()].some(row => mayBePerformed(row, plan.bulk));
-    const ended = !unsettled && objections !== undefined;
-    if (ended) {
+    if (!unsettled && objections !== undefined) {
       const { done, refused, not_sent } = counts;
       await log.append({ t: 'END', done, refused, not_sent, cents: moved, at: desk.clock.now() });
-      await open.onEnd();
+      ended = true;
     }
     const remarks = objections === undefined || unsettled ? [] : await walletRemarks(desk, moved);
     return { counts, cents: moved, objections: objections ?? [], remarks, ended };
@@ -106,7 +103,7 @@ export function createRun(open: OpenRun): Run {
         else idle = resolve;
       });
       await log?.close();
-      await open.release();
+      await open.release(ended);
     },
   };
 }

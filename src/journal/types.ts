@@ -69,8 +69,10 @@ export interface RunPlan {
   /** Words of the command, `cards create`. */
   readonly command: string;
   readonly rows: Rows<PlannedRow>;
-  /** Of the wanted changes, whatever their form; see `inputDigest`. Twins are found by it. */
+  /** Of the wanted changes, whatever their form and order; see `inputDigest`. Twins are found by it. */
   readonly digest: string;
+  /** The same as older releases made it, for runs of several rows; see `digestInOrder`. */
+  readonly digestInOrder?: string | undefined;
   /** Several rows from a file: rows that were not sent or that the wallet refused stay open for `ops resume`. */
   readonly bulk: boolean;
   readonly maxTotal?: Cents | undefined;
@@ -234,8 +236,8 @@ export interface Journal {
   refuseTwin(plan: RunPlan): Promise<void>;
   /**
    * Writes the plan down and makes it durable; nothing was sent before or by it. Throws `guarded` (14) for a twin
-   * that is unknown, a bulk input that is unfinished or was finished less than 24 hours ago, or a folder that
-   * cannot be written; `usage` (2) for an idempotency key that was used with other bytes. With a key used before
+   * whose outcome is unknown or was told to nobody, a bulk input that is not finished, also with `again`, or was
+   * finished less than 24 hours ago, or a folder that cannot be written; `usage` (2) for an idempotency key that was used with other bytes. With a key used before
    * for the same bytes it resumes that run.
    */
   begin(plan: RunPlan): Promise<Run>;

@@ -215,7 +215,7 @@ test('our own CSV of cards reads back: formula guards come off, lists and labels
   const exported = await here.run('cards list -o csv --fields bin_id,balance,label');
   const again = exported.out.replace('bin_id,balance,label', 'bin_id,amount,label');
   await writeFile(file, again);
-  expect((await here.run('cards create --file back.csv --yes --concurrency 1 -q')).code).toBe(0);
+  expect((await here.run('cards create --file back.csv --yes --again --concurrency 1 -q')).code).toBe(0);
   const all = JSON.parse((await here.run('cards list --json --fields label')).out) as { data: { label: string }[] };
   expect(all.data.map(({ label }) => label).sort()).toEqual([...labels, ...labels].sort());
 });

@@ -6,7 +6,7 @@ import type { Capability } from '../../src/journal/capability.ts';
 import { createDisk, type JournalDisk, type JournalFile } from '../../src/journal/disk.ts';
 import { createJournal } from '../../src/journal/journal.ts';
 import { inputDigest } from '../../src/journal/op-id.ts';
-import type { Journal, PlannedRow, Run } from '../../src/journal/types.ts';
+import type { Journal, PlannedRow, Run, RunPlan } from '../../src/journal/types.ts';
 import { cents } from '../../src/money.ts';
 import { Secret } from '../../src/secret.ts';
 import { random, realClock, waitingClock } from '../support/clocks.ts';
@@ -36,11 +36,20 @@ export async function drive(order: Order): Promise<void> {
   const effect = () => {
     effects += 1;
     if (effects === order.dieAt) process.kill(process.pid, 'SIGKILL');
+    return undefined;
   };
-  const journal = journalFor(order, { disk: dying(effect, order.sentTooLate === true), service: sending(effect) });
+  const wraps = { disk: dying(effect, order.sentTooLate === true), service: sending(effect) };
+  const last: (() => Promise<void>)[] = [];
+  const journal = journalFor(order, wraps, realClock, { afterAnswer: work => void last.push(work) });
+  await performAll(await journal.begin(planOf(order)), order.workers);
+  // The answer is written here.
+  effect();
+  for (const work of last) await work();
+}
+
+export function planOf(order: Pick<Order, 'rows' | 'bin'>): RunPlan {
   const rows = rowsOf(order);
-  const plan = { command: 'cards create', rows, digest: inputDigest(rows), bulk: rows.length > 1, marker: true };
-  await performAll(await journal.begin(plan), order.workers);
+  return { command: 'cards create', rows, digest: inputDigest(rows), bulk: rows.length > 1, marker: true };
 }
 
 /** Takes an op up again, in a process that may be killed as well. Time is only waited for on paper. */
@@ -50,7 +59,7 @@ export async function resume(order: Order & { readonly op: string; readonly ahea
 }
 
 /** Two workers at least, so that rows share writes. */
-async function performAll(opened: Run, workers = 2): Promise<void> {
+export async function performAll(opened: Run, workers = 2, onFinish?: () => void): Promise<void> {
   await using run = opened;
   const left = [...run.rows].map(({ row }) => row);
   const work = async () => {
@@ -58,6 +67,7 @@ async function performAll(opened: Run, workers = 2): Promise<void> {
   };
   await Promise.all(Array.from({ length: workers }, work));
   await run.finish();
+  onFinish?.();
 }
 
 export function rowsOf({ rows, bin }: Pick<Order, 'rows' | 'bin'>): PlannedRow[] {
@@ -74,7 +84,14 @@ interface Wraps {
   readonly service: (real: Service) => Service;
 }
 
-export function journalFor(order: Order, wraps?: Wraps, clock = realClock): Journal {
+/** Who runs it, when that is not this process. */
+export interface Running {
+  readonly pid?: number;
+  readonly afterAnswer?: (work: () => Promise<void>) => void;
+}
+
+export function journalFor(order: Order, wraps?: Wraps, clock = realClock, running: Running = {}): Journal {
+  const { pid = process.pid } = running;
   const key = new Secret(order.key);
   const service = createService({
     table: OPERATIONS,
@@ -86,7 +103,7 @@ export function journalFor(order: Order, wraps?: Wraps, clock = realClock): Jour
     mode: 'test',
     ...(order.timeoutMs !== undefined && { timeoutMs: order.timeoutMs }),
   });
-  const lock = { pid: process.pid, clock: realClock, random };
+  const lock = { pid, clock: realClock, random };
   const disk = createDisk({ platform: process.platform, random, warn: () => undefined, lock });
   const worth: Capability = order.honoured ? { key: 'honoured', ttl_ms: null, at: 0 } : { key: 'unknown' };
   return createJournal({
@@ -94,7 +111,7 @@ export function journalFor(order: Order, wraps?: Wraps, clock = realClock): Jour
     disk: wraps?.disk(disk) ?? disk,
     clock,
     random,
-    pid: process.pid,
+    pid,
     service: async () => wraps?.service(service) ?? service,
     acting: async () => ({ profile: 'crash', mode: 'test', origin: order.url }),
     keyPrint: async () => '00000000',
@@ -104,31 +121,35 @@ export function journalFor(order: Order, wraps?: Wraps, clock = realClock): Jour
     cut: new AbortController().signal,
     hold: () => () => undefined,
     notice: () => undefined,
+    ...(running.afterAnswer && { afterAnswer: running.afterAnswer }),
   });
 }
 
-const sending =
-  (effect: () => void) =>
+/** Does nothing, or is where the process ends: then it does not come back. */
+export type Effect = () => undefined | Promise<never>;
+
+export const sending =
+  (effect: Effect) =>
   (real: Service): Service => ({
     ...real,
     async deliver(...asked) {
-      effect();
+      await effect();
       const delivery = await real.deliver(...asked);
-      effect();
+      await effect();
       return delivery;
     },
   });
 
-const dying =
-  (effect: () => void, sentTooLate: boolean) =>
+export const dying =
+  (effect: Effect, sentTooLate: boolean) =>
   (real: JournalDisk): JournalDisk => {
     /** Dies before, or after, or goes on. */
     const around =
       <Asked extends unknown[], T>(call: (...asked: Asked) => Promise<T>) =>
       async (...asked: Asked) => {
-        effect();
+        await effect();
         const result = await call(...asked);
-        effect();
+        await effect();
         return result;
       };
     const wrapped = (file: JournalFile): JournalFile => {
@@ -136,12 +157,12 @@ const dying =
       return {
         ...late,
         async append(bytes) {
-          effect();
+          await effect();
           // A write can be torn.
           await late.append(bytes.subarray(0, bytes.length - 9));
-          effect();
+          await effect();
           await late.append(bytes.subarray(bytes.length - 9));
-          effect();
+          await effect();
         },
         sync: around(late.sync),
       };

@@ -26,7 +26,7 @@ const RUN_FLAGS = {
   keepGoing: option(
     flag({ doc: 'Skip wrong rows; go on with the others when the wallet is too low for one.', basis: OURS }),
   ),
-  again: option(flag({ doc: 'The same input a second time is meant.', basis: OURS })),
+  again: option(flag({ doc: 'The same rows a second time are meant; for runs that are finished.', basis: OURS })),
 };
 
 const TOTAL_FLAG = {

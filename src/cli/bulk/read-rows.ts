@@ -4,7 +4,7 @@ import { type Fault, faultLine } from '../../bulk/place.ts';
 import { readRecords } from '../../bulk/records.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CliError } from '../../errors.ts';
-import { inputDigest } from '../../journal/op-id.ts';
+import { digestInOrder, inputDigest } from '../../journal/op-id.ts';
 import type { PlannedRow, RowOutcome, Rows } from '../../journal/types.ts';
 import { type Cents, cents } from '../../money.ts';
 import type { Context } from '../context.ts';
@@ -23,6 +23,8 @@ export interface ReadRows {
   readonly found: readonly string[];
   /** Tells twins of this run: a run with the same digest makes the same changes. */
   readonly digest: string;
+  /** The same as older releases made it; of rows from a file. */
+  readonly digestInOrder?: string;
   /** The rows say where cards are to be and not what is to change: run again after its end, it moves nothing twice. */
   readonly aimed: boolean;
 }
@@ -67,7 +69,8 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
   const skipped = faults.outcomes();
   const validity = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and left out`;
   const found = [`${name}: ${counted} ${counted === 1 ? 'row' : 'rows'}, ${validity}.`];
-  return { name, rows, total: cents(total), skipped, found, digest: inputDigest(rows), aimed: false };
+  const digests = { digest: inputDigest(rows), digestInOrder: digestInOrder(rows) };
+  return { name, rows, total: cents(total), skipped, found, ...digests, aimed: false };
 }
 
 async function binsFor(ctx: Context, operation: BulkOperation): Promise<readonly Item<'bins.list'>[] | undefined> {

@@ -34,6 +34,7 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
     command: operation.replace('.', ' '),
     rows: read.rows,
     digest: read.digest,
+    digestInOrder: read.digestInOrder,
     bulk: true,
     marker: !noMarker,
     again: again === true || read.aimed,

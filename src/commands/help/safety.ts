@@ -39,6 +39,11 @@ const RULES = [
       'Every write and reveal has lines in a local, hash-chained log without card data or keys: cardwright audit list, verify, export.',
   },
   {
+    rule: 'repeating',
+    means:
+      'A command that was killed is refused when it is run again, with the cardwright ops resume that ends it: it could do the same a second time. For the rows of a file this holds in any order and format, also with --again, and for a day after the run is finished.',
+  },
+  {
     rule: 'unknown',
     means:
       'Exit 11 means: sent, and no trustworthy answer came. Look before you repeat: a second run could move money twice.',

@@ -1,0 +1,13 @@
+/** Killed anywhere, gone on with in any way: never a second card. */
+import { expect, test } from 'vitest';
+import { sweep } from './going-on.ts';
+
+test.each([
+  { rows: 2, honoured: true, step: 3 },
+  { rows: 1, honoured: false, step: 3 },
+])('every boundary of %j', { timeout: 120_000 }, async ({ step, ...setting }) => {
+  const { boundaries, ways, strikes, broken } = await sweep(setting, step);
+  process.stdout.write(`${JSON.stringify(setting)}: ${boundaries} boundaries x ${ways} ways, ${strikes} kills\n`);
+  expect(broken).toEqual([]);
+  expect(boundaries).toBeGreaterThan(30);
+});
