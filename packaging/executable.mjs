@@ -18,7 +18,7 @@ const ASSETS = `const CARDWRIGHT_ASSET=(({getRawAsset})=>name=>Buffer.from(getRa
 
 for (const left of [program, executable, join(output, 'release')]) rmSync(left, { recursive: true, force: true });
 mkdirSync(output, { recursive: true, mode: 0o755 });
-execFileSync(node, [join(here, '..', 'scripts', 'build.mjs'), program], { stdio: 'inherit' });
+execFileSync(node, [join(here, '..', 'scripts', 'build.mjs'), '--compiled', program], { stdio: 'inherit' });
 
 /** The sandbox for programs that import it is of no use inside, nor are texts for people. */
 const files = readdirSync(program).filter(

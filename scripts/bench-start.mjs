@@ -1,13 +1,14 @@
 /**
- * Start-up, one request and a long list of the built program, beside a bare `node -e 0` and beside the peers that are
- * installed (`npm install` in test/bench/peers, `apt install gh`; those that need a newer Node take the one of
+ * Start-up, one request and a long list of the program as its users have it, packed and installed from the tarball,
+ * beside a bare `node -e 0` and beside the peers that are installed (`npm install` in test/bench/peers, `apt install gh`; those that need a newer Node take the one of
  * packaging/). Each round runs every case once, in turn, so that a busy machine slows all of them. Two ratios: of the
  * least times, which is what the programs themselves take, and the median of the ratios within each round.
+ * On this Node, and on those of packaging/ (`cd packaging && npm ci --ignore-scripts`) with `--nodes`.
  * `--rounds N` rounds of starts, `--rows N` rows of the list, `--json` for data.
  */
-import { fork, spawnSync } from 'node:child_process';
+import { execFileSync, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -16,7 +17,6 @@ import { parseArgs } from 'node:util';
 
 const file = fileURLToPath(import.meta.url);
 const root = dirname(dirname(file));
-const program = join(root, 'bin', 'cardwright.js');
 const peers = join(root, 'test', 'bench', 'peers', 'node_modules');
 const newerNode = join(root, 'packaging', 'node_modules', 'node-24', 'bin', 'node');
 const WARM_UP = 2;
@@ -27,19 +27,24 @@ const { values: options } = parseArgs({
     rows: { type: 'string', default: '5000' },
     json: { type: 'boolean', default: false },
     serve: { type: 'boolean', default: false },
+    nodes: { type: 'boolean', default: false },
   },
 });
+
+/** The first start after the installation: nothing is compiled yet, and it makes the sandbox. */
+const FIRST = 'first --sandbox wallet';
 
 /** What the project holds itself to: ours over another case of the same round. */
 const GOALS = [
   ...['--version', '--help', 'cards create --help', '__complete'].flatMap(name => [
-    [name, 'node -e 0', 1.4],
+    [name, 'node -e 0', 1.3],
     [name, 'gh --version', 0.85],
   ]),
-  ['cards list --json', 'node -e 0', 2.5],
-  ['cards list --json', 'gh api', 1.2],
+  ['cards list --json', 'node -e 0', 2.2],
+  ['cards list --json', 'gh api', 1.1],
   ['cards list --json', 'stripe get', 0.6],
-  ['--sandbox wallet', 'node -e 0', 3.5],
+  ['--sandbox wallet', 'node -e 0', 3.0],
+  [FIRST, '--sandbox wallet', 1.6],
 ];
 
 const TITLES = ['', 'least ms', 'least', 'median', 'peak MB'];
@@ -90,17 +95,53 @@ async function main() {
   const home = mkdtempSync(join(tmpdir(), 'cardwright-bench-'));
   try {
     const [port] = await once(server, 'message');
-    const { starts, lists } = casesFor(home, port);
-    const started = measure(starts.filter(runs), rounds);
-    const listed = measure(lists.filter(runs), Math.min(rounds, LIST_ROUNDS));
-    process.stdout.write(options.json ? `${JSON.stringify({ started, listed })}\n` : report({ started, listed, rows }));
+    const { program, facts } = installed(home);
+    if (!options.json) process.stdout.write(`${facts}\n\n`);
+    for (const node of options.nodes ? allNodes() : [process.execPath]) {
+      const { starts, lists } = casesFor({ home, port, program, node });
+      const started = measure(starts.filter(runs), rounds);
+      const listed = measure(lists.filter(runs), Math.min(rounds, LIST_ROUNDS));
+      const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
+      const found = { version, started, listed, rows };
+      process.stdout.write(options.json ? `${JSON.stringify(found)}\n` : `${report(found)}\n`);
+    }
   } finally {
     server.disconnect();
     rmSync(home, { recursive: true });
   }
 }
 
-function casesFor(home, port) {
+/** The program from its tarball, in a folder of its own, as `npm install` makes it. */
+function installed(home) {
+  const quiet = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
+  const words = ['pack', '--json', '--ignore-scripts', '--pack-destination', home];
+  const [packed] = JSON.parse(execFileSync('npm', words, { cwd: root, ...quiet }));
+  const place = join(home, 'place');
+  mkdirSync(place);
+  writeFileSync(join(place, 'package.json'), '{ "private": true }\n');
+  const begun = performance.now();
+  const install = ['install', '--ignore-scripts', '--prefer-offline', join(home, packed.filename)];
+  execFileSync('npm', install, { cwd: place, ...quiet });
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+  const wasm = packed.files.filter(({ path }) => path.endsWith('.wasm')).reduce((sum, { size }) => sum + size, 0);
+  const size = ((packed.unpackedSize - wasm) / 1e6).toFixed(2);
+  return {
+    program: join(place, 'node_modules', 'cardwright', 'bin', 'cardwright.js'),
+    facts: `Unpacked ${size} MB without WebAssembly (goal 3.5); npm install of the tarball took ${seconds} s (goal 5)`,
+  };
+}
+
+/** The one that runs this, for its release, and the others of packaging/. */
+function allNodes() {
+  const major = process.versions.node.split('.')[0];
+  const others = [20, 22, 24, 26].filter(each => String(each) !== major);
+  const paths = others.map(each => join(root, 'packaging', 'node_modules', `node-${each}`, 'bin', 'node'));
+  const missing = paths.filter(path => !existsSync(path));
+  if (missing.length > 0) throw new Error('first: cd packaging && npm ci --ignore-scripts');
+  return [process.execPath, ...paths];
+}
+
+function casesFor({ home, port, program, node: ourNode }) {
   // Node 20 reads NODE_EXTRA_CA_CERTS before anything else, 35 ms that are not ours.
   const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...inherited } = process.env;
   const outside = Object.entries(inherited).filter(
@@ -130,10 +171,11 @@ function casesFor(home, port) {
   const node = Number(process.versions.node.split('.')[0]) >= 22 ? process.execPath : newerNode;
   const ours = (words, env = embedded, name = words) => ({
     name,
-    file: process.execPath,
+    file: ourNode,
     args: [program, ...words.split(' ')],
     env,
   });
+  const fresh = () => ({ ...embedded, CARDWRIGHT_CONFIG_DIR: mkdtempSync(join(home, 'first-')) });
   const peer = (name, path, args) => ({ name, file: path, args, env: stranger });
   const gh = onPath('gh');
   const stripe = join(peers, '@stripe', 'cli-linux-x64', 'bin', 'stripe');
@@ -143,7 +185,7 @@ function casesFor(home, port) {
     curl --silent --fail "${url}?page=$page&per_page=100" | jq --compact-output '.data[]' || exit 1; done`;
   return {
     starts: [
-      { name: 'node -e 0', file: process.execPath, args: ['-e', '0'], env: embedded },
+      { name: 'node -e 0', file: ourNode, args: ['-e', '0'], env: embedded },
       ours('--version'),
       ours('--help'),
       ours('cards create --help'),
@@ -154,6 +196,7 @@ function casesFor(home, port) {
       ours('cards list --json', served),
       ours('cards list', served),
       ours('--sandbox wallet'),
+      { ...ours('--sandbox wallet', undefined, FIRST), fresh },
       ours('--sandbox cards create --bin auto --amount 1'),
       peer('gh --version', gh, ['--version']),
       peer('gh api', gh, ['api', url]),
@@ -195,7 +238,8 @@ function measure(cases, rounds) {
   return samples;
 }
 
-function timed({ name, file: path, args, env }) {
+function timed({ name, file: path, args, env: usual, fresh }) {
+  const env = fresh?.() ?? usual;
   const start = performance.now();
   const { status, stderr } = spawnSync(path, args, { env, stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1e9 });
   const time = performance.now() - start;
@@ -217,10 +261,10 @@ function peakOf({ file: path, args, env }) {
   }
 }
 
-function report({ started, listed, rows }) {
+function report({ version, started, listed, rows }) {
   const rounds = started[0].times.length;
   return [
-    `Node ${process.version}, ${process.platform}-${process.arch}, ${rounds} rounds; ratios to node -e 0`,
+    `Node ${version}, ${process.platform}-${process.arch}, ${rounds} rounds; ratios to node -e 0`,
     table(TITLES, started.map(ratioRow(started[0]))),
     '',
     'Goals: ours over the other',

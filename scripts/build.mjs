@@ -2,11 +2,10 @@
  * Builds dist/. esbuild splits the program where it imports dynamically; the pieces are then packed into few files,
  * because each file costs a quarter of a millisecond at start: start.js (what every run needs), one file for what each of
  * a few common runs loads besides, one for each room and each group of commands, one for the rest of our code, and one for
- * each package. main.js opens them. A piece runs when something of it is first used, and V8's compiled code is kept beside
- * the files: compiling is a third of a short command, and reading compiled code that is not used another tenth. All of it
- * becomes
- * CommonJS, which Node 20 starts faster. Only the SQLite package stays outside, for its prebuilt binary. Another folder
- * than dist/ can be named as the argument.
+ * each package. main.js opens them (loader/open-files.cjs): a piece runs when something of it is first used, and V8's
+ * compiled code is kept in the cache folder of the user. All of it becomes CommonJS, which Node 20 starts faster. Only the
+ * SQLite package stays outside, for its prebuilt binary. Another folder than dist/ can be named as the argument;
+ * `--compiled` keeps compiled code beside the files, for the executable, which brings its own Node.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -15,12 +14,17 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { compileFunction } from 'node:vm';
 import { build, transform } from 'esbuild';
 import { withoutUnused } from './without-unused.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const outdir = resolve(root, process.argv[2] ?? 'dist');
+const { values: wished, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { compiled: { type: 'boolean', default: false } },
+});
+const outdir = resolve(root, positionals[0] ?? 'dist');
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
 /** The parser of undici, bytes in place of text: with SIMD, and for machines without. */
@@ -48,6 +52,7 @@ const { outputFiles, metafile } = await build({
   define: {
     CARDWRIGHT_VERSION: JSON.stringify(version),
     BUNDLED_FILE: '$piece.read',
+    CODE_CACHE: '$piece.codeCache',
     'import.meta.url': 'CARDWRIGHT_FILE_URL',
   },
   plugins: [withoutUnused, withWasmBeside],
@@ -71,27 +76,6 @@ const FILE_OF_RUN = {
   '--sandbox wallet': 'sandbox.js',
   '--sandbox cards create --bin auto --amount 5': 'journal.js',
 };
-/**
- * Opens a file with the code compiled for this Node, where there is some; V8 compiles what does not fit. In the single
- * executable the files are assets, and CARDWRIGHT_ASSET, put before this by packaging/executable.mjs, gives their bytes.
- */
-const OPEN = `
-const {readFileSync}=require("node:fs"),{Script}=require("node:vm"),opened={__proto__:null};
-const read=typeof CARDWRIGHT_ASSET==="function"?CARDWRIGHT_ASSET:name=>readFileSync(__dirname+"/"+name);
-function open(file){if(opened[file])return opened[file];
-const code=file+"."+hashes[file]+"-"+process.versions.v8+"-"+process.platform+"-"+process.arch,filename=__dirname+"/"+file,codeFile=__dirname+"/"+code;
-let cachedData;try{cachedData=read(code)}catch{}
-const bytes=read(file),text=wide.includes(file)?bytes.toString():bytes.latin1Slice();
-return opened[file]=new Script(text,{filename,codeFile,cachedData}).runInThisContext()(require,filename,$piece,$node)}
-function $piece(name){let module=made[name];if(module===undefined){made[name]=module={exports:{}};
-open(places[name])[name](module,module.exports)}return module.exports}
-$piece.read=read;
-const $node={__proto__:null};
-for(const name of nodeModules)Object.defineProperty($node,name,{configurable:true,get(){
-const value=require("node:"+name);Object.defineProperty($node,name,{value});return value}});
-$piece(${JSON.stringify(MAIN)});
-`;
-
 /** esbuild's own few functions, which it puts before every piece; ours stand once in a file. */
 let prelude = '';
 const nodeModules = new Set();
@@ -110,7 +94,13 @@ const atStart = reachedFrom(MAIN);
 // Help pages as text: most of the time of a page is that of making it.
 const { everyPage } = await loaded('src/cli/every-page.ts');
 const { REGISTRY } = await loaded('src/commands/registry.ts');
-const beside = [...wasm, ['package.json', '{ "type": "commonjs" }\n'], ['pages.txt', await everyPage(REGISTRY)]];
+const loader = await loaderParts();
+const beside = [
+  ...wasm,
+  ['package.json', '{ "type": "commonjs" }\n'],
+  ['pages.txt', await everyPage(REGISTRY)],
+  ['keep-code.js', loader.keep],
+];
 const packs = await packsByUse(groupBy(pieces.keys(), packOf));
 
 await mkdir(outdir, { recursive: true });
@@ -137,7 +127,7 @@ for (const name of await readdir(outdir)) {
   if (!written.has(name)) await rm(join(outdir, name), { recursive: true });
 }
 for (const [name, text] of written) await writeFile(join(outdir, name), text);
-await keepCompiled();
+if (wished.compiled) await keepCompiled();
 
 async function libraryText(entry) {
   const { outputFiles } = await build({
@@ -151,8 +141,9 @@ async function libraryText(entry) {
     plugins: [withoutUnused],
     define: { CARDWRIGHT_VERSION: JSON.stringify(version), 'import.meta.url': 'CARDWRIGHT_FILE_URL' },
     banner: { js: 'const CARDWRIGHT_FILE_URL=require("node:url").pathToFileURL(__filename).href;' },
-    minifySyntax: true,
-    minifyWhitespace: true,
+    minify: true,
+    // Errors say their class, and stacks the function.
+    keepNames: true,
     legalComments: 'none',
     write: false,
   });
@@ -181,7 +172,7 @@ async function loaded(entry) {
 /** A piece as the body of a function; what it imports of other pieces comes from `$piece`. */
 async function commonJs(text) {
   // A variable of that name would stand in the way of ours in the whole of its piece: unset, until it is set.
-  const [taken] = /\$(?:node\b|piece\b(?!\.read\b))/.exec(text) ?? [];
+  const [taken] = /\$(?:node\b|piece\b(?!\.(?:read|codeCache)\b))/.exec(text) ?? [];
   if (taken !== undefined) throw new Error(`a piece has the name ${taken} itself`);
   const { code } = await transform(text, {
     format: 'cjs',
@@ -310,12 +301,14 @@ function programOf(packs) {
 
 function mainText(packs, texts) {
   const places = Object.fromEntries([...packs].flatMap(([pack, inside]) => inside.map(name => [name, pack])));
-  const hashes = Object.fromEntries([...texts].map(([pack, text]) => [pack, hashOf(text)]));
   // All others are ASCII, which as Latin-1 is not decoded.
   const wide = [...packs.keys()].filter(pack => /[^\0-\x7f]/.test(texts.get(pack)));
-  const tables = Object.entries({ places, hashes, wide, nodeModules: [...nodeModules] });
-  const told = tables.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join();
-  return `"use strict";const ${told},made={__proto__:null};${OPEN}`;
+  // Compiled code is of these texts and no others: V8 compares lengths only.
+  const bundle = hashOf([...texts.values()].join(''));
+  const { commandWords } = loader;
+  const tables = Object.entries({ places, wide, nodeModules: [...nodeModules], commandWords, bundle, version });
+  const constants = tables.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join();
+  return `"use strict";const ${constants};${loader.folders}${loader.open}`;
 }
 
 function packText(names) {
@@ -323,7 +316,35 @@ function packText(names) {
   return `(function(require,__filename,$piece,$node){"use strict";${prelude}return{${inside.join(',\n')}}})\n`;
 }
 
-/** V8 compares lengths only, so the name of the compiled code says which text it is of. */
+/** What main.js is made of besides its tables, and what it writes compiled code with. */
+async function loaderParts() {
+  const text = async name => {
+    const source = await readFile(join(root, 'scripts', 'loader', name), 'utf8');
+    return (await transform(source, { minifySyntax: true, minifyWhitespace: true, target: 'node20.19' })).code;
+  };
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: ['src/folders.ts'],
+    bundle: true,
+    format: 'iife',
+    globalName: 'folders',
+    platform: 'node',
+    target: 'node20.19',
+    minify: true,
+    write: false,
+  });
+  const loadGroups = Promise.all(REGISTRY.map(group => group.load()));
+  const words = new Set((await loadGroups).flat().flatMap(({ path }) => path.split(' ')));
+  // Options that make the same command use other code.
+  for (const option of ['--help', '-h', '--version', '-V', '--json', '--sandbox', '__complete']) words.add(option);
+  return {
+    commandWords: [...words],
+    folders: `${outputFiles[0].text};const{foldersFor}=folders;`,
+    open: await text('open-files.cjs'),
+    keep: await text('keep-code.cjs'),
+  };
+}
+
 function hashOf(text) {
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
@@ -338,7 +359,7 @@ async function keepCompiled() {
 async function record(words) {
   const home = await mkdtemp(join(tmpdir(), 'cardwright-build-'));
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:CARDWRIGHT_|NODE_OPTIONS$)/.test(name));
-  const env = { ...Object.fromEntries(inherited), CARDWRIGHT_CONFIG_DIR: home };
+  const env = { ...Object.fromEntries(inherited), CARDWRIGHT_CONFIG_DIR: home, CARDWRIGHT_CACHE: 'off' };
   const script = join(root, 'scripts', 'record-code.cjs');
   const { status, stderr } = spawnSync(process.execPath, [script, ...words], {
     env,

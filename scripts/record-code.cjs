@@ -33,9 +33,9 @@ let running;
 // Code compiled under other flags than those of a fresh process is refused there.
 v8.setFlagsFromString = () => undefined;
 const { Script } = vm;
-vm.Script = function KeptScript(source, { filename, codeFile }) {
-  const script = kept.get(filename)?.script ?? new Script(source, { filename });
-  if (filename.startsWith(folder)) kept.set(filename, { script, codeFile });
+vm.Script = function KeptScript(source, { filename }) {
+  const script = kept.get(filename) ?? new Script(source, { filename });
+  if (filename.startsWith(folder)) kept.set(filename, script);
   return piecesFile === undefined ? script : { runInThisContext: () => noting(script.runInThisContext()) };
 };
 
@@ -112,5 +112,5 @@ function next() {
 function keep() {
   process.removeListener('beforeExit', next);
   if (piecesFile !== undefined) return writeFileSync(piecesFile, JSON.stringify(loaded));
-  for (const { script, codeFile } of kept.values()) writeFileSync(codeFile, script.createCachedData());
+  for (const [filename, script] of kept) writeFileSync(`${filename}.code`, script.createCachedData());
 }

@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 /**
  * Parts of packages that this program never reaches, and that cost 8 ms at start and more: of undici, for a client of
  * HTTP/1.1 with text bodies, HTTP/2 (with Node's own), the bodies of `fetch`, Node's http, and Node's assert, which opens
- * standard error to look for colours; of Commander, commands that are programs of their own.
+ * standard error to look for colours; of Commander, commands that are programs of their own; of conf, the validator of
+ * schemas, for profiles are kept without one.
  */
 const INSTEAD = {
   'node:assert': `module.exports = (value, message) => {
@@ -13,6 +14,8 @@ const INSTEAD = {
   };`,
   // Its client is told the size of headers, and a stream of Node's http is never handed to it.
   'node:http': `module.exports = { maxHeaderSize: 16384, IncomingMessage: class {} };`,
+  'ajv/dist/2020.js': `export class Ajv2020 { constructor() { throw new Error('not part of this program') } }`,
+  'ajv-formats': `export default { default() { throw new Error('not part of this program') } }`,
   'node:child_process': `module.exports = { spawn: () => { throw new Error('not part of this program') } };`,
 };
 /** A plugin of esbuild that leaves them out. */
@@ -33,6 +36,9 @@ export const withoutUnused = {
     });
     onResolve({ filter: /^node:(?:assert|http|child_process)$/ }, ({ path, importer }) =>
       /[\\/](?:undici|commander)[\\/]/.test(importer) ? { path, namespace: 'unused' } : undefined,
+    );
+    onResolve({ filter: /^ajv(?:-formats$|\/)/ }, ({ path, importer }) =>
+      /[\\/]conf[\\/]/.test(importer) ? { path, namespace: 'unused' } : undefined,
     );
     onLoad({ filter: /./, namespace: 'unused' }, ({ path }) => ({ contents: INSTEAD[path] }));
   },

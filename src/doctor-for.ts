@@ -20,6 +20,7 @@ export function doctorFor({ host, version, opened, audit }: DoctorFacts): Promis
     version,
     audit,
     nodeVersion: host.nodeVersion,
+    codeCache: host.codeCache,
     runtime: { execArgv: host.execArgv, env, inspected: host.inspected() },
     identity: opened.identity,
     openKey: opened.key,

@@ -82,6 +82,7 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
       setLater(1_000, () => void settle());
     },
     nodeVersion: process.versions.node,
+    codeCache: codeCacheSays(),
     programFolders: ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'],
     ...signalHolders(),
     async keychain() {
@@ -120,6 +121,15 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     },
   };
   return host;
+}
+
+/** Put in by the build; see scripts/loader/open-files.cjs. */
+declare const CODE_CACHE: { readonly says: string; readonly used: number } | undefined;
+
+function codeCacheSays(): string | undefined {
+  if (typeof CODE_CACHE === 'undefined') return undefined;
+  const { says, used } = CODE_CACHE;
+  return used === 0 ? says : `${says}; in use`;
 }
 
 /** V8 lets garbage grow to several times of what is alive; rows of a restore by the million are all garbage. */

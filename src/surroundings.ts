@@ -32,6 +32,8 @@ export interface Surroundings extends Host {
   /** The words that start this program once more. */
   readonly program: readonly [string, ...string[]];
   readonly nodeVersion: string;
+  /** Where the compiled code of this program is kept, or why it is not; undefined for a program that was not built. */
+  readonly codeCache: string | undefined;
   /** Folders that programs of the system are looked for in, never the working folder (E18). */
   readonly programFolders: readonly string[];
   /** While a child has the terminal, signals go to `onSignal` alone and do not stop this process; returns the end of it. */

@@ -79,7 +79,7 @@ const COMPOSITION = [
 /** The one home of each package. */
 const HOMES: Readonly<Record<string, string>> = {
   commander: 'cli/parse.ts',
-  '@inquirer/prompts': 'terminal/prompts.ts',
+  '@inquirer/prompts': 'terminal/questions.ts',
   fuzzysort: 'terminal/prompts.ts',
   uqr: 'terminal/qr.ts',
   chalk: 'terminal/colour.ts',

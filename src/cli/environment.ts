@@ -16,6 +16,7 @@ const OURS = [
   variable('CARDWRIGHT_BASE_URL', 'address of the service for a key from the environment, with its version'),
   variable('CARDWRIGHT_TEST_ONLY', 'refuse every live key (anything but 0 and false)'),
   variable('CARDWRIGHT_CONFIG_DIR', 'one folder for configuration, state, data and cache'),
+  variable('CARDWRIGHT_CACHE', 'off: keep no compiled code; an absolute path: keep it below that folder'),
   variable('CARDWRIGHT_SANDBOX_URL', "address of a sandbox that runs elsewhere, for the sandbox's own commands"),
   variable(
     'CARDWRIGHT_SANDBOX_DIALECT',

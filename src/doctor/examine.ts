@@ -20,6 +20,8 @@ export interface Examined {
   readonly clock: Clock;
   readonly runtime: Runtime;
   readonly nodeVersion: string;
+  /** Where compiled code is kept, or why it is not; undefined for a program that was not built. */
+  readonly codeCache: string | undefined;
   readonly version: string;
   readonly identity: () => Promise<Identity>;
   /** Opens the key where it is kept. */
@@ -46,6 +48,7 @@ export async function examine(about: Examined): Promise<readonly Finding[]> {
     await storeFinding(about, who),
     await auditFinding(about),
     nodeFinding(about.nodeVersion),
+    codeCacheFinding(about.codeCache),
     runtimeFinding(about.runtime),
   ];
   if (identity instanceof CliError) return [failed('profile', identity), ...rest];
@@ -158,6 +161,14 @@ function nodeFinding(version: string): Finding {
   const old = major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
   const says = old ? `${version}; ${OLDEST_NODE.join('.')} or later is needed` : version;
   return { check: 'node', status: old ? 'fail' : 'ok', says };
+}
+
+/** Never a failure: without it the program starts later and does the same. */
+function codeCacheFinding(says: string | undefined): Finding {
+  const check = 'code cache';
+  return says === undefined
+    ? { check, status: 'skip', says: 'this program was not built' }
+    : { check, status: 'ok', says };
 }
 
 function runtimeFinding(runtime: Runtime): Finding {

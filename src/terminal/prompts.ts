@@ -1,6 +1,5 @@
 /**
- * Questions to a person. Home of @inquirer/prompts and of fuzzysort, by which a long list of choices is searched. Asked on
- * stderr, only when stdin and stderr are terminals: a piped `y` is never an answer (the library itself would take it, and
+ * Questions to a person. Home of fuzzysort, by which a long list of choices is searched. Asked on stderr, only when stdin and stderr are terminals: a piped `y` is never an answer (the library itself would take it, and
  * its default is Yes).
  */
 import { CliError } from '../errors.ts';
@@ -52,7 +51,7 @@ export interface Prompts {
   choose<Value>(question: string, choices: readonly Choice<Value>[], substitute: Substitute): Promise<Value>;
 }
 
-type Library = typeof import('@inquirer/prompts');
+type Library = typeof import('./questions.ts');
 interface LibraryContext {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
@@ -95,7 +94,7 @@ const END_OF_INPUT = 'end of input';
  * only pauses its input at ^D, and the library would wait for ever.
  */
 async function ask<Answer>(options: PromptOptions, question: Question<Answer>, noAnswer: CliError): Promise<Answer> {
-  const library = await import('@inquirer/prompts');
+  const library = await import('./questions.ts');
   const ended = new AbortController();
   const end = () => setImmediate(() => ended.abort(END_OF_INPUT));
   const { input, output, signal } = options;

@@ -1,4 +1,4 @@
-/** The built program in a process of its own, with a home of its own. */
+/** The built program in a process of its own, with a home of its own; compiled code of all of them stands in one place. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,8 @@ import process from 'node:process';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 const PROGRAM = join(ROOT, 'bin', 'cardwright.js');
+/** Of this checkout; the build goes by the name of its texts there. */
+const CODE_CACHE = join(ROOT, 'node_modules', '.cache', 'cardwright-code');
 const KEY = 'sk_test_0123456789abcdef0123456789abcdef';
 
 export interface Start {
@@ -40,6 +42,7 @@ export async function home(): Promise<Home> {
       env: {
         ...Object.fromEntries(ours),
         CARDWRIGHT_CONFIG_DIR: folder,
+        CARDWRIGHT_CACHE: CODE_CACHE,
         ...(baseUrl !== undefined && { CARDWRIGHT_BASE_URL: baseUrl, CARDWRIGHT_API_KEY: KEY }),
         ...env,
       },

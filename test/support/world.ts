@@ -189,6 +189,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       program: [process.execPath, join(import.meta.dirname, '..', '..', 'bin', 'cardwright.js')],
       keepSmall: () => undefined,
       nodeVersion: process.versions.node,
+      codeCache: undefined,
       programFolders: told.programFolders ?? [],
       cut: told.cut ?? new AbortController().signal,
       holdCut: () => () => undefined,

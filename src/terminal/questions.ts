@@ -1,0 +1,2 @@
+/** Home of @inquirer/prompts: the questions that are asked, by name, so that the build leaves out all others. */
+export { confirm, input, password, rawlist, search } from '@inquirer/prompts';
