@@ -75,3 +75,130 @@ function lastOfNumber(groups: readonly Group[], first: number): number {
 
 /** Spaces and dashes are mixed by people; a dot between two of them is an amount's. */
 const kindOf = (between = '') => (/^[._\u00b7]/.test(between) ? between : 'gap');
+
+export interface Masked {
+  /** The very same value where nothing was hidden. */
+  readonly value: unknown;
+  /** Where something was: `acct`, `deep.list[].pan`. */
+  readonly hidden: readonly string[];
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Names under which stands what the next command needs, or what the caller wrote. */
+const KEPT = /^(?:id|.*_id|.*[a-z]Id|label|metadata)$/;
+const LAST_FOUR = /last_?(?:4|four)$/i;
+const CODE_NAME = /cv|cs|cid|code|pin|security/i;
+
+/**
+ * A value that came from a service, without card numbers: an answer or an event that is no card's details. Anything of
+ * 13 to 19 digits with a right check digit is one, but for two kinds. Digits that begin with 0 or 1 and nothing else
+ * are a time in milliseconds: no network has such cards. And ids, labels and metadata, where one number in ten would
+ * be taken for a card's, are hidden only where they end in the last four digits that stand beside them.
+ */
+export function maskedValue(value: unknown): Masked {
+  if (!mayHold(value)) return { value, hidden: [] };
+  const hidden = new Set<string>();
+  const masked = maskedPart(value, { at: '', ending: undefined, hidden });
+  return { value: masked, hidden: [...hidden] };
+}
+
+/** Whether a closer look is due: lists of thousands come here, row by row. */
+function mayHold(part: unknown): boolean {
+  if (typeof part === 'string') return part.length >= SHORTEST && (MAY_HOLD.test(part) || /[^\x00-\x7f]/.test(part));
+  if (typeof part === 'number') return part >= 1e12;
+  if (Array.isArray(part)) return part.some(mayHold);
+  if (!isPlain(part)) return false;
+  for (const name in part) if (mayHold(part[name]) || mayHold(name)) return true;
+  return false;
+}
+
+interface Place {
+  readonly at: string;
+  /** Hide only what ends in these digits; an empty text hides nothing. */
+  readonly ending: string | undefined;
+  readonly hidden: Set<string>;
+}
+
+function maskedPart(part: unknown, place: Place): unknown {
+  if (typeof part === 'string') return part.length < SHORTEST ? part : maskedText(part, place);
+  if (typeof part === 'number') return isCardNumber(part) && place.ending === undefined ? hide(place) : part;
+  if (Array.isArray(part))
+    return same(
+      part,
+      part.map(each => maskedPart(each, { ...place, at: `${place.at}[]` })),
+    );
+  return isPlain(part) ? maskedMembers(part, place) : part;
+}
+
+function maskedText(text: string, { at, ending, hidden }: Place): string {
+  if (!MAY_HOLD.test(asRead(text))) return text;
+  if (/^[01]\d*$/.test(text)) return text;
+  if (ending !== undefined && (ending === '' || !text.replace(/\D/g, '').includes(ending))) return text;
+  const clean = withoutCardNumbers(text);
+  if (clean === text || (ending !== undefined && !endsSo(text, ending))) return text;
+  hidden.add(at);
+  return clean;
+}
+
+/** Whether one of the numbers in a text ends in these digits. */
+function endsSo(text: string, ending: string): boolean {
+  return new RegExp(`${[...ending].join('[^0-9]{0,2}')}(?![0-9])`).test(asRead(text));
+}
+
+function maskedMembers(members: Members, place: Place): unknown {
+  const entries = Object.entries(members);
+  const ending = entries.find(([name]) => LAST_FOUR.test(name))?.[1];
+  const last4 = typeof ending === 'string' && /^\d{4}$/.test(ending) ? ending : '';
+  const before = place.hidden.size;
+  const under = (name: string): Place => ({
+    at: place.at === '' ? name : `${place.at}.${name}`,
+    ending: place.ending ?? (KEPT.test(name) ? last4 : undefined),
+    hidden: place.hidden,
+  });
+  const masked = entries.map(([name, part]) => [withoutCardNumbers(name), maskedPart(part, under(name))] as const);
+  const isHere = place.hidden.size > before && masked.some(([, part], index) => part !== entries[index]?.[1]);
+  const clean = isHere
+    ? masked.map(([name, part]) => [name, isCode(name, part) ? hide(under(name)) : part] as const)
+    : masked;
+  const isSame = clean.every(([name, part], index) => name === entries[index]?.[0] && part === entries[index]?.[1]);
+  return isSame ? members : Object.fromEntries(clean);
+}
+
+/** A number was here, so three or four digits under such a name are its code. */
+function isCode(name: string, part: unknown): boolean {
+  return (
+    CODE_NAME.test(name) && (typeof part === 'string' || typeof part === 'number') && /^\d{3,4}$/.test(String(part))
+  );
+}
+
+function isCardNumber(value: number): boolean {
+  const digits = String(value);
+  if (!/^[2-9]\d{12,18}$/.test(digits)) return false;
+  // Beyond safe integers the last digits were rounded when it was read, and prove nothing.
+  return !Number.isSafeInteger(value) || passesLuhn(digits);
+}
+
+function hide({ at, hidden }: Place): string {
+  hidden.add(at);
+  return REDACTED;
+}
+
+function same(before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
+  return after.every((each, index) => each === before[index]) ? before : after;
+}
+
+function isPlain(value: unknown): value is Members {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** UTF-8 read as Latin-1, or its escapes in JSON, that could be digits or what stands between them. */
+const WRITTEN_OTHERWISE =
+  /\xef\xbc[\x90-\x99]|[0-9](?:\xc2[\xa0\xad\xb7]|\xe2\x80[\x80-\xaf]|\xe2\x81\xa0|\xe3\x80\x80)[0-9]|\\u(?:003\d|00[2ab][0-9ad]|20[0-6]|3000|ff1)/i;
+
+/** Whether JSON text, its UTF-8 read as Latin-1, may hold a card number; quick where it holds none. */
+export function mayHoldCardNumber(latin1: string): boolean {
+  return WRITTEN_OTHERWISE.test(latin1) || (MAY_HOLD.test(latin1) && withoutCardNumbers(latin1) !== latin1);
+}

@@ -1,4 +1,5 @@
 /** A usable 2xx body as the result of its operation, checked against what was asked. */
+import { maskedValue } from '../card-numbers.ts';
 import { DETAILS, FUNDING } from '../contract/card.ts';
 import type { Shape } from '../contract/field.ts';
 import type { ListPage } from '../contract/operation.ts';
@@ -64,7 +65,14 @@ function decodeOne(asked: Asked, value: unknown): Decoded {
   });
   const contradicts = single.problems.some(problem => contradictions?.has(problem));
   const result = shape === FUNDING ? withAsked(asked, single.value) : single.value;
-  return { result, problems: single.problems, contradicts, warnings: single.warnings };
+  if (shape === DETAILS) return { result, problems: single.problems, contradicts, warnings: single.warnings };
+  const { value: clean, hidden } = maskedValue(result);
+  return {
+    result: clean,
+    problems: single.problems,
+    contradicts,
+    warnings: [...single.warnings, ...hidden.map(hiddenAt)],
+  };
 }
 
 /** Card and amount of a transfer, where the answer leaves out what was asked for anyway (A-31). */
@@ -91,7 +99,9 @@ function decodeList({ target }: Asked, value: unknown, headers: WireHeaders): De
     const read = readObject(row, { shape, at, nameOf });
     problems.push(...read.problems);
     warnings.push(...read.warnings.map(each => each.replace(at, `${found.at}[]`)));
-    return read.value;
+    const { value: clean, hidden } = maskedValue(read.value);
+    warnings.push(...hidden.map(place => hiddenAt(`${found.at}[].${place}`)));
+    return clean as Values;
   });
   for (const slot of mixedSigns(found.rows, shape)) {
     warnings.push(
@@ -101,6 +111,8 @@ function decodeList({ target }: Asked, value: unknown, headers: WireHeaders): De
   const result: ListPage<Values> = { data, page: found.page };
   return { result, problems, contradicts: false, warnings, ...(found.next !== undefined && { next: found.next }) };
 }
+
+const hiddenAt = (place: string) => `${place} holds what looks like a card number; it is hidden`;
 
 /** Fields whose sign is left out although the service itself does not agree on it (A-41). */
 function mixedSigns(rows: readonly unknown[], shape: Shape): string[] {

@@ -5,6 +5,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
+import { mayHoldCardNumber } from '../card-numbers.ts';
 import type { Shape } from '../contract/field.ts';
 import { membersPattern, namePattern, rowPattern, type WrittenMember, type WrittenRows } from '../row-text.ts';
 import { findList } from './envelope.ts';
@@ -64,6 +65,7 @@ export function createCutter(shape: Shape): Cutter {
       if (known === undefined || !isUtf8(bytes)) return undefined;
       const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const text = buffer.toString('latin1');
+      if (mayHoldCardNumber(text)) return undefined;
       if (!SPACED.test(text)) return cutPage(buffer, text, known);
       const compact = ODD_NUMBER.test(text) ? undefined : compacted(buffer);
       return compact && cutPage(compact, compact.toString('latin1'), known);

@@ -1,5 +1,6 @@
 /** A delivered payload as an event, whatever its names are (A-73). Read only after its signature was checked. */
 import { createHash } from 'node:crypto';
+import { maskedValue, withoutCardNumbers } from '../card-numbers.ts';
 import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS } from '../contract/events.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -13,16 +14,25 @@ export interface DeliveredEvent {
   readonly data: unknown;
 }
 
+export interface ReadEvent {
+  /** Without card numbers: an event is no card's details. */
+  readonly event: DeliveredEvent;
+  /** Where in its object one stood. */
+  readonly hidden: readonly string[];
+}
+
 /** Reads a payload. Never throws: what is no JSON object is an event without a type. */
-export function readEvent(bytes: Uint8Array, headers: Readonly<Record<string, unknown>>): DeliveredEvent {
+export function readEvent(bytes: Uint8Array, headers: Readonly<Record<string, unknown>>): ReadEvent {
   const payload = parsed(bytes);
   const created = textOf(payload, 'created_at');
-  return {
+  const { value: data, hidden } = maskedValue(dataOf(payload));
+  const event = {
     id: textOf(payload, 'id') ?? headerId(headers) ?? `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
-    type: textOf(payload, 'type') ?? '',
+    type: withoutCardNumbers(textOf(payload, 'type') ?? ''),
     created_at: created ?? null,
-    data: dataOf(payload),
+    data,
   };
+  return { event, hidden };
 }
 
 function parsed(bytes: Uint8Array): Fields {

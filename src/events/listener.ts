@@ -43,6 +43,8 @@ export interface ListenerSettings {
   readonly clock: Clock;
   /** Told why a delivery was refused. */
   readonly onRefused: (why: string) => void;
+  /** Told what was hidden of an event that is shown. */
+  readonly onHidden: (what: string) => void;
   /** Passes each wished delivery on, repeats too; one that is not taken is answered 502, and its sender tries again. */
   readonly relay?: ((arrived: Arrived) => Promise<boolean>) | undefined;
 }
@@ -65,7 +67,7 @@ const MOST_IDS = 100_000;
 
 /** Opens the port and listens. Throws `unreachable` for one that is taken. */
 export async function openListener(settings: ListenerSettings): Promise<Listener> {
-  const { secrets, signatureHeader, events: wished, clock, onRefused, relay } = settings;
+  const { secrets, signatureHeader, events: wished, clock, onRefused, onHidden, relay } = settings;
   const counts: Counts = { events: 0, duplicates: 0, out_of_order: 0, refused: 0, unwished: 0 };
   const seen = createSeen(MOST_IDS);
   const waiting: Arrived[] = [];
@@ -83,11 +85,12 @@ export async function openListener(settings: ListenerSettings): Promise<Listener
       onRefused(whyRefused(signature, checked.explanations[0]?.says, signatureHeader));
       return 401;
     }
-    const event = readEvent(delivery.bytes, delivery.headers);
+    const { event, hidden } = readEvent(delivery.bytes, delivery.headers);
     if (!wished.some(pattern => matchesEvent(pattern, event.type))) {
       counts.unwished += 1;
       return 200;
     }
+    for (const place of hidden) onHidden(`${event.type}: ${place} holds what looks like a card number; it is hidden`);
     const arrived = { event: received(event), delivery };
     if (seen.add(event.id)) show(arrived);
     else counts.duplicates += 1;

@@ -45,6 +45,7 @@ export async function openSession(ctx: Context, wishes: SessionWishes): Promise<
   const secrets = await secretsFor(ctx, wishes.secretFile, identity !== undefined);
   const ready = wishes.readyFile === undefined ? undefined : await ctx.readyFile(wishes.readyFile);
   let told = 0;
+  const hidden = new Set<string>();
   const listener = await openListener({
     port: wishes.port ?? 0,
     secrets,
@@ -52,6 +53,10 @@ export async function openSession(ctx: Context, wishes: SessionWishes): Promise<
     events: patterns,
     clock: ctx.clock,
     relay: wishes.relay,
+    onHidden(what) {
+      if (!hidden.has(what)) ctx.notice(`warning: ${what}`);
+      hidden.add(what);
+    },
     onRefused(why) {
       told += 1;
       if (told <= MOST_TOLD)
