@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { compileFunction } from 'node:vm';
 import { build, transform } from 'esbuild';
-import { withoutUnused } from './without-unused.mjs';
+import { CHANGED, withoutUnused } from './without-unused.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values: wished, positionals } = parseArgs({
@@ -378,18 +378,20 @@ async function notices(inputs) {
   for (const folder of [...folders].sort()) {
     const { name, version: of, license } = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8'));
     const text = await licenceText(join(root, folder));
-    parts.push(`${name} ${of} (${license})\n\n${text.trim()}\n`);
+    const changed = name in CHANGED ? `Changed here: ${CHANGED[name]}\n\n` : '';
+    parts.push(`${name} ${of} (${license})\n\n${changed}${text.trim()}\n`);
   }
   return parts.join(`\n${'-'.repeat(72)}\n\n`);
 }
 
 async function licenceText(folder) {
-  for (const name of ['LICENSE', 'LICENSE.md', 'license', 'license.md', 'LICENCE', 'LICENSE.txt']) {
+  const names = (await readdir(folder)).filter(name => /^licen[cs]e(?:[-.]|$)/i.test(name));
+  for (const name of names.sort()) {
     const text = await readFile(join(folder, name), 'utf8').catch(error => {
       if (error.code === 'ENOENT') return undefined;
       throw error;
     });
     if (text !== undefined) return text;
   }
-  return `(no licence text in ${relative(root, folder)})`;
+  throw new Error(`${relative(root, folder)} has no licence text, and its licence asks for it in every copy`);
 }

@@ -1,6 +1,6 @@
-/** Records as lines: `crc32c length seq json`. A torn last line is told from a damaged one. */
+/** Records as lines: `crc32 length seq json`. A torn last line is told from a damaged one. */
+import { crc32 } from 'node:zlib';
 import { CliError } from '../errors.ts';
-import { crc32c } from './crc32c.ts';
 import type { JournalRecord, Written } from './record.ts';
 
 const NEWLINE = 0x0a;
@@ -35,7 +35,7 @@ export function encodeLines(
     at += CRC_DIGITS;
     at += bytes.write(` ${lengths[index]} ${seq + index} `, at, 'latin1');
     at += bytes.write(text, at);
-    bytes.write(crc32c(bytes.subarray(begin + CRC_DIGITS + 1, at)), begin, 'latin1');
+    bytes.write(checksum(bytes.subarray(begin + CRC_DIGITS + 1, at)), begin, 'latin1');
     bytes[at] = NEWLINE;
     at += 1;
     ends.push(at);
@@ -79,7 +79,7 @@ function decodeLine(line: Uint8Array): { readonly seq: number; readonly written:
   const head = HEAD.exec(bytes.toString('latin1', 0, 30));
   if (head === null) return undefined;
   const [whole, crc = '', length = '', seq = ''] = head;
-  if (bytes.length - whole.length !== Number(length) || crc32c(line.subarray(9)) !== crc) return undefined;
+  if (bytes.length - whole.length !== Number(length) || checksum(line.subarray(9)) !== crc) return undefined;
   const text = bytes.toString('utf8', whole.length);
   // The writer is cut off as text: taking it out of the object would be most of what a run pays for reading back.
   const writer = WRITER.exec(text);
@@ -112,4 +112,9 @@ function damaged(name: string, line: number | undefined): CliError {
     outcome: 'not_sent',
     op: name,
   });
+}
+
+/** Eight lowercase hexadecimal digits: every flipped byte and every burst of up to 32 bits shows. */
+export function checksum(bytes: Uint8Array): string {
+  return crc32(bytes).toString(16).padStart(8, '0');
 }
