@@ -39,6 +39,7 @@ export function journalFor({ host, globals, opened, notice, afterAnswer }: Journ
       return createHmac('sha256', salt).update(key.expose()).digest('hex').slice(0, 8);
     },
     sandboxHonoursKeys: opened.sandboxHonoursKeys,
+    serviceNow: opened.serviceNow,
     capabilities: capabilitiesIn(host.folders.state, files),
     writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,
     stop: host.signal,

@@ -1,5 +1,6 @@
 /** One request from its planned bytes to a settled outcome: attempts, waits, and reading back what was not shown. */
 import type { Delivery, DeliveryPolicy, PlannedRequest } from '../contract/service.ts';
+import { KEY_TRUST } from '../contract/spans.ts';
 import { CliError } from '../errors.ts';
 import type { Clock, Randomness } from '../host.ts';
 import type { Secret } from '../secret.ts';
@@ -67,11 +68,21 @@ export async function deliverParcel(parcel: Parcel, wire: Wire, delivering: Deli
     onWait,
     stop,
     ambiguousAgain: withKey || (row.repeat === 'freely' && write),
+    keyUsable: write && row.repeat !== 'freely' ? (policy.keyUsable ?? trustedFrom(clock)) : undefined,
     throttledAttempts: row.effect === 'reveals-secret' ? DETAILS_ATTEMPTS : undefined,
     shown: write && row.readBack !== undefined ? () => shownByReading(asked, settling()) : undefined,
   });
   const { verdict } = repeated;
   return verdict.class === 'done' ? doneOf(repeated, verdict) : concluded(repeated, asked, settling);
+}
+
+/** True for as long as a key is trusted in, by wall clock and monotonic clock; a wall clock that is set back ends it. */
+function trustedFrom(clock: Clock): () => boolean {
+  const [wall, monotonic] = [clock.now(), clock.monotonic()];
+  return () => {
+    const passed = clock.now() - wall;
+    return passed >= 0 && Math.max(passed, clock.monotonic() - monotonic) < KEY_TRUST;
+  };
 }
 
 /** Written out, for a run of many rows comes here with every one of them. */

@@ -21,6 +21,8 @@ export interface Repeating {
   readonly budget: RetryBudget;
   /** An ambiguous attempt may be sent again as it is. */
   readonly ambiguousAgain: boolean;
+  /** False: the key may be forgotten by now, so that nothing is sent behind an attempt that may have had its effect. */
+  readonly keyUsable?: (() => boolean) | undefined;
   /** Attempts while the service says 429; 3 when left out. */
   readonly throttledAttempts?: number | undefined;
   /** Looked at after an ambiguous attempt, before it is sent again; the effect that shows ends it. */
@@ -50,8 +52,11 @@ export async function repeatWhileSafe(once: () => Promise<Verdict>, repeating: R
   const { budget, stop } = repeating;
   let [sent, throttled] = [false, false];
   let doubt: Verdict | undefined;
+  let open: Repeated | undefined;
   for (let attempts = 1; ; attempts += 1) {
     if (budget.paused()) await budget.untilAllowed(stop);
+    // After the pauses: whatever they were meant to take, a stopped process or a laptop that slept takes longer.
+    if (open !== undefined && repeating.keyUsable?.() === false) return tooOld(open);
     const last = await once();
     sent ||= last.class !== 'not_sent';
     throttled ||= last.class === 'throttled';
@@ -70,7 +75,16 @@ export async function repeatWhileSafe(once: () => Promise<Verdict>, repeating: R
     if (last.class === 'throttled') budget.pauseAll(pause.ms);
     repeating.onWait?.(pause);
     if (!(await rest(pause.ms, repeating.clock, stop))) return end(verdict);
+    if (doubt !== undefined) open = end(verdict);
   }
+}
+
+/** Nothing more is sent: what was in doubt before the pause stays in doubt. */
+function tooOld(open: Repeated): Repeated {
+  const { verdict } = open;
+  if (verdict.class === 'done' || verdict.class === 'unverified') return open;
+  const message = `${verdict.error.message}; not asked again, for the service may have forgotten the key by now`;
+  return { ...open, verdict: { ...verdict, error: verdict.error.with({ message }) } };
 }
 
 function mostAttempts({ class: outcome }: Verdict, { throttledAttempts }: Repeating): number {

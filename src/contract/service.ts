@@ -40,6 +40,11 @@ export interface Answered<Result> {
 export interface DeliveryPolicy {
   /** The service is known to honour the key and the key is young: an ambiguous attempt is sent again. */
   readonly keyHonoured: boolean;
+  /**
+   * Whether the service surely remembers the key still, if it remembers keys at all: asked before each attempt behind one
+   * that may have had its effect. When left out, ten minutes from the first attempt on.
+   */
+  readonly keyUsable?: (() => boolean) | undefined;
   /** No attempt begins after it; one that is in the air is not cut off. */
   readonly stop?: AbortSignal | undefined;
   /** Cuts off the attempt that is in the air. */

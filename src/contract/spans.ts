@@ -3,6 +3,11 @@ import { DAY, HOUR, MINUTE, SECOND } from '../durations.ts';
 
 /** A finished answer is repeated under its idempotency key. */
 export const KEY_RETENTION = DAY;
+/**
+ * So long a key is taken for remembered where nobody has told its life: a third of the shortest known of any service
+ * (30 minutes, A-93). Our choice, and no fact of the service.
+ */
+export const KEY_TRUST = 10 * MINUTE;
 /** A 3DS challenge waits for its code. */
 export const CHALLENGE_LIFE = 5 * MINUTE;
 /** Wrong codes that end a challenge. */

@@ -1,12 +1,13 @@
 /** What the work on one op shares: its records so far, its log, the service, and what time it is. */
 import type { Reader, Service } from '../contract/service.ts';
+import { CliError } from '../errors.ts';
 import type { Clock } from '../host.ts';
 import type { Book } from './book.ts';
 import type { Capability } from './capability.ts';
 import { afterRecord, openRow, type RowHistory } from './history.ts';
 import type { Log } from './log.ts';
 import { createMarked, type Marked } from './marked.ts';
-import type { Moment } from './policy.ts';
+import type { KeyAge, Moment } from './policy.ts';
 import type { ItemRecord, PlanRecord, RowRecord } from './record.ts';
 
 export interface DeskSettings {
@@ -17,6 +18,8 @@ export interface DeskSettings {
   readonly log: Log | undefined;
   readonly service: Service;
   readonly clock: Clock;
+  /** The clock of the service by its newest answer, ms UTC; undefined while none told the time. */
+  readonly serviceNow: () => number | undefined;
   readonly capability: (operation: ItemRecord['operation']) => Capability;
   /** No row is begun and no wait goes on after it. */
   readonly stop: AbortSignal;
@@ -37,6 +40,10 @@ export interface Desk extends Omit<DeskSettings, 'log'> {
   /** A new attempt of a row after a definite refusal: new key, same bytes. */
   writeItem(item: ItemRecord): Promise<void>;
   moment(): Moment;
+  /** Asks the service for its time where the age of the key of a row needs it and no answer has told it yet. */
+  askTime(row: number): Promise<void>;
+  /** Facts about the age of the key of a row. */
+  keyAge(row: number): KeyAge;
   /** Created cards of this run give the marker back, as far as seen. */
   markerUsable(): boolean;
 }
@@ -48,6 +55,8 @@ export function createDesk(settings: DeskSettings): Desk {
   // Kept, not looked up: a run of many rows asks for it at each of them.
   let echoes = [...book.held()].every(({ done }) => done?.echo !== false);
   let told = !echoes;
+  /** Rows whose first sending was by this process: their age is reckoned without the clock of the service too. */
+  const sentHere = new Set<number>();
   const desk: Desk = {
     ...settings,
     reader,
@@ -61,6 +70,8 @@ export function createDesk(settings: DeskSettings): Desk {
     async write(record) {
       if (log === undefined) return;
       const place = await log.append(record);
+      if (record.t === 'SENT') sentHere.add(record.row);
+      else if (record.t !== 'AMBIG' && record.t !== 'ACK') sentHere.delete(record.row);
       book.set(kept(afterRecord(desk.row(record.row), record)), record.t === 'DONE' ? place : undefined);
       if (record.t === 'DONE' && record.echo === false) echoes = false;
       if (told || echoes) return;
@@ -74,6 +85,26 @@ export function createDesk(settings: DeskSettings): Desk {
     moment() {
       const now = clock.now();
       return { now, drift: now - wall - (clock.monotonic() - monotonic) };
+    },
+    async askTime(number) {
+      const { firstSent } = desk.row(number);
+      if (plan.mode !== 'sandbox' || firstSent?.service_at === undefined || sentHere.has(number)) return;
+      if (settings.serviceNow() !== undefined) return;
+      try {
+        await reader.read('wallet.get', {});
+      } catch (thrown) {
+        // A time that is not told is told as such; the row itself may still be settled by looking.
+        if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+      }
+    },
+    keyAge(number) {
+      const { firstSent } = desk.row(number);
+      const sentAt = firstSent?.at ?? 0;
+      const [there, now] = [firstSent?.service_at, settings.serviceNow()];
+      const told = there !== undefined && now !== undefined ? { sentAt: there, now } : undefined;
+      // The clock of a sandbox is moved by hand, and an earlier process cannot have seen it.
+      const lost = plan.mode === 'sandbox' && firstSent !== undefined && !sentHere.has(number);
+      return { sentAt, latest: settings.latest, ...desk.moment(), service: told ?? (lost ? 'unknown' : undefined) };
     },
     markerUsable: () => plan.marker && echoes,
   };

@@ -138,6 +138,7 @@ export async function deskFor(room: Room, { plan, latest, book, log, resendAbsen
     log,
     resendAbsent,
     service: await room.service(),
+    serviceNow: room.serviceNow ?? (() => undefined),
     clock: room.clock,
     capability: operation => now.get(operation) ?? UNKNOWN,
     stop: room.stop,

@@ -8,6 +8,7 @@ import { mayBePerformed, type RowHistory } from './history.ts';
 import { balancesOf, traceOf } from './looking.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import { keyOf } from './op-id.ts';
+import { keyIsFresh } from './policy.ts';
 import type { DoneRecord, ItemRecord } from './record.ts';
 import { settleUnknown } from './settle-unknown.ts';
 import { factsOf, toldOutcome } from './told.ts';
@@ -78,12 +79,15 @@ export async function sendRow(desk: Desk, number: number, sending: Sending): Pro
   if (balances instanceof CliError) return unsent(desk, desk.row(number), balances);
   const { attempt, row } = item;
   const before = balances && { card: balances.card, wallet: balances.wallet };
-  await desk.write({ t: 'SENT', row, attempt, at: desk.clock.now(), before });
+  await desk.write({ t: 'SENT', row, attempt, at: desk.clock.now(), service_at: desk.serviceNow(), before });
   const { keyHonoured, flight } = sending;
   const may = flight?.takeOff() ?? true;
   if (may !== true && !(await may)) return grounded(desk, number, sending);
+  const keyUsable = () => keyIsFresh(desk.capability(item.operation), desk.keyAge(number));
+  // The way to here may have been long: a queue, a pause of all workers, a process that was stopped.
+  if (sending.resent && keyHonoured && !keyUsable()) return grownOld(desk, number);
   const { stop, cut } = desk;
-  const delivery = await desk.service.deliver(requestOf(item), item.input, { keyHonoured, stop, cut });
+  const delivery = await desk.service.deliver(requestOf(item), item.input, { keyHonoured, keyUsable, stop, cut });
   if (delivery.class === 'done') flight?.landed();
   try {
     return await conclude(desk, number, { delivery, sending });
@@ -97,8 +101,7 @@ export async function sendRow(desk: Desk, number: number, sending: Sending): Pro
 async function balancesBefore(desk: Desk, number: number, sending: Sending): Promise<Balances | undefined | CliError> {
   const row = desk.row(number);
   if (sending.resent || traceOf(row, desk.markerUsable()) !== 'balances') return undefined;
-  // The sandbox answers again under the same key; two more requests would tell nothing.
-  if (sending.before !== undefined || desk.plan.mode === 'sandbox') return sending.before;
+  if (sending.before !== undefined) return sending.before;
   try {
     return await balancesOf(desk.reader, String(row.item.input['card_id']));
   } catch (thrown) {
@@ -106,6 +109,12 @@ async function balancesBefore(desk: Desk, number: number, sending: Sending): Pro
     // For a card that is not there the service's answer to the write itself counts.
     return thrown.kind === 'not_found' ? undefined : thrown;
   }
+}
+
+/** The key may be forgotten by now: whatever was sent before stays as unknown as it was. */
+function grownOld(desk: Desk, number: number): Promise<RowOutcome> {
+  const message = 'its key is too old to be surely remembered';
+  return stillUnknown(desk, number, new CliError('outcome_unknown', { message }));
 }
 
 function requestOf({ operation, method, path, body, key }: ItemRecord): PlannedRequest {

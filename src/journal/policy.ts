@@ -2,6 +2,7 @@
  * What to do with a row whose outcome is unknown: the table of RELIABILITY, sections 3 and 6, as one pure function.
  * The model search runs this very function against every interleaving of loss, delay, replay and crash.
  */
+import { KEY_TRUST } from '../contract/spans.ts';
 import { DAY, MINUTE } from '../durations.ts';
 import type { Capability } from './capability.ts';
 
@@ -12,6 +13,8 @@ export interface UnknownFacts {
   readonly trace: Trace;
   /** The key is known to be honoured, and is young. */
   readonly keyHonoured: boolean;
+  /** How long keys are remembered is told by the service, and not only trusted in. */
+  readonly lifeKnown: boolean;
   /** Doing it twice is doing it once: freeze, terminate. */
   readonly freely: boolean;
   /** What is on the wire has had the time to arrive. */
@@ -29,8 +32,9 @@ export type Step = 'look' | 'wait' | 'resend' | 'done' | 'duplicate' | 'leave';
 /** One step; asked again with what it brought. Never a new key: that is for definite refusals alone. */
 export function nextStep(facts: UnknownFacts): Step {
   const { trace, found } = facts;
-  // Balances are evidence, not proof; an answer under an honoured key is both.
-  if (trace === 'balances' && facts.keyHonoured) return 'resend';
+  // Balances are evidence, not proof; an answer under a key that is surely remembered is both. Where that is only
+  // trusted in, they are looked at first, and an effect that shows is never risked again.
+  if (trace === 'balances' && facts.keyHonoured && facts.lifeKnown) return 'resend';
   if (trace !== 'none' && found === undefined) return 'look';
   if (found === 'it') return trace === 'balances' ? 'leave' : 'done';
   if (found === 'several') return 'duplicate';
@@ -60,12 +64,45 @@ export interface KeyAge extends Moment {
   readonly sentAt: number;
   /** The latest time in the journal, ms UTC. */
   readonly latest: number;
+  /**
+   * The clock of the service at that time and now, ms UTC; absent where it was not told then. `unknown`: it may have been
+   * moved since, and that cannot be told.
+   */
+  readonly service?: { readonly sentAt: number; readonly now: number } | 'unknown' | undefined;
 }
 
-/** Half of what the service keeps, or half a day: the key is surely remembered. */
-export function keyIsYoung(capability: Capability, { sentAt, latest, ...moment }: KeyAge): boolean {
-  if (capability.key !== 'honoured' || !clockIsSane(moment, Math.max(latest, sentAt))) return false;
-  return moment.now - sentAt < Math.min(capability.ttl_ms ?? DAY, DAY) / 2;
+/**
+ * How old a key may be, ms: the greater of what the wall clock, the monotonic clock and the clock of the service say.
+ * Without end where one of them cannot be believed.
+ */
+function ageOf({ sentAt, latest, service, ...moment }: KeyAge): number {
+  if (service === 'unknown' || !clockIsSane(moment, Math.max(latest, sentAt))) return Number.POSITIVE_INFINITY;
+  // Where the monotonic clock went further than the wall clock, it counts.
+  const here = moment.now - sentAt + Math.max(0, -moment.drift);
+  if (service === undefined) return here;
+  const there = service.now - service.sentAt;
+  return there < -MAX_DRIFT_MS ? Number.POSITIVE_INFINITY : Math.max(here, there);
+}
+
+/** Half of what the service keeps, half a day at most; where that is not known, only minutes. */
+function windowOf(capability: Capability): number {
+  if (capability.key !== 'honoured' || capability.ttl_ms === null) return KEY_TRUST;
+  return Math.min(capability.ttl_ms, DAY) / 2;
+}
+
+/** Whether a key is surely remembered, if the service remembers keys at all. */
+export function keyIsFresh(capability: Capability, age: KeyAge): boolean {
+  return ageOf(age) < windowOf(capability);
+}
+
+/** Whether the service is known to honour the key, and it is surely remembered. */
+export function keyIsYoung(capability: Capability, age: KeyAge): boolean {
+  return capability.key === 'honoured' && keyIsFresh(capability, age);
+}
+
+/** Whether the service has told how long it remembers keys; else that is only trusted in. */
+export function isLifeKnown(capability: Capability): boolean {
+  return capability.key === 'honoured' && capability.ttl_ms !== null;
 }
 
 /** Time after which nothing of a request can be on its way any more; a bound we chose, not one the service gives. */

@@ -73,6 +73,8 @@ export interface SentRecord {
   readonly row: number;
   readonly attempt: number;
   readonly at: number;
+  /** The clock of the service then, ms UTC, where one of its answers had told it. */
+  readonly service_at?: number | undefined;
   readonly before?: Seen | undefined;
 }
 

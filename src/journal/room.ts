@@ -27,6 +27,8 @@ export interface JournalSettings {
   /** The API key under HMAC with a local random value; eight hexadecimal digits, never the key. */
   readonly keyPrint: (salt: string) => Promise<string>;
   readonly capabilities: Capabilities;
+  /** The clock of the service by its newest answer, ms UTC; undefined while none told the time. */
+  readonly serviceNow?: (() => number | undefined) | undefined;
   /** `--timeout` or the total of one write, ms. */
   readonly writeTotalMs: number;
   /** No row is begun after it. */

@@ -4,7 +4,7 @@ import { CALLS } from '../contract/raw.ts';
 import type { Desk } from './desk.ts';
 import { type Look, lookFor, traceOf } from './looking.ts';
 import { doneRecord, sendRow } from './perform.ts';
-import { clockIsSane, keyIsYoung, nextStep } from './policy.ts';
+import { clockIsSane, isLifeKnown, keyIsYoung, nextStep } from './policy.ts';
 import { factsOf } from './told.ts';
 import type { Flight, RowOutcome } from './types.ts';
 import { iso, unknownError } from './unknown.ts';
@@ -21,6 +21,7 @@ export async function settleUnknown(desk: Desk, number: number, allowed: Allowed
   const { item } = desk.row(number);
   const mayResend = allowed.mayResend && !desk.lookOnly;
   const mayWait = allowed.mayWait && !desk.lookOnly;
+  if (mayResend) await desk.askTime(number);
   let waited = false;
   let look: Look | undefined;
   let lookedAt: number | undefined;
@@ -28,22 +29,22 @@ export async function settleUnknown(desk: Desk, number: number, allowed: Allowed
     const row = desk.row(number);
     const trace = traceOf(row, desk.markerUsable());
     const settled = waited || hasSettled(desk, number);
-    const young = keyIsYoung(desk.capability(item.operation), {
-      sentAt: row.firstSent?.at ?? 0,
-      latest: desk.latest,
-      ...desk.moment(),
-    });
+    const capability = desk.capability(item.operation);
+    const young = keyIsYoung(capability, desk.keyAge(number));
     // A created card that could not be told from another must not be made twice, whatever the key is worth.
     const blind = item.operation === 'cards.create' && trace !== 'marker';
     const { repeat } = CALLS[item.operation];
+    // The list of the embedded sandbox is exact, and a request of a process that is gone is gone with it.
+    const absenceProves = desk.plan.mode === 'sandbox' && trace === 'marker';
     const keyHonoured = mayResend && young && !blind && repeat !== 'never';
     const step = nextStep({
       trace,
       keyHonoured,
+      lifeKnown: isLifeKnown(capability),
       freely: mayResend && repeat === 'freely',
       settled,
       found: look?.found,
-      resendAbsent: mayResend && desk.resendAbsent,
+      resendAbsent: mayResend && (desk.resendAbsent || absenceProves),
       mayWait: mayWait && !desk.stop.aborted,
     });
     switch (step) {

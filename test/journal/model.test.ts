@@ -64,6 +64,7 @@ const ours =
     const step = nextStep({
       trace: 'marker',
       keyHonoured: honoured && state.age === 'young',
+      lifeKnown: server === 'honoured',
       freely: false,
       settled: state.settled,
       found: state.found ?? undefined,
