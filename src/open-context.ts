@@ -10,7 +10,7 @@ import type { OpenContext } from './cli/run.ts';
 import { createWriter } from './cli/write.ts';
 import { type Connections, connections, once } from './connections.ts';
 import type { ReadName } from './contract/calls.ts';
-import type { PlannedRequest, Reader, Service } from './contract/service.ts';
+import type { PlannedRequest, Reader, ReadOptions, Service } from './contract/service.ts';
 import { CliError } from './errors.ts';
 import { openInput, readBytes } from './input-for.ts';
 import { sandboxServersFor } from './sandbox-for.ts';
@@ -138,6 +138,7 @@ export function openContext(opening: Opening): OpenContext {
     sorted: globals.sort !== undefined,
     canAsk,
     signal: host.signal,
+    requestTimeoutMs: globals.timeoutMs,
     profileName: globals.profile,
     planned,
     notice,
@@ -154,7 +155,7 @@ export function openContext(opening: Opening): OpenContext {
       return await importFrom(host, { baseUrl, socketPath, token: await key() }, input);
     },
     reader,
-    read: async (operation, input) => (await reader()).read(operation, input),
+    read: async (operation, input, options) => (await reader()).read(operation, input, options),
     write: writer.write,
     confirmCount: writer.confirmCount,
     guardRun: writer.guardRun,
@@ -271,8 +272,8 @@ async function createFile(host: Surroundings, path: string, content: string): Pr
 /** Reading operations alone, the bare results. */
 function readerOf(service: Service): Reader {
   return {
-    read: async <N extends ReadName>(operation: N, input: Parameters<Reader['read']>[1]) =>
-      (await service.send(operation, input as never)).result as never,
-    pages: (operation, input) => service.pages(operation, input),
+    read: async <N extends ReadName>(operation: N, input: Parameters<Reader['read']>[1], options?: ReadOptions) =>
+      (await service.send(operation, input as never, options)).result as never,
+    pages: (operation, input, options) => service.pages(operation, input, options),
   };
 }

@@ -3,7 +3,7 @@ import type { AuditLog } from '../audit/log.ts';
 import type { AdminOperations, Input, ReadName, Result, WriteName } from '../contract/calls.ts';
 import type { ResultOf } from '../contract/operation.ts';
 import type { Overrides } from '../contract/overrides.ts';
-import type { PlannedRequest, Reader, SandboxAdmin } from '../contract/service.ts';
+import type { PlannedRequest, Reader, ReadOptions, SandboxAdmin } from '../contract/service.ts';
 import type { Leftovers } from '../events/leftovers.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../host.ts';
 import type { Journal } from '../journal/types.ts';
@@ -141,6 +141,8 @@ export interface Context {
   readonly canAsk: boolean;
   /** Fired by Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
+  /** `--timeout`, in ms: the bound on one request. */
+  readonly requestTimeoutMs: number | undefined;
 
   /** The clock of the service, ms UTC, by its newest answer; this machine's while none told the time. */
   serviceNow(): number;
@@ -154,7 +156,7 @@ export interface Context {
   /** Reading operations. */
   reader(): Promise<Reader>;
   /** Reads one thing; short for `reader()` and `read`. */
-  read<N extends ReadName>(operation: N, input: Input<N>): Promise<Result<N>>;
+  read<N extends ReadName>(operation: N, input: Input<N>, options?: ReadOptions): Promise<Result<N>>;
   /** Every change goes through here: guard, dry run, confirmation by the row's effect, then the request. */
   write<N extends WriteName, Before = undefined>(
     operation: N,

@@ -9,6 +9,7 @@ import type {
   Delivery,
   DeliveryPolicy,
   PlannedRequest,
+  ReadOptions,
   ServiceOf,
 } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
@@ -78,6 +79,12 @@ interface Given {
   readonly paging?: PageReading | undefined;
 }
 
+/** A list whose pages are asked for. */
+interface Paged {
+  readonly operation: string;
+  readonly options: ReadOptions;
+}
+
 /** A call with what came of it, before the types of the table are put on. */
 interface Done extends Omit<Answered<unknown>, 'result'> {
   readonly result: unknown;
@@ -97,7 +104,7 @@ export function createService<T extends Table>(settings: ServiceSettings<T>): Se
     },
     plan: (operation, input, options = {}) => calls.plan(operation, input as Values, options),
     deliver: (planned, input, policy) => calls.deliver(planned, input, policy),
-    pages: (operation, input) => calls.pages(operation, input as Values) as never,
+    pages: (operation, input, options = {}) => calls.pages(operation, input as Values, options) as never,
     close: () => calls.close(),
   };
 }
@@ -170,8 +177,8 @@ function createCalls(settings: ServiceSettings<Table>) {
     throw stoppedOr(error ?? new CliError('internal', { message: `${operation}: no error` }), delivered.class, signals);
   }
 
-  async function fetchPage(operation: string, input: Values, paging: PageReading): Promise<ArrivedPage> {
-    const { result, next } = await send(operation, input, {}, paging);
+  async function fetchPage(asked: Paged, input: Values, paging: PageReading): Promise<ArrivedPage> {
+    const { result, next } = await send(asked.operation, input, asked.options, paging);
     return { list: result as ListPage<Row>, ...(next !== undefined && { next }) };
   }
 
@@ -184,13 +191,13 @@ function createCalls(settings: ServiceSettings<Table>) {
       // A journaled write that is in the air is waited for, whatever stops the rest.
       return asDelivery(await deliver(planned.operation, planned, { input, policy, signals: [policy.cut], key }));
     },
-    pages(operation: string, input: Values): AsyncIterable<ListPage<Row>> {
+    pages(operation: string, input: Values, options: ReadOptions): AsyncIterable<ListPage<Row>> {
       const from = typeof input['page'] === 'number' ? input['page'] : 1;
       const { raw, returns } = targetOf(operation).row;
       // Rows nobody knows are read, so that nothing secret passes as bytes.
       const cutter = raw ? undefined : createCutter(returns.shape);
       const fetch = (page: number, onArrival: () => void) =>
-        fetchPage(operation, page === 1 ? input : { ...input, page }, { cutter, onArrival });
+        fetchPage({ operation, options }, page === 1 ? input : { ...input, page }, { cutter, onArrival });
       return walkPages({ from, fetch, warn, operation });
     },
     async close(): Promise<void> {

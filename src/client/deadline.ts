@@ -1,9 +1,9 @@
 /** The total time of one attempt, connection and body included (RELIABILITY, section 2). */
 import { setMaxListeners } from 'node:events';
+import { REQUEST_TOTAL_MS } from '../durations.ts';
 import type { Clock } from '../host.ts';
 
 export const CONNECT_MS = 5_000;
-const TOTAL_MS = { read: 30_000, write: 75_000 };
 const HEADERS_MS = { read: 30_000, write: 60_000 };
 
 /** The reason of a deadline whose time is up. */
@@ -123,7 +123,7 @@ export function createDeadlines(clock: Clock): Deadlines {
   return {
     start({ write, totalMs: given, signals }) {
       const kind = write ? 'write' : 'read';
-      const totalMs = given ?? TOTAL_MS[kind];
+      const totalMs = given ?? REQUEST_TOTAL_MS[kind];
       const began = clock.monotonic();
       let [over, ended] = [false, false];
       let reason: unknown;

@@ -14,6 +14,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface ReadOptions {
+  /** Cuts the request off, and the attempts after it; its reason is thrown when that is a `CliError`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** A request as it would be sent, for dry runs, debug lines and the journal. Bytes are final. */
 export interface PlannedRequest {
   readonly operation: string;
@@ -91,7 +96,11 @@ export interface ServiceOf<T extends Table> {
    */
   deliver(planned: PlannedRequest, input: Readonly<Record<string, unknown>>, policy: DeliveryPolicy): Promise<Delivery>;
   /** Pages from the given one on, de-duplicated, until the list ends (ASSUMPTIONS, section 3). */
-  pages<N extends PagedName<T>>(operation: N, input: InputOf<T[N]>): AsyncIterable<ListPage<ItemOf<T[N]>>>;
+  pages<N extends PagedName<T>>(
+    operation: N,
+    input: InputOf<T[N]>,
+    options?: ReadOptions,
+  ): AsyncIterable<ListPage<ItemOf<T[N]>>>;
   close(): Promise<void>;
 }
 
@@ -102,6 +111,10 @@ export type SandboxAdmin = ServiceOf<AdminOperations>;
 
 /** What a command gets for looking: reading operations alone, so that no write can pass the guards by. */
 export interface Reader {
-  read<N extends ReadName>(operation: N, input: InputOf<Calls[N]>): Promise<ResultOf<Calls[N]>>;
-  pages<N extends PagedName>(operation: N, input: InputOf<Calls[N]>): AsyncIterable<ListPage<ItemOf<Calls[N]>>>;
+  read<N extends ReadName>(operation: N, input: InputOf<Calls[N]>, options?: ReadOptions): Promise<ResultOf<Calls[N]>>;
+  pages<N extends PagedName>(
+    operation: N,
+    input: InputOf<Calls[N]>,
+    options?: ReadOptions,
+  ): AsyncIterable<ListPage<ItemOf<Calls[N]>>>;
 }

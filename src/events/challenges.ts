@@ -1,6 +1,7 @@
 /** Which 3DS challenges count: open, not expired by the service's clock, and the one that is meant. */
 import type { Item } from '../contract/calls.ts';
 import { FINISHED_CHALLENGE } from '../contract/resources.ts';
+import { CHALLENGE_LIFE } from '../contract/spans.ts';
 import { CliError } from '../errors.ts';
 import { dollars, toCents } from '../money.ts';
 
@@ -23,10 +24,25 @@ export function theOne(matching: readonly Challenge[], latest: boolean): Challen
   if (latest) return others.reduce((last, each) => (endOf(each) >= endOf(last) ? each : last), first);
   throw new CliError('usage', {
     message: `${matching.length} open challenges match, and only one can be meant`,
-    notes: [...matching.map(facts), 'Narrow it with --card, --merchant or --amount, or take the newest.'],
+    notes: [...matching.map(facts), 'Narrow it with --card, --merchant or --amount, or take the newest with --latest.'],
     hint: 'cardwright 3ds wait --latest',
   });
 }
+
+/**
+ * When a challenge opened, ms UTC: as the service says, where it does, else its end less the life that is assumed (A-51).
+ * Undefined when that cannot be told: without an end, or with one so far ahead of `now` that its life is another one.
+ */
+export function openedAt(row: Challenge, now: number): number | undefined {
+  const { created_at: said } = row as { readonly created_at?: unknown };
+  const created = typeof said === 'string' ? Date.parse(said) : Number.NaN;
+  if (!Number.isNaN(created)) return created;
+  const opened = endOf(row) - CHALLENGE_LIFE;
+  return opened <= now + CLOCK_SLACK_MS ? opened : undefined;
+}
+
+/** Answers tell the time in whole seconds, and some seconds pass on the way. */
+const CLOCK_SLACK_MS = 5_000;
 
 /** Id, merchant and amount; never the code. */
 export function facts({ id, card_id, merchant, amount }: Challenge): string {

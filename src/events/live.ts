@@ -29,7 +29,8 @@ export async function* live<T extends { readonly id: string }>(
   let left = count;
   let answeredAt = clock.monotonic();
   try {
-    for await (const _ of turns(waiting, { timeoutMs: forMs, firstMs: everyMs, longestMs: everyMs })) {
+    const atLeastMs = () => asked.trouble?.facts.retryAfterMs ?? 0;
+    for await (const _ of turns(waiting, { timeoutMs: forMs, firstMs: everyMs, longestMs: everyMs, atLeastMs })) {
       const rows = await asked.look();
       if (rows !== undefined) answeredAt = clock.monotonic();
       else if (clock.monotonic() - answeredAt > GIVE_UP_MS) throw asked.trouble;

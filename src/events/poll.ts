@@ -20,6 +20,8 @@ export interface Pace {
   /** The first pause, and the one they grow to. */
   readonly firstMs?: number;
   readonly longestMs?: number;
+  /** Asked before each pause: the service wants none of us for so many ms. */
+  readonly atLeastMs?: () => number;
 }
 
 /** Between the end of one look and the next; also within a look that takes several requests. */
@@ -36,6 +38,7 @@ const JUMP_MS = 2_000;
 export async function* turns(waiting: Waiting, pace: Pace = {}): AsyncGenerator<undefined> {
   const { clock, random, signal } = waiting;
   const { timeoutMs = Number.POSITIVE_INFINITY, firstMs = SHORTEST_PAUSE_MS, longestMs = LONGEST_PAUSE_MS } = pace;
+  const { atLeastMs = () => 0 } = pace;
   const spent = stopwatch(waiting);
   for (let pause = firstMs; ; pause = Math.min(longestMs, pause * GROWTH)) {
     signal.throwIfAborted();
@@ -44,7 +47,7 @@ export async function* turns(waiting: Waiting, pace: Pace = {}): AsyncGenerator<
     if (left <= 0) return;
     // Up to a tenth more, so that many who wait do not come at the same moments. The last look comes when time is over,
     // or a second after the one before.
-    const wished = Math.ceil(pause * (1 + random.fraction() / 10));
+    const wished = Math.max(Math.ceil(pause * (1 + random.fraction() / 10)), atLeastMs());
     await clock.sleep(Math.max(SHORTEST_PAUSE_MS, Math.min(wished, left)), signal);
   }
 }
@@ -73,24 +76,50 @@ function stopwatch({ clock, serviceNow }: Waiting): () => number {
 
 export interface Wait<T> extends Pace {
   readonly timeoutMs: number;
-  /** Looks once. Undefined: not yet. */
-  readonly look: () => Promise<T | undefined>;
+  /** Looks once, with the signal in every request. Undefined: not yet. */
+  readonly look: (signal: AbortSignal) => Promise<T | undefined>;
   /** Told when the service cannot be asked, once until it can again. */
   readonly onTrouble?: (error: CliError) => void;
 }
 
 /**
- * What `look` found, or undefined when time is over. A service that was there and cannot be reached for a while is
- * asked again; when it still cannot at the end, that error is thrown, for what was waited for may have happened.
+ * What `look` found, or undefined when time is over. A service that refuses for a while, or breaks connections, is asked
+ * again; when it still does at the end, that error is thrown, for what was waited for may have happened. A look that
+ * hangs is cut off soon after time is over.
  */
 export async function waitFor<T>(waiting: Waiting, wait: Wait<T>): Promise<T | undefined> {
-  const asked = patient(wait.look, wait.onTrouble);
-  for await (const _ of turns(waiting, wait)) {
+  const { clock } = waiting;
+  const ends = clock.monotonic() + wait.timeoutMs;
+  const within = () => Math.max(0, ends - clock.monotonic()) + LAST_LOOK_MS;
+  const asked = patient(() => cutOff(waiting, within(), wait.look), wait.onTrouble);
+  for await (const _ of turns(waiting, { ...wait, atLeastMs: () => asked.trouble?.facts.retryAfterMs ?? 0 })) {
     const found = await asked.look();
     if (found !== undefined) return found;
   }
   if (asked.trouble !== undefined) throw asked.trouble;
   return undefined;
+}
+
+/** How long a look may take that begins when time is over. */
+const LAST_LOOK_MS = 10_000;
+
+/** A look with a signal that fires after so many ms, or with the one of this run. */
+async function cutOff<T>(
+  { clock, signal }: Waiting,
+  ms: number,
+  look: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const [late, inTime] = [new AbortController(), new AbortController()];
+  const timer = clock.sleep(ms, inTime.signal).then(
+    () => late.abort(new CliError('unreachable', { message: 'the service did not answer before the wait was over' })),
+    () => undefined,
+  );
+  try {
+    return await look(AbortSignal.any([late.signal, signal]));
+  } finally {
+    inTime.abort();
+    await timer;
+  }
 }
 
 export interface Patient<T> {
@@ -100,7 +129,10 @@ export interface Patient<T> {
   readonly trouble: CliError | undefined;
 }
 
-/** A look that outlives a service which goes away for a while. One that was never there is an error at once. */
+/**
+ * A look that outlives a service which goes away, refuses or breaks connections for a while, from the first look on. An
+ * address where nobody ever answered is an error at once.
+ */
 export function patient<T>(
   look: () => Promise<T | undefined>,
   onTrouble: (error: CliError) => void = () => undefined,
@@ -115,7 +147,8 @@ export function patient<T>(
         wasThere = true;
         return found;
       } catch (error) {
-        if (!(wasThere && error instanceof CliError && PASSING.has(error.kind))) throw error;
+        if (!(error instanceof CliError && mayPass(error, wasThere))) throw error;
+        wasThere = true;
         if (trouble === undefined) onTrouble(error);
         trouble = error;
         return undefined;
@@ -127,4 +160,13 @@ export function patient<T>(
   };
 }
 
-const PASSING: ReadonlySet<string> = new Set(['unreachable', 'rate_limited']);
+/** Answers that say the operation is not there; they will be the same again. */
+const NEVER_THERE: readonly number[] = [501, 505];
+
+/** Whether another look may go better. */
+function mayPass({ kind, facts }: CliError, wasThere: boolean): boolean {
+  if (kind === 'rate_limited') return true;
+  if (kind !== 'unreachable' || NEVER_THERE.includes(facts.httpStatus ?? 0)) return false;
+  // Nothing was sent: refused, no such name, no trust. At the first look that speaks for a wrong address.
+  return wasThere || facts.outcome !== 'not_sent';
+}

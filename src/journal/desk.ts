@@ -119,7 +119,7 @@ function kept(row: RowHistory): RowHistory {
 /** Reading operations alone, the bare results. */
 export function readerOf(service: Service): Reader {
   return {
-    read: async (operation, input) => (await service.send(operation, input as never)).result as never,
-    pages: (operation, input) => service.pages(operation, input),
+    read: async (operation, input, options) => (await service.send(operation, input as never, options)).result as never,
+    pages: (operation, input, options) => service.pages(operation, input, options),
   };
 }

@@ -26,7 +26,11 @@ function machine(onPause: (at: Machine) => void = () => undefined, fraction = 0.
     clock: {
       now: () => BEGAN + made.ran + made.wallAhead,
       monotonic: () => made.ran,
-      async sleep(ms) {
+      async sleep(ms, signal) {
+        // A bound on a look, which none of these reaches.
+        if (ms >= 10_000 && signal !== undefined && signal !== made.signal) {
+          await new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+        }
         made.ran += ms;
         onPause(made);
       },
@@ -132,9 +136,69 @@ describe('waitFor', () => {
     expect({ found, said }).toEqual({ found: 'found', said: ['gone', 'gone'] });
   });
 
-  it('throws at once when the service was never there', async () => {
-    const looking = waitFor(machine(), { timeoutMs: 60_000, look: async () => Promise.reject(gone()) });
+  const nobody = () => new CliError('unreachable', { message: 'refused', outcome: 'not_sent' });
+  const absent = () => new CliError('unreachable', { message: 'no such route', httpStatus: 501 });
+  const limited = () => new CliError('rate_limited', { message: 'limited', retryAfterMs: 30_000 });
+
+  /** Moments at which a wait of a minute looked, while the looks failed in this order; then it found something. */
+  async function looksThrough(...failures: readonly CliError[]): Promise<number[]> {
+    const at: number[] = [];
+    const waiting = machine();
+    const left = [...failures];
+    const look = async () => {
+      at.push(waiting.ran);
+      const next = left.shift();
+      if (next !== undefined) throw next;
+      return 'found';
+    };
+    expect(await waitFor(waiting, { timeoutMs: 60_000, look })).toBe('found');
+    return at;
+  }
+
+  it.each([
+    ['a reset or a 503', gone],
+    ['a 429', () => new CliError('rate_limited', { message: 'limited' })],
+    ['nobody there, once somebody was', nobody],
+  ])('asks on after %s, at the first look too', async (_, failure) => {
+    const before = failure === nobody ? [gone()] : [];
+    const at = await looksThrough(...before, failure(), failure(), failure());
+    expect(at).toHaveLength(4 + before.length);
+    // The pauses grow.
+    const gaps = at.slice(1).map((each, index) => each - (at[index] ?? 0));
+    expect(gaps).toEqual([...gaps].sort((one, other) => one - other));
+  });
+
+  it('waits as long as the service asks to, and no longer than the wait', async () => {
+    expect(await looksThrough(limited())).toEqual([0, 30_000]);
+    const waiting = machine();
+    const look = async () => Promise.reject(limited());
+    await expect(waitFor(waiting, { timeoutMs: 20_000, look })).rejects.toMatchObject({ kind: 'rate_limited' });
+    expect(waiting.ran).toBe(20_000);
+  });
+
+  it.each([
+    ['nobody is at the address', nobody],
+    ['the operation is not there', absent],
+  ])('throws at once when %s', async (_, failure) => {
+    const waiting = machine();
+    const looking = waitFor(waiting, { timeoutMs: 60_000, look: async () => Promise.reject(failure()) });
     await expect(looking).rejects.toMatchObject({ kind: 'unreachable' });
+    expect(waiting.ran).toBe(0);
+  });
+
+  it('cuts off a look that hangs, ten seconds after its time', async () => {
+    const waiting = machine();
+    const clock = {
+      ...waiting.clock,
+      sleep: async (ms: number) => void Object.assign(waiting, { ran: waiting.ran + ms }),
+    };
+    const look = (signal: AbortSignal) =>
+      new Promise<undefined>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    await expect(waitFor({ ...waiting, clock }, { timeoutMs: 5_000, look })).rejects.toMatchObject({
+      kind: 'unreachable',
+      message: 'the service did not answer before the wait was over',
+    });
+    expect(waiting.ran).toBe(15_000);
   });
 
   it('says that it does not know when the service is away at the end', async () => {

@@ -1,6 +1,9 @@
 /** Waiting for codes, cards and transactions while something happens in the sandbox. */
+
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
+import { json, serve } from '../client/served.ts';
 import { type World, world } from '../support/world.ts';
 
 const CARD = 'cards create --bin bin_1 --amount 100 -q';
@@ -102,6 +105,146 @@ describe('3ds wait', () => {
     const onPause = () => stopping.abort(new CliError('interrupted', { message: 'stopped by Ctrl-C' }));
     const { code, out } = await here.run('3ds wait', { signal: stopping.signal, onPause });
     expect({ code, out }).toEqual({ code: 130, out: '' });
+  });
+});
+
+describe('which code 3ds wait takes', () => {
+  const wait = '3ds wait --card card_1 --json';
+
+  it('is that of a purchase that began shortly before it', async () => {
+    await using here = await withCard();
+    await opens(here);
+    await here.run('sandbox clock advance --by 20s');
+    const { code, out } = await here.run(wait);
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, merchant: 'Acme Ltd' });
+  });
+
+  it('is never that of an earlier test, which it names without its code', async () => {
+    await using here = await withCard();
+    await opens(here, 'Old shop');
+    await here.run('sandbox clock advance --by 33s');
+    const alone = await here.run(`${wait} --wait-timeout 2s`, { onPause: () => undefined });
+    expect({ code: alone.code, out: alone.out }).toEqual({ code: 8, out: '' });
+    expect(alone.err).toContain('not taken, it was open before: tds_1  card_1  Old shop  $59.00');
+    expect(alone.err).not.toMatch(/\b\d{6}\b/);
+    const { onPause } = inPauses(() => opens(here, 'New shop'));
+    expect(JSON.parse((await here.run(wait, { onPause })).out)).toMatchObject({ merchant: 'New shop' });
+  });
+
+  it('may be named by the start of the test, or be any that is open', async () => {
+    await using here = await withCard();
+    await opens(here, 'Old shop');
+    await here.run('sandbox clock advance --by 2m');
+    for (const also of ['--since 3m', '--since 2026-11-20T14:03:00Z', '--any']) {
+      expect(JSON.parse((await here.run(`${wait} ${also}`)).out), also).toMatchObject({ merchant: 'Old shop' });
+    }
+    for (const not of ['--since 1m', '--since 2026-11-20T14:04:00Z', '--new']) {
+      const { code } = await here.run(`${wait} ${not} --wait-timeout 1s`, { onPause: () => undefined });
+      expect(code, not).toBe(8);
+    }
+    for (const wrong of ['--since soon', '--since 1m --any', '--new --any']) {
+      expect((await here.run(`${wait} ${wrong}`)).code, wrong).toBe(2);
+    }
+  });
+});
+
+describe('a wait while the service is in trouble', () => {
+  const CHALLENGE = {
+    id: 'tds_9',
+    card_id: 'card_9',
+    merchant: 'Acme',
+    amount: 59,
+    otp: '048213',
+    status: 'pending',
+    expires_at: '2026-11-20T14:08:11Z',
+  };
+  const ANSWERS: Readonly<Record<string, unknown>> = {
+    '3ds': { data: [CHALLENGE] },
+    cards: { id: 'card_9', status: 'active', balance: 5, last4: '4242' },
+    wallet: { balance: 5, currency: 'USD' },
+    transactions: { data: [{ id: 'txn_9', type: 'settlement', amount: 5, card_id: 'card_9' }] },
+  };
+
+  const TROUBLES: Readonly<Record<string, (response: ServerResponse) => unknown>> = {
+    'a 429': response => response.writeHead(429).end(),
+    'a 429 that asks for two seconds': response => response.writeHead(429, { 'retry-after': '2' }).end(),
+    'a 503': response => json(response, 503, { error: 'overloaded', message: 'later', code: 503 }),
+    'a reset': response => response.socket?.resetAndDestroy(),
+  };
+
+  /** Runs a line against a service whose first requests end in trouble. */
+  async function against(line: string, trouble: string, requests: number) {
+    await using here = await world();
+    let left = requests;
+    const service = await serve((seen, response) => {
+      response.sendDate = false;
+      left -= 1;
+      if (left >= 0) return void TROUBLES[trouble]?.(response);
+      const word = Object.keys(ANSWERS).find(each => seen.url.includes(each)) ?? '';
+      json(response, 200, ANSWERS[word]);
+    });
+    const env = { CARDWRIGHT_PROFILE: undefined, CARDWRIGHT_API_KEY: 'sk_test_trouble_01' };
+    try {
+      const place = { ...env, CARDWRIGHT_BASE_URL: service.baseUrl };
+      return await here.run(line, { env: place, onPause: () => undefined });
+    } finally {
+      await service.close();
+    }
+  }
+
+  const WAITS = [
+    '3ds wait --print otp --wait-timeout 10m',
+    'wait card card_9 --until status=active --wait-timeout 10m',
+    "wait wallet --until 'balance>=5' --wait-timeout 10m",
+    'wait tx --type settlement --wait-timeout 10m',
+    '3ds watch --card card_9 --count 1',
+    'tx tail --last 1 --count 1',
+  ];
+
+  it.each(WAITS)('goes on from the first look on: %s', async line => {
+    for (const trouble of Object.keys(TROUBLES)) {
+      const { code, out, err } = await against(line, trouble, 4);
+      expect({ trouble, code, said: err.includes('still waiting') }).toEqual({ trouble, code: 0, said: true });
+      expect(out).not.toBe('');
+    }
+  });
+
+  it('ends with what was wrong and both limits when it never gets better', async () => {
+    const { code, err } = await against('3ds wait --wait-timeout 4s --timeout 9s --json', 'a 503', 1_000);
+    const { error } = JSON.parse(err.trim().split('\n').at(-1) ?? '');
+    expect({ code, error }).toMatchObject({
+      code: 12,
+      error: { kind: 'unreachable', evidence: { wait_timeout_ms: 4_000, timeout_ms: 9_000 } },
+    });
+    expect(error.message).toContain('the wait is over, and the service could not be asked at its end');
+  });
+
+  it('is an error at once where nobody answers at all', async () => {
+    await using here = await world();
+    const gone = await serve(() => undefined);
+    await gone.close();
+    const env = {
+      CARDWRIGHT_PROFILE: undefined,
+      CARDWRIGHT_API_KEY: 'sk_test_trouble_01',
+      CARDWRIGHT_BASE_URL: gone.baseUrl,
+    };
+    for (const line of WAITS) {
+      const { code, err } = await here.run(line, { env, onPause: () => undefined });
+      expect({ line, code, waited: err.includes('still waiting') }).toEqual({ line, code: 12, waited: false });
+    }
+  });
+
+  it('says which limit is which when the one of a request alone is given', async () => {
+    await using here = await withCard();
+    const { err } = await here.run(
+      '3ds wait --timeout 9s',
+      inPauses(() => opens(here)),
+    );
+    expect(err).toBe('waiting up to 2m00s (--wait-timeout); --timeout 9s bounds one request\n');
+    const over = await here.run('3ds wait --merchant nobody --timeout 9s --wait-timeout 3s', {
+      onPause: () => undefined,
+    });
+    expect(over.err).toContain('Limits: --wait-timeout 3s for the whole wait, --timeout 9s for one request.');
   });
 });
 

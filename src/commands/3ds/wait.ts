@@ -1,12 +1,19 @@
 import { command } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
 import { OURS, option } from '../../cli/flag.ts';
-import { choice, flag } from '../../contract/field.ts';
+import { parseTimeWord } from '../../cli/time-words.ts';
+import { quote, usage } from '../../cli/values.ts';
+import { choice, flag, text } from '../../contract/field.ts';
 import { CHALLENGE } from '../../contract/resources.ts';
-import { CliError } from '../../errors.ts';
+import { SECOND } from '../../durations.ts';
+import type { CliError } from '../../errors.ts';
 import type { Challenge } from '../../events/challenges.ts';
 import { durationText } from '../../terminal/times.ts';
-import { onTroubleOf, WAIT_TIMEOUT, waitingOf, waitTimeout } from '../wait/flags.ts';
+import { awaited, WAIT_TIMEOUT, waitingOf, waitOver, waitTimeout } from '../wait/flags.ts';
 import { CHALLENGE_COLUMNS, MATCH_FLAGS, matching } from './match.ts';
+
+/** A purchase starts a moment before somebody waits for its code; a code of an earlier purchase is older. */
+const RECENT_MS = 30 * SECOND;
 
 /** Waits for a 3DS challenge and its one-time code. */
 export const waitChallenge = command({
@@ -14,14 +21,17 @@ export const waitChallenge = command({
   summary: 'Wait for a 3DS challenge and its one-time code',
   answers: { either: [{ one: CHALLENGE }, { text: 'With --print otp, the code alone.' }] },
   about: [
-    'Takes one that is open, also when it was opened before; --new wants one that opens from now on. What has expired by the clock of the service does not count. Several that match are exit 2.',
-    'Asks at once and then at most once a second; when none comes, exit 8 and no code. Under GitHub Actions the code is hidden in the log before it is printed.',
+    `Takes a challenge that opens while it waits, or that opened in the last ${RECENT_MS / SECOND} seconds: the code of the purchase that has just begun, and not one that an earlier test left open. --since names another time, the start of the test for example, --any takes whatever is open, --new only what opens from now on. What has expired by the clock of the service never counts. Several that match are exit 2.`,
+    'When a challenge opened is told by the service, or follows from its end and a life of five minutes (A-51). Where it cannot be told, one that is open at the first look is not taken; standard error says so.',
+    'Asks at once and then at most once a second, also while the service refuses or breaks connections; when none comes, exit 8 and no code. --timeout bounds one request, --wait-timeout the whole. Under GitHub Actions the code is hidden in the log before it is printed.',
   ],
   operation: 'challenges.list',
   ends: { wait_expired: 'No challenge came within --wait-timeout.' },
   flags: {
     card: 'query.card_id',
     ...MATCH_FLAGS,
+    since: option(text({ doc: 'Also one that opened after this time, 2m ago for example.', basis: OURS }), '<time>'),
+    any: option(flag({ doc: 'Also one that was open before, however old.', basis: OURS })),
     new: option(flag({ doc: 'Only one that opens from now on.', basis: OURS })),
     latest: option(flag({ doc: 'Of several, the one that expires last.', basis: OURS })),
     print: option(choice(['otp'], { doc: 'Print the code alone.', basis: OURS })),
@@ -30,36 +40,34 @@ export const waitChallenge = command({
   examples: [
     { does: 'The code alone', run: '3ds wait --card card_1 --print otp' },
     { does: 'Of one purchase', run: '3ds wait --merchant acme --amount 59 --wait-timeout 5m --print otp' },
+    { does: 'Of a test that began two minutes ago', run: '3ds wait --card card_1 --since 2m --print otp' },
   ],
-  async run(ctx, { card, merchant, amount, new: onlyNew, latest, print, waitTimeout: typed }) {
-    const timeoutMs = waitTimeout(typed);
+  async run(ctx, { card, merchant, amount, since, any, new: onlyNew, latest, print, waitTimeout: typed }) {
+    const timeoutMs = waitTimeout(ctx, typed);
+    const isTaken = ageRule(ctx, { since, any: any === true, onlyNew: onlyNew === true });
     const { openChallenges, theOne } = await import('../../events/challenges.ts');
-    const { nextRequest, waitFor } = await import('../../events/poll.ts');
-    const waiting = waitingOf(ctx);
+    const { nextRequest } = await import('../../events/poll.ts');
     const isMeant = matching({ merchant, amount });
-    let before: ReadonlySet<string> | undefined;
     let others = 0;
     let isChecked = card === undefined;
-    const look = async (): Promise<Challenge | undefined> => {
-      const { data } = await ctx.read('challenges.list', { card_id: card });
+    const look = async (signal: AbortSignal): Promise<Challenge | undefined> => {
+      const { data } = await ctx.read('challenges.list', { card_id: card }, { signal });
       const open = openChallenges(data, ctx.serviceNow());
-      if (onlyNew) before ??= new Set(data.map(({ id }) => id));
       // A service that knows no filter sends the challenges of every card.
-      const own = open.filter(
-        row => (card === undefined || row.card_id === card) && isMeant(row) && !before?.has(row.id),
-      );
+      const matches = open.filter(row => (card === undefined || row.card_id === card) && isMeant(row));
+      const own = await isTaken(matches);
       others = open.length - own.length;
       const found = theOne(own, latest ?? false);
       if (found === undefined && !isChecked && card !== undefined) {
         // A card that is not there would be waited for in vain.
-        await nextRequest(waiting);
-        await ctx.read('cards.get', { card_id: card });
+        await nextRequest(waitingOf(ctx));
+        await ctx.read('cards.get', { card_id: card }, { signal });
         isChecked = true;
       }
       return found;
     };
-    const found = await waitFor(waiting, { timeoutMs, look, onTrouble: onTroubleOf(ctx) });
-    if (found === undefined) throw nothingCame(timeoutMs, others);
+    const found = await awaited(ctx, timeoutMs, look);
+    if (found === undefined) throw nothingCame(ctx, timeoutMs, others);
     ctx.maskInLog([found.otp]);
     return { found, print };
   },
@@ -71,10 +79,55 @@ export const waitChallenge = command({
   }),
 });
 
+interface Age {
+  readonly since: string | undefined;
+  readonly any: boolean;
+  readonly onlyNew: boolean;
+}
+
+/**
+ * Which of the matching challenges are young enough. What was open at the first look and is too old is named once on
+ * standard error, without its code, and never taken. Throws `usage` for flags that contradict each other.
+ */
+function ageRule(
+  ctx: Context,
+  { since, any, onlyNew }: Age,
+): (matches: readonly Challenge[]) => Promise<readonly Challenge[]> {
+  if ([since !== undefined, any, onlyNew].filter(Boolean).length > 1) {
+    throw usage('--since, --any and --new say different things; leave all but one out');
+  }
+  if (since !== undefined && parseTimeWord(since, ctx.clock.now()) === undefined) {
+    throw usage(`--since ${quote(since)} is not a time such as 2026-11-01T14:00:00Z, today or 2m (two minutes ago)`);
+  }
+  const began = ctx.clock.monotonic();
+  let tooOld: ReadonlySet<string> | undefined;
+  return async matches => {
+    const { facts, openedAt } = await import('../../events/challenges.ts');
+    if (tooOld === undefined) {
+      // The first answer has told the clock of the service.
+      const now = ctx.serviceNow();
+      const waited = ctx.clock.monotonic() - began;
+      const from = since === undefined ? now - waited - (onlyNew ? 0 : RECENT_MS) : sinceOf(since, now);
+      // Whatever the first look shows at once was there before; one after trouble may show what has come meanwhile.
+      const isAtOnce = onlyNew && waited < SECOND;
+      const isYoung = (row: Challenge) => (openedAt(row, now) ?? Number.NaN) >= Math.floor(from / SECOND) * SECOND;
+      const old = any ? [] : matches.filter(row => isAtOnce || !isYoung(row));
+      tooOld = new Set(old.map(({ id }) => id));
+      for (const row of old.slice(0, 5)) ctx.notice(`not taken, it was open before: ${facts(row)}`);
+      if (old.length > 0 && !onlyNew) ctx.notice('--any takes what is open already, --since says from when on.');
+    }
+    return matches.filter(({ id }) => !tooOld?.has(id));
+  };
+}
+
+function sinceOf(text: string, now: number): number {
+  return Date.parse(parseTimeWord(text, now) ?? '');
+}
+
 /** The last state without any code: one that is printed late may be used late. */
-function nothingCame(timeoutMs: number, others: number): CliError {
+function nothingCame(ctx: Context, timeoutMs: number, others: number): CliError {
   const open = others === 0 ? 'No other challenge is open.' : `${others} open, none that was asked for.`;
-  return new CliError('wait_expired', {
+  return waitOver(ctx, timeoutMs, {
     message: `no challenge came within ${durationText(timeoutMs)}`,
     notes: [open],
     evidence: { open_others: others },

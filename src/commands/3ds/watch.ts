@@ -27,9 +27,14 @@ export const watchChallenges = command({
     const waiting = waitingOf(ctx);
     const began = ctx.clock.monotonic();
     const isMeant = matching({ merchant, amount });
-    const whose = card === undefined ? 'all cards' : await named(card);
-    ctx.notice(`Watching ${whose} every ${EVERY_MS / 1000} s. Ctrl-C stops.`);
+    let isSaid = false;
     const look = async () => {
+      // Within the first look that goes well: a service in trouble is waited for here too.
+      if (!isSaid) {
+        const whose = card === undefined ? 'all cards' : await named(card);
+        ctx.notice(`Watching ${whose} every ${EVERY_MS / 1000} s. Ctrl-C stops.`);
+        isSaid = true;
+      }
       const { data } = await ctx.read('challenges.list', { card_id: card });
       const open = openChallenges(data, ctx.serviceNow());
       return open.filter(row => (card === undefined || row.card_id === card) && isMeant(row));

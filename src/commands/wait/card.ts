@@ -31,7 +31,7 @@ export const waitCard = command({
       until,
       waitTimeout,
       shape: CARD,
-      read: () => ctx.read('cards.get', { card_id: id }),
+      read: signal => ctx.read('cards.get', { card_id: id }, { signal }),
       isFinal: ({ status }) => status === 'terminated',
     }),
   show: found => ({

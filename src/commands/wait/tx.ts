@@ -4,7 +4,7 @@ import type { Item } from '../../contract/calls.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
 import { durationText } from '../../terminal/times.ts';
 import { TRANSACTION_COLUMNS } from '../tx/columns.ts';
-import { onTroubleOf, WAIT_TIMEOUT, waitingOf, waitOver, waitTimeout } from './flags.ts';
+import { awaited, WAIT_TIMEOUT, waitOver, waitTimeout } from './flags.ts';
 
 type Transaction = Item<'transactions.list'>;
 
@@ -33,18 +33,17 @@ export const waitTransaction = command({
   async run(ctx, { card, type, from, until, waitTimeout: typed }) {
     const now = () => ctx.serviceNow();
     const test = allOf(until ?? [], { shape: TRANSACTION, flag: '--until', now });
-    const timeoutMs = waitTimeout(typed);
-    const { waitFor } = await import('../../events/poll.ts');
+    const timeoutMs = waitTimeout(ctx, typed);
     const reader = await ctx.reader();
     let newest: Transaction | undefined;
-    const look = async () => {
-      for await (const { data } of reader.pages('transactions.list', { card_id: card, type, from })) {
+    const look = async (signal: AbortSignal) => {
+      for await (const { data } of reader.pages('transactions.list', { card_id: card, type, from }, { signal })) {
         newest = data[0];
         return data.find(row => test(row as Readonly<Record<string, unknown>>));
       }
       return undefined;
     };
-    const found = await waitFor(waitingOf(ctx), { timeoutMs, look, onTrouble: onTroubleOf(ctx) });
+    const found = await awaited(ctx, timeoutMs, look);
     if (found !== undefined) return found;
     const wanted = [type ?? 'transaction', card && `of ${card}`, until && `with ${until.join(' and ')}`]
       .filter(Boolean)
@@ -53,7 +52,8 @@ export const waitTransaction = command({
       newest === undefined
         ? 'There was none of this kind.'
         : `The newest is ${newest.id}, ${newest.type} ${newest.status ?? ''}.`;
-    throw waitOver(`no ${wanted} came within ${durationText(timeoutMs)}`, { says, state: newest });
+    const message = `no ${wanted} came within ${durationText(timeoutMs)}`;
+    throw waitOver(ctx, timeoutMs, { message, notes: [says], evidence: { last: newest ?? null } });
   },
   show: () => ({ noun: 'transaction', columns: TRANSACTION_COLUMNS }),
 });

@@ -3,7 +3,7 @@ import { allOf, fieldsIn } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
 import type { Shape } from '../../contract/field.ts';
 import { durationText } from '../../terminal/times.ts';
-import { onTroubleOf, waitingOf, waitOver, waitTimeout } from './flags.ts';
+import { awaited, waitOver, waitTimeout } from './flags.ts';
 
 export interface Until<T> {
   /** `card_1`, `the wallet`. */
@@ -12,7 +12,7 @@ export interface Until<T> {
   readonly until: readonly string[];
   readonly shape: Shape;
   readonly waitTimeout: string | undefined;
-  readonly read: () => Promise<T>;
+  readonly read: (signal: AbortSignal) => Promise<T>;
   /** Nothing of it can change any more. */
   readonly isFinal?: (record: T) => boolean;
 }
@@ -21,26 +21,26 @@ export interface Until<T> {
 export async function recordUntil<T extends object>(ctx: Context, asked: Until<T>): Promise<T> {
   const { shape, until } = asked;
   const test = allOf(until, { shape, flag: '--until', now: () => ctx.serviceNow() });
-  const timeoutMs = waitTimeout(asked.waitTimeout);
-  const { waitFor } = await import('../../events/poll.ts');
+  const timeoutMs = waitTimeout(ctx, asked.waitTimeout);
   let last: T | undefined;
   let isFinal = false;
-  const look = async () => {
-    last = await asked.read();
+  const look = async (signal: AbortSignal) => {
+    last = await asked.read(signal);
     isFinal = asked.isFinal?.(last) === true;
     const isSo = test(last as Readonly<Record<string, unknown>>);
     return isSo || isFinal ? { record: last, isSo } : undefined;
   };
-  const found = await waitFor(waitingOf(ctx), { timeoutMs, look, onTrouble: onTroubleOf(ctx) });
+  const found = await awaited(ctx, timeoutMs, look);
   if (found?.isSo) return found.record;
   const values = fieldsIn(until, shape).map(field => {
     const value = valueIn(last, field);
     return `${field} ${value === undefined ? 'not there' : JSON.stringify(value)}`;
   });
   const when = isFinal ? 'and cannot become so any more' : `within ${durationText(timeoutMs)}`;
-  throw waitOver(`${asked.name} did not become ${until.join(' and ')} ${when}`, {
-    says: `Last seen: ${values.join(', ')}.`,
-    state: last,
+  throw waitOver(ctx, isFinal ? undefined : timeoutMs, {
+    message: `${asked.name} did not become ${until.join(' and ')} ${when}`,
+    notes: [`Last seen: ${values.join(', ')}.`],
+    evidence: { last: last ?? null },
   });
 }
 

@@ -29,7 +29,7 @@ export const waitWallet = command({
       until,
       waitTimeout,
       shape: WALLET,
-      read: () => ctx.read('wallet.get', {}),
+      read: signal => ctx.read('wallet.get', {}, { signal }),
     }),
   show: showsWallet,
 });
