@@ -14,8 +14,8 @@ const GROUP = /([0-9]+)([^0-9]*)/g;
 const [SHORTEST, LONGEST] = [13, 19];
 
 /**
- * The text without anything that could be a card number: 13 to 19 digits with a right check digit, alone or in groups
- * that are parted alike, also between letters.
+ * The text without anything that could be a card number: 13 to 19 digits with a right check digit that do not begin with
+ * 0 or 1, alone or in groups that are parted alike, also between letters.
  */
 export function withoutCardNumbers(text: string): string {
   const read = asRead(text);
@@ -67,10 +67,16 @@ function lastOfNumber(groups: readonly Group[], first: number): number {
   for (let index = first; index < groups.length; index += 1) {
     digits += groups[index]?.digits ?? '';
     if (digits.length > LONGEST) break;
-    if (digits.length >= SHORTEST && passesLuhn(digits)) found = index;
+    if (isNumber(digits)) found = index;
     if (kindOf(groups[index]?.between) !== kindOf(groups[first]?.between)) break;
   }
   return found;
+}
+
+/** No network's cards begin with 0 or 1, as counters and times in milliseconds do; zeros in front are filled up with. */
+function isNumber(digits: string): boolean {
+  const number = digits.replace(/^0+/, '');
+  return number.length >= SHORTEST && !number.startsWith('1') && passesLuhn(number);
 }
 
 /** Spaces and dashes are mixed by people; a dot between two of them is an amount's. */
@@ -86,15 +92,14 @@ export interface Masked {
 type Members = Readonly<Record<string, unknown>>;
 
 /** Names under which stands what the next command needs, or what the caller wrote. */
-const KEPT = /^(?:id|.*_id|.*[a-z]Id|label|metadata)$/;
+const KEPT = /^(?:id|.*_id|.*[a-z]Id|label|metadata|url)$/;
 const LAST_FOUR = /last_?(?:4|four)$/i;
 const CODE_NAME = /cv|cs|cid|code|pin|security/i;
 
 /**
  * A value that came from a service, without card numbers: an answer or an event that is no card's details. Anything of
- * 13 to 19 digits with a right check digit is one, but for two kinds. Digits that begin with 0 or 1 and nothing else
- * are a time in milliseconds: no network has such cards. And ids, labels and metadata, where one number in ten would
- * be taken for a card's, are hidden only where they end in the last four digits that stand beside them.
+ * 13 to 19 digits with a right check digit is one. Ids and what the caller wrote, labels, metadata and addresses, where
+ * one number in ten would be taken for a card's, are hidden only where they end in the last four digits beside them.
  */
 export function maskedValue(value: unknown): Masked {
   if (!mayHold(value)) return { value, hidden: [] };
@@ -133,7 +138,6 @@ function maskedPart(part: unknown, place: Place): unknown {
 
 function maskedText(text: string, { at, ending, hidden }: Place): string {
   if (!MAY_HOLD.test(asRead(text))) return text;
-  if (/^[01]\d*$/.test(text)) return text;
   if (ending !== undefined && (ending === '' || !text.replace(/\D/g, '').includes(ending))) return text;
   const clean = withoutCardNumbers(text);
   if (clean === text || (ending !== undefined && !endsSo(text, ending))) return text;

@@ -36,8 +36,11 @@ export interface FieldFacts {
   readonly max?: number;
   /** A sign says nothing that another field does not say; it is left out when read. */
   readonly unsigned?: boolean;
-  /** Longest text in code points; most keys of a map. */
+  /** Shortest and longest text in code points; most keys of a map. */
+  readonly minLength?: number;
   readonly maxLength?: number;
+  /** No control, format or unassigned characters. */
+  readonly printable?: boolean;
   readonly maxKeys?: number;
   /** Words the interface or we know. The sandbox refuses others, the client shows them as they are. */
   readonly choices?: readonly string[];

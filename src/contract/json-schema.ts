@@ -95,6 +95,9 @@ function timePart(use: Use): Part {
 function textPart(field: AnyField): Part {
   return {
     ...(field.must && !field.choices && { minLength: 1 }),
+    ...(field.minLength !== undefined && { minLength: field.minLength }),
+    // Format and unassigned characters are refused too; validators agree on control characters alone.
+    ...(field.printable && { pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$' }),
     ...(field.maxLength !== undefined && { maxLength: field.maxLength }),
   };
 }

@@ -95,6 +95,12 @@ export const LIMITS = {
     unit: 'characters',
     basis: stated('5', assumed('A-98', 'its format is not shown')),
   },
+  webhookSecret: {
+    about: 'Webhook signing secret, printable text; zero bytes at the end of a key change no signature',
+    min: 16,
+    unit: 'characters',
+    basis: stated('4.5', assumed('A-72', 'no limits are shown for it')),
+  },
   requestBody: {
     about: 'Request body',
     max: 65_536,

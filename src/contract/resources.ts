@@ -2,6 +2,7 @@
 import { assumed, stated } from './basis.ts';
 import { CARD_ID, NETWORK } from './card.ts';
 import { choice, flag, integer, list, money, must, nullable, number, text, time } from './field.ts';
+import { LIMITS } from './limits.ts';
 
 const tag = text({
   doc: 'A merchant or use-case word.',
@@ -240,7 +241,13 @@ export const CREATE_WEBHOOK = {
     }),
   ),
   events: must(list(EVENT_NAME, { doc: 'Events to receive; * for all.', basis: stated('4.5') })),
-  secret: text({ doc: 'Signing secret; generated when left out.', basis: stated('4.5'), secret: true }),
+  secret: text({
+    doc: 'Signing secret; generated when left out.',
+    basis: LIMITS.webhookSecret.basis,
+    secret: true,
+    minLength: LIMITS.webhookSecret.min,
+    printable: true,
+  }),
 } as const;
 
 const updateBasis = assumed('A-17', 'the update operation is not shown');

@@ -26,6 +26,8 @@ interface Key {
 }
 
 const DIGEST_BYTES = 32;
+/** Bytes of a key behind `whsec_`; services give 24 or more. */
+const SHORTEST_KEY = 16;
 /** A header of more text or more entries is no signature; the limits keep the work small. */
 const LONGEST_HEADER = 4_096;
 const MOST_SIGNATURES = 16;
@@ -92,7 +94,8 @@ function keysOf(secret: Secret): readonly Key[] {
   const literal: Key = { bytes: Buffer.from(text), deviations: [] };
   const rest = /^whsec_([A-Za-z0-9+/_-]+)={0,2}$/.exec(text)?.[1];
   const decoded = rest === undefined ? undefined : Buffer.from(rest, 'base64');
-  if (decoded === undefined || decoded.length === 0) return [literal];
+  // A short key, or one of zero bytes, which signs as the empty one does, is no secret.
+  if (decoded === undefined || decoded.length < SHORTEST_KEY || !decoded.some(byte => byte !== 0)) return [literal];
   return [literal, { bytes: decoded, deviations: ['decoded_secret'] }];
 }
 

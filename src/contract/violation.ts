@@ -9,10 +9,13 @@ import { LIMITS } from './limits.ts';
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
 
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u;
+
 /** `from 1.00 to 5000.00 USD`, `at most 64 characters`, `active, frozen or terminated`; empty when unlimited. */
 export function limitText(field: AnyField): string {
   const { kind, min, max } = field;
   if (field.choices) return orList(field.choices);
+  if (field.minLength !== undefined) return `at least ${field.minLength} characters`;
   if (field.maxLength !== undefined) return `at most ${field.maxLength} characters`;
   if (field.maxKeys !== undefined) return `at most ${field.maxKeys} keys`;
   const show = (value: number) => (kind === 'money' ? (value / 100).toFixed(2) : String(value));
@@ -73,7 +76,12 @@ function textViolation(field: AnyField, value: unknown): string | undefined {
   if (field.kind === 'time' && (!ISO_TIME.test(value) || Number.isNaN(Date.parse(value)) || !isCalendarDay(value))) {
     return 'must be an ISO 8601 time such as 2026-11-20T14:00:00Z';
   }
-  const length = field.maxLength === undefined ? 0 : [...value].length;
+  // Not quoted: it may be a secret.
+  if (field.printable && UNPRINTABLE.test(value)) return 'must be printable text, without control characters';
+  const length = [...value].length;
+  if (field.minLength !== undefined && [...value.trim()].length < field.minLength) {
+    return `${length} characters are too few: ${limitText(field)}${source(field.basis)}`;
+  }
   if (field.maxLength !== undefined && length > field.maxLength) {
     return `${length} characters are over the limit: ${limitText(field)}${source(field.basis)}`;
   }

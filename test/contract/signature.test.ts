@@ -26,6 +26,12 @@ describe('sign', () => {
   });
 });
 
+/** HMAC fills a key up with zero bytes: a key of them signs as the empty one, which everybody knows. */
+it.each(['A'.repeat(22), 'A'.repeat(43), 'AAAA', 'c2hvcnQ'])('whsec_%s is no key in its decoded form', rest => {
+  const byAnybody = createHmac('sha256', Buffer.from(rest, 'base64')).update(BODY).digest('hex');
+  expect(matchSignature(BODY, byAnybody, [new Secret(`whsec_${rest}`)])).toBeUndefined();
+});
+
 describe('matchSignature', () => {
   const decoded = createHmac('sha256', KEY).update(BODY).digest('hex');
   const base64 = Buffer.from(hex, 'hex').toString('base64');

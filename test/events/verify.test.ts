@@ -1,6 +1,6 @@
 /** Signatures made by somebody else's program, and each usual mistake named (RELIABILITY, H1 to H6). */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -115,4 +115,31 @@ describe.runIf(hasOpenssl)('a signature openssl made', () => {
 
 it('openssl is there to judge', () => {
   expect(hasOpenssl, 'openssl is missing: apt-get install openssl').toBe(true);
+});
+
+it.each([
+  ['zero bytes', '\0'.repeat(32)],
+  ['a zero byte at its end', 'a secret of its own\0'],
+  ['15 characters', 'fifteen letters'],
+  ['white space', ' '.repeat(40)],
+  ['characters nobody sees', '\u200b'.repeat(16)],
+])('a secret of %s is none, and nothing is signed, checked or sent with it', async (_, secret) => {
+  await using here = await world();
+  await writeFile(join(here.folder, 'secret'), secret);
+  await writeFile(join(here.folder, 'payload'), '{}');
+  const byAnybody = createHmac('sha256', '').update('{}').digest('hex');
+  for (const line of [
+    'webhooks sign --payload payload --secret-file secret',
+    `webhooks verify --payload payload --signature ${byAnybody} --secret-file secret`,
+    'webhooks listen --secret-file secret --wait-timeout 1s',
+    'webhooks expect card.created --secret-file secret --wait-timeout 1s',
+    'webhooks create --url https://example.com/hook --events card.created --secret-file secret',
+    'webhooks create --url https://example.com/hook --events card.created --secret-stdin',
+  ]) {
+    const { code, err } = await here.run(line, { stdin: secret });
+    expect([line, code]).toEqual([line, 2]);
+    expect(err).toMatch(/the secret in .*(?:must|too few)/);
+    expect(err).not.toContain(secret);
+  }
+  expect((await here.run('webhooks list -o id')).out).toBe('');
 });

@@ -35,6 +35,7 @@ describe('a card number', () => {
     ['４０００００９４７１３０６８２２', '[redacted]'],
     [`card ${NUMBER} of 1234 5678`, 'card [redacted] of 1234 5678'],
     ['404 4000 0094 7130 6822 12', '404 [redacted] 12'],
+    [`00${NUMBER}`, '[redacted]'],
     ['4000 0094-7130 6822', '[redacted]'],
   ])('%s', (text, expected) => {
     expect(withoutCardNumbers(text)).toBe(expected);
@@ -50,6 +51,8 @@ describe('a card number', () => {
     `0x${NUMBER}abcdefabcdefabcdefabcdef`,
     `cw_${NUMBER}abcdefabcdefabcd`,
     'é 40000094713068229999',
+    '1763647391006',
+    'http://127.0.0.1:4010/000000000000000b',
     'ﬁne',
   ])('is not seen in %s', text => {
     expect(withoutCardNumbers(text)).toBe(text);

@@ -125,8 +125,8 @@ describe('webhooks', () => {
     });
     expect(await world.call('webhooks.get', { webhook_id: 'wh_1' })).toEqual(record);
     expect((await world.call('webhooks.list', {})).data).toEqual([record]);
-    const own = await world.call('webhooks.create', { url, events: ['card.created'], secret: 'mine' });
-    expect(own.secret).toBe('mine');
+    const own = await world.call('webhooks.create', { url, events: ['card.created'], secret: 'mine, all of 16' });
+    expect(own.secret).toBe('mine, all of 16');
   });
 
   test('an update changes what it names; delete is final', async () => {
@@ -149,7 +149,6 @@ describe('webhooks', () => {
   test.each([
     ['url: must begin with https://', { url: 'http://example.com/' }],
     ['events: "card.melted" is not an event', { events: ['card.melted'] }],
-    ['secret: must not be empty', { secret: '' }],
   ])('%s', async (message, change) => {
     const world = await DomainWorld.open();
     const fine = { url: 'https://example.com/', events: ['*'] };
@@ -157,7 +156,6 @@ describe('webhooks', () => {
       `400 invalid_request: ${message}`,
     );
     const { id: webhook_id } = await world.call('webhooks.create', fine);
-    if ('secret' in change) return;
     expect(await refused(world.call('webhooks.update', { webhook_id, ...change }))).toContain(message);
   });
 });

@@ -54,6 +54,20 @@ it('sends secrets where they belong and no body where there is none', async () =
   expect([deleted.status, deleted.text]).toEqual([204, '']);
 });
 
+it.each([
+  ['', 'secret: 0 characters are too few: at least 16 characters'],
+  ['fifteen letters', 'secret: 15 characters are too few'],
+  [' '.repeat(20), 'secret: 20 characters are too few'],
+  ['\0'.repeat(32), 'secret: must not contain a NUL'],
+  [`fifteen letters${'\u200b'.repeat(3)}`, 'secret: must be printable text'],
+])('takes no signing secret such as %j', async (secret, message) => {
+  await using sandbox = await startSandbox();
+  const body = { url: 'https://example.com/hook', events: ['*'], secret };
+  const { status, json } = await ask(sandbox, { method: 'POST', path: '/webhooks', body });
+  expect([status, json.error]).toEqual([400, 'invalid_request']);
+  expect(json.message).toContain(message);
+});
+
 it('gives two runs with one seed the same bytes', async () => {
   const run = async () => {
     const clock = { mode: 'frozen', at: '2026-11-20T14:00:00Z' } as const;

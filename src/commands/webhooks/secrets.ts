@@ -3,6 +3,8 @@ import type { Context } from '../../cli/context.ts';
 import { needs, OURS, option } from '../../cli/flag.ts';
 import { usage } from '../../cli/values.ts';
 import { list, text } from '../../contract/field.ts';
+import { CREATE_WEBHOOK } from '../../contract/resources.ts';
+import { violation } from '../../contract/violation.ts';
 import { Secret } from '../../secret.ts';
 
 const file = text({ doc: 'File that holds a signing secret.', basis: OURS });
@@ -15,10 +17,15 @@ export const SECRET_FILE = needs(file, '<file>');
 export const SECRET_FILES = needs(files, '<file>');
 export const SECRET_FILES_IF_ANY = option(files, '<file>');
 
-/** The secret in the text of a file: all but one line end behind it. Throws `usage` for an empty one. */
+/**
+ * The secret in the text of a file: all but one line end behind it. Throws `usage` for one that is empty, too short or
+ * no printable text, without quoting it: a key of zero bytes signs as the empty key does, which everybody knows.
+ */
 export function secretIn(content: string, where: string): Secret {
   const secret = content.replace(/\r?\n$/, '');
   if (secret === '') throw usage(`${where} holds no secret`);
+  const wrong = violation(CREATE_WEBHOOK.secret, secret);
+  if (wrong !== undefined) throw usage(`the secret in ${where}: ${wrong}`);
   return new Secret(secret);
 }
 

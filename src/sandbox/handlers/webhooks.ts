@@ -14,7 +14,6 @@ import {
 
 export const createWebhook: Handlers['webhooks.create'] = async ({ sql, account, now, chance, input }) => {
   checkEndpoint(input.url);
-  if (input.secret === '') throw new Refused('invalid_request', 'secret: must not be empty; leave it out to get one');
   const row: WebhookRow = {
     id: await chance.id('wh'),
     url: input.url,

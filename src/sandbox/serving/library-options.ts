@@ -4,6 +4,7 @@
  */
 import { shapeProblem } from '../../contract/check.ts';
 import { type AnyField, choice, flag, integer, money, must, type Shape, text, time } from '../../contract/field.ts';
+import { CREATE_WEBHOOK } from '../../contract/resources.ts';
 import { said } from '../../contract/sandbox-basis.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox-faults.ts';
 import { violation } from '../../contract/violation.ts';
@@ -26,7 +27,7 @@ const FIELDS = {
   timers: word('live', 'on-request'),
   deliveries: word('live', 'on-deliver'),
   allowRemoteWebhooks: flag(said('Whether.')),
-  webhookSecret: text(said('Secret.')),
+  webhookSecret: { ...CREATE_WEBHOOK.secret, ...said('Secret.') },
 } as const satisfies Shape;
 
 const REAL = { mode: must(word('real')) } as const;

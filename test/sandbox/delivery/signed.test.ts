@@ -101,8 +101,12 @@ it('signs with both secrets after a rotation, the new one first, and with it alo
 it('gives subscriptions that name no secret the one of the sandbox', async () => {
   await using stage = await scene({ webhookSecret: 'of the whole sandbox' });
   const made = await stage.post('/webhooks', { url: 'https://example.com/', events: ['*'] });
-  const own = await stage.post('/webhooks', { url: 'https://example.com/', events: ['*'], secret: 'own' });
-  expect([made.json.secret, own.json.secret]).toEqual(['of the whole sandbox', 'own']);
+  const own = await stage.post('/webhooks', {
+    url: 'https://example.com/',
+    events: ['*'],
+    secret: 'a secret of its own',
+  });
+  expect([made.json.secret, own.json.secret]).toEqual(['of the whole sandbox', 'a secret of its own']);
   const rotated = await stage.admin('POST', `/webhooks/${made.json.id}/rotate`);
   expect(rotated.json.secret).toMatch(/^whsec_/);
 });
