@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { publint } from 'publint';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -12,6 +12,7 @@ const read = (name: string) => JSON.parse(readFileSync(join(ROOT, name), 'utf8')
 interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly keywords: readonly string[];
   readonly engines: Readonly<Record<string, string>>;
   readonly bin: Readonly<Record<string, string>>;
   readonly scripts: Readonly<Record<string, string>>;
@@ -59,6 +60,10 @@ describe('package.json', () => {
   });
 });
 
+it('says what it is to those who look for it', () => {
+  expect(manifest.keywords).toEqual(expect.arrayContaining(['virtual-cards', 'sandbox', 'cli']));
+});
+
 describe('package-lock.json', () => {
   const entries = Object.entries(lock.packages).filter(([path]) => path !== '');
 
@@ -87,6 +92,22 @@ describe('the packed package', () => {
     const { files } = await pack(place.folder);
     const names = files.map(({ path, mode }) => `${(mode & 0o777).toString(8)} ${path}\n`);
     await expect(names.sort().join('')).toMatchFileSnapshot('packed.txt');
+  });
+
+  it('holds what its pages link to, and the pages of CI that the README names', async () => {
+    await using place = await home();
+    const packed = new Set((await pack(place.folder)).files.map(({ path }) => path));
+    const pages = [...packed].filter(path => /\.md$|^llms\.txt$/.test(path));
+    const dead = pages.flatMap(page => {
+      const links = readFileSync(join(ROOT, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g);
+      return [...links]
+        .map(([, target = '']) => join(dirname(page), target))
+        .filter(target => !packed.has(target))
+        .map(target => `${page} -> ${target}`);
+    });
+    expect(pages).toContain('llms.txt');
+    expect(dead).toEqual([]);
+    expect([...packed]).toEqual(expect.arrayContaining(['docs/CI.md', 'action.yml']));
   });
 
   it('is what publint would have it be', async () => {
