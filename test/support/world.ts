@@ -12,7 +12,7 @@ import { compose } from '../../src/compose.ts';
 import { CliError } from '../../src/errors.ts';
 import { systemWords } from '../../src/files/system-words.ts';
 import { foldersFor } from '../../src/folders.ts';
-import type { Environment, Host, OutputStream } from '../../src/host.ts';
+import type { Clock, Environment, Host, OutputStream } from '../../src/host.ts';
 import type { Keychain } from '../../src/profile/keychain.ts';
 import type { EmbeddedSandbox } from '../../src/sandbox/serving/embedded.ts';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/start.ts';
@@ -88,6 +88,8 @@ export interface RunOptions {
   readonly hurried?: boolean;
   /** Standard output goes into a pipe although there is a terminal. */
   readonly stdoutPiped?: boolean;
+  /** In place of the clock of this world and of everything told of pauses. */
+  readonly clock?: Clock;
 }
 
 export interface World extends AsyncDisposable {
@@ -162,7 +164,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
         stdout: streams.stdout,
         stderr: streams.stderr,
       },
-      clock: {
+      clock: told.clock ?? {
         now: () => Date.parse(WORLD_TIME),
         monotonic: () => performance.now() + skipped,
         // How long a request takes here depends on the machine: nobody is shown that nothing came yet, unless it is looked for.

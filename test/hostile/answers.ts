@@ -1,0 +1,299 @@
+/**
+ * Every way a hostile service may answer a write: what it does, what it says, and on which operations that can be. The
+ * names are those of the lists of red cells.
+ */
+import {
+  errorBody,
+  type LostAt,
+  type Play,
+  refusal,
+  type View,
+  type WriteOperation,
+} from '../support/hostile-service.ts';
+import type { Says } from './model.ts';
+
+export interface AnswerClass {
+  readonly name: string;
+  readonly play: Play;
+  readonly says: Says;
+  /** The operations it is played for; all when left out. */
+  readonly only?: readonly WriteOperation[];
+  /** It shows in full what never happened: a compromised service, outside of the promise (RELIABILITY). */
+  readonly isWholeLie?: boolean;
+}
+
+const MONEY: readonly WriteOperation[] = ['fund', 'withdraw'];
+const STATES: readonly WriteOperation[] = ['terminate', 'freeze', 'unfreeze'];
+const BOTH = ['done', 'none'] as const;
+
+type Body = unknown | ((view: View) => unknown);
+
+interface Spoken {
+  readonly name: string;
+  readonly says: Says;
+  readonly answer: Play['answer'];
+  readonly effects?: readonly Play['effect'][];
+  readonly isWholeLie?: boolean;
+  readonly only?: readonly WriteOperation[];
+}
+
+const json = (status: number, body: Body) => (view: View) => ({
+  status,
+  body: typeof body === 'function' ? (body as (view: View) => unknown)(view) : body,
+});
+
+const LOST: readonly Spoken[] = (['before-headers', 'after-headers', 'in-body'] as const satisfies LostAt[]).map(
+  at => ({
+    name: `lost ${at}`,
+    says: 'lost',
+    answer: { lost: at },
+    effects: at === 'before-headers' ? ['done', 'none', 'later'] : BOTH,
+  }),
+);
+
+const SAYS_NO: readonly Spoken[] = (
+  [
+    ['status failed', { status: 'failed' }],
+    ['state declined', { state: 'declined' }],
+    ['errors', { errors: [{ message: 'declined' }] }],
+    ['ok false', { ok: false }],
+    ['success false', { success: false, message: 'no' }],
+    ['error word', { error: 'declined' }],
+    ['error body', errorBody(400, 'declined')],
+    ['data declined', { data: { status: 'declined' } }],
+    ['result rejected', { result: { status: 'rejected' } }],
+    ['result word', { result: 'FAILED' }],
+    ['honest and errors', ({ honest }: View) => ({ ...(honest.body as object), errors: ['declined'] })],
+  ] as const satisfies readonly (readonly [string, Body])[]
+).map(([name, body]) => ({ name: `200 ${name}`, says: 'no-in-2xx', answer: json(200, body) }));
+
+const MUTE: readonly Spoken[] = [
+  { name: '200 {}', says: 'mute', answer: { status: 200, body: {} } },
+  { name: '200 []', says: 'mute', answer: { status: 200, body: [] } },
+  { name: '200 null', says: 'mute', answer: { status: 200, body: null } },
+  { name: '200 empty', says: 'mute', answer: { status: 200 } },
+  { name: '204', says: 'mute', answer: { status: 204 } },
+  { name: '200 ok true', says: 'mute', answer: { status: 200, body: { ok: true } } },
+  {
+    name: '200 html',
+    says: 'mute',
+    answer: { status: 200, text: '<html><title>Sign in</title></html>', type: 'text/html' },
+  },
+  { name: '200 text', says: 'mute', answer: { status: 200, text: 'OK', type: 'text/plain' } },
+];
+
+/** A card as it looked if the request had been carried out, whatever the books say. */
+function cardAsked({ card, old, asked }: View, more: object): object {
+  return {
+    ...(card ?? old),
+    ...(asked['amount'] === undefined ? {} : { balance: asked['amount'] }),
+    ...(asked['label'] === undefined ? {} : { label: asked['label'] }),
+    metadata: asked['metadata'] ?? {},
+    ...more,
+  };
+}
+
+const OTHER_CARDS: readonly Spoken[] = (
+  [
+    ['old card', ({ old }: View) => old],
+    ['old card with marker', ({ old, asked }: View) => ({ ...old, metadata: asked['metadata'] })],
+    ['other amount', (view: View) => cardAsked(view, { balance: 500 })],
+    ['other bin', (view: View) => cardAsked(view, { bin_id: 'bin_9' })],
+    ['other label', (view: View) => cardAsked(view, { label: 'of somebody else' })],
+    ['terminated card', (view: View) => cardAsked(view, { status: 'terminated', balance: 0 })],
+    ['other marker', (view: View) => cardAsked(view, { metadata: { cardwright: 'op_0000000000000000000000zzzz.1' } })],
+  ] as const
+).map(([name, body]) => ({ name: `201 ${name}`, says: 'other', answer: json(201, body), only: ['create'] }));
+
+const OTHER_BALANCES: readonly Spoken[] = (
+  [
+    [
+      'other card',
+      ({ old, asked, books }: View) => ({
+        card_id: old?.['id'],
+        amount: asked['amount'],
+        card_balance: old?.['balance'],
+        wallet_balance: books.walletCents / 100,
+      }),
+      BOTH,
+    ],
+    ['other amount', ({ card, books }: View) => funding(card, 1, books.walletCents), BOTH],
+    [
+      'unchanged balances',
+      ({ card, asked, books }: View) => funding(card, Number(asked['amount']), books.walletCents),
+      ['none'],
+    ],
+    [
+      'forged balances',
+      ({ card, asked, books }: View) => ({
+        ...funding(card, Number(asked['amount']), books.walletCents - 100 * Number(asked['amount'])),
+        card_balance: Number(card?.['balance']) + Number(asked['amount']),
+      }),
+      ['none'],
+    ],
+  ] as const
+).map(([name, body, effects]) => ({
+  name: `200 ${name}`,
+  says: 'other',
+  answer: json(200, body),
+  only: MONEY,
+  effects,
+}));
+
+function funding(card: View['card'], amount: number, walletCents: number) {
+  return { card_id: card?.['id'], amount, card_balance: card?.['balance'], wallet_balance: walletCents / 100 };
+}
+
+const OTHER_STATES: readonly Spoken[] = [
+  {
+    name: '200 state as before',
+    says: 'other',
+    answer: json(200, ({ card }: View) => ({ ...card, status: card?.['status'] === 'active' ? 'active' : 'frozen' })),
+    only: STATES,
+    effects: ['none'],
+  },
+  {
+    name: '200 forged state',
+    says: 'other',
+    answer: view => ({ status: 200, body: { ...view.card, status: wantedStatus(view) } }),
+    only: STATES,
+    effects: ['none'],
+    isWholeLie: true,
+  },
+  {
+    name: '200 other card in that state',
+    says: 'other',
+    answer: view => ({ status: 200, body: { ...view.old, status: wantedStatus(view) } }),
+    only: STATES,
+  },
+];
+
+/** Told by the honest answer where there is one; the books of the cells begin frozen for unfreeze alone. */
+function wantedStatus({ honest, card }: View): string {
+  const { status } = (honest.body ?? {}) as { status?: unknown };
+  return typeof status === 'string' ? status : card?.['status'] === 'frozen' ? 'active' : 'frozen';
+}
+
+const ACCEPTED: readonly Spoken[] = [
+  { name: '202 empty', says: 'accepted', answer: { status: 202 }, effects: ['done', 'none', 'later'] },
+  { name: '202 pending', says: 'accepted', answer: { status: 202, body: { status: 'pending' } }, effects: BOTH },
+  {
+    name: '200 pending',
+    says: 'accepted',
+    answer: { status: 200, body: { status: 'pending' } },
+    effects: ['done', 'none', 'later'],
+  },
+  { name: '202 honest', says: 'accepted', answer: ({ honest }) => ({ ...honest, status: 202 }), effects: ['done'] },
+];
+
+const ELSEWHERE: readonly Spoken[] = [302, 303, 307, 308].map(status => ({
+  name: `${status}`,
+  says: 'broken',
+  answer: { status, headers: { location: 'https://elsewhere.example/v1/cards' } },
+}));
+
+const BROKEN: readonly Spoken[] = [
+  { name: '500', says: 'broken', answer: refusal(500, 'internal_error') },
+  { name: '500 empty', says: 'broken', answer: { status: 500 } },
+  { name: '501', says: 'broken', answer: refusal(501, 'not_implemented') },
+  { name: '502 html', says: 'broken', answer: { status: 502, text: '<html></html>', type: 'text/html' } },
+  { name: '503', says: 'broken', answer: refusal(503, 'service_unavailable') },
+  { name: '504', says: 'broken', answer: { status: 504, text: '', type: 'text/html' } },
+  { name: '408', says: 'broken', answer: refusal(408, 'timeout') },
+  { name: '499', says: 'broken', answer: { status: 499 } },
+  { name: '400 html', says: 'broken', answer: { status: 400, text: '<html></html>', type: 'text/html' } },
+];
+
+/** Definite, in the words of the interface; nothing happened. */
+const NO: readonly Spoken[] = [
+  { name: '429', says: 'throttled', answer: { ...refusal(429, 'rate_limited'), headers: { 'retry-after': '1' } } },
+  { name: '400 insufficient_funds', says: 'no', answer: refusal(400, 'insufficient_funds'), only: ['create', 'fund'] },
+  { name: '402 insufficient_funds', says: 'no', answer: refusal(402, 'insufficient_funds'), only: ['create', 'fund'] },
+  {
+    name: '400 insufficient_card_funds',
+    says: 'no',
+    answer: refusal(400, 'insufficient_card_funds'),
+    only: ['withdraw'],
+  },
+  { name: '400 invalid_request', says: 'no', answer: refusal(400, 'invalid_request') },
+  { name: '401', says: 'no', answer: refusal(401, 'unauthorized') },
+  { name: '403', says: 'no', answer: refusal(403, 'forbidden') },
+  { name: '404 not_found', says: 'no', answer: refusal(404, 'not_found') },
+  { name: '404 html', says: 'no', answer: { status: 404, text: '<html></html>', type: 'text/html' } },
+  { name: '405', says: 'no', answer: refusal(405, 'method_not_allowed') },
+  { name: '413', says: 'no', answer: refusal(413, 'payload_too_large') },
+].map(each => ({ ...each, effects: ['none'] }) as Spoken);
+
+/** A word that says the card is in the wanted state already, where it is not. */
+const ALREADY: readonly Spoken[] = (
+  [
+    ['card_terminated', 'terminate'],
+    ['card_already_frozen', 'freeze'],
+    ['card_not_frozen', 'unfreeze'],
+  ] as const
+).map(([word, operation]) => ({
+  name: `409 ${word}`,
+  says: 'odd-no',
+  answer: refusal(409, word),
+  only: [operation],
+}));
+
+/** A no in words the interface does not know, or about the key: it may follow the deed. */
+const ODD: readonly Spoken[] = [
+  ...([400, 409, 422] as const).map(status => ({
+    name: `${status} odd word`,
+    answer: refusal(status, 'not_this_way'),
+  })),
+  { name: '409 duplicate_request', answer: refusal(409, 'duplicate_request') },
+  { name: '400 duplicate_request', answer: refusal(400, 'duplicate_request') },
+  { name: '409 idempotency_key_reused', answer: refusal(409, 'idempotency_key_reused') },
+  { name: '422 idempotency_key_reused', answer: refusal(422, 'idempotency_key_reused') },
+  { name: '409 idempotency_in_progress', answer: refusal(409, 'idempotency_in_progress') },
+].map(each => ({ ...each, says: 'odd-no' }) as Spoken);
+
+/** What a service says of a resource that is gone, after it made it so. */
+const GONE: readonly Spoken[] = [404, 410].map(status => ({
+  name: `${status} odd word`,
+  says: 'odd-no',
+  answer: refusal(status, 'no_such_thing'),
+  only: STATES,
+}));
+
+const HONEST: Spoken = { name: 'honest', says: 'shown', answer: 'honest', effects: ['done'] };
+
+/** `class effect` for a name; the plain good service first. */
+export const ANSWERS: readonly AnswerClass[] = [
+  HONEST,
+  ...LOST,
+  ...SAYS_NO,
+  ...MUTE,
+  ...OTHER_CARDS,
+  ...OTHER_BALANCES,
+  ...OTHER_STATES,
+  ...ACCEPTED,
+  ...ELSEWHERE,
+  ...BROKEN,
+  ...NO,
+  ...ALREADY,
+  ...ODD,
+  ...GONE,
+].flatMap(({ name, says, answer, effects = BOTH, only, isWholeLie = false }) =>
+  effects.map(effect => ({
+    name: `${name}, ${effect}`,
+    says,
+    play: { effect, answer },
+    isWholeLie,
+    ...(only === undefined ? {} : { only }),
+  })),
+);
+
+/** The answers that can be given to an operation. */
+export function answersTo(operation: WriteOperation): readonly AnswerClass[] {
+  return ANSWERS.filter(({ only }) => only?.includes(operation) ?? true);
+}
+
+export function answerNamed(name: string): AnswerClass {
+  const found = ANSWERS.find(each => each.name === name);
+  if (found === undefined) throw new Error(`no class of answers is named ${JSON.stringify(name)}`);
+  return found;
+}
