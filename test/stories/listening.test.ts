@@ -249,12 +249,29 @@ describe('webhooks expect', () => {
     expect(broken.err).toContain('card.unfrozen');
   });
 
+  it('ends soon after a program that failed, and not after the whole time', async () => {
+    await using here = await world();
+    const pauses: number[] = [];
+    const onPause = (ms: number) => void pauses.push(ms);
+    for (const more of ['', ' --no-other --wait-timeout 10m']) {
+      const { code, err } = await here.run(`webhooks expect card.created${more} -- false`, { onPause });
+      expect({ code, said: err.includes('the program "false" ended with 1') }).toEqual({ code: 1, said: true });
+    }
+    // A program that did its part is waited for the whole time.
+    expect(pauses).toContain(2_000);
+    expect((await here.run('webhooks expect card.created --wait-timeout 1s -- true', { onPause })).code).toBe(15);
+    expect(pauses).toContain(1_000);
+  });
+
   it('runs a program once it listens, and ends with its exit code when it fails', async () => {
     await using here = await world();
     const ended = await here.run(
       "webhooks expect card.created --wait-timeout 1s -- node -e 'process.exit(process.env.CARDWRIGHT_LISTENER_URL ? 7 : 1)'",
     );
     expect(ended.code).toBe(7);
+    expect(ended.err).toContain(
+      'the program "node" ended with 7, which is the exit code here; 0 of 1 card.created came',
+    );
     const unmet = await here.run("webhooks expect card.created --wait-timeout 1s -- node -e ''");
     expect(unmet.code).toBe(15);
   });

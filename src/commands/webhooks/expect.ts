@@ -3,6 +3,7 @@ import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
 import { alsoNamed, argument, OURS, option } from '../../cli/flag.ts';
 import { parseDuration } from '../../cli/globals.ts';
 import { wholeListing } from '../../cli/listing.ts';
+import { quote } from '../../cli/values.ts';
 import { EVENTS, eventsMatching } from '../../contract/events.ts';
 import { flag, integer, text } from '../../contract/field.ts';
 import { CliError } from '../../errors.ts';
@@ -22,7 +23,7 @@ export const expectEvents = command({
   about: [
     'Listens as webhooks listen does. The time begins when it listens; with a program after --, which may cause the events, when the program has ended. What was expected and did not come is exit 15, and so is another event with --no-other, which always waits until the time is over.',
     `Conditions are on the object the event carries. ${CONDITION_VALUES}`,
-    'A failing program ends it with its own exit code.',
+    'A program that fails ends it two seconds later, with the exit code of the program; standard error says so, and what came.',
   ],
   reach: 'service',
   ends: {
@@ -65,6 +66,8 @@ export const expectEvents = command({
     const broken = came
       ? undefined
       : unmet({ pattern, where, count, within: forMs }, { matched, others, noOther: noOther ?? false });
+    // Its exit code becomes ours, and alone would not say whose it is.
+    if (hearing.exit !== 0) ctx.notice(failedProgram(ctx.rest, hearing.exit, { pattern, count, came: matched.length }));
     return { matched, exit: hearing.exit, broken };
   },
   show: ({ matched, exit, broken }) => ({
@@ -80,6 +83,15 @@ export const expectEvents = command({
     columns: RECEIVED_COLUMNS,
   }),
 });
+
+/** `./checkout.sh ended with 3; 0 of 1 card.created came`: the words of the program itself may hold secrets. */
+function failedProgram(
+  [program = '']: readonly string[],
+  exit: number,
+  { pattern, count, came }: { readonly pattern: string; readonly count: number; readonly came: number },
+): string {
+  return `the program ${quote(program)} ended with ${exit}, which is the exit code here; ${came} of ${count} ${pattern} came`;
+}
 
 /** The pattern and every condition, on the object of the event. */
 function meaning(pattern: string, where: readonly string[], now: () => number): (event: ReceivedEvent) => boolean {

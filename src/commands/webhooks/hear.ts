@@ -2,6 +2,7 @@
 import type { Context } from '../../cli/context.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { integer, list, text } from '../../contract/field.ts';
+import { SECOND } from '../../durations.ts';
 import { asCliError, type CliError } from '../../errors.ts';
 import type { Arrived, Counts } from '../../events/listener.ts';
 import { endedBy } from '../wait/flags.ts';
@@ -30,8 +31,11 @@ export const EVENT_PATTERNS = option(
   '<pattern>',
 );
 
+/** How long deliveries are waited for once the program has failed. */
+const AFTER_FAILURE_MS = 2 * SECOND;
+
 export interface HearingWishes {
-  /** Ends after so long; with a program, so long after its end. */
+  /** Ends after so long; with a program, so long after its end, and soon after one that failed. */
   readonly forMs: number | undefined;
   readonly program: readonly string[];
 }
@@ -39,7 +43,7 @@ export interface HearingWishes {
 /** What is known when it is over. */
 export interface Hearing {
   counts: Readonly<Counts> | undefined;
-  /** Exit code of the program. */
+  /** Exit code of the program; 0 also while it runs. */
   exit: number;
   /** The signal that ended it. */
   stopped: CliError | undefined;
@@ -69,8 +73,8 @@ export async function* hear(
   if (hearing.stopped !== undefined) finish();
   // While a program has the terminal, signals are its own, and what it makes of them ends the session.
   else if (program.length > 0) takeBack();
-  const finishLater = async () => {
-    if (forMs !== undefined) await ctx.clock.sleep(forMs, over.signal);
+  const finishLater = async (longestMs = Number.POSITIVE_INFINITY) => {
+    if (forMs !== undefined) await ctx.clock.sleep(Math.min(forMs, longestMs), over.signal);
     finish();
   };
   const quietly = (work: Promise<void>) =>
@@ -83,7 +87,8 @@ export async function* hear(
           ctx.runProgram(program, { CARDWRIGHT_LISTENER_URL: session.address }).then(async code => {
             hearing.exit = code;
             await session.settle();
-            await finishLater();
+            // What a program that failed did not cause will not come; what it caused is on its way.
+            await finishLater(code === 0 ? undefined : AFTER_FAILURE_MS);
           }),
         )
       : forMs === undefined
