@@ -139,10 +139,13 @@ async function optionCandidates(place: Place, settings: CompletionSettings): Pro
   return values.map(found => (found.value === FILES ? found : { ...found, value: `${name}=${found.value}` }));
 }
 
-/** Options not given yet; what may be given again stays. */
+/**
+ * Options not given yet; what may be given again stays. A key pressed in haste must not make a second card: shells insert
+ * the only candidate, and put them into an order of their own, so an option that could is never among them.
+ */
 function unused(options: readonly KnownOption[], { used }: Scanned): readonly Candidate[] {
   return options
-    .filter(({ name, repeats }) => repeats || !used.has(name))
+    .filter(({ name, repeats, typedOnly }) => !typedOnly && (repeats || !used.has(name)))
     .map(({ name, means }) => ({ value: name, means }));
 }
 
@@ -160,7 +163,9 @@ async function operandCandidates(
   if (name === 'file') return [{ value: FILES }];
   const values = argument === undefined ? [] : await fieldValues(argument.field, current, asking(place, settings));
   const found = [...below, ...values.filter(({ value }) => !operands.includes(value))];
-  if (found.length > 0 || current !== '' || scanned.ended) return found;
+  // Where an object must come next, options are no answer to what is asked, although none is known.
+  const isNeeded = argument !== undefined && argument.optional !== true && args.length > operands.length;
+  if (found.length > 0 || current !== '' || scanned.ended || isNeeded) return found;
   return unused(
     optionsOf(command).filter(({ field }) => field !== undefined),
     scanned,

@@ -33,6 +33,8 @@ export interface OwnFlag<Value = unknown, Needed extends boolean = boolean> {
   readonly short?: string;
   /** May be given several times; its value is the list of what was given, each as typed. */
   readonly eachTime?: true;
+  /** Can make something happen twice: completion never inserts it. */
+  readonly typedOnly?: true;
   /** Older names without dashes, `within`: taken and never shown. */
   readonly aliases?: readonly string[];
   /** Type of the value; never there. */
@@ -55,6 +57,11 @@ export function lettered<V, Needed extends boolean>(short: string, flag: OwnFlag
 /** A flag that may be given several times, and whose values may hold commas. */
 export function eachTime<V, Needed extends boolean>(flag: OwnFlag<V, Needed>): OwnFlag<readonly V[], Needed> {
   return { ...flag, eachTime: true } as OwnFlag<readonly V[], Needed>;
+}
+
+/** A flag that is typed by hand or not at all: what it allows can happen a second time. */
+export function typedOnly<V, Needed extends boolean>(flag: OwnFlag<V, Needed>): OwnFlag<V, Needed> {
+  return { ...flag, typedOnly: true };
 }
 
 /** The same flag, which older names mean too. */

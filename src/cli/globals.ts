@@ -16,6 +16,8 @@ export interface GlobalOption {
   readonly means: string;
   /** Environment variable that says the same. */
   readonly env?: string;
+  /** Completion never inserts it. */
+  readonly typedOnly?: true;
   /** Stands in the short list of the root help. */
   readonly shown?: true;
 }
@@ -57,7 +59,7 @@ export const GLOBALS = [
   { name: 'verbose', short: 'v', means: 'request lines on standard error' },
   { name: 'debug', means: 'redacted HTTP on standard error' },
   { name: 'no-input', means: 'never ask; fail and name the missing flag', env: 'CARDWRIGHT_NO_INPUT', shown: true },
-  { name: 'yes', short: 'y', means: 'answer confirmations with yes' },
+  { name: 'yes', short: 'y', means: 'answer confirmations with yes', typedOnly: true },
   { name: 'dry-run', means: 'show what would be sent, send nothing', shown: true },
   { name: 'timeout', value: 'duration', means: 'bound on one request, for example 30s or 2m' },
   { name: 'contract', value: 'file', means: 'contract overrides for this call', env: 'CARDWRIGHT_CONTRACT' },

@@ -23,6 +23,8 @@ export interface ResolvedFlag {
   readonly repeats: boolean;
   /** Its values are a list of texts as typed, whatever the kind of the field. */
   readonly eachTime: boolean;
+  /** Completion never inserts it. */
+  readonly typedOnly: boolean;
   /** `--within`: older names that mean the same and are never shown. */
   readonly aliases: readonly string[];
 }
@@ -62,6 +64,7 @@ export function flagsOf(command: Command): readonly ResolvedFlag[] {
       needed,
       repeats,
       eachTime,
+      typedOnly: own.typedOnly === true,
       aliases: (own.aliases ?? []).map(flagName),
       placeholder: placeholder(own.field, own.placeholder),
     };
@@ -78,9 +81,10 @@ function fieldAt(command: Command, reference: string): AnyField {
 
 /** Every option a command takes: its own first, then those of every command. */
 export function optionsOf(command: Command): readonly KnownOption[] {
-  const own = flagsOf(command).map(({ name, short, field, placeholder: word, repeats, aliases }) => ({
+  const own = flagsOf(command).map(({ name, short, field, placeholder: word, repeats, aliases, typedOnly }) => ({
     name,
     aliases,
+    typedOnly,
     short,
     placeholder: word,
     repeats,

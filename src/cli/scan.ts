@@ -12,6 +12,8 @@ export interface KnownOption {
   readonly name: string;
   /** Other names that mean it and are never offered. */
   readonly aliases: readonly string[];
+  /** Can make something happen twice, or answers a question: typed by hand or not at all. */
+  readonly typedOnly: boolean;
   /** `-o`. */
   readonly short: string | undefined;
   /** `<format>`; empty for a switch. */
@@ -26,9 +28,10 @@ export interface KnownOption {
 }
 
 export const GLOBAL_OPTIONS: readonly KnownOption[] = (GLOBALS as readonly GlobalOption[]).map(
-  ({ name, short, value, choices, names, means }) => ({
+  ({ name, short, value, choices, names, means, typedOnly }) => ({
     name: `--${name}`,
     aliases: [],
+    typedOnly: typedOnly === true,
     short: short === undefined ? undefined : `-${short}`,
     placeholder: value === undefined ? '' : `<${value}>`,
     repeats: false,

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Candidate, completionText, type ValueProvider } from '../../src/cli/complete.ts';
 import { contractValues } from '../../src/cli/contract-values.ts';
+import { flagName } from '../../src/cli/flag.ts';
 import { tokenize } from '../../src/cli/tokenize.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { runWords } from './line.ts';
@@ -16,6 +17,32 @@ async function bash(line: string, provide: ValueProvider = contractValues): Prom
 }
 
 const words = (text: string) => text.split(' ').filter(word => word !== '');
+
+/** What sends something again, leaves out what tells it apart, or answers a question. */
+const TYPED_BY_HAND = ['--yes', '--again', '--resend-absent', '--no-marker', '--reveal'];
+
+it('no flag that can make something happen twice is ever offered, alone, first or among others', async () => {
+  const groups = await Promise.all(REGISTRY.map(group => group.load()));
+  const seen = new Set<string>();
+  for (const { path, args, flags } of groups.flat()) {
+    for (const name of Object.keys(flags).map(flagName)) if (TYPED_BY_HAND.includes(name)) seen.add(name);
+    const objects = Object.keys(args)
+      .map(() => 'x')
+      .join(' ');
+    for (const line of [path, `${path} ${objects}`]) {
+      const lines = ['', '-', '--', ...TYPED_BY_HAND, ...TYPED_BY_HAND.map(name => name.slice(0, -2))];
+      for (const typed of lines) {
+        const offered = await bash(`cardwright ${line} ${typed}`);
+        expect(
+          offered.filter(each => TYPED_BY_HAND.includes(each)),
+          `${line} ${typed}`,
+        ).toEqual([]);
+      }
+    }
+  }
+  // Each of them is a flag of some command; --yes is one of all.
+  expect([...seen, '--yes'].sort()).toEqual([...TYPED_BY_HAND].sort());
+});
 
 describe('what bash is offered', () => {
   it.each([
@@ -66,6 +93,13 @@ describe('what bash is offered', () => {
   });
 
   it.each([
+    'cardwright ops resume ',
+    'cardwright ops resume --res',
+    'cardwright cards create --no-m',
+    'cardwright cards create --file rows.csv --again',
+    'cardwright cards terminate card_1 --yes',
+    'cardwright --ye',
+    'cardwright cards get ',
     'cardwright cards list --no-such-option=',
     'cardwright nosuch ',
     'cardwright cards nosuch ',

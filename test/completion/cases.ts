@@ -20,6 +20,9 @@ export const FEW: readonly Case[] = [
   ['cardwright car\tcr\t--lab\tx', ['cardwright', 'cards', 'create', '--label', 'x']],
   ['cardwright cards list --status=fr\t', ['cardwright', 'cards', 'list', '--status=frozen']],
   ['cardwright cards get card_th\t', ['cardwright', 'cards', 'get', 'card_three']],
+  // No operation is open: nothing is inserted, and never what sends something again.
+  ['cardwright ops resume \t--dry-run', ['cardwright', 'ops', 'resume', '--dry-run']],
+  ['cardwright ops resume op_1 --resend\t', ['cardwright', 'ops', 'resume', 'op_1', '--resend']],
   ['cardwright webhooks sign --payload my\t', ['cardwright', 'webhooks', 'sign', '--payload', 'my file.json']],
 ];
 

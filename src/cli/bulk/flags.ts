@@ -3,7 +3,7 @@ import type { Item } from '../../contract/calls.ts';
 import { flag, integer, money, must, text } from '../../contract/field.ts';
 import type { Cents } from '../../money.ts';
 import { CONDITIONS } from '../condition.ts';
-import { OURS, type OwnFlag, option } from '../flag.ts';
+import { OURS, type OwnFlag, option, typedOnly } from '../flag.ts';
 
 /** Most rows at once. More than a service of this kind takes from one client. */
 const MOST_WORKERS = 256;
@@ -26,7 +26,9 @@ const RUN_FLAGS = {
   keepGoing: option(
     flag({ doc: 'Skip wrong rows; go on with the others when the wallet is too low for one.', basis: OURS }),
   ),
-  again: option(flag({ doc: 'The same rows a second time are meant; for runs that are finished.', basis: OURS })),
+  again: typedOnly(
+    option(flag({ doc: 'The same rows a second time are meant; for runs that are finished.', basis: OURS })),
+  ),
 };
 
 const TOTAL_FLAG = {

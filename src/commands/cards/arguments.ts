@@ -1,5 +1,5 @@
 /** Operands and flags that are the same in every command about one card or several. */
-import { argument, manyArguments, OURS, option } from '../../cli/flag.ts';
+import { argument, manyArguments, OURS, option, typedOnly } from '../../cli/flag.ts';
 import { CARD_ID } from '../../contract/card.ts';
 import { flag } from '../../contract/field.ts';
 
@@ -8,6 +8,6 @@ export const cards = manyArguments(CARD_ID);
 
 /** Of the commands that hand a card to a program. */
 export const PROGRAM_FLAGS = {
-  reveal: option(flag({ doc: 'Stands for the typed last four digits.', basis: OURS })),
+  reveal: typedOnly(option(flag({ doc: 'Stands for the typed last four digits.', basis: OURS }))),
   mask: option(flag({ doc: 'Hide number and CVV in the log of GitHub Actions first.', basis: OURS })),
 } as const;

@@ -1,5 +1,5 @@
 import { command } from '../../cli/command.ts';
-import { needs, OURS, option } from '../../cli/flag.ts';
+import { needs, OURS, option, typedOnly } from '../../cli/flag.ts';
 import { flag, text } from '../../contract/field.ts';
 import { dollars } from '../../money.ts';
 import { shellWord } from '../../shell-word.ts';
@@ -31,8 +31,10 @@ export const createCard = command({
     metadata: 'body.metadata',
     preset,
     idempotencyKey,
-    noMarker: option(
-      flag({ doc: 'Leave out the metadata key cardwright; a lost answer can then never be settled.', basis: OURS }),
+    noMarker: typedOnly(
+      option(
+        flag({ doc: 'Leave out the metadata key cardwright; a lost answer can then never be settled.', basis: OURS }),
+      ),
     ),
   },
   examples: [

@@ -1,6 +1,6 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
+import { OURS, option, typedOnly } from '../../cli/flag.ts';
 import { choice, flag, text } from '../../contract/field.ts';
 import { card } from './arguments.ts';
 
@@ -31,7 +31,7 @@ export const cardDetails = command({
   args: { card },
   flags: {
     field: option(choice(['number', 'cvv', 'expiry'], { doc: 'Only this one, as plain text.', basis: OURS })),
-    reveal: option(flag({ doc: 'Stands for the typed last four digits.', basis: OURS })),
+    reveal: typedOnly(option(flag({ doc: 'Stands for the typed last four digits.', basis: OURS }))),
     print: option(flag({ doc: 'To the ordinary screen or the pipe.', basis: OURS })),
     copy: option(
       choice(['number', 'cvv', 'expiry'], { doc: 'Onto the clipboard, which is cleared after 45 s.', basis: OURS }),

@@ -3,7 +3,7 @@ import { driveRun, type OpenedRun } from '../../cli/bulk/drive-run.ts';
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
 import { command } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { OURS, option } from '../../cli/flag.ts';
+import { OURS, option, typedOnly } from '../../cli/flag.ts';
 import { flag } from '../../contract/field.ts';
 import type { PlannedRow, Run } from '../../journal/types.ts';
 import { spendingOf } from '../../spending.ts';
@@ -30,7 +30,7 @@ export const resumeOp = command({
   ],
   args: { op },
   flags: {
-    resendAbsent: option(flag({ doc: 'Send rows again of which no trace was found.', basis: OURS })),
+    resendAbsent: typedOnly(option(flag({ doc: 'Send rows again of which no trace was found.', basis: OURS }))),
   },
   examples: [
     { does: 'Only look', run: 'ops resume op_00000000000000000000000001 --dry-run' },
