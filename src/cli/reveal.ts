@@ -48,8 +48,7 @@ export interface Wish {
 
 export interface Opened {
   readonly details: Result<'cards.details'>;
-  /** Known when the digits were asked for or the card is shown on a screen. */
-  readonly card: Item<'cards.list'> | undefined;
+  readonly card: Item<'cards.list'>;
 }
 
 /** Everything that refuses without a question: for whoever makes a card only to reveal it. Nothing is sent. */
@@ -66,23 +65,36 @@ export async function checkGate(settings: GateSettings, wish: Wish): Promise<{ i
   return { identity, asks: !wish.reveal || verdict === 'ask' };
 }
 
-/** Opens the gate and fetches the details once. Every refusal comes before the request. */
+/**
+ * Opens the gate and fetches the details once. Every refusal comes before the request, but for the number of another
+ * card: the card is read first, and what does not end in its last four digits goes to nobody (`contract_mismatch`).
+ */
 export async function throughGate(settings: GateSettings, wish: Wish): Promise<Opened> {
   const { identity, asks } = await checkGate(settings, wish);
-  const card =
-    asks || wish.sink === 'screen'
-      ? await (await settings.reader()).read('cards.get', { card_id: wish.cardId })
-      : undefined;
+  const card = await (await settings.reader()).read('cards.get', { card_id: wish.cardId });
   const budget = await settings.budget();
-  if (asks && card !== undefined) await askForLastFour(settings, { card, identity, wish, used: await budget.used() });
+  if (asks) await askForLastFour(settings, { card, identity, wish, used: await budget.used() });
   await takeOne(settings, budget);
   const { cardId, sink } = wish;
   const { result } = await settings.recorder.around(
     { event: 'reveal', operation: 'cards.details', card_id: cardId, sink },
-    async () => (await settings.service()).send('cards.details', { card_id: cardId }),
+    async () => {
+      const answered = await (await settings.service()).send('cards.details', { card_id: cardId });
+      checkSameCard(answered.result, card, cardId);
+      return answered;
+    },
     ({ result: { number } }) => ({ last4: number.expose().slice(-4) }),
   );
   return { details: result, card };
+}
+
+function checkSameCard({ number }: Result<'cards.details'>, { last4 }: Item<'cards.list'>, cardId: string): void {
+  if (/^\d{4}$/.test(last4) && number.expose().endsWith(last4)) return;
+  throw new CliError('contract_mismatch', {
+    message: `cards.details: the number in the answer does not end in ${last4}, as ${cardId} does. Nothing was shown`,
+    hint: `cardwright cards get ${shellWord(cardId)}`,
+    operation: 'cards.details',
+  });
 }
 
 /** Off a terminal nothing is asked: the wish must stand on the command line, or no request is sent. */

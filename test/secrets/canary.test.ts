@@ -40,6 +40,7 @@ const FORMS: Readonly<Record<Canary, RegExp>> = {
 const held = (text: string): Canary[] => EVERY.filter(name => FORMS[name].test(text));
 
 const DETAILS = { card_id: 'card_1', number: CANARIES.number, cvv: CANARIES.cvv, exp_month: 11, exp_year: 2029 };
+const OWN = { ...CARD, last4: CANARIES.number.slice(-4) };
 const CHALLENGE = {
   id: 'tds_1',
   card_id: 'card_1',
@@ -74,9 +75,9 @@ function answer({ method, url }: Seen, response: ServerResponse): void {
   else if (path.startsWith('/3ds')) json(response, 200, { data: [CHALLENGE] });
   else if (path === '/webhooks' && method === 'POST') {
     json(response, 201, { id: 'wh_1', url: 'https://example.com/h', events: ['*'], secret: CANARIES.secret });
-  } else if (path === '/cards' && method === 'GET') json(response, 200, { data: [CARD], page: 1, total: 1 });
+  } else if (path === '/cards' && method === 'GET') json(response, 200, { data: [OWN], page: 1, total: 1 });
   else if (path === '/transactions') json(response, 200, { data: [] });
-  else json(response, 200, CARD);
+  else json(response, 200, OWN);
 }
 
 let service: Served;

@@ -25,6 +25,7 @@ export const cardDetails = command({
   },
   about: [
     'On a terminal the last four digits are asked for and the card is shown on a screen of its own for 30 seconds. Off a terminal nothing is asked: --reveal and one of --print, --out and --copy must be given. A live key also needs --live and the profile setting allow_unattended_reveal there.',
+    'The card is read first: a number that does not end in its last four digits is shown to nobody, and ends with 13.',
     'At most 30 cards a minute are revealed on this machine. Each reveal has a line in the audit log, without card data. Nothing is revealed under a debugger. What is printed or recorded by others, script(1) for one, cannot be taken back.',
   ],
   operation: 'cards.details',
