@@ -78,6 +78,8 @@ export interface Globals {
   readonly sandbox: boolean;
   readonly live: string | undefined;
   readonly format: OutputFormat;
+  /** `-o` was typed: a table then is a table in a pipe too. The environment alone does not turn pipes into tables. */
+  readonly byName: boolean;
   /** A machine format was named, so nothing is ever asked. */
   readonly machine: boolean;
   readonly fields: readonly string[] | undefined;
@@ -114,9 +116,12 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
       .map(part => part.trim())
       .filter(part => part !== '');
   const jq = typeof typed['jq'] === 'string' ? typed['jq'] : undefined;
-  const named = word('output');
+  const named = typeof typed['output'] === 'string' ? typed['output'] : undefined;
   if (jq !== undefined && named !== undefined && named !== 'json') {
     throw usage(`--jq filters JSON, and -o ${named} asks for something else; leave one of them out`);
+  }
+  if (typed['json'] === true && named !== undefined && named !== 'json') {
+    throw usage(`--json and -o ${named} ask for two formats; leave one of them out`);
   }
   const asJson = typed['json'] === true || jq !== undefined;
   const format = asJson ? 'json' : (named ?? word('output', 'CARDWRIGHT_OUTPUT') ?? 'table');
@@ -134,6 +139,7 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
     sandbox: typed['sandbox'] === true,
     live: word('live', 'CARDWRIGHT_LIVE'),
     format: format as OutputFormat,
+    byName: named !== undefined,
     machine,
     fields: list('fields'),
     jq,

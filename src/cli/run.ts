@@ -174,9 +174,9 @@ async function answer({ host }: Machine, globals: Globals, { shown, jq }: Answer
   const text = jq === undefined ? (verbatim ?? (readsAsPage(globals) ? prose : undefined)) : undefined;
   if (text !== undefined || verbatim === '') return host.streams.stdout.write(text ?? '');
   const { present } = await import('../terminal/present.ts');
-  const { format, fields, columns, sort, quiet, accessible, csvRaw, colour } = globals;
+  const { format, byName, fields, columns, sort, quiet, accessible, csvRaw, colour } = globals;
   const chosen = { ...(fields && { fields }), ...(columns && { columns }), ...(sort !== undefined && { sort }) };
-  const settings = { format, quiet, accessible, csvRaw, colour, now: host.clock.now(), ...chosen };
+  const settings = { format, byName, quiet, accessible, csvRaw, colour, now: host.clock.now(), ...chosen };
   const filtered = jq === undefined ? settings : { ...settings, jq: (value: unknown) => jq.apply(value) };
   // Text that is the answer as it stands is, to an expression, a string.
   const told = verbatim === undefined ? presentation : { ...presentation, data: verbatim.replace(/\n$/, '') };

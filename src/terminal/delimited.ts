@@ -28,6 +28,17 @@ export function tsvLines(rows: readonly Row[], columns: readonly Column[]): stri
     .join('');
 }
 
+/** One row as a line a field that has a value, `field<TAB>value`, with the same escapes. */
+export function fieldLines(row: Row, columns: readonly Column[]): string {
+  return columns
+    .map(column =>
+      [column.field, machineCell(column, valueAt(row, column.field))].map(text => printable(tsvCell(text))),
+    )
+    .filter(([, value]) => value !== '')
+    .map(pair => `${pair.join('\t')}\n`)
+    .join('');
+}
+
 export interface CsvStyle {
   readonly columns: readonly Column[];
   /** `--csv-raw`: text cells as they are, but for a terminal. */

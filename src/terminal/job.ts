@@ -1,5 +1,6 @@
 /** One call of `present`, and the rows in it. */
 import type { Environment, Streams } from '../host.ts';
+import { printable } from './printable.ts';
 import { checkNames, rowsOf, sortRows } from './rows.ts';
 import type { OutputSettings, Presentation, Row } from './view.ts';
 
@@ -24,4 +25,10 @@ export async function* batchesOf(job: Job): AsyncIterable<readonly Row[]> {
   const { listing } = job.presentation;
   if (listing === undefined || job.settings.sort !== undefined) yield await collectRows(job);
   else yield* listing.batches;
+}
+
+/** Says on standard error that rows are a part of what there is; a document says it itself, a screen in its footer. */
+export async function noteCut({ presentation, settings, streams }: Job): Promise<void> {
+  const cut = streams.stdout.closed || settings.quiet ? undefined : presentation.listing?.cutShort?.();
+  if (cut !== undefined) await streams.stderr.write(`note: ${printable(cut)}\n`);
 }

@@ -5,26 +5,32 @@ import { plainText } from './cells.ts';
 import { jsonDocument, jsonLines, yamlDocument } from './documents.ts';
 import { collectRows, type Job } from './job.ts';
 import { printable, printableYield } from './printable.ts';
-import { writeCsv, writeIds, writeNdjson, writeTsv } from './row-writers.ts';
+import { writeCsv, writeFields, writeIds, writeNdjson, writeTsv } from './row-writers.ts';
 import { checkNames, pick, rowsOf, valueAt } from './rows.ts';
 import { showOnScreen } from './screen-view.ts';
 import { assignments, shellAssignments } from './shell-assignments.ts';
 import type { OutputFormat, OutputSettings, Presentation, Row } from './view.ts';
 
-type Form = 'screen' | 'quiet' | 'text' | Exclude<OutputFormat, 'table' | 'wide'>;
+type Form = 'screen' | 'quiet' | 'text' | 'fields' | Exclude<OutputFormat, 'table' | 'wide'>;
 
-/** Tables are for screens: off a terminal they are TSV. `-q` asks for less than a table; a named format stays. */
+/**
+ * Tables are for screens: off a terminal rows are TSV and one result is a line a field, unless a table was asked for
+ * by name. Who names the fields gets their values alone. `-q` asks for less than a table.
+ */
 function formOf({ presentation, settings, streams }: Job): Form {
-  const { format, quiet } = settings;
+  const { format, quiet, byName = false } = settings;
   const tabular = format === 'table' || format === 'wide';
   if (typeof presentation.data === 'string' && (tabular || format === 'tsv' || format === 'csv' || format === 'id')) {
     return 'text';
   }
   if (!tabular) return format;
   if (quiet) return 'quiet';
-  const wordsOnly = presentation.data === undefined && presentation.listing === undefined;
-  const asPage = wordsOnly || (presentation.isRecord === true && settings.fields === undefined);
-  return streams.stdout.isTerminal || asPage ? 'screen' : 'tsv';
+  const { data, listing, isRecord } = presentation;
+  const isAsked = settings.fields !== undefined || settings.columns !== undefined;
+  const wordsOnly = data === undefined && listing === undefined;
+  const asPage = wordsOnly || (isRecord === true && settings.fields === undefined);
+  if (streams.stdout.isTerminal || byName || asPage) return 'screen';
+  return listing !== undefined || Array.isArray(data) || isAsked ? 'tsv' : 'fields';
 }
 
 /**
@@ -60,6 +66,8 @@ export async function present(
       return typeof presentation.data === 'string'
         ? writeDocument(job, async value => jsonLines([value]))
         : writeNdjson(job);
+    case 'fields':
+      return writeFields(job);
     case 'tsv':
       return writeTsv(job);
     case 'csv':

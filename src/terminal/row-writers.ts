@@ -2,9 +2,9 @@
 import { CliError } from '../errors.ts';
 import type { WrittenRows } from '../row-text.ts';
 import { machineCell, plainText } from './cells.ts';
-import { csvLines, tsvLines } from './delimited.ts';
+import { csvLines, fieldLines, tsvLines } from './delimited.ts';
 import { jsonLines } from './documents.ts';
-import { batchesOf, type Job } from './job.ts';
+import { batchesOf, collectRows, type Job, noteCut } from './job.ts';
 import { printable } from './printable.ts';
 import { checkNames, columnsFor, columnsNamed, pick, valueAt } from './rows.ts';
 import type { Column, Row } from './view.ts';
@@ -19,9 +19,7 @@ interface RowWriter {
 /** Writes batch after batch, and says on standard error where that was not all there is. */
 async function streamRows(job: Job, writer: RowWriter): Promise<void> {
   await writeRows(job, writer);
-  const { presentation, settings, streams } = job;
-  const cut = streams.stdout.closed || settings.quiet ? undefined : presentation.listing?.cutShort?.();
-  if (cut !== undefined) await streams.stderr.write(`note: ${printable(cut)}\n`);
+  await noteCut(job);
 }
 
 /** A closed stdout ends the reading of further pages too. */
@@ -67,6 +65,16 @@ export function writeTsv(job: Job): Promise<void> {
     },
     rows: async rows => tsvLines(rows, columns),
   });
+}
+
+/**
+ * One result off a terminal: a line a field that has a value, so that no reader has to count columns. A result of one
+ * field is its value.
+ */
+export async function writeFields(job: Job): Promise<void> {
+  const [row = {}] = await collectRows(job);
+  const columns = columnsFor(job.presentation.columns, [row]);
+  await job.streams.stdout.write(columns.length === 1 ? tsvLines([row], columns) : fieldLines(row, columns));
 }
 
 /** Page after page from the text of the service. */

@@ -4,15 +4,15 @@ import { humanCell, plainText } from './cells.ts';
 import { colourLevel, painter } from './colour.ts';
 import { fitted } from './conversation.ts';
 import { fold } from './fold.ts';
-import { collectRows, type Job } from './job.ts';
-import type { Sheet } from './layout.ts';
+import { collectRows, type Job, noteCut } from './job.ts';
+import type { FittedSheet, Sheet } from './layout.ts';
 import { fitSheet } from './layout.ts';
 import { printable } from './printable.ts';
 import { type Pair, pairLines, pairsOf, recordLines, recordsLines, spokenPairLines } from './records.ts';
 import { columnsFor, columnsNamed, rowsOf, valueAt } from './rows.ts';
-import { ellipsisFor, NARROWEST_TABLE, screenWidth, showsUnicode } from './screen.ts';
+import { ellipsisFor, NARROWEST_TABLE, pageWidth, screenWidth, showsUnicode } from './screen.ts';
 import { drawTable, type Pen } from './table.ts';
-import type { Block, Column, Row } from './view.ts';
+import type { Block, Column, OutputSettings, Row } from './view.ts';
 import { createMeasure } from './width.ts';
 
 interface Screen extends Pen {
@@ -25,7 +25,7 @@ async function openScreen(job: Job): Promise<Screen> {
   const level = colourLevel({ choice: settings.colour, env, stream: streams.stdout });
   return {
     job,
-    columns: screenWidth(env, streams.stdout),
+    columns: pageWidth(env, streams.stdout),
     paint: await painter(level),
     measure: await createMeasure(ellipsisFor(env)),
   };
@@ -50,6 +50,7 @@ async function showListing(rows: readonly Row[], screen: Screen): Promise<void> 
   if (rows.length === 0) return hint(job, [footer ?? `No ${noun} to show.`]);
   const { lines, hidden } = await rowLines(rows, job.presentation.columns, screen);
   await writeLines(job, lines);
+  if (!job.streams.stderr.isTerminal) await noteCut(job);
   await hint(job, [[footer, hidden].filter(Boolean).join('   '), ...(job.presentation.notes ?? [])]);
 }
 
@@ -130,46 +131,87 @@ interface ShownRows {
   readonly hidden?: string;
 }
 
-function tableColumns(rows: readonly Row[], columns: readonly Column[], { job }: Screen): readonly Column[] {
-  const { settings } = job;
+/** The columns of `-o wide`, or of a table. */
+function tableColumns(
+  rows: readonly Row[],
+  columns: readonly Column[],
+  { settings, isWide }: { readonly settings: OutputSettings; readonly isWide: boolean },
+): readonly Column[] {
   const named = settings.columns ?? settings.fields;
   if (named !== undefined) return columnsNamed(named, columns);
-  return columnsFor(columns, rows).filter(column => settings.format === 'wide' || column.wideOnly !== true);
+  return columnsFor(columns, rows).filter(column => isWide || column.wideOnly !== true);
 }
 
 async function rowLines(rows: readonly Row[], all: readonly Column[], screen: Screen): Promise<ShownRows> {
   if (rows.length === 0) return { lines: [] };
   const { settings, presentation } = screen.job;
-  const columns = tableColumns(rows, all, screen);
-  const options = { now: settings.now, absoluteTimes: settings.format === 'wide' };
+  const isWide = settings.format === 'wide';
+  const columns = tableColumns(rows, all, { settings, isWide });
   const toldBelow = columns.flatMap(({ below }) =>
     all.filter(({ field }) => field === below && !columns.some(shown => shown.field === field)),
   );
-  const cell = (column: Column, row: Row) => {
-    const own = humanCell(column, valueAt(row, column.field), options);
-    const next = toldBelow.find(({ field }) => field === column.below);
-    const value = next === undefined ? '' : plainText(valueAt(row, next.field));
-    return value === '' ? own : `${own}\ntry: ${printable(value)}`;
-  };
-  const cells = () => rows.map(row => columns.map(column => cell(column, row)));
   const tabular = !settings.accessible && screen.columns >= NARROWEST_TABLE;
-  const drawn = () => withBars({ columns, rows: cells() }, rows, screen);
-  const sheet = tabular ? fitSheet(drawn(), screen.columns, screen.measure) : undefined;
+  const sheet = tabular ? fittedRows({ rows, all, toldBelow }, screen) : undefined;
   if (sheet === undefined) {
-    const style = { ...options, noun: presentation.noun, spoken: settings.accessible };
+    const style = { now: settings.now, absoluteTimes: isWide, noun: presentation.noun, spoken: settings.accessible };
     const records = recordsLines(rows, [...columns, ...toldBelow], style);
     return { lines: settings.accessible ? records : records.flatMap(line => folded(line, 2, screen)) };
   }
   const lines = await drawTable(sheet, screen);
   const dropped = sheet.dropped.filter(title => title !== BAR_COLUMN.title);
-  if (settings.format === 'wide') {
+  if (isWide) {
     return dropped.length === 0 ? { lines } : { lines, hidden: `Not shown, too narrow: ${dropped.join(', ')}` };
   }
   if (settings.columns !== undefined || settings.fields !== undefined) return { lines };
-  const shown = new Set([...sheet.columns.map(({ column }) => column), ...toldBelow]);
+  const shown = new Set([...sheet.columns.map(({ column }) => column.field), ...toldBelow.map(({ field }) => field)]);
   // Columns that are empty in every row are nothing to look for.
-  const more = all.some(column => !shown.has(column) && rows.some(row => plainText(valueAt(row, column.field)) !== ''));
-  return more ? { lines, hidden: 'More columns: -o wide' } : { lines };
+  const isHidden = (column: Column) =>
+    !shown.has(column.field) && rows.some(row => plainText(valueAt(row, column.field)) !== '');
+  return all.some(isHidden) ? { lines, hidden: 'More columns: -o wide' } : { lines };
+}
+
+interface TableRows {
+  readonly rows: readonly Row[];
+  readonly all: readonly Column[];
+  /** Columns told below the text of another. */
+  readonly toldBelow: readonly Column[];
+}
+
+/**
+ * The table that fits the screen. A wide one keeps what a table of that width shows, whatever else there is room for;
+ * where full times leave no room for that, its times are relative too.
+ */
+function fittedRows(table: TableRows, screen: Screen): FittedSheet | undefined {
+  const { settings } = screen.job;
+  const plain = fittedTable(table, screen, { isWide: false, absoluteTimes: false, kept: [] });
+  if (settings.format !== 'wide' || plain === undefined) return plain;
+  const kept = plain.columns.map(({ column }) => column.field);
+  const full = fittedTable(table, screen, { isWide: true, absoluteTimes: true, kept });
+  return full ?? fittedTable(table, screen, { isWide: true, absoluteTimes: false, kept });
+}
+
+interface TableStyle {
+  readonly isWide: boolean;
+  readonly absoluteTimes: boolean;
+  /** Fields that are not dropped, however narrow the screen. */
+  readonly kept: readonly string[];
+}
+
+function fittedTable(table: TableRows, screen: Screen, style: TableStyle): FittedSheet | undefined {
+  const { rows, all, toldBelow } = table;
+  const { settings } = screen.job;
+  const { isWide, absoluteTimes, kept } = style;
+  const cell = (column: Column, row: Row) => {
+    const own = humanCell(column, valueAt(row, column.field), { now: settings.now, absoluteTimes });
+    const next = toldBelow.find(({ field }) => field === column.below);
+    const value = next === undefined ? '' : plainText(valueAt(row, next.field));
+    return value === '' ? own : `${own}\ntry: ${printable(value)}`;
+  };
+  const columns = tableColumns(rows, all, { settings, isWide }).map(column =>
+    kept.includes(column.field) ? { ...column, priority: 1 } : column,
+  );
+  const sheet = { columns, rows: rows.map(row => columns.map(column => cell(column, row))) };
+  return fitSheet(withBars(sheet, rows, screen), screen.columns, screen.measure);
 }
 
 /** The sheet with a bar a row, beside its number; only as long as that number is shown itself. */

@@ -114,6 +114,8 @@ export interface Presentation {
 
 export interface OutputSettings {
   readonly format: OutputFormat;
+  /** The format was asked for by name: a table is one off a terminal too. */
+  readonly byName?: boolean;
   readonly fields?: readonly string[];
   /** What `--jq` makes of the JSON: text with its line ends. */
   readonly jq?: (value: unknown) => Promise<string>;

@@ -24,7 +24,9 @@ describe('readGlobals', () => {
     const env = { CARDWRIGHT_OUTPUT: 'yaml', CARDWRIGHT_LIVE: 'prod', CARDWRIGHT_CONTRACT: 'a.json' };
     expect(readGlobals({}, env)).toMatchObject({ format: 'yaml', machine: true, live: 'prod', contract: 'a.json' });
     expect(readGlobals({ output: 'csv', live: 'team' }, env)).toMatchObject({ format: 'csv', live: 'team' });
-    expect(readGlobals({ json: true, output: 'csv' }, env)).toMatchObject({ format: 'json', machine: true });
+    expect(readGlobals({ json: true }, env)).toMatchObject({ format: 'json', machine: true, byName: false });
+    expect(readGlobals({ json: true, output: 'json' }, env)).toMatchObject({ format: 'json' });
+    expect(() => readGlobals({ json: true, output: 'csv' }, env)).toThrow(/--json and -o csv/);
     expect(readGlobals({}, { CARDWRIGHT_OUTPUT: '', CARDWRIGHT_LIVE: '' })).toMatchObject({
       format: 'table',
       live: undefined,

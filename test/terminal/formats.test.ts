@@ -50,6 +50,27 @@ describe('TSV', () => {
     expect(out).toBe(`card_1${'\t'.repeat(7)}\n`);
   });
 
+  test('a table asked for by name is one off a terminal, as wide as it needs to be or as COLUMNS says', async () => {
+    const settings = { format: 'table', byName: true } as const;
+    const label = 'a label of some length, '.repeat(5);
+    const rows = () => cardList(inBatches([{ ...CARDS[0], label }]));
+    const { out } = await show(rows(), { settings });
+    expect(out).toMatch(/^ID +LAST4 +STATUS +BALANCE +LABEL +AGE\n/);
+    expect(out).toContain(label.trimEnd());
+    const narrow = await show(rows(), { settings, env: { COLUMNS: '80' } });
+    expect(narrow.out).toMatch(/a label [^\n]*…/);
+    const wide = await show(rows(), { settings: { format: 'wide', byName: true } });
+    expect(wide.out).toMatch(/LIMIT.*\n.*2026-11-20T14:03:11Z\n$/);
+    expect((await show(rows(), { settings: { ...settings, quiet: true } })).out).toBe(`${CARDS[0]?.['id']}\n`);
+  });
+
+  test('one result is a line a field, with its name; named fields are their values in one line', async () => {
+    const row = { id: 'card_1', balance: 5, label: 'a\tb\x1b' };
+    expect((await show(one(row))).out).toBe('id\tcard_1\nbalance\t5.00\nlabel\ta\\tb\\x1b\n');
+    expect((await show(one(row), { settings: { fields: ['balance', 'id'] } })).out).toBe('5.00\tcard_1\n');
+    expect((await show(one(row), { settings: { format: 'tsv' } })).out).toBe('card_1\t\t\t\t5.00\t\ta\\tb\\x1b\t\n');
+  });
+
   test('wide and tsv are the same off a terminal', async () => {
     const table = await show(cardList());
     for (const format of ['wide', 'tsv'] as const) {
@@ -260,7 +281,7 @@ describe('ids, names, order', () => {
     expect(out).toBe('metadata.team\nads\n');
     const column = { field: 'constructor', title: 'C', kind: 'text', priority: 1 } as const;
     const own = await show({ noun: 'card', columns: [column, ...COLUMNS.slice(0, 1)], data: { id: 'card_1' } });
-    expect(own.out).toBe('\tcard_1\n');
+    expect(own.out).toBe('id\tcard_1\n');
     const inherited = await show(cardList(), { settings: { format: 'json', fields: ['constructor'] } });
     expect(inherited.error).toMatchObject({ kind: 'usage' });
   });

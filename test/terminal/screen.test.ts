@@ -250,7 +250,7 @@ describe('one result', () => {
     const quiet = await show(created, { ...TERMINAL, settings: { quiet: true } });
     expect(quiet).toMatchObject({ out: 'card_7\n', err: '' });
     const piped = await show(created);
-    expect(piped).toMatchObject({ out: `card_7${'\t'.repeat(7)}\n`, err: '' });
+    expect(piped).toMatchObject({ out: 'id\tcard_7\n', err: '' });
   });
 
   test('amounts line up as in the wallet of the mock-up', async () => {

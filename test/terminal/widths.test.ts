@@ -95,6 +95,16 @@ describe.each(Object.keys(TABLES))('%s', noun => {
     expect(essential.filter(({ priority, shrink }) => priority !== 1 || shrink)).toEqual([]);
   });
 
+  test.each([40, 60, 80, 100, 140])('-o wide shows at least what the table shows, %i columns wide', async screen => {
+    const rows = ['広告 campaign', 'x'.repeat(30)].map((text, index) => rowOf(columns, [text], index));
+    const titles = async (format: 'table' | 'wide') => {
+      const { out } = await show(listed(noun, rows), { ...TERMINAL, columns: screen, settings: { format } });
+      const [first = ''] = out.split('\n');
+      return first.includes(' of ') ? [] : first.split(/ +/);
+    };
+    expect(await titles('wide')).toEqual(expect.arrayContaining(await titles('table')));
+  });
+
   test.each(WIDTHS)('fits %i columns', async width => {
     await fc.assert(
       fc.asyncProperty(fc.array(HOSTILE, { minLength: 1, maxLength: 4 }), async texts => {
