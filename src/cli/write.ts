@@ -186,7 +186,9 @@ function ownKeyReused(thrown: unknown, key: string | undefined): unknown {
   if (key === undefined || !(thrown instanceof CliError) || thrown.kind !== 'internal') return thrown;
   return new CliError('refused', {
     ...thrown.facts,
-    message: `the idempotency key ${JSON.stringify(key)} was used before with other values; nothing was changed`,
+    message: `the service knows the idempotency key ${JSON.stringify(key)} from another request than this one; this command has changed nothing`,
+    notes: ['No operation of this machine is known under it: another machine or program has used it.'],
+    hint: 'the same command with another --idempotency-key',
   });
 }
 

@@ -1,16 +1,9 @@
 /** What an error answer says, in whatever form (interface 2.7; reading rule 9). */
-import { REFUSALS, type Refusal, type RefusalName } from '../contract/refusals.ts';
+import { refusalNamed } from '../contract/refusals.ts';
 import type { ServiceRefusal } from '../errors.ts';
 import { isObject } from './values.ts';
 
 type Source = Readonly<Record<string, unknown>>;
-
-/** The known identifier a spelling stands for. */
-export function refusalNamed(identifier: string | undefined): RefusalName | undefined {
-  const word = identifier?.trim().toLowerCase();
-  const rows = Object.entries(REFUSALS) as [RefusalName, Refusal][];
-  return rows.find(([name, row]) => name === word || row.also?.includes(word ?? ''))?.[0];
-}
 
 /** The members of an error body, under the names of 2.7; undefined when it is none that an API would send. */
 export function readErrorBody(value: unknown): ServiceRefusal | undefined {

@@ -1,14 +1,14 @@
 /** One received answer to the class of its outcome (RELIABILITY, sections 1 and 4). */
 import { HEADERS } from '../contract/envelopes.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
-import type { RefusalName } from '../contract/refusals.ts';
+import { type RefusalName, refusalNamed } from '../contract/refusals.ts';
 import type { CliError, ServiceRefusal } from '../errors.ts';
 import type { WrittenRows } from '../row-text.ts';
 import { type Asked, type Decoded, decodeAnswer } from './answer.ts';
 import { type Body, readBody } from './body.ts';
 import { type Classified, classifyError, classifySilence, classifyUnusable, type FailureClass } from './classify.ts';
 import { isWrite } from './encode.ts';
-import { isErrorAnswer, readErrorBody, refusalNamed } from './error-body.ts';
+import { isErrorAnswer, readErrorBody } from './error-body.ts';
 import { headerText, retryAfterMs } from './headers.ts';
 import { decodeRaw, withoutSecrets } from './raw-answer.ts';
 import type { Redactor } from './redact.ts';

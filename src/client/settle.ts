@@ -1,10 +1,10 @@
 /** Answers that do not show the effect: the resource is read and reported (reading rule 7; ). */
 import { FUNDING } from '../contract/card.ts';
+import { refusalNamed } from '../contract/refusals.ts';
 import type { CliError } from '../errors.ts';
 import { CliError as CliFailure } from '../errors.ts';
 import type { Clock, Randomness } from '../host.ts';
 import { type Asked, withAsked } from './answer.ts';
-import { refusalNamed } from './error-body.ts';
 import type { Verdict } from './judge.ts';
 
 type Values = Readonly<Record<string, unknown>>;

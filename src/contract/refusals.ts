@@ -152,3 +152,10 @@ export const REFUSALS = {
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalName = keyof typeof REFUSALS;
+
+/** The known identifier that a spelling stands for. */
+export function refusalNamed(identifier: string | undefined): RefusalName | undefined {
+  const word = identifier?.trim().toLowerCase();
+  const rows = Object.entries(REFUSALS) as [RefusalName, Refusal][];
+  return rows.find(([name, row]) => name === word || row.also?.includes(word ?? ''))?.[0];
+}

@@ -133,13 +133,10 @@ async function appendPlan(file: JournalFile, planning: Planning): Promise<{ size
 async function noteGivenKey({ disk, places }: Room, { origin, key, op }: Record<'origin' | 'key' | 'op', string>) {
   await disk.prepareFolder(places.givenKeys);
   const path = places.givenKey(origin, key);
-  if (await disk.note(path, op)) return disk.syncNames(places.givenKeys);
   await disk.remove(path);
-  if (await disk.note(path, op)) return disk.syncNames(places.givenKeys);
-  throw new CliError('guarded', {
-    message: `the idempotency key ${JSON.stringify(key)} is being used by another command right now`,
-    outcome: 'not_sent',
-  });
+  // The key is claimed, so nobody else writes its name meanwhile.
+  if (!(await disk.note(path, op))) throw new CliError('internal', { message: `the key of ${op} is not claimed` });
+  await disk.syncNames(places.givenKeys);
 }
 
 /** What tells whether two plans are the same changes of the same account. */

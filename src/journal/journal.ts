@@ -2,6 +2,7 @@ import { DAY, SECOND } from '../durations.ts';
 import { CliError } from '../errors.ts';
 import { beginOp, refuseTwins } from './begin.ts';
 import { readerOf } from './desk.ts';
+import { beginWithKey } from './given-key.ts';
 import type { History } from './history.ts';
 import { mayBePerformed } from './history.ts';
 import { isOwnPlan, printOf } from './key-print.ts';
@@ -12,7 +13,7 @@ import { probeKeys, probeRequests, probeRows } from './probe.ts';
 import { historyNamed, readHistory } from './reading.ts';
 import type { JournalSettings, Room } from './room.ts';
 import { detailOf, summaries } from './showing.ts';
-import type { Journal, Probe, Resolution, ResumeOptions, Run, RunPlan } from './types.ts';
+import type { Journal, Probe, Resolution, ResumeOptions, Run } from './types.ts';
 
 const KEEP_MS = 90 * DAY;
 
@@ -26,20 +27,6 @@ export function createJournal(settings: JournalSettings): Journal {
     return openOp(room, op, options);
   }
 
-  /** The run of a key the caller has used before; undefined when it is new, or came to nothing then. */
-  async function begunWith(plan: RunPlan): Promise<Run | undefined> {
-    if (plan.key === undefined) return undefined;
-    const { origin } = await room.acting();
-    const op = await disk.read(places.givenKey(origin, plan.key));
-    const history = op === undefined ? undefined : await readHistory(disk, places, op);
-    if (op === undefined || history === undefined) return undefined;
-    const sameInput = history.plan.digest === plan.digest;
-    const [row] = history.rows.values();
-    if (!sameInput) throw keyTaken(plan.key, op);
-    if (row === undefined || !['done', 'unknown'].includes(row.state)) return undefined;
-    return resume(op);
-  }
-
   return {
     preview: plan => requestsOf(room, plan),
     async refuseTwin(plan) {
@@ -47,8 +34,8 @@ export function createJournal(settings: JournalSettings): Journal {
       await refuseTwins(room, { plan, record: { origin, digest: plan.digest } });
     },
     async begin(plan) {
-      const earlier = await begunWith(plan);
-      if (earlier !== undefined) return earlier;
+      const { key } = plan;
+      if (key !== undefined) return beginWithKey(room, { plan, key, resume });
       return beginOp(room, await planOp(room, plan));
     },
     resume,
@@ -165,15 +152,4 @@ function nothingToResolve(op: string, row: number | undefined): CliError {
   const what =
     row === undefined ? `${op} has no row that is open or unknown` : `row ${row} of ${op} is neither open nor unknown`;
   return new CliError('usage', { message: what, hint: `cardwright ops show ${op}`, outcome: 'not_sent', op });
-}
-
-function keyTaken(key: string, op: string): CliError {
-  return new CliError('usage', {
-    message: `the idempotency key ${JSON.stringify(key)} was used before with other values; nothing was sent`,
-    notes: ['The same key means the same request. Another request needs another key.'],
-    hint: `cardwright ops show ${op}`,
-    outcome: 'not_sent',
-    idempotencyKey: key,
-    op,
-  });
 }

@@ -34,11 +34,15 @@ export async function requestsOf(room: Room, plan: RunPlan): Promise<Rows<Planne
   };
 }
 
-/** Throws `usage` for rows that cannot be sent as they are. */
-export async function planOp(room: Room, plan: RunPlan): Promise<PlannedOp> {
+/**
+ * Throws `usage` for rows that cannot be sent as they are. With `keyIsSpent` the caller's key is not sent: the service
+ * keeps a definite refusal under it, and a correction goes under a key of the op (RELIABILITY, section 3).
+ */
+export async function planOp(room: Room, plan: RunPlan, { keyIsSpent = false } = {}): Promise<PlannedOp> {
   if (plan.rows.length === 0) throw new CliError('internal', { message: 'a run without rows' });
   const op = newOp(room.random);
-  const items = itemsOf(await room.service(), plan, op);
+  const sent = keyIsSpent ? { ...plan, key: undefined } : plan;
+  const items = itemsOf(await room.service(), sent, op);
   // What cannot be sent is found out before anything is written; the rows of a file were looked at one by one.
   const checked = plan.bulk ? items : [...items];
   const { profile, mode, origin } = await room.acting();

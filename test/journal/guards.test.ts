@@ -27,12 +27,17 @@ test('a key of the caller: the same bytes are the same operation, other bytes ar
   await expect(b.journal.begin(other)).rejects.toMatchObject({ kind: 'usage', facts: { op: first.op } });
 });
 
-test('a key of the caller after a refusal: the same key again, on a new op', async () => {
+test('a key of the caller after a refusal that the service keeps: a new attempt under a key of the op', async () => {
   await using b = await bench({ wallet: 10 });
   const plan = planOf([createRow(b.bin)], { key: 'order-8' });
   expect(await once(b, plan)).toMatchObject({ outcome: 'refused' });
   expect(await once(b, plan)).toMatchObject({ outcome: 'refused' });
-  expect(b.proxy.posts().map(({ key }) => key)).toEqual(['order-8', 'order-8']);
+  const second = await once(b, plan);
+  expect(b.proxy.posts().map(({ key }) => key)).toEqual([
+    'order-8',
+    expect.stringMatching(/^op_.*\.1\.1$/),
+    `${second.op}.1.1`,
+  ]);
 });
 
 test('the same operation twice is fine once the first is settled', async () => {

@@ -1,0 +1,75 @@
+/** Commands of several processes with one idempotency key of the caller's: one is sent, the others say why they are not. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
+import { program } from '../support/child.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { ask } from '../support/sandbox-http.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const ROUNDS = 3;
+const AT_ONCE = 6;
+
+/** One process carries out its command of every round; all wait at the same gate. */
+const SOURCE = `
+import { existsSync } from 'node:fs';
+import { inputDigest } from './src/journal/op-id.ts';
+import { cents } from './src/money.ts';
+import { journalFor } from './test/crash/driver.ts';
+const { order, gate, amount, rounds } = JSON.parse(process.argv[2]);
+process.stdout.write('ready ');
+// Pauses of a lock keep no process alive.
+const alive = setInterval(() => undefined, 1_000);
+const pause = new Int32Array(new SharedArrayBuffer(4));
+const carriedOut = async key => {
+  const row = { row: 1, operation: 'cards.create', input: { bin_id: order.bin, amount: cents(amount) }, amount: cents(amount) };
+  const plan = { command: 'cards create', rows: [row], digest: inputDigest([row]), bulk: false, marker: true, key };
+  const run = await journalFor(order).begin(plan);
+  const { outcome } = await run.perform(1);
+  await run.finish();
+  await run[Symbol.asyncDispose]();
+  return outcome;
+};
+for (let round = 0; round < rounds; round += 1) {
+  while (!existsSync(gate + round)) Atomics.wait(pause, 0, 0, 1);
+  process.stdout.write((await carriedOut('order-' + round).catch(error => error.kind)) + ' ');
+}
+clearInterval(alive);
+`;
+
+test.each([
+  ['with other amounts', (nth: number) => 100 + nth],
+  ['that are all the same', () => 100],
+])('six commands at once %s: one card a key', { timeout: 60_000 }, async (_name, amountOf) => {
+  await using child = await program(SOURCE);
+  await using sandbox = await startSandbox({ wallet: 1000, ids: 'counted', rateLimits: false });
+  await using proxy = await startFaultProxy({ target: sandbox.url });
+  await using temporary = await temporaryFolder();
+  const folder = temporary.path;
+  const { json: bins } = await ask(sandbox, { path: '/bins' });
+  const order = { url: proxy.url, key: sandbox.key.expose(), folder, bin: bins.data[0].id, rows: 1, dieAt: 0 };
+  const gate = join(folder, 'gate-');
+  const told = await Promise.all(
+    Array.from({ length: AT_ONCE }, async (_, nth) => {
+      const running = child.run(JSON.stringify({ order, gate, amount: amountOf(nth), rounds: ROUNDS }));
+      if (nth === 0) for (let round = 0; round < ROUNDS; round += 1) await opened(gate + round);
+      return (await running).trim().split(' ').slice(1);
+    }),
+  );
+  const same = amountOf(0) === amountOf(1);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const ends = told.map(each => each[round] ?? '').sort();
+    if (!same) expect(ends.filter(end => end === 'done')).toHaveLength(1);
+    // The same request again is told what became of it; another request, or one too early, sends nothing.
+    for (const end of ends) expect(same ? ['done', 'guarded'] : ['done', 'guarded', 'usage']).toContain(end);
+  }
+  expect(proxy.posts()).toHaveLength(ROUNDS);
+  expect(new Set(proxy.posts().map(({ key }) => key)).size).toBe(ROUNDS);
+});
+
+/** Time for all to stand there. */
+async function opened(gate: string): Promise<void> {
+  await new Promise(resolve => setTimeout(resolve, 400));
+  await writeFile(gate, '');
+}
