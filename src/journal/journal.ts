@@ -1,3 +1,4 @@
+/** The journal of one user: its methods put together from the files beside it (RELIABILITY, section 6). */
 import { DAY, SECOND } from '../durations.ts';
 import { CliError } from '../errors.ts';
 import { beginOp, refuseTwins } from './begin.ts';
