@@ -31,6 +31,8 @@ export interface WriteOptions<Before> {
   readonly marker?: boolean | undefined;
   /** The question was asked already, for several targets at once. */
   readonly confirmed?: boolean;
+  /** Exact text of the body, which the input was read from; no marker can be added to it. */
+  readonly body?: string | undefined;
 }
 
 export interface Written<N extends WriteName, Before> {

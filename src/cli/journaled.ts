@@ -14,6 +14,8 @@ export interface JournaledWrite {
   readonly input: Values;
   readonly key: string | undefined;
   readonly marker: boolean;
+  /** Exact text of the body, in the caller's words. */
+  readonly body?: string | undefined;
   /** What the command read before, for showing; the balances among it are evidence too. */
   readonly before: unknown;
 }
@@ -25,7 +27,7 @@ export interface JournaledResult {
 }
 
 /** The run of one write. */
-export function planOfOne({ operation, input, key, marker, before }: JournaledWrite): RunPlan {
+export function planOfOne({ operation, input, key, marker, body, before }: JournaledWrite): RunPlan {
   const { amount, card_id: cardId } = input;
   // A request in the caller's own words is known by them, in `ops list` and in an error.
   const label = operation === 'api.write' ? `${input['method']} ${input['path']}` : input['label'];
@@ -36,6 +38,7 @@ export function planOfOne({ operation, input, key, marker, before }: JournaledWr
     ...(typeof amount === 'number' && { amount: amount as Cents }),
     ...(typeof cardId === 'string' && { cardId }),
     ...(typeof label === 'string' && { label }),
+    ...(body !== undefined && { body }),
     ...balancesIn(before),
   };
   const command = operation === 'api.write' ? 'api' : operation.replace('.', ' ');

@@ -63,9 +63,9 @@ export function createWriter(settings: WriteSettings) {
     options: WriteOptions<Before>,
   ): Promise<Written<N, Before>> {
     const service = await settings.service();
-    const planned = service.plan(operation, input as never, { key: options.key });
-    const { key, marker = true } = options;
-    const wanted = { operation, input: input as Asked, key, marker, before: undefined };
+    const { key, marker = true, body } = options;
+    const planned = service.plan(operation, input as never, { key, body });
+    const wanted = { operation, input: input as Asked, key, marker, body, before: undefined };
     if (settings.dryRun) {
       settings.planned.push(...(movesMoney(operation) ? await preview(wanted) : [planned]));
       throw new DryRun(options.intent);
@@ -73,7 +73,7 @@ export function createWriter(settings: WriteSettings) {
     const verdict = await guard(operation);
     if (!options.confirmed) await confirm(operation, input as object, options.intent, verdict);
     const before = options.before ? await beforeOf(options.before(await settings.reader())) : undefined;
-    const sent = { key: planned.idempotencyKey, signal: settings.signal };
+    const sent = { key: planned.idempotencyKey, signal: settings.signal, body };
     const sending = settings.recorder.around(
       recordOf(operation, input as Asked, key),
       async (): Promise<Answer> =>

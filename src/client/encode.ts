@@ -56,7 +56,7 @@ export function planRequest(target: Target, input: Values, { options, random }: 
     operation: name,
     method,
     path: rest === '' ? path : `${path}?${rest}`,
-    body: Object.keys(sent).length > 0 ? JSON.stringify(sent) : undefined,
+    body: options.body ?? (Object.keys(sent).length > 0 ? JSON.stringify(sent) : undefined),
     idempotencyKey: method === 'POST' ? idempotencyKey(name, options.key, random) : undefined,
   };
 }

@@ -11,6 +11,8 @@ import type { RefusalName } from './refusals.ts';
 export interface CallOptions {
   /** Idempotency key; a fresh one is made for every POST that brings none. */
   readonly key?: string | undefined;
+  /** Exact text of the body, in place of the one that is made from the input; the input is checked all the same. */
+  readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

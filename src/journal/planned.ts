@@ -94,7 +94,7 @@ function itemsOf(service: Service, plan: RunPlan, op: string): Iterable<ItemReco
       throw new CliError('internal', { message: `${row.operation} carries a secret and must not be journaled` });
     }
     const key = plan.key ?? keyOf(op, row.row, 1);
-    const planned = service.plan(row.operation, input as never, { key });
+    const planned = service.plan(row.operation, input as never, { key, body: row.body });
     return {
       t: 'ITEM',
       row: row.row,

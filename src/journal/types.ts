@@ -27,6 +27,8 @@ export interface PlannedRow {
   readonly label?: string | undefined;
   /** Card and wallet just before, when the caller has read them; fund and withdraw rows read them otherwise. */
   readonly before?: Balances | undefined;
+  /** Exact text of the body, where the caller wrote it; `input` is what was read from it. */
+  readonly body?: string | undefined;
 }
 
 /** What an operation's idempotency key was found to be worth. */

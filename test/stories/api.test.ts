@@ -150,3 +150,60 @@ it('a change that is an operation by an override is that operation', async () =>
   });
   expect(await planned('api PATCH /cards/card_1 -f status=active')).toMatchObject({ operation: 'api.write' });
 });
+
+describe('the bytes of a body', () => {
+  const RAW = '{ "amount": 25.00,\n  "bin_id": "bin_1", "metadata": {"order": "7"} }\n';
+  const card = (body: string) => ({
+    ...{ id: 'card_1', last4: '4242', status: 'active', network: 'visa', created_at: '2026-11-20T14:03:11Z' },
+    ...{ expires_at: '2029-11-30T23:59:59Z', label: '', ...JSON.parse(body || '{}'), balance: 25 },
+  });
+  const posted = () => service.seen.filter(({ method }) => method !== 'GET').map(({ body }) => body);
+
+  it('are those that were given, of an operation and of any other change', async () => {
+    answer = ({ body, url }, response) =>
+      json(response, 201, { ...card(body), ...(url.endsWith('/freeze') && { status: 'frozen' }) });
+    expect((await asTest('api POST /cards --input -', RAW)).code).toBe(0);
+    expect((await asTest('api POST /things --input -', RAW)).code).toBe(0);
+    expect((await asTest('api POST /cards/card_1/freeze --input -', '{}')).code).toBe(0);
+    expect(posted()).toEqual([RAW, RAW, '{}']);
+  });
+
+  it('get the marker where it is asked for, and nowhere else', async () => {
+    answer = ({ body }, response) => json(response, 201, card(body));
+    expect((await asTest('api POST /cards --marker --input -', RAW)).code).toBe(0);
+    const sent = JSON.parse(posted()[0] ?? '');
+    expect(sent).toEqual({
+      amount: 25,
+      bin_id: 'bin_1',
+      metadata: { order: '7', cardwright: expect.stringMatching(/^op_\w+\.1$/) },
+    });
+    for (const line of [
+      'api GET /cards --marker',
+      'api POST /things -f a=b --marker',
+      'api POST /cards/card_1/freeze --marker',
+    ])
+      expect(await asTest(line)).toMatchObject({ code: 2 });
+    expect(posted()).toHaveLength(1);
+  });
+
+  it('without a marker a lost answer cannot be looked for: it is unknown, and never sent again', async () => {
+    answer = ({ method }, response) => (method === 'POST' ? response.destroy() : json(response, 200, { data: [] }));
+    const { code, err } = await asTest('api POST /cards -f bin_id=bin_1 -F amount:=25');
+    expect(code).toBe(11);
+    expect(err).toContain('It may or may not have happened');
+    expect(posted()).toEqual(['{"bin_id":"bin_1","amount":25}']);
+    const [op] = (await asTest('ops list -o id')).out.split('\n');
+    expect((await asTest(`ops resume ${op}`)).code).toBe(11);
+    expect(posted()).toHaveLength(1);
+  });
+
+  it.each([
+    '{"bin_id":"bin_1","amount":1,"amount":5000}',
+    '{"bin_id":"bin_1","amount":1,"\\u0061mount":5000}',
+    '{"bin_id":"bin_1","amount":1,"metadata":{"a:\\"b":"x","a:\\"b":"y"}}',
+  ])('a member that stands twice could be read otherwise by the service: %s', async text => {
+    expect(await asTest('api POST /cards --input -', text)).toMatchObject({ code: 2 });
+    expect(await asTest('api POST /things --input -', text)).toMatchObject({ code: 2 });
+    expect(service.seen).toEqual([]);
+  });
+});

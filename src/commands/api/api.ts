@@ -21,7 +21,8 @@ export const api = command({
   path: 'api',
   summary: 'Send a raw request, with the same guards, journal and retries',
   about: [
-    'The path is what follows the base address; no other host is ever asked. Fields are the body as JSON, of a GET the query.',
+    'The path is what follows the base address; no other host is ever asked. Fields are the body as JSON, of a GET the query. What --input gives is sent byte for byte.',
+    'A card that is created carries no marker of the journal unless --marker adds the metadata key cardwright: when its answer is lost, it cannot be looked for, and the outcome is unknown (11).',
     'A change that is an operation of the contract is carried out as that operation: confirmed, journaled and sent again as its own command would. Any other change counts as moving money: it is journaled, sent once and never repeated, and without a trustworthy answer it ends with 11.',
     'Card numbers, codes and secrets are taken out of every answer; card details are refused here, for cards details has the gate.',
   ],
@@ -38,6 +39,7 @@ export const api = command({
     paginate: option(flag(of('All pages of a list, as one.'))),
     include: lettered('i', option(flag(of('Status and headers too.')))),
     idempotencyKey,
+    marker: option(flag(of('Add the metadata key cardwright to a card that is created, to find it again.'))),
   },
   examples: [
     { does: 'A list as the service answers it', run: 'api GET /cards -f status=active' },
@@ -45,16 +47,20 @@ export const api = command({
     { does: 'Status and headers too', run: 'api GET /bins -i' },
     { does: 'A change, shown before it is sent', run: 'api POST /cards/card_1/fund -F amount:=25 --dry-run' },
   ],
-  async run(ctx, { method, path, field = {}, typed = {}, input: file, paginate, include, idempotencyKey: key }) {
+  async run(
+    ctx,
+    { method, path, field = {}, typed = {}, input: file, paginate, include, idempotencyKey: key, marker },
+  ) {
     const input = file === undefined ? undefined : await bodyText(ctx, file);
     const values = typed as Readonly<Record<string, string>>;
     const asked = askedFor({ method, path, texts: field as typeof values, values, input });
     if (revealsSecret(asked.path, await ctx.overrides())) throw gated();
     if (method !== 'GET') {
       if (paginate) throw usage('--paginate reads a list; it goes with GET');
-      return change(ctx, asked, { key, include: include === true });
+      return change(ctx, asked, { key, include: include === true, marker: marker === true });
     }
     if (key !== undefined) throw usage('--idempotency-key is for changes; a GET needs none');
+    if (marker) throw usage(MARKER_USE);
     const whole = `${asked.path}${asked.query}`;
     if (!paginate) return answerOf(ctx, await ctx.read('api.read', { method, path: whole }), include === true);
     if (include) throw usage('-i shows one answer, and --paginate reads several');
@@ -77,20 +83,32 @@ async function bodyText(ctx: Context, file: string): Promise<string> {
   return file === '-' ? ctx.stdin.readAll(MAX_BODY_BYTES) : ctx.readFile(file);
 }
 
-async function change(ctx: Context, asked: Asked, { key, include }: { key: string | undefined; include: boolean }) {
-  const { method, path, query, body } = asked;
+const MARKER_USE = '--marker is for a request that creates a card; nothing else can carry it';
+
+interface Wishes {
+  readonly key: string | undefined;
+  readonly include: boolean;
+  readonly marker: boolean;
+}
+
+/** Sends the bytes that were given; a marker, which cannot be added to them, makes the body anew. */
+async function change(ctx: Context, asked: Asked, { key, include, marker }: Wishes) {
+  const { method, path, query, body, text } = asked;
   const matched = matchOperation(asked, await ctx.overrides());
   if (matched !== undefined && isWriteName(matched.operation)) {
     const { operation } = matched;
     if (query !== '') throw usage(`${operation} takes no query`);
     if (include) throw usage(`-i shows one answer, and ${operation} may take several; leave it out`);
+    if (marker && operation !== 'cards.create') throw usage(MARKER_USE);
     const intent = `Send ${method} ${path} (${operation})`;
-    const { result } = await ctx.write(operation, inputOf(operation, matched), { intent, key });
+    const exact = { marker, ...(!marker && { body: text }) };
+    const { result } = await ctx.write(operation, inputOf(operation, matched), { intent, key, ...exact });
     return { body: shownResult(result) };
   }
+  if (marker) throw usage(MARKER_USE);
   const secret = secretMember(body);
   if (secret !== undefined) throw usage(`the field ${JSON.stringify(secret)} is a secret and must not be journaled`);
-  const sent = { method, path: `${path}${query}`, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  const sent = { method, path: `${path}${query}`, ...(text !== undefined && { body: text }) };
   const { result } = await ctx.write('api.write', sent, { intent: `Send ${method} ${path}`, key });
   return answerOf(ctx, result, include);
 }

@@ -23,6 +23,8 @@ export interface Asked {
   /** With its question mark; empty without one. */
   readonly query: string;
   readonly body: Members | undefined;
+  /** The body as it is sent: what was given, byte for byte; fields as the JSON of them, in the order typed. */
+  readonly text: string | undefined;
 }
 
 /** Throws `usage`; nothing was sent. Members of a GET are its query. */
@@ -33,12 +35,15 @@ export function askedFor(typed: Typed): Asked {
   if (method === 'GET') {
     if (input !== undefined) throw usage('a GET carries no body; leave --input out');
     const whole = [query, queryOf(members)].filter(part => part !== '').join('&');
-    return { method, path, query: whole === '' ? '' : `?${whole}`, body: undefined };
+    return { method, path, query: whole === '' ? '' : `?${whole}`, body: undefined, text: undefined };
   }
   const asked = { method, path, query: query === '' ? '' : `?${query}` };
-  if (input === undefined) return { ...asked, body: Object.keys(members).length > 0 ? members : undefined };
+  if (input === undefined) {
+    const body = Object.keys(members).length > 0 ? members : undefined;
+    return { ...asked, body, text: body && JSON.stringify(body) };
+  }
   if (Object.keys(members).length > 0) throw usage('--input is the whole body; -f and -F do not go with it');
-  return { ...asked, body: objectIn(input) };
+  return { ...asked, body: objectIn(input), text: input };
 }
 
 /** Relative to the base address, and without anything that would lead out of it. */
@@ -86,8 +91,21 @@ function objectIn(text: string): Members {
   } catch {
     // Not quoted: it may hold a secret.
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members;
-  throw usage('--input holds no JSON object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw usage('--input holds no JSON object');
+  // The guards look at the last of them; a service may take the first.
+  if (membersWritten(text) !== membersRead(value)) throw usage('--input names a member twice');
+  return value as Members;
+}
+
+/** Members in valid JSON text: each has a colon outside of texts. */
+function membersWritten(json: string): number {
+  return json.replace(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
+}
+
+function membersRead(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const own = Array.isArray(value) ? 0 : Object.keys(value).length;
+  return Object.values(value).reduce((sum: number, part) => sum + membersRead(part), own);
 }
 
 function queryOf(members: Members): string {
