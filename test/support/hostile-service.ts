@@ -417,7 +417,7 @@ function shown(account: Account, card: HostileCard, place: 'single' | 'list'): R
     id: card.id,
     bin_id: card.bin_id,
     network: 'visa',
-    last4: card.id.replace(/\D/g, '').padStart(4, '0').slice(-4),
+    last4: NUMBER.slice(-4),
     status: card.status,
     balance: inDollars(card.cents),
     spending_limit: 10_000,
