@@ -1,4 +1,5 @@
 /** What a command's context can do. Costly things are opened once, when they are first asked for. */
+
 import { resolve } from 'node:path';
 import type { AuditSurroundings } from './audit/log.ts';
 import { maskInLog } from './cli/ci-log.ts';
@@ -11,7 +12,7 @@ import { createWriter } from './cli/write.ts';
 import { type Connections, connections, once } from './connections.ts';
 import type { ReadName } from './contract/calls.ts';
 import type { PlannedRequest, Reader, ReadOptions, Service } from './contract/service.ts';
-import { CliError } from './errors.ts';
+import { asCliError, CliError } from './errors.ts';
 import { openInput, readBytes } from './input-for.ts';
 import { sandboxServersFor } from './sandbox-for.ts';
 import type { HoldSpending } from './spending.ts';
@@ -124,6 +125,7 @@ export function openContext(opening: Opening): OpenContext {
     readOnly: async () => (await opened.settings()).read_only === true,
   });
 
+  const serviceNow = () => opened.serviceNow() ?? host.clock.now();
   const context: Context = {
     clock: host.clock,
     random: host.random,
@@ -142,7 +144,11 @@ export function openContext(opening: Opening): OpenContext {
     profileName: globals.profile,
     planned,
     notice,
-    serviceNow: () => opened.serviceNow() ?? host.clock.now(),
+    serviceNow,
+    async askServiceTime() {
+      if (opened.serviceNow() === undefined) await context.read('wallet.get', {}).catch(ignoreAnswer);
+      return serviceNow();
+    },
     maskInLog: hide,
     identity: opened.identity,
     overrides: opened.overrides,
@@ -276,4 +282,10 @@ function readerOf(service: Service): Reader {
       (await service.send(operation, input as never, options)).result as never,
     pages: (operation, input, options) => service.pages(operation, input, options),
   };
+}
+
+/** Any answer tells the time. Throws what kept it from coming. */
+function ignoreAnswer(thrown: unknown): void {
+  const { kind } = asCliError(thrown);
+  if (kind !== 'refused' && kind !== 'not_found' && kind !== 'contract_mismatch') throw thrown;
 }

@@ -7,6 +7,7 @@ import { GLOBALS, type GlobalOption } from './globals.ts';
 import { flagsOf, type ResolvedFlag } from './resolved-flags.ts';
 import { secretRefusal } from './secret-flags.ts';
 import { nearest } from './suggest.ts';
+import { countsFromNow } from './time-words.ts';
 import { parseList, parseMap, parseValue, quote, usage, type ValueSettings } from './values.ts';
 
 export interface Parsed {
@@ -20,6 +21,8 @@ export interface Parsed {
   readonly typed: Readonly<Record<string, unknown>>;
   /** What must be given and was not. */
   missing(): Missing;
+  /** A time was typed that counts from the present moment, such as `7d`. */
+  readonly countsFromNow: boolean;
 }
 
 export interface Missing {
@@ -51,6 +54,7 @@ export function parseCommand(command: Command, argv: readonly string[]): Parsed 
     globals: typed,
     rest,
     typed,
+    countsFromNow: flags.some(({ key, field }) => field.kind === 'time' && countsFromNow(String(typed[key]))),
     missing() {
       const words = command.rest ? operands : [...operands, ...rest];
       if (!isSingle(command, flags, { typed, words })) return { args: [], flags: [] };

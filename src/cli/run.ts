@@ -1,4 +1,5 @@
 /** One run of the program: words to a command, its value to output, an error to an exit code. */
+import { SECOND } from '../durations.ts';
 import { asCliError, CliError, type ErrorKind } from '../errors.ts';
 import type { Host } from '../host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
@@ -118,11 +119,13 @@ async function execute(
   await using jq = globals.jq === undefined ? undefined : await filterOf(globals.jq, host);
   const opened = await machine.openContext(globals, typed.rest);
   try {
-    const settings = { now: host.clock.now(), grouped: host.streams.stdin.isTerminal };
+    const isOfService = command.operation !== undefined && typed.countsFromNow;
+    const now = isOfService ? await opened.context.askServiceTime() : host.clock.now();
+    const settings = { now, grouped: host.streams.stdin.isTerminal };
     const parsed = await completed(command, typed, { context: opened.context, argv, settings });
     const input = await parsed.values(settings, () => opened.context.stdin.readAll(MAX_STDIN_BYTES));
     const shown = await withDryRun(command, opened.context, input);
-    await answer(machine, globals, { shown, jq }).catch(async thrown => {
+    await answer(machine, globals, { shown, jq, now: () => opened.context.serviceNow() }).catch(async thrown => {
       const { carriedOut } = await import('./carried-out.ts');
       throw globals.dryRun ? thrown : carriedOut(thrown, command, shown);
     });
@@ -167,20 +170,28 @@ async function filterOf(expression: string, { signal }: Host) {
 interface Answer {
   readonly shown: Shown;
   readonly jq: JqFilter | undefined;
+  /** The clock of the service, ms UTC; asked when ages are written, for the rows tell it. */
+  readonly now: () => number;
 }
 
-async function answer({ host }: Machine, globals: Globals, { shown, jq }: Answer): Promise<void> {
+async function answer({ host }: Machine, globals: Globals, { shown, jq, now }: Answer): Promise<void> {
   const { verbatim, prose, failure: _failure, exit: _exit, goesOn: _goesOn, ...presentation } = shown;
   const text = jq === undefined ? (verbatim ?? (readsAsPage(globals) ? prose : undefined)) : undefined;
   if (text !== undefined || verbatim === '') return host.streams.stdout.write(text ?? '');
   const { present } = await import('../terminal/present.ts');
   const { format, byName, fields, columns, sort, quiet, accessible, csvRaw, colour } = globals;
   const chosen = { ...(fields && { fields }), ...(columns && { columns }), ...(sort !== undefined && { sort }) };
-  const settings = { format, byName, quiet, accessible, csvRaw, colour, now: host.clock.now(), ...chosen };
-  const filtered = jq === undefined ? settings : { ...settings, jq: (value: unknown) => jq.apply(value) };
+  const filter = jq === undefined ? {} : { jq: (value: unknown) => jq.apply(value) };
+  const settings = {
+    ...{ format, byName, quiet, accessible, csvRaw, colour, ...chosen, ...filter },
+    // Whole seconds: a service tells no more, and what is due in five minutes is not due in four.
+    get now() {
+      return Math.floor(now() / SECOND) * SECOND;
+    },
+  };
   // Text that is the answer as it stands is, to an expression, a string.
   const told = verbatim === undefined ? presentation : { ...presentation, data: verbatim.replace(/\n$/, '') };
-  await present((await withOptions(told, globals)) as Presentation, filtered, host.streams, host.env);
+  await present((await withOptions(told, globals)) as Presentation, settings, host.streams, host.env);
 }
 
 /** The notes of an answer tell what to run next; here as the same service is asked again. */

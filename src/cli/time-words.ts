@@ -33,6 +33,11 @@ export function parseTimeWord(text: string, now: number, end = false): string | 
   return Number.isNaN(value) ? undefined : isoTime(value);
 }
 
+/** Whether the word counts from the present moment. */
+export function countsFromNow(text: string): boolean {
+  return RELATIVE.test(text) || ['now', 'today', 'yesterday'].includes(text);
+}
+
 function day(of: Date, offset: number, end: boolean): string {
   const start = new Date(of.getFullYear(), of.getMonth(), of.getDate() + offset);
   const next = new Date(of.getFullYear(), of.getMonth(), of.getDate() + offset + 1);
