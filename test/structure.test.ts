@@ -252,6 +252,33 @@ describe('names', () => {
   });
 });
 
+/** Real time that a test lets pass on purpose, and why nothing can be looked for instead. */
+const MEANT_PAUSES: Readonly<Record<string, string>> = {
+  'sandbox/slow-clients.test.ts': 'a process that is busy: the loop itself is held up',
+  'secrets/screen.test.ts': 'nothing tells that no debugger came',
+};
+
+/** Statements that let a fixed time pass; those of a loop that looks for something are none. */
+function sleepsIn(text: string): readonly string[] {
+  const [, alias] = /import \{[^}]*\bsetTimeout(?: as (\w+))?[^}]*\} from 'node:timers\/promises'/.exec(text) ?? [];
+  const timer = text.includes("'node:timers/promises'") ? `|await ${alias ?? 'setTimeout'}\\(` : '';
+  const sleeping = new RegExp(`^(?:Atomics\\.wait\\(|await new Promise(?:<\\w+>)?\\(.*setTimeout\\(${timer})`);
+  const lines = text.split('\n');
+  const indent = (line: string) => line.length - line.trimStart().length;
+  return lines
+    .filter((line, at) => {
+      if (!sleeping.test(line.trim())) return false;
+      const around = lines.slice(0, at).findLast(other => other.trim() !== '' && indent(other) < indent(line)) ?? '';
+      return !/^\s*(?:while \(|for \(;|do \{)/.test(around);
+    })
+    .map(line => line.trim());
+}
+
+/** A command or a group says what it is for by its summary; any other file of `commands/` by a sentence. */
+function says(text: string): boolean {
+  return /^\s*summary: |\/\*\*|_COMMANDS = \[/m.test(text);
+}
+
 describe('house rules', () => {
   it('the path of a command is its file', async () => {
     const { REGISTRY } = await import('../src/commands/registry.ts');
@@ -265,24 +292,44 @@ describe('house rules', () => {
     }
   });
 
-  it('every room with rows or code other rooms use begins its files with a sentence', () => {
+  it('every file begins with a sentence that says what it holds; a command says it in its summary', () => {
     const silent = files.filter(
-      name => !name.startsWith('commands/') && !/\/\*\*/.test((texts.get(name) ?? '').slice(0, 1500)),
+      name => !name.startsWith('commands/') && !/^\/\*\*\s[^/]*?\w/.test(texts.get(name) ?? ''),
     );
     expect(silent).toEqual([]);
+    expect(files.filter(name => name.startsWith('commands/') && !says(texts.get(name) ?? ''))).toEqual([]);
   });
 
-  it('uses no module mocks, spies, sleeps or environment writes in tests', () => {
-    const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter(
-      name => name.endsWith('.ts') && !name.includes('node_modules'),
-    );
-    const forbidden = new RegExp(
-      ['vi\\.mock\\(', 'vi\\.spyOn\\(', 'process\\.env\\.\\w+ =[^=]', "process\\.env\\['\\w+'\\] =[^=]"].join('|'),
-    );
-    const wrong = tests.filter(
-      name => name !== 'structure.test.ts' && forbidden.test(readFileSync(join(root, 'test', name), 'utf8')),
-    );
-    expect(wrong).toEqual([]);
+  const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter(
+    name => name.endsWith('.ts') && !name.includes('node_modules') && name !== 'structure.test.ts',
+  );
+  const textOf = (name: string) => readFileSync(join(root, 'test', name), 'utf8');
+
+  it('uses no module mocks, spies or environment writes in tests', () => {
+    const forbidden =
+      /\bvi\.(?:do)?mock\(|\bvi\.(?:spyOn|stubEnv|useFakeTimers)\(|\bprocess\.env(?:\.\w+|\[[^\]]+\]) =[^=]|delete process\.env/i;
+    expect(tests.filter(name => forbidden.test(textOf(name)))).toEqual([]);
+  });
+
+  it('sleeps in no test: time is handed in, or something is looked for until it is there', () => {
+    expect(tests.filter(name => sleepsIn(textOf(name)).length > 0).sort()).toEqual(Object.keys(MEANT_PAUSES).sort());
+  });
+
+  it('sees a sleep, and takes no loop that looks for something for one', () => {
+    const head = "import { setTimeout as rest } from 'node:timers/promises';\n";
+    expect(sleepsIn(`${head}  await rest(50);\n`)).toEqual(['await rest(50);']);
+    expect(sleepsIn('  await new Promise(resolve => setTimeout(resolve, 50));\n')).toHaveLength(1);
+    expect(sleepsIn('  await new Promise<void>(done => void setTimeout(done, 50));\n')).toHaveLength(1);
+    expect(sleepsIn('  Atomics.wait(cell, 0, 0, 50);\n')).toHaveLength(1);
+    expect(sleepsIn(`${head}  while (!there()) await rest(10);\n`)).toEqual([]);
+    expect(sleepsIn(`${head}  for (;;) {\n    if (there()) return;\n    await rest(10);\n  }\n`)).toEqual([]);
+  });
+
+  it('asks in one place whether a program is there, so that none is missed in silence', () => {
+    const asking = /spawnSync\([^;]*\)\.(?:status === 0|error)/;
+    // The second does without what is missing, and skips nothing.
+    const meant = ['support/programs.ts', 'package/main-job.ts'];
+    expect(tests.filter(name => !meant.includes(name) && asking.test(textOf(name)))).toEqual([]);
   });
 
   it('makes no code of text but what --jq is: a program of its own, built with us', () => {

@@ -1,3 +1,4 @@
+/** New private files that appear whole or not at all. */
 import { constants } from 'node:fs';
 import { copyFile, link, rm } from 'node:fs/promises';
 import { createPrivate, systemCode } from './private-files.ts';

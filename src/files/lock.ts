@@ -1,3 +1,4 @@
+/** Locks between processes: files that one of several makes, and that a later one takes over from the dead. */
 import { readFile, rm } from 'node:fs/promises';
 import { CliError } from '../errors.ts';
 import type { Clock, Randomness } from '../host.ts';

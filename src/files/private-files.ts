@@ -1,3 +1,4 @@
+/** Files and folders of this user alone: made with their modes, replaced whole, refused where others can reach them. */
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { access, chmod, lstat, open, rename, rm } from 'node:fs/promises';

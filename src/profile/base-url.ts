@@ -1,3 +1,4 @@
+/** Base addresses: https or this machine itself, and the origin that a key is bound to. */
 import { CliError } from '../errors.ts';
 import type { KeyMode } from './key.ts';
 

@@ -1,3 +1,4 @@
+/** Damaged profile files, kept beside the place they stood at. */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createPrivate, systemCode } from '../files/private-files.ts';

@@ -1,3 +1,4 @@
+/** Keys that a program of the user prints, such as a password manager. */
 import { spawn } from 'node:child_process';
 import { CliError } from '../errors.ts';
 import type { Clock, Environment } from '../host.ts';

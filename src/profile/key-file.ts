@@ -1,3 +1,4 @@
+/** Keys from a file that the user names. */
 import { open } from 'node:fs/promises';
 import { CliError } from '../errors.ts';
 import { inOurWords } from '../files/private-files.ts';

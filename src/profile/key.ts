@@ -1,3 +1,4 @@
+/** API keys: their form, and whether they are for production or for tests. */
 import { CliError } from '../errors.ts';
 import { Secret } from '../secret.ts';
 

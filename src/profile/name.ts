@@ -1,3 +1,4 @@
+/** Names of profiles: which there may be, and how a wrong one is quoted. */
 import { CliError } from '../errors.ts';
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;

@@ -1,3 +1,4 @@
+/** The profile file as text: what is written, and what is read back or refused. */
 import { CliError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
 import { checkBaseUrl } from './base-url.ts';

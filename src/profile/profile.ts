@@ -1,3 +1,4 @@
+/** What a saved profile is, without its key. */
 import type { KeyMode } from './key.ts';
 import { type StoredProfile, storedMode } from './profile-file.ts';
 import type { ProfileSettings } from './settings.ts';

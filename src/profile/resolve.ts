@@ -1,3 +1,4 @@
+/** Which profile a run acts as: flags, environment, the current profile, in the order of CLI.md, "Keys and profiles". */
 import { CliError } from '../errors.ts';
 import type { Environment } from '../host.ts';
 import type { Secret } from '../secret.ts';

@@ -1,3 +1,4 @@
+/** Settings of a profile: their names, and what each may be. */
 import { CliError } from '../errors.ts';
 import { parseAmount, plainAmount } from '../money.ts';
 import { quoted } from './name.ts';

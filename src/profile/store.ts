@@ -1,3 +1,4 @@
+/** The saved profiles on the disk, through `conf`, under our lock and with our modes. */
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { withLock } from '../files/lock.ts';

@@ -11,6 +11,7 @@ import {
   completionStub,
 } from '../../src/cli/completion-stubs.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
+import { requires } from '../support/programs.ts';
 import { runWords } from './line.ts';
 
 const completions = join(import.meta.dirname, '..', '..', 'completions');
@@ -57,12 +58,11 @@ async function drive(shell: string, args: readonly string[], answer: string) {
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 const stubOf = (shell: CompletionShell) => quoted(join(completions, COMPLETION_FILES[shell]));
 
-/** A shell that is missing is said, with the reason, rather than passed over without a word. */
 function withShell(shell: string, tests: () => void): void {
-  const found = spawnSync(shell, ['-c', 'exit 0']).status === 0;
+  const missing = requires(shell);
   describe(`in real ${shell}`, () => {
-    if (found) tests();
-    else it('completes', ({ skip }) => skip(`${shell} is not installed here: its script was not tested`));
+    if (missing === undefined) tests();
+    else it('completes', ({ skip }) => skip(missing));
   });
 }
 

@@ -6,18 +6,18 @@ import { manualPages } from '../../src/cli/manual-pages.ts';
 import { referencePages } from '../../src/cli/reference-pages.ts';
 import { flagsOf } from '../../src/cli/resolved-flags.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
+import { requires } from '../support/programs.ts';
 
 const manual = await manualPages(REGISTRY);
 const reference = await referencePages(REGISTRY);
 
 function judge(program: string, ...words: readonly string[]) {
-  const isThere = spawnSync(program, ['--version']).error === undefined;
-  if (!isThere) process.stderr.write(`${program} is not installed here: the manual pages were not shown to it\n`);
+  const missing = requires(program);
   const ask = (page: string) => {
     const { stdout, stderr, status } = spawnSync(program, words, { input: page, encoding: 'utf8' });
     return { status, says: stdout + stderr };
   };
-  return { isThere, ask };
+  return { missing, ask };
 }
 
 const mandoc = judge('mandoc', '-Tlint', '-W', 'warning');
@@ -52,11 +52,11 @@ describe('manual pages', () => {
     }
   });
 
-  it.skipIf(!mandoc.isThere).each([...manual])('%s pleases mandoc', (_, page) => {
+  it.skipIf(mandoc.missing).each([...manual])('%s pleases mandoc', (_, page) => {
     expect(mandoc.ask(page)).toEqual({ status: 0, says: '' });
   });
 
-  it.skipIf(!groff.isThere).each([...manual])('%s pleases groff', (_, page) => {
+  it.skipIf(groff.missing).each([...manual])('%s pleases groff', (_, page) => {
     expect(groff.ask(page)).toEqual({ status: 0, says: '' });
   });
 });

@@ -9,14 +9,14 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ROOT } from '../package/built.ts';
+import { requires } from '../support/programs.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /** Why a shell cannot be driven here; undefined when it can. */
 export function missing(shell: string): string | undefined {
-  const none = [shell, 'script', 'stty'].find(name => spawnSync(name, ['--version']).error !== undefined);
-  return none === undefined ? undefined : `${none} is not installed here: completion in ${shell} was not driven`;
+  return requires([shell, 'script', 'stty']);
 }
 
 /** How an interactive shell is started that reads its start files and no others' history. */

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { home, ROOT } from '../package/built.ts';
+import { requires } from '../support/programs.ts';
 import { FEW, HOSTILE_CARDS } from './cases.ts';
 import { missing, openShell, plain, programIn, SHELLS } from './shell-session.ts';
 
@@ -30,7 +31,7 @@ describe.each(SHELLS)('TAB in a real %s', shell => {
 });
 
 it('PowerShell takes the script, and offers what the program answers', async ({ skip }) => {
-  const pwsh = ['pwsh', 'powershell'].find(name => spawnSync(name, ['-NoProfile', '-Command', 'exit 0']).status === 0);
+  const pwsh = ['pwsh', 'powershell'].find(name => requires(name) === undefined);
   if (pwsh === undefined) return skip('PowerShell is not installed here: its script was not tested');
   await using place = await home();
   const bin = join(place.folder, 'bin');

@@ -1,6 +1,7 @@
 /** Commands of several processes with one idempotency key of the caller's: one is sent, the others say why they are not. */
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { program } from '../support/child.ts';
@@ -10,10 +11,11 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROUNDS = 3;
 const AT_ONCE = 6;
+const GATE = 'gate-';
 
 /** One process carries out its command of every round; all wait at the same gate. */
 const SOURCE = `
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { inputDigest } from './src/journal/op-id.ts';
 import { cents } from './src/money.ts';
 import { journalFor } from './test/crash/driver.ts';
@@ -32,6 +34,7 @@ const carriedOut = async key => {
   return outcome;
 };
 for (let round = 0; round < rounds; round += 1) {
+  writeFileSync(gate + round + '-' + process.pid, '');
   while (!existsSync(gate + round)) Atomics.wait(pause, 0, 0, 1);
   process.stdout.write((await carriedOut('order-' + round).catch(error => error.kind)) + ' ');
 }
@@ -49,11 +52,11 @@ test.each([
   const folder = temporary.path;
   const { json: bins } = await ask(sandbox, { path: '/bins' });
   const order = { url: proxy.url, key: sandbox.key.expose(), folder, bin: bins.data[0].id, rows: 1, dieAt: 0 };
-  const gate = join(folder, 'gate-');
+  const gate = join(folder, GATE);
   const told = await Promise.all(
     Array.from({ length: AT_ONCE }, async (_, nth) => {
       const running = child.run(JSON.stringify({ order, gate, amount: amountOf(nth), rounds: ROUNDS }));
-      if (nth === 0) for (let round = 0; round < ROUNDS; round += 1) await opened(gate + round);
+      if (nth === 0) for (let round = 0; round < ROUNDS; round += 1) await openWhenAllStandThere(folder, round);
       return (await running).trim().split(' ').slice(1);
     }),
   );
@@ -68,8 +71,9 @@ test.each([
   expect(new Set(proxy.posts().map(({ key }) => key)).size).toBe(ROUNDS);
 });
 
-/** Time for all to stand there. */
-async function opened(gate: string): Promise<void> {
-  await new Promise(resolve => setTimeout(resolve, 400));
-  await writeFile(gate, '');
+/** Each process leaves a file of its own beside the gate before it waits there. */
+async function openWhenAllStandThere(folder: string, round: number): Promise<void> {
+  const standing = async () => (await readdir(folder)).filter(name => name.startsWith(`${GATE}${round}-`)).length;
+  while ((await standing()) < AT_ONCE) await wait(5);
+  await writeFile(join(folder, `${GATE}${round}`), '');
 }

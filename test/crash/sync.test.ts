@@ -1,5 +1,5 @@
 /** SENT is on the disk before a byte of the request leaves, as the system sees it (A1, B4, I5; needs strace). */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,16 +7,16 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { program } from '../support/child.ts';
+import { requires } from '../support/programs.ts';
 import { ask } from '../support/sandbox-http.ts';
 import type { Order } from './driver.ts';
 
-const hasStrace = spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0;
 const SOURCE = `
 import { drive } from './test/crash/driver.ts';
 await drive(JSON.parse(process.argv[2]));
 `;
 
-test.runIf(hasStrace)('written, synced, sent, in that order', async () => {
+test.skipIf(requires('strace'))('written, synced, sent, in that order', async () => {
   await using child = await program(SOURCE);
   await using sandbox = await startSandbox({ wallet: 100, ids: 'counted', rateLimits: false });
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-sync-'));

@@ -1,10 +1,11 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { openProfileStore } from '../../src/profile/store.ts';
 import { freshFolder, hostIn, modeOf } from '../profile/surroundings.ts';
+import { requires } from '../support/programs.ts';
 import { writerIn } from './writer.ts';
 
 const run = promisify(execFile);
@@ -30,19 +31,20 @@ test.each(['000', '022', '077'])('modes are right from creation under umask %s',
   expect(await readFile(join(config, 'config.json'), 'utf8')).toContain('"w0-0"');
 });
 
-const hasStrace = spawnSync('strace', ['-f', '-o', '/dev/null', 'true']).status === 0;
-
-test.runIf(hasStrace)('the text is synced before the rename and the folder after it (needs strace)', async () => {
-  await using fresh = await freshFolder();
-  const writer = await writerIn(fresh.path);
-  const [config, trace] = [join(fresh.path, 'config'), join(fresh.path, 'trace')];
-  const watched = ['-f', '-y', '-o', trace, '-e', 'trace=fsync,rename,renameat,renameat2'];
-  await run('strace', [...watched, process.execPath, writer.file, config, '022', '0', '1']);
-  const calls = (await readFile(trace, 'utf8')).split('\n');
-  const steps = calls.flatMap(call => {
-    if (/fsync\(\d+<[^>]*config\.json\.tmp-/.test(call)) return ['sync text'];
-    if (/rename.*config\.json\.tmp-.*config\.json"/.test(call)) return ['rename'];
-    return /fsync\(\d+<[^>]*\/config>/.test(call) ? ['sync folder'] : [];
-  });
-  expect(steps).toEqual(['sync text', 'rename', 'sync folder']);
-});
+test.skipIf(requires('strace'))(
+  'the text is synced before the rename and the folder after it (needs strace)',
+  async () => {
+    await using fresh = await freshFolder();
+    const writer = await writerIn(fresh.path);
+    const [config, trace] = [join(fresh.path, 'config'), join(fresh.path, 'trace')];
+    const watched = ['-f', '-y', '-o', trace, '-e', 'trace=fsync,rename,renameat,renameat2'];
+    await run('strace', [...watched, process.execPath, writer.file, config, '022', '0', '1']);
+    const calls = (await readFile(trace, 'utf8')).split('\n');
+    const steps = calls.flatMap(call => {
+      if (/fsync\(\d+<[^>]*config\.json\.tmp-/.test(call)) return ['sync text'];
+      if (/rename.*config\.json\.tmp-.*config\.json"/.test(call)) return ['rename'];
+      return /fsync\(\d+<[^>]*\/config>/.test(call) ? ['sync folder'] : [];
+    });
+    expect(steps).toEqual(['sync text', 'rename', 'sync folder']);
+  },
+);

@@ -1,12 +1,11 @@
 /** The whole sweep: SIGKILL at every system call that changes the store or sends something during five operations. */
 import process from 'node:process';
 import { expect, test } from 'vitest';
-import { whyNoTrace } from '../support/strace.ts';
+import { requires } from '../support/programs.ts';
 import { isAnswer, isSync, nameOf, openSweep, whyNoSends } from './sweep.ts';
 import { OPERATIONS } from './sweep-asking.ts';
 
-const missing = whyNoTrace();
-if (missing !== undefined) process.stderr.write(`SKIPPED: ${missing}; no kill sweep of the store ran\n`);
+const missing = requires('strace');
 
 test.skipIf(missing)('killed at every system call, the store loses nothing', { timeout: 1_800_000 }, async () => {
   await using sweep = await openSweep();

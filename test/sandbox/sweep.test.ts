@@ -1,13 +1,12 @@
 /** A few points of the sweep by system call, and the proof that what was answered was on the disk; see sweep.full.ts. */
 import process from 'node:process';
 import { expect, test } from 'vitest';
-import { whyNoTrace } from '../support/strace.ts';
+import { requires } from '../support/programs.ts';
 import { isAnswer, openSweep, whyNoSends } from './sweep.ts';
 import { OPERATIONS } from './sweep-asking.ts';
 
 const POINTS = 8;
-const missing = whyNoTrace();
-if (missing !== undefined) process.stderr.write(`SKIPPED: ${missing}; no kill sweep of the store ran\n`);
+const missing = requires('strace');
 
 test.skipIf(missing)('killed at a few of its system calls, the store loses nothing', { timeout: 240_000 }, async () => {
   await using sweep = await openSweep();

@@ -135,12 +135,15 @@ async function run({ words, stdin, env }: Story): Promise<Watched> {
     }),
   );
   const sampled = { args: '', environs: '' };
-  while (running) await sample(child.pid ?? 0, env === 'key', sampled);
+  while (running) {
+    sample(child.pid ?? 0, env === 'key', sampled);
+    await new Promise(resolve => setTimeout(resolve, 5));
+  }
   return { out: String(Buffer.concat(out)), err: String(Buffer.concat(err)), code: await over, ...sampled };
 }
 
 /** Reads at once: a hundred such files through the threads of the runtime cost more than the program that is watched. */
-async function sample(pid: number, keyInEnvironment: boolean, into: { args: string; environs: string }): Promise<void> {
+function sample(pid: number, keyInEnvironment: boolean, into: { args: string; environs: string }): void {
   const program = readIfThere(`/proc/${pid}/cmdline`);
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name) || Number(name) < pid) continue;
@@ -149,7 +152,6 @@ async function sample(pid: number, keyInEnvironment: boolean, into: { args: stri
     // The program itself got the key there from us; nobody it starts may have it, once that is no copy of it any more.
     if (line !== program || !keyInEnvironment) into.environs += readIfThere(`/proc/${name}/environ`);
   }
-  await new Promise(resolve => setTimeout(resolve, 5));
 }
 
 function readIfThere(path: string): string {

@@ -6,22 +6,14 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { ROOT } from '../package/built.ts';
+import { requires } from '../support/programs.ts';
 
 const ENTER = '\x1b[?1049h';
 const LEAVE = '\x1b[2J\x1b[3J\x1b[H\x1b[?1049l\x1b[?25h';
 
-function hasScript(): boolean {
-  try {
-    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
-  } catch {
-    return false;
-  }
-}
-
-/** Says so where it is not. */
-export const possible = process.platform === 'linux' && hasScript();
-if (!possible)
-  process.stderr.write('SKIPPED: script(1) of util-linux is not here, no terminal test of the reveal screen ran\n');
+/** Why no card is shown here; undefined when one is. */
+export const missing =
+  process.platform === 'linux' ? requires('script') : 'script(1) of util-linux is a program of Linux';
 
 export interface Ended {
   /** Everything the terminal was sent. */

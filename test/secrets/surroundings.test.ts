@@ -12,6 +12,7 @@ import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/sta
 import { json, type Served, serve, WALLET } from '../client/served.ts';
 import { ended, type Home, home, ROOT } from '../package/built.ts';
 import { LIVE_ADDRESS, type LiveFront, liveFront } from '../support/live-front.ts';
+import { requires } from '../support/programs.ts';
 
 const TEST_KEY = 'sk_test_9c1e77aa03d24bfe';
 const LIVE_KEY = 'sk_live_51f0c2d89ab34e67';
@@ -107,7 +108,7 @@ describe('a working folder and a PATH full of traps', () => {
     await rm(elsewhere, { recursive: true });
   }, 60_000);
 
-  it.runIf(spawnSync('strace', ['-V']).status === 0)('are not even opened (needs strace)', async () => {
+  it.skipIf(requires('strace'))('are not even opened (needs strace)', async () => {
     const trace = join(place.folder, 'trace');
     for (const words of [['--sandbox', 'cards', 'list', '-o', 'yaml'], ['whoami'], ['doctor', '--sandbox', '--json']]) {
       const program = [process.execPath, join(ROOT, 'bin', 'cardwright.js'), ...words];
@@ -121,7 +122,7 @@ describe('a working folder and a PATH full of traps', () => {
   });
 });
 
-describe.runIf(spawnSync('strace', ['-V']).status === 0)('connections (needs strace)', () => {
+describe.skipIf(requires('strace'))('connections (needs strace)', () => {
   it('go to the address of the profile alone, and to none from the sandbox', async () => {
     const service = await serve((_, response) => json(response, 200, WALLET));
     const trace = join(place.folder, 'connections');

@@ -4,6 +4,7 @@ import { chmod, link, lstat, mkdir, readFile, readlink, symlink, writeFile } fro
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMPLETION_SHELLS, completionStub } from '../../src/cli/completion-stubs.ts';
+import { requires } from '../support/programs.ts';
 import { type RunOptions, type World, world } from '../support/world.ts';
 
 const START_FILES = { bash: '.bashrc', zsh: '.zshrc', powershell: '.config/powershell/profile.ps1' } as const;
@@ -183,7 +184,8 @@ function pathWithoutTheProgram(): string {
 
 describe.each(['bash', 'zsh', 'fish'] as const)('a program that was removed, and its completion not, in %s', shell => {
   it('is no line on the screen, at the start of the shell and at TAB', async ({ skip }) => {
-    if (spawnSync(shell, ['-c', 'true']).status !== 0) return skip(`${shell} is not installed here`);
+    const missing = requires(shell);
+    if (missing !== undefined) return skip(missing);
     await using here = await world();
     const { home, env } = await homeIn(here);
     expect((await here.run(`completion install --shell ${shell} --yes`, env)).code).toBe(0);

@@ -1,16 +1,8 @@
 /** strace(1): what a process asks of the system, and death at the n-th of it. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
-
-/** Undefined when processes can be traced here; else why not, in words. */
-export function whyNoTrace(): string | undefined {
-  if (process.platform !== 'linux') return 'system calls are traced on Linux alone';
-  const { error, status, stderr } = spawnSync('strace', ['-f', '-o', '/dev/null', 'true'], { encoding: 'utf8' });
-  if (error !== undefined) return 'strace is not here';
-  return status === 0 ? undefined : `strace may not trace here: ${stderr.trim().split('\n').at(-1)}`;
-}
 
 export interface Traced {
   /** What it wrote, a line each; the last may be torn. */

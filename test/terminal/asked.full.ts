@@ -1,5 +1,5 @@
 /** The questions of a command with words left out, on a real terminal, a screen of tmux: typed, cancelled, narrow. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,12 +8,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plain } from '../completion/shell-session.ts';
 import { ROOT } from '../package/built.ts';
+import { requires } from '../support/programs.ts';
 
 const PROGRAM = [process.execPath, join(ROOT, 'bin', 'cardwright.js')] as const;
 const PATIENCE_MS = 60_000;
 
-const possible = spawnSync('tmux', ['-V']).status === 0;
-if (!possible) process.stderr.write('SKIPPED: tmux is not here, no question was answered on a terminal\n');
+const missing = requires('tmux');
 
 let folder: string;
 let environment: Record<string, string>;
@@ -99,7 +99,7 @@ function told({ bytes }: Talk): string {
   return /Command:\s+(cardwright [^\r\n]*)/.exec(plain(bytes))?.[1] ?? '';
 }
 
-describe.runIf(possible)('words that were left out', () => {
+describe.skipIf(missing)('words that were left out', () => {
   it('cards freeze: a card is found by its label, frozen, and the command is told', async () => {
     const talked = await talk('cards freeze', [
       [/Which card \(type to search\)[\s\S]*active/, 'zebra'],

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { openJq } from '../../src/terminal/jq-filter.ts';
+import { requires } from '../support/programs.ts';
 
 const never = new AbortController().signal;
 
@@ -62,11 +63,8 @@ const CORPUS = [
   '# a comment\n.data[0].id',
 ];
 
-const real = spawnSync('jq', ['--version'], { encoding: 'utf8' });
-if (real.error) process.stderr.write('jq is not installed here: --jq was not compared with it\n');
-
 describe('--jq', () => {
-  it.skipIf(real.error)('yields what jq itself does', async () => {
+  it.skipIf(requires('jq'))('yields what jq itself does', async () => {
     // One program of all, for a start of either takes a while; each is told apart by a line of its own.
     const all = CORPUS.map(expression => `${JSON.stringify(expression)}, (${expression || '.'}\n)`).join(',\n');
     const theirs = spawnSync('jq', ['-r', all], { input: JSON.stringify(CARDS), encoding: 'utf8' });

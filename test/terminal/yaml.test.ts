@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -66,7 +66,7 @@ for text in json.load(sys.stdin):
     print(json.dumps(yaml.safe_load(text.encode('utf-8')), default=repr, allow_nan=True))
 `;
 
-const python = spawnSync('python3', ['-c', 'import yaml'], { stdio: 'ignore' }).status === 0;
+import { requires } from '../support/programs.ts';
 
 describe('YAML holds exactly what JSON would, to every reader', () => {
   test.each(['1.2', '1.1'] as const)('the package yaml, as YAML %s', async version => {
@@ -76,7 +76,7 @@ describe('YAML holds exactly what JSON would, to every reader', () => {
     }
   });
 
-  test.skipIf(!python && !process.env['CI'])(
+  test.skipIf(requires('python3-yaml'))(
     'PyYAML, which reads YAML 1.1 (skipped where it is missing: python3-yaml)',
     async () => {
       const all = documents();

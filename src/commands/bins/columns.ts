@@ -1,3 +1,4 @@
+/** How BINs stand in a table. */
 import { columnsOf } from '../../cli/columns.ts';
 import { BIN } from '../../contract/resources.ts';
 

@@ -1,3 +1,4 @@
+/** The topics of `help`. */
 import { helpEnvironment } from './environment.ts';
 import { helpExitCodes } from './exit-codes.ts';
 import { helpOptions } from './options.ts';

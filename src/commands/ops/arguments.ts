@@ -1,3 +1,4 @@
+/** The operand of every command about one operation. */
 import { argument, OURS } from '../../cli/flag.ts';
 import { must, text } from '../../contract/field.ts';
 

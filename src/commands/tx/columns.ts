@@ -1,3 +1,4 @@
+/** How transactions stand in a table. */
 import { columnsOf } from '../../cli/columns.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
 

@@ -1,3 +1,4 @@
+/** How subscriptions stand in a table, and the operand that names one. */
 import { columnsOf } from '../../cli/columns.ts';
 import { argument } from '../../cli/flag.ts';
 import { WEBHOOK, WEBHOOK_ID } from '../../contract/resources.ts';

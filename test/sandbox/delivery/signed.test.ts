@@ -1,20 +1,19 @@
 /** What a receiver gets: exact bytes, a signature that another program can check, the documented headers. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { EVENTS } from '../../../src/contract/events.ts';
 import { matchSignature } from '../../../src/contract/signature.ts';
 import { Secret } from '../../../src/secret.ts';
+import { requires } from '../../support/programs.ts';
 import { receiver } from '../../support/receiver.ts';
 import { SECRET, scene } from './scene.ts';
-
-const opensslHere = spawnSync('openssl', ['version']).status === 0;
 
 function opensslSignature(bytes: Buffer, secret: string): string {
   const out = execFileSync('openssl', ['dgst', '-sha256', '-hmac', secret], { input: bytes }).toString();
   return out.trim().split(' ').at(-1) ?? '';
 }
 
-it.skipIf(!opensslHere)('signs the exact bytes as openssl does (skipped where openssl is missing)', async () => {
+it.skipIf(requires('openssl'))('signs the exact bytes as openssl does (skipped where openssl is missing)', async () => {
   await using inbox = await receiver();
   await using stage = await scene();
   await stage.subscribe(inbox.url);
