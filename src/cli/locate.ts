@@ -4,6 +4,7 @@ import type { Command, Group, Registry } from './command.ts';
 import { GLOBALS, type GlobalOption } from './globals.ts';
 import { secretRefusal } from './secret-flags.ts';
 import { nearest } from './suggest.ts';
+import { meantFirst, meantWords, whyAbsent } from './synonyms.ts';
 import { quote, usage } from './values.ts';
 
 export interface Located {
@@ -60,15 +61,14 @@ export async function locate(argv: readonly string[], registry: Registry): Promi
   if (first === undefined) return { group: undefined, commands: [], command: undefined, words: [] };
   const group = registry.find(({ name }) => name === first);
   if (group === undefined) {
-    const names = registry.map(({ name }) => name);
-    throw refusedBefore(argv, first) ?? unknownWord('command', first, names, '');
+    throw refusedBefore(argv, first) ?? unknownWord(first, await meantAtHead(first, registry), '');
   }
   const commands = await group.load();
   const found = follow(words, commands);
   if (found.command === undefined && found.words.length < words.length) {
     const next = words[found.words.length] ?? '';
     const where = found.words.join(' ');
-    throw refusedBefore(argv, next) ?? unknownWord('command', next, nextWords(found.words, commands), where);
+    throw refusedBefore(argv, next) ?? unknownWord(next, meantBelow(next, nextWords(found.words, commands)), where);
   }
   return { group, commands, ...found };
 }
@@ -112,9 +112,43 @@ function refusedBefore(argv: readonly string[], word: string) {
   return secretRefusal(argv[argv.indexOf(word) - 1] ?? '');
 }
 
-function unknownWord(what: string, word: string, known: readonly string[], where: string) {
-  const near = nearest(word, known);
-  const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`;
+/** At most so many suggestions: more are a list to read, and --help is one. */
+const MOST_MEANT = 3;
+
+/** What a word below a group may mean: the word of ours for it, else the nearest. */
+function meantBelow(word: string, known: readonly string[]): readonly string[] {
+  const ours = meantWords(word).filter(each => known.includes(each));
+  const near = ours[0] ?? nearest(word, known);
+  return near === undefined ? [] : [near];
+}
+
+/** The same at the head of the line, where a verb may stand without its group. */
+async function meantAtHead(word: string, registry: Registry): Promise<readonly string[]> {
+  const first = meantFirst(word);
+  if (first !== undefined) return [first];
+  const near = nearest(
+    word,
+    registry.map(({ name }) => name),
+  );
+  if (near !== undefined) return [near];
+  const listed = registry.filter(({ unlisted }) => unlisted !== true);
+  const verbs = [word, ...meantWords(word)];
+  // The likeliest of each group, in the order of the root help: cards first.
+  const found = await Promise.all(
+    listed.map(async ({ name, load }) => {
+      const known = nextWords([name], await load());
+      const verb = verbs.find(each => known.includes(each));
+      return verb === undefined ? [] : [`${name} ${verb}`];
+    }),
+  );
+  return found.flat().slice(0, MOST_MEANT);
+}
+
+function unknownWord(word: string, meant: readonly string[], where: string) {
+  const absent = meant.length > 0 ? undefined : whyAbsent([where, word].filter(Boolean).join(' '));
+  const [last, ...others] = meant.map(quote).reverse();
+  const either = others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`;
+  const told = either === undefined ? (absent ?? '') : `Did you mean ${either}?`;
   const path = ['cardwright', where].filter(Boolean).join(' ');
-  return usage(`unknown ${what} ${quote(word)}.${meant}`, `${path} --help`);
+  return usage(`unknown command ${quote(word)}. ${told}`.trimEnd(), `${path} --help`);
 }

@@ -7,9 +7,13 @@ import { knownWords, type Meaning, meaningsOf } from '../cli/meanings.ts';
 import { nearest } from '../cli/suggest.ts';
 import { quote, usage } from '../cli/values.ts';
 import { hang, wrap } from '../cli/wrap.ts';
+import type { AssumptionId } from '../contract/basis.ts';
 import { text } from '../contract/field.ts';
+import { type Fact, facts } from '../contract/provenance.ts';
 import { CliError } from '../errors.ts';
 import type { OpDetail } from '../journal/types.ts';
+import { FACT_ROW } from './contract/fact-row.ts';
+import { factsAbout, showFacts } from './contract/shown-facts.ts';
 import { OP_DETAIL } from './ops/columns.ts';
 import { showDetail } from './ops/show.ts';
 
@@ -24,33 +28,52 @@ const MEANING = {
   operations: tells.texts('Operations that answer with the identifier.'),
 } as const;
 
+type Explained =
+  | { readonly meanings: readonly Meaning[] }
+  | { readonly facts: readonly Fact[]; readonly assumption: AssumptionId | undefined }
+  | { readonly op: OpDetail };
+
 /** Says what a code, a kind, an identifier, an operation or a request was. Nothing is sent. */
 export const explain = command({
   path: 'explain',
-  summary: 'Say what an exit code, an error, an operation or a request id means',
+  summary: 'Say what an exit code, an error, a fact, an operation or a request means',
   about: [
-    'Offline. An operation (op_…) and the id of a request (req_…) are looked up in the journal of this machine, which knows the operations that moved money. Where several operations carry the request, the newest is shown.',
+    'Offline. A section of the interface (4.1, or §4), an assumption (A-08), and the name of an operation, a field or an event (cards.create, card.balance, card.frozen) are answered with the facts of the contract, as contract show lists them.',
+    'An operation of this machine (op_…) and the id of a request (req_…) are looked up in the journal of this machine, which knows the operations that moved money. Where several operations carry the request, the newest is shown.',
   ],
-  answers: { either: [{ list: MEANING }, { one: OP_DETAIL }] },
+  answers: { either: [{ list: MEANING }, { list: FACT_ROW }, { one: OP_DETAIL }] },
   reach: 'files',
   ends: { not_found: 'This machine knows no such operation or request.' },
-  args: { what: argument(text({ doc: 'Exit code, kind, identifier, op or request id.', basis: OURS })) },
+  args: {
+    what: argument(
+      text({ doc: 'Exit code, kind, identifier, section, assumption, name, op or request id.', basis: OURS }),
+    ),
+  },
   examples: [
     { does: 'An exit code', run: 'explain 11' },
     { does: 'What the service called it', run: 'explain card_terminated' },
+    { does: 'What is assumed, and why', run: 'explain A-08' },
+    { does: 'What a section says', run: 'explain 4.1' },
     { does: 'What became of an operation', run: 'explain op_00000000000000000000000001' },
   ],
-  async run(ctx, { what }): Promise<{ readonly meanings: readonly Meaning[] } | { readonly op: OpDetail }> {
+  async run(ctx, { what }): Promise<Explained> {
     if (what.startsWith('op_')) return { op: await (await ctx.journal()).show(what) };
     if (what.startsWith('req_')) return { op: await carrying(ctx, what) };
     const meanings = meaningsOf(what);
     if (meanings.length > 0) return { meanings };
-    const near = nearest(what, knownWords());
+    const all = facts(await ctx.overrides());
+    const found = factsAbout(all, what);
+    if (found !== undefined) return { facts: found.facts, assumption: found.assumption };
+    const near = nearest(what, [...knownWords(), ...all.map(({ name }) => name)]);
     const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`;
-    throw usage(`${quote(what)} is no exit code, error, operation or request.${meant}`, 'cardwright help exit-codes');
+    throw usage(
+      `${quote(what)} is no exit code, error, fact, operation or request.${meant}`,
+      'cardwright help exit-codes',
+    );
   },
   show(found) {
     if ('op' in found) return showDetail(found.op);
+    if ('facts' in found) return showFacts(found.facts, found.assumption);
     const { meanings } = found;
     return {
       listing: wholeListing({ data: meanings, page: { total: meanings.length } }, { noun: 'meaning' }),

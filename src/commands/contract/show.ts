@@ -1,22 +1,11 @@
 import { command } from '../../cli/command.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { ASSUMPTION_IDS, isAssumptionId } from '../../contract/assumption.ts';
-import { basisText } from '../../contract/basis.ts';
 import { flag, text } from '../../contract/field.ts';
 import { type Fact, facts } from '../../contract/provenance.ts';
 import { CliError } from '../../errors.ts';
-import type { Column } from '../../terminal/view.ts';
 import { FACT_ROW } from './fact-row.ts';
-
-const COLUMNS: readonly Column[] = [
-  { field: 'section', title: '§', kind: 'word', priority: 1 },
-  { field: 'kind', title: 'KIND', kind: 'word', priority: 3, wideOnly: true },
-  { field: 'name', title: 'NAME', kind: 'text', priority: 1, shrink: true },
-  { field: 'what', title: 'WHAT', kind: 'text', priority: 1, shrink: true },
-  { field: 'basis', title: 'BASIS', kind: 'word', priority: 1 },
-  { field: 'confidence', title: 'SURE', kind: 'word', priority: 4, wideOnly: true },
-  { field: 'taken', title: 'TAKEN', kind: 'text', priority: 5, wideOnly: true, shrink: true },
-];
+import { factsOfSection, showFacts } from './shown-facts.ts';
 
 interface Wish {
   readonly section?: string | undefined;
@@ -45,29 +34,13 @@ export const showContract = command({
   ],
   async run(ctx, wish) {
     const all = facts(await ctx.overrides());
-    return { found: all.filter(wanted(all, wish)), about: wish.id };
+    const found = all.filter(wanted(all, wish));
+    return { found, about: wish.id === undefined ? undefined : found[0]?.assumed };
   },
   show({ found, about }) {
-    async function* batches() {
-      yield found.map(factRow);
-    }
-    return {
-      listing: { batches: batches(), page: () => ({ total: found.length }), footer: () => countText(found) },
-      noun: 'fact',
-      idField: 'name',
-      columns: COLUMNS,
-      notes: about === undefined ? [] : assumptionNotes(found),
-    };
+    return showFacts(found, about);
   },
 });
-
-/** Everything of the fact; `what` is what holds now, `without_override` what the contract says. */
-function factRow({ override, what, ...fact }: Fact): Readonly<Record<string, unknown>> {
-  const { section, kind, name, ...rest } = fact;
-  const basis = basisText(fact);
-  const shown = { section, kind, name, what: override ?? what, basis: override === undefined ? basis : 'yours' };
-  return override === undefined ? { ...shown, ...rest } : { ...shown, override, without_override: what, ...rest };
-}
 
 /** Throws `usage` for a section or an assumption that does not exist. */
 function wanted(all: readonly Fact[], { section, assumed, id }: Wish): (fact: Fact) => boolean {
@@ -75,42 +48,16 @@ function wanted(all: readonly Fact[], { section, assumed, id }: Wish): (fact: Fa
   if (assumption !== undefined && !isAssumptionId(assumption)) {
     throw usage(`--id ${id} is no assumption; they go from ${ASSUMPTION_IDS[0]} to ${ASSUMPTION_IDS.at(-1)}`);
   }
-  const part = section?.replace(/^§/, '');
-  const within = (fact: Fact) =>
-    part === undefined || fact.section === part || (!part.includes('.') && fact.section.startsWith(`${part}.`));
-  if (!all.some(within)) {
+  const within = new Set(section === undefined ? all : factsOfSection(all, section));
+  if (within.size === 0) {
     throw usage(
       `--section ${section} has no facts; sections: ${[...new Set(all.map(fact => fact.section))].join(' ')}`,
     );
   }
   return fact =>
-    within(fact) &&
+    within.has(fact) &&
     (assumed !== true || fact.assumed !== undefined) &&
     (assumption === undefined || fact.assumed === assumption);
-}
-
-/** The assumption in full, for a person who asked for one. */
-function assumptionNotes([fact]: readonly Fact[]): readonly string[] {
-  if (fact?.assumed === undefined) return [];
-  const { assumed, taken, because, variants, confidence } = fact;
-  const words = { H: 'high', M: 'medium', L: 'low: expect to be wrong' }[confidence ?? ''];
-  return [
-    `${assumed}  ${taken}`,
-    ...(because === undefined ? [] : [`because: ${because}`]),
-    ...(variants === undefined ? [] : [`also read: ${variants}`]),
-    ...(words === undefined ? [] : [`confidence: ${words}`]),
-  ];
-}
-
-function countText(found: readonly Fact[]): string {
-  const count = (test: (fact: Fact) => boolean) => found.filter(test).length;
-  const yours = count(({ override }) => override !== undefined);
-  const parts = [
-    `${count(({ stated }) => stated !== undefined)} stated`,
-    `${count(({ assumed }) => assumed !== undefined)} with an assumption`,
-    ...(yours === 0 ? [] : [`${yours} yours`]),
-  ];
-  return `${found.length} fact${found.length === 1 ? '' : 's'}: ${parts.join(', ')}.`;
 }
 
 function usage(message: string): CliError {
