@@ -85,7 +85,11 @@ export function createClient(options: Options) {
   return {
     async send(operation: string, input: Values, { idempotencyKey, signal }: Calling = {}) {
       const asked = inOurError(() => askedOf(operation, input));
-      const sending = service.send(operation as never, asked as never, { key: idempotencyKey, signal });
+      const sending = service.send(operation as never, asked as never, {
+        key: idempotencyKey,
+        signal,
+        readsBalancesBefore: true,
+      });
       const { result } = await sending.catch(asOurs);
       return openly(result);
     },

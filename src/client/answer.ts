@@ -1,6 +1,7 @@
 /** A usable 2xx body as the result of its operation, checked against what was asked. */
 import { maskedValue } from '../card-numbers.ts';
 import { DETAILS, FUNDING } from '../contract/card.ts';
+import type { Evidence } from '../contract/evidence.ts';
 import type { Shape } from '../contract/field.ts';
 import type { ListPage } from '../contract/operation.ts';
 import { wireName } from '../contract/overrides.ts';
@@ -18,6 +19,8 @@ type Values = Readonly<Record<string, unknown>>;
 export interface Asked {
   readonly target: Target;
   readonly input: Values;
+  /** What the effect of a write is judged by. */
+  readonly evidence?: Evidence | undefined;
 }
 
 export interface Decoded {

@@ -1,5 +1,6 @@
 /** The service of the contract over HTTP: typed calls of a table of operations. */
 import type { NameIn, Table } from '../contract/calls.ts';
+import type { Evidence } from '../contract/evidence.ts';
 import type { Shape } from '../contract/field.ts';
 import type { InputOf, ListPage, Operation, ResultOf } from '../contract/operation.ts';
 import { NO_OVERRIDES, type Overrides } from '../contract/overrides.ts';
@@ -20,10 +21,11 @@ import { createBudget } from './budget.ts';
 import type { OutcomeClass } from './classify.ts';
 import { createDeadlines } from './deadline.ts';
 import { asDelivery, type Delivered, type Delivering, deliverParcel, undeliverable } from './deliver.ts';
-import { planRequest, type Target } from './encode.ts';
+import { isWrite, planRequest, type Target } from './encode.ts';
 import { type ArrivedPage, type Row, walkPages } from './pages.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { Wait } from './repeat.ts';
+import { readBalances } from './settle.ts';
 import { createTransport, type Transport } from './transport.ts';
 import { createCutter } from './written.ts';
 
@@ -148,7 +150,8 @@ function createCalls(settings: ServiceSettings<Table>) {
     learnSecrets(redactor, target, input);
     const key = given.key ?? (await connection.key());
     redactor.learn(key);
-    const parcel = { asked: { target, input }, paging, plan: planned, key, signals, policy };
+    const asked = { target, input, evidence: policy.evidence };
+    const parcel = { asked, paging, plan: planned, key, signals, policy };
     const delivered = await deliverParcel(parcel, theWire(), delivering);
     if (delivered.class === 'done') learnSecrets(redactor, target, delivered.result);
     return delivered;
@@ -165,10 +168,28 @@ function createCalls(settings: ServiceSettings<Table>) {
     }
   }
 
+  /** What the effect is judged by. Throws as reading does, but for a card that is not there: the write's own answer counts. */
+  async function gather(operation: string, input: Values, options: CallOptions): Promise<Evidence | undefined> {
+    const evidence = { alone: true, plannedAt: clock.now() };
+    if (targetOf(operation).row.transfer === undefined) return evidence;
+    // Without balances from before there is only the answer to believe.
+    if (options.readsBalancesBefore !== true) return undefined;
+    const read = (name: string, values: Values) => delivering.read(name, values, options.signal);
+    try {
+      const before = await readBalances(read, input['card_id']);
+      return { ...evidence, before };
+    } catch (thrown) {
+      if (!(thrown instanceof CliError)) throw thrown;
+      if (thrown.kind === 'not_found') return evidence;
+      throw thrown.with({ message: `${operation} was not sent: ${thrown.message}`, outcome: 'not_sent' });
+    }
+  }
+
   async function send(operation: string, input: Values, options: CallOptions, paging?: PageReading): Promise<Done> {
     const planned = plan(operation, input, options);
     const signals = [signal, options.signal];
-    const policy = { keyHonoured: false, stop: options.signal };
+    const evidence = isWrite(targetOf(operation).row) ? await gather(operation, input, options) : undefined;
+    const policy = { keyHonoured: false, stop: options.signal, evidence };
     const delivered = await deliver(operation, planned, { input, policy, signals, paging });
     const { result, next, changed, reread, status, requestId, error } = delivered;
     if (delivered.class === 'done') {

@@ -90,11 +90,11 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict
     for (const warning of headerWarnings(exchange.headers, now)) wire.warn(wire.redactor.text(warning));
   }
   const { redactor, origin, variables } = wire;
-  const { input, paging } = attempted;
+  const { input, evidence, paging } = attempted;
   const cutter = paging?.cutter;
   if (exchange.status === 200 && exchange.failure === undefined) paging?.onArrival();
-  const { idempotencyKey } = plan;
-  const verdict = judge(exchange, { target, input, cutter, idempotencyKey, origin, variables, redactor });
+  const asked = { target, input, evidence, cutter, idempotencyKey: plan.idempotencyKey };
+  const verdict = judge(exchange, { ...asked, origin, variables, redactor, answeredAt: wire.clock.now() });
   if (verdict.class === 'done')
     for (const text of verdict.decoded.warnings) wire.warn(redactor.text(`${target.name}: ${text}`));
   return verdict;

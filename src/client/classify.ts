@@ -1,6 +1,6 @@
 /** Status, identifier and effect to the class of an outcome. The class drives all that follows (RELIABILITY, section 1). */
 import type { Operation } from '../contract/operation.ts';
-import { REFUSALS, type RefusalName } from '../contract/refusals.ts';
+import { REFUSALS, type RefusalName, speaksOfRepetition } from '../contract/refusals.ts';
 import type { ErrorKind, Outcome } from '../errors.ts';
 import { isWrite } from './encode.ts';
 
@@ -62,7 +62,9 @@ const PERMANENT: readonly number[] = [501, 505];
 
 /** An answer outside 2xx: identifier first, status second, never the message (reading rule 10). */
 export function classifyError(facts: ErrorFacts): Classified {
-  const { row, status, refusal } = facts;
+  const { row, status, identifier, refusal } = facts;
+  // A network on the way repeats requests too: the first may have been carried out.
+  if (isWrite(row) && refusal === undefined && speaksOfRepetition(identifier)) return AMBIGUOUS;
   const routeMissing = isRouteMissing(facts) ? { routeMissing: true as const } : {};
   const named = refusal === undefined ? {} : { refusal };
   if (status === 429 || (refusal === 'rate_limited' && status >= 400)) {

@@ -12,7 +12,7 @@ import { anyOf } from './deadline.ts';
 import { isWrite } from './encode.ts';
 import type { Verdict } from './judge.ts';
 import { type Repeated, repeatWhileSafe, type Wait } from './repeat.ts';
-import { lookFor, readAlready, type Settling, settleWrite } from './settle.ts';
+import { lookFor, type Settling, settleWrite } from './settle.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -48,8 +48,7 @@ const DETAILS_ATTEMPTS = 2;
 
 export async function deliverParcel(parcel: Parcel, wire: Wire, delivering: Delivering): Promise<Delivered> {
   const { asked, paging, plan, key, signals, policy } = parcel;
-  const { target, input } = asked;
-  const { row } = target;
+  const { row } = asked.target;
   const { clock, random, budget, onWait } = delivering;
   const stops = signals.length === 0 ? [policy.stop] : [...signals, policy.stop];
   const stop = anyOf(stops);
@@ -60,7 +59,7 @@ export async function deliverParcel(parcel: Parcel, wire: Wire, delivering: Deli
   });
   const write = isWrite(row);
   const withKey = policy.keyHonoured && row.repeat === 'with-key' && plan.idempotencyKey !== undefined;
-  const attempted = { target, input, paging, plan, key, signals };
+  const attempted = { ...asked, paging, plan, key, signals };
   const repeated = await repeatWhileSafe(() => attempt(wire, attempted), {
     clock,
     random,
@@ -143,17 +142,15 @@ interface Surrounded {
   readonly known: Known;
 }
 
+/**
+ * A refused change of state is looked at once: the card may be in the wanted state already, in whatever words it is said,
+ * or the change was made and its answer is wrong. A key that is not accepted could not look either.
+ */
 async function refused(verdict: Refused, { asked, settling, known }: Surrounded): Promise<Delivered> {
-  try {
-    const already = await readAlready(asked, verdict.error, settling);
-    // After an ambiguous attempt of ours, "already so" is most likely our own doing.
-    if (already !== undefined) {
-      return { ...known, class: 'done', result: already, changed: known.doubted, reread: true };
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof CliError)) throw thrown;
-    return { ...known, class: 'refused', error: thrown, refusal: verdict.refusal };
-  }
+  const looks = asked.target.row.leadsTo !== undefined && verdict.status !== 401;
+  const already = looks ? await lookFor(asked, settling) : undefined;
+  // The service says that this request has changed nothing.
+  if (already !== undefined) return { ...known, class: 'done', result: already, changed: known.doubted, reread: true };
   return { ...known, class: 'refused', error: verdict.error, refusal: verdict.refusal };
 }
 

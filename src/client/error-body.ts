@@ -24,7 +24,7 @@ export function readErrorBody(value: unknown): ServiceRefusal | undefined {
   };
 }
 
-/** A 2xx answer whose body says that it failed. */
+/** A 2xx answer of a read whose body says that it failed; of a write, see `contract/answer-words.ts`. */
 export function isErrorAnswer(value: unknown): boolean {
   if (!isObject(value)) return false;
   return text(value['error']) !== undefined || isObject(value['error']) || value['success'] === false;

@@ -1,5 +1,7 @@
 /** One received answer to the class of its outcome (RELIABILITY, sections 1 and 4). */
+import { answerWord } from '../contract/answer-words.ts';
 import { HEADERS } from '../contract/envelopes.ts';
+import type { Evidence } from '../contract/evidence.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
 import { type RefusalName, refusalNamed } from '../contract/refusals.ts';
 import type { CliError, ServiceRefusal } from '../errors.ts';
@@ -7,9 +9,10 @@ import type { WrittenRows } from '../row-text.ts';
 import { type Asked, type Decoded, decodeAnswer } from './answer.ts';
 import { type Body, readBody } from './body.ts';
 import { type Classified, classifyError, classifySilence, classifyUnusable, type FailureClass } from './classify.ts';
+import { unshown } from './effect.ts';
 import { isWrite } from './encode.ts';
 import { isErrorAnswer, readErrorBody } from './error-body.ts';
-import { headerText, retryAfterMs } from './headers.ts';
+import { dateOf, headerText, retryAfterMs } from './headers.ts';
 import { decodeRaw, withoutSecrets } from './raw-answer.ts';
 import type { Redactor } from './redact.ts';
 import type { Exchange } from './transport.ts';
@@ -42,6 +45,8 @@ export type Verdict =
       readonly doubt: Doubt;
       readonly partial: Readonly<Record<string, unknown>>;
       readonly error: CliError;
+      /** As it was judged by, its times by the clock of the service. */
+      readonly evidence: Evidence | undefined;
     })
   | (Partial<Received> & {
       readonly class: FailureClass;
@@ -54,6 +59,8 @@ export interface Judged extends Asked {
   /** For pages whose rows may stay text. */
   readonly cutter?: Cutter | undefined;
   readonly idempotencyKey: string | undefined;
+  /** When the answer came, ms UTC by this machine. */
+  readonly answeredAt: number;
   /** Scheme and host the request went to, for redirects. */
   readonly origin: string;
   /** Variables of the environment that name address and key. */
@@ -182,30 +189,57 @@ function failed(classified: Classified, judged: Judged, extra: Extra): Verdict {
 }
 
 function judgeSuccess(exchange: Answered, body: Body, judged: Judged): Verdict {
+  const service = serviceOf(exchange, body, judged);
+  const { status } = exchange;
+  const extra = service === undefined ? { status } : { status, service };
+  const received: Received = { status, requestId: service?.request_id };
+  const succeeded: Succeeded = { exchange, body, judged, extra, received };
+  return isWrite(judged.target.row) ? judgeWritten(succeeded) : judgeReadAnswer(succeeded);
+}
+
+/** A 2xx answer with what every verdict about it says. */
+interface Succeeded {
+  readonly exchange: Answered;
+  readonly body: Body;
+  readonly judged: Judged;
+  readonly extra: Pick<Extra, 'status' | 'service'>;
+  readonly received: Received;
+}
+
+function judgeReadAnswer({ exchange, body, judged, extra, received }: Succeeded): Verdict {
+  const { row } = judged.target;
+  if (body.kind === 'json' && isErrorAnswer(body.value)) {
+    return failed(classifyUnusable(row, false), judged, {
+      ...extra,
+      why: `an error came with status ${exchange.status}`,
+    });
+  }
+  const unusable = unusableText(body);
+  if (unusable === undefined) return judgeDecoded(decode(exchange, body, judged), received, judged);
+  const cut = body.kind === 'damaged' && body.cut;
+  return failed(classifyUnusable(row, cut), judged, { ...extra, why: unusable, webPage: body.kind === 'html' });
+}
+
+/** The answer of a write is believed when it shows the effect; else the resource must be read. */
+function judgeWritten({ exchange, body, judged, extra, received }: Succeeded): Verdict {
   const { row } = judged.target;
   const { status } = exchange;
-  const service = serviceOf(exchange, body, judged);
-  const extra = service === undefined ? { status } : { status, service };
-  if (body.kind === 'json' && isErrorAnswer(body.value)) {
-    return failed(classifyUnusable(row, false), judged, { ...extra, why: `an error came with status ${status}` });
-  }
-  const received: Received = { status, requestId: service?.request_id };
-  const unusable = unusableText(body);
-  if (!isWrite(row)) {
-    if (unusable !== undefined) {
-      const cut = body.kind === 'damaged' && body.cut;
-      const webPage = body.kind === 'html';
-      return failed(classifyUnusable(row, cut), judged, { ...extra, why: unusable, webPage });
-    }
-    return judgeDecoded(decode(exchange, body, judged), received, judged);
-  }
+  const evidence = judged.evidence && atServiceTime(judged.evidence, exchange, judged.answeredAt);
   const doubted = (doubt: Doubt, why: string, partial = {}): Verdict => {
     const error = errorOf(classifyUnusable(row, false), { ...judged, ...extra, why });
-    return { ...received, class: 'unverified', doubt, partial, error };
+    return { ...received, class: 'unverified', doubt, partial, error, evidence };
   };
-  if (status === 202) return doubted('pending', 'the service accepted it and has not finished (202)');
-  const contentless = status === 204 || saysNothingElse(body);
   const raw = row.returns.kind === 'raw';
+  const word = body.kind === 'json' ? answerWord(body.value, name => row.returns.shape[name]?.choices) : undefined;
+  if (word?.says === 'no') {
+    const why = `the answer says that it failed (${status}, ${word.text})`;
+    return failed(classifyUnusable(row, false), judged, { ...extra, why });
+  }
+  if (status === 202) return doubted('pending', 'the service accepted it and has not finished (202)');
+  // What a resource of a kind nobody knows is waiting for may be its ordinary life.
+  if (word !== undefined && !raw) return doubted('pending', `the service has not finished (${status}, ${word.text})`);
+  const unusable = unusableText(body);
+  const contentless = status === 204 || saysNothingElse(body);
   const none = raw || row.returns.kind === 'none';
   if (none && body.kind === 'empty') return { ...received, class: 'done', decoded: decode(exchange, body, judged) };
   if (contentless && !none) return doubted('no_content', 'the answer holds nothing but success');
@@ -216,11 +250,15 @@ function judgeSuccess(exchange: Answered, body: Body, judged: Judged): Verdict {
   const partial = isObject(decoded.result) ? decoded.result : {};
   if (decoded.contradicts) return doubted('worthless', problemText(decoded), partial);
   if (problem) return doubted('lacking', problemText(decoded), partial);
-  const { leadsTo } = row;
-  if (leadsTo && partial[leadsTo.field] !== leadsTo.value) {
-    return doubted('lacking', `${leadsTo.field} in the answer is not ${leadsTo.value}`, partial);
-  }
+  const missing = none ? undefined : unshown(judged, partial, evidence);
+  if (missing !== undefined) return doubted('lacking', missing, partial);
   return { class: 'done', status, requestId: received.requestId, decoded };
+}
+
+/** The plan's time by the clock of the service, which tells it in its answer: clocks of sandboxes are set at will. */
+function atServiceTime(evidence: Evidence, { headers }: Answered, answeredAt: number): Evidence {
+  const date = dateOf(headers);
+  return date === undefined ? evidence : { ...evidence, plannedAt: evidence.plannedAt + (date - answeredAt) };
 }
 
 function decode(exchange: Answered, body: Body, judged: Judged): Decoded {

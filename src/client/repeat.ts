@@ -63,11 +63,12 @@ export async function repeatWhileSafe(once: () => Promise<Verdict>, repeating: R
     if (last.class === 'done') budget.refund();
     if (last.class === 'done') return { verdict: last, attempts, sent, throttled, doubted: doubt !== undefined };
     const end = (verdict: Verdict): Repeated => ({ verdict, attempts, sent, throttled, doubted: doubt !== undefined });
-    if (last.class === 'ambiguous') {
+    const unsettled = last.class === 'ambiguous' || (doubt !== undefined && last.class !== 'unverified');
+    if (unsettled) {
       const shown = await repeating.shown?.();
       if (shown !== undefined) return end(shown);
     }
-    const verdict = doubt === undefined || settles(last) ? last : stillUnknown(doubt, last);
+    const verdict = doubt === undefined ? last : stillUnknown(doubt, last);
     const pause =
       stop.aborted || attempts >= mostAttempts(last, repeating) ? undefined : pauseAfter(last, attempts, repeating);
     if (pause === undefined || !budget.spend(pause.tokens)) return end(verdict);
@@ -128,14 +129,10 @@ export async function rest(ms: number, clock: Clock, stop: AbortSignal): Promise
   }
 }
 
-/** Answers given before the key is looked at: they say nothing about an attempt before them. */
-const IN_FRONT_OF_THE_KEY: readonly number[] = [401, 403, 404, 405, 407, 413, 415, 429, 431];
-
-function settles(verdict: Verdict): boolean {
-  if (verdict.class === 'done' || verdict.class === 'unverified') return true;
-  return verdict.class === 'refused' && !IN_FRONT_OF_THE_KEY.includes(verdict.status ?? 401);
-}
-
+/**
+ * No refusal of a repeated request settles the first one: the service may mean the repetition (`duplicate_request`), may
+ * check before it looks at the key, or may have forgotten it. Whoever asked looks at marker, state or balances.
+ */
 function stillUnknown(doubt: Verdict, last: Verdict): Verdict {
   if (doubt.class === 'done' || doubt.class === 'unverified') return doubt;
   if (last.class === 'done' || last.class === 'unverified') return last;

@@ -3,6 +3,7 @@
 import type { WrittenRows } from '../row-text.ts';
 import type { Basis } from './basis.ts';
 import type { EventName } from './events.ts';
+import type { Transfer } from './evidence.ts';
 import type { AskedOf, CompleteOf, Shape, WireOf } from './field.ts';
 import type { RefusalName } from './refusals.ts';
 
@@ -24,6 +25,12 @@ export interface Returns<
   /** Of an answer that is a file and not JSON. */
   readonly contentType?: string;
 }
+
+/** How a resource that was made is read: operation and parameter. */
+export const MADE = {
+  card: { read: 'cards.get', by: 'card_id' },
+  webhook: { read: 'webhooks.get', by: 'webhook_id' },
+} as const;
 
 export interface Operation {
   readonly summary: string;
@@ -51,12 +58,14 @@ export interface Operation {
   readonly emits?: readonly EventName[];
   /** The operation that reads the same resource, when an action answers without it (reading rule 7). */
   readonly readBack?: string;
-  /** Identifiers that say the card is in the wanted state already: success with `changed: false` (A-107). */
-  readonly already?: readonly RefusalName[];
   /** Milliseconds one attempt may take, where that is more than usual. */
   readonly patienceMs?: number;
   /** The state an action leads to. */
   readonly leadsTo?: { readonly field: string; readonly value: string };
+  /** Where the amount goes; the balances of card and wallet show it. */
+  readonly transfer?: Transfer;
+  /** What a create makes, and is judged as: see `evidence.ts`. */
+  readonly makes?: keyof typeof MADE;
 }
 
 export const one = <const S extends Shape>(shape: S, basis: Basis, status = 200): Returns<'one', S> => ({

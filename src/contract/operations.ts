@@ -54,6 +54,7 @@ export const OPERATIONS = {
     returns: one(CARD, stated('4', assumed('A-02', 'the success status is not shown')), 201),
     fails: ['insufficient_funds', 'invalid_request', 'bin_not_found'],
     emits: ['card.created'],
+    makes: 'card',
   }),
   'cards.list': operation({
     summary: 'List cards',
@@ -116,7 +117,6 @@ export const OPERATIONS = {
     fails: ['not_found', 'card_already_frozen', 'card_terminated'],
     emits: ['card.frozen'],
     readBack: 'cards.get',
-    already: ['card_already_frozen'],
     leadsTo: { field: 'status', value: 'frozen' },
   }),
   'cards.unfreeze': operation({
@@ -132,7 +132,6 @@ export const OPERATIONS = {
     fails: ['not_found', 'card_not_frozen', 'card_terminated'],
     emits: ['card.unfrozen'],
     readBack: 'cards.get',
-    already: ['card_not_frozen'],
     leadsTo: { field: 'status', value: 'active' },
   }),
   'cards.terminate': operation({
@@ -148,7 +147,6 @@ export const OPERATIONS = {
     fails: ['not_found', 'card_terminated'],
     emits: ['card.terminated'],
     readBack: 'cards.get',
-    already: ['card_terminated'],
     leadsTo: { field: 'status', value: 'terminated' },
   }),
   'cards.fund': operation({
@@ -164,6 +162,7 @@ export const OPERATIONS = {
     returns: one(FUNDING, stated('4', assumed('A-31', 'field names are not shown'))),
     fails: ['insufficient_funds', 'invalid_request', 'not_found', 'card_terminated', 'card_expired'],
     emits: ['card.funded'],
+    transfer: 'to-card',
   }),
   'cards.withdraw': operation({
     summary: 'Move money from a card back to the wallet',
@@ -177,6 +176,7 @@ export const OPERATIONS = {
     body: WITHDRAW_CARD,
     returns: one(FUNDING, assumed('A-32', 'the response is not shown')),
     fails: ['insufficient_card_funds', 'invalid_request', 'not_found', 'card_terminated'],
+    transfer: 'to-wallet',
   }),
   'transactions.list': operation({
     summary: 'List transactions',
@@ -246,6 +246,7 @@ export const OPERATIONS = {
     body: CREATE_WEBHOOK,
     returns: one(WEBHOOK_WITH_SECRET, assumed('A-15', 'the response is not shown'), 201),
     fails: ['invalid_request'],
+    makes: 'webhook',
   }),
   'webhooks.list': operation({
     summary: 'List subscriptions',

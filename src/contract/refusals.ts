@@ -151,6 +151,18 @@ export const REFUSALS = {
   },
 } as const satisfies Record<string, Refusal>;
 
+/**
+ * Identifiers by which a service says that it has seen this very request before (A-111): they refuse the repetition, and
+ * say nothing about the first. Compared in lower case, without separators.
+ */
+const SEEN_BEFORE =
+  /^duplicated?(?:entry)?$|duplicated?(?:request|transaction|operation|payment|transfer|key|call|submission|idempot)|(?:request|transaction|operation|transfer|payment|key)?already(?:processed|executed|submitted|received|used)|repeatedrequest|replayed/;
+
+/** Whether an identifier speaks of a request that was seen before. */
+export function speaksOfRepetition(identifier: string | undefined): boolean {
+  return identifier !== undefined && SEEN_BEFORE.test(identifier.toLowerCase().replace(/[^a-z]/g, ''));
+}
+
 export type RefusalName = keyof typeof REFUSALS;
 
 /** The known identifier that a spelling stands for. */

@@ -5,6 +5,7 @@
 
 import type { CliError } from '../errors.ts';
 import type { AdminOperations, Calls, NameIn, PagedName, ReadName, Table } from './calls.ts';
+import type { Evidence } from './evidence.ts';
 import type { InputOf, ItemOf, ListPage, ResultOf } from './operation.ts';
 import type { RefusalName } from './refusals.ts';
 
@@ -14,6 +15,11 @@ export interface CallOptions {
   /** Exact text of the body, in place of the one that is made from the input; the input is checked all the same. */
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Fund and withdraw: card and wallet are read first, so that the answer is believed only where they show the amount. For
+   * callers without a journal.
+   */
+  readonly readsBalancesBefore?: boolean | undefined;
 }
 
 export interface ReadOptions {
@@ -52,6 +58,8 @@ export interface DeliveryPolicy {
    * that may have had its effect. When left out, ten minutes from the first attempt on.
    */
   readonly keyUsable?: (() => boolean) | undefined;
+  /** What the effect is judged by. Left out, the answer alone is believed: for callers who look at the effect themselves. */
+  readonly evidence?: Evidence | undefined;
   /** No attempt begins after it; one that is in the air is not cut off. */
   readonly stop?: AbortSignal | undefined;
   /** Cuts off the attempt that is in the air. */

@@ -3,8 +3,8 @@
  * crash there may be many of them, and an account may have thousands of cards.
  */
 
+import { CLOCK_MARGIN_MS } from '../contract/evidence.ts';
 import type { Reader } from '../contract/service.ts';
-import { MINUTE } from '../durations.ts';
 import { CliError } from '../errors.ts';
 import { MARKER_KEY } from './marker.ts';
 import type { PlanRecord } from './record.ts';
@@ -16,7 +16,6 @@ export type Marked = (marker: string, binId: string) => Promise<readonly Values[
 
 type Found = ReadonlyMap<string, readonly Values[]>;
 
-const CLOCK_MARGIN_MS = 10 * MINUTE;
 const MOST_SINGLE_READS = 200;
 
 export function createMarked(reader: Reader, plan: Pick<PlanRecord, 'op' | 'at'>): Marked {

@@ -1,16 +1,18 @@
 /** One row to its outcome: write down, send, write down (RELIABILITY, section 6, "Algorithm"). */
+import type { Evidence } from '../contract/evidence.ts';
+import { REFUSALS } from '../contract/refusals.ts';
 import type { Delivery, PlannedRequest } from '../contract/service.ts';
 import { CliError } from '../errors.ts';
-import { centsOf } from '../money.ts';
+import { cents, centsOf } from '../money.ts';
 import { missesAim } from './aim.ts';
 import type { Desk } from './desk.ts';
 import { mayBePerformed, type RowHistory } from './history.ts';
-import { balancesOf, traceOf } from './looking.ts';
+import { balancesOf, lookFor, traceOf } from './looking.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import { keyOf } from './op-id.ts';
 import { keyIsFresh } from './policy.ts';
 import type { DoneRecord, ItemRecord } from './record.ts';
-import { settleUnknown } from './settle-unknown.ts';
+import { absenceProves, hasSettled, settleUnknown } from './settle-unknown.ts';
 import { factsOf, toldOutcome } from './told.ts';
 import type { Balances, Flight, RowOutcome } from './types.ts';
 import { iso, unknownError } from './unknown.ts';
@@ -79,6 +81,8 @@ export async function sendRow(desk: Desk, number: number, sending: Sending): Pro
   if (balances instanceof CliError) return unsent(desk, desk.row(number), balances);
   const { attempt, row } = item;
   const before = balances && { card: balances.card, wallet: balances.wallet };
+  // What was sent before has had the time to arrive, should the service refuse this one.
+  const settled = sending.resent && hasSettled(desk, number);
   await desk.write({ t: 'SENT', row, attempt, at: desk.clock.now(), service_at: desk.serviceNow(), before });
   const { keyHonoured, flight } = sending;
   const may = flight?.takeOff() ?? true;
@@ -87,10 +91,12 @@ export async function sendRow(desk: Desk, number: number, sending: Sending): Pro
   // The way to here may have been long: a queue, a pause of all workers, a process that was stopped.
   if (sending.resent && keyHonoured && !keyUsable()) return grownOld(desk, number);
   const { stop, cut } = desk;
-  const delivery = await desk.service.deliver(requestOf(item), item.input, { keyHonoured, keyUsable, stop, cut });
+  const evidence = evidenceOf(desk, number);
+  const policy = { keyHonoured, keyUsable, evidence, stop, cut };
+  const delivery = await desk.service.deliver(requestOf(item), item.input, policy);
   if (delivery.class === 'done') flight?.landed();
   try {
-    return await conclude(desk, number, { delivery, sending });
+    return await conclude(desk, number, { delivery, sending, settled });
   } catch (thrown) {
     // The journal could not take the outcome: what it says stands, and that is "sent".
     if (!(thrown instanceof CliError) || delivery.class === 'not_sent') throw thrown;
@@ -117,6 +123,19 @@ function grownOld(desk: Desk, number: number): Promise<RowOutcome> {
   return stillUnknown(desk, number, new CliError('outcome_unknown', { message }));
 }
 
+/** What the answer is judged by: of a row that is sent again the balances before it was sent first. */
+function evidenceOf({ plan, row }: Desk, number: number): Evidence {
+  const { item, firstSent } = row(number);
+  const before = firstSent?.before;
+  const marked = plan.marker && item.operation === 'cards.create';
+  return {
+    alone: !plan.bulk,
+    plannedAt: plan.at,
+    ...(before !== undefined && { before: { card: cents(before.card), wallet: cents(before.wallet) } }),
+    ...(marked && { mark: { key: MARKER_KEY, value: markerOf(plan.op, number) } }),
+  };
+}
+
 function requestOf({ operation, method, path, body, key }: ItemRecord): PlannedRequest {
   return { operation, method, path, body, idempotencyKey: key };
 }
@@ -124,6 +143,8 @@ function requestOf({ operation, method, path, body, key }: ItemRecord): PlannedR
 interface Delivered {
   readonly delivery: Delivery;
   readonly sending: Sending;
+  /** Every sending before this one has had the time to arrive. */
+  readonly settled: boolean;
 }
 
 async function concludeDone(desk: Desk, number: number, { delivery, sending }: Delivered): Promise<RowOutcome> {
@@ -138,26 +159,18 @@ async function concludeDone(desk: Desk, number: number, { delivery, sending }: D
 
 async function conclude(desk: Desk, number: number, delivered: Delivered): Promise<RowOutcome> {
   const { delivery, sending } = delivered;
-  if (showsAnotherCard(desk, number, delivery.result)) return misdirected(desk, number, delivery);
   if (delivery.class === 'done') return concludeDone(desk, number, delivered);
   const error = delivery.error ?? new CliError('internal', { message: 'a delivery without an error' });
   const at = desk.clock.now();
   const throttled = delivery.throttled ? { throttled: true } : {};
   switch (delivery.class) {
-    case 'unverified': {
-      const id = (delivery.result as Values | undefined)?.['id'];
-      await desk.write({
-        t: 'ACK',
-        row: number,
-        reason: error.message,
-        ...(typeof id === 'string' && { id }),
-        request_id: delivery.requestId,
-        at,
-      });
-      return typeof id === 'string' ? createdAs(desk, number, { id, error }) : lookAfter(desk, number);
-    }
+    case 'unverified':
+      if (error.facts.outcome === 'done') return madeOtherwise(desk, number, { delivery, error });
+      await desk.write({ t: 'ACK', row: number, reason: error.message, request_id: delivery.requestId, at });
+      return lookAfter(desk, number);
     case 'refused':
-      if (sending.resent && !settles(delivery, sending)) return stillUnknown(desk, number, error);
+      if (keyMayBeUsed(desk, number, delivery)) return usedElsewhere(desk, number, error);
+      if (sending.resent && !(await settlesFirst(desk, number, delivered))) return stillUnknown(desk, number, error);
       await desk.write({
         t: 'FAILED',
         row: number,
@@ -186,22 +199,39 @@ async function conclude(desk: Desk, number: number, delivered: Delivered): Promi
   }
 }
 
-/** An answer that was meant for another row: its card is not ours to tell (RELIABILITY, G5, G6). */
-function showsAnotherCard({ plan, row }: Desk, number: number, result: unknown): boolean {
-  if (!plan.marker || row(number).item.operation !== 'cards.create') return false;
-  const marker = ((result as Values | undefined)?.['metadata'] as Values | undefined)?.[MARKER_KEY];
-  return typeof marker === 'string' && marker !== markerOf(plan.op, number);
+/**
+ * A key that the caller gave may have been used from another machine, so that even the first sending here is a repetition
+ * there: a conflict that nobody knows says nothing. A create carries a marker of its own in every body, so that "used with
+ * another body" is true of the very same create.
+ */
+function keyMayBeUsed({ plan, row }: Desk, number: number, { error, refusal, status }: Delivery): boolean {
+  const { key, operation } = row(number).item;
+  // A correction after a refusal goes under a key of the op.
+  if (plan.given_key === undefined || key !== plan.given_key) return false;
+  const marked = plan.marker && operation === 'cards.create';
+  return error?.kind === 'internal' ? marked : status === 409 && refusal === undefined;
 }
 
-async function misdirected(desk: Desk, number: number, { requestId }: Delivery): Promise<RowOutcome> {
-  const reason = 'the answer shows the card of another operation';
-  await desk.write({ t: 'AMBIG', row: number, reason, request_id: requestId, at: desk.clock.now() });
+async function usedElsewhere(desk: Desk, number: number, error: CliError): Promise<RowOutcome> {
+  const { request_id } = error.facts.service ?? {};
+  const reason = `${error.message}; the key may have been used by another command for the same change`;
+  await desk.write({ t: 'AMBIG', row: number, reason, request_id, at: desk.clock.now() });
   return lookAfter(desk, number);
 }
 
-/** Given before the key is looked at, or by a service that does not look: it says nothing about the first sending. */
-function settles({ status }: Delivery, { keyHonoured }: Sending): boolean {
-  return keyHonoured && ![401, 403, 404, 405, 407, 413, 415, 429, 431].includes(status ?? 401);
+/**
+ * Whether a refusal of a row that was sent again holds for its first sending as well. The refusal alone never says so: it
+ * may mean the repetition, be given before the key is looked at, or by a service that has forgotten the key. It does
+ * where the service refuses for a reason of business that it keeps for the key, everything sent before has had the time
+ * to arrive, and looking finds nothing.
+ */
+async function settlesFirst(desk: Desk, number: number, { delivery, sending, settled }: Delivered): Promise<boolean> {
+  const refusal = delivery.refusal === undefined ? undefined : REFUSALS[delivery.refusal];
+  if (!settled || refusal === undefined || !('storedForKey' in refusal)) return false;
+  const row = desk.row(number);
+  const trace = traceOf(row, desk.markerUsable());
+  if (!sending.keyHonoured && !absenceProves(desk, trace)) return false;
+  return trace !== 'none' && (await lookFor(row, trace, desk)).found === 'nothing';
 }
 
 async function stillUnknown(desk: Desk, number: number, error: CliError): Promise<RowOutcome> {
@@ -221,22 +251,17 @@ function lookAfter(desk: Desk, number: number): Promise<RowOutcome> {
   return settleUnknown(desk, number, { mayWait: false, mayResend: false });
 }
 
-/** The answer held the id of the new card and lacked something else: the card itself is read. */
-async function createdAs(
+/** It was certainly made, and is not what was asked for, or cannot be shown: it is told, and never made again. */
+async function madeOtherwise(
   desk: Desk,
   number: number,
-  { id, error }: { id: string; error: CliError },
+  { delivery, error }: { delivery: Delivery; error: CliError },
 ): Promise<RowOutcome> {
-  try {
-    const card = await desk.reader.read('cards.get', { card_id: id });
-    await desk.write(doneRecord(desk, number, { result: card, via: 'reread', changed: true }));
-    return { ...factsOf(desk.row(number)), outcome: 'done', changed: true, reread: true, result: card };
-  } catch (thrown) {
-    if (!(thrown instanceof CliError) || thrown.kind === 'guarded') throw thrown;
-    await desk.write(doneRecord(desk, number, { result: { id }, via: 'answer', changed: true }));
-    const lost = new CliError('contract_mismatch', { ...error.facts, op: desk.plan.op, outcome: 'done' });
-    return { ...factsOf(desk.row(number)), outcome: 'done', changed: true, error: lost };
-  }
+  const { requestId } = delivery;
+  const result = delivery.result as Values;
+  await desk.write(doneRecord(desk, number, { result, via: 'answer', changed: true, requestId }));
+  const told = new CliError(error.kind, { ...error.facts, op: desk.plan.op });
+  return { ...factsOf(desk.row(number)), outcome: 'done', changed: true, error: told };
 }
 
 export interface DoneFacts {

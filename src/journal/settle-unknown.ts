@@ -4,7 +4,7 @@ import { CALLS } from '../contract/raw.ts';
 import type { Desk } from './desk.ts';
 import { type Look, lookFor, traceOf } from './looking.ts';
 import { doneRecord, sendRow } from './perform.ts';
-import { clockIsSane, isLifeKnown, keyIsYoung, nextStep } from './policy.ts';
+import { clockIsSane, isLifeKnown, keyIsYoung, nextStep, type Trace } from './policy.ts';
 import { factsOf } from './told.ts';
 import type { Flight, RowOutcome } from './types.ts';
 import { iso, unknownError } from './unknown.ts';
@@ -34,8 +34,6 @@ export async function settleUnknown(desk: Desk, number: number, allowed: Allowed
     // A created card that could not be told from another must not be made twice, whatever the key is worth.
     const blind = item.operation === 'cards.create' && trace !== 'marker';
     const { repeat } = CALLS[item.operation];
-    // The list of the embedded sandbox is exact, and a request of a process that is gone is gone with it.
-    const absenceProves = desk.plan.mode === 'sandbox' && trace === 'marker';
     const keyHonoured = mayResend && young && !blind && repeat !== 'never';
     const step = nextStep({
       trace,
@@ -44,7 +42,7 @@ export async function settleUnknown(desk: Desk, number: number, allowed: Allowed
       freely: mayResend && repeat === 'freely',
       settled,
       found: look?.found,
-      resendAbsent: mayResend && (desk.resendAbsent || absenceProves),
+      resendAbsent: mayResend && (desk.resendAbsent || absenceProves(desk, trace)),
       mayWait: mayWait && !desk.stop.aborted,
     });
     switch (step) {
@@ -72,7 +70,12 @@ export async function settleUnknown(desk: Desk, number: number, allowed: Allowed
   }
 }
 
-function hasSettled(desk: Desk, number: number): boolean {
+/** The list of the embedded sandbox is exact, and a request of a process that is gone is gone with it. */
+export function absenceProves({ plan }: Desk, trace: Trace): boolean {
+  return plan.mode === 'sandbox' && trace === 'marker';
+}
+
+export function hasSettled(desk: Desk, number: number): boolean {
   return leftToSettle(desk, number) === 0;
 }
 

@@ -4,6 +4,7 @@
  * or left alone is decided behind it. Everything here is data or a promise; nothing names a file or HTTP.
  */
 import type { WriteName } from '../contract/calls.ts';
+import type { Balances } from '../contract/evidence.ts';
 import type { Delivery, PlannedRequest } from '../contract/service.ts';
 import type { CliError } from '../errors.ts';
 import type { Cents } from '../money.ts';
@@ -59,10 +60,7 @@ export interface Probe {
   run(around: AroundWrite): Promise<readonly Probed[]>;
 }
 
-export interface Balances {
-  readonly card: Cents;
-  readonly wallet: Cents;
-}
+export type { Balances };
 
 /** Many rows: an array, or what makes each of them when it is asked for. May be gone through again. */
 export type Rows<T> = Iterable<T> & { readonly length: number };

@@ -33,7 +33,8 @@ async function dying(death: Death, alive: number): Promise<Dying> {
       request.resume();
       const id = `card_${creates}`;
       const card = { id, bin_id: 'bin_1', network: 'visa', last4: '4242', status: 'active', balance: 1, metadata: {} };
-      return void response.writeHead(201, json).end(JSON.stringify(card));
+      const made = { ...card, created_at: new Date().toISOString() };
+      return void response.writeHead(201, json).end(JSON.stringify(made));
     }
     if (creates === 0) return void response.writeHead(200, json).end(JSON.stringify(answers[path] ?? {}));
     hits += 1;

@@ -202,13 +202,24 @@ describe('writes that are confirmed by reading', () => {
   });
 
   test.each([{}, { success: true }, { card_id: 'card_1', amount: 5 }, { new_balance: 30.5 }, { card: CARD }])(
-    'fund answered with %j: balances are read',
+    'fund answered with %j: done where the balances from before and after show it',
     async body => {
-      served = await serve((seen, r) =>
-        json(r, 200, seen.method === 'POST' ? body : seen.url.endsWith('wallet') ? WALLET : CARD),
-      );
-      const answered = await speak(served.baseUrl).service.send('cards.fund', fund);
-      expect(answered).toMatchObject({ reread: true, result: { card_balance: 25.5, wallet_balance: 900.25 } });
+      let funded = false;
+      let carriesOut = true;
+      served = await serve((seen, r) => {
+        funded ||= seen.method === 'POST' && carriesOut;
+        const card = { ...CARD, balance: funded ? 30.5 : 25.5 };
+        json(r, 200, seen.method === 'POST' ? body : seen.url.endsWith('wallet') ? WALLET : card);
+      });
+      const { service } = speak(served.baseUrl);
+      const answered = await service.send('cards.fund', fund, { readsBalancesBefore: true });
+      expect(answered).toMatchObject({ reread: true, result: { card_balance: 30.5, wallet_balance: 900.25 } });
+      // Without balances from before there is nothing to compare with.
+      expect((await thrown(service.send('cards.fund', fund))).kind).toBe('outcome_unknown');
+      [funded, carriesOut] = [false, false];
+      const failed = await thrown(service.send('cards.fund', fund, { readsBalancesBefore: true }));
+      expect(failed.facts).toMatchObject({ outcome: 'unknown', operation: 'cards.fund' });
+      expect(failed.message).toContain('the balance of the card is as it was before');
     },
   );
 
@@ -220,14 +231,40 @@ describe('writes that are confirmed by reading', () => {
     expect((await thrown(speak(served.baseUrl).service.send('cards.fund', fund))).kind).toBe('outcome_unknown');
   });
 
-  test('a created card without its record is done, but cannot be printed', async () => {
-    served = await serve((_, r) => json(r, 201, { id: 'card_9' }));
-    const failed = await thrown(
-      speak(served.baseUrl).service.send('cards.create', { bin_id: 'b', amount: cents(100) }),
-    );
-    expect(failed.kind).toBe('contract_mismatch');
-    expect(failed.facts.outcome).toBe('done');
-    expect(failed.message).toContain('card_9');
+  test('a created card of which the answer holds the id alone is read, and compared with what was asked for', async () => {
+    const card = { ...CARD, id: 'card_9', bin_id: 'b', balance: 1, created_at: new Date().toISOString() };
+    let shown: unknown = card;
+    served = await serve((seen, r) => json(r, 200, seen.method === 'POST' ? { id: 'card_9' } : shown));
+    const { service } = speak(served.baseUrl);
+    const create = () => service.send('cards.create', { bin_id: 'b', amount: cents(100) });
+    expect(await create()).toMatchObject({ reread: true, result: card });
+    for (const other of [{ ...card, balance: 2 }, { ...card, created_at: CARD.created_at }, { id: 'card_9' }]) {
+      shown = other;
+      expect((await thrown(create())).kind).toBe('outcome_unknown');
+    }
+  });
+
+  test('a subscription must be the one that was asked for', async () => {
+    const hook = { id: 'wh_1', url: 'https://a.example/x', events: ['card.frozen'] };
+    let answer: unknown = { ...hook, secret: 'whsec_x' };
+    served = await serve((seen, r) => json(r, 200, seen.method === 'POST' ? answer : hook));
+    const { service } = speak(served.baseUrl);
+    const create = (url: string) => service.send('webhooks.create', { url, events: ['card.frozen'] });
+    expect((await create('https://a.example/x')).result).toMatchObject(hook);
+    expect((await thrown(create('https://b.example/x'))).kind).toBe('outcome_unknown');
+    answer = { id: 'wh_1' };
+    const lost = await thrown(create('https://a.example/x'));
+    expect([lost.kind, lost.facts.outcome]).toEqual(['contract_mismatch', 'done']);
+    expect(lost.message).toContain('wh_1 exists, but its secret is lost');
+  });
+
+  test('an update must show what was sent', async () => {
+    const hook = { id: 'wh_1', url: 'https://a.example', events: ['card.frozen'] };
+    served = await serve((_, r) => json(r, 200, hook));
+    const { service } = speak(served.baseUrl);
+    const update = (url: string) => service.send('webhooks.update', { webhook_id: 'wh_1', url });
+    expect(await update('https://a.example')).toMatchObject({ reread: false, result: hook });
+    expect((await thrown(update('https://b.example'))).kind).toBe('outcome_unknown');
   });
 });
 

@@ -15,12 +15,14 @@ let served: Served;
 afterEach(() => served?.close());
 
 const create = { bin_id: 'bin_1', amount: cents(2550), label: 'ads' };
+/** Made while the test runs. */
+const NEW_CARD = { ...CARD, created_at: new Date().toISOString() };
 const plans = (overrides?: Overrides) => speak('http://127.0.0.1:9/v1', { overrides }).service;
 const overridden = (file: object) => readOverrides(JSON.stringify(file), 'o.json');
 
 describe('a request', () => {
   test('cents become JSON numbers, headers are exact', async () => {
-    served = await serve((_, r) => json(r, 201, CARD, { 'x-request-id': 'req_1' }));
+    served = await serve((_, r) => json(r, 201, NEW_CARD, { 'x-request-id': 'req_1' }));
     const answered = await speak(served.baseUrl).service.send('cards.create', create);
     const [seen] = served.seen;
     expect(seen).toMatchObject({
@@ -36,7 +38,7 @@ describe('a request', () => {
       'user-agent': 'cardwright/0 test',
     });
     expect(seen?.headers['x-idempotency-key']).toMatch(/^cw_[0-9a-f]{32}$/);
-    expect(answered).toMatchObject({ status: 201, requestId: 'req_1', changed: true, reread: false, result: CARD });
+    expect(answered).toMatchObject({ status: 201, requestId: 'req_1', changed: true, reread: false, result: NEW_CARD });
     expect(answered.idempotencyKey).toBe(seen?.headers['x-idempotency-key']);
   });
 
@@ -153,7 +155,7 @@ describe('overrides', () => {
       fields: { 'card.label': 'nickname', 'card.last4': 'tail' },
       headers: { idempotency_key: 'Idempotency-Key', request_id: 'X-Trace' },
     });
-    served = await serve((_, r) => json(r, 201, { ...CARD, last4: undefined, tail: '4242' }, { 'x-trace': 't1' }));
+    served = await serve((_, r) => json(r, 201, { ...NEW_CARD, last4: undefined, tail: '4242' }, { 'x-trace': 't1' }));
     const answered = await speak(served.baseUrl, { overrides }).service.send('cards.create', create, { key: 'k' });
     expect(served.seen[0]?.body).toContain('"nickname":"ads"');
     expect(served.seen[0]?.headers['idempotency-key']).toBe('k');

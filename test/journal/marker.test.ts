@@ -65,20 +65,6 @@ test('a list that changes while it is read proves nothing', async () => {
   expect(error?.facts.notes?.join('\n')).toContain('the list changes while it is read');
 });
 
-test('an answer that shows the card of another row is not taken for this one: its own card is looked for', async () => {
-  await using b = await bench({ capability: { key: 'honoured', ttl_ms: null, at: 0 } });
-  let first: Values | undefined;
-  const journal = changing(b, { card: card => (first ??= card) });
-  await using run = await journal.begin(planOf([1, 2].map(row => createRow(b.bin, row))));
-  const [one, other] = [await run.perform(1), await run.perform(2)];
-  const markers = (await b.cards()).map(({ id, metadata }) => [id, metadata?.['cardwright']]);
-  expect(markers).toContainEqual([one.cardId, `${run.op}.1`]);
-  expect(markers).toContainEqual([other.cardId, `${run.op}.2`]);
-  expect([one.outcome, other.outcome, other.reread, markers.length]).toEqual(['done', 'done', true, 2]);
-  expect(b.notices.join()).not.toContain('does not give the metadata');
-  expect(await run.finish()).toMatchObject({ objections: [], ended: true });
-});
-
 test('one card in the answers of two rows that carry no marker: the audit objects', async () => {
   await using b = await bench({ capability: { key: 'honoured', ttl_ms: null, at: 0 } });
   let first: Values | undefined;

@@ -2,9 +2,10 @@
 
 import type { Context } from '../../cli/context.ts';
 import { isoTime } from '../../cli/time-words.ts';
-import type { Input } from '../../contract/calls.ts';
+import type { Input, Result } from '../../contract/calls.ts';
 import { CliError } from '../../errors.ts';
 import type { Noted } from '../../events/leftovers.ts';
+import { shellWord } from '../../shell-word.ts';
 
 /** Metadata of a leased card: `lease_<hex> until <ISO time by the service's clock>`. */
 export const LEASE_MARK = 'cardwright_lease';
@@ -36,6 +37,7 @@ export async function makeLease(ctx: Context, asked: Input<'cards.create'>, ttlM
   });
   try {
     const { result } = await ctx.write('cards.create', body, options);
+    await proveOurs(ctx, result, body.metadata[LEASE_MARK]);
     await noted.add({ card_id: result.id });
     return { cardId: result.id, noted };
   } catch (error) {
@@ -43,6 +45,26 @@ export async function makeLease(ctx: Context, asked: Input<'cards.create'>, ttlM
     if (outcome === 'refused' || outcome === 'not_sent') await noted.forget();
     throw error;
   }
+}
+
+/**
+ * A card that does not carry the mark of the lease may be anybody's: it is neither used nor terminated. Throws
+ * `contract_mismatch` with what to do by hand.
+ */
+async function proveOurs(ctx: Context, { id, metadata }: Result<'cards.create'>, mark: string): Promise<void> {
+  if (metadata?.[LEASE_MARK] === mark) return;
+  const card = await ctx.read('cards.get', { card_id: id }).catch((thrown: unknown) => {
+    if (!(thrown instanceof CliError)) throw thrown;
+    return undefined;
+  });
+  if (card?.metadata?.[LEASE_MARK] === mark) return;
+  throw new CliError('contract_mismatch', {
+    message: `a card was asked for and ${id} was answered, but it does not carry the mark of this lease: it is neither used nor terminated`,
+    notes: ['A service that does not give the metadata of a card back cannot be used for leases.'],
+    hint: `cardwright cards get ${shellWord(id)}`,
+    outcome: 'unknown',
+    operation: 'cards.create',
+  });
 }
 
 /** Terminates the card, once. When that fails it is said which card still holds money, and how to end it. */

@@ -4,7 +4,8 @@ import { OUTPUT_FORMATS, type OutputFormat } from '../../terminal/view.ts';
 import { showTopic } from './topic.ts';
 
 const MEANS: Readonly<Record<OutputFormat, string>> = {
-  table: 'for people; off a terminal rows are tsv, one result is a line a field (field, tab, value), and a table only when -o table names it',
+  table:
+    'for people; off a terminal rows are tsv, one result is a line a field (field, tab, value), and a table only when -o table names it',
   wide: 'a table with every column there is room for and full times',
   json: 'one document: a list is {"data": [...], "page": {...}}, everything else the bare resource',
   ndjson: 'one object a line, written as rows arrive',

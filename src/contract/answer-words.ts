@@ -1,0 +1,126 @@
+/**
+ * Words by which the 2xx answer of a write denies what was asked for, or puts it off (reading rules 7 and 8). No list of
+ * them is shown, so every usual one counts: a word of failure in a 2xx answer is never success. What a row's own shape
+ * names as a value of a field is an ordinary value of it and no such word.
+ */
+import { assumed, type Basis } from './basis.ts';
+import { ENVELOPES } from './envelopes.ts';
+
+interface AnswerWords {
+  readonly basis: Basis;
+  /** Members that hold an error when they hold anything. */
+  readonly errors: readonly string[];
+  /** Members that say yes or no. */
+  readonly successes: readonly string[];
+  readonly failures: readonly string[];
+  /** Members that hold one of the words below, or the number of an HTTP error. */
+  readonly states: readonly string[];
+  readonly codes: readonly string[];
+  readonly failing: readonly string[];
+  readonly pending: readonly string[];
+  /** Objects one level down that are read as the top is. */
+  readonly envelopes: readonly string[];
+}
+
+/** Names without case and separators; words as the parts of a value, in lower case. */
+export const ANSWER_WORDS: AnswerWords = {
+  basis: assumed('A-100', 'that a failure never comes with a status of success is not shown'),
+  errors: ['error', 'errors', 'fault', 'exception'],
+  successes: ['ok', 'success', 'succeeded', 'successful', 'issuccess', 'approved', 'accepted', 'executed', 'completed'],
+  failures: ['failed', 'failure', 'declined', 'rejected', 'iserror', 'haserror', 'haserrors'],
+  states: ['status', 'state', 'result', 'outcome'],
+  codes: ['status', 'code', 'statuscode', 'httpstatus'],
+  failing: [
+    ...['fail', 'failed', 'failing', 'failure', 'error', 'errored', 'exception', 'fault', 'ko', 'nok', 'false'],
+    ...['decline', 'declined', 'deny', 'denied', 'reject', 'rejected', 'refused', 'disallowed', 'forbidden'],
+    ...['cancel', 'canceled', 'cancelled', 'abort', 'aborted', 'void', 'voided', 'reversed', 'reverted'],
+    ...['invalid', 'unsuccessful', 'insufficient', 'timeout', 'unprocessed', 'unauthorized'],
+  ],
+  pending: [
+    ...['pending', 'processing', 'queued', 'enqueued', 'progress', 'accepted', 'submitted', 'scheduled'],
+    ...['initiated', 'waiting', 'review', 'deferred'],
+  ],
+  envelopes: [...ENVELOPES.single.also, 'result', 'response', 'payload'],
+};
+
+export interface AnswerWord {
+  readonly says: 'no' | 'later';
+  /** Where and what, `data.status "failed"`; of the value only a word of the table. */
+  readonly text: string;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Values of a field that the row itself names. */
+type Choices = (name: string) => readonly string[] | undefined;
+
+/** The word of a body that denies it or puts it off; the denial where both stand there. */
+export function answerWord(body: unknown, choices: Choices): AnswerWord | undefined {
+  if (!isMembers(body)) return undefined;
+  const found = wordsIn(body, '', choices);
+  for (const [name, inner] of Object.entries(body)) {
+    if (ANSWER_WORDS.envelopes.includes(name) && isMembers(inner)) found.push(...wordsIn(inner, `${name}.`, choices));
+  }
+  return found.find(({ says }) => says === 'no') ?? found[0];
+}
+
+function wordsIn(members: Members, at: string, choices: Choices): AnswerWord[] {
+  return Object.entries(members).flatMap(([name, value]) => {
+    if (typeof value === 'string' && choices(name)?.includes(value)) return [];
+    // Told by its plain name: what else stands in a name of the service is not repeated.
+    const plain = name.toLowerCase().replace(/[^a-z]/g, '');
+    const said = wordOf(plain, value);
+    return said === undefined ? [] : [{ says: said.says, text: `${at}${plain} ${said.word}` }];
+  });
+}
+
+function wordOf(
+  name: string,
+  value: unknown,
+): { readonly says: AnswerWord['says']; readonly word: string } | undefined {
+  const { errors, successes, failures, states, codes } = ANSWER_WORDS;
+  if (errors.includes(name) && isSet(value)) return { says: 'no', word: 'is set' };
+  if (successes.includes(name) && isNo(value)) return { says: 'no', word: 'is false' };
+  if (failures.includes(name) && isYes(value)) return { says: 'no', word: 'is true' };
+  if (codes.includes(name) && isHttpError(value)) return { says: 'no', word: String(value) };
+  return states.includes(name) ? stateWord(value) : undefined;
+}
+
+function stateWord(value: unknown): { readonly says: AnswerWord['says']; readonly word: string } | undefined {
+  if (value === false) return { says: 'no', word: 'is false' };
+  if (typeof value !== 'string') return undefined;
+  const words = value
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/);
+  const at = (table: readonly string[]) =>
+    words.find((word, index) => table.includes(word) && !['no', 'not', 'without'].includes(words[index - 1] ?? ''));
+  const failing = at(ANSWER_WORDS.failing);
+  if (failing !== undefined) return { says: 'no', word: JSON.stringify(failing) };
+  const pending = at(ANSWER_WORDS.pending);
+  return pending === undefined ? undefined : { says: 'later', word: JSON.stringify(pending) };
+}
+
+const NOTHING: readonly unknown[] = [null, undefined, false, 0, '', 'none', 'null', 'ok', '0', 'false'];
+
+function isSet(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return !NOTHING.includes(typeof value === 'string' ? value.toLowerCase() : value);
+}
+
+function isNo(value: unknown): boolean {
+  return value === false || value === 0 || (typeof value === 'string' && /^(?:false|no|0)$/i.test(value));
+}
+
+function isYes(value: unknown): boolean {
+  return value === true || value === 1 || (typeof value === 'string' && /^(?:true|yes|1)$/i.test(value));
+}
+
+function isHttpError(value: unknown): boolean {
+  const number = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && number >= 400 && number < 600;
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,143 @@
+/**
+ * What the effect of a write is judged by: an answer of 2xx is believed when it, or what is read after it, shows the
+ * effect (RELIABILITY, sections 1 and 4). Pure; who reads, and when, is the client's matter.
+ */
+import { MINUTE } from '../durations.ts';
+import { type Cents, cents, centsOf } from '../money.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Card and wallet, in cents. */
+export interface Balances {
+  readonly card: Cents;
+  readonly wallet: Cents;
+}
+
+/** What is known before the first attempt of a write. */
+export interface Evidence {
+  /** Card and wallet just before; of fund and withdraw. Undefined when they could not be told. */
+  readonly before?: Balances | undefined;
+  /** Nothing else of the same run moves the wallet meanwhile, so that the wallet is evidence as well. */
+  readonly alone: boolean;
+  /** When it was planned, ms UTC: an older resource is not what this write has made. */
+  readonly plannedAt: number;
+  /** A metadata entry that no other card has. */
+  readonly mark?: { readonly key: string; readonly value: string } | undefined;
+}
+
+/** Where the money of an operation goes. */
+export type Transfer = 'to-card' | 'to-wallet';
+
+export interface Moved {
+  readonly transfer: Transfer;
+  /** Cents. */
+  readonly amount: Cents;
+}
+
+/**
+ * Whether balances show that an amount has moved. The card alone suffices: it changed by exactly the amount. A purchase
+ * may change the card meanwhile; then the wallet suffices, where nothing else of this run moves it. An unchanged card
+ * never shows a transfer. Anything else, twice the amount too, is `unclear`.
+ */
+export function transferShown(
+  { transfer, amount }: Moved,
+  { before, alone }: Pick<Evidence, 'before' | 'alone'>,
+  after: Balances,
+): 'shown' | 'unchanged' | 'unclear' {
+  if (before === undefined) return 'unclear';
+  const wanted = transfer === 'to-card' ? amount : -amount;
+  const [card, wallet] = [after.card - before.card, after.wallet - before.wallet];
+  if (card === wanted) return 'shown';
+  if (card === 0) return 'unchanged';
+  return alone && wallet === -wanted ? 'shown' : 'unclear';
+}
+
+/** Clocks of this machine and of the service may be so far apart. */
+export const CLOCK_MARGIN_MS = 10 * MINUTE;
+
+export interface Proof {
+  /** What tells the resource from any other: its mark, all that was asked for, or nothing. */
+  readonly by: 'mark' | 'fields' | 'nothing';
+  /** Clauses: what is not as it was asked for, or missing for a proof. */
+  readonly differences: readonly string[];
+}
+
+/**
+ * Whether a card is the one that a create has made. Its mark proves it. Without one it must be as it was asked for, and
+ * not older than the plan; services that give no metadata back must do that much.
+ */
+export function proofOfCard(card: Values, asked: Values, { plannedAt, mark }: Evidence): Proof {
+  const metadata = membersOf(card['metadata']);
+  const differences = cardDifferences(card, asked);
+  if (mark !== undefined) {
+    const echoed = metadata[mark.key];
+    if (echoed === mark.value) return { by: 'mark', differences };
+    if (echoed !== undefined) {
+      return { by: 'nothing', differences: ['the card carries the mark of another operation', ...differences] };
+    }
+  }
+  const age = ageProblem(card['created_at'], plannedAt);
+  if (age !== undefined) differences.push(age);
+  return { by: differences.length === 0 ? 'fields' : 'nothing', differences };
+}
+
+function cardDifferences(card: Values, asked: Values): string[] {
+  const differences: string[] = [];
+  const { balance, status } = card;
+  if (typeof balance !== 'number' || centsOf(balance) !== asked['amount']) {
+    differences.push('its balance is not the amount that was asked for');
+  }
+  if (status !== 'active') differences.push('it is not active');
+  for (const name of ['bin_id', 'label']) {
+    const differs = asked[name] !== undefined && typeof card[name] === 'string' && card[name] !== asked[name];
+    if (differs) differences.push(`its ${name} is another than was asked for`);
+  }
+  const metadata = membersOf(card['metadata']);
+  const other = Object.entries(membersOf(asked['metadata'])).find(
+    ([key, value]) => metadata[key] !== undefined && metadata[key] !== value,
+  );
+  if (other !== undefined) differences.push('its metadata is other than was asked for');
+  return differences;
+}
+
+function ageProblem(createdAt: unknown, plannedAt: number): string | undefined {
+  const made = typeof createdAt === 'string' ? Date.parse(createdAt) : Number.NaN;
+  if (Number.isNaN(made)) return 'it carries neither our mark nor the time it was made';
+  return made < plannedAt - CLOCK_MARGIN_MS ? 'it is older than this operation' : undefined;
+}
+
+/** Whether a subscription is the one that was asked for. */
+export function proofOfWebhook(webhook: Values, asked: Values, { plannedAt }: Evidence): Proof {
+  const differences: string[] = [];
+  if (!sameUrl(webhook['url'], asked['url'])) differences.push('its url is another than was asked for');
+  const [events, wanted] = [webhook['events'], asked['events']];
+  // A service may write every event out where all of them were asked for.
+  const differ = Array.isArray(events) && Array.isArray(wanted) && !wanted.includes('*') && !sameSet(events, wanted);
+  if (differ) differences.push('its events are others than were asked for');
+  const { created_at: createdAt } = webhook;
+  const age = createdAt === undefined || createdAt === null ? undefined : ageProblem(createdAt, plannedAt);
+  if (age !== undefined) differences.push(age);
+  return { by: differences.length === 0 ? 'fields' : 'nothing', differences };
+}
+
+function sameUrl(one: unknown, other: unknown): boolean {
+  const plain = (url: unknown) => (typeof url === 'string' && URL.canParse(url) ? new URL(url).href : url);
+  return plain(one) === plain(other);
+}
+
+function sameSet(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every(each => other.includes(each));
+}
+
+/** Balances as an answer or a reading holds them; undefined when one is no amount. */
+export function balancesIn(card: unknown, wallet: unknown): Balances | undefined {
+  const [cardCents, walletCents] = [card, wallet].map(value =>
+    typeof value === 'number' ? centsOf(value) : undefined,
+  );
+  if (cardCents === undefined || walletCents === undefined) return undefined;
+  return { card: cents(cardCents), wallet: cents(walletCents) };
+}
+
+function membersOf(value: unknown): Values {
+  return typeof value === 'object' && value !== null ? (value as Values) : {};
+}

@@ -1,0 +1,115 @@
+/** A refusal of a request that was sent before says nothing about the first sending (RELIABILITY, section 1). */
+import { describe, expect, test } from 'vitest';
+import type { Answer, Script } from '../support/scripted-service.ts';
+import { scriptedWorld } from '../support/scripted-world.ts';
+
+const refusal = (status: number, error: string): Answer => ({ status, body: { error, message: error, code: status } });
+
+/** How services answer a key that they know, or check before they look at it. */
+const REFUSALS: readonly Answer[] = [
+  refusal(409, 'duplicate_request'),
+  refusal(409, 'request_already_processed'),
+  refusal(409, 'conflict'),
+  refusal(400, 'duplicate_request'),
+  refusal(400, 'invalid_request'),
+  refusal(400, 'insufficient_funds'),
+  refusal(422, 'idempotency_key_reused'),
+  refusal(422, 'validation_error'),
+  refusal(404, 'not_found'),
+  refusal(404, 'bin_not_found'),
+  refusal(410, 'gone'),
+];
+
+/** Executed, and its answer lost; every later one is refused. */
+const doneThenRefused =
+  (answer: Answer): Script =>
+  write => {
+    if (write.times > 1) return answer;
+    write.execute();
+    return 'lost';
+  };
+
+const MONEY = [
+  ['cards create --bin bin_1 --amount 25', 'create'],
+  ['cards fund card_old --amount 25', 'fund'],
+  ['cards withdraw card_old --amount 25', 'withdraw'],
+  ['cards terminate card_old --yes', 'terminate'],
+] as const;
+
+describe.each(MONEY)('%s', (line, action) => {
+  test.each(REFUSALS)('done, its answer lost, asked again and refused with %j', async answer => {
+    await using s = await scriptedWorld({ keys: 'honoured' });
+    s.service.script = doneThenRefused(answer);
+    const { code, error } = await s.run(line);
+    // What can be looked for is found; of a transfer only balances tell, and they prove nothing alone.
+    expect(code).toBe(action === 'fund' || action === 'withdraw' ? 11 : 0);
+    expect(s.service.effects).toEqual([action]);
+    if (code === 0) return;
+    expect(error['outcome']).toBe('unknown');
+    expect((error['evidence'] as Record<string, unknown>)['verdict']).toBe('probably done');
+    const resumed = await s.run(`ops resume ${error['op']}`);
+    expect([resumed.code, s.service.effects]).toEqual([11, [action]]);
+  });
+});
+
+test.each(MONEY.slice(0, 3))(
+  '%s: never executed, and refused for want of money: settled when it was looked for',
+  async (line, action) => {
+    await using s = await scriptedWorld({ keys: 'honoured' });
+    const error = action === 'withdraw' ? 'insufficient_card_funds' : 'insufficient_funds';
+    s.service.script = write => (write.times === 1 ? 'lost' : refusal(400, error));
+    const first = await s.run(line);
+    expect(first.code).toBe(11);
+    const resumed = await s.run(`ops resume ${first.error['op']}`);
+    expect([resumed.code, s.service.effects]).toEqual([action === 'withdraw' ? 6 : 10, []]);
+  },
+);
+
+describe('a key of the caller’s own, used by another machine before', () => {
+  const own = '--idempotency-key order-7';
+
+  test.each([refusal(409, 'duplicate_request'), refusal(400, 'duplicate_transaction'), refusal(409, 'conflict')])(
+    'the first sending is refused with %j: not told as "nothing happened"',
+    async answer => {
+      await using s = await scriptedWorld();
+      s.service.script = () => answer;
+      for (const line of ['cards create --bin bin_1 --amount 25', 'cards fund card_old --amount 25']) {
+        const { code, error } = await s.run(`${line} ${own}-${line.length}`);
+        expect([code, error['outcome']]).toEqual([11, 'unknown']);
+      }
+    },
+  );
+
+  test('a create under a key that was used: its marker makes every body another, so that says nothing', async () => {
+    await using s = await scriptedWorld();
+    s.service.script = () => refusal(422, 'idempotency_key_reused');
+    expect((await s.run(`cards create --bin bin_1 --amount 25 ${own}`)).code).toBe(11);
+    // The body of a transfer is the same everywhere: the service knows that this one is another.
+    const funded = await s.run(`cards fund card_old --amount 25 ${own}-2`);
+    expect([funded.code, funded.error['outcome']]).toEqual([6, 'refused']);
+  });
+});
+
+describe('a change of state that was made, and refused in words nobody knows', () => {
+  test.each(
+    ['freeze', 'unfreeze', 'terminate'].flatMap(action =>
+      [400, 403, 404, 409, 410, 422].map(status => [action, status] as const),
+    ),
+  )('cards %s answered with %i: reading tells', async (action, status) => {
+    await using s = await scriptedWorld();
+    const card = s.service.cards.get('card_old');
+    if (card !== undefined && action === 'unfreeze') card.status = 'frozen';
+    s.service.script = write => {
+      write.execute();
+      return refusal(status, 'card_closed_for_good');
+    };
+    const { code, out } = await s.run(`cards ${action} card_old --yes`);
+    expect([code, JSON.parse(out).changed]).toEqual([0, false]);
+  });
+
+  test('refused and not made stays refused', async () => {
+    await using s = await scriptedWorld();
+    s.service.script = () => refusal(409, 'not_today');
+    expect((await s.run('cards terminate card_old --yes')).code).toBe(6);
+  });
+});
