@@ -27,6 +27,14 @@ export function isWrite(row: Operation): boolean {
   return row.effect !== 'read' && row.effect !== 'reveals-secret';
 }
 
+/**
+ * A write that the contract sends as POST carries a key (A-90), whatever method an override gives it: what is known of an
+ * operation does not change with its route. A read never does, or an old answer could be repeated for it.
+ */
+function carriesKey(row: Operation, method: string): boolean {
+  return isWrite(row) && (row.method === 'POST' || method === 'POST');
+}
+
 interface Planning {
   readonly options: CallOptions;
   readonly random: Randomness;
@@ -57,7 +65,7 @@ export function planRequest(target: Target, input: Values, { options, random }: 
     method,
     path: rest === '' ? path : `${path}?${rest}`,
     body: options.body ?? (Object.keys(sent).length > 0 ? JSON.stringify(sent) : undefined),
-    idempotencyKey: method === 'POST' ? idempotencyKey(name, options.key, random) : undefined,
+    idempotencyKey: carriesKey(row, method) ? idempotencyKey(name, options.key, random) : undefined,
   };
 }
 
@@ -71,7 +79,7 @@ function rawRequest({ name, row }: Target, input: Values, { options, random }: P
     method,
     path: page === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}page=${page}`,
     body: typeof body === 'string' ? body : undefined,
-    idempotencyKey: method === 'POST' ? idempotencyKey(name, options.key, random) : undefined,
+    idempotencyKey: carriesKey(row, method) ? idempotencyKey(name, options.key, random) : undefined,
   };
 }
 

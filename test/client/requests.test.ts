@@ -2,6 +2,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createService } from '../../src/client/api.ts';
+import type { OperationName } from '../../src/contract/calls.ts';
+import type { Operation } from '../../src/contract/operation.ts';
+import { OPERATIONS } from '../../src/contract/operations.ts';
 import type { Overrides } from '../../src/contract/overrides.ts';
 import { readOverrides } from '../../src/contract/read-overrides.ts';
 import { ADMIN_OPERATIONS } from '../../src/contract/sandbox-admin.ts';
@@ -128,6 +131,14 @@ describe('values that break a limit', () => {
   });
 });
 
+/** What an operation must be given besides ids. */
+const fitting: Readonly<Partial<Record<OperationName, object>>> = {
+  'cards.create': { amount: cents(100) },
+  'cards.fund': { amount: cents(100) },
+  'cards.withdraw': { amount: cents(100) },
+  'webhooks.create': { url: 'https://example.com', events: ['*'] },
+};
+
 describe('overrides', () => {
   test('method, path and fixed members', () => {
     const overrides = overridden({
@@ -142,12 +153,38 @@ describe('overrides', () => {
     expect(service.plan('cards.terminate', card)).toMatchObject({
       method: 'DELETE',
       path: '/cards/c%201',
-      idempotencyKey: undefined,
+      idempotencyKey: expect.stringMatching(/^cw_/),
     });
     expect(service.plan('cards.freeze', card)).toMatchObject({ method: 'PATCH', body: '{"status":"frozen"}' });
     const list = service.plan('transactions.list', { ...card, type: 'refund' });
     expect(list.path).toBe('/cards/c%201/transactions?type=refund');
     expect(() => service.plan('transactions.list', {})).toThrow(/card_id is missing/);
+  });
+
+  test('every write that carries a key carries it by any method, no read does, and the header leaves', async () => {
+    const rows = Object.entries(OPERATIONS) as [OperationName, Operation][];
+    for (const [name, row] of rows) {
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+        const service = plans({ operations: { [name]: { method } }, fields: {}, headers: {} });
+        const params = { ...row.params, ...(name === 'cards.create' && { bin_id: 0 }) };
+        const input = Object.fromEntries(Object.keys(params).map(each => [each, 'id_1']));
+        const isRead = row.effect === 'read' || row.effect === 'reveals-secret';
+        const carries = !isRead && (row.method === 'POST' || method === 'POST');
+        const { idempotencyKey } = service.plan(name, { ...input, ...fitting[name] } as never, { key: 'k' });
+        expect([name, method, idempotencyKey]).toEqual([name, method, carries ? 'k' : undefined]);
+      }
+    }
+    const overrides = overridden({ operations: { 'cards.terminate': { method: 'DELETE', path: '/cards/{card_id}' } } });
+    served = await serve((_, r) => json(r, 200, { ...CARD, status: 'terminated', balance: 0 }));
+    const { service } = speak(served.baseUrl, { overrides });
+    const input = { card_id: 'card_1' };
+    const planned = service.plan('cards.terminate', input, { key: 'op_1.1.1' });
+    await service.deliver(planned, input, { keyHonoured: false });
+    expect(served.seen.map(({ method, headers }) => [method, headers['x-idempotency-key']])).toContainEqual([
+      'DELETE',
+      'op_1.1.1',
+    ]);
+    await service.close();
   });
 
   test('names of fields and headers', async () => {
