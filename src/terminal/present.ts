@@ -33,6 +33,12 @@ function formOf({ presentation, settings, streams }: Job): Form {
   return listing !== undefined || Array.isArray(data) || isAsked ? 'tsv' : 'fields';
 }
 
+/** Rows are what CSV can hold; the head of a single result that has rows stands in its document. */
+function asRows(presentation: Presentation): Presentation {
+  const { rows } = presentation;
+  return rows === undefined ? presentation : { ...presentation, columns: rows.columns, data: rows.rows };
+}
+
 /**
  * Renders to stdout (answer) and stderr (notes, footers). Throws `usage` for an unknown name in `--fields`,
  * `--columns` or `--sort`, naming the valid ones, before any output. Names are known when a row seen so far or
@@ -45,8 +51,9 @@ export async function present(
   streams: Streams,
   env: Environment,
 ): Promise<void> {
-  const job: Job = { presentation, settings, streams, env };
-  const form = formOf(job);
+  const whole: Job = { presentation, settings, streams, env };
+  const form = formOf(whole);
+  const job = form === 'csv' || form === 'tsv' ? { ...whole, presentation: asRows(presentation) } : whole;
   if (presentation.listing?.runsOn) {
     checkNames(settings, [], presentation.columns);
     if (form === 'env') throw new CliError('usage', { message: '-o env prints one object, not the rows of a run' });

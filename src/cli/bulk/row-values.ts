@@ -4,6 +4,7 @@ import type { CsvField } from '../../bulk/csv.ts';
 import { type Fault, faultLine, type Place } from '../../bulk/place.ts';
 import type { Cell, InputRecord } from '../../bulk/records.ts';
 import type { Item } from '../../contract/calls.ts';
+import { CARD } from '../../contract/card.ts';
 import type { AnyField, Shape } from '../../contract/field.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { violation } from '../../contract/violation.ts';
@@ -12,8 +13,10 @@ import { unguardFormula } from '../../formula-guard.ts';
 import { MARKER_KEY } from '../../journal/marker.ts';
 import type { PlannedRow } from '../../journal/types.ts';
 import { type Cents, toCents } from '../../money.ts';
+import { ATTEMPT_ROW } from '../each.ts';
 import { parseValue, quote, usage } from '../values.ts';
 import type { BulkDeclaration, BulkOperation } from './flags.ts';
+import { RESULT_COLUMNS } from './result-row.ts';
 
 export interface RowRules {
   readonly operation: BulkOperation;
@@ -37,11 +40,37 @@ export function rowFields(operation: BulkOperation): Shape {
   return { ...row.params, ...row.body };
 }
 
+/**
+ * What else this program prints about a card, or about a row of a run. A run on cards that are there takes such a list
+ * or result as it is; a new card is described anew, and there an unknown column is a mistake.
+ */
+const PRINTED_OF_CARDS: ReadonlySet<string> = new Set([
+  ...Object.keys(CARD),
+  ...Object.keys(ATTEMPT_ROW),
+  ...RESULT_COLUMNS.map(({ field }) => field),
+]);
+
+function isPassedOver(fields: Shape, column: string): boolean {
+  if (!('card_id' in fields)) return false;
+  return PRINTED_OF_CARDS.has(column) || column.startsWith('metadata.');
+}
+
+/** The columns by the names of the operation: `id` of a list of cards is the card, where nothing else can be meant. */
+export function columnNames(operation: BulkOperation, header: readonly string[]): readonly string[] {
+  if (!('card_id' in rowFields(operation)) || header.includes('card_id')) return header;
+  return header.map(name => (name === 'id' ? 'card_id' : name));
+}
+
 /** Throws `usage` for names that are empty, unknown or there twice, and for one that is missing. */
 export function checkColumns(name: string, operation: BulkOperation, header: readonly CsvField[]): void {
   const fields = rowFields(operation);
-  const names = header.map(({ text }) => text);
-  const faults = header.flatMap(({ text, line, column }, index): Fault[] => {
+  const named = columnNames(
+    operation,
+    header.map(({ text }) => text),
+  );
+  const names = header.map((_, index) => named[index] ?? '');
+  const faults = header.flatMap(({ line, column }, index): Fault[] => {
+    const text = names[index] ?? '';
     const wrong = headerFault(fields, text, names.indexOf(text) !== index);
     return wrong === undefined ? [] : [{ line, column, text: wrong }];
   });
@@ -63,7 +92,8 @@ export function checkColumns(name: string, operation: BulkOperation, header: rea
 function headerFault(fields: Shape, column: string, again: boolean): string | undefined {
   if (column === '') return 'a column without a name';
   if (again) return `the column ${quote(column)} stands there twice`;
-  return fieldOf(fields, column) === undefined ? `unknown column ${quote(column)}` : undefined;
+  const isKnown = fieldOf(fields, column) !== undefined || isPassedOver(fields, column);
+  return isKnown ? undefined : `unknown column ${quote(column)}`;
 }
 
 function fieldOf(fields: Shape, column: string): AnyField | undefined {
@@ -73,8 +103,9 @@ function fieldOf(fields: Shape, column: string): AnyField | undefined {
 }
 
 /** The row, or everything that is wrong with it. */
-export function plannedRow(record: InputRecord, rules: RowRules): PlannedRow | readonly Fault[] {
-  if (record.fault !== undefined) return [record.fault];
+export function plannedRow(given: InputRecord, rules: RowRules): PlannedRow | readonly Fault[] {
+  if (given.fault !== undefined) return [given.fault];
+  const record = { ...given, cells: renamed(given.cells, rules.operation) };
   const faults: Fault[] = [];
   const fields = rowFields(rules.operation);
   const place: Place = { line: record.line, column: 1 };
@@ -95,11 +126,18 @@ export function plannedRow(record: InputRecord, rules: RowRules): PlannedRow | r
     }
   }
   for (const [name, cell] of rules.form === 'ndjson' ? record.cells : []) {
-    if (!Object.hasOwn(fields, name)) note(cell, `unknown member ${quote(name)}`);
+    if (!Object.hasOwn(fields, name) && !isPassedOver(fields, name)) note(cell, `unknown member ${quote(name)}`);
   }
   const at = (name: string) => cellsOf(record.cells, name, fields[name], rules.form)[0]?.[1] ?? place;
   for (const [name, wrong] of faults.length > 0 ? [] : ruleBreaks(values, rules)) note(at(name), wrong);
   return faults.length > 0 ? faults : rowOf(record.row, values, rules);
+}
+
+function renamed(cells: ReadonlyMap<string, Cell>, operation: BulkOperation): ReadonlyMap<string, Cell> {
+  const before = [...cells.keys()];
+  const names = columnNames(operation, before);
+  if (names === before) return cells;
+  return new Map([...cells.values()].map((cell, index) => [names[index] ?? '', cell]));
 }
 
 type NamedCell = readonly [column: string, cell: Cell];

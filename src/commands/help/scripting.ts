@@ -15,7 +15,8 @@ const ADVICE = [
   },
   {
     topic: 'ids',
-    means: '-q prints the new id, -o id one id a line. Commands that take several cards read ids from - as well.',
+    means:
+      '-q prints the new id, -o id one id a line. Commands that take several cards read ids from - as well, and --file of a run on cards takes a list of cards or the result of a run as it is printed.',
   },
   {
     topic: 'questions',

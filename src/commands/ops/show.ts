@@ -32,6 +32,7 @@ export function showDetail(detail: OpDetail): Shown {
     idField: 'op',
     columns: OP_COLUMNS,
     isRecord: true,
+    rows: { columns: RESULT_COLUMNS, rows: rowsInDetail.map(itemRow) },
     blocks: [
       {
         kind: 'pairs',

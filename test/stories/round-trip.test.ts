@@ -1,0 +1,51 @@
+/** What the program prints it reads: lists of cards and results of runs as the input of runs on those cards. */
+import { expect, it } from 'vitest';
+import { world } from '../support/world.ts';
+
+const LISTS = ['cards list --all', 'cards list --all --fields id', 'cards list --all --fields label,id,balance'];
+const RUNS = ['cards freeze', 'cards unfreeze', 'cards terminate'];
+
+/** Requests of a dry run. */
+const planned = (ndjson: string): { path: string; body: unknown }[] =>
+  ndjson
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line));
+
+it('every list of cards and every result of a run names the cards of the next run', async () => {
+  await using here = await world({ wallet: 500 });
+  const rows = 'bin_id,amount,label\nbin_1,20,"\'=one"\nbin_1,5,two\n';
+  const created = await here.run('cards create --file - --yes -o csv', { stdin: rows });
+  expect(created.code).toBe(0);
+  const [, op = ''] = /^(op_\w+)\./m.exec(created.err) ?? [];
+  const inputs = [created.out, (await here.run(`ops show ${op} -o csv`)).out];
+  for (const format of ['csv', 'ndjson']) {
+    for (const line of LISTS) inputs.push((await here.run(`${line} -o ${format}`)).out);
+    inputs.push((await here.run(`cards freeze card_1 card_2 -o ${format}`)).out);
+  }
+  for (const stdin of inputs) {
+    for (const line of RUNS) {
+      const { code, out, err } = await here.run(`${line} --file - --dry-run -o ndjson`, { stdin });
+      expect({ stdin, code, err }).toEqual({ stdin, code: 0, err: '' });
+      const paths = planned(out).map(({ path }) => path.split('/')[2]);
+      expect(paths.sort()).toEqual(['card_1', 'card_2']);
+    }
+  }
+  // Amounts of what was created fund the same cards again; a list of cards says no amount.
+  const funded = await here.run('cards fund --file - --dry-run -o ndjson', { stdin: created.out });
+  expect(planned(funded.out).map(({ body }) => body)).toEqual([{ amount: 20 }, { amount: 5 }]);
+  const list = (await here.run('cards list --all -o csv')).out;
+  expect(await here.run('cards fund --file - --dry-run', { stdin: list })).toMatchObject({ code: 2, out: '' });
+});
+
+it('a column that nothing prints is still a mistake, and a new card is described anew', async () => {
+  await using here = await world({ wallet: 50 });
+  await here.run('cards create --bin bin_1 --amount 5');
+  const run = async (line: string, stdin: string) => here.run(`${line} --file - --dry-run`, { stdin });
+  expect((await run('cards freeze', 'id,lable\ncard_1,x\n')).err).toContain('unknown column "lable"');
+  expect((await run('cards freeze', 'id,id\ncard_1,card_1\n')).err).toContain('stands there twice');
+  expect((await run('cards create', 'bin_id,amount,id\nbin_1,5,card_1\n')).err).toContain('unknown column "id"');
+  expect((await run('cards create', 'bin_id,amount,status\nbin_1,5,active\n')).err).toContain(
+    'unknown column "status"',
+  );
+});
