@@ -5,7 +5,10 @@ import type { Connections } from './connections.ts';
 import { capabilitiesIn } from './journal/capability.ts';
 import { createDisk } from './journal/disk.ts';
 import { createJournal } from './journal/journal.ts';
+import { placesIn } from './journal/places.ts';
+import { type SpentSince, spentByOp } from './journal/spent.ts';
 import type { Journal } from './journal/types.ts';
+import type { Cents } from './money.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export interface JournalSurroundings {
@@ -48,4 +51,11 @@ export function journalFor({ host, globals, opened, notice, afterAnswer }: Journ
     notice,
     afterAnswer,
   });
+}
+
+/** What a profile has spent, as the journal has it. Nothing is changed. */
+export async function spentByProfile(host: Surroundings, asked: SpentSince): Promise<ReadonlyMap<string, Cents>> {
+  const { platform, random, clock, pid, folders } = host;
+  const disk = createDisk({ platform, random, warn: () => undefined, lock: { pid, clock, random } });
+  return spentByOp({ disk, places: placesIn(folders.state) }, asked);
 }

@@ -14,6 +14,7 @@ import type { ReadName } from './contract/calls.ts';
 import type { PlannedRequest, Reader, ReadOptions, Service } from './contract/service.ts';
 import { asCliError, CliError } from './errors.ts';
 import { openInput, readBytes } from './input-for.ts';
+import type { JournaledSince } from './profile/spend-limits.ts';
 import { sandboxServersFor } from './sandbox-for.ts';
 import type { HoldSpending } from './spending.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -95,7 +96,12 @@ export function openContext(opening: Opening): OpenContext {
     const { platform, random, clock, pid } = host;
     const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
     const lock = { pid, clock, random, isRunning: (other: number) => host.isRunning(other) };
-    return hold({ profile, settings: limits, stateFolder: host.folders.state, files, lock }, spending, resumed);
+    const journaled = async (asked: JournaledSince) => {
+      const { spentByProfile } = await import('./journal-for.ts');
+      return spentByProfile(host, { profile, ...asked });
+    };
+    const around = { profile, settings: limits, stateFolder: host.folders.state, files, lock, journaled };
+    return hold(around, spending, resumed);
   };
   const kept: AuditSurroundings = {
     stateFolder: host.folders.state,

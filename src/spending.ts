@@ -14,7 +14,7 @@ export interface Spending {
 
 /** An amount held against the limit of the day. What is never released stays counted until the day is over. */
 export interface SpendHold {
-  /** The operation it is for: a resume of it on the same day is not counted twice. */
+  /** The operation it is for: from then on the journal knows what was spent, and a resume is not counted twice. */
   nameOp(op: string): Promise<void>;
   /** Ends it; `unspent` is what certainly did not leave the wallet. */
   end(unspent: Cents): Promise<void>;

@@ -45,13 +45,15 @@ export function planOfOne({ operation, input, key, marker, body, before }: Journ
   return { command, rows: [row], digest: inputDigest([row]), bulk: false, marker, ...(key !== undefined && { key }) };
 }
 
-/** Throws the outcome's error unless it is done; it carries the op. */
+/** Throws the outcome's error unless it is done; it carries the op. `onBegin` is told the op before anything is sent. */
 export async function writeJournaled(
   journal: Journal,
   write: JournaledWrite,
   reader: Reader,
+  onBegin?: (op: string) => Promise<void>,
 ): Promise<JournaledResult> {
   await using run = await journal.begin(planOfOne(write));
+  await onBegin?.(run.op);
   const outcome = await run.perform(1);
   const { objections } = await run.finish();
   if (outcome.error !== undefined) throw outcome.error;

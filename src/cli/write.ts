@@ -116,7 +116,8 @@ export function createWriter(settings: WriteSettings) {
       return writeJournaled(await settings.journal(), write, await settings.reader());
     const hold = await settings.holdSpending(spending);
     try {
-      const written = await writeJournaled(await settings.journal(), write, await settings.reader());
+      const reader = await settings.reader();
+      const written = await writeJournaled(await settings.journal(), write, reader, op => hold.nameOp(op));
       await hold.end(cents(0));
       return written;
     } catch (thrown) {

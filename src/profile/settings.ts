@@ -75,7 +75,7 @@ export const PROFILE_SETTINGS = {
   read_only: { ...onOff, means: 'refuse every operation that writes' },
   max_per_call: { ...limit, means: 'most one operation may move' },
   max_per_run: { ...limit, means: 'most one run, single or bulk, may move' },
-  max_per_day: { ...limit, means: 'most all runs of a day may move' },
+  max_per_day: { ...limit, means: 'most that may leave the wallet on a day (UTC), counted from the journal' },
   max_cards: {
     means: 'most cards one run may create',
     form: 'a whole number, or none',

@@ -1,9 +1,17 @@
 /** The spend guards of a profile: what one operation, one run and one day may take from the wallet. */
 
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DAY } from '../durations.ts';
 import { CliError } from '../errors.ts';
 import { type LockOptions, withLock } from '../files/lock.ts';
-import { type FileSurroundings, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
+import {
+  type FileSurroundings,
+  inOurWords,
+  preparePrivateFolder,
+  readPrivate,
+  writePrivate,
+} from '../files/private-files.ts';
 import { type Cents, cents, dollars, parseAmount, sumCents } from '../money.ts';
 import type { SpendHold, Spending } from '../spending.ts';
 import type { ProfileSettings } from './settings.ts';
@@ -15,9 +23,20 @@ export interface SpendSurroundings {
   readonly stateFolder: string;
   readonly files: FileSurroundings;
   readonly lock: Omit<LockOptions, 'timeoutMs' | 'signal'>;
+  /** What the journal knows of this profile: cents by operation. */
+  readonly journaled: (asked: JournaledSince) => Promise<ReadonlyMap<string, Cents>>;
 }
 
-/** A day (UTC) of a profile. `held` are runs that have not ended; a run counts on the day it begins. */
+/** See `SpentSince` of the journal. */
+export interface JournaledSince {
+  readonly since: number;
+  readonly writtenSince: number;
+}
+
+/**
+ * What the journal does not know of a day (UTC): `held` is what runs that have not ended may still send, by the
+ * operation once it has a name, and `spent` what was sent without the journal, by a probe of keys.
+ */
 interface Day {
   readonly day: string;
   readonly spent: Cents;
@@ -26,6 +45,8 @@ interface Day {
 
 const LIMITS = ['max_per_call', 'max_per_run', 'max_per_day', 'max_cards', 'bins'] as const;
 const LOCK_WAIT_MS = 10_000;
+/** A journal that was not written for so long holds nothing of today, in whatever time zone and after a leap of the clock. */
+const JOURNAL_AGE_MS = 2 * DAY;
 const NOTHING_HELD: SpendHold = { nameOp: async () => undefined, end: async () => undefined };
 
 /**
@@ -75,42 +96,55 @@ interface Wanted {
 async function holdToday(around: SpendSurroundings, { limit, asked, resumed }: Wanted): Promise<SpendHold> {
   const { random, clock } = around.lock;
   let name = resumed ?? `run-${Buffer.from(random.bytes(8)).toString('hex')}`;
+  let named = resumed !== undefined;
   const today = new Date(clock.now()).toISOString().slice(0, 10);
-  let counted = today;
-  await change(around, before => {
-    // A clock that was set back does not open another day.
-    const day = before !== undefined && before.day >= today ? before : { day: today, spent: cents(0), held: {} };
-    counted = day.day;
+  await change(around, async (before, lockedAt) => {
+    // After a clock that was ahead, what is held is still held: the journal itself counts from today on, without end.
+    const day = before !== undefined && before.day >= today ? { ...before, day: today } : newDay(today);
     // A run that was killed holds its whole plan still.
     if (resumed !== undefined && day.held[resumed] !== undefined) return day;
-    const used = sumCents([day.spent, ...Object.values(day.held)]);
+    const since = Date.parse(`${today}T00:00:00Z`);
+    const journaled = await around.journaled({ since, writtenSince: lockedAt - JOURNAL_AGE_MS });
+    const known = [...journaled].filter(([op]) => day.held[op] === undefined).map(([, amount]) => amount);
+    const used = sumCents([day.spent, ...Object.values(day.held), ...known]);
     if (used + asked <= limit) return { ...day, held: { ...day.held, [name]: asked } };
     const standing = `${dollars(limit)} for a day; ${dollars(used)} used today (UTC), ${dollars(asked)} asked`;
     throw refusal(around.profile, 'max_per_day', standing);
   });
   /** Takes the amount of this run off what is held; on another day there is nothing to take. */
   const changeHeld = (work: (day: Day, amount: Cents) => Day) =>
-    change(around, day => {
+    change(around, async day => {
       const { [name]: amount, ...held } = day?.held ?? {};
-      return day === undefined || day.day !== counted || amount === undefined ? day : work({ ...day, held }, amount);
+      return day === undefined || amount === undefined ? day : work({ ...day, held }, amount);
     });
   return {
     async nameOp(op) {
       await changeHeld((day, amount) => ({ ...day, held: { ...day.held, [op]: amount } }));
       name = op;
+      named = true;
     },
-    end: unspent => changeHeld((day, amount) => ({ ...day, spent: cents(day.spent + Math.max(0, amount - unspent)) })),
+    // What a named operation has spent is in its journal.
+    end: unspent =>
+      changeHeld((day, amount) => (named ? day : { ...day, spent: cents(day.spent + Math.max(0, amount - unspent)) })),
   };
 }
 
-/** Changes the file of the day under its lock. */
-async function change(around: SpendSurroundings, work: (day: Day | undefined) => Day | undefined): Promise<void> {
+function newDay(day: string): Day {
+  return { day, spent: cents(0), held: {} };
+}
+
+/** Changes the file of the day under its lock; `lockedAt` is now by the clock of the file system, ms. */
+async function change(
+  around: SpendSurroundings,
+  work: (day: Day | undefined, lockedAt: number) => Promise<Day | undefined>,
+): Promise<void> {
   const folder = join(around.stateFolder, 'spend');
   const path = join(folder, `${around.profile}.json`);
   await preparePrivateFolder(folder, around.files);
   await withLock(`${path}.lock`, { ...around.lock, timeoutMs: LOCK_WAIT_MS }, async () => {
     const before = readDay(await readPrivate(path, around.files), path);
-    const after = work(before);
+    const { mtimeMs } = await inOurWords(path, () => stat(`${path}.lock`));
+    const after = await work(before, mtimeMs);
     if (after !== undefined && after !== before) await writePrivate(path, `${JSON.stringify(after)}\n`, around.files);
   });
 }

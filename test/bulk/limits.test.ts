@@ -62,6 +62,38 @@ test('a day adds up over commands; what was refused or came back does not count'
   await set('max_per_day', 'none');
 });
 
+test('a limit that is set later counts what was spent earlier that day, also when the file of the day is lost', async () => {
+  const used = async () => {
+    const { code, err } = await run('cards fund card_1 --amount 1');
+    expect(code).toBe(14);
+    return /\$[\d.]+ used today/.exec(err)?.[0];
+  };
+  await set('max_per_day', 1);
+  const before = Number(/\$([\d.]+)/.exec((await used()) ?? '')?.[1]);
+  await set('max_per_day', 'none');
+  expect((await run('cards create --bin bin_1 --amount 7')).code).toBe(0);
+  expect((await run('cards create --bin bin_1 --amount 4000')).code).toBe(10);
+  await writeFile(join(here.folder, 'later.csv'), 'card_id,amount\ncard_1,2.50\ncard_2,3\n');
+  expect((await run('cards fund --file later.csv --yes')).code).toBe(0);
+  expect((await run('cards withdraw card_1 --amount 2')).code).toBe(0);
+  await set('max_per_day', 1);
+  expect(await used()).toBe(`$${(before + 12.5).toFixed(2)} used today`);
+  await rm(join(here.folder, 'state', 'spend'), { recursive: true });
+  expect(await used()).toBe(`$${(before + 12.5).toFixed(2)} used today`);
+  // Another profile has spent nothing of it.
+  await set('max_per_day', 'none');
+});
+
+test('a clock that was ahead for a moment does not lock the day', async () => {
+  const path = join(here.folder, 'state', 'spend', 'team.json');
+  await set('max_per_day', 500);
+  expect((await run('cards fund card_1 --amount 1')).code).toBe(0);
+  await writeFile(path, '{"day":"2031-01-01","spent":0,"held":{}}\n');
+  expect((await run('cards fund card_1 --amount 1')).code).toBe(0);
+  expect(JSON.parse(await readFile(path, 'utf8')).day).toBe('2026-11-20');
+  await set('max_per_day', 'none');
+});
+
 test('a damaged memory of the day refuses rather than forget', async () => {
   await set('max_per_day', 500);
   const path = join(here.folder, 'state', 'spend', 'team.json');
@@ -84,6 +116,7 @@ test('processes that hold at once never pass the limit together', async () => {
       profile: 'team', settings: { max_per_day: '10.00' }, stateFolder: process.argv[2],
       files: { platform: process.platform, random, warn: () => undefined },
       lock: { pid: process.pid, clock, random },
+      journaled: async () => new Map(),
     };
     let held = 0;
     for (let turn = 0; turn < 6; turn += 1) {
