@@ -3,7 +3,7 @@
  * and Node's own streams are, is opened when it is first used.
  */
 import { writeSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { CliError, OutputError } from './errors.ts';
 import { foldersFor } from './folders.ts';
 import type { InputStream, OutputStream } from './host.ts';
@@ -63,6 +63,12 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     isRunning,
     get noise() {
       return host.random;
+    },
+    get user() {
+      return userName();
+    },
+    get machine() {
+      return hostname();
     },
     execArgv: process.execArgv,
     inspected: () => process.getBuiltinModule('node:inspector').url() !== undefined,
@@ -302,5 +308,14 @@ function isRunning(pid: number): boolean {
     return process.kill(pid, 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** A container may run us under an id that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }

@@ -108,6 +108,8 @@ export function openContext(opening: Opening): OpenContext {
     clock: host.clock,
     random: host.noise,
     pid: host.pid,
+    user: host.user,
+    host: host.machine,
     platform: host.platform,
     warn,
     isRunning: other => host.isRunning(other),

@@ -21,6 +21,9 @@ export interface Surroundings extends Host {
   writeTerminal(text: string): void;
   /** For names of locks and of files beside; apart from `random`, so that ids do not depend on how often we lock. */
   readonly noise: Randomness;
+  /** Name the operating system has for whoever runs this, and that of the machine; for the audit log. */
+  readonly user: string;
+  readonly machine: string;
   /** Arguments of the runtime itself (`--inspect`). */
   readonly execArgv: readonly string[];
   /** A debugger is attached or may attach. */

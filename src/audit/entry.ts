@@ -1,5 +1,6 @@
 /** One line of the audit log: JSON that carries the digest of the line before it and its own. */
 import { createHash } from 'node:crypto';
+import type { ErrorKind } from '../errors.ts';
 import type { Flaw } from './flaw.ts';
 
 /** What a line may tell. No secrets, no labels, no metadata: names, ids, amounts and outcomes alone. */
@@ -15,12 +16,18 @@ export interface AuditFacts {
   /** USD. */
   readonly amount?: number;
   readonly rows?: number;
+  /** Row of a run that it is about, from 1. */
+  readonly row?: number;
   readonly op?: string;
   readonly idempotency_key?: string;
   /** Where card details went: `screen`, `print`, `file`, `clipboard`, `child`. */
   readonly sink?: string;
   /** `done`, or the outcome or kind of the error. */
   readonly outcome?: string;
+  /** Kind of the error, for outcomes that are not done. */
+  readonly kind?: ErrorKind;
+  /** The service's word for why, or the status of its answer. */
+  readonly reason?: string;
   /** Number of the line this is the outcome of. */
   readonly of?: number;
 }
@@ -31,6 +38,11 @@ export interface AuditEntry extends AuditFacts {
   /** ISO 8601, UTC. */
   readonly at: string;
   readonly pid: number;
+  /** Who ran the command, by name of the operating system, and where. Missing in lines of releases before 0.2. */
+  readonly user?: string;
+  readonly host?: string;
+  /** Number of the first of the lines that were written together with this one, when there were several. */
+  readonly batch?: number;
   readonly prev: string;
   readonly hash: string;
 }
@@ -46,23 +58,40 @@ export interface Place {
   readonly hash: string;
 }
 
+/** What stands around the facts of a line. */
+export interface Around {
+  readonly after: Place;
+  readonly at: string;
+  readonly pid: number;
+  readonly user: string;
+  readonly host: string;
+  readonly batch?: number | undefined;
+}
+
 /** A line without its newline, and where the chain stands after it. */
-export function auditLine(
-  facts: AuditFacts,
-  { after, at, pid }: { readonly after: Place; readonly at: string; readonly pid: number },
-): Place & { readonly text: string } {
+export function auditLine(facts: AuditFacts, around: Around): Place & { readonly text: string } {
+  const { after, at, pid, user, host, batch } = around;
   const short = (value: unknown) => (typeof value === 'string' ? value.slice(0, LONGEST_TEXT) : value);
   const seq = after.seq + 1;
   const told = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, short(value)]));
-  const body = JSON.stringify({ seq, at, pid, ...told, prev: after.hash });
+  const who = { user: short(user), host: short(host), ...(batch !== undefined && { batch }) };
+  const body = JSON.stringify({ seq, at, pid, ...who, ...told, prev: after.hash });
   const hash = digest(body.slice(0, -1));
   return { text: `${body.slice(0, -1)},"hash":"${hash}"}`, seq, hash };
 }
 
+export interface LineRead extends Place {
+  readonly prev: string;
+  /** Number of the first line that was written together with it: its own when it was written alone. */
+  readonly batch: number;
+}
+
 /** The line's place in the chain when it is whole in itself. */
-export function readLine(text: string): (Place & { readonly prev: string }) | undefined {
+export function readLine(text: string): LineRead | undefined {
   const [, body = '', seq, prev = '', hash = ''] = LINE.exec(text) ?? [];
-  return seq !== undefined && digest(body) === hash ? { seq: Number(seq), prev, hash } : undefined;
+  if (seq === undefined || digest(body) !== hash) return undefined;
+  const { batch = Number(seq) } = JSON.parse(text) as AuditEntry;
+  return { seq: Number(seq), prev, hash, batch };
 }
 
 /** Follows the chain from its beginning. The first flaw ends it; every byte of every line takes part. */

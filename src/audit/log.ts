@@ -11,7 +11,7 @@ import { withLock } from '../files/lock.ts';
 import { type FileSurroundings, inOurWords, preparePrivateFolder, readPrivate } from '../files/private-files.ts';
 import type { IsRunning } from '../files/process-identity.ts';
 import type { Clock, Randomness } from '../host.ts';
-import { type AuditEntry, type AuditFacts, auditLine, BEGINNING, followChain, type Place, readLine } from './entry.ts';
+import { type AuditEntry, type AuditFacts, auditLine, BEGINNING, followChain, type LineRead, type Place, readLine } from './entry.ts';
 import { beginAgain, type Flaw } from './flaw.ts';
 
 export interface AuditLog {
@@ -21,6 +21,8 @@ export interface AuditLog {
    * `check_failed` when the last line is not whole.
    */
   append(facts: AuditFacts): Promise<number>;
+  /** Appends several lines with one sync, in their order; throws as `append`. */
+  appendAll(facts: readonly AuditFacts[]): Promise<void>;
   /** All lines up to the first flaw, oldest first. */
   read(): Promise<{ readonly entries: readonly AuditEntry[]; readonly flaw?: Flaw }>;
   /** The file as it is, undefined when nothing was recorded yet. */
@@ -32,6 +34,9 @@ export interface AuditSurroundings {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly pid: number;
+  /** Name of the operating system's user, and of this machine. */
+  readonly user: string;
+  readonly host: string;
   readonly platform: NodeJS.Platform;
   readonly warn: (text: string) => void;
   readonly isRunning?: IsRunning;
@@ -49,18 +54,18 @@ export function auditLog(around: AuditSurroundings): AuditLog {
   const headPath = join(around.stateFolder, 'audit.head');
   const files: FileSurroundings = { platform: around.platform, random: around.random, warn: around.warn };
 
-  async function append(facts: AuditFacts): Promise<number> {
+  async function append(facts: readonly AuditFacts[]): Promise<number> {
     await preparePrivateFolder(around.stateFolder, files);
     const { pid, clock, random, isRunning } = around;
     const lock = { pid, clock, random, timeoutMs: LOCK_PATIENCE_MS, ...(isRunning && { isRunning }) };
     return withLock(`${path}.lock`, lock, async () => {
       // Repairs modes and refuses links before the file is opened for writing.
       await inOurWords(path, () => checked(path, files));
-      return inOurWords(path, () => appendLine(facts));
+      return inOurWords(path, () => appendLines(facts));
     });
   }
 
-  async function appendLine(facts: AuditFacts): Promise<number> {
+  async function appendLines(facts: readonly AuditFacts[]): Promise<number> {
     const file = await openPrivate(path);
     try {
       const { size, last, torn } = await tailOf(file, path);
@@ -69,11 +74,19 @@ export function auditLog(around: AuditSurroundings): AuditLog {
       // A torn last line was promised to nobody.
       if (torn) await file.truncate(size);
       const at = new Date(around.clock.now()).toISOString();
-      const line = auditLine(facts, { after: last, at, pid: around.pid });
-      await file.write(`${line.text}\n`, size);
+      const { pid, user, host } = around;
+      const batch = facts.length > 1 ? last.seq + 1 : undefined;
+      let after: Place = last;
+      let text = '';
+      for (const each of facts) {
+        const line = auditLine(each, { after, at, pid, user, host, batch });
+        after = line;
+        text += `${line.text}\n`;
+      }
+      await file.write(text, size);
       await file.datasync();
-      await writeHead(line);
-      return line.seq;
+      await writeHead(after);
+      return after.seq;
     } finally {
       await file.close();
     }
@@ -101,17 +114,17 @@ export function auditLog(around: AuditSurroundings): AuditLog {
     return { entries: followed.entries, ...(flaw && { flaw }) };
   }
 
-  return { path, append, read, text };
+  return { path, append: facts => append([facts]), appendAll: async facts => void (await append(facts)), read, text };
 }
 
-/** The head is written after its line, so it may be one line behind and never ahead. */
+/** The head is written after its lines: it may be behind by those of one write, and is never ahead. */
 function headFlaw(
   entries: readonly AuditEntry[],
   { head, torn }: { readonly head: string | undefined; readonly torn: boolean },
 ): Flaw | undefined {
   const last = entries.length;
   if (head === undefined || head === '') {
-    return last <= 1 ? undefined : { line: last, why: 'the file audit.head, which names the last line, is missing' };
+    return last <= 1 || entries.at(-1)?.batch === 1 ? undefined : { line: last, why: 'the file audit.head, which names the last line, is missing' };
   }
   const [, seq, hash] = HEAD.exec(head) ?? [];
   if (seq === undefined) return { line: last, why: 'the file audit.head is not as it was written' };
@@ -119,19 +132,23 @@ function headFlaw(
   if (named === undefined) return { line: last + 1, why: `it is missing: ${Number(seq)} lines were written` };
   if (named.hash !== hash) return { line: named.seq, why: 'it is not the line audit.head names' };
   const behind = last - Number(seq);
-  if (behind > 1 || (behind === 1 && torn)) return { line: Number(seq) + 1, why: 'it was not written by cardwright' };
+  const [unnamed] = entries.slice(-1);
+  const together = (unnamed?.batch ?? last) === Number(seq) + 1;
+  if (behind > 0 && (!together || (torn && unnamed?.batch === undefined))) return { line: Number(seq) + 1, why: 'it was not written by cardwright' };
   return undefined;
 }
 
 /**
  * Whether a line may be written after `last`. A tail that was cut off must stay visible, and the next line would hide
- * it. The head is written after its line: a crash in between leaves it one behind.
+ * it. The head is written after its lines: a crash in between leaves it behind by what was written together.
  */
 function mayFollow(last: Tail['last'], head: string | undefined): boolean {
-  if (head === undefined || head === '') return last.seq <= 1;
+  if (head === undefined || head === '') return last.batch <= 1;
   const [, seq, hash] = HEAD.exec(head) ?? [];
   if (seq === undefined) return false;
-  return Number(seq) === last.seq ? hash === last.hash : Number(seq) === last.seq - 1 && hash === last.prev;
+  if (Number(seq) === last.seq) return hash === last.hash;
+  // Of lines written together the last one does not follow the head itself.
+  return Number(seq) === last.batch - 1 && (last.batch < last.seq || hash === last.prev);
 }
 
 async function checked(path: string, files: FileSurroundings): Promise<void> {
@@ -151,7 +168,7 @@ async function openPrivate(path: string): Promise<FileHandle> {
 interface Tail {
   /** Where the next line goes. */
   readonly size: number;
-  readonly last: Place & { readonly prev: string };
+  readonly last: LineRead;
   /** Something follows the last whole line. */
   readonly torn: boolean;
 }
@@ -165,7 +182,7 @@ async function tailOf(file: FileHandle, path: string): Promise<Tail> {
   const end = tail.lastIndexOf(0x0a) + 1;
   const torn = end < tail.length;
   if (end === 0) {
-    if (from === 0) return { size: 0, last: { seq: 0, hash: BEGINNING, prev: '' }, torn };
+    if (from === 0) return { size: 0, last: { seq: 0, hash: BEGINNING, prev: '', batch: 0 }, torn };
     throw damaged(path, LAST_LINE);
   }
   const begin = tail.lastIndexOf(0x0a, end - 2) + 1;

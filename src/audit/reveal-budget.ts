@@ -18,7 +18,7 @@ export interface RevealBudget {
 }
 
 /** `profile` is a checked profile name. Throws `guarded` when the state folder cannot be used. */
-export function revealBudget(profile: string, around: AuditSurroundings): RevealBudget {
+export function revealBudget(profile: string, around: Omit<AuditSurroundings, 'user' | 'host'>): RevealBudget {
   const folder = join(around.stateFolder, 'reveals');
   const path = join(folder, `${profile}.json`);
   const files: FileSurroundings = { platform: around.platform, random: around.random, warn: around.warn };

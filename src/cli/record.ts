@@ -7,8 +7,25 @@ import type { Identity } from './identity.ts';
 /** What only the caller knows. */
 export type Recorded = Omit<AuditFacts, 'profile' | 'mode' | 'origin' | 'of' | 'outcome'>;
 
-/** Facts that are known after the act: the id of a new card, its last four. */
-export type Learned = Pick<AuditFacts, 'card_id' | 'last4' | 'op'>;
+/** Facts that are known after the act: the id of a new card, its last four, why it was refused. */
+export type Learned = Pick<AuditFacts, 'card_id' | 'last4' | 'op' | 'kind' | 'reason'>;
+
+/** What became of one row of a run. */
+export interface RecordedRow extends Learned {
+  readonly row: number;
+  readonly outcome: string;
+  /** USD. */
+  readonly amount?: number;
+}
+
+/** The lines of a run: one before it, one for each row with its outcome, one for the end. */
+export interface RunRecord {
+  /** Takes the outcome of a row; it is written soon, together with others. */
+  row(row: RecordedRow): void;
+  /** Rows of an earlier process that was killed may have no line: those that lack it get it. */
+  earlier(rows: readonly RecordedRow[]): Promise<void>;
+  end(outcome: string): Promise<void>;
+}
 
 export interface Recorder {
   /**
@@ -18,7 +35,14 @@ export interface Recorder {
   around<T>(facts: Recorded, work: () => Promise<T>, learn?: (result: T) => Learned): Promise<T>;
   /** The same in two steps, for work that is a stream. The returned function takes the outcome. */
   begin(facts: Recorded): Promise<(outcome: string, learned?: Learned) => Promise<void>>;
+  /** The same for a run of rows, named `op` in the journal. */
+  beginRun(facts: Recorded & { readonly op: string }): Promise<RunRecord>;
 }
+
+/** Lines of one write. */
+const MOST_TOGETHER = 256;
+/** An identifier of the service: no number of a card fits. */
+const REASON = /^(?!.*\d{8})[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 export interface RecorderSettings {
   readonly audit: () => Promise<AuditLog>;
@@ -43,6 +67,45 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
     };
   }
 
+  async function beginRun(facts: Recorded & { readonly op: string }): Promise<RunRecord> {
+    const ended = await begin(facts);
+    const { profile, mode, baseUrl } = await identity();
+    const { operation, op } = facts;
+    const who = { event: 'outcome', profile, mode, origin: originOf(baseUrl), operation, op } as const;
+    let waiting: RecordedRow[] = [];
+    let writing: Promise<void> | undefined;
+    let isLost = false;
+    async function write(): Promise<void> {
+      const log = await audit();
+      while (waiting.length > 0 && !isLost) {
+        const rows = waiting.splice(0, MOST_TOGETHER);
+        await log.appendAll(rows.map(row => ({ ...who, ...row }))).catch(thrown => {
+          isLost = true;
+          unrecorded(thrown);
+        });
+      }
+      writing = undefined;
+    }
+    const row = (each: RecordedRow) => {
+      waiting.push(each);
+      writing ??= write();
+    };
+    return {
+      row,
+      async earlier(rows) {
+        if (rows.length === 0) return;
+        const { entries } = await (await audit()).read();
+        const known = new Set(entries.filter(entry => entry.op === op).map(entry => entry.row));
+        for (const each of rows) if (!known.has(each.row)) row(each);
+      },
+      async end(outcome) {
+        await writing;
+        waiting = [];
+        await ended(outcome, { op });
+      },
+    };
+  }
+
   async function appended(facts: AuditFacts): Promise<number> {
     return (await audit()).append(facts);
   }
@@ -54,6 +117,7 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
 
   return {
     begin,
+    beginRun,
     async around(facts, work, learn) {
       const ended = await begin(facts);
       let outcome = 'done';
@@ -64,6 +128,7 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
         return result;
       } catch (thrown) {
         outcome = outcomeOf(thrown);
+        learned = whyOf(thrown);
         throw thrown;
       } finally {
         await ended(outcome, learned);
@@ -75,6 +140,15 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
 /** `not_sent`, `refused`, `unknown`, `done`; for an error that says none of them, its kind. */
 export function outcomeOf(thrown: unknown): string {
   return thrown instanceof CliError ? (thrown.facts.outcome ?? thrown.kind) : 'internal';
+}
+
+/** Kind and reason of an error, as far as they are words: a text of the service could hold anything. */
+export function whyOf(thrown: unknown): Learned {
+  if (!(thrown instanceof CliError)) return {};
+  const { op, service, httpStatus } = thrown.facts;
+  const word = service?.error;
+  const reason = word !== undefined && REASON.test(word) ? word : httpStatus?.toString();
+  return { kind: thrown.kind, ...(op !== undefined && { op }), ...(reason !== undefined && { reason }) };
 }
 
 /** The facts of one write that the audit log keeps: never a label, metadata or a secret. */

@@ -16,6 +16,8 @@ const around = (): AuditSurroundings => ({
   clock,
   random,
   pid: process.pid,
+  user: 'tester',
+  host: 'desk',
   platform: process.platform,
   warn: text => warnings.push(text),
 });
@@ -226,4 +228,40 @@ describe('the audit log', () => {
       { numRuns: 30 },
     );
   });
+});
+
+it('lines of older releases, without user and host, stay in the chain', async () => {
+  const { auditLine } = await import('../../src/audit/entry.ts');
+  const { createHash } = await import('node:crypto');
+  const { hash } = auditLine(facts(), { after: { seq: 0, hash: '0'.repeat(64) }, at: '', pid: 1, user: '', host: '' });
+  const body = JSON.stringify({ seq: 1, at: '2026-11-20T14:03:11.000Z', pid: 1, ...facts(), prev: '0'.repeat(64) });
+  const old = createHash('sha256').update(body.slice(0, -1)).digest('hex');
+  expect(old).not.toBe(hash);
+  await mkdir(join(folder, 'state'), { recursive: true, mode: 0o700 });
+  await writeFile(join(folder, 'state', 'audit.jsonl'), `${body.slice(0, -1)},"hash":"${old}"}\n`, { mode: 0o600 });
+  await writeFile(join(folder, 'state', 'audit.head'), `000000000001 ${old}\n`, { mode: 0o600 });
+  expect(await log.append(facts({ event: 'outcome' }))).toBe(2);
+  const { entries, flaw } = await log.read();
+  expect([entries.map(({ user }) => user), flaw]).toEqual([[undefined, 'tester'], undefined]);
+});
+
+it('lines that were written together are whole or cut off together with the head, at every byte', async () => {
+  await log.append(facts());
+  const path = join(folder, 'state', 'audit.jsonl');
+  const headPath = join(folder, 'state', 'audit.head');
+  const [alone, head] = await Promise.all([readFile(path), readFile(headPath)]);
+  await log.appendAll([1, 2, 3].map(row => facts({ event: 'outcome', row })));
+  const [whole, named] = await Promise.all([readFile(path), readFile(headPath)]);
+  for (let size = alone.length; size <= whole.length; size += 7) {
+    // Killed while it wrote: the head still names the line before.
+    await writeFile(path, whole.subarray(0, size));
+    await writeFile(headPath, head);
+    expect((await log.read()).flaw, `${size} bytes`).toBeUndefined();
+    await log.append(facts());
+    expect((await log.read()).flaw, `${size} bytes, one more`).toBeUndefined();
+    // Cut off afterwards: the head names a line that is not there.
+    await writeFile(path, whole.subarray(0, size));
+    await writeFile(headPath, named);
+    if (size < whole.length - 1) expect((await log.read()).flaw, `${size} bytes, cut`).toBeDefined();
+  }
 });

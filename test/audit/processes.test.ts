@@ -21,6 +21,8 @@ const around = {
   },
   random: { bytes: n => new Uint8Array(randomBytes(n)), fraction: Math.random },
   pid: process.pid,
+  user: 'tester',
+  host: 'desk',
   platform: process.platform,
   warn: text => { throw new Error(text); },
 };
@@ -39,7 +41,8 @@ test('4 processes share 30 reveals a minute, and each reveal has its line in one
   const state = join(folder, 'state');
   const told = await Promise.all(['a', 'b', 'c', 'd'].map(name => writer.run(state, name, '9')));
   expect(told.join('').match(/taken/g)).toHaveLength(30);
-  const around = { stateFolder: state, clock, random, pid: process.pid, platform: process.platform, warn: () => {} };
+  const who = { pid: process.pid, user: 'tester', host: 'desk' };
+  const around = { stateFolder: state, clock, random, ...who, platform: process.platform, warn: () => {} };
   const { entries, flaw } = await auditLog(around).read();
   expect(flaw).toBeUndefined();
   expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));

@@ -12,6 +12,10 @@ interface Line {
   readonly rows?: number;
   readonly card_id?: string;
   readonly op?: string;
+  readonly row?: number;
+  readonly amount?: number;
+  readonly kind?: string;
+  readonly reason?: string;
 }
 
 const fileOf = (here: World) => join(here.folder, 'state', 'audit.jsonl');
@@ -51,13 +55,85 @@ test('every write has a line before and one after, whatever became of it; reads 
   expect(await readFile(fileOf(here), 'utf8')).not.toMatch(/CANARY|whsec_/);
 });
 
-test('a run of rows has one line and one outcome, and its op', async () => {
+test('a row of a file leaves the line that the same single command leaves, and the card finds it', async () => {
+  await using here = await world({ wallet: 50 });
+  await here.run('cards create --bin bin_1 --amount 5');
+  await here.run('cards create --bin bin_1 --amount 5');
+  await here.run('cards terminate card_1 --yes');
+  const before = (await lines(here)).length;
+  const tail = async () => (await lines(here)).slice(before);
+  const facts = ({ operation, card_id, amount, outcome, kind, reason }: Line) => ({
+    operation,
+    card_id,
+    amount,
+    outcome,
+    kind,
+    reason,
+  });
+  expect((await here.run('cards fund card_1 --amount 2')).code).toBe(6);
+  const single = (await tail()).at(-1) as Line;
+  expect(single).toMatchObject({ outcome: 'refused', kind: 'refused', reason: 'card_terminated' });
+
+  await writeFile(join(here.folder, 'fund.csv'), 'card_id,amount\ncard_1,2\ncard_2,3\n');
+  expect((await here.run('cards fund --file fund.csv --yes --concurrency 1')).code).toBe(9);
+  const [run, first, second, ended] = (await tail()).slice(2) as [Line, Line, Line, Line];
+  expect(run).toMatchObject({ event: 'run', user: 'tester', host: 'desk' });
+  expect(facts(first)).toEqual({ ...facts(single), amount: 2 });
+  expect([first.row, first.op, second.row]).toEqual([1, run.op, 2]);
+  expect(facts(second)).toEqual({ operation: 'cards.fund', card_id: 'card_2', amount: 3, outcome: 'done' });
+  expect(ended).toMatchObject({ event: 'outcome', of: run.seq, outcome: 'refused' });
+
+  // Who froze it, and out of which file.
+  await writeFile(join(here.folder, 'freeze.csv'), 'card_id\ncard_2\n');
+  expect((await here.run('cards freeze --file freeze.csv --yes')).code).toBe(0);
+  const about = JSON.parse((await here.run('audit list --card card_2 --json')).out).data as Line[];
+  expect(about.at(-1)).toMatchObject({ operation: 'cards.freeze', outcome: 'done', user: 'tester', host: 'desk' });
+  expect((await here.run('audit list --card card_2')).out).toContain('tester');
+  expect((await here.run('audit verify')).code).toBe(0);
+});
+
+test('several ids, a lease and a resume leave lines about each card', async () => {
+  await using here = await world({ wallet: 50 });
+  for (const label of ['one', 'two']) await here.run(`cards create --bin bin_1 --amount 5 --label ${label}`);
+  await here.run('cards terminate card_1 --yes');
+  expect((await here.run('cards unfreeze card_1 card_2')).code).toBe(9);
+  const about = async (card: string) =>
+    (JSON.parse((await here.run(`audit list --card ${card} --event outcome --json`)).out).data as Line[]).map(
+      ({ operation, outcome, reason }) => [operation, outcome, reason],
+    );
+  expect((await about('card_1')).at(-1)).toEqual(['cards.unfreeze', 'refused', 'card_terminated']);
+  expect((await here.run('cards lease --amount 5 --reveal --yes -- true')).code).toBe(0);
+  expect(await about('card_3')).toEqual(
+    expect.arrayContaining([
+      ['cards.create', 'done', undefined],
+      ['cards.terminate', 'done', undefined],
+    ]),
+  );
+  // A run that was killed before its rows were recorded: the resume records them, once.
+  await writeFile(join(here.folder, 'more.csv'), 'bin_id,amount\nbin_1,1\nbin_1,1\n');
+  await here.run('cards create --file more.csv --yes --concurrency 1');
+  const run = (await lines(here)).find(({ event }) => event === 'run') as Line;
+  const text = await readFile(fileOf(here), 'utf8');
+  const kept = text.split('\n').slice(0, run.seq);
+  await writeFile(fileOf(here), `${kept.join('\n')}\n`);
+  const { hash } = JSON.parse(kept.at(-1) ?? '') as { hash: string };
+  await writeFile(join(here.folder, 'state', 'audit.head'), `${String(run.seq).padStart(12, '0')} ${hash}\n`);
+  for (const time of ['first', 'second']) expect((await here.run(`ops resume ${run.op} --yes`)).code, time).toBe(0);
+  const rows = (await lines(here)).filter(({ row }) => row !== undefined);
+  expect(rows.map(({ row, card_id, outcome }) => [row, card_id, outcome])).toEqual([
+    [1, 'card_4', 'done'],
+    [2, 'card_5', 'done'],
+  ]);
+});
+
+test('a run of rows has one line, one for each row and one outcome, and its op', async () => {
   await using here = await world({ wallet: 50 });
   await writeFile(join(here.folder, 'team.csv'), 'bin_id,amount\nbin_1,5\nbin_1,6\n');
   const { code } = await here.run('cards create --file team.csv --yes');
   expect(code).toBe(0);
-  const [run, ended, ...others] = await lines(here);
+  const [run, one, two, ended, ...others] = await lines(here);
   expect(others).toEqual([]);
+  expect([one?.row, two?.row, one?.op]).toEqual([1, 2, run?.op]);
   expect(run).toMatchObject({ event: 'run', operation: 'cards.create', rows: 2, amount: 11 });
   expect(run?.op).toMatch(/^op_/);
   expect(ended).toMatchObject({ event: 'outcome', outcome: 'done', of: 1 });

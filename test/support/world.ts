@@ -185,6 +185,8 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       writeTerminal: text => streams.note('stderr', text),
       onCrash: () => () => undefined,
       noise: { bytes: count => countedBytes(count, ++noise), fraction: () => 0.5 },
+      user: 'tester',
+      machine: 'desk',
       execArgv: told.execArgv ?? [],
       inspected: () => false,
       node: process.execPath,

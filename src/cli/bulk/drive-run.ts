@@ -2,11 +2,11 @@
 import { type DriveRow, drive, isSignal } from '../../bulk/drive.ts';
 import type { CliError } from '../../errors.ts';
 import type { RowOutcome, Run } from '../../journal/types.ts';
-import { cents, dollars } from '../../money.ts';
+import { cents, dollars, toUsd } from '../../money.ts';
 import type { SpendHold } from '../../spending.ts';
 import type { Row } from '../../terminal/view.ts';
 import type { Context } from '../context.ts';
-import { outcomeOf } from '../record.ts';
+import { outcomeOf, type RecordedRow, type RunRecord, whyOf } from '../record.ts';
 import type { Shown } from '../shown.ts';
 import { RESULT_COLUMNS, resultRow } from './result-row.ts';
 import { createTally, type Tally } from './tally.ts';
@@ -36,16 +36,16 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     const tally = createTally({ total: rows.length, single: !run.plan.bulk });
     const working: Working = { ...driving, run, hold, rows, tally };
     let stopped: CliError | undefined;
-    let recorded: Awaited<ReturnType<typeof recordRun>> | undefined;
+    let recorded: RunRecord | undefined;
     ctx.progress.begin();
     try {
       if (!ctx.dryRun) recorded = await recordRun(ctx, run);
       // An output that cannot be written must be found out before anything is sent.
       yield [];
-      stopped = yield* outcomesOf(ctx, working);
+      stopped = yield* outcomesOf(ctx, { ...working, recorded });
     } finally {
       failure = await concluded(ctx, working, stopped);
-      await recorded?.(failure === undefined ? 'done' : outcomeOf(failure), { op: run.op });
+      await recorded?.end(failure === undefined ? 'done' : outcomeOf(failure));
       page = { total: rows.length, op: run.op, ...tally.counts() };
     }
   }
@@ -58,20 +58,38 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
   };
 }
 
-/** One line for the run: its rows are in the journal. */
-function recordRun(ctx: Context, { op, plan, rows, total }: Run) {
+/** A line for the run, and one for each row that an earlier process has settled and not recorded. */
+async function recordRun(ctx: Context, { op, plan, rows, total }: Run): Promise<RunRecord> {
   const [first] = rows;
   const amount = total / 100;
-  return ctx.recorder.begin({
+  const recorded = await ctx.recorder.beginRun({
     event: 'run',
     operation: first?.planned.operation ?? plan.command,
     rows: rows.length,
     op,
     ...(amount > 0 && { amount }),
   });
+  const settled: RecordedRow[] = [];
+  for (const { state, outcome } of rows) {
+    if (state !== 'open' && state !== 'unknown' && outcome !== undefined) settled.push(recordedRow(outcome));
+  }
+  await recorded.earlier(settled);
+  return recorded;
+}
+
+function recordedRow({ row, outcome, cardId, last4, amount, error }: RowOutcome): RecordedRow {
+  return {
+    row,
+    ...(cardId !== undefined && { card_id: cardId }),
+    ...(last4 !== undefined && { last4 }),
+    ...(amount !== undefined && { amount: toUsd(amount) }),
+    outcome,
+    ...(outcome !== 'done' && whyOf(error)),
+  };
 }
 
 interface Working extends OpenedRun, Driving {
+  readonly recorded?: RunRecord | undefined;
   readonly rows: readonly DriveRow[];
   readonly tally: Tally;
 }
@@ -91,7 +109,7 @@ function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly DriveRow[] {
 /** Returns why rows were left out. */
 async function* outcomesOf(
   ctx: Context,
-  { run, rows, tally, concurrency, keepGoing }: Working,
+  { run, rows, tally, concurrency, keepGoing, recorded }: Working,
 ): AsyncGenerator<readonly Row[], CliError | undefined> {
   for (const { told } of rows) if (told !== undefined) tally.add(told);
   const driven = drive({
@@ -102,6 +120,7 @@ async function* outcomesOf(
     stop: ctx.signal,
     onOutcome(outcome) {
       tally.add(outcome);
+      recorded?.row(recordedRow(outcome));
       ctx.progress.update(tally.standing);
     },
   });

@@ -11,7 +11,7 @@ export const listAudit = command({
   summary: 'List the writes and reveals of this machine',
   answers: { list: AUDIT_ENTRY },
   about: [
-    'Each write and reveal has a line before its request and one with its outcome after it. Lines hold no key, number, code or label.',
+    'Each write and reveal has a line before its request and one with its outcome after it. A run of rows has one line before it, one for each row with its outcome, and one for its end. Lines say which user ran it and on which machine, and hold no key, number, code or label.',
   ],
   reach: 'files',
   ends: { check_failed: 'The chain is broken; the lines that can be read are shown.' },
@@ -22,6 +22,7 @@ export const listAudit = command({
   },
   examples: [
     { does: 'The last ten', run: 'audit list --limit 10' },
+    { does: 'Who did what to a card', run: 'audit list --card card_1 -o wide' },
     { does: 'Who revealed what', run: 'audit list --event reveal --json' },
   ],
   async run(ctx, { card, event, limit }) {
