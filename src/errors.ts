@@ -112,8 +112,20 @@ export class OutputError extends CliError {}
 /** Any thrown value as a `CliError`; what is not one of ours is a bug and says so. */
 export function asCliError(thrown: unknown): CliError {
   if (thrown instanceof CliError) return thrown;
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  if (code === 'EMFILE' || code === 'ENFILE') return tooManyFiles(thrown);
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   return new CliError('internal', { message: `unexpected: ${text}`, cause: thrown });
+}
+
+/** The system gives no more open files, which is no bug; what was sent before, the journal knows. */
+function tooManyFiles(cause: unknown): CliError {
+  return new CliError('guarded', {
+    message: 'the system gives this process no more open files',
+    notes: ['What had begun before this is in the journal: cardwright ops list'],
+    hint: 'ulimit -n 1024',
+    cause,
+  });
 }
 
 /** The JSON error object of CLI.md, "Errors". Keys that do not apply are left out. */

@@ -36,7 +36,7 @@ export function foldersFor({ env, platform, home, temporary }: FolderFacts): Fol
     state,
     data: xdg('XDG_DATA_HOME', system.data),
     cache: xdg('XDG_CACHE_HOME', system.cache),
-    runtime: env['XDG_RUNTIME_DIR'] ? xdg('XDG_RUNTIME_DIR', temporary) : join(state, 'run'),
+    runtime: isAbsolute(env['XDG_RUNTIME_DIR'] ?? '') ? xdg('XDG_RUNTIME_DIR', temporary) : join(state, 'run'),
   };
 }
 

@@ -5,8 +5,8 @@
 import { writeSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { CliError, OutputError } from './errors.ts';
-import { foldersFor } from './folders.ts';
-import type { InputStream, OutputStream } from './host.ts';
+import type { Folders, InputStream, OutputStream } from './host.ts';
+import { ownFolders } from './own-folders.ts';
 import { type SignalHolders, signalHolders } from './signal-holders.ts';
 import type { Surroundings } from './surroundings.ts';
 import { openTerminalKeys } from './terminal/key-source.ts';
@@ -25,6 +25,7 @@ export interface ProcessHost extends Surroundings, SignalHolders {
 /** @param signal ends what is running; its reason becomes the error of the run. */
 export function processHost(version: string, signal: AbortSignal): ProcessHost {
   let opened = false;
+  let folders: Folders | undefined;
   const input = () => {
     opened = true;
     return process.stdin;
@@ -43,7 +44,11 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
       bytes: count => process.getBuiltinModule('node:crypto').randomFillSync(new Uint8Array(count)),
       fraction: () => Math.random(),
     },
-    folders: foldersFor({ env: process.env, platform: process.platform, home: homedir(), temporary: tmpdir() }),
+    // When they are first asked for: help needs none.
+    get folders() {
+      folders ??= ownFolders({ env: process.env, platform: process.platform, home: homedir, temporary: tmpdir() });
+      return folders;
+    },
     platform: process.platform,
     pid: process.pid,
     cwd: process.cwd(),

@@ -1,5 +1,6 @@
 /** Where the program starts: signals in, one run, an exit code out. */
 import { setMaxListeners } from 'node:events';
+import { writeSync } from 'node:fs';
 import { report, run, stoppedBy } from './cli/run.ts';
 import { compose } from './compose.ts';
 import { asCliError } from './errors.ts';
@@ -49,7 +50,13 @@ process.on('uncaughtException', (thrown: unknown) => {
   if (failing) process.exit(1);
   failing = true;
   host.restoreScreen();
-  void report(machine, asCliError(thrown)).finally(() => process.exit(1));
+  const error = asCliError(thrown);
+  // Where no file can be opened any more, what lays errors out cannot be loaded either.
+  void report(machine, error)
+    .catch(() =>
+      writeSync(2, machine.redact(`error: ${error.message}\n  try: ${error.facts.hint ?? 'cardwright doctor'}\n`)),
+    )
+    .finally(() => process.exit(error.kind === 'guarded' ? error.exitCode : 1));
 });
 
 // No process.exit at the usual end: output that is still in the pipe would be cut off.

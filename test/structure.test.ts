@@ -61,6 +61,7 @@ const COMPOSITION = [
   'journal-for.ts',
   'profiles-for.ts',
   'host-process.ts',
+  'own-folders.ts',
   'signal-holders.ts',
   'room-for-objects.ts',
   'reveal-for.ts',

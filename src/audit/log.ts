@@ -8,10 +8,26 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { withLock } from '../files/lock.ts';
-import { type FileSurroundings, inOurWords, preparePrivateFolder, readPrivate } from '../files/private-files.ts';
+import {
+  type FileSurroundings,
+  inOurWords,
+  NO_WAITING,
+  preparePrivateFolder,
+  readPrivate,
+  unsafe,
+} from '../files/private-files.ts';
 import type { IsRunning } from '../files/process-identity.ts';
 import type { Clock, Randomness } from '../host.ts';
-import { type AuditEntry, type AuditFacts, auditLine, BEGINNING, followChain, type LineRead, type Place, readLine } from './entry.ts';
+import {
+  type AuditEntry,
+  type AuditFacts,
+  auditLine,
+  BEGINNING,
+  followChain,
+  type LineRead,
+  type Place,
+  readLine,
+} from './entry.ts';
 import { beginAgain, type Flaw } from './flaw.ts';
 
 export interface AuditLog {
@@ -124,7 +140,9 @@ function headFlaw(
 ): Flaw | undefined {
   const last = entries.length;
   if (head === undefined || head === '') {
-    return last <= 1 || entries.at(-1)?.batch === 1 ? undefined : { line: last, why: 'the file audit.head, which names the last line, is missing' };
+    return last <= 1 || entries.at(-1)?.batch === 1
+      ? undefined
+      : { line: last, why: 'the file audit.head, which names the last line, is missing' };
   }
   const [, seq, hash] = HEAD.exec(head) ?? [];
   if (seq === undefined) return { line: last, why: 'the file audit.head is not as it was written' };
@@ -134,7 +152,8 @@ function headFlaw(
   const behind = last - Number(seq);
   const [unnamed] = entries.slice(-1);
   const together = (unnamed?.batch ?? last) === Number(seq) + 1;
-  if (behind > 0 && (!together || (torn && unnamed?.batch === undefined))) return { line: Number(seq) + 1, why: 'it was not written by cardwright' };
+  if (behind > 0 && (!together || (torn && unnamed?.batch === undefined)))
+    return { line: Number(seq) + 1, why: 'it was not written by cardwright' };
   return undefined;
 }
 
@@ -162,7 +181,10 @@ async function checked(path: string, files: FileSurroundings): Promise<void> {
 }
 
 async function openPrivate(path: string): Promise<FileHandle> {
-  return open(path, constants.O_RDWR | constants.O_CREAT | NO_FOLLOW, 0o600);
+  const file = await open(path, constants.O_RDWR | constants.O_CREAT | NO_FOLLOW | NO_WAITING, 0o600);
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw unsafe(path, 'is not an ordinary file');
 }
 
 interface Tail {

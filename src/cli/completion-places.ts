@@ -2,7 +2,7 @@
  * Where a shell looks for its completions and what has to stand there (`completion install`). bash, zsh and PowerShell
  * are told in a file they read at their start, by a block between two marks; fish looks into a folder by itself.
  */
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { CliError } from '../errors.ts';
 import type { Environment } from '../host.ts';
 import { shellQuote } from '../shell-word.ts';
@@ -28,9 +28,14 @@ export interface CompletionPlaces {
 /** Throws `usage` without a home, and for PowerShell on Windows, where only it knows the place of its start file. */
 export function placesFor(shell: CompletionShell, env: Environment, platform: NodeJS.Platform): CompletionPlaces {
   const home = env['HOME'];
-  if (!home || platform === 'win32') throw byHand(shell);
-  const data = env['XDG_DATA_HOME'] || join(home, '.local', 'share');
-  const config = env['XDG_CONFIG_HOME'] || join(home, '.config');
+  if (home === undefined || !isAbsolute(home) || platform === 'win32') throw byHand(shell);
+  // As XDG has it, a relative folder counts as none.
+  const xdg = (variable: string, otherwise: string) => {
+    const named = env[variable] ?? '';
+    return isAbsolute(named) ? named : otherwise;
+  };
+  const data = xdg('XDG_DATA_HOME', join(home, '.local', 'share'));
+  const config = xdg('XDG_CONFIG_HOME', join(home, '.config'));
   switch (shell) {
     case 'bash': {
       const script = join(data, 'bash-completion', 'completions', 'cardwright');
@@ -121,7 +126,7 @@ function byHand(shell: CompletionShell): CliError {
     message:
       shell === 'powershell'
         ? 'only PowerShell itself knows here where its profile is; add what "completion powershell" prints to $PROFILE'
-        : 'HOME is not set, so it cannot be told where the files of the shell are',
+        : 'HOME is no absolute path, so it cannot be told where the files of the shell are',
     hint: `cardwright completion ${shell}`,
     outcome: 'not_sent',
   });

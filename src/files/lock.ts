@@ -1,9 +1,9 @@
 /** Locks between processes: files that one of several makes, and that a later one takes over from the dead. */
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { CliError } from '../errors.ts';
 import type { Clock, Randomness } from '../host.ts';
 import { createWhole } from './create-whole.ts';
-import { inOurWords, systemCode } from './private-files.ts';
+import { inOurWords, readOrdinary, systemCode } from './private-files.ts';
 import { type IsRunning, identify, isProvablyGone, type ProcessIdentity } from './process-identity.ts';
 
 export interface LockOptions {
@@ -124,11 +124,12 @@ async function release(path: string, us: Holder): Promise<void> {
 const HOLDER_LINE = /^\{"pid":\d+,"started":"[^"]*","boot":"[^"]*","pids":"[^"]*","machine":"[^"]*","nonce":"\w*"\}\n$/;
 
 async function readHolder(path: string): Promise<Seen> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+  const bytes = await readOrdinary(path).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   });
-  if (text === undefined) return 'nobody';
+  if (bytes === undefined) return 'nobody';
+  const text = bytes.toString('utf8');
   return HOLDER_LINE.test(text) ? (JSON.parse(text) as Holder) : 'unreadable';
 }
 

@@ -29,6 +29,8 @@ const OTHERS = 0o077;
 export const WORLD_WRITES = 0o002;
 // Windows lacks the flag; there `lstat` alone stands guard.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+/** A pipe in place of a file of ours would otherwise wait for somebody to write, and no signal would end that. */
+export const NO_WAITING = constants.O_NONBLOCK ?? 0;
 
 /**
  * Makes `path` a folder of ours alone (0700), with missing parents. Repairs and throws like `checkPrivateFolder`,
@@ -67,7 +69,8 @@ export async function readPrivate(path: string, around: FileSurroundings): Promi
     const seen = await statIfThere(path);
     if (seen === undefined) return undefined;
     if (seen.isSymbolicLink()) throw unsafe(path, 'is a symlink');
-    const file = await open(path, constants.O_RDONLY | NO_FOLLOW);
+    if (!seen.isFile()) throw unsafe(path, 'is not an ordinary file');
+    const file = await open(path, constants.O_RDONLY | NO_FOLLOW | NO_WAITING);
     try {
       // The open file is judged, not the name: the name may point elsewhere by now.
       const found = await file.stat();
@@ -122,6 +125,17 @@ export async function createPrivate(path: string, content: string | Uint8Array):
   } catch (error) {
     await rm(path, { force: true });
     throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/** The bytes of a file of ours that was opened. Throws `guarded` for what is no ordinary file: nothing is read of it. */
+export async function readOrdinary(path: string): Promise<Buffer> {
+  const file = await open(path, constants.O_RDONLY | NO_WAITING);
+  try {
+    if (!(await file.stat()).isFile()) throw unsafe(path, 'is not an ordinary file');
+    return await file.readFile();
   } finally {
     await file.close();
   }

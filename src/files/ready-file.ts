@@ -1,7 +1,7 @@
 /** A file that says "ready" to a script that waits for it: one line, an address, and only while somebody is there. */
 import { lstat, readFile, rm } from 'node:fs/promises';
 import { CliError } from '../errors.ts';
-import { type FileSurroundings, inOurWords, systemCode, writePrivate } from './private-files.ts';
+import { type FileSurroundings, inOurWords, readOrdinary, systemCode, writePrivate } from './private-files.ts';
 
 const LONGEST = 4_096;
 
@@ -34,9 +34,9 @@ export async function writeReadyFile(path: string, address: string, around: File
 
 /** Takes it away at the end, unless another run has written its own there. */
 export async function removeReadyFile(path: string, address: string): Promise<void> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (systemCode(error) !== undefined) return undefined;
+  const bytes = await readOrdinary(path).catch((error: unknown) => {
+    if (systemCode(error) !== undefined || error instanceof CliError) return undefined;
     throw error;
   });
-  if (text === `${address}\n`) await rm(path, { force: true });
+  if (bytes?.toString('utf8') === `${address}\n`) await rm(path, { force: true });
 }

@@ -1,6 +1,6 @@
 /** The file system as the journal uses it: few calls, each either durable or not done. Tests hand in their own. */
 import { constants, fdatasync, fstatSync, readSync, writeSync } from 'node:fs';
-import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rm } from 'node:fs/promises';
 import { createWhole } from '../files/create-whole.ts';
 import { type LockOptions, withLock } from '../files/lock.ts';
 import {
@@ -8,9 +8,12 @@ import {
   createPrivate,
   type FileSurroundings,
   inOurWords,
+  NO_WAITING,
   preparePrivateFolder,
+  readOrdinary,
   syncFolder,
   systemCode,
+  unsafe,
 } from '../files/private-files.ts';
 import type { Randomness } from '../host.ts';
 
@@ -74,9 +77,14 @@ export function createDisk(around: DiskSurroundings): JournalDisk {
       }),
     open: path =>
       inOurWords(path, async () => {
-        const file = await orNothing(undefined, () => open(path, FLAGS));
+        const file = await orNothing(undefined, () => open(path, FLAGS | NO_WAITING));
         if (file === undefined) return undefined;
-        const { mode } = await file.stat();
+        const found = await file.stat();
+        if (!found.isFile()) {
+          await file.close();
+          throw unsafe(path, 'is not an ordinary file');
+        }
+        const { mode } = found;
         if (around.platform !== 'win32' && (mode & 0o077) !== 0) await file.chmod(0o600);
         return journalFile(file, path);
       }),
@@ -96,8 +104,8 @@ export function createDisk(around: DiskSurroundings): JournalDisk {
     read: path =>
       inOurWords(path, () =>
         orNothing(undefined, async () => {
-          const file = await open(path, constants.O_RDONLY | NO_FOLLOW);
-          return file.readFile('utf8').finally(() => file.close());
+          if ((await lstat(path)).isSymbolicLink()) throw unsafe(path, 'is a symlink');
+          return (await readOrdinary(path)).toString('utf8');
         }),
       ),
     syncNames: folder => inOurWords(folder, () => syncFolder(folder, around.platform)),

@@ -1,5 +1,7 @@
 /** Operations of this machine for completion: names and what they were, from the first lines alone. Changes nothing. */
+import { constants } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
+import { NO_WAITING } from '../files/private-files.ts';
 import { decodeLines } from './lines.ts';
 import { isOp, type Places, placesIn } from './places.ts';
 
@@ -34,7 +36,7 @@ function changed(places: Places, op: string): Promise<number> {
 /** Of the plan, which is the first line; undefined when that is not whole, or too long to be read here. */
 async function commandOf(places: Places, op: string): Promise<string | undefined> {
   try {
-    const file = await open(places.journal(op), 'r');
+    const file = await open(places.journal(op), constants.O_RDONLY | NO_WAITING);
     try {
       const { buffer, bytesRead } = await file.read(new Uint8Array(HEAD_BYTES), 0, HEAD_BYTES, 0);
       const line = buffer.subarray(0, buffer.subarray(0, bytesRead).indexOf(0x0a) + 1);

@@ -1,16 +1,16 @@
 /** Damaged profile files, kept beside the place they stood at. */
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { createPrivate, systemCode } from '../files/private-files.ts';
+import { createPrivate, readOrdinary, systemCode } from '../files/private-files.ts';
 
 /**
  * Keeps the bytes of a damaged file beside it as `<path>.corrupt-<n>`, 0600, and returns that path. The same
  * bytes are kept once, however often the file is read.
  */
 export async function keepCorruptCopy(path: string): Promise<string> {
-  const bytes = await readFile(path);
+  const bytes = await readOrdinary(path);
   for (const kept of await besides(path, 'corrupt-')) {
-    if (bytes.equals(await readFile(kept))) return kept;
+    if (bytes.equals(await readOrdinary(kept))) return kept;
   }
   for (let n = 1; ; n += 1) {
     const copy = `${path}.corrupt-${n}`;

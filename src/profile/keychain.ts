@@ -100,7 +100,7 @@ export function openKeychain(around: KeychainSurroundings): Keychain {
 async function sessionBus({ env, exists }: KeychainSurroundings): Promise<string | undefined> {
   const named = /(?:^|;)unix:path=([^,;]+)/.exec(env['DBUS_SESSION_BUS_ADDRESS'] ?? '')?.[1];
   const abstract = /(?:^|;)unix:abstract=/.test(env['DBUS_SESSION_BUS_ADDRESS'] ?? '');
-  const usual = env['XDG_RUNTIME_DIR'] ? `${env['XDG_RUNTIME_DIR']}/bus` : undefined;
+  const usual = env['XDG_RUNTIME_DIR']?.startsWith('/') ? `${env['XDG_RUNTIME_DIR']}/bus` : undefined;
   const path = named ?? usual;
   if (abstract || (path !== undefined && (await exists(path)))) return undefined;
   return 'there is no session bus, and so no secret service';

@@ -1,4 +1,5 @@
 /** Snapshots and exports: the same store again, row by row, and not one byte that may change unnoticed. */
+import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -181,6 +182,32 @@ describe('a snapshot', () => {
     await harm(await folderOf(service, 'a'));
     const { json } = await restore(service, 'a');
     expect(json).toMatchObject({ restored: false, problems: [expect.stringMatching(said)] });
+  });
+
+  test('whose books do not agree is refused before any of it is kept', async () => {
+    await using service = await fullService();
+    await save(service, 'a');
+    const folder = await folderOf(service, 'a');
+    const before = await rows(service);
+    const manifest = readManifest(await readFile(join(folder, 'manifest.json'), 'utf8'));
+    // A card that holds a thousand dollars more than was ever paid into it, under sums that fit.
+    const text = await readFile(join(folder, 'cards.ndjson'), 'utf8');
+    const at = manifest.tables.find(({ name }) => name === 'cards')?.columns.indexOf('balance') ?? -1;
+    let isRicher = false;
+    const richer = text.replace(/^.+$/gm, line => {
+      const row = JSON.parse(line) as unknown[];
+      if (isRicher || Number(row[at]) === 0) return line;
+      isRicher = true;
+      return JSON.stringify(row.with(at, Number(row[at]) + 100_000));
+    });
+    expect(richer).not.toBe(text);
+    await writeFile(join(folder, 'cards.ndjson'), richer);
+    const sums = { bytes: Buffer.byteLength(richer), sha256: createHash('sha256').update(richer).digest('hex') };
+    const tables = manifest.tables.map(table => (table.name === 'cards' ? { ...table, ...sums } : table));
+    await writeFile(join(folder, 'manifest.json'), manifestLine({ ...manifest, tables }));
+    const { json } = await restore(service, 'a');
+    expect(json).toMatchObject({ restored: false, problems: [expect.stringMatching(/^its books do not agree: /)] });
+    expect(await rows(service)).toEqual(before);
   });
 
   test('whose sums were made to fit is refused by the store, and undone', async () => {

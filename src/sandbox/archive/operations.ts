@@ -74,18 +74,30 @@ function known(state: Readonly<Record<string, unknown>>) {
 }
 
 async function replaceAll(parts: ServiceParts, folder: string, manifest: Manifest): Promise<void> {
-  const { store, account, courier, requestLog, requestNumbers } = parts;
+  const { store, account, clock, courier, requestLog, requestNumbers } = parts;
   const goOn = courier?.hold();
   try {
     await store.write(async sql => {
       if (await advanceRunning(sql, account)) throw impossible('the clock is being moved: wait for that to end');
       await restoreFrom(folder, manifest, sql, account);
+      // Sums say that it is what was written, and not that it was right: asked before any of it is kept.
+      const now = await sandboxNow(sql, account, clock.now());
+      const { faults } = await lookThrough({ sql, account, now });
+      if (faults.length > 0) throw new Damaged(brokenBooks(faults));
     }, 'large');
   } finally {
     goOn?.();
   }
   requestLog.forget();
   requestNumbers.forget();
+}
+
+const MOST_TOLD_FAULTS = 3;
+
+function brokenBooks(faults: readonly string[]): string {
+  const rest = faults.length - MOST_TOLD_FAULTS;
+  const more = rest > 0 ? `; and ${rest} more` : '';
+  return `its books do not agree: ${faults.slice(0, MOST_TOLD_FAULTS).join('; ')}${more}`;
 }
 
 function shown({ name, manifest }: Snapshot): Saved {
