@@ -71,39 +71,8 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
     const ended = await begin(facts);
     const { profile, mode, baseUrl } = await identity();
     const { operation, op } = facts;
-    const who = { event: 'outcome', profile, mode, origin: originOf(baseUrl), operation, op } as const;
-    let waiting: RecordedRow[] = [];
-    let writing: Promise<void> | undefined;
-    let isLost = false;
-    async function write(): Promise<void> {
-      const log = await audit();
-      while (waiting.length > 0 && !isLost) {
-        const rows = waiting.splice(0, MOST_TOGETHER);
-        await log.appendAll(rows.map(row => ({ ...who, ...row }))).catch(thrown => {
-          isLost = true;
-          unrecorded(thrown);
-        });
-      }
-      writing = undefined;
-    }
-    const row = (each: RecordedRow) => {
-      waiting.push(each);
-      writing ??= write();
-    };
-    return {
-      row,
-      async earlier(rows) {
-        if (rows.length === 0) return;
-        const { entries } = await (await audit()).read();
-        const known = new Set(entries.filter(entry => entry.op === op).map(entry => entry.row));
-        for (const each of rows) if (!known.has(each.row)) row(each);
-      },
-      async end(outcome) {
-        await writing;
-        waiting = [];
-        await ended(outcome, { op });
-      },
-    };
+    const of = { event: 'outcome', profile, mode, origin: originOf(baseUrl), operation, op } as const;
+    return createRunRecord({ of, ended, audit, unrecorded });
   }
 
   async function appended(facts: AuditFacts): Promise<number> {
@@ -133,6 +102,51 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
       } finally {
         await ended(outcome, learned);
       }
+    },
+  };
+}
+
+interface Recording {
+  /** What every line of the run says. */
+  readonly of: AuditFacts & { readonly op: string };
+  readonly ended: (outcome: string, learned?: Learned) => Promise<void>;
+  readonly audit: () => Promise<AuditLog>;
+  readonly unrecorded: (thrown: unknown) => void;
+}
+
+/** Rows that come while others are written go into the next write together. */
+function createRunRecord({ of, ended, audit, unrecorded }: Recording): RunRecord {
+  let waiting: RecordedRow[] = [];
+  let writing: Promise<void> | undefined;
+  let isLost = false;
+  async function write(): Promise<void> {
+    const log = await audit();
+    while (waiting.length > 0 && !isLost) {
+      const rows = waiting.splice(0, MOST_TOGETHER);
+      await log.appendAll(rows.map(row => ({ ...of, ...row }))).catch(thrown => {
+        isLost = true;
+        unrecorded(thrown);
+      });
+    }
+    writing = undefined;
+  }
+  const row = (each: RecordedRow) => {
+    if (isLost) return;
+    waiting.push(each);
+    writing ??= write();
+  };
+  return {
+    row,
+    async earlier(rows) {
+      if (rows.length === 0) return;
+      const { entries } = await (await audit()).read();
+      const known = new Set(entries.filter(({ op }) => op === of.op).map(entry => entry.row));
+      for (const each of rows) if (!known.has(each.row)) row(each);
+    },
+    async end(outcome) {
+      await writing;
+      waiting = [];
+      await ended(outcome, { op: of.op });
     },
   };
 }
