@@ -135,7 +135,8 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
   const timeout = word('timeout');
   const machine = MACHINE_FORMATS.includes(format);
   return {
-    profile: word('profile'),
+    // An empty name is none, and not one that was left out.
+    profile: typeof typed['profile'] === 'string' ? typed['profile'] : undefined,
     sandbox: typed['sandbox'] === true,
     live: word('live', 'CARDWRIGHT_LIVE'),
     format: format as OutputFormat,
@@ -153,7 +154,7 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
     yes: typed['yes'] === true,
     dryRun: typed['dryRun'] === true,
     timeoutMs: timeout === undefined ? undefined : parseDuration(timeout, '--timeout'),
-    contract: word('contract', 'CARDWRIGHT_CONTRACT'),
+    contract: typeof typed['contract'] === 'string' ? typed['contract'] : word('contract', 'CARDWRIGHT_CONTRACT'),
     colour,
     accessible: typed['accessible'] === true,
     repeated: repeatedOptions(typed),

@@ -45,7 +45,7 @@ export interface ResolveInput {
   readonly readKeyFile: (path: string) => Promise<string>;
 }
 
-/** The `CARDWRIGHT_` variables that take part; empty counts as unset. */
+/** The `CARDWRIGHT_` variables that take part; an empty address or contract counts as unset. */
 interface Variables {
   readonly key: string | undefined;
   readonly keyFile: string | undefined;
@@ -104,13 +104,24 @@ async function choose(question: Question): Promise<ResolvedProfile> {
   });
 }
 
+const NEVER_EMPTY = ['CARDWRIGHT_API_KEY', 'CARDWRIGHT_API_KEY_FILE'] as const;
+
 function readVariables(env: Environment): Variables {
   const set = (name: string): string | undefined => env[name] || undefined;
+  // A secret that a CI job lacks is an empty variable: what it should have chosen must not be chosen otherwise.
+  const empty = NEVER_EMPTY.find(name => env[name] === '');
+  if (empty !== undefined) {
+    throw new CliError('usage', {
+      message: `${empty} is set and empty`,
+      hint: `unset ${empty}`,
+      outcome: 'not_sent',
+    });
+  }
   return {
     key: set('CARDWRIGHT_API_KEY'),
     keyFile: set('CARDWRIGHT_API_KEY_FILE'),
     baseUrl: set('CARDWRIGHT_BASE_URL'),
-    profile: set('CARDWRIGHT_PROFILE'),
+    profile: env['CARDWRIGHT_PROFILE'],
     contract: set('CARDWRIGHT_CONTRACT'),
     // A guard errs to the safe side: only a clear no turns it off.
     testOnly: !['', '0', 'false'].includes(env['CARDWRIGHT_TEST_ONLY'] ?? ''),
@@ -138,7 +149,7 @@ async function chosen(question: Question, choice: Choice): Promise<ResolvedProfi
       outcome: 'not_sent',
     });
   }
-  const warnings = [...unusedKey(question, choice), ...checkOrigin(profile, question.variables.baseUrl)];
+  const warnings = [...unusedKey(question, choice), ...unusedAddress(question, choice, profile)];
   return {
     ...choice,
     mode: profile.mode,
@@ -187,7 +198,7 @@ async function environment(question: Question, byFlag?: string): Promise<Resolve
   const mode = keyMode(secret);
   const address = of('CARDWRIGHT_BASE_URL', () => checkBaseUrl(baseUrl, mode));
   const warnings: string[] = [];
-  if (profile !== undefined && profile !== 'env') {
+  if (profile !== undefined && profile !== '' && profile !== 'env') {
     const other = of('CARDWRIGHT_PROFILE', () => checkProfileName(profile));
     warnings.push(`${variable} overrides CARDWRIGHT_PROFILE: profile ${other} is not used`);
   }
@@ -232,9 +243,16 @@ function unusedKey({ variables }: Question, { name, chosenBy }: Choice): string[
   return set.map(variable => `${variable} is set and not used: ${chosenBy} chose profile ${name}`);
 }
 
-/** A stored key goes to its own origin: another base address is no reason to follow, but to stop. */
-function checkOrigin(profile: Profile, baseUrl: string | undefined): string[] {
+/**
+ * A stored key goes to its own origin alone. A profile that a flag names wins with its own address, and the variable is
+ * said; where nothing but the environment or a habit chose it, another address is no reason to follow, but to stop.
+ */
+function unusedAddress({ variables: { baseUrl } }: Question, { chosenBy }: Choice, profile: Profile): string[] {
   if (baseUrl === undefined) return [];
+  if (chosenBy === '--profile') {
+    const isSame = URL.canParse(baseUrl) && new URL(baseUrl).href.replace(/\/$/, '') === profile.base_url;
+    return isSame ? [] : [`CARDWRIGHT_BASE_URL is not used: --profile names ${profile.name}, at ${profile.base_url}`];
+  }
   const bound = checkBaseUrl(profile.base_url, profile.mode);
   const wanted: BaseUrl = of('CARDWRIGHT_BASE_URL', () => checkBaseUrl(baseUrl, profile.mode));
   if (wanted.origin !== bound.origin) {

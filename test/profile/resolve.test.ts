@@ -136,10 +136,18 @@ describe('contradictions', () => {
   ])('a stored key with an address variable naming %s', async (_, baseUrl, kind) => {
     await using fresh = await freshFolder();
     const store = await storeWith(fresh.path, 'work');
-    for (const profile of ['work', 'prod', undefined]) {
-      const flags = profile === undefined ? {} : { profile };
-      const input = asked({ flags, env: { CARDWRIGHT_BASE_URL: baseUrl }, store: async () => store });
+    for (const env of [{}, { CARDWRIGHT_PROFILE: 'work' }]) {
+      const input = asked({ env: { ...env, CARDWRIGHT_BASE_URL: baseUrl }, store: async () => store });
       expect((await failure(() => resolveProfile(input))).kind).toBe(kind);
+    }
+    // Who names a profile means its own address.
+    for (const profile of ['work', 'prod']) {
+      const input = asked({ flags: { profile }, env: { CARDWRIGHT_BASE_URL: baseUrl }, store: async () => store });
+      const { baseUrl: used, warnings } = await resolveProfile(input);
+      expect([used, warnings]).toEqual([
+        BASE,
+        [`CARDWRIGHT_BASE_URL is not used: --profile names ${profile}, at ${BASE}`],
+      ]);
     }
   });
 
@@ -172,14 +180,25 @@ describe('contradictions', () => {
 });
 
 describe('details', () => {
-  test('empty variables count as unset', async () => {
-    const env = {
-      CARDWRIGHT_API_KEY: '',
-      CARDWRIGHT_API_KEY_FILE: '',
-      CARDWRIGHT_PROFILE: '',
-      CARDWRIGHT_CONTRACT: '',
-      CARDWRIGHT_BASE_URL: '',
-    };
+  test.each([
+    ['a flag that names none', { flags: { profile: '' } }, 'not a profile name: ""'],
+    ['a variable that names none', { env: { CARDWRIGHT_PROFILE: '' } }, 'CARDWRIGHT_PROFILE: not a profile name: ""'],
+    ['no key', { env: { CARDWRIGHT_API_KEY: '' } }, 'CARDWRIGHT_API_KEY is set and empty'],
+    [
+      'no key beside a flag',
+      { env: { CARDWRIGHT_API_KEY: '' }, flags: { profile: 'sandbox' } },
+      'CARDWRIGHT_API_KEY is',
+    ],
+    ['no key file', { env: { CARDWRIGHT_API_KEY_FILE: '' } }, 'CARDWRIGHT_API_KEY_FILE is set and empty'],
+  ])('what is given and empty is not left out: %s', async (_, more, message) => {
+    await using fresh = await freshFolder();
+    const store = async () => storeWith(fresh.path);
+    const error = await failure(() => resolveProfile(asked({ ...more, interactive: true, store })));
+    expect([error.kind, error.message]).toEqual(['usage', expect.stringContaining(message)]);
+  });
+
+  test('an empty address counts as unset', async () => {
+    const env = { CARDWRIGHT_BASE_URL: '' };
     await using fresh = await freshFolder();
     const store = () => openProfileStore(hostIn(fresh.path), () => {});
     const resolved = await resolveProfile(asked({ env, interactive: true, store }));

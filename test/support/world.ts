@@ -21,6 +21,14 @@ import { FIRST_SIGN_MS } from '../../src/terminal/sign-of-life.ts';
 import { promisedExit } from './promised-exit.ts';
 import { words } from './words.ts';
 
+/** An empty `CARDWRIGHT_` variable takes away what a world sets by itself, as `env -u` does. */
+function given(env: Environment): Environment {
+  const entries = Object.entries(env);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, name.startsWith('CARDWRIGHT_') && value === '' ? undefined : value]),
+  );
+}
+
 /** Longer sleeps are deadlines, which must not fire early. */
 const LONGEST_PAUSE_MS = 6_000;
 
@@ -137,8 +145,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       TZ: 'UTC',
       HOME: folder,
       SHELL: '/bin/bash',
-      ...options.env,
-      ...told.env,
+      ...given({ ...options.env, ...told.env }),
     };
     const stopping = new AbortController();
     const takers = new Set<(signal: NodeJS.Signals) => void>();
