@@ -217,9 +217,8 @@ const LAST_LINE = 'its last line is not as it was written';
 
 function damaged(path: string, why: string): CliError {
   return new CliError('check_failed', {
-    message: `the audit log ${path} is damaged: ${why}. Nothing was sent`,
+    message: `the audit log ${path} is damaged: ${why}`,
     notes: [beginAgain(path)],
     hint: 'cardwright audit verify',
-    outcome: 'not_sent',
   });
 }

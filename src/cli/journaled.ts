@@ -6,6 +6,7 @@ import { CliError } from '../errors.ts';
 import { inputDigest } from '../journal/op-id.ts';
 import type { Balances, Journal, PlannedRow, RowOutcome, RunPlan } from '../journal/types.ts';
 import { type Cents, centsOf } from '../money.ts';
+import { afterwards } from './carried-out.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -55,14 +56,20 @@ export async function writeJournaled(
   await using run = await journal.begin(planOfOne(write));
   await onBegin?.(run.op);
   const outcome = await run.perform(1);
-  const { objections } = await run.finish();
+  const { objections } = await run.finish().catch((thrown: unknown) => {
+    // What became of the write comes before what became of its journal.
+    throw outcome.error ?? afterwards(thrown, write.operation, 'its journal could not be closed', run.op);
+  });
   if (outcome.error !== undefined) throw outcome.error;
   if (objections.length > 0) throw objected(write.operation, run.op, objections);
   const { result, changed = true, reread = false } = outcome;
   if (result !== undefined || CALLS[write.operation].returns.kind === 'none') {
     return { result: result ?? {}, changed, reread };
   }
-  return { result: await readNow(write, outcome, reader), changed: false, reread: true };
+  const now = await readNow(write, outcome, reader).catch((thrown: unknown) => {
+    throw afterwards(thrown, write.operation, 'the card could not be read', run.op);
+  });
+  return { result: now, changed: false, reread: true };
 }
 
 function balancesIn(before: unknown): { readonly before?: Balances } {

@@ -55,15 +55,19 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
     const { profile, mode, baseUrl } = await identity();
     const who = { profile, mode, origin: originOf(baseUrl) };
     const of = await appended({ ...facts, ...who }).catch(thrown => {
-      if (mode === 'live' || !(thrown instanceof CliError)) throw thrown;
-      return unrecorded(thrown);
+      if (!(thrown instanceof CliError)) throw thrown;
+      // Whoever keeps the log does not know when it is written: only here is it before the send.
+      if (mode === 'live') throw thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
+      return unrecorded(`${facts.operation} is`, thrown);
     });
     return async (outcome: string, learned: Learned = {}) => {
       if (of === undefined) return;
       const { operation, card_id } = facts;
       const ended = { event: 'outcome', ...who, operation, ...(card_id !== undefined && { card_id }) } as const;
       // It has happened: a log that cannot be written now must not hide what became of it.
-      await appended({ ...ended, ...learned, outcome, of }).catch(unrecorded);
+      await appended({ ...ended, ...learned, outcome, of }).catch(thrown => {
+        unrecorded(`${operation}: ${outcome}; that is`, thrown);
+      });
     };
   }
 
@@ -72,15 +76,16 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
     const { profile, mode, baseUrl } = await identity();
     const { operation, op } = facts;
     const of = { event: 'outcome', profile, mode, origin: originOf(baseUrl), operation, op } as const;
-    return createRunRecord({ of, ended, audit, unrecorded });
+    const lost = (thrown: unknown) => void unrecorded(`rows of ${op} are`, thrown);
+    return createRunRecord({ of, ended, audit, unrecorded: lost });
   }
 
   async function appended(facts: AuditFacts): Promise<number> {
     return (await audit()).append(facts);
   }
 
-  function unrecorded(thrown: unknown): undefined {
-    warn(`not in the audit log: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  function unrecorded(what: string, thrown: unknown): undefined {
+    warn(`${what} not in the audit log: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
     return undefined;
   }
 

@@ -13,11 +13,12 @@ import { type Cents, cents, dollars, plainAmount, toCents } from '../money.ts';
 import { shellWord } from '../shell-word.ts';
 import { type HoldSpending, spendingOf } from '../spending.ts';
 import type { Prompts } from '../terminal/prompts.ts';
+import { afterwards } from './carried-out.ts';
 import { nobodyToAsk } from './confirm.ts';
 import type { WriteOptions, Written } from './context.ts';
 import { guardEffect } from './guard.ts';
 import type { Identity } from './identity.ts';
-import type { JournaledWrite } from './journaled.ts';
+import type { JournaledResult, JournaledWrite } from './journaled.ts';
 import { learnedFrom, type Recorder, recordOf } from './record.ts';
 
 /** Thrown in a dry run in place of sending; the run prints what was planned and ends with 0. */
@@ -115,16 +116,21 @@ export function createWriter(settings: WriteSettings) {
     if (spending.total === 0 && !spending.untold)
       return writeJournaled(await settings.journal(), write, await settings.reader());
     const hold = await settings.holdSpending(spending);
+    let written: JournaledResult;
     try {
       const reader = await settings.reader();
-      const written = await writeJournaled(await settings.journal(), write, reader, op => hold.nameOp(op));
-      await hold.end(cents(0));
-      return written;
+      written = await writeJournaled(await settings.journal(), write, reader, op => hold.nameOp(op));
     } catch (thrown) {
       const outcome = thrown instanceof CliError ? thrown.facts.outcome : 'unknown';
-      await hold.end(outcome === 'refused' || outcome === 'not_sent' ? spending.total : cents(0));
+      const unspent = outcome === 'refused' || outcome === 'not_sent' ? spending.total : cents(0);
+      // What became of the write is what the user must see; an amount that cannot be let go stays counted.
+      await hold.end(unspent).catch(() => undefined);
       throw thrown;
     }
+    await hold.end(cents(0)).catch((thrown: unknown) => {
+      throw afterwards(thrown, write.operation, 'the limit of the day could not be written');
+    });
+    return written;
   }
 
   async function preview(write: JournaledWrite): Promise<Iterable<PlannedRequest>> {

@@ -1,6 +1,9 @@
+import { appendFileSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Script } from '../support/scripted-service.ts';
+import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts';
 import { type World, world } from '../support/world.ts';
 
 interface Line {
@@ -184,4 +187,34 @@ test('list narrows to a card, an event and the last lines', async () => {
   expect(await listed('--card card_2')).toEqual([4, 5, 6]);
   expect(await listed('--event write')).toEqual([1, 3, 5]);
   expect(await listed('--limit 2')).toEqual([5, 6]);
+});
+
+describe('a log that is damaged while a write is under way', () => {
+  const damage = (s: ScriptedWorld) => appendFileSync(fileOf(s.here), 'not a line of ours\n');
+
+  test.each<[string, Script, number, string]>([
+    ['done', write => write.execute(), 0, 'done'],
+    ['refused', () => ({ status: 400, body: { error: 'insufficient_funds', code: 400 } }), 10, 'refused'],
+    ['unknown', () => ({ status: 500, body: {} }), 11, 'unknown'],
+  ])('the write is %s, and that is said', async (_name, script, exit, outcome) => {
+    await using s = await scriptedWorld();
+    s.service.script = write => {
+      damage(s);
+      return script(write);
+    };
+    const { code, err } = await s.run('cards fund card_old --amount 25');
+    expect(code).toBe(exit);
+    expect(err).toContain(`cards.fund: ${outcome}; that is not in the audit log: the audit log`);
+    expect(err).not.toContain('Nothing was sent');
+  });
+
+  test('damaged before a write with a test key: it is said, and the write is sent', async () => {
+    await using s = await scriptedWorld();
+    await s.run('cards fund card_old --amount 25');
+    damage(s);
+    const { code, err } = await s.run('cards fund card_old --amount 5');
+    expect([code, s.service.effects]).toEqual([0, ['fund', 'fund']]);
+    expect(err).toContain('cards.fund is not in the audit log');
+    expect(err).not.toContain('Nothing was sent');
+  });
 });
