@@ -98,8 +98,13 @@ function next() {
   if (process.exitCode) process.stderr.write(`ended with ${process.exitCode} before ${line}\n`);
   if (line === undefined || process.exitCode) return keep();
   const served = !line.startsWith('--sandbox');
-  process.env.CARDWRIGHT_BASE_URL = served ? `http://127.0.0.1:${port}/v1` : '';
-  process.env.CARDWRIGHT_API_KEY = served ? 'sk_test_0123456789abcdef0123456789abcdef' : '';
+  // An empty key is refused, and not taken for none.
+  delete process.env.CARDWRIGHT_BASE_URL;
+  delete process.env.CARDWRIGHT_API_KEY;
+  if (served) {
+    process.env.CARDWRIGHT_BASE_URL = `http://127.0.0.1:${port}/v1`;
+    process.env.CARDWRIGHT_API_KEY = 'sk_test_0123456789abcdef0123456789abcdef';
+  }
   running = line;
   loaded[line] = [];
   process.argv = [process.execPath, main, ...line.split(' ')];
