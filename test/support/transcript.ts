@@ -112,6 +112,7 @@ export async function runTranscript(path: string, wishes: TranscriptWishes): Pro
   const replacements: { readonly step: Step; readonly actual: string }[] = [];
   const files: NamedFile[] = [];
   let current: World | undefined;
+  let variables = new Map<string, string>();
   try {
     for (const block of readBlocks(markdown)) {
       if (block.kind === 'file') {
@@ -122,10 +123,11 @@ export async function runTranscript(path: string, wishes: TranscriptWishes): Pro
       if (current === undefined || ['fresh', 'wallet', 'data'].some(word => options.has(word))) {
         await current?.[Symbol.asyncDispose]();
         current = await world({ ...worldOptions(options), dialect, between });
+        variables = new Map();
       }
       for (const { name, content } of files) await writeFile(join(current.folder, name), content);
       for (const step of steps) {
-        const actual = shownAs(await pipeline(current, step, options)).replaceAll(current.folder, '~');
+        const actual = shownAs(await inShell(current, step, { options, variables })).replaceAll(current.folder, '~');
         if (fits(anyRequest ? anyNumber(step.expected) : step.expected, actual)) continue;
         replacements.push({ step, actual });
         problems.push(`${path}:${step.at + 1}\n$ ${step.line}\n--- expected\n${step.expected}\n--- came\n${actual}`);
@@ -152,6 +154,22 @@ function worldOptions(options: ReadonlyMap<string, string>) {
   };
 }
 
+interface Shell {
+  readonly options: ReadonlyMap<string, string>;
+  /** Set by `name=$(cardwright …)`. */
+  readonly variables: Map<string, string>;
+}
+
+/** As `pipeline`, with `name=$(cardwright …)` before it and `"$name"` in it. */
+async function inShell(current: World, step: Step, { options, variables }: Shell): Promise<Ran> {
+  const [, name, command] = /^([a-z_]+)=\$\((.*)\)$/.exec(step.line) ?? [];
+  const asked = (command ?? step.line).replace(/"\$([a-z_]+)"/g, (whole, wanted) => variables.get(wanted) ?? whole);
+  const ran = await pipeline(current, { line: asked, typed: step.typed }, options, name !== undefined);
+  if (name === undefined) return ran;
+  variables.set(name, ran.out.trimEnd());
+  return { ...ran, all: ran.err };
+}
+
 /**
  * Runs `echo '…' | cardwright …`, `cardwright … | cardwright …`, `cardwright … < file` and `NAME=value cardwright …`.
  * As in a shell, a pipe takes the terminal away from the ends it joins, and the last command's code counts.
@@ -160,6 +178,7 @@ export async function pipeline(
   current: World,
   step: Pick<Step, 'line' | 'typed'>,
   options: ReadonlyMap<string, string>,
+  captured = false,
 ): Promise<Ran> {
   const terminal = options.get('terminal');
   const parts = step.line.split(/ \| (?=cardwright )/);
@@ -178,7 +197,7 @@ export async function pipeline(
       env: { NO_COLOR: '1', ...env },
       typed: step.typed,
       ...(stdin === undefined ? {} : { stdin }),
-      ...(terminal === undefined ? {} : { terminal: Number(terminal), stdoutPiped: !last }),
+      ...(terminal === undefined ? {} : { terminal: Number(terminal), stdoutPiped: captured || !last }),
     };
     const ran = await current.run(command, told);
     before = { ...ran, all: last ? before.all + ran.all : before.all + ran.err };
