@@ -1,5 +1,7 @@
 /** What each key may do, said and unsaid, on a terminal and off it (CLI.md, "Guards"; RELIABILITY, C7). */
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { FREEZING_ASKS } from '../../src/cli/guard.ts';
 import { type World, world } from '../support/world.ts';
 
 const NO_PROFILE = { CARDWRIGHT_PROFILE: '' };
@@ -88,6 +90,39 @@ describe('on a terminal', () => {
     const ran = await here.run(`${LINES[what]} --timeout 2s`, { terminal: 80, typed });
     expect({ code: ran.code, err: ran.err }).toMatchObject({ code });
     expect(ran.err).toContain('LIVE · shop');
+  });
+});
+
+describe('freezing, the safe direction', () => {
+  /** A row each: none was refused here, and none arrived. */
+  const EACH_SENT = 9;
+  const live = { CARDWRIGHT_PROFILE: '', CARDWRIGHT_API_KEY: LIVE_KEY, CARDWRIGHT_BASE_URL: ADDRESS };
+
+  test.each([
+    ['cards freeze card_1', SENT, false],
+    ['cards freeze card_1 card_2 card_3', EACH_SENT, false],
+    ['cards unfreeze card_1', NOT_CONFIRMED, true],
+    ['cards fund card_1 --amount 5', NOT_CONFIRMED, true],
+    ['cards terminate card_1 card_2', NOT_CONFIRMED, true],
+  ] as const)('%s on a terminal', async (line, code, asks) => {
+    await using here = await world();
+    const ran = await here.run(`${line} --timeout 2s`, { env: live, terminal: 80, typed: ['n'] });
+    expect({ code: ran.code, asked: /\? .*/.test(ran.err), err: ran.err }).toMatchObject({ code, asked: asks });
+  });
+
+  test('several need --live alone off a terminal', async () => {
+    await using here = await world();
+    const line = 'cards freeze card_1 card_2 --timeout 2s';
+    expect((await here.run(line, { env: live })).code).toBe(GUARDED);
+    expect((await here.run(`${line} --live env`, { env: live })).code).toBe(EACH_SENT);
+  });
+
+  test('is said alike by the README, its help and help safety', async () => {
+    await using here = await world();
+    const plain = (text: string) => text.replace(/[`\s]+/g, ' ');
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    const pages = [readme, (await here.run('cards freeze --help')).out, (await here.run('help safety --json')).out];
+    expect(pages.map(page => plain(page).includes(FREEZING_ASKS))).toEqual([true, true, true]);
   });
 });
 

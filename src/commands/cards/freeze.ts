@@ -1,4 +1,5 @@
 import { command } from '../../cli/command.ts';
+import { FREEZING_ASKS } from '../../cli/guard.ts';
 import { cards } from './arguments.ts';
 import { changeState, STATE_ANSWERS, showState } from './state.ts';
 
@@ -10,6 +11,7 @@ export const freezeCards = command({
   about: [
     'A frozen card keeps its balance and can be funded; new authorizations decline. Already frozen is success with changed: false.',
     '--idle 30d chooses the cards that are older than that and had no transaction since, a decline neither; --where those that meet a condition, as cards list does.',
+    FREEZING_ASKS,
   ],
   operation: 'cards.freeze',
   bulk: {},

@@ -1,5 +1,6 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/command.ts';
+import { FREEZING_ASKS } from '../../cli/guard.ts';
 import { showTopic } from './topic.ts';
 
 const RULES = [
@@ -23,8 +24,7 @@ const RULES = [
   },
   {
     rule: 'live',
-    means:
-      'With a live key a write asks first. Off a terminal it needs --yes and --live <profile> naming the profile; freezing needs --live alone. Otherwise exit 14, and nothing was sent.',
+    means: `With a live key a write asks first. Off a terminal it needs --yes and --live <profile> naming the profile. Otherwise exit 14, and nothing was sent. ${FREEZING_ASKS}`,
   },
   { rule: 'test only', means: 'CARDWRIGHT_TEST_ONLY=1 refuses every live key.' },
   { rule: 'read only', means: 'cardwright profiles set <profile> read_only true refuses every write.' },
