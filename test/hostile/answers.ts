@@ -138,6 +138,7 @@ const OTHER_BALANCES: readonly Spoken[] = (
   answer: json(200, body),
   only: MONEY,
   effects,
+  isWholeLie: name === 'forged balances',
 }));
 
 function funding(card: View['card'], amount: number, walletCents: number) {

@@ -2,7 +2,7 @@
 import type { WriteOperation } from '../support/hostile-service.ts';
 import { answersTo } from './answers.ts';
 import type { Arena } from './arena.ts';
-import { type Cell, nameOf, type Played, playCell } from './cells.ts';
+import { type Cell, type HowFar, nameOf, type Played, playCell } from './cells.ts';
 
 const OPERATIONS: readonly WriteOperation[] = ['create', 'fund', 'withdraw', 'terminate', 'freeze', 'unfreeze'];
 const ONCE: readonly WriteOperation[] = ['create', 'fund', 'withdraw', 'terminate'];
@@ -137,9 +137,15 @@ export const FULL: readonly Cell[] = [
   ...cellsOf(['create'], { road: 'lease end' }, ...answersTo('terminate').map(({ name }) => [name])),
 ];
 
+/**
+ * Answers of which something untrue is still told, so that only the whole table meets them: a no in an unknown word, or
+ * about the key, that follows the deed.
+ */
+const OPEN = /^(?:(?:400|409|422) odd word, done|(?:409|422) idempotency_key_reused, (?:done|none))$/;
+
 /** Every class once for create and fund, and one of each thing around it. */
 export const SHORT: readonly Cell[] = [
-  ...cellsFor(['create', 'fund'], 'every', {}),
+  ...cellsFor(['create', 'fund'], 'every', {}).filter(({ answers }) => !OPEN.test(answers.join())),
   ...REPEATS.filter(({ operation, answers }) => operation === 'fund' && answers.join() === LOST_DONE),
   ...cellsOf(['fund'], { mode: 'live', known: 'other key honoured', keys: 'ignored' }, [LOST_DONE]),
   ...cellsOf(['fund'], { known: 'honoured', keys: 'forgotten', doze: true }, [LOST_DONE, THROTTLED]),
@@ -160,11 +166,12 @@ export interface Summary {
 export async function playTable(
   arena: Arena,
   cells: readonly Cell[],
+  how: HowFar,
   onPlayed: (played: Played) => void = () => undefined,
 ): Promise<Summary> {
   const played: Played[] = [];
   for (const cell of cells) {
-    const one = await playCell(arena, cell);
+    const one = await playCell(arena, cell, how);
     onPlayed(one);
     played.push(one);
   }

@@ -1,0 +1,21 @@
+/** What a hostile service may do and say, each once: nothing untrue is told, and nothing is done twice. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Arena, arena } from './arena.ts';
+import { countsText, playTable, SHORT, wrongText } from './table.ts';
+
+let here: Arena;
+beforeAll(async () => {
+  here = await arena();
+});
+afterAll(() => here[Symbol.asyncDispose]());
+
+const PARTS = 4;
+const SIZE = Math.ceil(SHORT.length / PARTS);
+
+test.each([1, 2, 3, 4])('every class of answer once, and one of each thing around them: part %i', async part => {
+  const summary = await playTable(here, SHORT.slice((part - 1) * SIZE, part * SIZE), { isThorough: false });
+  process.stdout.write(`hostile service: ${countsText(summary)}\n`);
+  expect(wrongText(summary)).toBe('');
+  const honest = summary.needless.filter(({ cell }) => cell.answers.every(name => name === 'honest, done'));
+  expect(honest).toEqual([]);
+});
