@@ -120,7 +120,7 @@ async function execute(
   const opened = await machine.openContext(globals, typed.rest);
   try {
     const isOfService = command.operation !== undefined && typed.countsFromNow;
-    const now = isOfService ? await opened.context.askServiceTime() : host.clock.now();
+    const now = isOfService ? wholeSeconds(await opened.context.askServiceTime()) : host.clock.now();
     const settings = { now, grouped: host.streams.stdin.isTerminal };
     const parsed = await completed(command, typed, { context: opened.context, argv, settings });
     const input = await parsed.values(settings, () => opened.context.stdin.readAll(MAX_STDIN_BYTES));
@@ -184,14 +184,18 @@ async function answer({ host }: Machine, globals: Globals, { shown, jq, now }: A
   const filter = jq === undefined ? {} : { jq: (value: unknown) => jq.apply(value) };
   const settings = {
     ...{ format, byName, quiet, accessible, csvRaw, colour, ...chosen, ...filter },
-    // Whole seconds: a service tells no more, and what is due in five minutes is not due in four.
     get now() {
-      return Math.floor(now() / SECOND) * SECOND;
+      return wholeSeconds(now());
     },
   };
   // Text that is the answer as it stands is, to an expression, a string.
   const told = verbatim === undefined ? presentation : { ...presentation, data: verbatim.replace(/\n$/, '') };
   await present((await withOptions(told, globals)) as Presentation, settings, host.streams, host.env);
+}
+
+/** A service tells no more, and what is due in five minutes is not due in four. */
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / SECOND) * SECOND;
 }
 
 /** The notes of an answer tell what to run next; here as the same service is asked again. */

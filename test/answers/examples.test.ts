@@ -22,6 +22,7 @@ const LOGIN = 'login --profile team --base-url https://api.example.com/v1 --key-
 const BEFORE: Readonly<Record<string, readonly string[]>> = {
   'cards unfreeze': ['cards freeze card_1'],
   'tx list': [PURCHASE, DECLINE],
+  'tx get': [PURCHASE],
   'tx tail': [PURCHASE],
   '3ds list': [CHALLENGE],
   '3ds wait': [CHALLENGE],

@@ -1,7 +1,7 @@
 import { command } from '../../cli/command.ts';
 import { OURS, option } from '../../cli/flag.ts';
 import { wholeListing } from '../../cli/listing.ts';
-import { choice, integer, text } from '../../contract/field.ts';
+import { choice, integer, text, time } from '../../contract/field.ts';
 import { brokenChain } from './broken.ts';
 import { AUDIT_COLUMNS, AUDIT_ENTRY } from './columns.ts';
 
@@ -18,18 +18,23 @@ export const listAudit = command({
   flags: {
     card: option(text({ doc: 'Only lines about this card.', basis: OURS, names: 'card' })),
     event: option(choice(['write', 'outcome', 'run', 'reveal'], { doc: 'Only these lines.', basis: OURS })),
+    since: option(time({ doc: 'Only lines since then.', basis: OURS }), '<time>'),
     limit: option(integer({ doc: 'Only the last so many.', basis: OURS, min: 1 })),
   },
   examples: [
     { does: 'The last ten', run: 'audit list --limit 10' },
     { does: 'Who did what to a card', run: 'audit list --card card_1 -o wide' },
+    { does: 'The last day', run: 'audit list --since 1d' },
     { does: 'Who revealed what', run: 'audit list --event reveal --json' },
   ],
-  async run(ctx, { card, event, limit }) {
+  async run(ctx, { card, event, since, limit }) {
     const log = await ctx.audit();
     const { entries, flaw } = await log.read();
     const wanted = entries.filter(
-      entry => (card === undefined || entry.card_id === card) && (event === undefined || entry.event === event),
+      entry =>
+        (card === undefined || entry.card_id === card) &&
+        (event === undefined || entry.event === event) &&
+        (since === undefined || Date.parse(entry.at) >= Date.parse(since)),
     );
     return { rows: limit === undefined ? wanted : wanted.slice(-limit), flaw, path: log.path };
   },

@@ -1,5 +1,9 @@
 import { command } from '../../cli/command.ts';
+import { OURS, option } from '../../cli/flag.ts';
+import { choice, integer } from '../../contract/field.ts';
 import { OP_COLUMNS, OP_ROW, summaryRow } from './columns.ts';
+
+const STATES = ['running', 'open', 'unknown', 'finished', 'damaged', 'newer'] as const;
 
 /** Lists the money operations and bulk runs of this machine. */
 export const listOps = command({
@@ -10,11 +14,19 @@ export const listOps = command({
     'STATE is finished, unknown (sent, and no trustworthy answer came), open (rows that were not sent), running, damaged, or newer: written by a newer cardwright, which alone can show and resume it. Nothing is asked of the service.',
   ],
   reach: 'files',
+  flags: {
+    state: option(choice(STATES, { doc: 'Only those that stand so.', basis: OURS })),
+    limit: option(integer({ doc: 'Only the newest so many.', basis: OURS, min: 1 })),
+  },
   examples: [
+    { does: 'What nobody knows the outcome of', run: 'ops list --state unknown' },
     { does: 'All of them, newest first', run: 'ops list' },
     { does: 'Their ids', run: 'ops list -o id' },
   ],
-  run: async ctx => (await ctx.journal()).list(),
+  async run(ctx, { state, limit }) {
+    const found = await (await ctx.journal()).list();
+    return found.filter(op => state === undefined || op.state === state).slice(0, limit);
+  },
   show(found) {
     async function* batches() {
       yield found.map(summaryRow);
