@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import type { Randomness } from '../host.ts';
 import { makeFolders } from './make-folders.ts';
+import { unsafeParent, WORLD_WRITES } from './parent-folders.ts';
 import { systemWords } from './system-words.ts';
 
 /** What private files need of their surroundings. */
@@ -26,7 +27,9 @@ interface Found {
 }
 
 const OTHERS = 0o077;
-export const WORLD_WRITES = 0o002;
+
+export { WORLD_WRITES } from './parent-folders.ts';
+
 // Windows lacks the flag; there `lstat` alone stands guard.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 /** A pipe in place of a file of ours would otherwise wait for somebody to write, and no signal would end that. */
@@ -50,6 +53,7 @@ export async function preparePrivateFolder(path: string, around: FileSurrounding
  */
 export async function checkPrivateFolder(path: string, around: FileSurroundings): Promise<boolean> {
   return inOurWords(path, async () => {
+    checkParents(path, around.platform);
     const found = await statIfThere(path);
     if (found === undefined) return false;
     if (found.isSymbolicLink()) throw unsafe(path, 'is a symlink');
@@ -58,6 +62,13 @@ export async function checkPrivateFolder(path: string, around: FileSurroundings)
     if (repair) await chmod(path, 0o700);
     return true;
   });
+}
+
+/** Windows has no owners and modes to check. */
+function checkParents(path: string, platform: NodeJS.Platform): void {
+  const us = platform === 'win32' ? undefined : ourUid();
+  const wrong = us === undefined ? undefined : unsafeParent(path, us);
+  if (wrong !== undefined) throw unsafe(wrong.path, wrong.why);
 }
 
 /**

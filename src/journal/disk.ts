@@ -1,8 +1,10 @@
 /** The file system as the journal uses it: few calls, each either durable or not done. Tests hand in their own. */
 import { constants, fdatasync, fstatSync, readSync, writeSync } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, rm } from 'node:fs/promises';
+import { CliError } from '../errors.ts';
 import { createWhole } from '../files/create-whole.ts';
 import { type LockOptions, withLock } from '../files/lock.ts';
+import { type FileSystems, networkFileSystem } from '../files/network-file-system.ts';
 import {
   atOnceInOurWords,
   createPrivate,
@@ -33,6 +35,8 @@ export interface JournalFile {
 export interface JournalDisk {
   /** Makes a folder of ours alone, with its parents, its name durable. */
   prepareFolder(path: string): Promise<void>;
+  /** Throws `guarded` when the folder, which is there, lies on a file system that is shared over a network. */
+  refuseNetwork(path: string): Promise<void>;
   /** Names in a folder; none when it is not there. */
   names(folder: string): Promise<readonly string[]>;
   /** A new journal; rejects when the name is taken. */
@@ -58,6 +62,8 @@ export interface DiskSurroundings extends FileSurroundings {
   readonly lock: Omit<LockOptions, 'timeoutMs' | 'signal'>;
   /** For locks that are waited for: they take nothing from the numbers that ids are made of. That of `lock` if left out. */
   readonly noise?: Randomness;
+  /** What the system says of file systems; the real one if left out. */
+  readonly fileSystems?: FileSystems;
 }
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
@@ -67,6 +73,10 @@ const FLAGS = constants.O_RDWR | constants.O_APPEND | NO_FOLLOW;
 export function createDisk(around: DiskSurroundings): JournalDisk {
   return {
     prepareFolder: path => preparePrivateFolder(path, around),
+    async refuseNetwork(path) {
+      const name = await networkFileSystem(path, around.platform, around.fileSystems);
+      if (name !== undefined) throw sharedFolder(path, name);
+    },
     names: folder => inOurWords(folder, () => orNothing([], () => readdir(folder))),
     create: path =>
       inOurWords(path, async () => {
@@ -115,6 +125,15 @@ export function createDisk(around: DiskSurroundings): JournalDisk {
       return holdLock(path, { ...around.lock, ...(random && { random }), timeoutMs: patienceMs });
     },
   };
+}
+
+function sharedFolder(path: string, name: string): CliError {
+  return new CliError('guarded', {
+    message: `${path} lies on a network file system (${name}), where locks and syncs cannot be relied on; no money is moved from there`,
+    notes: ['Keep the state on a disk of this machine: XDG_STATE_HOME or CARDWRIGHT_CONFIG_DIR names another folder.'],
+    hint: 'cardwright help environment',
+    outcome: 'not_sent',
+  });
 }
 
 function journalFile(file: FileHandle, path: string): JournalFile {

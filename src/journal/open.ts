@@ -58,6 +58,7 @@ interface Held {
  */
 async function takeOver(room: Room, op: string): Promise<Held> {
   const { disk, places, random, pid, clock } = room;
+  await disk.refuseNetwork(places.root);
   const release = await disk.hold(places.lock(op)).catch((thrown: unknown) => {
     throw thrown instanceof CliError ? busy(op, thrown) : thrown;
   });

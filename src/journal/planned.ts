@@ -83,6 +83,7 @@ export async function planOp(room: Room, plan: RunPlan, { keyIsSpent = false } =
 
 async function prepareFolders({ disk, places }: Room): Promise<void> {
   await disk.prepareFolder(places.root);
+  await disk.refuseNetwork(places.root);
   await disk.prepareFolder(places.unfinished);
 }
 
