@@ -151,3 +151,24 @@ function skipping(waits: number[]): Clock {
     },
   };
 }
+
+test.each([
+  [4, 3],
+  [11, 1],
+])('a request that is said to be running, and pauses of %i minutes: %i requests', async (minutes, requests) => {
+  served = await serve((_, r) => json(r, 409, { error: 'idempotency_in_progress' }, { 'retry-after': '1' }));
+  let passed = 0;
+  const slow: Clock = {
+    now: () => clock.now() + passed,
+    monotonic: () => clock.monotonic() + passed,
+    sleep: async (ms, signal) => {
+      // Deadlines are as long as they are; the pause between two attempts takes longer than it was meant to.
+      if (ms > 5_000) return clock.sleep(ms, signal);
+      passed += minutes * 60_000;
+    },
+  };
+  const { service } = speak(served.baseUrl, { clock: slow });
+  const failed = await thrown(service.send('cards.fund', { card_id: 'card_1', amount: cents(100) }));
+  expect([failed.exitCode, served.seen.length]).toEqual([11, requests]);
+  await service.close();
+});
