@@ -7,10 +7,11 @@ import { shellWord } from '../shell-word.ts';
 
 type Typed = Readonly<Record<string, unknown>>;
 
-/** Commands that have no profile, or name theirs. */
-const SPEAK_TO_NOBODY = 'help|completion|explain|commands|schema|profiles|login|logout|audit|sandbox';
-/** A command in a text, to the end of it. */
-const COMMAND = new RegExp(`(?<![\\w/.-])cardwright (?!(?:${SPEAK_TO_NOBODY})\\b)(?=[a-z0-9])(.*)`);
+/** Groups that ask the service, or look at the profile; every other has none, or names its own. */
+export const SPEAK_TO_A_SERVICE: readonly string[] =
+  'cards bins wallet tx 3ds webhooks wait ops doctor whoami contract api'.split(' ');
+/** A command in a text, to the end of it; the name of the program alone, as in a sentence, is none. */
+const COMMAND = new RegExp(`(?<![\\w/.-])cardwright (?=(?:${SPEAK_TO_A_SERVICE.join('|')})(?![\\w-]))(.*)`);
 /** It says for itself whom it speaks to, or asks for help, which is the same everywhere. */
 const CHOOSES = /(?:^| )(?:-p|--profile|--sandbox|--help)(?:[ =]|$)/;
 

@@ -62,7 +62,11 @@ export async function revealCard(settings: SinkSettings, cardId: string, options
     );
   }
   const clipboard = sink === 'clipboard' ? await theClipboard(settings) : undefined;
-  const command = `cardwright cards details ${shellWord(cardId)} --reveal --print`;
+  // With a place to put them named, the wish to reveal is all that is missing.
+  const command =
+    sink === 'screen'
+      ? `cardwright cards details ${shellWord(cardId)}${options.field === undefined ? '' : ` --field ${options.field}`} --reveal --print`
+      : 'the same command with --reveal';
   const { out } = options;
   if (out !== undefined) await inFile(out, () => settings.checkNew(out));
   const opened = await throughGate(settings, { cardId, sink, reveal: options.reveal, command });
@@ -80,7 +84,8 @@ export async function checkRunWithCard(
   { program, reveal }: Omit<RunWithCard, 'mask'>,
 ): Promise<void> {
   await settings.checkProgram(program[0]);
-  const command = `cardwright cards lease --reveal --yes -- ${program[0] ?? '<command>'}`;
+  // Amount, BIN and label stand on the line as typed; the words of the program may hold what no log should.
+  const command = 'the same command with --reveal and --yes';
   await checkGate(settings, { cardId: '<card>', sink: 'child', reveal, command });
 }
 
@@ -90,7 +95,7 @@ export async function runWithCard(
   cardId: string,
   { program, reveal, mask }: RunWithCard,
 ): Promise<number> {
-  const command = `cardwright cards exec ${shellWord(cardId)} --reveal -- ${program.map(shellWord).join(' ')}`;
+  const command = 'the same command with --reveal';
   await settings.checkProgram(program[0]);
   const opened = await throughGate(settings, { cardId, sink: 'child', reveal, command });
   const { number, cvv, month, year, cardId: id } = partsOf(opened, cardId);

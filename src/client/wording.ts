@@ -87,7 +87,7 @@ function hintFor(classified: Classified, { target, input, webPage }: Happened): 
   if (classified.routeMissing) return routeHint(target);
   switch (classified.kind) {
     case 'not_authenticated':
-      return classified.refusal === 'forbidden' ? 'cardwright whoami' : 'cardwright whoami, then cardwright login';
+      return 'cardwright whoami';
     case 'not_found':
       return listHint(target, classified.refusal);
     case 'insufficient_funds':

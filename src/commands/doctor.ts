@@ -45,11 +45,11 @@ export const doctor = command({
 
 function failureOf(findings: readonly Finding[]): CliError | undefined {
   const failed = findings.filter(({ status }) => status === 'fail');
-  const [first] = failed;
-  if (first === undefined) return undefined;
+  if (failed.length === 0) return undefined;
+  const hint = failed.map(each => each.hint).find(each => each !== undefined);
   return new CliError('check_failed', {
     message: `${failed.length} of ${findings.length} checks failed: ${failed.map(({ check }) => check).join(', ')}`,
     notes: failed.map(({ check, says }) => `${check}: ${says}`),
-    ...(first.hint !== undefined && { hint: first.hint }),
+    ...(hint !== undefined && { hint }),
   });
 }

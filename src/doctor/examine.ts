@@ -182,7 +182,8 @@ function runtimeFinding(runtime: Runtime): Finding {
 }
 
 function failed(check: string, error: CliError): Finding {
-  const { hint } = error.facts;
+  // What failed elsewhere may tell to run this very command.
+  const hint = error.facts.hint === 'cardwright doctor' ? undefined : error.facts.hint;
   return { check, status: 'fail', says: error.message, ...(hint !== undefined && { hint }) };
 }
 

@@ -25,7 +25,7 @@ export function theOne(matching: readonly Challenge[], latest: boolean): Challen
   throw new CliError('usage', {
     message: `${matching.length} open challenges match, and only one can be meant`,
     notes: [...matching.map(facts), 'Narrow it with --card, --merchant or --amount, or take the newest with --latest.'],
-    hint: 'cardwright 3ds wait --latest',
+    hint: 'the same command with --latest',
   });
 }
 

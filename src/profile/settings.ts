@@ -123,7 +123,7 @@ export function parseSetting(name: SettingName, text: string): SettingValue | un
   if (value !== undefined) return value;
   throw new CliError('usage', {
     message: `${name} takes ${row.form}, not ${quoted(text)}`,
-    hint: `cardwright profiles set <name> ${name} <value>`,
+    hint: 'cardwright profiles set --help',
   });
 }
 

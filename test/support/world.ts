@@ -18,6 +18,7 @@ import type { EmbeddedSandbox } from '../../src/sandbox/serving/embedded.ts';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/start.ts';
 import type { Surroundings } from '../../src/surroundings.ts';
 import { FIRST_SIGN_MS } from '../../src/terminal/sign-of-life.ts';
+import { copiedHints } from './copied-hints.ts';
 import { promisedExit } from './promised-exit.ts';
 import { words } from './words.ts';
 
@@ -214,6 +215,8 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     };
     const code = await runMachine(compose(host, '0.0.0-test'));
     await promisedExit(host.argv, code);
+    // On a terminal lines are broken; the same errors are seen without one.
+    if (terminal === undefined && code !== 0) await copiedHints(host.argv, streams.text('stderr'));
     return { code, out: streams.text('stdout'), err: streams.text('stderr'), all: streams.text() };
   }
   async function close(): Promise<void> {

@@ -98,7 +98,7 @@ export async function terminate(ctx: Context, cardId: string): Promise<void> {
 export function needsYes(amount: string): CliError {
   return new CliError('not_confirmed', {
     message: `a lease makes a card with ${amount} and terminates it: this needs a confirmation, and nobody can be asked here`,
-    hint: 'cardwright cards lease --amount <usd> --reveal --yes -- <command>',
+    hint: 'the same command with --yes',
     outcome: 'not_sent',
   });
 }

@@ -4,6 +4,7 @@ import { argument, OURS } from '../../cli/flag.ts';
 import { text } from '../../contract/field.ts';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
 import { CliError } from '../../errors.ts';
+import { shellWord } from '../../shell-word.ts';
 import { refuseDamaged, showRestored } from './snapshot/shown.ts';
 
 /** Puts an exported file in place of everything the sandbox holds. */
@@ -25,7 +26,11 @@ export const importSandbox = command({
     }
     const what = file === '-' ? 'standard input' : file;
     const intent = `Replace everything in the sandbox by ${what}`;
-    await confirmed(ctx, { intent, question: `${intent}?`, command: `cardwright sandbox import ${file} --yes` });
+    await confirmed(ctx, {
+      intent,
+      question: `${intent}?`,
+      command: `cardwright sandbox import ${shellWord(file)} --yes`,
+    });
     return { what, done: refuseDamaged(what, await ctx.importSandbox(file)) };
   },
   show: ({ what, done }) => ({ data: done, ...showRestored(what, done) }),

@@ -4,14 +4,15 @@ import type { ReadName, WriteName } from '../../../contract/calls.ts';
 import { CliError } from '../../../errors.ts';
 import type { Step } from '../../../scenario/read.ts';
 import type { Perform } from '../../../scenario/run.ts';
+import { shellWord } from '../../../shell-word.ts';
 
 /**
  * Throws `guarded` when the chosen profile speaks to anything but the sandbox that the simulations go to, and
  * `not_authenticated` when none is chosen and a step is one of the service: what steers the sandbox needs no profile.
  */
-export async function stepPerformer(ctx: Context, steps: readonly Step[]): Promise<Perform> {
+export async function stepPerformer(ctx: Context, steps: readonly Step[], file: string): Promise<Perform> {
   const needsService = steps.some(({ operation }) => operation.surface === 'service');
-  await refuseElsewhere(ctx).catch((error: unknown) => {
+  await refuseElsewhere(ctx, file).catch((error: unknown) => {
     const isNoneChosen = error instanceof CliError && error.kind === 'not_authenticated';
     if (needsService || !isNoneChosen) throw error;
   });
@@ -28,7 +29,7 @@ export async function stepPerformer(ctx: Context, steps: readonly Step[]): Promi
   };
 }
 
-async function refuseElsewhere(ctx: Context): Promise<void> {
+async function refuseElsewhere(ctx: Context, file: string): Promise<void> {
   const { mode, baseUrl, profile } = await ctx.identity();
   const named = ctx.env['CARDWRIGHT_SANDBOX_URL'];
   const isSame = named
@@ -37,7 +38,7 @@ async function refuseElsewhere(ctx: Context): Promise<void> {
   if (isSame) return;
   throw new CliError('guarded', {
     message: `a scenario plays in the sandbox, and the profile ${profile} speaks to ${baseUrl}`,
-    hint: 'cardwright --sandbox sandbox simulate run',
+    hint: `cardwright --sandbox sandbox simulate run ${shellWord(file)}${ctx.yes ? ' --yes' : ''}`,
     outcome: 'not_sent',
   });
 }

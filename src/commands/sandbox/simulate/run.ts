@@ -5,6 +5,7 @@ import { argument, OURS } from '../../../cli/flag.ts';
 import { wholeListing } from '../../../cli/listing.ts';
 import { text } from '../../../contract/field.ts';
 import { CliError } from '../../../errors.ts';
+import { shellWord } from '../../../shell-word.ts';
 import { stepPerformer } from './perform-step.ts';
 
 const MOST_BYTES = 1_048_576;
@@ -49,13 +50,13 @@ export const runSandboxScenario = command({
     const name = file === '-' ? 'standard input' : file;
     const content = file === '-' ? await ctx.stdin.readAll(MOST_BYTES) : await ctx.readFile(file);
     const scenario = readScenario(readYaml(content), name);
-    const perform = await stepPerformer(ctx, scenario.steps);
+    const perform = await stepPerformer(ctx, scenario.steps, file);
     if (scenario.steps.some(({ operation }) => operation.name === 'reset')) {
       const intent = 'Replace everything in the sandbox, as the scenario does';
       await confirmed(ctx, {
         intent,
         question: `${intent}?`,
-        command: `cardwright sandbox simulate run ${file} --yes`,
+        command: `cardwright sandbox simulate run ${shellWord(file)} --yes`,
       });
     }
     const steps = await runScenario(scenario, { file: name, perform });

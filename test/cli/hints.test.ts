@@ -1,0 +1,66 @@
+/** Commands that the source tells to run, wherever they stand: each must be taken by the parser as it is. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SPEAK_TO_A_SERVICE, withRepeated } from '../../src/cli/repeated.ts';
+import { REGISTRY } from '../../src/commands/registry.ts';
+import { problemOf } from '../support/copied-hints.ts';
+
+const SOURCE = join(import.meta.dirname, '..', '..', 'src');
+
+/** What stands for a value that is put into a hint: an id or a name of ours where the parser looks at it. */
+const VALUES: readonly (readonly [RegExp, string])[] = [
+  [/^\$\{named/, '--sandbox'],
+  [/op\b|\.op|first|name\b/, 'op_00000000000000000000000001'],
+  [/amount/, '--amount 25'],
+  [/yes/, ' --yes'],
+  [/typed/, '--payload body.json --signature ab --secret-file secret'],
+  [/wish/, 'install'],
+  [/shell\b/, 'bash'],
+];
+
+function filledIn(text: string): string {
+  return text.replaceAll(/\$\{([^{}]|\{[^{}]*\})*\}/g, hole => VALUES.find(([about]) => about.test(hole))?.[1] ?? 'x');
+}
+
+/** Every `hint:` of the source that is a command, with the file it stands in. */
+const HINTS = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+  .filter(name => name.endsWith('.ts'))
+  .flatMap(name => {
+    const text = readFileSync(join(SOURCE, name), 'utf8');
+    const found = text.matchAll(/\b(?:hint|command)\b[^\n'`]{0,90}(?:'(cardwright [^']*)'|`(cardwright [^`]*)`)/g);
+    return [...found].map(([, plain, template = '']) => [name, plain ?? template] as const);
+  });
+
+describe('a command that an error tells to run', () => {
+  it('stands in more than a hundred places', () => {
+    expect(HINTS.length).toBeGreaterThan(100);
+  });
+
+  it.each(HINTS)('%s: %s', async (_, hint) => {
+    expect(await problemOf(filledIn(hint), [])).toBeUndefined();
+  });
+});
+
+describe('options that say whom a run spoke to', () => {
+  const options = ['--sandbox'];
+
+  it('go into commands of every group that asks a service, and into no sentence', () => {
+    for (const group of SPEAK_TO_A_SERVICE) {
+      expect(withRepeated(`try cardwright ${group} list`, options)).toBe(`try cardwright --sandbox ${group} list`);
+    }
+    for (const text of [
+      'the metadata key cardwright is taken: it marks which operation made a card',
+      'cardwright sandbox start',
+      'cardwright waits for a while',
+      'cardwright --sandbox cards list',
+    ]) {
+      expect(withRepeated(text, options)).toBe(text);
+    }
+  });
+
+  it('know every group: it asks a service, or it does not', () => {
+    const others = 'help completion explain commands schema profiles login logout audit sandbox'.split(' ');
+    expect([...SPEAK_TO_A_SERVICE, ...others].sort()).toEqual(REGISTRY.map(({ name }) => name).sort());
+  });
+});
