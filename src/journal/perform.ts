@@ -169,7 +169,10 @@ async function conclude(desk: Desk, number: number, delivered: Delivered): Promi
       await desk.write({ t: 'ACK', row: number, reason: error.message, request_id: delivery.requestId, at });
       return lookAfter(desk, number);
     case 'refused':
-      if (keyMayBeUsed(desk, number, delivery)) return usedElsewhere(desk, number, error);
+      if (keyMayBeUsed(desk, number, delivery)) return doubtRefusal(desk, number, error, USED_ELSEWHERE);
+      if (!sending.resent && (await wasMadeAllTheSame(desk, number, delivery))) {
+        return doubtRefusal(desk, number, error, 'its effect shows all the same');
+      }
       if (sending.resent && !(await settlesFirst(desk, number, delivered))) return stillUnknown(desk, number, error);
       await desk.write({
         t: 'FAILED',
@@ -212,9 +215,22 @@ function keyMayBeUsed({ plan, row }: Desk, number: number, { error, refusal, sta
   return error?.kind === 'internal' ? marked : status === 409 && refusal === undefined;
 }
 
-async function usedElsewhere(desk: Desk, number: number, error: CliError): Promise<RowOutcome> {
+const USED_ELSEWHERE = 'the key may have been used by another command for the same change';
+
+/** A refusal in words that nobody knows, or of a key that only this op has, is looked at once before it is believed. */
+async function wasMadeAllTheSame(desk: Desk, number: number, { error, refusal }: Delivery): Promise<boolean> {
+  if (refusal !== undefined && error?.kind !== 'internal') return false;
+  const row = desk.row(number);
+  const trace = traceOf(row, desk.markerUsable());
+  // A change of state was read by the client already.
+  if (trace !== 'marker' && trace !== 'balances') return false;
+  const { found } = await lookFor(row, trace, desk);
+  return found === 'it' || found === 'several';
+}
+
+async function doubtRefusal(desk: Desk, number: number, error: CliError, why: string): Promise<RowOutcome> {
   const { request_id } = error.facts.service ?? {};
-  const reason = `${error.message}; the key may have been used by another command for the same change`;
+  const reason = `${error.message}; ${why}`;
   await desk.write({ t: 'AMBIG', row: number, reason, request_id, at: desk.clock.now() });
   return lookAfter(desk, number);
 }

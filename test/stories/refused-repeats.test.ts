@@ -90,6 +90,29 @@ describe('a key of the caller’s own, used by another machine before', () => {
   });
 });
 
+describe('money that was moved, and refused in words nobody knows', () => {
+  const odd = [refusal(400, 'odd_word'), refusal(409, 'odd_word'), refusal(422, 'idempotency_key_reused')];
+
+  test.each(MONEY.slice(0, 3).flatMap(([line, action]) => odd.map(answer => [line, action, answer] as const)))(
+    '%s (%s) answered with %j: looked at before it is told',
+    async (line, action, answer) => {
+      await using s = await scriptedWorld();
+      s.service.script = write => {
+        write.execute();
+        return answer;
+      };
+      expect((await s.run(line)).code).toBe(action === 'create' ? 0 : 11);
+      expect(s.service.effects).toEqual([action]);
+    },
+  );
+
+  test('not moved, it stays refused', async () => {
+    await using s = await scriptedWorld();
+    s.service.script = () => refusal(409, 'odd_word');
+    for (const [line] of MONEY.slice(0, 3)) expect((await s.run(line)).code).toBe(6);
+  });
+});
+
 describe('a change of state that was made, and refused in words nobody knows', () => {
   test.each(
     ['freeze', 'unfreeze', 'terminate'].flatMap(action =>
