@@ -31,8 +31,8 @@ export type Claim = 'done' | 'not done' | 'unknown';
 
 /** Exit codes that promise that nothing happened (RELIABILITY, section 1; CLI.md, exit codes). */
 const NOTHING_HAPPENED: ReadonlySet<number> = new Set([2, 3, 4, 5, 6, 7, 10, 12, 14]);
-/** Codes that tell of several rows, and the mismatch: what they claim stands in the rows and in `outcome`. */
-const SAID_OTHERWISE: ReadonlySet<number> = new Set([9, 13, 15]);
+/** A bug, codes that tell of several rows, and the mismatch: what they claim stands in the rows and in `outcome`. */
+const SAID_OTHERWISE: ReadonlySet<number> = new Set([1, 9, 13, 15]);
 
 /** The claim of one command. `outcome` is that of the JSON error, where there is one. */
 export function claimOf(code: number, outcome: string | undefined): Claim {
