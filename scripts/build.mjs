@@ -92,7 +92,7 @@ for (const [name, { own }] of pieces) {
 }
 const atStart = reachedFrom(MAIN);
 // Help pages as text: most of the time of a page is that of making it.
-const { everyPage } = await loaded('src/cli/every-page.ts');
+const { everyPage } = await loaded('src/cli/docs/every-page.ts');
 const { REGISTRY } = await loaded('src/commands/registry.ts');
 const loader = await loaderParts();
 const beside = [
@@ -324,7 +324,7 @@ async function loaderParts() {
   };
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: ['src/folders.ts'],
+    entryPoints: ['src/platform/folders.ts'],
     bundle: true,
     format: 'iife',
     globalName: 'folders',

@@ -32,16 +32,16 @@ async function load(path) {
   return import(pathToFileURL(file).href);
 }
 
-const { COMPLETION_FILES, completionStub } = await load('src/cli/completion-stubs.ts');
+const { COMPLETION_FILES, completionStub } = await load('src/cli/completion/completion-stubs.ts');
 const files = Object.entries(COMPLETION_FILES).map(([shell, name]) => [
   join('completions', name),
   completionStub(shell),
 ]);
 
-const { commandTable, exitCodeTable } = await load('src/cli/reference.ts');
+const { commandTable, exitCodeTable } = await load('src/cli/docs/reference.ts');
 const { REGISTRY } = await load('src/commands/registry.ts');
-const { referencePages } = await load('src/cli/reference-pages.ts');
-const { manualPages } = await load('src/cli/manual-pages.ts');
+const { referencePages } = await load('src/cli/docs/reference-pages.ts');
+const { manualPages } = await load('src/cli/docs/manual-pages.ts');
 for (const [name, text] of await referencePages(REGISTRY)) files.push([join('docs', 'reference', name), text]);
 const manual = [...(await manualPages(REGISTRY))];
 for (const [name, text] of manual) files.push([join('man', name), text]);
@@ -49,7 +49,7 @@ for (const [name, text] of manual) files.push([join('man', name), text]);
 const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const man = manual.map(([name]) => `./man/${name}`).sort();
 files.push(['package.json', `${JSON.stringify({ ...manifest, man }, null, 2)}\n`]);
-const { llmsText, skillText } = await load('src/cli/agent-pages.ts');
+const { llmsText, skillText } = await load('src/cli/docs/agent-pages.ts');
 const topics = await REGISTRY.find(({ name }) => name === 'help').load();
 const { listing } = await topics.find(({ path }) => path === 'help scripting').execute({}, {});
 const advice = [];

@@ -6,12 +6,12 @@ import { createService } from './client/api.ts';
 import type { Shape } from './contract/field.ts';
 import type { Operation } from './contract/operation.ts';
 import { OPERATIONS } from './contract/operations.ts';
-import { CliError } from './errors.ts';
+import { CliError } from './core/errors.ts';
+import { toCents } from './core/money.ts';
+import { Secret } from './core/secret.ts';
 import { verifyPayload } from './events/verify.ts';
-import { toCents } from './money.ts';
 import { checkBaseUrl } from './profile/base-url.ts';
 import { keyMode, readKey } from './profile/key.ts';
-import { Secret } from './secret.ts';
 
 declare const CARDWRIGHT_VERSION: string;
 

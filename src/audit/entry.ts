@@ -1,6 +1,6 @@
 /** One line of the audit log: JSON that carries the digest of the line before it and its own. */
 import { createHash } from 'node:crypto';
-import type { ErrorKind } from '../errors.ts';
+import type { ErrorKind } from '../core/errors.ts';
 import type { Flaw } from './flaw.ts';
 
 /** What a line may tell. No secrets, no labels, no metadata: names, ids, amounts and outcomes alone. */

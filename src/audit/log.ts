@@ -6,7 +6,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import { withLock } from '../files/lock.ts';
 import {
   type FileSurroundings,
@@ -17,7 +17,7 @@ import {
   unsafe,
 } from '../files/private-files.ts';
 import type { IsRunning } from '../files/process-identity.ts';
-import type { Clock, Randomness } from '../host.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
 import {
   type AuditEntry,
   type AuditFacts,

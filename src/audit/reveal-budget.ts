@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { LIMITS } from '../contract/limits.ts';
-import { MINUTE } from '../durations.ts';
+import { MINUTE } from '../core/durations.ts';
 import { withLock } from '../files/lock.ts';
 import { type FileSurroundings, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 import type { AuditSurroundings } from './log.ts';

@@ -1,5 +1,5 @@
 /** An input of rows, CSV or NDJSON, as records with places; read once and piece by piece. */
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import { type CsvField, type CsvRecord, createCsvReader } from './csv.ts';
 import { readJsonLine } from './json-line.ts';
 import type { Fault, Place } from './place.ts';

@@ -15,7 +15,7 @@ import {
   text,
   time,
 } from '../contract/field.ts';
-import { OURS } from './flag.ts';
+import { OURS } from './parsing/flag.ts';
 
 export type Answers =
   /** One object. */

@@ -1,9 +1,9 @@
 /** Names in `--fields`, `--columns` and `--sort` of a command that changes something: settled before it does. */
 import { checkNames } from '../terminal/rows.ts';
-import { fieldNames } from './answers.ts';
-import type { Command } from './command.ts';
-import type { Globals } from './globals.ts';
-import { effectOf } from './resolved-flags.ts';
+import { fieldNames } from './docs/answers.ts';
+import type { Command } from './parsing/command.ts';
+import type { Globals } from './parsing/globals.ts';
+import { effectOf } from './parsing/resolved-flags.ts';
 
 /**
  * Throws `usage` for a name the answer will not have; nothing was sent. `fromFile` is a run of rows. Reading commands are left alone: their rows

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
 import { constants as os } from 'node:os';
 import { delimiter, isAbsolute, resolve } from 'node:path';
-import { CliError } from '../errors.ts';
-import type { Environment } from '../host.ts';
+import { CliError } from '../core/errors.ts';
+import type { Environment } from '../platform/host.ts';
 
 /** Variables that open the service or the sandbox to whoever has them. */
 const KEYS = ['CARDWRIGHT_API_KEY', 'CARDWRIGHT_API_KEY_FILE', 'CARDWRIGHT_SANDBOX_TOKEN', 'CARDWRIGHT_WEBHOOK_SECRET'];

@@ -1,5 +1,5 @@
 /** Hiding texts in the log of a CI job. */
-import type { Environment } from '../host.ts';
+import type { Environment } from '../platform/host.ts';
 
 /**
  * `::add-mask::` lines under GitHub Actions, nothing elsewhere. `write` must not pass a redactor: the runner reads the

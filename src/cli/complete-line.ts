@@ -1,14 +1,14 @@
 /** Values left out of a command line: those a preset stands for, and on a terminal those a person is asked for. */
-import { CliError } from '../errors.ts';
-import { type Cents, plainAmount } from '../money.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, plainAmount } from '../core/money.ts';
 import { shellLine } from '../terminal/shell-assignments.ts';
-import type { Command } from './command.ts';
 import type { Context } from './context.ts';
 import { offered } from './offered.ts';
-import { type Parsed, parseCommand } from './parse.ts';
-import type { ResolvedFlag } from './resolved-flags.ts';
-import { flagsOf } from './resolved-flags.ts';
-import { parseValue, type ValueSettings } from './values.ts';
+import type { Command } from './parsing/command.ts';
+import { type Parsed, parseCommand } from './parsing/parse.ts';
+import type { ResolvedFlag } from './parsing/resolved-flags.ts';
+import { flagsOf } from './parsing/resolved-flags.ts';
+import { parseValue, type ValueSettings } from './parsing/values.ts';
 
 export interface LineToComplete {
   readonly context: Context;

@@ -3,12 +3,12 @@
  * Several, in several flags or joined with `&&`, must all hold.
  */
 import { type AnyField, type Shape, text as textField } from '../contract/field.ts';
-import { CliError } from '../errors.ts';
-import { amountBehindNoise, centsOf, parseAmount, plainAmount } from '../money.ts';
-import { eachTime, needs, OURS, type OwnFlag, option } from './flag.ts';
-import { nearest } from './suggest.ts';
-import { parseTimeWord } from './time-words.ts';
-import { quote } from './values.ts';
+import { CliError } from '../core/errors.ts';
+import { amountBehindNoise, centsOf, parseAmount, plainAmount } from '../core/money.ts';
+import { eachTime, needs, OURS, type OwnFlag, option } from './parsing/flag.ts';
+import { nearest } from './parsing/suggest.ts';
+import { parseTimeWord } from './parsing/time-words.ts';
+import { quote } from './parsing/values.ts';
 
 export type Test = (row: Readonly<Record<string, unknown>>) => boolean;
 

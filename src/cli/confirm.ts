@@ -1,5 +1,5 @@
 /** Yes or no before a command changes something of this machine. */
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import type { Context } from './context.ts';
 
 export interface Confirmation {

@@ -1,18 +1,19 @@
 /** What a command may ask for. Costly or failing things are functions; nothing here names a stream or a format. */
 import type { AuditLog } from '../audit/log.ts';
-import type { AdminOperations, Input, ReadName, Result, WriteName } from '../contract/calls.ts';
+import type { Input, ReadName, Result, WriteName } from '../contract/calls.ts';
 import type { ResultOf } from '../contract/operation.ts';
 import type { Overrides } from '../contract/overrides.ts';
-import type { PlannedRequest, Reader, ReadOptions, SandboxAdmin } from '../contract/service.ts';
-import type { Leftovers } from '../events/leftovers.ts';
-import type { Clock, Environment, InputStream, Randomness } from '../host.ts';
+import type { AdminOperations, SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
+import type { PlannedRequest, Reader, ReadOptions } from '../contract/service.ts';
+import type { Secret } from '../core/secret.ts';
+import type { HoldSpending } from '../core/spending.ts';
+import type { Leftovers } from '../events/cleanup-log.ts';
 import type { Journal } from '../journal/types.ts';
-import type { Secret } from '../secret.ts';
-import type { HoldSpending } from '../spending.ts';
+import type { Clock, Environment, InputStream, Randomness } from '../platform/host.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Prompts } from '../terminal/prompts.ts';
-import type { PlannedFile } from './completion-places.ts';
-import type { CompletionShell } from './completion-stubs.ts';
+import type { PlannedFile } from './completion/completion-places.ts';
+import type { CompletionShell } from './completion/completion-stubs.ts';
 import type { Finding } from './finding.ts';
 import type { Identity } from './identity.ts';
 import type { Recorder } from './record.ts';

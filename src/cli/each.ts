@@ -1,6 +1,6 @@
 /** The same action on one card or on several, with one result a card and one exit code for all. */
 import type { WriteName } from '../contract/calls.ts';
-import { asCliError, CliError, ERROR_KINDS, type ErrorKind } from '../errors.ts';
+import { asCliError, CliError, ERROR_KINDS, type ErrorKind } from '../core/errors.ts';
 import type { Column, Row } from '../terminal/view.ts';
 import { maybe, tells } from './answer-fields.ts';
 import type { Context } from './context.ts';

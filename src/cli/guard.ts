@@ -1,6 +1,6 @@
 /** The live guard of CLI.md, "Guards": what must have been said before a request with an effect may leave. */
 import type { Effect } from '../contract/operation.ts';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import type { Identity } from './identity.ts';
 
 /** What help, `help safety` and the README say of freezing with a live key; `guardEffect` keeps it. */

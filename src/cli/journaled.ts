@@ -2,11 +2,11 @@
 import type { WriteName } from '../contract/calls.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { Reader } from '../contract/service.ts';
-import { CliError } from '../errors.ts';
-import { inputDigest } from '../journal/op-id.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, centsOf } from '../core/money.ts';
 import type { Balances, Journal, PlannedRow, RowOutcome, RunPlan } from '../journal/types.ts';
-import { type Cents, centsOf } from '../money.ts';
-import { afterwards } from './carried-out.ts';
+import { inputDigest } from '../journal/wal/op-id.ts';
+import { afterwards } from './post-effect-error.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -3,10 +3,10 @@
 import { flag, integer } from '../contract/field.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
-import type { WrittenRows } from '../row-text.ts';
+import type { WrittenRows } from '../core/raw-rows.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Listing, Row } from '../terminal/view.ts';
-import { OURS, option } from './flag.ts';
+import { OURS, option } from './parsing/flag.ts';
 
 /** Rows of a page where nothing else was asked for. */
 const PAGE_SIZE = LIMITS.pageSize.defaults;

@@ -1,11 +1,11 @@
 /** What there is to choose from where an id was left out. */
 import type { Item } from '../contract/calls.ts';
 import { CARD_STATUSES } from '../contract/card.ts';
-import { dollars, toCents } from '../money.ts';
+import { dollars, toCents } from '../core/money.ts';
 import type { Choice } from '../terminal/prompts.ts';
-import type { Command } from './command.ts';
+import { statesFor } from './completion/states.ts';
 import type { Context } from './context.ts';
-import { statesFor } from './states.ts';
+import type { Command } from './parsing/command.ts';
 
 /** More than a person looks through; who has more types an id. */
 const MOST = 1_000;

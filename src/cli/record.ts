@@ -1,7 +1,7 @@
 /** What the audit log is told about a write, a run or a reveal: that it was about to happen, and what became of it. */
 import type { AuditFacts } from '../audit/entry.ts';
 import type { AuditLog } from '../audit/log.ts';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import type { Identity } from './identity.ts';
 
 /** What only the caller knows. */

@@ -2,8 +2,8 @@
  * Commands to copy, with the options that say whom this run spoke to. Whoever prints one writes `cardwright cards list`;
  * here, and nowhere else, it becomes `cardwright --sandbox cards list`, so that it does what it promises when copied.
  */
-import type { CliError } from '../errors.ts';
-import { shellWord } from '../shell-word.ts';
+import type { CliError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
 
 type Typed = Readonly<Record<string, unknown>>;
 

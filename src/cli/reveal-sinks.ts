@@ -1,7 +1,7 @@
 /** Where revealed details go: the alternate screen, the ordinary one, a private file, the clipboard, one child. */
 
-import { CliError } from '../errors.ts';
-import { shellWord } from '../shell-word.ts';
+import { CliError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import type { Clipboard } from '../terminal/clipboard.ts';
 import type { Column } from '../terminal/view.ts';
 import { checkGate, type GateSettings, type Opened, SHOWN_SECONDS, type Sink, throughGate } from './reveal.ts';

@@ -4,14 +4,14 @@ import type { RevealBudget } from '../audit/reveal-budget.ts';
 import { REVEALS_A_MINUTE } from '../audit/reveal-budget.ts';
 import type { Item, Result } from '../contract/calls.ts';
 import type { Reader, Service } from '../contract/service.ts';
-import { CliError } from '../errors.ts';
-import { dollars, toCents } from '../money.ts';
-import { shellWord } from '../shell-word.ts';
+import { CliError } from '../core/errors.ts';
+import { dollars, toCents } from '../core/money.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import { guardEffect } from './guard.ts';
 import type { Identity } from './identity.ts';
+import { preloads, type Runtime, recorders, watchers } from './process-exposure.ts';
 import type { Recorder } from './record.ts';
-import { preloads, type Runtime, recorders, watchers } from './watched.ts';
 
 export const SHOWN_SECONDS = 30;
 

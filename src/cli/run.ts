@@ -1,16 +1,16 @@
 /** One run of the program: words to a command, its value to output, an error to an exit code. */
-import { SECOND } from '../durations.ts';
-import { asCliError, CliError, type ErrorKind } from '../errors.ts';
-import type { Host } from '../host.ts';
+import { SECOND } from '../core/durations.ts';
+import { asCliError, CliError, type ErrorKind } from '../core/errors.ts';
+import type { Host } from '../platform/host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
 import type { Presentation } from '../terminal/view.ts';
-import type { Command, Registry } from './command.ts';
-import type { ValueProvider, WantedName } from './complete.ts';
 import type { LineToComplete } from './complete-line.ts';
+import type { ValueProvider, WantedName } from './completion/complete.ts';
 import type { Context } from './context.ts';
-import type { Globals } from './globals.ts';
-import { keptPage } from './kept-pages.ts';
-import type { Located } from './locate.ts';
+import { keptPage } from './docs/kept-pages.ts';
+import type { Command, Registry } from './parsing/command.ts';
+import type { Globals } from './parsing/globals.ts';
+import type { Located } from './parsing/locate.ts';
 import type { Shown } from './shown.ts';
 
 /** What the composition root hands to a run. */
@@ -47,7 +47,7 @@ export async function run(machine: Machine): Promise<number> {
     if (first === '__look') return await machine.lookAround(typed.slice(1)).then(() => 0);
     const page = keptPage(typed);
     if (page !== undefined) return await print(machine, page);
-    const { asHelp, checkBehindDashes, locate } = await import('./locate.ts');
+    const { asHelp, checkBehindDashes, locate } = await import('./parsing/locate.ts');
     const { argv, asksHelp } = await asHelp(typed, machine.registry);
     const located = await locate(argv, machine.registry);
     const used = await usedOptions(argv, located);
@@ -55,8 +55,8 @@ export async function run(machine: Machine): Promise<number> {
     const wantsHelp = asksHelp || used.has('--help');
     if (!wantsHelp && located.command === undefined) checkBehindDashes(argv, located, machine.registry);
     if (wantsHelp || located.command === undefined) return await help(machine, located);
-    const { parseCommand } = await import('./parse.ts');
-    const { readGlobals } = await import('./globals.ts');
+    const { parseCommand } = await import('./parsing/parse.ts');
+    const { readGlobals } = await import('./parsing/globals.ts');
     const parsed = parseCommand(located.command, argv);
     const globals = readGlobals(parsed.globals, env);
     look = lookOf(globals);
@@ -77,7 +77,7 @@ function lookOf({ machine, debug, colour, repeated }: Globals): Look {
 
 /** Until the options are read, the words themselves tell how an error must look. */
 async function lookAsTyped({ argv, env }: Host): Promise<Look> {
-  const { GLOBAL_OPTIONS, scan, wantsMachineFormat } = await import('./scan.ts');
+  const { GLOBAL_OPTIONS, scan, wantsMachineFormat } = await import('./parsing/scan.ts');
   const { used } = scan(argv, GLOBAL_OPTIONS);
   const when = used.get('--color');
   const colour = when === 'always' || when === 'never' ? when : 'auto';
@@ -86,14 +86,14 @@ async function lookAsTyped({ argv, env }: Host): Promise<Look> {
 
 /** Options on the line, told from their values: `--label -h` asks for no help. */
 async function usedOptions(argv: readonly string[], { command }: Located): Promise<ReadonlyMap<string, string>> {
-  const { GLOBAL_OPTIONS, scan } = await import('./scan.ts');
+  const { GLOBAL_OPTIONS, scan } = await import('./parsing/scan.ts');
   if (command === undefined) return scan(argv, GLOBAL_OPTIONS).used;
-  const { optionsOf } = await import('./resolved-flags.ts');
+  const { optionsOf } = await import('./parsing/resolved-flags.ts');
   return scan(argv, optionsOf(command)).used;
 }
 
 async function complete(machine: Machine, words: readonly string[]): Promise<number> {
-  const { completionText } = await import('./complete.ts');
+  const { completionText } = await import('./completion/complete.ts');
   const settings = {
     registry: machine.registry,
     provide: async (wanted: WantedName) => (await machine.completionValues())(wanted),
@@ -101,7 +101,7 @@ async function complete(machine: Machine, words: readonly string[]): Promise<num
   return print(machine, await completionText(words, settings));
 }
 
-type Parsed = import('./parse.ts').Parsed;
+type Parsed = import('./parsing/parse.ts').Parsed;
 
 async function execute(
   machine: Machine,
@@ -126,7 +126,7 @@ async function execute(
     const input = await parsed.values(settings, () => opened.context.stdin.readAll(MAX_STDIN_BYTES));
     const shown = await withDryRun(command, opened.context, input);
     await answer(machine, globals, { shown, jq, now: () => opened.context.serviceNow() }).catch(async thrown => {
-      const { carriedOut } = await import('./carried-out.ts');
+      const { carriedOut } = await import('./post-effect-error.ts');
       throw globals.dryRun ? thrown : carriedOut(thrown, command, shown);
     });
     await shown.goesOn?.();
@@ -211,7 +211,7 @@ function readsAsPage({ format, fields, columns, sort }: Globals): boolean {
 }
 
 async function help(machine: Machine, located: Located): Promise<number> {
-  const { helpText } = await import('./help.ts');
+  const { helpText } = await import('./docs/help.ts');
   return print(machine, helpText(located, machine.registry));
 }
 

@@ -1,7 +1,8 @@
 /** One program with a sandbox of its own, from start to final check (SANDBOX, section 1). */
-import type { FaultRule } from '../contract/fault-rule.ts';
-import type { SandboxAdmin } from '../contract/service.ts';
-import { CliError } from '../errors.ts';
+
+import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
+import type { FaultRule } from '../contract/sandbox/fault-rule.ts';
+import { CliError } from '../core/errors.ts';
 import type { ChildEnd } from './child.ts';
 import type { Context } from './context.ts';
 import type { PrivateSandbox, PrivateWishes } from './sandbox-servers.ts';

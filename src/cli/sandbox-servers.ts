@@ -1,7 +1,7 @@
 /** A sandbox that serves other programs, as commands see it. */
-import type { AskedSize, DataSet } from '../contract/sandbox-admin.ts';
-import type { DialectName } from '../contract/sandbox-faults.ts';
-import type { SandboxAdmin } from '../contract/service.ts';
+import type { AskedSize, DataSet } from '../contract/sandbox/admin.ts';
+import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
+import type { DialectName } from '../contract/sandbox/faults.ts';
 import type { ChildEnd } from './child.ts';
 
 export interface ServerWishes {

@@ -1,5 +1,5 @@
 /** What a command hands over to be shown. */
-import type { CliError } from '../errors.ts';
+import type { CliError } from '../core/errors.ts';
 import type { Column, Presentation } from '../terminal/view.ts';
 
 /** What a command's result looks like. `data`, the JSON, is the result itself unless said otherwise. */

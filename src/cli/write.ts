@@ -7,18 +7,18 @@ import type { Input, WriteName } from '../contract/calls.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, cents, dollars, plainAmount, toCents } from '../core/money.ts';
+import { shellWord } from '../core/shell-quote.ts';
+import { type HoldSpending, spendingOf } from '../core/spending.ts';
 import type { Journal } from '../journal/types.ts';
-import { type Cents, cents, dollars, plainAmount, toCents } from '../money.ts';
-import { shellWord } from '../shell-word.ts';
-import { type HoldSpending, spendingOf } from '../spending.ts';
 import type { Prompts } from '../terminal/prompts.ts';
-import { afterwards } from './carried-out.ts';
 import { nobodyToAsk } from './confirm.ts';
 import type { WriteOptions, Written } from './context.ts';
 import { guardEffect } from './guard.ts';
 import type { Identity } from './identity.ts';
 import type { JournaledResult, JournaledWrite } from './journaled.ts';
+import { afterwards } from './post-effect-error.ts';
 import { learnedFrom, type Recorder, recordOf } from './record.ts';
 
 /** Thrown in a dry run in place of sending; the run prints what was planned and ends with 0. */

@@ -1,12 +1,13 @@
 /** A usable 2xx body as the result of its operation, checked against what was asked. */
-import { maskedValue } from '../card-numbers.ts';
+
 import { DETAILS, FUNDING } from '../contract/card.ts';
 import type { Evidence } from '../contract/evidence.ts';
 import type { Shape } from '../contract/field.ts';
 import type { ListPage } from '../contract/operation.ts';
 import { wireName } from '../contract/overrides.ts';
-import type { Cents } from '../money.ts';
-import { toUsd } from '../money.ts';
+import { maskedValue } from '../core/card-numbers.ts';
+import type { Cents } from '../core/money.ts';
+import { toUsd } from '../core/money.ts';
 import { type Problem, readObject } from './decode.ts';
 import { readDetails } from './details.ts';
 import type { Target } from './encode.ts';

@@ -13,9 +13,9 @@ import type {
   ReadOptions,
   ServiceOf,
 } from '../contract/service.ts';
-import { CliError } from '../errors.ts';
-import type { Clock, Environment, Randomness } from '../host.ts';
-import { Secret } from '../secret.ts';
+import { CliError } from '../core/errors.ts';
+import { Secret } from '../core/secret.ts';
+import type { Clock, Environment, Randomness } from '../platform/host.ts';
 import type { Observed, PageReading, Wire } from './attempt.ts';
 import { createBudget } from './budget.ts';
 import type { OutcomeClass } from './classify.ts';
@@ -23,11 +23,11 @@ import { createDeadlines } from './deadline.ts';
 import { asDelivery, type Delivered, type Delivering, deliverParcel, undeliverable } from './deliver.ts';
 import { isWrite, planRequest, type Target } from './encode.ts';
 import { type ArrivedPage, type Row, walkPages } from './pages.ts';
+import { readBalances } from './read-back.ts';
 import { createRedactor, type Redactor } from './redact.ts';
-import type { Wait } from './repeat.ts';
-import { readBalances } from './settle.ts';
+import type { Wait } from './retry.ts';
+import { createCutter } from './row-slicer.ts';
 import { createTransport, type Transport } from './transport.ts';
-import { createCutter } from './written.ts';
 
 export interface ServiceConnection {
   /** `https://api.example.com/v1`, or with `socketPath` any http address with the same path. */

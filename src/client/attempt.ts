@@ -1,19 +1,19 @@
 /** One attempt of one request: headers on, exchange, judgement, debug lines and warnings. */
 import { HEADERS } from '../contract/envelopes.ts';
-import { SANDBOX_MARK } from '../contract/sandbox-basis.ts';
+import { SANDBOX_MARK } from '../contract/sandbox/basis.ts';
 import type { PlannedRequest } from '../contract/service.ts';
-import type { Clock } from '../host.ts';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../core/secret.ts';
+import type { Clock } from '../platform/host.ts';
 import type { Asked } from './answer.ts';
 import { MAX_BYTES, MAX_LIST_BYTES } from './body.ts';
 import type { Certificate } from './connector.ts';
 import type { Deadlines } from './deadline.ts';
 import { isWrite, keyHeader } from './encode.ts';
 import { dateOf, headerText, headerWarnings, textOf } from './headers.ts';
-import { judge, type Verdict } from './judge.ts';
+import { judge, type Verdict } from './interpret-response.ts';
 import type { Redactor } from './redact.ts';
+import type { Cutter } from './row-slicer.ts';
 import type { Exchange, Transport, WireRequest } from './transport.ts';
-import type { Cutter } from './written.ts';
 
 /** What the reader of a list of many pages adds to a request. */
 export interface PageReading {

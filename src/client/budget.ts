@@ -1,5 +1,5 @@
 /** What all requests of a process share, so that a service in trouble is not made worse (RELIABILITY, section 2). */
-import type { Clock } from '../host.ts';
+import type { Clock } from '../platform/host.ts';
 
 const FULL = 500;
 

@@ -1,7 +1,7 @@
 /** The total time of one attempt, connection and body included (RELIABILITY, section 2). */
 import { setMaxListeners } from 'node:events';
-import { REQUEST_TOTAL_MS } from '../durations.ts';
-import type { Clock } from '../host.ts';
+import { REQUEST_TOTAL_MS } from '../core/durations.ts';
+import type { Clock } from '../platform/host.ts';
 
 export const CONNECT_MS = 5_000;
 const HEADERS_MS = { read: 30_000, write: 60_000 };

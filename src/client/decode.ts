@@ -1,7 +1,7 @@
 /** An object of an answer against its shape: aliases, overrides, unknown fields (ASSUMPTIONS, columns "Also"). */
 import type { AnyField, Shape } from '../contract/field.ts';
 import { SECRET_NAMES } from '../contract/secret-names.ts';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../core/secret.ts';
 import { isObject, type ReadValue, readValue } from './values.ts';
 
 export interface Problem {

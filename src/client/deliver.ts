@@ -1,18 +1,18 @@
 /** One request from its planned bytes to a settled outcome: attempts, waits, and reading back what was not shown. */
 import type { Delivery, DeliveryPolicy, PlannedRequest } from '../contract/service.ts';
 import { KEY_TRUST } from '../contract/spans.ts';
-import { CliError } from '../errors.ts';
-import type { Clock, Randomness } from '../host.ts';
-import type { Secret } from '../secret.ts';
+import { CliError } from '../core/errors.ts';
+import type { Secret } from '../core/secret.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
 import type { Asked } from './answer.ts';
 import { attempt, type PageReading, type Wire } from './attempt.ts';
 import type { RetryBudget } from './budget.ts';
 import type { OutcomeClass } from './classify.ts';
 import { anyOf } from './deadline.ts';
 import { isWrite } from './encode.ts';
-import type { Verdict } from './judge.ts';
-import { type Repeated, repeatWhileSafe, type Wait } from './repeat.ts';
-import { lookFor, type Settling, settleWrite } from './settle.ts';
+import type { Verdict } from './interpret-response.ts';
+import { lookFor, type Settling, settleWrite } from './read-back.ts';
+import { type Repeated, repeatWhileSafe, type Wait } from './retry.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 /** What is checked of card details beyond their names before anything is shown (A-30). */
 
-import { passesLuhn } from '../card-numbers.ts';
 import { COMBINED_EXPIRY, DETAILS } from '../contract/card.ts';
-import type { Secret } from '../secret.ts';
+import { passesLuhn } from '../core/card-numbers.ts';
+import type { Secret } from '../core/secret.ts';
 import { type DecodeFacts, type Problem, type ReadObject, readObject, valueAt } from './decode.ts';
 
 /** Month and year of `MM/YY`, `MM/YYYY`, `MMYY` or `YYYY-MM`. */

@@ -7,7 +7,7 @@ import {
   proofOfWebhook,
   transferShown,
 } from '../contract/evidence.ts';
-import type { Cents } from '../money.ts';
+import type { Cents } from '../core/money.ts';
 import type { Asked } from './answer.ts';
 
 type Values = Readonly<Record<string, unknown>>;

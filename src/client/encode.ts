@@ -5,10 +5,10 @@ import type { Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationOverride, type Overrides, wireName } from '../contract/overrides.ts';
 import type { CallOptions, PlannedRequest } from '../contract/service.ts';
-import { CliError } from '../errors.ts';
-import type { Randomness } from '../host.ts';
-import { type Cents, toUsd } from '../money.ts';
-import { Secret } from '../secret.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, toUsd } from '../core/money.ts';
+import { Secret } from '../core/secret.ts';
+import type { Randomness } from '../platform/host.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

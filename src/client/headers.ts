@@ -1,6 +1,6 @@
 /** Reading response headers: request id, waits, clock, deprecation (A-122, A-168; RELIABILITY, section 2). */
 import { isUtf8 } from 'node:buffer';
-import { MINUTE } from '../durations.ts';
+import { MINUTE } from '../core/durations.ts';
 import type { WireHeaders } from './transport.ts';
 
 const MAX_CLOCK_SKEW_MS = 5 * MINUTE;

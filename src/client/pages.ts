@@ -1,6 +1,6 @@
 /** The paging loop: when to ask for the next page, and which rows are new (ASSUMPTIONS, section 3). */
 import type { ListPage, PageFacts } from '../contract/operation.ts';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import { type RecentIds, recentIds } from './recent-ids.ts';
 
 /** A million rows, 25 a page, and room. */

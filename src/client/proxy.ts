@@ -1,6 +1,6 @@
 /** Whether a request goes through a proxy: the variables every tool knows, loopback exempt (RELIABILITY, E9). */
-import { CliError } from '../errors.ts';
-import type { Environment } from '../host.ts';
+import { CliError } from '../core/errors.ts';
+import type { Environment } from '../platform/host.ts';
 
 /**
  * The proxy for an https origin, undefined for a direct connection. Plain http goes to this machine only and

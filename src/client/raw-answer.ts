@@ -3,10 +3,10 @@
  * like a card number, key or signing secret, and the short digits that stand beside a card number.
  */
 
-import { passesLuhn } from '../card-numbers.ts';
 import type { RawAnswer } from '../contract/operation.ts';
 import { SECRET_NAMES } from '../contract/secret-names.ts';
-import { REDACTED } from '../secret-shapes.ts';
+import { passesLuhn } from '../core/card-numbers.ts';
+import { REDACTED } from '../core/redaction.ts';
 import type { Decoded } from './answer.ts';
 import { textOf } from './headers.ts';
 import type { Redactor } from './redact.ts';

@@ -1,8 +1,9 @@
 /** Takes secrets out of text that a person or a log will see: debug lines, messages, samples of bodies. */
-import { withoutCardNumbers } from '../card-numbers.ts';
+
 import { SECRET_NAMES } from '../contract/secret-names.ts';
-import type { Secret } from '../secret.ts';
-import { asRead, REDACTED, SHORTEST_KNOWN, withoutShapes } from '../secret-shapes.ts';
+import { withoutCardNumbers } from '../core/card-numbers.ts';
+import { asRead, REDACTED, SHORTEST_KNOWN, withoutShapes } from '../core/redaction.ts';
+import type { Secret } from '../core/secret.ts';
 
 export interface Redactor {
   /** The text without anything that is or looks like a secret. */

@@ -4,7 +4,7 @@
  */
 import type { AnyField, Shape } from '../contract/field.ts';
 import { SECRET_NAMES } from '../contract/secret-names.ts';
-import type { WrittenMember } from '../row-text.ts';
+import type { WrittenMember } from '../core/raw-rows.ts';
 import { isObject } from './values.ts';
 
 /** A character of a text that stands for itself. */

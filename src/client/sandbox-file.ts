@@ -4,9 +4,9 @@
  */
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { SNAPSHOT_FILE, TRANSFERS } from '../contract/sandbox-snapshots.ts';
-import { CliError } from '../errors.ts';
-import type { Secret } from '../secret.ts';
+import { SNAPSHOT_FILE, TRANSFERS } from '../contract/sandbox/snapshots.ts';
+import { CliError } from '../core/errors.ts';
+import type { Secret } from '../core/secret.ts';
 
 export interface SandboxPlace {
   /** `http://localhost/_sandbox/v1` or the address of a server. */

@@ -4,7 +4,7 @@
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Client, Dispatcher } from 'undici';
-import type { Clock, Environment } from '../host.ts';
+import type { Clock, Environment } from '../platform/host.ts';
 import {
   type Certificate,
   type Closeable,

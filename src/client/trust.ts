@@ -1,6 +1,6 @@
 /** Whom TLS trusts: the usual authorities, those of the operator, and never nobody for a live key (RELIABILITY, E7, E8). */
-import { CliError } from '../errors.ts';
-import type { Environment } from '../host.ts';
+import { CliError } from '../core/errors.ts';
+import type { Environment } from '../platform/host.ts';
 
 /**
  * Holds `NODE_TLS_REJECT_UNAUTHORIZED=0`, which switches verification off for the whole process, against the key.

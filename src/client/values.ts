@@ -1,7 +1,7 @@
 /** One value of an answer against its field: what the client tolerates when reading (reading rules 3, 4, 6, 11). */
 import type { AnyField } from '../contract/field.ts';
-import { centsOf } from '../money.ts';
-import { Secret } from '../secret.ts';
+import { centsOf } from '../core/money.ts';
+import { Secret } from '../core/secret.ts';
 
 /** `warning` is a clause about the value at a path, without the value. */
 export type ReadValue =

@@ -1,9 +1,9 @@
 import { orNull, tells } from '../cli/answer-fields.ts';
-import type { Command } from '../cli/command.ts';
-import { command } from '../cli/command.ts';
-import { endingsOf } from '../cli/exit-kinds.ts';
+import { endingsOf } from '../cli/docs/exit-kinds.ts';
 import { wholeListing } from '../cli/listing.ts';
-import { effectOf, flagsOf } from '../cli/resolved-flags.ts';
+import type { Command } from '../cli/parsing/command.ts';
+import { command } from '../cli/parsing/command.ts';
+import { effectOf, flagsOf } from '../cli/parsing/resolved-flags.ts';
 import type { AnyField } from '../contract/field.ts';
 import { REGISTRY } from './registry.ts';
 

@@ -1,8 +1,8 @@
 import { maybe, tells } from '../cli/answer-fields.ts';
-import { command } from '../cli/command.ts';
 import type { Finding } from '../cli/finding.ts';
 import { wholeListing } from '../cli/listing.ts';
-import { CliError } from '../errors.ts';
+import { command } from '../cli/parsing/command.ts';
+import { CliError } from '../core/errors.ts';
 
 /** Looks at everything a run depends on; changes nothing but modes that are too open. */
 export const doctor = command({

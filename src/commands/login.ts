@@ -1,9 +1,9 @@
-import { command } from '../cli/command.ts';
 import type { Context, GivenKey } from '../cli/context.ts';
-import { OURS, option } from '../cli/flag.ts';
-import { usage } from '../cli/values.ts';
+import { command } from '../cli/parsing/command.ts';
+import { OURS, option } from '../cli/parsing/flag.ts';
+import { usage } from '../cli/parsing/values.ts';
 import { flag, text } from '../contract/field.ts';
-import { Secret } from '../secret.ts';
+import { Secret } from '../core/secret.ts';
 import { PROFILE_COLUMNS, PROFILE_ROW, profilePairs } from './profiles/columns.ts';
 
 const MAX_KEY_BYTES = 4096;

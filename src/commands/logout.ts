@@ -1,6 +1,6 @@
 import { tells } from '../cli/answer-fields.ts';
-import { command } from '../cli/command.ts';
-import { usage } from '../cli/values.ts';
+import { command } from '../cli/parsing/command.ts';
+import { usage } from '../cli/parsing/values.ts';
 import { showRemoved } from './profiles/removed.ts';
 
 /** Removes the key of a profile from this machine. */

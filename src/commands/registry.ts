@@ -1,5 +1,5 @@
 /** Every group and top-level command, in the order of the root help. A group's code is loaded when it is named. */
-import type { Command, Registry } from '../cli/command.ts';
+import type { Command, Registry } from '../cli/parsing/command.ts';
 
 const alone = (load: () => Promise<Command>) => async () => [await load()];
 

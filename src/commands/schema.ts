@@ -1,8 +1,8 @@
-import type { Command } from '../cli/command.ts';
-import { command } from '../cli/command.ts';
-import { OURS, optionalArguments } from '../cli/flag.ts';
-import { nearest } from '../cli/suggest.ts';
-import { quote, usage } from '../cli/values.ts';
+import type { Command } from '../cli/parsing/command.ts';
+import { command } from '../cli/parsing/command.ts';
+import { OURS, optionalArguments } from '../cli/parsing/flag.ts';
+import { nearest } from '../cli/parsing/suggest.ts';
+import { quote, usage } from '../cli/parsing/values.ts';
 import { text } from '../contract/field.ts';
 import type { Row } from '../terminal/view.ts';
 import { REGISTRY } from './registry.ts';
@@ -28,8 +28,8 @@ export const printSchema = command({
   async run(_ctx, { command: words = [] }) {
     const loaded = (await Promise.all(REGISTRY.map(({ load }) => load()))).flat();
     const commands = loaded.filter(({ hidden }) => !hidden);
-    const { commandSchema } = await import('../cli/answers.ts');
-    const { errorSchema } = await import('../cli/error-answer.ts');
+    const { commandSchema } = await import('../cli/docs/answers.ts');
+    const { errorSchema } = await import('../cli/docs/error-answer.ts');
     const path = words.join(' ');
     if (path === ERROR) return { ...DIALECT, ...errorSchema() };
     if (path !== '') return { ...DIALECT, ...commandSchema(named(path, commands)) };

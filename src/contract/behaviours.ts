@@ -1,5 +1,5 @@
 /** What the service does beside its fields and operations: rules by topic, stated or assumed, for `contract show`. */
-import { DAY, HOUR } from '../durations.ts';
+import { DAY, HOUR } from '../core/durations.ts';
 import { assumed, type Basis, type Section, stated } from './basis.ts';
 import {
   DELIVERY_ATTEMPTS,

@@ -1,8 +1,7 @@
-/** Types of the calls that a table of operations allows, for the service and for the sandbox's admin surface. */
+/** Types of the calls that a table of operations allows. */
 import type { InputOf, ItemOf, Operation, ReplyOf, ResultOf } from './operation.ts';
 import type { OPERATIONS } from './operations.ts';
 import type { CALLS } from './raw.ts';
-import type { ADMIN_OPERATIONS } from './sandbox-admin.ts';
 
 export type Table = Readonly<Record<string, Operation>>;
 export type NameIn<T extends Table> = keyof T & string;
@@ -13,8 +12,6 @@ export type OperationName = NameIn<Operations>;
 /** The operations of the interface, and requests in the caller's own words. */
 export type Calls = typeof CALLS;
 export type CallName = NameIn<Calls>;
-export type AdminOperations = typeof ADMIN_OPERATIONS;
-export type AdminName = NameIn<AdminOperations>;
 
 /** What a caller hands in: path parameters, query and body side by side; money as cents. */
 export type Input<N extends CallName> = InputOf<Calls[N]>;

@@ -2,8 +2,8 @@
  * What the effect of a write is judged by: an answer of 2xx is believed when it, or what is read after it, shows the
  * effect (RELIABILITY, sections 1 and 4). Pure; who reads, and when, is the client's matter.
  */
-import { MINUTE } from '../durations.ts';
-import { type Cents, cents, centsOf } from '../money.ts';
+import { MINUTE } from '../core/durations.ts';
+import { type Cents, cents, centsOf } from '../core/money.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -5,8 +5,8 @@
  * Two type parameters: `Wire` is what an answer holds (money as `Usd`), `Asked` what a caller hands in
  * (money as `Cents`).
  */
-import type { Cents, Usd } from '../money.ts';
-import type { Secret } from '../secret.ts';
+import type { Cents, Usd } from '../core/money.ts';
+import type { Secret } from '../core/secret.ts';
 import type { Basis } from './basis.ts';
 
 export type FieldKind =

@@ -1,5 +1,5 @@
 /** Fields and shapes as JSON Schema 2020-12, with marks that tell where each node is known from (SANDBOX, section 12). */
-import { cents, toUsd } from '../money.ts';
+import { cents, toUsd } from '../core/money.ts';
 import { assumption } from './assumption.ts';
 import type { AssumptionId, Basis } from './basis.ts';
 import type { AnyField, Shape } from './field.ts';

@@ -1,6 +1,6 @@
 /** The shape of an operation row, and the types derived from one. */
 
-import type { WrittenRows } from '../row-text.ts';
+import type { WrittenRows } from '../core/raw-rows.ts';
 import type { Basis } from './basis.ts';
 import type { EventName } from './events.ts';
 import type { Transfer } from './evidence.ts';

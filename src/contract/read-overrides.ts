@@ -1,5 +1,5 @@
 /** Reads the text of a file of contract overrides (CLI.md), and refuses what would make an operation another one. */
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import { HEADERS } from './envelopes.ts';
 import type { Method } from './operation.ts';
 import { OPERATIONS } from './operations.ts';

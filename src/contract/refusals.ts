@@ -2,7 +2,7 @@
  * Interface 7: the identifiers of the service's errors. The sandbox answers with them; the client decides by
  * them first and by the HTTP status second, never by the message (reading rule 10).
  */
-import type { ErrorKind } from '../errors.ts';
+import type { ErrorKind } from '../core/errors.ts';
 import { assumed, type Basis, stated } from './basis.ts';
 
 export interface Refusal {

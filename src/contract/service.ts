@@ -3,8 +3,8 @@
  * implements it; commands, the journal and events use it and know nothing of HTTP.
  */
 
-import type { CliError } from '../errors.ts';
-import type { AdminOperations, Calls, NameIn, PagedName, ReadName, Table } from './calls.ts';
+import type { CliError } from '../core/errors.ts';
+import type { Calls, NameIn, PagedName, ReadName, Table } from './calls.ts';
 import type { Evidence } from './evidence.ts';
 import type { InputOf, ItemOf, ListPage, ResultOf } from './operation.ts';
 import type { RefusalName } from './refusals.ts';
@@ -116,8 +116,6 @@ export interface ServiceOf<T extends Table> {
 
 /** The interface's operations, and requests in the caller's own words. */
 export type Service = ServiceOf<Calls>;
-/** The sandbox's control surface. */
-export type SandboxAdmin = ServiceOf<AdminOperations>;
 
 /** What a command gets for looking: reading operations alone, so that no write can pass the guards by. */
 export interface Reader {

@@ -1,5 +1,5 @@
 /** How long things last at the service, ms, and how often they are tried. None of it is shown: each has its A-number. */
-import { DAY, HOUR, MINUTE, SECOND } from '../durations.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../core/durations.ts';
 
 /** A finished answer is repeated under its idempotency key. */
 export const KEY_RETENTION = DAY;

@@ -2,7 +2,7 @@
  * What is wrong with a value, in a sentence that names the limit; shared by flags (before anything is sent),
  * by the sandbox (400 `invalid_request`) and by bulk rows.
  */
-import { amountBehindNoise, cents, centsOf, dollars, plainAmount } from '../money.ts';
+import { amountBehindNoise, cents, centsOf, dollars, plainAmount } from '../core/money.ts';
 import { type Basis, basisText } from './basis.ts';
 import type { AnyField } from './field.ts';
 import { LIMITS } from './limits.ts';

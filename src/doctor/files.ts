@@ -2,11 +2,11 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Finding } from '../cli/finding.ts';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import { isHeld } from '../files/lock.ts';
 import { checkPrivateFolder, type FileSurroundings, inOurWords, systemCode } from '../files/private-files.ts';
 import type { IsRunning } from '../files/process-identity.ts';
-import type { Folders } from '../host.ts';
+import type { Folders } from '../platform/host.ts';
 
 export interface FileFacts {
   readonly folders: Folders;

@@ -2,8 +2,8 @@
 import type { Item } from '../contract/calls.ts';
 import { FINISHED_CHALLENGE } from '../contract/resources.ts';
 import { CHALLENGE_LIFE } from '../contract/spans.ts';
-import { CliError } from '../errors.ts';
-import { dollars, toCents } from '../money.ts';
+import { CliError } from '../core/errors.ts';
+import { dollars, toCents } from '../core/money.ts';
 
 export type Challenge = Item<'challenges.list'>;
 

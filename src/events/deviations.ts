@@ -1,5 +1,5 @@
 /** Forms of a signature that are read although they are not as documented, in words. */
-import type { Deviation } from '../contract/signature.ts';
+import type { Deviation } from '../contract/signature/signature.ts';
 
 /** What a deviation means to whoever checks signatures as they are documented: 64 lowercase hex digits, alone. */
 export const DEVIATIONS: Readonly<Record<Deviation, string>> = {

@@ -1,7 +1,7 @@
 /** A delivered payload as an event, whatever its names are. Read only after its signature was checked. */
 import { createHash } from 'node:crypto';
-import { maskedValue, withoutCardNumbers } from '../card-numbers.ts';
 import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS } from '../contract/events.ts';
+import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

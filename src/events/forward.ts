@@ -5,9 +5,9 @@
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { matchesEvent } from '../contract/events.ts';
-import type { Clock, Randomness } from '../host.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
+import { createSeen } from './dedupe.ts';
 import type { Arrived } from './listener.ts';
-import { createSeen } from './seen.ts';
 
 export interface Target {
   readonly url: URL;

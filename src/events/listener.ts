@@ -1,12 +1,12 @@
 /** Deliveries in, verified events out: each once, with those flagged that come out of order (RELIABILITY, H4, H7, H9). */
 import { matchesEvent } from '../contract/events.ts';
-import { signatureIn } from '../contract/signature-header.ts';
-import type { CliError } from '../errors.ts';
-import type { Clock } from '../host.ts';
-import type { Secret } from '../secret.ts';
+import { signatureIn } from '../contract/signature/header.ts';
+import type { CliError } from '../core/errors.ts';
+import type { Secret } from '../core/secret.ts';
+import type { Clock } from '../platform/host.ts';
+import { createSeen } from './dedupe.ts';
 import { type DeliveredEvent, readEvent } from './event.ts';
 import { type Delivery, openReceiver } from './receiver.ts';
-import { createSeen } from './seen.ts';
 import { verifyPayload } from './verify.ts';
 
 export interface ReceivedEvent extends DeliveredEvent {

@@ -1,8 +1,8 @@
 /** A live view: what is new since the last look, each once, until a signal, a count or a time. */
-import { MINUTE } from '../durations.ts';
-import type { CliError } from '../errors.ts';
+import { MINUTE } from '../core/durations.ts';
+import type { CliError } from '../core/errors.ts';
+import { createSeen, type Seen } from './dedupe.ts';
 import { patient, turns, type Waiting } from './poll.ts';
-import { createSeen, type Seen } from './seen.ts';
 
 export interface LiveView<T> {
   readonly everyMs: number;

@@ -2,8 +2,8 @@
  * Looking again and again, politely: never two requests within a second, pauses that grow, an end that comes on time
  * although the machine slept (RELIABILITY, G14 and G15).
  */
-import { CliError } from '../errors.ts';
-import type { Clock, Randomness } from '../host.ts';
+import { CliError } from '../core/errors.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
 
 export interface Waiting {
   readonly clock: Clock;

@@ -10,7 +10,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 
 export interface Delivery {
   readonly bytes: Uint8Array;

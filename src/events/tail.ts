@@ -1,7 +1,7 @@
 /** The newest rows of a list that grows at its head: as many pages as it takes to meet one that is known. */
 import type { ListPage } from '../contract/operation.ts';
+import type { Seen } from './dedupe.ts';
 import { nextRequest, type Waiting } from './poll.ts';
-import type { Seen } from './seen.ts';
 
 export interface Timed {
   readonly id: string;

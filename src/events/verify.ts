@@ -1,7 +1,8 @@
 /** Whether a payload is signed as it should be, and in words why not (interface 6, A-72, A-75). */
-import { type Deviation, matchSignature } from '../contract/signature.ts';
-import { type Explanation, explainMismatch } from '../contract/signature-mistakes.ts';
-import type { Secret } from '../secret.ts';
+
+import { type Explanation, explainMismatch } from '../contract/signature/mistakes.ts';
+import { type Deviation, matchSignature } from '../contract/signature/signature.ts';
+import type { Secret } from '../core/secret.ts';
 
 export interface Verified {
   readonly verified: true;

@@ -1,6 +1,6 @@
 /** A file or a pipe that the user named as input, read piece by piece. */
 import { open } from 'node:fs/promises';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import { systemCode } from './private-files.ts';
 import { systemWords } from './system-words.ts';
 

@@ -1,7 +1,7 @@
 /** Locks between processes: files that one of several makes, and that a later one takes over from the dead. */
 import { rm } from 'node:fs/promises';
-import { CliError } from '../errors.ts';
-import type { Clock, Randomness } from '../host.ts';
+import { CliError } from '../core/errors.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
 import { createWhole } from './create-whole.ts';
 import { inOurWords, readOrdinary, systemCode } from './private-files.ts';
 import { type IsRunning, identify, isProvablyGone, type ProcessIdentity } from './process-identity.ts';

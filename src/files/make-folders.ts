@@ -1,7 +1,7 @@
 /** Makes a folder and those above it, step by step. */
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 
 /**
  * Makes `path` and what is missing above it with `mode`, less the umask; a folder that is there stays as it is. Throws

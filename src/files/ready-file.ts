@@ -1,6 +1,6 @@
 /** A file that says "ready" to a script that waits for it: one line, an address, and only while somebody is there. */
 import { lstat, readFile, rm } from 'node:fs/promises';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import { type FileSurroundings, inOurWords, readOrdinary, systemCode, writePrivate } from './private-files.ts';
 
 const LONGEST = 4_096;

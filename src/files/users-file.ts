@@ -2,8 +2,8 @@
 import { constants } from 'node:fs';
 import { access, lstat, open, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { CliError } from '../errors.ts';
-import type { Randomness } from '../host.ts';
+import { CliError } from '../core/errors.ts';
+import type { Randomness } from '../platform/host.ts';
 import { makeFolders } from './make-folders.ts';
 import { inOurWords, syncFolder, systemCode } from './private-files.ts';
 

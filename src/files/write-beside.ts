@@ -2,8 +2,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { CliError } from '../errors.ts';
-import type { Randomness } from '../host.ts';
+import { CliError } from '../core/errors.ts';
+import type { Randomness } from '../platform/host.ts';
 import { syncFolder, systemCode } from './private-files.ts';
 import { systemWords } from './system-words.ts';
 

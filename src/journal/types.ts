@@ -6,10 +6,10 @@
 import type { WriteName } from '../contract/calls.ts';
 import type { Balances } from '../contract/evidence.ts';
 import type { Delivery, PlannedRequest } from '../contract/service.ts';
-import type { CliError } from '../errors.ts';
-import type { Cents } from '../money.ts';
+import type { CliError } from '../core/errors.ts';
+import type { Cents } from '../core/money.ts';
 
-import type { Capability } from './capability.ts';
+import type { Capability } from './idempotency-support.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

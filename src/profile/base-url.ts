@@ -1,5 +1,5 @@
 /** Base addresses: https or this machine itself, and the origin that a key is bound to. */
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import type { KeyMode } from './key.ts';
 
 /** A checked base address. */

@@ -1,7 +1,7 @@
 /** Keys that a program of the user prints, such as a password manager. */
 import { spawn } from 'node:child_process';
-import { CliError } from '../errors.ts';
-import type { Clock, Environment } from '../host.ts';
+import { CliError } from '../core/errors.ts';
+import type { Clock, Environment } from '../platform/host.ts';
 import { quoted } from './name.ts';
 
 /** Password managers may ask their user something first. */

@@ -1,8 +1,8 @@
 /** Keys from a file that the user names. */
 import { open } from 'node:fs/promises';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { inOurWords } from '../files/private-files.ts';
-import { shellWord } from '../shell-word.ts';
 import { quoted } from './name.ts';
 
 const MOST_BYTES = 4096;

@@ -1,9 +1,9 @@
 /** Where keys of profiles are put and fetched from: the profile file, a key file, a command, the keychain. */
 import { createHash } from 'node:crypto';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
+import type { Secret } from '../core/secret.ts';
 import { type FileSurroundings, preparePrivateFolder } from '../files/private-files.ts';
-import type { Clock, Environment } from '../host.ts';
-import type { Secret } from '../secret.ts';
+import type { Clock, Environment } from '../platform/host.ts';
 import { keyMode, readKey } from './key.ts';
 import { readKeyFile } from './key-file.ts';
 import type { Keychain } from './keychain.ts';

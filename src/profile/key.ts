@@ -1,6 +1,6 @@
 /** API keys: their form, and whether they are for production or for tests. */
-import { CliError } from '../errors.ts';
-import { Secret } from '../secret.ts';
+import { CliError } from '../core/errors.ts';
+import { Secret } from '../core/secret.ts';
 
 const KEY = /^sk_(?:live|test)_[A-Za-z0-9_-]{8,}$/;
 

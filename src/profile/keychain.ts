@@ -7,9 +7,9 @@
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CliError } from '../errors.ts';
-import type { Clock, Environment } from '../host.ts';
-import { Secret } from '../secret.ts';
+import { CliError } from '../core/errors.ts';
+import { Secret } from '../core/secret.ts';
+import type { Clock, Environment } from '../platform/host.ts';
 
 const PATIENCE_MS = 3_000;
 const MOST_BYTES = 8192;

@@ -1,5 +1,5 @@
 /** Names of profiles: which there may be, and how a wrong one is quoted. */
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 const LOOKS_LIKE_A_KEY = /sk_(?:live|test)_/i;

@@ -1,10 +1,10 @@
 /** Presets of new cards: one private file in the profiles' folder, the same for every profile. */
 import { join } from 'node:path';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import { withLock } from '../files/lock.ts';
 import { type FileSurroundings, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 import type { IsRunning } from '../files/process-identity.ts';
-import type { Host } from '../host.ts';
+import type { Host } from '../platform/host.ts';
 import { quoted } from './name.ts';
 
 /** What of a preset the file holds; what the members mean is the caller's. */

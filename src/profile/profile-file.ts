@@ -1,6 +1,6 @@
 /** The profile file as text: what is written, and what is read back or refused. */
-import { CliError } from '../errors.ts';
-import type { Secret } from '../secret.ts';
+import { CliError } from '../core/errors.ts';
+import type { Secret } from '../core/secret.ts';
 import { checkBaseUrl } from './base-url.ts';
 import { type KeyMode, keyMode, readKey } from './key.ts';
 import { checkNewProfileName, quoted } from './name.ts';

@@ -1,7 +1,7 @@
 /** Which profile a run acts as: flags, environment, the current profile, in the order of CLI.md, "Keys and profiles". */
-import { CliError } from '../errors.ts';
-import type { Environment } from '../host.ts';
-import type { Secret } from '../secret.ts';
+import { CliError } from '../core/errors.ts';
+import type { Secret } from '../core/secret.ts';
+import type { Environment } from '../platform/host.ts';
 import { type BaseUrl, checkBaseUrl } from './base-url.ts';
 import { type KeyMode, keyMode, readKey } from './key.ts';
 import { checkProfileName } from './name.ts';

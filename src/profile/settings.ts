@@ -1,6 +1,6 @@
 /** Settings of a profile: their names, and what each may be. */
-import { CliError } from '../errors.ts';
-import { parseAmount, plainAmount } from '../money.ts';
+import { CliError } from '../core/errors.ts';
+import { parseAmount, plainAmount } from '../core/money.ts';
 import { quoted } from './name.ts';
 
 /** Settings of a profile; what is absent is not limited and not allowed. Amounts are decimal USD text, `250.00`. */

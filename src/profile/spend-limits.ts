@@ -2,8 +2,10 @@
 
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DAY } from '../durations.ts';
-import { CliError } from '../errors.ts';
+import { DAY } from '../core/durations.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, cents, dollars, parseAmount, sumCents } from '../core/money.ts';
+import type { SpendHold, Spending } from '../core/spending.ts';
 import { type LockOptions, withLock } from '../files/lock.ts';
 import {
   type FileSurroundings,
@@ -12,8 +14,6 @@ import {
   readPrivate,
   writePrivate,
 } from '../files/private-files.ts';
-import { type Cents, cents, dollars, parseAmount, sumCents } from '../money.ts';
-import type { SpendHold, Spending } from '../spending.ts';
 import type { ProfileSettings } from './settings.ts';
 
 export interface SpendSurroundings {

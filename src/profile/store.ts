@@ -1,6 +1,8 @@
 /** The saved profiles on the disk, through `conf`, under our lock and with our modes. */
 import { join } from 'node:path';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
+import type { Secret } from '../core/secret.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { withLock } from '../files/lock.ts';
 import {
   checkPrivateFolder,
@@ -11,9 +13,7 @@ import {
   writePrivate,
 } from '../files/private-files.ts';
 import type { IsRunning } from '../files/process-identity.ts';
-import type { Host } from '../host.ts';
-import type { Secret } from '../secret.ts';
-import { shellWord } from '../shell-word.ts';
+import type { Host } from '../platform/host.ts';
 import { checkBaseUrl } from './base-url.ts';
 import { keepCorruptCopy, removeBesides } from './corrupt-copy.ts';
 import { keyMode, readKey } from './key.ts';

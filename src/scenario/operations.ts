@@ -1,7 +1,7 @@
 /** What a step of a scenario may do: any operation of the service, and of the sandbox what belongs in a story. */
 import type { Operation } from '../contract/operation.ts';
 import { OPERATIONS } from '../contract/operations.ts';
-import { ADMIN_OPERATIONS } from '../contract/sandbox-admin.ts';
+import { ADMIN_OPERATIONS } from '../contract/sandbox/admin.ts';
 
 export interface StepOperation {
   readonly surface: 'service' | 'admin';

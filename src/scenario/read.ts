@@ -3,7 +3,7 @@
  * answers. Every fault has its line and column.
  */
 import { shapeProblem } from '../contract/check.ts';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import {
   plainOf,
   type YamlEntry,

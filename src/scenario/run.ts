@@ -1,7 +1,7 @@
 /** Carries a scenario out, step by step, until one is not as it was expected. */
 import { shapeProblem } from '../contract/check.ts';
-import { CliError, type ErrorKind } from '../errors.ts';
-import { centsOf } from '../money.ts';
+import { CliError, type ErrorKind } from '../core/errors.ts';
+import { centsOf } from '../core/money.ts';
 import { differences } from './expectation.ts';
 import { fieldsOf, type StepOperation } from './operations.ts';
 import type { Scenario, Step } from './read.ts';

@@ -1,7 +1,7 @@
 /** What is wrong with a step although each of its fields is right: what belongs together, and text that has a form. */
 import { EVENTS } from '../contract/events.ts';
-import { faultProblem } from '../contract/fault-rule.ts';
-import { durationOf } from '../durations.ts';
+import { faultProblem } from '../contract/sandbox/fault-rule.ts';
+import { durationOf } from '../core/durations.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 /** Bars beside numbers: each as long as its share of the largest. They say nothing that the number does not. */
-import { centsOf } from '../money.ts';
+import { centsOf } from '../core/money.ts';
 import type { Column } from './view.ts';
 
 /** Given up where the screen is narrow, after what is less important than a look at the whole. */

@@ -1,5 +1,5 @@
 /** The text of one value, for three readers: a person's table, a machine's cell, a screen reader. */
-import { centsOf, dollars, plainAmount } from '../money.ts';
+import { centsOf, dollars, plainAmount } from '../core/money.ts';
 import { printable } from './printable.ts';
 import { isoTime, monthText, parseTimestamp, relativeTime, relativeWords } from './times.ts';
 import type { Column, ColumnKind } from './view.ts';

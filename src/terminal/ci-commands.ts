@@ -2,7 +2,7 @@
  * Lines that a CI system takes for its own commands (RELIABILITY, F15). What is in somebody's label must not set an
  * output, mask a word or open a group of the job that prints it.
  */
-import type { Environment } from '../host.ts';
+import type { Environment } from '../platform/host.ts';
 
 /** GitHub and Azure look for `::` at the beginning of a line, and for `##[`, `##vso[` and `##teamcity[` anywhere. */
 const MARK = /:(?=:)|#(?=#(?:\[|vso\[|teamcity\[))/gi;

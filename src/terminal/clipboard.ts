@@ -5,8 +5,8 @@
 import { spawn } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CliError } from '../errors.ts';
-import type { Environment } from '../host.ts';
+import { CliError } from '../core/errors.ts';
+import type { Environment } from '../platform/host.ts';
 
 export interface Clipboard {
   /** Throws `internal` without the text when the program fails. */

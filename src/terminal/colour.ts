@@ -1,5 +1,5 @@
 /** Whether a stream gets colour, and the few colours there are. Home of chalk. */
-import type { Environment, OutputStream } from '../host.ts';
+import type { Environment, OutputStream } from '../platform/host.ts';
 
 /** 0 is none, 1 the sixteen colours every terminal has. Nothing here needs more. */
 export type ColourLevel = 0 | 1;

@@ -1,5 +1,5 @@
 /** Seconds until something is possible, redrawn in place on a terminal. */
-import type { Clock, OutputStream } from '../host.ts';
+import type { Clock, OutputStream } from '../platform/host.ts';
 
 export interface Countdown {
   readonly stderr: OutputStream;

@@ -1,5 +1,5 @@
 /** Rows as TSV and CSV. Home of csv-stringify. */
-import { guardFormula } from '../formula-guard.ts';
+import { guardFormula } from '../core/csv-injection.ts';
 import { machineCell } from './cells.ts';
 import { printable, printableCell } from './printable.ts';
 import { valueAt } from './rows.ts';

@@ -1,6 +1,6 @@
 /** A failure in words and as one JSON line; both go to stderr. */
-import { type CliError, type ErrorKind, errorDocument } from '../errors.ts';
-import type { OutputStream } from '../host.ts';
+import { type CliError, type ErrorKind, errorDocument } from '../core/errors.ts';
+import type { OutputStream } from '../platform/host.ts';
 import { type ColourQuestion, colourLevel, painter } from './colour.ts';
 import { fitted } from './conversation.ts';
 import { printable, printableJson } from './printable.ts';

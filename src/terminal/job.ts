@@ -1,5 +1,5 @@
 /** One call of `present`, and the rows in it. */
-import type { Environment, Streams } from '../host.ts';
+import type { Environment, Streams } from '../platform/host.ts';
 import { printable } from './printable.ts';
 import { checkNames, rowsOf, sortRows } from './rows.ts';
 import type { OutputSettings, Presentation, Row } from './view.ts';

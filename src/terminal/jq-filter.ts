@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 
 /** Reads a file of the build, wherever that keeps them; run from source the package is in node_modules. */
 declare const BUNDLED_FILE: ((name: string) => Uint8Array) | undefined;

@@ -1,6 +1,6 @@
 /** From a presentation to bytes: which format applies, and what is written whole. */
-import { CliError } from '../errors.ts';
-import type { Environment, Streams } from '../host.ts';
+import { CliError } from '../core/errors.ts';
+import type { Environment, Streams } from '../platform/host.ts';
 import { plainText } from './cells.ts';
 import { jsonDocument, jsonLines, yamlDocument } from './documents.ts';
 import { collectRows, type Job } from './job.ts';

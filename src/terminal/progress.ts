@@ -1,5 +1,5 @@
 /** How far a run of rows or a long list is, on standard error: one redrawn line, lines for a log, or sentences. */
-import type { Clock, OutputStream } from '../host.ts';
+import type { Clock, OutputStream } from '../platform/host.ts';
 import { fitted } from './conversation.ts';
 import { printable } from './printable.ts';
 

@@ -2,9 +2,9 @@
  * Questions to a person. Home of fuzzysort, by which a long list of choices is searched. Asked on stderr, only when stdin and stderr are terminals: a piped `y` is never an answer (the library itself would take it, and
  * its default is Yes).
  */
-import { CliError } from '../errors.ts';
-import type { Streams } from '../host.ts';
-import { Secret } from '../secret.ts';
+import { CliError } from '../core/errors.ts';
+import { Secret } from '../core/secret.ts';
+import type { Streams } from '../platform/host.ts';
 import { printable } from './printable.ts';
 import { DEFAULT_COLUMNS } from './screen.ts';
 import { createMeasure } from './width.ts';

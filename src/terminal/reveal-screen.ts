@@ -2,8 +2,8 @@
  * Lines on the alternate screen for a while. They leave no scrollback, and whatever ends the showing (time, key,
  * error, signal) the screen is wiped before the ordinary one comes back.
  */
-import { CliError } from '../errors.ts';
-import type { Clock } from '../host.ts';
+import { CliError } from '../core/errors.ts';
+import type { Clock } from '../platform/host.ts';
 import { printable } from './printable.ts';
 
 const WIPE = '\x1b[2J\x1b[3J\x1b[H';

@@ -1,6 +1,6 @@
 /** The formats that write rows as they come: ndjson, TSV, CSV and ids. */
-import { CliError } from '../errors.ts';
-import type { WrittenRows } from '../row-text.ts';
+import { CliError } from '../core/errors.ts';
+import type { WrittenRows } from '../core/raw-rows.ts';
 import { machineCell, plainText } from './cells.ts';
 import { csvLines, fieldLines, tsvLines } from './delimited.ts';
 import { jsonLines } from './documents.ts';

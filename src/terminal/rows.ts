@@ -1,5 +1,5 @@
 /** Rows and their fields: reading a path, choosing, ordering, and refusing a name that is not there. */
-import { CliError } from '../errors.ts';
+import { CliError } from '../core/errors.ts';
 import { plainText } from './cells.ts';
 import type { Column, OutputSettings, Row } from './view.ts';
 

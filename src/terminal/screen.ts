@@ -1,5 +1,5 @@
 /** What the screen can show: its width and its glyphs. */
-import type { Environment, OutputStream } from '../host.ts';
+import type { Environment, OutputStream } from '../platform/host.ts';
 
 export const DEFAULT_COLUMNS = 80;
 

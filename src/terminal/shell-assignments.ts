@@ -1,5 +1,5 @@
 /** One object as shell assignments, for `eval "$(… -o env)"`. */
-import { shellQuote, shellWord } from '../shell-word.ts';
+import { shellQuote, shellWord } from '../core/shell-quote.ts';
 import { machineCell } from './cells.ts';
 import { printable, printableJson } from './printable.ts';
 import { valueAt } from './rows.ts';

@@ -2,8 +2,8 @@
  * What a person sees while no answer comes: one line on the terminal, taken away when it is there. A pause that the
  * service asks for is said in a log as well, so that a script that stands still says why.
  */
-import { SECOND } from '../durations.ts';
-import type { Clock } from '../host.ts';
+import { SECOND } from '../core/durations.ts';
+import type { Clock } from '../platform/host.ts';
 import type { Progress, ProgressMode } from './progress.ts';
 
 /** A request without an answer for this long is spoken of. */

@@ -1,5 +1,5 @@
 /** Time as text: relative for tables, ISO in UTC for machines, words for screen readers. All arguments are ms. */
-import { DAY, HOUR, MINUTE, SECOND } from '../durations.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../core/durations.ts';
 
 /** Younger than this, either way, is `now`. */
 const NOW = 5 * SECOND;

@@ -1,5 +1,5 @@
 /** Standard input that may be a person's: who types is told once that the program reads, and how a text ends. */
-import type { InputStream } from '../host.ts';
+import type { InputStream } from '../platform/host.ts';
 
 /** The same input; `tell` gets one sentence before the first read of a terminal, and none for a pipe or a file. */
 export function typedInput(stdin: InputStream, tell: (text: string) => void): InputStream {

@@ -2,7 +2,7 @@
  * What a command hands over to be shown. A command returns data and a description of how a person sees it; this
  * room turns both into the asked-for format. Types and names only: `present()` of present.ts does the work.
  */
-import type { WrittenRows } from '../row-text.ts';
+import type { WrittenRows } from '../core/raw-rows.ts';
 
 export type OutputFormat = 'table' | 'wide' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'yaml' | 'env' | 'id';
 

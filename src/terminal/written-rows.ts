@@ -1,5 +1,5 @@
 /** Long lists from the text of the service: lines that are written without making objects of them. */
-import { rowPattern, type WrittenMember, type WrittenRows } from '../row-text.ts';
+import { rowPattern, type WrittenMember, type WrittenRows } from '../core/raw-rows.ts';
 import { csvLines } from './delimited.ts';
 import { jsonLines } from './documents.ts';
 import type { Job } from './job.ts';

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { answersOf } from '../../src/cli/answers.ts';
+import { answersOf } from '../../src/cli/docs/answers.ts';
 import { world } from '../support/world.ts';
 import { commands, objections, promises } from './schema.ts';
 

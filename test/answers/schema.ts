@@ -1,8 +1,8 @@
 /** The schemas of answers as judges, and as lines a person can compare. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { commandSchema } from '../../src/cli/answers.ts';
-import type { Command } from '../../src/cli/command.ts';
-import { errorSchema } from '../../src/cli/error-answer.ts';
+import { commandSchema } from '../../src/cli/docs/answers.ts';
+import { errorSchema } from '../../src/cli/docs/error-answer.ts';
+import type { Command } from '../../src/cli/parsing/command.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DrivenOutcome, type DriveRow, drive } from '../../src/bulk/drive.ts';
-import { CliError, type ErrorKind } from '../../src/errors.ts';
+import { type DrivenOutcome, type DriveRow, drive } from '../../src/bulk/scheduler.ts';
+import { CliError, type ErrorKind } from '../../src/core/errors.ts';
 import type { Flight, RowOutcome } from '../../src/journal/types.ts';
 
 /** Rows on the wire until the test lets them end. */

@@ -1,6 +1,6 @@
 /** The second Ctrl-C: what is on the wire is cut off, written down as unknown, and settled by a resume. */
 import { expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/core/errors.ts';
 import { serviceWorld } from './service-world.ts';
 
 const ROWS = 40;

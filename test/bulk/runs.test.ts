@@ -142,7 +142,7 @@ test('Ctrl-C after some answers: what is under way ends, 130, and resume does th
   const wanted = amounts(60);
   const file = await here.creates('team.csv', wanted);
   const stop = new AbortController();
-  const { CliError } = await import('../../src/errors.ts');
+  const { CliError } = await import('../../src/core/errors.ts');
   let told = 0;
   const stopped = await here.run(`cards create --file ${file} --yes -o csv --concurrency 4`, {
     signal: stop.signal,

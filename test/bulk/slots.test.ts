@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createSlots, type Slot } from '../../src/bulk/slots.ts';
+import { createSlots, type Slot } from '../../src/bulk/in-flight-limiter.ts';
 
 function slots(workers: number, ahead: number) {
   let freed = 0;

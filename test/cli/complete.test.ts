@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Candidate, completionText, type ValueProvider } from '../../src/cli/complete.ts';
-import { contractValues } from '../../src/cli/contract-values.ts';
-import { flagName } from '../../src/cli/flag.ts';
-import { tokenize } from '../../src/cli/tokenize.ts';
+import { type Candidate, completionText, type ValueProvider } from '../../src/cli/completion/complete.ts';
+import { contractValues } from '../../src/cli/completion/contract-values.ts';
+import { flagName } from '../../src/cli/parsing/flag.ts';
+import { tokenize } from '../../src/cli/parsing/tokenize.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { runWords } from './line.ts';
 
@@ -208,7 +208,7 @@ describe('the protocol', () => {
 it('loads no package: neither answering nor any command file pulls one in', async () => {
   const { metafile } = await build({
     absWorkingDir: join(import.meta.dirname, '..', '..'),
-    entryPoints: ['src/cli/complete.ts', 'src/commands/registry.ts'],
+    entryPoints: ['src/cli/completion/complete.ts', 'src/commands/registry.ts'],
     bundle: true,
     splitting: true,
     platform: 'node',
@@ -226,7 +226,7 @@ it('loads no package: neither answering nor any command file pulls one in', asyn
       if (kind === 'import-statement' || path === 'src/commands/registry.ts') follow(next);
     }
   };
-  follow('src/cli/complete.ts');
+  follow('src/cli/completion/complete.ts');
   follow('src/commands/registry.ts');
   expect(reached.size).toBeGreaterThan(50);
   expect([...reached].filter(path => path.includes('node_modules') || !path.startsWith('src/'))).toEqual([]);

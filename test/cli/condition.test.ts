@@ -5,8 +5,8 @@ import { CARD } from '../../src/contract/card.ts';
 import type { Shape } from '../../src/contract/field.ts';
 import { BIN, CHALLENGE, TRANSACTION, WALLET } from '../../src/contract/resources.ts';
 
-import { CliError } from '../../src/errors.ts';
-import { cents, plainAmount, toUsd } from '../../src/money.ts';
+import { CliError } from '../../src/core/errors.ts';
+import { cents, plainAmount, toUsd } from '../../src/core/money.ts';
 import { codePoint } from '../support/code-point.ts';
 
 const card = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GLOBALS, type GlobalOption, parseDuration, readGlobals } from '../../src/cli/globals.ts';
-import { GLOBAL_OPTIONS, scan, wantsMachineFormat } from '../../src/cli/scan.ts';
+import { GLOBALS, type GlobalOption, parseDuration, readGlobals } from '../../src/cli/parsing/globals.ts';
+import { GLOBAL_OPTIONS, scan, wantsMachineFormat } from '../../src/cli/parsing/scan.ts';
 import { words } from '../support/words.ts';
 
 describe('readGlobals', () => {

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ENVIRONMENT } from '../../src/cli/environment.ts';
-import { endingsOf } from '../../src/cli/exit-kinds.ts';
-import { GLOBALS, type GlobalOption } from '../../src/cli/globals.ts';
-import { helpText } from '../../src/cli/help.ts';
-import { locate } from '../../src/cli/locate.ts';
-import { flagsOf } from '../../src/cli/resolved-flags.ts';
+import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
+import { endingsOf } from '../../src/cli/docs/exit-kinds.ts';
+import { helpText } from '../../src/cli/docs/help.ts';
+import { GLOBALS, type GlobalOption } from '../../src/cli/parsing/globals.ts';
+import { locate } from '../../src/cli/parsing/locate.ts';
+import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
-import { ERROR_KINDS } from '../../src/errors.ts';
+import { ERROR_KINDS } from '../../src/core/errors.ts';
 import { OUTPUT_FORMATS } from '../../src/terminal/view.ts';
 import { runWords } from './line.ts';
 

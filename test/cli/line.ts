@@ -1,9 +1,10 @@
 /** The machine of `cli/` over the real registry, without anything behind it: what needs a service fails loudly. */
+
+import { contractValues } from '../../src/cli/completion/contract-values.ts';
 import type { Context } from '../../src/cli/context.ts';
-import { contractValues } from '../../src/cli/contract-values.ts';
 import { type Machine, run } from '../../src/cli/run.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
-import type { Environment, Host } from '../../src/host.ts';
+import type { Environment, Host } from '../../src/platform/host.ts';
 import { type MemoryStreamsOptions, memoryStreams } from '../support/streams.ts';
 
 export const NOW = Date.parse('2026-11-20T14:03:11Z');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { asHelp, locate, nextWords, plainWords } from '../../src/cli/locate.ts';
+import { asHelp, locate, nextWords, plainWords } from '../../src/cli/parsing/locate.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/core/errors.ts';
 import { words } from '../support/words.ts';
 
 const found = async (line: string) => {

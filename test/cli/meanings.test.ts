@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { knownWords, meaningsOf } from '../../src/cli/meanings.ts';
+import { knownWords, meaningsOf } from '../../src/cli/docs/meanings.ts';
 import { REFUSALS, type Refusal } from '../../src/contract/refusals.ts';
-import { ERROR_KINDS, type ErrorKind } from '../../src/errors.ts';
+import { ERROR_KINDS, type ErrorKind } from '../../src/core/errors.ts';
 import { world } from '../support/world.ts';
 
 describe('explain', () => {

@@ -1,10 +1,10 @@
 /** The reference and the manual pages: complete, and clean by the judges that are installed. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { llmsText, skillText } from '../../src/cli/agent-pages.ts';
-import { manualPages } from '../../src/cli/manual-pages.ts';
-import { referencePages } from '../../src/cli/reference-pages.ts';
-import { flagsOf } from '../../src/cli/resolved-flags.ts';
+import { llmsText, skillText } from '../../src/cli/docs/agent-pages.ts';
+import { manualPages } from '../../src/cli/docs/manual-pages.ts';
+import { referencePages } from '../../src/cli/docs/reference-pages.ts';
+import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { requires } from '../support/programs.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Command } from '../../src/cli/command.ts';
-import { GLOBALS, readGlobals } from '../../src/cli/globals.ts';
-import { locate } from '../../src/cli/locate.ts';
-import { parseCommand } from '../../src/cli/parse.ts';
-import { flagsOf } from '../../src/cli/resolved-flags.ts';
+import type { Command } from '../../src/cli/parsing/command.ts';
+import { GLOBALS, readGlobals } from '../../src/cli/parsing/globals.ts';
+import { locate } from '../../src/cli/parsing/locate.ts';
+import { parseCommand } from '../../src/cli/parsing/parse.ts';
+import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/core/errors.ts';
 import { words } from '../support/words.ts';
 import { NOW } from './line.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OURS } from '../../src/cli/flag.ts';
-import { parseList, parseMap, parseValue, quote } from '../../src/cli/values.ts';
+import { OURS } from '../../src/cli/parsing/flag.ts';
+import { parseList, parseMap, parseValue, quote } from '../../src/cli/parsing/values.ts';
 import { choice, flag, integer, list, map, money, must, number, text, time } from '../../src/contract/field.ts';
-import { CliError } from '../../src/errors.ts';
-import { cents, plainAmount } from '../../src/money.ts';
+import { CliError } from '../../src/core/errors.ts';
+import { cents, plainAmount } from '../../src/core/money.ts';
 import { codePoint } from '../support/code-point.ts';
 import { NOW } from './line.ts';
 

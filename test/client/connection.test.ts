@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { proxyFor } from '../../src/client/proxy.ts';
 import { createRedactor } from '../../src/client/redact.ts';
-import { CliError } from '../../src/errors.ts';
-import { cents } from '../../src/money.ts';
-import { Secret } from '../../src/secret.ts';
+import { CliError } from '../../src/core/errors.ts';
+import { cents } from '../../src/core/money.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { CARD, clock, json, KEY, type Served, serve, speak, thrown, WALLET } from './served.ts';
 
 const closing: (() => Promise<unknown> | unknown)[] = [];

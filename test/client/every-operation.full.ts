@@ -2,8 +2,8 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Operation } from '../../src/contract/operation.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
-import { CliError } from '../../src/errors.ts';
-import { cents } from '../../src/money.ts';
+import { CliError } from '../../src/core/errors.ts';
+import { cents } from '../../src/core/money.ts';
 import { rows } from './answers.ts';
 import { type Served, serve, speak } from './served.ts';
 

@@ -1,6 +1,6 @@
 /** The tolerant table of RELIABILITY, section 4, and the classes of section 1, on one read and one write. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { cents } from '../../src/money.ts';
+import { cents } from '../../src/core/money.ts';
 import { error, html, raw, rows } from './answers.ts';
 import { CARD, type Handler, json, KEY, type Served, serve, speak, thrown, WALLET } from './served.ts';
 

@@ -11,8 +11,8 @@ import { EVENT_ENVELOPE } from '../../src/contract/events.ts';
 import { type AnyField, money, type Shape } from '../../src/contract/field.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { ADDRESS, BIN, CHALLENGE, DEPOSIT, TRANSACTION, WALLET, WEBHOOK } from '../../src/contract/resources.ts';
-import { centsOf } from '../../src/money.ts';
-import { Secret } from '../../src/secret.ts';
+import { centsOf } from '../../src/core/money.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { CARD, json, type Served, serve, speak, thrown } from './served.ts';
 
 let served: Served;

@@ -7,10 +7,10 @@ import type { Operation } from '../../src/contract/operation.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import type { Overrides } from '../../src/contract/overrides.ts';
 import { readOverrides } from '../../src/contract/read-overrides.ts';
-import { ADMIN_OPERATIONS } from '../../src/contract/sandbox-admin.ts';
-import { ADMIN_PATH } from '../../src/contract/sandbox-basis.ts';
-import { cents } from '../../src/money.ts';
-import { Secret } from '../../src/secret.ts';
+import { ADMIN_OPERATIONS } from '../../src/contract/sandbox/admin.ts';
+import { ADMIN_PATH } from '../../src/contract/sandbox/basis.ts';
+import { cents } from '../../src/core/money.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { codePoint } from '../support/code-point.ts';
 import { CARD, clock, json, KEY, random, type Served, serve, speak, thrown } from './served.ts';
 

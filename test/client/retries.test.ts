@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { createBudget } from '../../src/client/budget.ts';
 import { retryAfterMs } from '../../src/client/headers.ts';
-import { backoff } from '../../src/client/repeat.ts';
-import type { Clock } from '../../src/host.ts';
-import { cents } from '../../src/money.ts';
+import { backoff } from '../../src/client/retry.ts';
+import { cents } from '../../src/core/money.ts';
+import type { Clock } from '../../src/platform/host.ts';
 import { CARD, clock, json, random, type Served, serve, speak, thrown } from './served.ts';
 
 let served: Served | undefined;

@@ -6,7 +6,7 @@ import process from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { importInto } from '../../src/client/sandbox-file.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/core/secret.ts';
 
 const PIECE = new Uint8Array(262_144);
 const PIECES = 40;

@@ -7,9 +7,9 @@ import { createService, type ServiceSettings } from '../../src/client/api.ts';
 import type { Operations } from '../../src/contract/calls.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import type { Service } from '../../src/contract/service.ts';
-import { CliError } from '../../src/errors.ts';
-import type { Clock, Randomness } from '../../src/host.ts';
-import { Secret } from '../../src/secret.ts';
+import { CliError } from '../../src/core/errors.ts';
+import { Secret } from '../../src/core/secret.ts';
+import type { Clock, Randomness } from '../../src/platform/host.ts';
 
 export const KEY = 'sk_test_CANARYkey0123456789';
 

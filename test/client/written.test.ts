@@ -1,7 +1,7 @@
 /** Rows cut out of a page's bytes: the same lines as reading would give, or none at all. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createCutter } from '../../src/client/written.ts';
+import { createCutter } from '../../src/client/row-slicer.ts';
 import { TRANSACTION } from '../../src/contract/resources.ts';
 
 const row = (index: number, more: object = {}) => ({

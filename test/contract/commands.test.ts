@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../src/cli/context.ts';
 import { CONTRACT_COMMANDS } from '../../src/commands/contract/group.ts';
-import { openApiDocument } from '../../src/contract/openapi.ts';
+import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import { NO_OVERRIDES, type Overrides } from '../../src/contract/overrides.ts';
 import { facts } from '../../src/contract/provenance.ts';
 import { readOverrides } from '../../src/contract/read-overrides.ts';

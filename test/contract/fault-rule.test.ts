@@ -9,7 +9,7 @@ import {
   isDeliveryKind,
   oneFaultProblem,
   smallestAction,
-} from '../../src/contract/fault-rule.ts';
+} from '../../src/contract/sandbox/fault-rule.ts';
 
 const reset = { kind: 'reset' };
 

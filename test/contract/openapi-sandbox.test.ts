@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { openApiDocument } from '../../src/contract/openapi.ts';
-import { sandboxOpenApiDocument } from '../../src/contract/openapi-sandbox.ts';
-import { ADMIN_OPERATIONS } from '../../src/contract/sandbox-admin.ts';
-import { TRANSFERS } from '../../src/contract/sandbox-snapshots.ts';
+import { openApiDocument } from '../../src/contract/openapi/document.ts';
+import { sandboxOpenApiDocument } from '../../src/contract/openapi/sandbox.ts';
+import { ADMIN_OPERATIONS } from '../../src/contract/sandbox/admin.ts';
+import { TRANSFERS } from '../../src/contract/sandbox/snapshots.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { ask } from '../support/sandbox-http.ts';
 

@@ -4,7 +4,7 @@ import { shapeProblem } from '../../src/contract/check.ts';
 import { EVENTS } from '../../src/contract/events.ts';
 import { EXAMPLES } from '../../src/contract/examples.ts';
 import { NAMED_SHAPES } from '../../src/contract/named-shapes.ts';
-import { openApiDocument } from '../../src/contract/openapi.ts';
+import { openApiDocument } from '../../src/contract/openapi/document.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { REFUSALS } from '../../src/contract/refusals.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NO_OVERRIDES } from '../../src/contract/overrides.ts';
 import { readOverrides } from '../../src/contract/read-overrides.ts';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/core/errors.ts';
 
 /** The example of CLI.md, "Contract overrides". */
 const EXAMPLE = `{

@@ -6,7 +6,7 @@ import { NO_OVERRIDES } from '../../src/contract/overrides.ts';
 import { type Fact, facts, sectionOrder } from '../../src/contract/provenance.ts';
 import { readOverrides } from '../../src/contract/read-overrides.ts';
 import { REFUSALS } from '../../src/contract/refusals.ts';
-import { ADMIN_OPERATIONS } from '../../src/contract/sandbox-admin.ts';
+import { ADMIN_OPERATIONS } from '../../src/contract/sandbox/admin.ts';
 
 const all = facts(NO_OVERRIDES);
 const named = (name: string, from: readonly Fact[] = all) => from.find(fact => fact.name === name);

@@ -2,9 +2,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchSignature, sign } from '../../src/contract/signature.ts';
-import { explainMismatch } from '../../src/contract/signature-mistakes.ts';
-import { Secret } from '../../src/secret.ts';
+import { explainMismatch } from '../../src/contract/signature/mistakes.ts';
+import { matchSignature, sign } from '../../src/contract/signature/signature.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { codePoint } from '../support/code-point.ts';
 
 const KEY = Buffer.from('sixteen bytes of key');

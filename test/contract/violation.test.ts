@@ -6,7 +6,7 @@ import { flag, integer, list, must, nullable, number, text, time } from '../../s
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { BIN, CREATE_WEBHOOK } from '../../src/contract/resources.ts';
 import { limitText, violation } from '../../src/contract/violation.ts';
-import { cents, toUsd } from '../../src/money.ts';
+import { cents, toUsd } from '../../src/core/money.ts';
 import { codePoint } from '../support/code-point.ts';
 
 const { amount, label, metadata } = CREATE_CARD;

@@ -2,13 +2,13 @@
 import { createService } from '../../src/client/api.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import type { Service } from '../../src/contract/service.ts';
-import type { Capability } from '../../src/journal/capability.ts';
-import { createDisk, type JournalDisk, type JournalFile } from '../../src/journal/disk.ts';
-import { createJournal } from '../../src/journal/journal.ts';
-import { inputDigest } from '../../src/journal/op-id.ts';
+import { cents } from '../../src/core/money.ts';
+import { Secret } from '../../src/core/secret.ts';
+import type { Capability } from '../../src/journal/idempotency-support.ts';
+import { createJournal } from '../../src/journal/runs/journal.ts';
 import type { Journal, PlannedRow, Run, RunPlan } from '../../src/journal/types.ts';
-import { cents } from '../../src/money.ts';
-import { Secret } from '../../src/secret.ts';
+import { inputDigest } from '../../src/journal/wal/op-id.ts';
+import { createDisk, type JournalDisk, type JournalFile } from '../../src/journal/wal/storage.ts';
 import { random, realClock, waitingClock } from '../support/clocks.ts';
 
 export interface Order {

@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/core/errors.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { realClock, waitingClock } from '../support/clocks.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { inputDigest } from '../../src/journal/op-id.ts';
+import { inputDigest } from '../../src/journal/wal/op-id.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { type Program, program } from '../support/child.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';

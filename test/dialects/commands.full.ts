@@ -1,6 +1,6 @@
 /** The commands under every dialect; `paths-other` is reached with overrides. */
 import { beforeAll, describe, it } from 'vitest';
-import { DIALECT_NAMES } from '../../src/contract/sandbox-faults.ts';
+import { DIALECT_NAMES } from '../../src/contract/sandbox/faults.ts';
 import { type Told, told } from './commands.ts';
 import { differing } from './compare.ts';
 

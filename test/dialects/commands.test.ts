@@ -1,6 +1,6 @@
 /** The commands under the dialects that `npm test` promises; `commands.full.ts` has all of them. */
 import { describe, expect, it } from 'vitest';
-import type { DialectName } from '../../src/contract/sandbox-faults.ts';
+import type { DialectName } from '../../src/contract/sandbox/faults.ts';
 import { world } from '../support/world.ts';
 import { LINES, type Told, told } from './commands.ts';
 import { differing } from './compare.ts';

@@ -4,7 +4,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DialectName } from '../../src/contract/sandbox-faults.ts';
+import type { DialectName } from '../../src/contract/sandbox/faults.ts';
 import { type Ran, type World, world } from '../support/world.ts';
 
 /** In order, on one sandbox; card_1 and so on are counted. */

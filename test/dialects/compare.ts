@@ -1,6 +1,6 @@
 /** Two tellings of the story, line by line. */
 import { expect } from 'vitest';
-import type { DialectName } from '../../src/contract/sandbox-faults.ts';
+import type { DialectName } from '../../src/contract/sandbox/faults.ts';
 import { DIFFERENCES, type Told } from './commands.ts';
 
 /** Fails for a line that differs without a reason, and for a reason without a line that differs. */

@@ -1,6 +1,6 @@
 /** Every story under every dialect, but for the one that needs overrides. */
 import { describe, it } from 'vitest';
-import { DIALECT_NAMES } from '../../src/contract/sandbox-faults.ts';
+import { DIALECT_NAMES } from '../../src/contract/sandbox/faults.ts';
 import { expectSame, transcripts } from './transcripts.ts';
 
 const names = await transcripts();

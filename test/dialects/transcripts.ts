@@ -5,7 +5,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { DialectName } from '../../src/contract/sandbox-faults.ts';
+import type { DialectName } from '../../src/contract/sandbox/faults.ts';
 import { runTranscript } from '../support/transcript.ts';
 
 const folder = join(import.meta.dirname, '..', 'transcripts');

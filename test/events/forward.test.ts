@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { createForwarder, type Forwarded, targetOf } from '../../src/events/forward.ts';
 import type { Arrived } from '../../src/events/listener.ts';
-import type { Clock } from '../../src/host.ts';
+import type { Clock } from '../../src/platform/host.ts';
 import { random } from '../client/served.ts';
 import { receiver } from '../support/receiver.ts';
 

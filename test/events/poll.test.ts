@@ -1,10 +1,10 @@
 /** The pace of waiting: polite, on time, and right after a machine slept (RELIABILITY, G14, G15). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/core/errors.ts';
+import { createSeen } from '../../src/events/dedupe.ts';
 import { live } from '../../src/events/live.ts';
 import { turns, type Waiting, waitFor } from '../../src/events/poll.ts';
-import { createSeen } from '../../src/events/seen.ts';
 
 const BEGAN = Date.parse('2026-11-20T14:00:00Z');
 

@@ -1,7 +1,7 @@
 /** Where things are kept (TERMINAL, "Files and environment"). */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { foldersFor } from '../../src/folders.ts';
+import { foldersFor } from '../../src/platform/folders.ts';
 
 const HOME = '/home/ann';
 const linux = (env: Readonly<Record<string, string>>) =>

@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { networkFileSystem } from '../../src/files/network-file-system.ts';
-import { createDisk } from '../../src/journal/disk.ts';
+import { createDisk } from '../../src/journal/wal/storage.ts';
 import { bench, createRow, planOf } from '../journal/bench.ts';
 import { random, realClock } from '../support/clocks.ts';
 

@@ -4,7 +4,7 @@
  */
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../../src/host.ts';
+import type { Clock } from '../../src/platform/host.ts';
 import { type HostileService, hostileService } from '../support/hostile-service.ts';
 import { type Ran, world } from '../support/world.ts';
 

@@ -3,8 +3,8 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Account, capabilitiesIn, capabilityOf } from '../../src/journal/capability.ts';
-import { cents } from '../../src/money.ts';
+import { cents } from '../../src/core/money.ts';
+import { type Account, capabilitiesIn, capabilityOf } from '../../src/journal/idempotency-support.ts';
 import { random } from '../support/clocks.ts';
 import { type Bench, bench, createRow, fundRow, planOf } from './bench.ts';
 

@@ -1,10 +1,10 @@
 /** Rows as places in the journal are the same rows as those that are held whole, whatever happens to them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Book, heldBook, placedBook } from '../../src/journal/book.ts';
-import { afterRecord, openRow, type RowHistory } from '../../src/journal/history.ts';
-import { encodeLines, type LinePlace } from '../../src/journal/lines.ts';
-import type { ItemRecord, JournalRecord, RowRecord } from '../../src/journal/record.ts';
+import { type Book, heldBook, placedBook } from '../../src/journal/execution/row-index.ts';
+import { encodeLines, type LinePlace } from '../../src/journal/wal/codec.ts';
+import type { ItemRecord, JournalRecord, RowRecord } from '../../src/journal/wal/records.ts';
+import { afterRecord, openRow, type RowHistory } from '../../src/journal/wal/replay.ts';
 
 const item = (row: number): ItemRecord => ({
   t: 'ITEM',

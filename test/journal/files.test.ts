@@ -4,8 +4,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { expect, test } from 'vitest';
-import { decodeLines, encodeLines } from '../../src/journal/lines.ts';
-import type { PlanRecord } from '../../src/journal/record.ts';
+import { decodeLines, encodeLines } from '../../src/journal/wal/codec.ts';
+import type { PlanRecord } from '../../src/journal/wal/records.ts';
 import { bench, createRow, planOf } from './bench.ts';
 
 test.skipIf(process.platform === 'win32').each([0o000, 0o077, 0o377])('modes under umask %o', async umask => {

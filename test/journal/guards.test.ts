@@ -3,10 +3,10 @@ import { constants } from 'node:fs';
 import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
-import type { JournalDisk, JournalFile } from '../../src/journal/disk.ts';
+import { CliError } from '../../src/core/errors.ts';
+import { cents } from '../../src/core/money.ts';
 import type { RunPlan } from '../../src/journal/types.ts';
-import { cents } from '../../src/money.ts';
+import type { JournalDisk, JournalFile } from '../../src/journal/wal/storage.ts';
 import { type Bench, bench, createRow, planOf } from './bench.ts';
 
 async function once(b: Bench, plan: RunPlan) {

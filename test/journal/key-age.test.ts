@@ -1,6 +1,6 @@
 /** Between two attempts a key may have grown too old: a laptop that slept, a stopped process, a long Retry-After (A4, A24). */
 import { describe, expect, test } from 'vitest';
-import { keyIsYoung } from '../../src/journal/policy.ts';
+import { keyIsYoung } from '../../src/journal/execution/policy.ts';
 import type { Fault } from '../support/fault-proxy.ts';
 import { type Bench, bench, createRow, fundRow, planOf } from './bench.ts';
 

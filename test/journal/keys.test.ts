@@ -1,7 +1,7 @@
 /** What a key is worth: its age, its answers, its bytes (RELIABILITY, section 3; A6, A9, A26). */
 import { describe, expect, it, test } from 'vitest';
-import { keyIsYoung, settleMs } from '../../src/journal/policy.ts';
-import { cents } from '../../src/money.ts';
+import { cents } from '../../src/core/money.ts';
+import { keyIsYoung, settleMs } from '../../src/journal/execution/policy.ts';
 import { bench, createRow, fundRow, planOf } from './bench.ts';
 
 const honoured = { key: 'honoured', ttl_ms: null, at: 0 } as const;

@@ -1,8 +1,8 @@
 /** Records on disk: what a crash leaves is cut, what anything else leaves is refused (B1, B2). */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checksum, decodeLines, encodeLines } from '../../src/journal/lines.ts';
-import type { JournalRecord } from '../../src/journal/record.ts';
+import { checksum, decodeLines, encodeLines } from '../../src/journal/wal/codec.ts';
+import type { JournalRecord } from '../../src/journal/wal/records.ts';
 import { codePoint } from '../support/code-point.ts';
 
 const records: JournalRecord[] = [

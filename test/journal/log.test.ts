@@ -1,10 +1,10 @@
 /** One writer: waiting records share a sync, a failure is for good, a foreign record is noticed. */
 import { expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
-import type { JournalFile } from '../../src/journal/disk.ts';
-import { decodeLines } from '../../src/journal/lines.ts';
-import { openLog } from '../../src/journal/log.ts';
-import type { JournalRecord } from '../../src/journal/record.ts';
+import { CliError } from '../../src/core/errors.ts';
+import { decodeLines } from '../../src/journal/wal/codec.ts';
+import type { JournalRecord } from '../../src/journal/wal/records.ts';
+import type { JournalFile } from '../../src/journal/wal/storage.ts';
+import { openLog } from '../../src/journal/wal/writer.ts';
 
 const sent = (row: number): JournalRecord => ({ t: 'SENT', row, attempt: 1, at: 0 });
 

@@ -1,6 +1,6 @@
 /** Finding a card again by its marker, before services that do not make it easy (RELIABILITY, section 6, "Reconcile"). */
 import { expect, test } from 'vitest';
-import { cents } from '../../src/money.ts';
+import { cents } from '../../src/core/money.ts';
 import { type Bench, bench, createRow, planOf } from './bench.ts';
 
 type Values = Record<string, unknown>;

@@ -4,7 +4,7 @@
  * program uses.
  */
 import { describe, expect, test } from 'vitest';
-import { nextStep, type UnknownFacts } from '../../src/journal/policy.ts';
+import { nextStep, type UnknownFacts } from '../../src/journal/execution/policy.ts';
 
 type Server = 'honoured' | 'may expire' | 'ignored' | 'ignored, stale list';
 const SERVERS: readonly Server[] = ['honoured', 'may expire', 'ignored', 'ignored, stale list'];

@@ -4,8 +4,8 @@
  * send: test/crash/kill.test.ts. Naive policies: model.test.ts.)
  */
 import { expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
-import type { JournalDisk, JournalFile } from '../../src/journal/disk.ts';
+import { CliError } from '../../src/core/errors.ts';
+import type { JournalDisk, JournalFile } from '../../src/journal/wal/storage.ts';
 import { bench, createRow, planOf } from './bench.ts';
 
 type Mutant = (real: JournalDisk) => JournalDisk;

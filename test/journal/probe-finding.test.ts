@@ -1,8 +1,8 @@
 /** What one key used twice teaches, as a table: class of the second answer, its result, effects by reading. */
 import { expect, test } from 'vitest';
 import type { Delivery } from '../../src/contract/service.ts';
-import { CliError } from '../../src/errors.ts';
-import { findingOf } from '../../src/journal/probe-finding.ts';
+import { CliError } from '../../src/core/errors.ts';
+import { findingOf } from '../../src/journal/execution/probe-finding.ts';
 
 const known = { sent: true, attempts: 1, throttled: false, doubted: false, changed: true, reread: false };
 const error = new CliError('outcome_unknown', { message: 'said otherwise' });

@@ -1,6 +1,6 @@
 /** Lost answers, on a real sandbox behind the fault proxy: what is sent again, what is found, what is left (A1-A26). */
 import { expect, test } from 'vitest';
-import { cents } from '../../src/money.ts';
+import { cents } from '../../src/core/money.ts';
 import { bench, createRow, fundRow, planOf } from './bench.ts';
 
 const honoured = { key: 'honoured', ttl_ms: null, at: 0 } as const;

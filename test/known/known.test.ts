@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Service } from '../../src/contract/service.ts';
-import type { Folders } from '../../src/host.ts';
-import { changeKnown, forgetKnown, type KnownHost, placeOf, readKnown } from '../../src/known/file.ts';
-import { KEPT_MS, type Known, knownText, MOST_ROWS, nothingKnown, parseKnown } from '../../src/known/known.ts';
-import { takeNotes } from '../../src/known/notes.ts';
-import { knownFile } from '../../src/known/place.ts';
+import { changeKnown, forgetKnown, type KnownHost, placeOf, readKnown } from '../../src/id-cache/file.ts';
+import { KEPT_MS, type Known, knownText, MOST_ROWS, nothingKnown, parseKnown } from '../../src/id-cache/known.ts';
+import { takeNotes } from '../../src/id-cache/notes.ts';
+import { knownFile } from '../../src/id-cache/place.ts';
+import type { Folders } from '../../src/platform/host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const NOW = Date.parse('2026-11-20T14:03:11Z');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { passesLuhn, withoutCardNumbers } from '../../src/card-numbers.ts';
+import { passesLuhn, withoutCardNumbers } from '../../src/core/card-numbers.ts';
 
 const NUMBER = '4000009471306822';
 

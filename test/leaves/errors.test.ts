@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asCliError, CliError, ERROR_KINDS, type ErrorKind, errorDocument } from '../../src/errors.ts';
+import { asCliError, CliError, ERROR_KINDS, type ErrorKind, errorDocument } from '../../src/core/errors.ts';
 
 /** The table of CLI.md, "Exit codes", by hand. */
 const EXIT_CODES: Readonly<Record<ErrorKind, number>> = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/core/errors.ts';
 import {
   amountBehindNoise,
   cents,
@@ -11,7 +11,7 @@ import {
   sumCents,
   toCents,
   toUsd,
-} from '../../src/money.ts';
+} from '../../src/core/money.ts';
 import { codePoint } from '../support/code-point.ts';
 
 const anyCents = fc.integer({ min: -1_000_000_000_000, max: 1_000_000_000_000 }).map(cents);

@@ -1,7 +1,7 @@
 import { format, inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { codePoint } from '../support/code-point.ts';
 
 const TEXT = 'sk_test_4f8a91c27d3be650';

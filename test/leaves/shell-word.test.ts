@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shellQuote, shellWord } from '../../src/shell-word.ts';
+import { shellQuote, shellWord } from '../../src/core/shell-quote.ts';
 import { json, serve } from '../client/served.ts';
 import { world } from '../support/world.ts';
 

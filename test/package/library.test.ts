@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DIALECT_NAMES } from '../../src/contract/sandbox-faults.ts';
+import { DIALECT_NAMES } from '../../src/contract/sandbox/faults.ts';
 import type { SandboxDialect } from '../../src/sandbox/serving/library-types.ts';
 import { ROOT } from './built.ts';
 import { pack } from './tarball.ts';

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Secret } from '../../src/core/secret.ts';
 import { openKeychain } from '../../src/profile/keychain.ts';
-import { Secret } from '../../src/secret.ts';
 import { clock } from '../client/served.ts';
 
 const KEY = 'sk_test_CANARYkeychain0001';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/core/errors.ts';
 import { keyMode, readKey } from '../../src/profile/key.ts';
 import { checkNewProfileName, checkProfileName, quoted } from '../../src/profile/name.ts';
-import { failure, LIVE_KEY, TEST_KEY, wholeText } from '../profile/surroundings.ts';
 import { codePoint } from '../support/code-point.ts';
+import { failure, LIVE_KEY, TEST_KEY, wholeText } from './surroundings.ts';
 
 const thrown = (work: () => unknown): CliError | undefined => {
   try {

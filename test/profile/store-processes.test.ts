@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { openProfileStore } from '../../src/profile/store.ts';
-import { freshFolder, hostIn, modeOf } from '../profile/surroundings.ts';
 import { requires } from '../support/programs.ts';
+import { freshFolder, hostIn, modeOf } from './surroundings.ts';
 import { writerIn } from './writer.ts';
 
 const run = promisify(execFile);

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CliError } from '../../src/errors.ts';
-import type { Clock, Randomness } from '../../src/host.ts';
+import { CliError } from '../../src/core/errors.ts';
+import type { Clock, Randomness } from '../../src/platform/host.ts';
 import type { ProfileHost } from '../../src/profile/store.ts';
 
 export const TEST_KEY = 'sk_test_CANARYaaaa1111';

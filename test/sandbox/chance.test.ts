@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { chanceOf } from '../../src/sandbox/chance.ts';
-import type { Chance } from '../../src/sandbox/handler.ts';
+import { chanceOf } from '../../src/sandbox/calls/deterministic-ids.ts';
+import type { Chance } from '../../src/sandbox/calls/handler.ts';
 import { libraryHost } from '../../src/sandbox/serving/library-host.ts';
 import { clearSystemTables } from '../../src/sandbox/store/meta.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';

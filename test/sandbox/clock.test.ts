@@ -1,8 +1,8 @@
 /** The clock of the sandbox (SANDBOX, section 6): set, moved, and what happens on the way. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { durationOf } from '../../src/durations.ts';
-import { runTimersUntil } from '../../src/sandbox/clock/live-timers.ts';
+import { durationOf } from '../../src/core/durations.ts';
+import { runTimersUntil } from '../../src/sandbox/service/live-timers.ts';
 import { beginAdvance } from '../../src/sandbox/store/advances.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';
 import { everyRow, tellLongHistory } from '../support/long-history.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cents } from '../../src/money.ts';
+import { cents } from '../../src/core/money.ts';
 import { DAY, DomainWorld, START } from '../support/domain-world.ts';
 
 const tally = (words: readonly string[]) =>

@@ -1,7 +1,7 @@
 /** What each dialect changes on the wire, and that it changes nothing else (ASSUMPTIONS, section 14). */
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { DIALECT_NAMES } from '../../src/contract/sandbox-faults.ts';
+import { DIALECT_NAMES } from '../../src/contract/sandbox/faults.ts';
 import { DIALECTS } from '../../src/sandbox/dialects/table.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { receiver } from '../support/receiver.ts';

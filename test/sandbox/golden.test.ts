@@ -1,6 +1,6 @@
 /** The golden history of SANDBOX, section 8, to the cent. */
 import { expect, test } from 'vitest';
-import { cents } from '../../src/money.ts';
+import { cents } from '../../src/core/money.ts';
 import { DAY, DomainWorld } from '../support/domain-world.ts';
 
 interface Row {

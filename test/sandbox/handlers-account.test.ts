@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { cents } from '../../src/money.ts';
+import { cents } from '../../src/core/money.ts';
+import { Refused } from '../../src/sandbox/calls/handler.ts';
 import { readClock, setClock } from '../../src/sandbox/clock/clock.ts';
-import { Refused } from '../../src/sandbox/handler.ts';
 import { DomainWorld } from '../support/domain-world.ts';
 
 const refused = (work: Promise<unknown>) =>

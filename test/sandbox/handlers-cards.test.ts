@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { cents } from '../../src/money.ts';
-import { Refused } from '../../src/sandbox/handler.ts';
+import { cents } from '../../src/core/money.ts';
+import { Refused } from '../../src/sandbox/calls/handler.ts';
 import { createCard } from '../../src/sandbox/handlers/create-card.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { cardNumber, TEST_RANGES } from '../../src/sandbox/rules/card-numbers.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { cents } from '../../src/money.ts';
-import { Refused } from '../../src/sandbox/handler.ts';
+import { cents } from '../../src/core/money.ts';
+import { Refused } from '../../src/sandbox/calls/handler.ts';
 import { DAY, DomainWorld } from '../support/domain-world.ts';
 
 const refused = (work: Promise<unknown>) =>

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cents } from '../../src/money.ts';
-import { Refused } from '../../src/sandbox/handler.ts';
+import { cents } from '../../src/core/money.ts';
+import { Refused } from '../../src/sandbox/calls/handler.ts';
 import { DAY, DomainWorld } from '../support/domain-world.ts';
 import { alsoSeen, brokenByChange, look, type State } from '../support/history-checks.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cents } from '../../src/money.ts';
+import { cents } from '../../src/core/money.ts';
 import { post } from '../../src/sandbox/account/ledger.ts';
 import { ACCOUNT, DomainWorld } from '../support/domain-world.ts';
 

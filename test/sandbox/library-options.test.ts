@@ -1,6 +1,6 @@
 /** A program without types is told of an option that is none, in place of a sandbox other than it asked for. */
 import { expect, it } from 'vitest';
-import { DIALECT_NAMES } from '../../src/contract/sandbox-faults.ts';
+import { DIALECT_NAMES } from '../../src/contract/sandbox/faults.ts';
 import { checkOptions } from '../../src/sandbox/serving/library-options.ts';
 
 it.each<[object, string]>([

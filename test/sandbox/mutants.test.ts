@@ -51,7 +51,7 @@ const MISTAKES: readonly Planted[] = [
   },
   {
     name: 'an expiry keeps the hold',
-    file: 'rules/timed.ts',
+    file: 'account/timed.ts',
     is: "await release(call, row, { amount: row.held, ending: 'expired' });",
     becomes: 'void release;',
   },

@@ -1,8 +1,8 @@
 /** `status` is quick: of a large store it tells when the books were last looked through, and what was found then. */
 import { expect, it } from 'vitest';
 import { type SandboxStatus, statusPairs } from '../../src/commands/sandbox/state.ts';
-import { HOUR } from '../../src/durations.ts';
-import { cents, toUsd } from '../../src/money.ts';
+import { HOUR } from '../../src/core/durations.ts';
+import { cents, toUsd } from '../../src/core/money.ts';
 import { isoTime } from '../../src/sandbox/rules/dates.ts';
 import { type FakeService, fakeService, NOON } from '../support/fake-service.ts';
 import { ask } from '../support/sandbox-http.ts';

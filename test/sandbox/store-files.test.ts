@@ -3,8 +3,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { CliError } from '../../src/errors.ts';
-import type { Clock } from '../../src/host.ts';
+import { CliError } from '../../src/core/errors.ts';
+import type { Clock } from '../../src/platform/host.ts';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
 import { libraryHost } from '../../src/sandbox/serving/library-host.ts';
 import { resetHard } from '../../src/sandbox/serving/reset-hard.ts';

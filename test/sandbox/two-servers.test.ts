@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Secret } from '../../src/core/secret.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
-import { Secret } from '../../src/secret.ts';
 import { type Program, program } from '../support/child.ts';
 import { receiver } from '../support/receiver.ts';
 import { ask, type Served } from '../support/sandbox-http.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/core/errors.ts';
 import { EXAMPLES } from '../../src/scenario/examples.ts';
 import { differences } from '../../src/scenario/expectation.ts';
 import { STEP_OPERATIONS } from '../../src/scenario/operations.ts';

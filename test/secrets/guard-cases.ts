@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Command } from '../../src/cli/command.ts';
+import type { Command } from '../../src/cli/parsing/command.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { LIVE_ADDRESS, liveFront } from '../support/live-front.ts';

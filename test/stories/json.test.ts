@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Command } from '../../src/cli/command.ts';
+import type { Command } from '../../src/cli/parsing/command.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
-import { ERROR_KINDS, type ErrorKind } from '../../src/errors.ts';
+import { ERROR_KINDS, type ErrorKind } from '../../src/core/errors.ts';
 import { objections, pathOf } from '../answers/schema.ts';
 import { type Ran, world } from '../support/world.ts';
 

@@ -2,8 +2,8 @@
 import { chmod, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { Secret } from '../../src/core/secret.ts';
 import type { Keychain } from '../../src/profile/keychain.ts';
-import { Secret } from '../../src/secret.ts';
 import { type World, world } from '../support/world.ts';
 
 const KEY = 'sk_test_9c1e77aa03d24bfe';

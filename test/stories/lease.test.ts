@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/core/errors.ts';
 import { type World, world } from '../support/world.ts';
 
 const cards = async (here: World) =>

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/core/errors.ts';
 import { body, elsewhere, post, rowsOf, SECRET, shownOnceEach, signed, whileListening } from '../support/listening.ts';
 import { type World, world } from '../support/world.ts';
 

@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/core/errors.ts';
 import { json, serve } from '../client/served.ts';
 import { type World, world } from '../support/world.ts';
 

@@ -2,8 +2,8 @@
  * Holds every hint that a test sees against the real parser: a command to copy must be one, with the words it needs, and
  * another than the one that has just failed.
  */
-import { asHelp, locate } from '../../src/cli/locate.ts';
-import { parseCommand } from '../../src/cli/parse.ts';
+import { asHelp, locate } from '../../src/cli/parsing/locate.ts';
+import { parseCommand } from '../../src/cli/parsing/parse.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { words } from './words.ts';
 

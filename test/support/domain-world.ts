@@ -1,18 +1,20 @@
 /** A sandbox below HTTP: handlers and timers on a memory store, a clock that is set, events that are kept. */
-import type { AdminName, AdminOperations, OperationName, Operations } from '../../src/contract/calls.ts';
+import type { OperationName, Operations } from '../../src/contract/calls.ts';
 import type { EventName } from '../../src/contract/events.ts';
 import type { ReplyOf } from '../../src/contract/operation.ts';
-import type { Clock, Randomness } from '../../src/host.ts';
-import type { Cents } from '../../src/money.ts';
+import type { AdminName, AdminOperations } from '../../src/contract/sandbox/admin-calls.ts';
+import type { Cents } from '../../src/core/money.ts';
+import type { Clock, Randomness } from '../../src/platform/host.ts';
 import type { Act } from '../../src/sandbox/account/acting.ts';
-import { chanceOf } from '../../src/sandbox/chance.ts';
+import { TIMER_ACTIONS } from '../../src/sandbox/account/timed.ts';
+import { ADMIN_HANDLERS } from '../../src/sandbox/admin/table.ts';
+import { chanceOf } from '../../src/sandbox/calls/deterministic-ids.ts';
+import { Encoded } from '../../src/sandbox/calls/encoded.ts';
+import type { Call } from '../../src/sandbox/calls/handler.ts';
 import { checkLedger } from '../../src/sandbox/checks/ledger-check.ts';
 import { fireDue, type Timer } from '../../src/sandbox/clock/timers.ts';
 import { loadDataSet } from '../../src/sandbox/data/load.ts';
-import { Encoded } from '../../src/sandbox/encoded.ts';
-import type { Call } from '../../src/sandbox/handler.ts';
-import { ADMIN_HANDLERS, HANDLERS } from '../../src/sandbox/handlers/table.ts';
-import { TIMER_ACTIONS } from '../../src/sandbox/rules/timed.ts';
+import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import type { Sql, Store } from '../../src/sandbox/store/sql.ts';

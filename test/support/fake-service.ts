@@ -1,23 +1,23 @@
 /** A server of the sandbox whose handlers a test can replace, on a memory store with a clock that is set. */
 
-import { cents } from '../../src/money.ts';
+import { cents } from '../../src/core/money.ts';
+import { Secret } from '../../src/core/secret.ts';
+import { TIMER_ACTIONS } from '../../src/sandbox/account/timed.ts';
+import { ADMIN_HANDLERS, STEERING } from '../../src/sandbox/admin/table.ts';
 import { Archives } from '../../src/sandbox/archive/archives.ts';
-import { chanceOf } from '../../src/sandbox/chance.ts';
+import { chanceOf } from '../../src/sandbox/calls/deterministic-ids.ts';
+import type { Handlers } from '../../src/sandbox/calls/handler.ts';
 import type { TimerActions } from '../../src/sandbox/clock/timers.ts';
 import { loadDataSet } from '../../src/sandbox/data/load.ts';
 import { Speech } from '../../src/sandbox/dialects/speech.ts';
-import type { Handlers } from '../../src/sandbox/handler.ts';
-import { ADMIN_HANDLERS, HANDLERS } from '../../src/sandbox/handlers/table.ts';
-import { RequestLog } from '../../src/sandbox/requests/request-log.ts';
-import { RequestNumbers } from '../../src/sandbox/requests/request-numbers.ts';
-import { STEERING } from '../../src/sandbox/requests/steering.ts';
-import { TIMER_ACTIONS } from '../../src/sandbox/rules/timed.ts';
-import { ACCOUNT, type ServiceParts } from '../../src/sandbox/service.ts';
+import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
+import { RequestLog } from '../../src/sandbox/service/request-log.ts';
+import { RequestNumbers } from '../../src/sandbox/service/request-numbers.ts';
+import { ACCOUNT, type ServiceParts } from '../../src/sandbox/service/service.ts';
 import { type ServerLimits, serve } from '../../src/sandbox/serving/server.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import type { Store } from '../../src/sandbox/store/sql.ts';
-import { Secret } from '../../src/secret.ts';
 import { chance, type Served, setClock } from './sandbox-http.ts';
 
 export const NOON = Date.parse('2026-11-20T12:00:00Z');

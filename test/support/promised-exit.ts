@@ -1,6 +1,6 @@
 /** Holds every exit code that a test sees against the list in the help of its command. */
-import { endingsOf } from '../../src/cli/exit-kinds.ts';
-import { asHelp, locate } from '../../src/cli/locate.ts';
+import { endingsOf } from '../../src/cli/docs/exit-kinds.ts';
+import { asHelp, locate } from '../../src/cli/parsing/locate.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 
 /** Throws when a command ended with a code it does not promise; a line that names no command promises nothing. */

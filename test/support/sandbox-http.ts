@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import type { Clock, Randomness } from '../../src/host.ts';
-import type { Secret } from '../../src/secret.ts';
+import type { Secret } from '../../src/core/secret.ts';
+import type { Clock, Randomness } from '../../src/platform/host.ts';
 
 export interface Served {
   readonly url: string;

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ServerRow } from '../../src/cli/sandbox-servers.ts';
-import type { Environment } from '../../src/host.ts';
+import type { Environment } from '../../src/platform/host.ts';
 import type { Ran, World } from './world.ts';
 
 export interface ServedSandbox extends AsyncDisposable {

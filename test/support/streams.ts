@@ -1,6 +1,6 @@
 /** Streams in memory: what a command wrote, as text. */
-import { CliError } from '../../src/errors.ts';
-import type { OutputStream, Streams } from '../../src/host.ts';
+import { CliError } from '../../src/core/errors.ts';
+import type { OutputStream, Streams } from '../../src/platform/host.ts';
 
 export interface MemoryStreamsOptions {
   readonly stdoutTerminal?: boolean;

@@ -1,5 +1,5 @@
 /** The cards of the mock-up, and what a test needs to show them. */
-import type { Environment } from '../../src/host.ts';
+import type { Environment } from '../../src/platform/host.ts';
 import { present } from '../../src/terminal/present.ts';
 import type { Column, OutputSettings, Presentation, Row } from '../../src/terminal/view.ts';
 import { type MemoryStreamsOptions, memoryStreams } from '../support/streams.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CliError, errorDocument } from '../../src/errors.ts';
+import { CliError, errorDocument } from '../../src/core/errors.ts';
 import { errorLine, errorText } from '../../src/terminal/error-text.ts';
 
 const POOR = new CliError('insufficient_funds', {

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError } from '../../src/core/errors.ts';
 import { createPrompts, type Prompts } from '../../src/terminal/prompts.ts';
 import { memoryStreams } from '../support/streams.ts';
 

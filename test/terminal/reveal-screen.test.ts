@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
-import type { Clock } from '../../src/host.ts';
+import { CliError } from '../../src/core/errors.ts';
+import type { Clock } from '../../src/platform/host.ts';
 import { openTerminalKeys } from '../../src/terminal/key-source.ts';
 import {
   type KeySource,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/host.ts';
+import type { Clock } from '../../src/platform/host.ts';
 import type { ProgressMode } from '../../src/terminal/progress.ts';
 import { createSignOfLife } from '../../src/terminal/sign-of-life.ts';
 

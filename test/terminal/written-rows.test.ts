@@ -1,10 +1,10 @@
 /** CSV from the text of a page beside CSV from its parsed rows. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createCutter } from '../../src/client/written.ts';
+import { createCutter } from '../../src/client/row-slicer.ts';
 import { TRANSACTION_COLUMNS } from '../../src/commands/tx/columns.ts';
 import { TRANSACTION } from '../../src/contract/resources.ts';
-import type { WrittenRows } from '../../src/row-text.ts';
+import type { WrittenRows } from '../../src/core/raw-rows.ts';
 import { csvLines } from '../../src/terminal/delimited.ts';
 import type { Row } from '../../src/terminal/view.ts';
 import { writtenCsv } from '../../src/terminal/written-rows.ts';

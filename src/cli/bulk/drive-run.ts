@@ -1,9 +1,9 @@
 /** A run of the journal driven to its end under the eyes of a person: outcomes out, progress, signals, exit code. */
-import { type DriveRow, drive, isSignal } from '../../bulk/drive.ts';
-import type { CliError } from '../../errors.ts';
+import { type DriveRow, drive, isSignal } from '../../bulk/scheduler.ts';
+import type { CliError } from '../../core/errors.ts';
+import { cents, dollars, toUsd } from '../../core/money.ts';
+import type { SpendHold } from '../../core/spending.ts';
 import type { RowOutcome, Run } from '../../journal/types.ts';
-import { cents, dollars, toUsd } from '../../money.ts';
-import type { SpendHold } from '../../spending.ts';
 import type { Row } from '../../terminal/view.ts';
 import type { Context } from '../context.ts';
 import { outcomeOf, type RecordedRow, type RunRecord, whyOf } from '../record.ts';

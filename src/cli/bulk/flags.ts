@@ -1,9 +1,9 @@
 /** The flags of a run of many rows, from a file or from a selection of cards (CLI.md, "Bulk"). */
 import type { Item } from '../../contract/calls.ts';
 import { flag, integer, money, must, text } from '../../contract/field.ts';
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import { CONDITIONS } from '../condition.ts';
-import { OURS, type OwnFlag, option, typedOnly } from '../flag.ts';
+import { OURS, type OwnFlag, option, typedOnly } from '../parsing/flag.ts';
 
 /** Most rows at once. More than a service of this kind takes from one client. */
 const MOST_WORKERS = 256;

@@ -1,10 +1,10 @@
 /** Which cards had no transaction for a while: asked over all pages of the transactions since then. */
 import type { Item } from '../../contract/calls.ts';
 import type { Reader } from '../../contract/service.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 import type { Progress } from '../../terminal/progress.ts';
 import { watchedPages } from '../listing.ts';
-import { isoTime } from '../time-words.ts';
+import { isoTime } from '../parsing/time-words.ts';
 
 type Card = Item<'cards.list'>;
 

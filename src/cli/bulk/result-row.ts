@@ -1,6 +1,7 @@
 /** One row of a run as it is told: `row,outcome,card_id,last4,amount,error,request_id` (CLI.md, "Bulk"). */
+
+import { toUsd } from '../../core/money.ts';
 import type { RowOutcome } from '../../journal/types.ts';
-import { toUsd } from '../../money.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 
 export const RESULT_COLUMNS: readonly Column[] = [

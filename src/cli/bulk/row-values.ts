@@ -8,13 +8,13 @@ import { CARD } from '../../contract/card.ts';
 import type { AnyField, Shape } from '../../contract/field.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { violation } from '../../contract/violation.ts';
-import { CliError } from '../../errors.ts';
-import { unguardFormula } from '../../formula-guard.ts';
-import { MARKER_KEY } from '../../journal/marker.ts';
+import { unguardFormula } from '../../core/csv-injection.ts';
+import { CliError } from '../../core/errors.ts';
+import { type Cents, toCents } from '../../core/money.ts';
+import { MARKER_KEY } from '../../journal/execution/marker.ts';
 import type { PlannedRow } from '../../journal/types.ts';
-import { type Cents, toCents } from '../../money.ts';
 import { ATTEMPT_ROW } from '../each.ts';
-import { parseValue, quote, usage } from '../values.ts';
+import { parseValue, quote, usage } from '../parsing/values.ts';
 import type { BulkDeclaration, BulkOperation } from './flags.ts';
 import { RESULT_COLUMNS } from './result-row.ts';
 

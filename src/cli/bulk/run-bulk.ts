@@ -1,9 +1,9 @@
 /** Many rows, from a file or a selection: checked, sums held against wallet and limits, confirmed, run (CLI.md, "Bulk"). */
 import { OPERATIONS } from '../../contract/operations.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
+import { type Cents, cents, dollars, toCents } from '../../core/money.ts';
+import { spendingOf } from '../../core/spending.ts';
 import type { RunPlan } from '../../journal/types.ts';
-import { type Cents, cents, dollars, toCents } from '../../money.ts';
-import { spendingOf } from '../../spending.ts';
 import { nobodyToAsk } from '../confirm.ts';
 import type { Context } from '../context.ts';
 import { showPlanned } from '../dry-run.ts';

@@ -1,7 +1,7 @@
 /** What a run of rows came to, counted as its rows come, and the one exit code of it (CLI.md, "Exit codes"). */
-import { CliError, type ErrorKind } from '../../errors.ts';
+import { CliError, type ErrorKind } from '../../core/errors.ts';
+import { type Cents, cents, dollars } from '../../core/money.ts';
 import type { RowOutcome } from '../../journal/types.ts';
-import { type Cents, cents, dollars } from '../../money.ts';
 import type { Standing } from '../../terminal/progress.ts';
 
 export interface Tally {

@@ -1,5 +1,5 @@
-import { command } from '../../cli/command.ts';
 import { wholeListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { CHALLENGE_COLUMNS, MATCH_FLAGS, matching } from './match.ts';
 
 /** Lists open 3DS challenges with their one-time codes. */

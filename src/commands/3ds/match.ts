@@ -1,9 +1,9 @@
 /** Which challenges are meant, and how they are shown. */
 import { columnsOf } from '../../cli/columns.ts';
-import { OURS, option } from '../../cli/flag.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import { money, text } from '../../contract/field.ts';
 import { CHALLENGE } from '../../contract/resources.ts';
-import { type Cents, centsOf } from '../../money.ts';
+import { type Cents, centsOf } from '../../core/money.ts';
 
 export const CHALLENGE_COLUMNS = columnsOf(CHALLENGE, {
   id: { priority: 1 },

@@ -1,12 +1,12 @@
-import { command } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { OURS, option } from '../../cli/flag.ts';
-import { parseTimeWord } from '../../cli/time-words.ts';
-import { quote, usage } from '../../cli/values.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { parseTimeWord } from '../../cli/parsing/time-words.ts';
+import { quote, usage } from '../../cli/parsing/values.ts';
 import { choice, flag, text } from '../../contract/field.ts';
 import { CHALLENGE } from '../../contract/resources.ts';
-import { SECOND } from '../../durations.ts';
-import type { CliError } from '../../errors.ts';
+import { SECOND } from '../../core/durations.ts';
+import type { CliError } from '../../core/errors.ts';
 import type { Challenge } from '../../events/challenges.ts';
 import { durationText } from '../../terminal/times.ts';
 import { awaited, WAIT_TIMEOUT, waitingOf, waitOver, waitTimeout } from '../wait/flags.ts';

@@ -1,6 +1,6 @@
-import { command } from '../../cli/command.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { dollars, toCents } from '../../core/money.ts';
 import type { Challenge } from '../../events/challenges.ts';
-import { dollars, toCents } from '../../money.ts';
 import { durationText, timeOfDay } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
 import { exitOf, LIVE_FLAGS, liveFor, onTroubleOf, waitingOf } from '../wait/flags.ts';

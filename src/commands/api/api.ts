@@ -1,12 +1,12 @@
-import { command } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { argument, lettered, OURS, option } from '../../cli/flag.ts';
 import { pagedListing } from '../../cli/listing.ts';
-import { usage } from '../../cli/values.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, lettered, OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { choice, flag, map, text } from '../../contract/field.ts';
 import { matchOperation, revealsSecret } from '../../contract/matching.ts';
 import type { RawAnswer } from '../../contract/operation.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
 import { idempotencyKey } from '../cards/key-flag.ts';

@@ -1,5 +1,5 @@
 /** A raw request as it was typed: path, query and body, checked for what must not leave this machine. */
-import { quote, usage } from '../../cli/values.ts';
+import { quote, usage } from '../../cli/parsing/values.ts';
 import { pathProblem } from '../../contract/route.ts';
 import { SECRET_NAMES } from '../../contract/secret-names.ts';
 

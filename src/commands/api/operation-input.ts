@@ -1,12 +1,12 @@
 /** A change in the caller's words as the input of the operation it is, so that guard and journal know it. */
-import { usage } from '../../cli/values.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import type { Input, WriteName } from '../../contract/calls.ts';
 import type { Shape } from '../../contract/field.ts';
 import type { Matched } from '../../contract/matching.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { CALLS } from '../../contract/raw.ts';
 import { SECRET_NAMES } from '../../contract/secret-names.ts';
-import { centsOf } from '../../money.ts';
+import { centsOf } from '../../core/money.ts';
 import type { Members } from './asked.ts';
 
 /** Whether it changes something. */

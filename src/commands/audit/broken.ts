@@ -1,5 +1,5 @@
 import { beginAgain, type Flaw } from '../../audit/flaw.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 
 /** The failure of a log whose chain is broken: exit 15, and the line. */
 export function brokenChain(path: string, { line, why }: Flaw): CliError {

@@ -1,6 +1,6 @@
-import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
 import { wholeListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import { choice, integer, text, time } from '../../contract/field.ts';
 import { brokenChain } from './broken.ts';
 import { AUDIT_COLUMNS, AUDIT_ENTRY } from './columns.ts';

@@ -1,5 +1,5 @@
 import { orNull, tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { brokenChain } from './broken.ts';
 
 /** Follows the chain from its first line to its last. */

@@ -1,8 +1,8 @@
-import { command } from '../../cli/command.ts';
-import { argument } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument } from '../../cli/parsing/flag.ts';
 import { BIN_ID } from '../../contract/card.ts';
 import { BIN } from '../../contract/resources.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { BIN_COLUMNS } from './columns.ts';
 
 /** Shows one BIN, found in the list: the service has no operation for one. */

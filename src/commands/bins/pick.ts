@@ -1,9 +1,9 @@
 import { tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import { choice, list, money, text } from '../../contract/field.ts';
 import { BIN } from '../../contract/resources.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { BIN_COLUMNS } from './columns.ts';
 import { NEEDS, rankBins } from './rank.ts';
 

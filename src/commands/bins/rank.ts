@@ -1,8 +1,8 @@
 /** Ranks BINs for a job, and says why. */
 import type { Context } from '../../cli/context.ts';
 import type { Item } from '../../contract/calls.ts';
-import { CliError } from '../../errors.ts';
-import { type Cents, centsOf, dollars } from '../../money.ts';
+import { CliError } from '../../core/errors.ts';
+import { type Cents, centsOf, dollars } from '../../core/money.ts';
 
 export type Bin = Item<'bins.list'>;
 export const NEEDS = ['apple_pay', 'google_pay', '3ds'] as const;

@@ -1,5 +1,5 @@
 /** Operands and flags that are the same in every command about one card or several. */
-import { argument, manyArguments, OURS, option, typedOnly } from '../../cli/flag.ts';
+import { argument, manyArguments, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
 import { CARD_ID } from '../../contract/card.ts';
 import { flag } from '../../contract/field.ts';
 

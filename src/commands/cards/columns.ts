@@ -2,8 +2,8 @@
 import { columnsOf } from '../../cli/columns.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
-import { MARKER_KEY } from '../../journal/marker.ts';
-import { centsOf, dollars } from '../../money.ts';
+import { centsOf, dollars } from '../../core/money.ts';
+import { MARKER_KEY } from '../../journal/execution/marker.ts';
 
 export type CardRow = Item<'cards.list'>;
 

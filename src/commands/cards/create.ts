@@ -1,8 +1,8 @@
-import { command } from '../../cli/command.ts';
-import { needs, OURS, option, typedOnly } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { needs, OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
 import { flag, text } from '../../contract/field.ts';
-import { dollars } from '../../money.ts';
-import { shellWord } from '../../shell-word.ts';
+import { dollars } from '../../core/money.ts';
+import { shellWord } from '../../core/shell-quote.ts';
 import { bestBin, binFor } from '../bins/rank.ts';
 import { CARD_COLUMNS, cardPairs, money } from './columns.ts';
 import { idempotencyKey } from './key-flag.ts';

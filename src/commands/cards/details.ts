@@ -1,6 +1,6 @@
 import { tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
-import { OURS, option, typedOnly } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
 import { choice, flag, text } from '../../contract/field.ts';
 import { card } from './arguments.ts';
 

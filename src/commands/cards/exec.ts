@@ -1,5 +1,5 @@
-import { command } from '../../cli/command.ts';
-import { usage } from '../../cli/values.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { card, PROGRAM_FLAGS } from './arguments.ts';
 
 /** Hands number, CVV and expiry to one program, in its environment, and prints nothing itself. */

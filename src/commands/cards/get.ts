@@ -1,4 +1,4 @@
-import { command } from '../../cli/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { card } from './arguments.ts';
 import { CARD_COLUMNS, cardPairs } from './columns.ts';
 

@@ -1,5 +1,5 @@
 /** The idempotency key a caller may choose for an operation that moves money (interface 5, A-98). */
-import { OURS, option } from '../../cli/flag.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
 
 export const idempotencyKey = option(

@@ -1,7 +1,7 @@
 /** Ends leased cards that their runs left behind. */
 import type { Context } from '../../cli/context.ts';
 import type { Item } from '../../contract/calls.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { LEASE_MARK, terminate } from './leases.ts';
 
 const MARKED = /^(lease_[0-9a-f]+) until (\S+)$/;

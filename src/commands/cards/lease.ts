@@ -1,10 +1,10 @@
-import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
-import { parseDuration } from '../../cli/globals.ts';
-import { usage } from '../../cli/values.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { parseDuration } from '../../cli/parsing/globals.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { CREATE_CARD } from '../../contract/card.ts';
 import { flag, text } from '../../contract/field.ts';
-import { dollars } from '../../money.ts';
+import { dollars } from '../../core/money.ts';
 import { bestBin } from '../bins/rank.ts';
 import { PROGRAM_FLAGS } from './arguments.ts';
 import { LEASE_ANSWERS } from './lease-answers.ts';

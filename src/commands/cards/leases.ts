@@ -1,11 +1,11 @@
 /** Cards that must not outlive their run: their end stands in a file here and on the card itself before they are made. */
 
 import type { Context } from '../../cli/context.ts';
-import { isoTime } from '../../cli/time-words.ts';
+import { isoTime } from '../../cli/parsing/time-words.ts';
 import type { Input, Result } from '../../contract/calls.ts';
-import { CliError } from '../../errors.ts';
-import type { Noted } from '../../events/leftovers.ts';
-import { shellWord } from '../../shell-word.ts';
+import { CliError } from '../../core/errors.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import type { Noted } from '../../events/cleanup-log.ts';
 
 /** Metadata of a leased card: `lease_<hex> until <ISO time by the service's clock>`. */
 export const LEASE_MARK = 'cardwright_lease';

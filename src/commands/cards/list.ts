@@ -1,7 +1,7 @@
-import { command } from '../../cli/command.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition } from '../../cli/condition.ts';
-import { OURS, option } from '../../cli/flag.ts';
 import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import { CARD } from '../../contract/card.ts';
 import { text } from '../../contract/field.ts';
 import { CARD_COLUMNS } from './columns.ts';

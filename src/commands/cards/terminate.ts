@@ -1,4 +1,4 @@
-import { command } from '../../cli/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { cards } from './arguments.ts';
 import { changeState, STATE_ANSWERS, showState } from './state.ts';
 

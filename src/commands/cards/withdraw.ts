@@ -1,6 +1,6 @@
-import { command } from '../../cli/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import type { Reader } from '../../contract/service.ts';
-import { dollars } from '../../money.ts';
+import { dollars } from '../../core/money.ts';
 import { card } from './arguments.ts';
 import { balancesBefore, FUNDING_COLUMNS, movedBlocks } from './funding.ts';
 import { idempotencyKey } from './key-flag.ts';

@@ -1,13 +1,13 @@
 import { tells } from '../../cli/answer-fields.ts';
-import type { PlannedFile } from '../../cli/completion-places.ts';
-import { COMPLETION_SHELLS, type CompletionShell } from '../../cli/completion-stubs.ts';
+import type { PlannedFile } from '../../cli/completion/completion-places.ts';
+import { COMPLETION_SHELLS, type CompletionShell } from '../../cli/completion/completion-stubs.ts';
 import { confirmed } from '../../cli/confirm.ts';
 import type { Context } from '../../cli/context.ts';
-import { OURS, option } from '../../cli/flag.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import type { Shown } from '../../cli/shown.ts';
-import { usage } from '../../cli/values.ts';
 import { choice } from '../../contract/field.ts';
-import type { Environment } from '../../host.ts';
+import type { Environment } from '../../platform/host.ts';
 
 export const SHELL_FLAG = {
   shell: option(choice(COMPLETION_SHELLS, { doc: 'Which shell; that of SHELL when left out.', basis: OURS })),

@@ -1,4 +1,4 @@
-import { command } from '../../cli/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { asked, FILES_CHANGED, SHELL_FLAG, showFiles } from './files.ts';
 
 /** Puts the script where the shell looks for it. */

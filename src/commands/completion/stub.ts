@@ -1,5 +1,5 @@
-import { command } from '../../cli/command.ts';
-import { type CompletionShell, completionStub } from '../../cli/completion-stubs.ts';
+import { type CompletionShell, completionStub } from '../../cli/completion/completion-stubs.ts';
+import { command } from '../../cli/parsing/command.ts';
 
 const USUAL = 'Where the shell finds it at its next start';
 

@@ -1,5 +1,5 @@
-import { command } from '../../cli/command.ts';
-import { openApiDocument } from '../../contract/openapi.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { openApiDocument } from '../../contract/openapi/document.ts';
 import type { Row } from '../../terminal/view.ts';
 
 /** Prints the contract as an OpenAPI document, for other tools. */

@@ -2,7 +2,7 @@
 import type { Context } from '../../cli/context.ts';
 import type { ReadName } from '../../contract/calls.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
-import { CliError, type ErrorKind } from '../../errors.ts';
+import { CliError, type ErrorKind } from '../../core/errors.ts';
 import type { Row } from '../../terminal/view.ts';
 
 /** One row a route: `fits`, `wrong` with what is wrong, or `skipped` when no id is there to ask with. */

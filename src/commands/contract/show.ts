@@ -1,9 +1,9 @@
-import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import { ASSUMPTION_IDS, isAssumptionId } from '../../contract/assumption.ts';
 import { flag, text } from '../../contract/field.ts';
 import { type Fact, facts } from '../../contract/provenance.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { FACT_ROW } from './fact-row.ts';
 import { factsOfSection, showFacts } from './shown-facts.ts';
 

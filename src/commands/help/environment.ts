@@ -1,6 +1,6 @@
 import { orNull, tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
-import { ENVIRONMENT } from '../../cli/environment.ts';
+import { ENVIRONMENT } from '../../cli/docs/environment.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { showTopic } from './topic.ts';
 
 /** The table of environment variables. */

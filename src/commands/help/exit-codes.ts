@@ -1,6 +1,6 @@
 import { tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
-import { ERROR_KINDS } from '../../errors.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { ERROR_KINDS } from '../../core/errors.ts';
 import { showTopic } from './topic.ts';
 
 const DONE = { exit: 0, kind: 'done', means: 'Done; also an empty list.', retryable: false };

@@ -1,6 +1,6 @@
 import { orNull, tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
-import { GLOBALS, type GlobalOption } from '../../cli/globals.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { GLOBALS, type GlobalOption } from '../../cli/parsing/globals.ts';
 import { showTopic } from './topic.ts';
 
 /** The options every command takes. */

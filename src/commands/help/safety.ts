@@ -1,6 +1,6 @@
 import { tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
 import { FREEZING_ASKS } from '../../cli/guard.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { showTopic } from './topic.ts';
 
 const RULES = [

@@ -1,5 +1,5 @@
 import { tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { showTopic } from './topic.ts';
 
 const ADVICE = [

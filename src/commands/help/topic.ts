@@ -1,6 +1,6 @@
+import { hang, wrap } from '../../cli/docs/wrap.ts';
 import { wholeListing } from '../../cli/listing.ts';
 import type { Shown } from '../../cli/shown.ts';
-import { hang, wrap } from '../../cli/wrap.ts';
 
 interface Topic {
   readonly noun: string;

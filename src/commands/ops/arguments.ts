@@ -1,5 +1,5 @@
 /** The operand of every command about one operation. */
-import { argument, OURS } from '../../cli/flag.ts';
+import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { must, text } from '../../contract/field.ts';
 
 export const op = argument(

@@ -1,7 +1,7 @@
 /** How operations and their rows are shown. Field names are ours; amounts are JSON numbers in USD. */
 import { maybe, tells } from '../../cli/answer-fields.ts';
+import { toUsd } from '../../core/money.ts';
 import type { OpDetail, OpRow, OpSummary } from '../../journal/types.ts';
-import { toUsd } from '../../money.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 
 export const OP_COLUMNS: readonly Column[] = [

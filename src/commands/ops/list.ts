@@ -1,5 +1,5 @@
-import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import { choice, integer } from '../../contract/field.ts';
 import { OP_COLUMNS, OP_ROW, summaryRow } from './columns.ts';
 

@@ -1,5 +1,5 @@
 import { tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 
 /** Removes the journals of operations that were finished more than 90 days ago. */
 export const pruneOps = command({

@@ -1,6 +1,6 @@
-import { command } from '../../cli/command.ts';
-import { needs, OURS, optionalArgument } from '../../cli/flag.ts';
-import { usage } from '../../cli/values.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { needs, OURS, optionalArgument } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { choice, integer, must, text } from '../../contract/field.ts';
 import { op } from './arguments.ts';
 import { OP_DETAIL } from './columns.ts';

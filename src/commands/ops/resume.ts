@@ -1,12 +1,12 @@
 import { RUN_ANSWER } from '../../cli/answer-fields.ts';
 import { driveRun, type OpenedRun } from '../../cli/bulk/drive-run.ts';
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
-import { command } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { OURS, option, typedOnly } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
 import { flag } from '../../contract/field.ts';
+import { spendingOf } from '../../core/spending.ts';
 import type { PlannedRow, Run } from '../../journal/types.ts';
-import { spendingOf } from '../../spending.ts';
 import { op } from './arguments.ts';
 
 /** Takes an operation up where it stopped: settles unknown rows, sends open ones. */

@@ -1,6 +1,6 @@
 import { orNull, tells } from '../../cli/answer-fields.ts';
 import type { ProfileRow } from '../../cli/context.ts';
-import { argument, OURS } from '../../cli/flag.ts';
+import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
 import type { Column } from '../../terminal/view.ts';
 

@@ -1,4 +1,4 @@
-import { command } from '../../cli/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { PROFILE_COLUMNS, PROFILE_ROW } from './columns.ts';
 
 /** Lists saved profiles. */

@@ -1,7 +1,7 @@
 import { tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
 import { confirmed } from '../../cli/confirm.ts';
-import { usage } from '../../cli/values.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { profile } from './columns.ts';
 import { showRemoved } from './removed.ts';
 

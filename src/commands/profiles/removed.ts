@@ -1,5 +1,5 @@
 import type { Shown } from '../../cli/shown.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 
 export interface Removed {
   readonly name: string;

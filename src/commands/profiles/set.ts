@@ -1,5 +1,5 @@
-import { command } from '../../cli/command.ts';
-import { argument, OURS } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
 import { PROFILE_COLUMNS, PROFILE_ROW, profile, profilePairs } from './columns.ts';
 

@@ -1,4 +1,4 @@
-import { command } from '../../cli/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { PROFILE_COLUMNS, PROFILE_ROW, profile, profilePairs } from './columns.ts';
 
 /** Shows one profile; of its key the prefix and the last four. */

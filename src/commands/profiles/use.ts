@@ -1,4 +1,4 @@
-import { command } from '../../cli/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { PROFILE_COLUMNS, PROFILE_ROW, profile } from './columns.ts';
 
 /** Makes a profile the current one. */

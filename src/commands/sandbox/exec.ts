@@ -1,10 +1,10 @@
-import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { sandboxExec } from '../../cli/sandbox-exec.ts';
-import { usage } from '../../cli/values.ts';
 import { choice, flag, integer, text } from '../../contract/field.ts';
-import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox-admin.ts';
-import { DIALECT_NAMES } from '../../contract/sandbox-faults.ts';
+import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox/admin.ts';
+import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
 import { readRules } from './faults/read-rules.ts';
 import { sizeFor } from './load-size.ts';
 import { spokenDialect } from './spoken.ts';

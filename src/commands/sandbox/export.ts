@@ -1,8 +1,8 @@
 import { tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
-import { argument, OURS } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 
 /** Writes everything the sandbox holds into one file. */
 export const exportSandbox = command({

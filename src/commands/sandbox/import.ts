@@ -1,10 +1,10 @@
-import { command } from '../../cli/command.ts';
 import { confirmed } from '../../cli/confirm.ts';
-import { argument, OURS } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
-import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
-import { CliError } from '../../errors.ts';
-import { shellWord } from '../../shell-word.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import { CliError } from '../../core/errors.ts';
+import { shellWord } from '../../core/shell-quote.ts';
 import { refuseDamaged, showRestored } from './snapshot/shown.ts';
 
 /** Puts an exported file in place of everything the sandbox holds. */

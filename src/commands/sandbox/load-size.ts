@@ -1,6 +1,6 @@
 /** How much the data set `load` is to hold, where that was asked for. */
-import { usage } from '../../cli/values.ts';
-import type { AskedSize, DataSet } from '../../contract/sandbox-admin.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import type { AskedSize, DataSet } from '../../contract/sandbox/admin.ts';
 
 /** Undefined when nothing was asked. Throws `usage` for a size of another data set. */
 export function sizeFor(data: DataSet | undefined, size: AskedSize): AskedSize | undefined {

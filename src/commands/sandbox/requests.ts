@@ -1,10 +1,10 @@
 import { columnsOf } from '../../cli/columns.ts';
-import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
 import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import { integer } from '../../contract/field.ts';
-import { LOGGED_REQUEST } from '../../contract/sandbox-faults.ts';
-import { CliError } from '../../errors.ts';
+import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
+import { CliError } from '../../core/errors.ts';
 import { runAdmin } from './simulate/run-admin.ts';
 
 const COLUMNS = columnsOf(LOGGED_REQUEST, {

@@ -1,11 +1,11 @@
 import { maybe, tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
 import { confirmed } from '../../cli/confirm.ts';
-import { OURS, option } from '../../cli/flag.ts';
-import { usage } from '../../cli/values.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { flag } from '../../contract/field.ts';
-import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
-import { CliError } from '../../errors.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import { CliError } from '../../core/errors.ts';
 import { sizeFor } from './load-size.ts';
 import { STATUS_COLUMNS, statusPairs } from './state.ts';
 

@@ -1,8 +1,8 @@
 /** The dialect of a sandbox that is started: of the flag, else of the environment. */
-import { OURS } from '../../cli/flag.ts';
-import { usage } from '../../cli/values.ts';
+import { OURS } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { choice } from '../../contract/field.ts';
-import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox-faults.ts';
+import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox/faults.ts';
 import { violation } from '../../contract/violation.ts';
 
 const VARIABLE = 'CARDWRIGHT_SANDBOX_DIALECT';

@@ -1,10 +1,10 @@
 import { maybe, tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
-import { usage } from '../../cli/values.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { choice, flag, integer, text } from '../../contract/field.ts';
-import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox-admin.ts';
-import { DIALECT_NAMES } from '../../contract/sandbox-faults.ts';
+import { ADMIN_OPERATIONS, DATA_SETS } from '../../contract/sandbox/admin.ts';
+import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
 import { sizeFor } from './load-size.ts';
 import { SERVER_COLUMNS, SERVER_ROW, serverPairs, serverVariables, TAKE_SERVER, UNSET_SERVER } from './server.ts';
 import { spokenDialect } from './spoken.ts';

@@ -1,7 +1,8 @@
 /** How the sandbox's state is shown. */
-import type { AdminOperations } from '../../contract/calls.ts';
+
 import type { ResultOf } from '../../contract/operation.ts';
-import { CliError } from '../../errors.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import { CliError } from '../../core/errors.ts';
 import type { Column } from '../../terminal/view.ts';
 import { money } from '../cards/columns.ts';
 

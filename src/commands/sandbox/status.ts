@@ -1,10 +1,10 @@
 import { orNull, tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import type { ServerRow } from '../../cli/sandbox-servers.ts';
 import { flag } from '../../contract/field.ts';
-import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
-import { CliError } from '../../errors.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import { CliError } from '../../core/errors.ts';
 import { SERVER_ROW, serverVariables } from './server.ts';
 import { failureOf, STATUS_COLUMNS, statusPairs } from './state.ts';
 

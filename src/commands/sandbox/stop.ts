@@ -1,6 +1,6 @@
 import { maybe } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
-import { usage } from '../../cli/values.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { SERVER_COLUMNS, SERVER_ROW, UNSET_SERVER } from './server.ts';
 
 /** Ends the sandbox that was started; what it holds stays. */

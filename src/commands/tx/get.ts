@@ -1,9 +1,9 @@
-import { command } from '../../cli/command.ts';
-import { argument, OURS } from '../../cli/flag.ts';
 import { watchedPages } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { must, text } from '../../contract/field.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { TRANSACTION_COLUMNS } from './columns.ts';
 
 /** Shows one transaction, found in the list: the service has no operation for one. */

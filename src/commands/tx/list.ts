@@ -1,8 +1,8 @@
-import { command } from '../../cli/command.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
-import { OURS, option } from '../../cli/flag.ts';
 import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
 import type { Row } from '../../terminal/view.ts';

@@ -1,5 +1,5 @@
 /** A range of times that ends before it begins. The service may refuse it, or answer with nothing at all (A-26). */
-import { usage } from '../../cli/values.ts';
+import { usage } from '../../cli/parsing/values.ts';
 
 /** Throws `usage` when both ends are there and stand the wrong way round. Times are ISO 8601. */
 export function refuseBackwards({

@@ -1,9 +1,9 @@
 import { orNull, tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
 import { watchedPages } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import { choice } from '../../contract/field.ts';
-import { cents, dollars, toCents } from '../../money.ts';
+import { cents, dollars, toCents } from '../../core/money.ts';
 import type { Column, Listing } from '../../terminal/view.ts';
 import { refuseBackwards } from './range.ts';
 import { GROUPINGS, type Grouping, Summary } from './sums.ts';

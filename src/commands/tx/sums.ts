@@ -1,6 +1,6 @@
 /** Adds transactions up by day, merchant, card or type, in cents. */
 import type { Item } from '../../contract/calls.ts';
-import { type Cents, cents, toCents, toUsd } from '../../money.ts';
+import { type Cents, cents, toCents, toUsd } from '../../core/money.ts';
 
 type Transaction = Item<'transactions.list'>;
 

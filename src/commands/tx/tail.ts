@@ -1,8 +1,8 @@
-import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 import { integer } from '../../contract/field.ts';
-import { dollars, toCents } from '../../money.ts';
+import { dollars, toCents } from '../../core/money.ts';
 import { durationText, timeOfDay } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
 import { exitOf, LIVE_FLAGS, liveFor, onTroubleOf, waitingOf } from '../wait/flags.ts';

@@ -1,5 +1,5 @@
-import { command } from '../../cli/command.ts';
 import { CONDITION_VALUES, NEEDED_CONDITIONS } from '../../cli/condition.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { CARD } from '../../contract/card.ts';
 import { card } from '../cards/arguments.ts';
 import { CARD_COLUMNS, cardPairs } from '../cards/columns.ts';

@@ -1,10 +1,10 @@
 /** What the commands that wait have in common. */
 import type { Context } from '../../cli/context.ts';
-import { alsoNamed, OURS, option } from '../../cli/flag.ts';
-import { parseDuration } from '../../cli/globals.ts';
+import { alsoNamed, OURS, option } from '../../cli/parsing/flag.ts';
+import { parseDuration } from '../../cli/parsing/globals.ts';
 import { integer, text } from '../../contract/field.ts';
-import { REQUEST_TOTAL_MS } from '../../durations.ts';
-import { CliError, type ErrorFacts } from '../../errors.ts';
+import { REQUEST_TOTAL_MS } from '../../core/durations.ts';
+import { CliError, type ErrorFacts } from '../../core/errors.ts';
 import type { Waiting } from '../../events/poll.ts';
 import { durationText } from '../../terminal/times.ts';
 

@@ -1,5 +1,5 @@
-import { command } from '../../cli/command.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
+import { command } from '../../cli/parsing/command.ts';
 import type { Item } from '../../contract/calls.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
 import { durationText } from '../../terminal/times.ts';

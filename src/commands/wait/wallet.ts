@@ -1,5 +1,5 @@
-import { command } from '../../cli/command.ts';
 import { CONDITION_VALUES, NEEDED_CONDITIONS } from '../../cli/condition.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { WALLET } from '../../contract/resources.ts';
 import { showsWallet } from '../wallet/wallet.ts';
 import { WAIT_TIMEOUT } from './flags.ts';

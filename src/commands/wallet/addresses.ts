@@ -1,12 +1,12 @@
 import { columnsOf } from '../../cli/columns.ts';
-import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
 import { wholeListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import type { Result } from '../../contract/calls.ts';
 import { flag } from '../../contract/field.ts';
 import { ADDRESS } from '../../contract/resources.ts';
-import { SANDBOX_ADDRESS } from '../../contract/sandbox-basis.ts';
-import { CliError } from '../../errors.ts';
+import { SANDBOX_ADDRESS } from '../../contract/sandbox/basis.ts';
+import { CliError } from '../../core/errors.ts';
 import type { Block } from '../../terminal/view.ts';
 
 const COLUMNS = columnsOf(ADDRESS, {

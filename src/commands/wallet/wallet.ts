@@ -1,9 +1,9 @@
 import { columnsOf } from '../../cli/columns.ts';
-import { command } from '../../cli/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import type { Shown } from '../../cli/shown.ts';
 import type { Result } from '../../contract/calls.ts';
 import { WALLET } from '../../contract/resources.ts';
-import { plainAmount, toCents } from '../../money.ts';
+import { plainAmount, toCents } from '../../core/money.ts';
 import { money } from '../cards/columns.ts';
 
 const COLUMNS = columnsOf(WALLET, {

@@ -1,6 +1,6 @@
 /** How subscriptions stand in a table, and the operand that names one. */
 import { columnsOf } from '../../cli/columns.ts';
-import { argument } from '../../cli/flag.ts';
+import { argument } from '../../cli/parsing/flag.ts';
 import { WEBHOOK, WEBHOOK_ID } from '../../contract/resources.ts';
 
 export const WEBHOOK_COLUMNS = columnsOf(WEBHOOK, {

@@ -1,7 +1,7 @@
-import { command } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { OURS, option } from '../../cli/flag.ts';
-import { usage } from '../../cli/values.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import type { Result } from '../../contract/calls.ts';
 import { flag, text } from '../../contract/field.ts';
 import { WEBHOOK_COLUMNS } from './columns.ts';

@@ -1,5 +1,5 @@
 /** The endpoint of a subscription as a flag takes it. */
-import { usage } from '../../cli/values.ts';
+import { usage } from '../../cli/parsing/values.ts';
 
 /** The service states https (interface 4.5); plain http is for a receiver on this machine, which a sandbox takes. */
 const ENDPOINT = /^(https:\/\/|http:\/\/(127\.0\.0\.1|\[::1\]|localhost)([:/]|$))/;

@@ -1,6 +1,6 @@
 /** Event names as a flag takes them: a misspelled one would subscribe to nothing. */
-import { nearest } from '../../cli/suggest.ts';
-import { usage } from '../../cli/values.ts';
+import { nearest } from '../../cli/parsing/suggest.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { EVENTS, eventsMatching } from '../../contract/events.ts';
 
 /** The names as they are. Throws `usage` with the nearest one for a name the interface does not have. */

@@ -1,6 +1,6 @@
 import { tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
 import { wholeListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { basisText } from '../../contract/basis.ts';
 import { EVENTS } from '../../contract/events.ts';
 import { NAMED_SHAPES } from '../../contract/named-shapes.ts';

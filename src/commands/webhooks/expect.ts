@@ -1,12 +1,12 @@
-import { command } from '../../cli/command.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
-import { alsoNamed, argument, OURS, option } from '../../cli/flag.ts';
-import { parseDuration } from '../../cli/globals.ts';
 import { wholeListing } from '../../cli/listing.ts';
-import { quote } from '../../cli/values.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { alsoNamed, argument, OURS, option } from '../../cli/parsing/flag.ts';
+import { parseDuration } from '../../cli/parsing/globals.ts';
+import { quote } from '../../cli/parsing/values.ts';
 import { EVENTS, eventsMatching } from '../../contract/events.ts';
 import { flag, integer, text } from '../../contract/field.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 import type { ReceivedEvent } from '../../events/listener.ts';
 import { durationText } from '../../terminal/times.ts';
 import { checkPatterns } from './events-flag.ts';

@@ -1,4 +1,4 @@
-import { command } from '../../cli/command.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { WEBHOOK_COLUMNS, webhook } from './columns.ts';
 
 /** Shows one subscription. */

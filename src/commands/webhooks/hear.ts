@@ -1,9 +1,9 @@
 /** Events of one session, from its opening to its end, whatever ends it: a signal, a time, a program, the source. */
 import type { Context } from '../../cli/context.ts';
-import { OURS, option } from '../../cli/flag.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
 import { integer, list, text } from '../../contract/field.ts';
-import { SECOND } from '../../durations.ts';
-import { asCliError, type CliError } from '../../errors.ts';
+import { SECOND } from '../../core/durations.ts';
+import { asCliError, type CliError } from '../../core/errors.ts';
 import type { Arrived, Counts } from '../../events/listener.ts';
 import { endedBy } from '../wait/flags.ts';
 import { SECRET_FILES_IF_ANY } from './secrets.ts';

@@ -1,5 +1,5 @@
-import { command } from '../../cli/command.ts';
 import { wholeListing } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
 import { WEBHOOK_COLUMNS } from './columns.ts';
 
 /** Lists subscriptions. */

@@ -1,6 +1,6 @@
-import { command } from '../../cli/command.ts';
-import { OURS, option } from '../../cli/flag.ts';
-import { usage } from '../../cli/values.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { matchesEvent } from '../../contract/events.ts';
 import { flag, list, text } from '../../contract/field.ts';
 import type { Target } from '../../events/forward.ts';

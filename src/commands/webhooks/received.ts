@@ -1,7 +1,7 @@
 /** How a received event is shown. */
 import { type Answers, maybe, orNull, tells } from '../../cli/answer-fields.ts';
+import { dollars, toCents } from '../../core/money.ts';
 import type { Counts, ReceivedEvent } from '../../events/listener.ts';
-import { dollars, toCents } from '../../money.ts';
 import { timeOfDay } from '../../terminal/times.ts';
 import type { Column } from '../../terminal/view.ts';
 

@@ -1,8 +1,8 @@
 /** One session of listening: a receiver, its subscription where the service can reach it, and an orderly end. */
 import type { Context } from '../../cli/context.ts';
-import { usage } from '../../cli/values.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { eventsMatching } from '../../contract/events.ts';
-import { asCliError, type CliError } from '../../errors.ts';
+import { asCliError, type CliError } from '../../core/errors.ts';
 import type { Arrived, Counts } from '../../events/listener.ts';
 import { checkPatterns } from './events-flag.ts';
 import { secretsFor } from './secrets.ts';

@@ -1,6 +1,6 @@
 import { tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
-import { needs, OURS } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { needs, OURS } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
 import { readSecrets, SECRET_FILE } from './secrets.ts';
 
@@ -20,7 +20,7 @@ export const signPayload = command({
     { does: 'From standard input', run: 'webhooks sign --payload - --secret-file secret.txt < event.json' },
   ],
   async run(ctx, { payload, secretFile }) {
-    const { sign } = await import('../../contract/signature.ts');
+    const { sign } = await import('../../contract/signature/signature.ts');
     const [secret] = await readSecrets(ctx, [secretFile]);
     const bytes = await ctx.readBytes(payload);
     return { signature: secret === undefined ? '' : sign(bytes, secret) };

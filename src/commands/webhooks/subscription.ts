@@ -1,10 +1,10 @@
 /** A subscription of our own for the time of one run: made, watched, taken away, also by whoever comes after a crash. */
 import type { Context } from '../../cli/context.ts';
 import type { Identity } from '../../cli/identity.ts';
-import { CliError } from '../../errors.ts';
-import type { Noted } from '../../events/leftovers.ts';
+import { CliError } from '../../core/errors.ts';
+import type { Secret } from '../../core/secret.ts';
+import type { Noted } from '../../events/cleanup-log.ts';
 import { patient, turns } from '../../events/poll.ts';
-import type { Secret } from '../../secret.ts';
 import { waitingOf } from '../wait/flags.ts';
 
 export interface Subscription {

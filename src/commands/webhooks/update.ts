@@ -1,5 +1,5 @@
-import { command } from '../../cli/command.ts';
-import { usage } from '../../cli/values.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { WEBHOOK_COLUMNS, webhook } from './columns.ts';
 import { checkEndpoint } from './endpoint-flag.ts';
 import { checkEvents } from './events-flag.ts';

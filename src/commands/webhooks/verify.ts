@@ -1,11 +1,11 @@
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
-import { command } from '../../cli/command.ts';
-import { needs, OURS, option } from '../../cli/flag.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { needs, OURS, option } from '../../cli/parsing/flag.ts';
 import { flag, text } from '../../contract/field.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
+import { shellWord } from '../../core/shell-quote.ts';
 import { DEVIATIONS } from '../../events/deviations.ts';
 import type { Unverified } from '../../events/verify.ts';
-import { shellWord } from '../../shell-word.ts';
 import { readSecrets, SECRET_FILES } from './secrets.ts';
 
 /** Checks a signature over exactly the bytes of a payload. Nothing is sent. */

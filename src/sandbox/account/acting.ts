@@ -1,6 +1,6 @@
 /** What handlers, timers and data sets share: the surroundings of one change, and the card it is about. */
-import { type Cents, cents } from '../../money.ts';
-import { type Call, Refused } from '../handler.ts';
+import { type Cents, cents } from '../../core/money.ts';
+import { type Call, Refused } from '../calls/handler.ts';
 import { mustFreeze } from '../rules/money.ts';
 import { type CardRow, cardById, keepDocument, setCardStatus } from '../store/cards.ts';
 import { type Balances, type Entry, post } from './ledger.ts';

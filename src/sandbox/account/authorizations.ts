@@ -1,7 +1,7 @@
 /** What a merchant does on a card: authorize, settle, give a hold back, refund (SANDBOX, sections 8 and 9). */
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
+import { Refused } from '../calls/handler.ts';
 import { schedule, unschedule } from '../clock/timers.ts';
-import { Refused } from '../handler.ts';
 import { authorizationDue } from '../rules/categories.ts';
 import { monthOf } from '../rules/dates.ts';
 import { type Asking, declineReason } from '../rules/declines.ts';

@@ -1,6 +1,6 @@
 /** 3DS challenges: opened, answered, run out (SANDBOX, section 9). */
 import { CHALLENGE_ATTEMPTS, CHALLENGE_LIFE } from '../../contract/spans.ts';
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import { schedule, unschedule } from '../clock/timers.ts';
 import { isExpired } from '../rules/dates.ts';
 import type { CardRow } from '../store/cards.ts';

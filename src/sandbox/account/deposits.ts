@@ -1,5 +1,5 @@
 /** Crypto deposits: seen, counted, credited exactly once (SANDBOX, section 9). */
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import { schedule, unschedule } from '../clock/timers.ts';
 import { blockInterval, COINS, cryptoAmount } from '../rules/crypto.ts';
 import { type Currency, type DepositRow, insertDeposit, updateDeposit } from '../store/deposits.ts';

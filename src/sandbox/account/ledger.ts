@@ -2,9 +2,9 @@
  * Double entry (SANDBOX, section 8). Every change of money is one entry of at least two postings that sum to 0;
  * entries are only ever added. The balances on wallet and card rows are caches that move with them, never alone.
  */
-import { CliError } from '../../errors.ts';
-import { type Cents, cents, plainAmount, sumCents } from '../../money.ts';
-import { Refused } from '../handler.ts';
+import { CliError } from '../../core/errors.ts';
+import { type Cents, cents, plainAmount, sumCents } from '../../core/money.ts';
+import { Refused } from '../calls/handler.ts';
 import { insertEntry, insertPosting, moveCard, moveWallet } from '../store/ledger.ts';
 import type { Sql } from '../store/sql.ts';
 import { walletOf } from '../store/wallet.ts';

@@ -2,10 +2,10 @@
 import { CARD } from '../../contract/card.ts';
 import type { CompleteOf } from '../../contract/field.ts';
 import type { BIN, CHALLENGE, DEPOSIT, TRANSACTION, WEBHOOK } from '../../contract/resources.ts';
-import { toUsd } from '../../money.ts';
-import { encodedAs } from '../encoded.ts';
+import { toUsd } from '../../core/money.ts';
+import { encodedAs } from '../calls/encoded.ts';
+import { wireObject } from '../calls/sealed.ts';
 import { isoTime } from '../rules/dates.ts';
-import { wireObject } from '../sealed.ts';
 import type { BinRow } from '../store/bins.ts';
 import type { CardRow } from '../store/cards.ts';
 import type { ChallengeRow } from '../store/challenges.ts';

@@ -1,5 +1,5 @@
 /** What merchants do beside the usual course: ask for more, post without asking, give back what nobody paid. */
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import { sinkOf } from '../rules/money.ts';
 import type { CardRow } from '../store/cards.ts';
 import { insertTransaction, type TransactionRow } from '../store/transactions.ts';

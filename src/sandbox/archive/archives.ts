@@ -2,14 +2,14 @@
 import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { SNAPSHOT_MARK, SNAPSHOT_NAME } from '../../contract/sandbox-snapshots.ts';
-import { DAY } from '../../durations.ts';
+import { SNAPSHOT_MARK, SNAPSHOT_NAME } from '../../contract/sandbox/snapshots.ts';
+import { DAY } from '../../core/durations.ts';
 import { privateFolder } from '../../files/private-at-once.ts';
 import { syncFolder, systemCode } from '../../files/private-files.ts';
 import type { IsRunning } from '../../files/process-identity.ts';
 import { markUsed, removeAbandoned } from '../../files/used-by.ts';
-import type { Clock, Randomness } from '../../host.ts';
-import { Refused } from '../handler.ts';
+import type { Clock, Randomness } from '../../platform/host.ts';
+import { Refused } from '../calls/handler.ts';
 import type { Sql } from '../store/sql.ts';
 import { Damaged, MANIFEST_FILE, type Manifest } from './manifest.ts';
 import { manifestOf } from './restore.ts';

@@ -1,6 +1,6 @@
 /** What a snapshot says about itself: which store it was, and the sum of every file. One line of JSON, with its own sum. */
 import { createHash } from 'node:crypto';
-import { type SNAPSHOT_FILE, SNAPSHOT_MARK } from '../../contract/sandbox-snapshots.ts';
+import { type SNAPSHOT_FILE, SNAPSHOT_MARK } from '../../contract/sandbox/snapshots.ts';
 import type { ClockRow } from '../clock/clock.ts';
 import type { IdForm } from '../store/meta.ts';
 

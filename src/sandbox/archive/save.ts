@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SNAPSHOT_FILE } from '../../contract/sandbox-snapshots.ts';
+import { SNAPSHOT_FILE } from '../../contract/sandbox/snapshots.ts';
 import { createPrivate, syncFolder } from '../../files/private-files.ts';
 import { readClock } from '../clock/clock.ts';
 import { isoTime } from '../rules/dates.ts';

@@ -1,5 +1,5 @@
 /** I13 as stored answers show it: each answer that is repeated for a key has its effect, and no two share one. */
-import { centsOf } from '../../money.ts';
+import { centsOf } from '../../core/money.ts';
 import type { Sql } from '../store/sql.ts';
 
 interface Stored {

@@ -1,5 +1,5 @@
 /** The look at a store before it is served to others: its pages, then its books. */
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { countAll } from '../store/counts.ts';
 import { isDamage } from '../store/faults.ts';
 import type { Sql, Store } from '../store/sql.ts';

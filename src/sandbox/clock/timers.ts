@@ -3,7 +3,7 @@
  * row and what it does are one transaction, so two processes never fire one timer twice (SANDBOX, section 6).
  */
 import type { EventName } from '../../contract/events.ts';
-import type { Chance } from '../handler.ts';
+import type { Chance } from '../calls/handler.ts';
 import { isBusy, losesAll } from '../store/faults.ts';
 import type { Sql, Store } from '../store/sql.ts';
 

@@ -1,5 +1,5 @@
 /** The eight BINs every data set begins with: both networks, and one for each kind of job. */
-import { cents } from '../../money.ts';
+import { cents } from '../../core/money.ts';
 import type { BinRow } from '../store/bins.ts';
 
 export type SeededBin = Omit<BinRow, 'id'>;

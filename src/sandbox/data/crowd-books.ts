@@ -1,6 +1,6 @@
 /** Books of a data set that is too large for one statement a posting: balances in memory, entries in bulk. */
-import { CliError } from '../../errors.ts';
-import { type Cents, cents } from '../../money.ts';
+import { CliError } from '../../core/errors.ts';
+import { type Cents, cents } from '../../core/money.ts';
 import type { EntryKind } from '../account/ledger.ts';
 import { BulkInsert } from '../store/bulk.ts';
 import { keepWalletSums } from '../store/ledger.ts';

@@ -1,7 +1,7 @@
 /** The cards of a large data set: made at one moment, written with what is on them when everything has happened. */
-import { type Cents, cents } from '../../money.ts';
+import { type Cents, cents } from '../../core/money.ts';
 import { cardDocument } from '../account/objects.ts';
-import { manyDigits, manyIds } from '../chance.ts';
+import { manyDigits, manyIds } from '../calls/deterministic-ids.ts';
 import { cardNumber, FREE_DIGITS } from '../rules/card-numbers.ts';
 import { cardExpiry } from '../rules/dates.ts';
 import { allBins, type BinRow } from '../store/bins.ts';

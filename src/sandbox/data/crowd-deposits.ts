@@ -1,5 +1,5 @@
 /** Where the money of a large data set comes from: confirmed deposits of a size nobody has to count. */
-import { type Cents, cents } from '../../money.ts';
+import { type Cents, cents } from '../../core/money.ts';
 import { COINS, cryptoAmount } from '../rules/crypto.ts';
 import { insertDeposit } from '../store/deposits.ts';
 import type { CrowdBooks } from './crowd-books.ts';

@@ -3,10 +3,10 @@
  * adds up in memory and writes in bulk. A record for each card in turn: what is bought in one round settles, or is
  * reversed, in the next, and some of it is refunded in the one after. Then the ledger check must find nothing.
  */
-import { DAY } from '../../durations.ts';
-import { type Cents, cents } from '../../money.ts';
+import { DAY } from '../../core/durations.ts';
+import { type Cents, cents } from '../../core/money.ts';
 import { AUTHORIZATION_EXPIRY } from '../account/authorizations.ts';
-import { manyIds } from '../chance.ts';
+import { manyIds } from '../calls/deterministic-ids.ts';
 import { authorizationDue } from '../rules/categories.ts';
 import { monthOf } from '../rules/dates.ts';
 import { declineReason } from '../rules/declines.ts';

@@ -2,8 +2,8 @@
  * The data set `demo`: six weeks of a small team, told through the handlers and rules that serve requests, so that
  * the ledger is whole and no state is there that could not come about. 20,000.00 came in; 10,000.00 is left.
  */
-import { DAY, HOUR, MINUTE } from '../../durations.ts';
-import { type Cents, cents } from '../../money.ts';
+import { DAY, HOUR, MINUTE } from '../../core/durations.ts';
+import { type Cents, cents } from '../../core/money.ts';
 import { type Act, cardOf } from '../account/acting.ts';
 import { authorizationOf, authorize, type Purchase, refund, release, settle } from '../account/authorizations.ts';
 import { openChallenge } from '../account/challenges.ts';

@@ -1,9 +1,9 @@
 /** Data sets: what a sandbox holds before anybody asked it for something (SANDBOX, section 7). */
-import { type DATA_SETS, LOAD_SIZE } from '../../contract/sandbox-admin.ts';
-import { type Cents, cents } from '../../money.ts';
+import { type DATA_SETS, LOAD_SIZE } from '../../contract/sandbox/admin.ts';
+import { type Cents, cents } from '../../core/money.ts';
 import type { Act } from '../account/acting.ts';
 import { post } from '../account/ledger.ts';
-import { seedOf } from '../chance.ts';
+import { seedOf } from '../calls/deterministic-ids.ts';
 import { rememberOrigin } from '../checks/origin.ts';
 import { type BinRow, insertBins } from '../store/bins.ts';
 import type { Sql } from '../store/sql.ts';

@@ -4,8 +4,8 @@
  * the order of the events: order is kept as long as nothing fails, and a retry holds nothing else up.
  */
 import { HEADERS } from '../../contract/envelopes.ts';
-import { sign } from '../../contract/signature.ts';
-import { Secret } from '../../secret.ts';
+import { sign } from '../../contract/signature/signature.ts';
+import { Secret } from '../../core/secret.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import {
   type DeliveryRow,
@@ -19,7 +19,7 @@ import {
 } from '../store/deliveries.ts';
 import type { Sql } from '../store/sql.ts';
 import { activeWebhooks, type WebhookRow } from '../store/webhooks.ts';
-import { meddle } from './meddling.ts';
+import { meddle } from './delivery-faults.ts';
 import type { DeliveryParts } from './parts.ts';
 import type { Letter } from './send.ts';
 

@@ -1,7 +1,7 @@
 /** What sending needs, and what may be done to it from outside. */
 import type { EventName } from '../../contract/events.ts';
 import { DELIVERY_TIMEOUT } from '../../contract/spans.ts';
-import type { Clock, Randomness } from '../../host.ts';
+import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Speech } from '../dialects/speech.ts';
 import type { Sql, Store } from '../store/sql.ts';
 import { type Resolve, systemResolve } from './address.ts';

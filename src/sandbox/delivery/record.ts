@@ -1,7 +1,7 @@
 /** What an attempt leads to (SANDBOX, section 9): delivered, tried again, failed, or the end of a subscription. */
 import { EVENTS, type EventName } from '../../contract/events.ts';
 import { DELIVERY_GIVEN_UP } from '../../contract/spans.ts';
-import { seedOf } from '../chance.ts';
+import { seedOf } from '../calls/deterministic-ids.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import { cancelQueued, type DeliveryState, finishAttempt, settleDelivery } from '../store/deliveries.ts';
 import type { Sql } from '../store/sql.ts';

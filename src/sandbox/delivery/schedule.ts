@@ -1,6 +1,6 @@
 /** When a failed delivery is tried again. */
 import { DELIVERY_RETRIES } from '../../contract/spans.ts';
-import { fractionOf } from '../chance.ts';
+import { fractionOf } from '../calls/deterministic-ids.ts';
 
 /** Largest part of a wait that chance takes away or adds. */
 const JITTER = 0.1;

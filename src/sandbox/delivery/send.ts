@@ -3,7 +3,7 @@ import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { systemCode } from '../../files/private-files.ts';
-import type { Clock } from '../../host.ts';
+import type { Clock } from '../../platform/host.ts';
 import { allowedAddress, NotAllowed, type Resolve } from './address.ts';
 
 export interface Letter {

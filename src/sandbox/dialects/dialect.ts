@@ -2,8 +2,8 @@
 import type { OperationName } from '../../contract/calls.ts';
 import type { EventName } from '../../contract/events.ts';
 import type { Method, Operation } from '../../contract/operation.ts';
-import type { AdminHandlers, Handlers } from '../handler.ts';
-import type { Answer } from '../requests/answer.ts';
+import type { AdminHandlers, Handlers } from '../calls/handler.ts';
+import type { Answer } from '../http/answer.ts';
 import type { Sql } from '../store/sql.ts';
 
 export interface Dialect {

@@ -1,6 +1,6 @@
 /** `ledger-balance`: what a card holds is shown with its open holds in it (A-150). Decisions stay as they are. */
-import { type Cents, cents, centsOf, toUsd } from '../../money.ts';
-import { Encoded } from '../encoded.ts';
+import { type Cents, cents, centsOf, toUsd } from '../../core/money.ts';
+import { Encoded } from '../calls/encoded.ts';
 import { allHolds, holdOf } from '../store/holds.ts';
 import { type Dialect, type Fields, isObject, type Within } from './dialect.ts';
 

@@ -1,5 +1,5 @@
 /** Dialects with other names for what the interface does not name, and other statuses for refusals. */
-import type { Answer } from '../requests/answer.ts';
+import type { Answer } from '../http/answer.ts';
 import type { Dialect, Fields, Spoken } from './dialect.ts';
 import { withBody } from './dialect.ts';
 

@@ -1,7 +1,7 @@
 /** The dialect a server speaks: chosen when it starts, changed by its control surface, gone with it. */
-import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox-faults.ts';
-import { CliError } from '../../errors.ts';
-import type { Answer } from '../requests/answer.ts';
+import { DIALECT_NAMES, type DialectName } from '../../contract/sandbox/faults.ts';
+import { CliError } from '../../core/errors.ts';
+import type { Answer } from '../http/answer.ts';
 import type { Dialect, Spoken } from './dialect.ts';
 import { DIALECTS } from './table.ts';
 

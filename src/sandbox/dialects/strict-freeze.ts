@@ -2,10 +2,10 @@
 import { type Act, cardOf } from '../account/acting.ts';
 import { authorizationOf, settle } from '../account/authorizations.ts';
 import { wireCard } from '../account/objects.ts';
-import { nextCount } from '../counters.ts';
 import { endCard, unfreezeCard } from '../handlers/cards.ts';
 import { simulateSettle } from '../handlers/simulate-authorizations.ts';
 import { balances } from '../handlers/simulated.ts';
+import { nextCount } from '../store/counters.ts';
 import { insertWaiting, takeWaiting } from '../store/waiting-settlements.ts';
 import type { Dialect } from './dialect.ts';
 

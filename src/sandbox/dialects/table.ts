@@ -1,5 +1,5 @@
 /** Every dialect by its name (ASSUMPTIONS, section 14). */
-import type { DialectName } from '../../contract/sandbox-faults.ts';
+import type { DialectName } from '../../contract/sandbox/faults.ts';
 import { wireChallenge } from '../account/objects.ts';
 import { type ChallengeRow, everyChallenge } from '../store/challenges.ts';
 import type { Dialect } from './dialect.ts';

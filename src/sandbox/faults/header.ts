@@ -1,6 +1,6 @@
 /** `X-Sandbox-Fault`: a fault for one request, `{"phase":"after_commit","action":{"kind":"reset"}}`. */
-import { type OneFault, oneFaultProblem } from '../../contract/fault-rule.ts';
-import { Refused } from '../handler.ts';
+import { type OneFault, oneFaultProblem } from '../../contract/sandbox/fault-rule.ts';
+import { Refused } from '../calls/handler.ts';
 
 export const FAULT_HEADER = 'x-sandbox-fault';
 

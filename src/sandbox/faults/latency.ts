@@ -1,6 +1,6 @@
 /** How long an injected delay is: what is left to chance, the seed decides. */
-import type { Latency } from '../../contract/fault-rule.ts';
-import { fractionOf } from '../chance.ts';
+import type { Latency } from '../../contract/sandbox/fault-rule.ts';
+import { fractionOf } from '../calls/deterministic-ids.ts';
 
 const LONGEST = 600_000;
 

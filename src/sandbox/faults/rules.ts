@@ -2,13 +2,12 @@
  * Which rule meets a request. Rules are rows: matches are counted in the transaction that carries the request out,
  * so that one process sets a rule, the next meets it, and a request that is undone was not counted.
  */
-import type { FaultMatch, FaultRule, RequestAction } from '../../contract/fault-rule.ts';
-import { fractionOf, seedOf } from '../chance.ts';
-import type { Ask } from '../requests/ask.ts';
-import { SERVICE_PATH } from '../requests/routing.ts';
+import type { FaultMatch, FaultRule, RequestAction } from '../../contract/sandbox/fault-rule.ts';
+import { fractionOf, seedOf } from '../calls/deterministic-ids.ts';
+import type { Ask, Strike } from '../http/request.ts';
+import { SERVICE_PATH } from '../http/routing.ts';
 import { activeFaults, countMatch, type FaultRow } from '../store/fault-rules.ts';
 import type { Sql } from '../store/sql.ts';
-import type { Strike } from './strike.ts';
 
 export interface Meeting {
   readonly account: string;

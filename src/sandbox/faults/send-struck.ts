@@ -1,10 +1,10 @@
 /** Hands an answer over as a fault wants it: late, in part, drop by drop, or not at all. */
 import type { ServerResponse } from 'node:http';
-import type { RequestAction } from '../../contract/fault-rule.ts';
-import type { Clock } from '../../host.ts';
-import type { Answer } from '../requests/answer.ts';
+import type { RequestAction } from '../../contract/sandbox/fault-rule.ts';
+import type { Clock } from '../../platform/host.ts';
+import type { Answer } from '../http/answer.ts';
+import type { Strike } from '../http/request.ts';
 import { drawnWait } from './latency.ts';
-import type { Strike } from './strike.ts';
 
 export interface Sending {
   readonly response: ServerResponse;

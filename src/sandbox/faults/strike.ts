@@ -1,17 +1,10 @@
 /** A fault that meets one request: when, what, and what is answered instead. */
 import { HEADERS } from '../../contract/envelopes.ts';
-import type { FaultPhase, RequestAction } from '../../contract/fault-rule.ts';
 import { REFUSALS, type RefusalName } from '../../contract/refusals.ts';
-import { type Answer, errorAnswer, refusalAnswer } from '../requests/answer.ts';
+import type { RequestAction } from '../../contract/sandbox/fault-rule.ts';
+import { type Answer, errorAnswer, refusalAnswer } from '../http/answer.ts';
+import type { Strike } from '../http/request.ts';
 import { drawnWait } from './latency.ts';
-
-export interface Strike {
-  /** Reads are always carried out first: there is no effect to keep from happening. */
-  readonly phase: FaultPhase;
-  readonly action: RequestAction;
-  /** Fixes what is left to chance. */
-  readonly source: string;
-}
 
 /** The request is held up before its work, and then goes on as if nothing had been. */
 export function waitBefore({ phase, action, source }: Strike): number | undefined {

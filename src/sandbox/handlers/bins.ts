@@ -1,6 +1,6 @@
 /** bins.list */
 import { wireBin } from '../account/objects.ts';
-import type { Handlers } from '../handler.ts';
+import type { Handlers } from '../calls/handler.ts';
 import { allBins } from '../store/bins.ts';
 
 export const listBins: Handlers['bins.list'] = async ({ sql, account }) => {

@@ -1,11 +1,11 @@
 /** cards.list, .get, .details, .freeze, .unfreeze, .terminate */
 import { LIMITS } from '../../contract/limits.ts';
-import { CliError } from '../../errors.ts';
-import { Secret } from '../../secret.ts';
+import { CliError } from '../../core/errors.ts';
+import { Secret } from '../../core/secret.ts';
 import { cardOf, changeStatus, livingCard, moveOnCard } from '../account/acting.ts';
 import { cardDocument, wireCard } from '../account/objects.ts';
-import { encodedCard } from '../encoded.ts';
-import { type Handlers, Refused } from '../handler.ts';
+import { encodedCard } from '../calls/encoded.ts';
+import { type Handlers, Refused } from '../calls/handler.ts';
 import { type CardRow, cardSecrets, countCards, pageOfCards, terminateCard } from '../store/cards.ts';
 import { pageFacts } from './paging.ts';
 

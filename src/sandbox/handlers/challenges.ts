@@ -1,6 +1,6 @@
 /** challenges.list */
 import { wireChallenge } from '../account/objects.ts';
-import type { Handlers } from '../handler.ts';
+import type { Handlers } from '../calls/handler.ts';
 import { openChallenges } from '../store/challenges.ts';
 
 /** Listed if and only if pending and not expired, so that any other status finds nothing. */

@@ -1,10 +1,10 @@
 /** cards.create */
 import type { CARD } from '../../contract/card.ts';
 import type { CompleteOf } from '../../contract/field.ts';
-import { type Cents, plainAmount } from '../../money.ts';
+import { type Cents, plainAmount } from '../../core/money.ts';
 import { post } from '../account/ledger.ts';
 import { cardDocument } from '../account/objects.ts';
-import { type Call, type Handlers, Refused } from '../handler.ts';
+import { type Call, type Handlers, Refused } from '../calls/handler.ts';
 import { cardNumber, FREE_DIGITS } from '../rules/card-numbers.ts';
 import { isCategory } from '../rules/categories.ts';
 import { cardExpiry } from '../rules/dates.ts';

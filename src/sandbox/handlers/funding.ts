@@ -1,10 +1,10 @@
 /** cards.fund, cards.withdraw */
 import type { FUNDING } from '../../contract/card.ts';
 import type { CompleteOf } from '../../contract/field.ts';
-import { type Cents, plainAmount, toUsd } from '../../money.ts';
+import { type Cents, plainAmount, toUsd } from '../../core/money.ts';
 import { afterDecrease, livingCard, type Moved, moveOnCard } from '../account/acting.ts';
 import { wireCard } from '../account/objects.ts';
-import { type Handlers, Refused } from '../handler.ts';
+import { type Handlers, Refused } from '../calls/handler.ts';
 import { isExpired } from '../rules/dates.ts';
 
 export const fundCard: Handlers['cards.fund'] = async call => {

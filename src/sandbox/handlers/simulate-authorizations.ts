@@ -1,11 +1,11 @@
 /** simulate.authorize, .increment, .settle, .reverse, .expire, .refund, .force-post, .unlinked-refund */
-import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
-import { type Cents, plainAmount } from '../../money.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import { type Cents, plainAmount } from '../../core/money.ts';
 import { type Act, cardOf, minus } from '../account/acting.ts';
 import { authorizationOf, authorize, type Purchase, refund, release, settle } from '../account/authorizations.ts';
 import { openChallenge } from '../account/challenges.ts';
 import { forcePost, increment, unlinkedRefund } from '../account/unplanned.ts';
-import { impossible, Refused } from '../handler.ts';
+import { impossible, Refused } from '../calls/handler.ts';
 import { isMcc } from '../rules/categories.ts';
 import type { CardRow } from '../store/cards.ts';
 import type { TransactionRow } from '../store/transactions.ts';

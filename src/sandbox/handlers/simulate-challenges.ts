@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Act, cardOf } from '../account/acting.ts';
 import { answer, cancelChallenge, failChallenge, openChallenge } from '../account/challenges.ts';
-import { impossible, Refused } from '../handler.ts';
+import { impossible, Refused } from '../calls/handler.ts';
 import { type ChallengeRow, challengeById } from '../store/challenges.ts';
 import { saidOf, usual } from './simulate-authorizations.ts';
 import { simulation } from './simulated.ts';

@@ -1,8 +1,8 @@
 /** simulate.deposit, .confirmations, .confirm, .fail */
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import type { Act } from '../account/acting.ts';
 import { confirmDeposit, countConfirmations, detectDeposit, failDeposit } from '../account/deposits.ts';
-import { impossible, Refused } from '../handler.ts';
+import { impossible, Refused } from '../calls/handler.ts';
 import { coinsWorth } from '../rules/crypto.ts';
 import { type Currency, type DepositRow, depositById } from '../store/deposits.ts';
 import { simulation } from './simulated.ts';

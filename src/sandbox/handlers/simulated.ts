@@ -1,8 +1,8 @@
 /** What every simulation answers: the ids it made, the events it caused and the balances after. */
 import type { EventName } from '../../contract/events.ts';
-import { type Cents, toUsd } from '../../money.ts';
+import { type Cents, toUsd } from '../../core/money.ts';
 import type { Act } from '../account/acting.ts';
-import type { AdminHandlers } from '../handler.ts';
+import type { AdminHandlers } from '../calls/handler.ts';
 import { cardById } from '../store/cards.ts';
 import { walletOf } from '../store/wallet.ts';
 

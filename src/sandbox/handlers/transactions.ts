@@ -1,7 +1,7 @@
 /** transactions.list */
 import { LIMITS } from '../../contract/limits.ts';
 import { wireTransaction } from '../account/objects.ts';
-import type { Handlers } from '../handler.ts';
+import type { Handlers } from '../calls/handler.ts';
 import { inclusiveRange } from '../rules/dates.ts';
 import { countTransactions, pageOfTransactions } from '../store/transactions.ts';
 import { pageFacts } from './paging.ts';

@@ -1,8 +1,8 @@
 /** wallet.get, wallet.addresses */
 import { CURRENCIES } from '../../contract/resources.ts';
-import { CliError } from '../../errors.ts';
-import { toUsd } from '../../money.ts';
-import type { Handlers } from '../handler.ts';
+import { CliError } from '../../core/errors.ts';
+import { toUsd } from '../../core/money.ts';
+import type { Handlers } from '../calls/handler.ts';
 import { COINS, depositAddress } from '../rules/crypto.ts';
 import { walletOf, walletSums } from '../store/wallet.ts';
 

@@ -1,6 +1,6 @@
 /** webhooks.create, .list, .get, .update, .delete */
 import { wireWebhook } from '../account/objects.ts';
-import { type Call, type Handlers, Refused } from '../handler.ts';
+import { type Call, type Handlers, Refused } from '../calls/handler.ts';
 import { checkEndpoint, checkedEvents } from '../rules/endpoints.ts';
 import { cancelQueued } from '../store/deliveries.ts';
 import {

@@ -1,11 +1,11 @@
 /** What comes before the work of a request, in its transaction: what time it is, its name, its place under the limit. */
-import { chanceOf, requestIdOf } from '../chance.ts';
+import { chanceOf, requestIdOf } from '../calls/deterministic-ids.ts';
 import { type ClockRow, shownTime } from '../clock/clock.ts';
-import type { ServiceParts } from '../service.ts';
+import { type Allowance, countRequest } from '../http/limits.ts';
+import type { Route } from '../http/routing.ts';
+import type { ServiceParts } from '../service/service.ts';
 import type { IdForm } from '../store/meta.ts';
 import type { Sql } from '../store/sql.ts';
-import { type Allowance, countRequest } from './limits.ts';
-import type { Route } from './routing.ts';
 
 export interface Admitted {
   readonly requestId: string;

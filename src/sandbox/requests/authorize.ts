@@ -1,7 +1,7 @@
 /** Who may ask: the key for the service, the admin token for the admin surface (SANDBOX, section 10). */
 import { timingSafeEqual } from 'node:crypto';
-import type { Secret } from '../../secret.ts';
-import { Refused } from '../handler.ts';
+import type { Secret } from '../../core/secret.ts';
+import { Refused } from '../calls/handler.ts';
 
 const LIVE_PREFIX = 'sk_live_';
 

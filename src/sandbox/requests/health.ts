@@ -3,11 +3,11 @@
  * proved that it knows the admin token: the port may belong to another program by now.
  */
 import { createHmac } from 'node:crypto';
-import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
-import type { Secret } from '../../secret.ts';
-import type { ServiceParts } from '../service.ts';
-import { type Answer, replyAnswer } from './answer.ts';
-import type { Ask } from './ask.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import type { Secret } from '../../core/secret.ts';
+import { type Answer, replyAnswer } from '../http/answer.ts';
+import type { Ask } from '../http/request.ts';
+import type { ServiceParts } from '../service/service.ts';
 
 /**
  * HMAC-SHA256, lowercase hex. The port is part of it, so that a program on another port cannot pass on the answer of

@@ -1,15 +1,15 @@
 /** keys, keys.create, and what a key that was made is good for. */
 import { createHash } from 'node:crypto';
-import type { AdminOperations } from '../../contract/calls.ts';
 import type { ReplyOf } from '../../contract/operation.ts';
-import type { KeyAccess } from '../../contract/sandbox-keys.ts';
-import { Secret } from '../../secret.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import type { KeyAccess } from '../../contract/sandbox/keys.ts';
+import { Secret } from '../../core/secret.ts';
+import { Refused } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
-import { Refused } from '../handler.ts';
+import type { Route } from '../http/routing.ts';
 import { isoTime } from '../rules/dates.ts';
-import type { ServiceParts } from '../service.ts';
+import type { ServiceParts } from '../service/service.ts';
 import { type ApiKeyRow, allApiKeys, apiKeyByDigest, insertApiKey } from '../store/api-keys.ts';
-import type { Route } from './routing.ts';
 
 export async function listKeys({ store, account }: ServiceParts): Promise<ReplyOf<AdminOperations['keys']>> {
   const rows = await store.read(sql => allApiKeys(sql, account));

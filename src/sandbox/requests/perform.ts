@@ -3,19 +3,29 @@
  * All of it commits together and is answered after, so that a request costs one sync, shared with its turn's others.
  */
 import type { Shape } from '../../contract/field.ts';
+import { type Call, Refused } from '../calls/handler.ts';
 import { strikeOf } from '../faults/rules.ts';
-import { type Strike, waitBefore } from '../faults/strike.ts';
-import { type Call, Refused } from '../handler.ts';
-import { catchUp, type ServiceParts, type Steering, surroundings } from '../service.ts';
+import { waitBefore } from '../faults/strike.ts';
+import { type Answer, isStored, refusedAnswer, replayed, replyAnswer } from '../http/answer.ts';
+import { Gone } from '../http/body.ts';
+import { type Keyed, keepAnswer, lookUp } from '../http/idempotency.ts';
+import type { Allowance } from '../http/limits.ts';
+import type { Strike } from '../http/request.ts';
+import {
+  type Ask,
+  bodyOf,
+  type Fields,
+  type Keying,
+  type Passed,
+  problemOf,
+  refuseProblem,
+  withCents,
+} from '../http/request.ts';
+import { logRequest, requestRow } from '../service/request-log.ts';
+import { catchUp, type ServiceParts, type Steering, surroundings } from '../service/service.ts';
 import { isBusy, losesAll } from '../store/faults.ts';
 import type { Sql } from '../store/sql.ts';
 import { type Admitted, admit, isPlainRead } from './admission.ts';
-import { type Answer, isStored, refusedAnswer, replayed, replyAnswer } from './answer.ts';
-import { type Ask, bodyOf, type Fields, type Keying, type Passed, problemOf, refuseProblem, withCents } from './ask.ts';
-import { Gone } from './body.ts';
-import { type Keyed, keepAnswer, lookUp } from './idempotency.ts';
-import type { Allowance } from './limits.ts';
-import { logRequest, requestRow } from './request-log.ts';
 
 type AnyHandler = (call: Call<never>) => Promise<unknown>;
 

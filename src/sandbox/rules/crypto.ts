@@ -1,6 +1,6 @@
 /** Fixed rates, networks and addresses of the sandbox's crypto deposits. */
-import { SANDBOX_ADDRESS } from '../../contract/sandbox-basis.ts';
-import { type Cents, cents } from '../../money.ts';
+import { SANDBOX_ADDRESS } from '../../contract/sandbox/basis.ts';
+import { type Cents, cents } from '../../core/money.ts';
 import type { Currency } from '../store/deposits.ts';
 
 interface Coin {

@@ -1,6 +1,6 @@
 /** Times of the service: ms UTC inside, ISO 8601 text on the wire. */
-import { DAY } from '../../durations.ts';
-import { Refused } from '../handler.ts';
+import { DAY } from '../../core/durations.ts';
+import { Refused } from '../calls/handler.ts';
 
 /** `2026-01-05T10:00:00Z`, with milliseconds only where there are some (A-137). */
 export function isoTime(ms: number): string {

@@ -1,5 +1,5 @@
 /** Whether an authorization is approved. The checks and their order are A-48, fixed so that tests are exact. */
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import type { CardStatus } from '../store/cards.ts';
 import type { DeclineReason } from '../store/transactions.ts';
 import { allowsMcc } from './categories.ts';

@@ -1,6 +1,6 @@
 /** What a subscription may say (interface 4.5, A-71). Throws `invalid_request` naming the field. */
 import { EVENTS } from '../../contract/events.ts';
-import { Refused } from '../handler.ts';
+import { Refused } from '../calls/handler.ts';
 
 const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 

@@ -1,5 +1,5 @@
 /** How amounts split and where they go (SANDBOX, section 8). */
-import { type Cents, cents } from '../../money.ts';
+import { type Cents, cents } from '../../core/money.ts';
 import type { CardStatus } from '../store/cards.ts';
 
 /** Where money of a card goes to and comes from: the card, or the wallet once the card is terminated. */

@@ -1,10 +1,11 @@
 /** The sandbox inside a command: the store of the data folder, served in this process over a private socket. */
+
+import type { Secret } from '../../core/secret.ts';
 import { privateFolder } from '../../files/private-at-once.ts';
 import type { IsRunning } from '../../files/process-identity.ts';
-import type { Host } from '../../host.ts';
-import type { Secret } from '../../secret.ts';
-import { type Assembled, assemble, randomSeed } from '../assemble.ts';
+import type { Host } from '../../platform/host.ts';
 import { dialectNamed } from '../dialects/speech.ts';
+import { type Assembled, assemble, randomSeed } from './assemble.ts';
 import { socketFolder, socketPlace, storeFile, storeFolder } from './socket-place.ts';
 
 export interface EmbeddedSandbox {

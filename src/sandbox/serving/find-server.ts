@@ -1,13 +1,13 @@
 /** Finds the sandbox that was started on a store, and believes nobody who has not proved to be it. */
 import { timingSafeEqual } from 'node:crypto';
 import { request } from 'node:http';
-import { ADMIN_OPERATIONS } from '../../contract/sandbox-admin.ts';
-import { ADMIN_PATH } from '../../contract/sandbox-basis.ts';
-import { CliError } from '../../errors.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
+import { CliError } from '../../core/errors.ts';
+import type { Secret } from '../../core/secret.ts';
 import { holderOf } from '../../files/lock.ts';
 import type { FileSurroundings } from '../../files/private-files.ts';
-import type { Host } from '../../host.ts';
-import type { Secret } from '../../secret.ts';
+import type { Host } from '../../platform/host.ts';
 import { proofOf } from '../requests/health.ts';
 import { readFacts, readSecret, type ServerFacts, serverPaths } from './server-files.ts';
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from '../../files/private-files.ts';
-import type { SandboxHost } from '../assemble.ts';
+import type { SandboxHost } from './assemble.ts';
 
 export function libraryHost(): SandboxHost {
   return {

@@ -5,10 +5,10 @@
 import { shapeProblem } from '../../contract/check.ts';
 import { type AnyField, choice, flag, integer, money, must, type Shape, text, time } from '../../contract/field.ts';
 import { CREATE_WEBHOOK } from '../../contract/resources.ts';
-import { said } from '../../contract/sandbox-basis.ts';
-import { DIALECT_NAMES } from '../../contract/sandbox-faults.ts';
+import { said } from '../../contract/sandbox/basis.ts';
+import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
 import { violation } from '../../contract/violation.ts';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 import type { SandboxOptions } from './library-types.ts';
 
 const word = (...words: readonly string[]) => choice(words, said('One of them.'));

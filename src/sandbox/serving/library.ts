@@ -3,7 +3,7 @@
  * imports nothing, because the build ships that file as it is.
  */
 import { request } from 'node:http';
-import { ADMIN_PATH } from '../../contract/sandbox-basis.ts';
+import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import { checkOptions } from './library-options.ts';
 import type * as Public from './library-types.ts';
 import { type RunningSandbox, startSandbox as start } from './start.ts';

@@ -1,10 +1,10 @@
 /** The way out of a store that cannot be used: aside with it. Nothing is deleted. */
 import { lstat, mkdir, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { holderOf } from '../../files/lock.ts';
 import { systemCode } from '../../files/private-files.ts';
-import type { Clock, Folders } from '../../host.ts';
+import type { Clock, Folders } from '../../platform/host.ts';
 import { serverPaths } from './server-files.ts';
 import { storeFile, storeFolder } from './socket-place.ts';
 

@@ -4,9 +4,9 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
+import { Secret } from '../../core/secret.ts';
 import { type FileSurroundings, readPrivate, writePrivate } from '../../files/private-files.ts';
-import { Secret } from '../../secret.ts';
 import { storeFolder } from './socket-place.ts';
 
 /** What `server.json` says. */

@@ -1,16 +1,16 @@
 /** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (SANDBOX, section 10). */
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Server as Door, Socket } from 'node:net';
-import type { Transfer } from '../../contract/sandbox-snapshots.ts';
-import { CliError } from '../../errors.ts';
+import type { Transfer } from '../../contract/sandbox/snapshots.ts';
+import { CliError } from '../../core/errors.ts';
 import { systemCode } from '../../files/private-files.ts';
-import { sendExport, takeImport, transferOf } from '../archive/transfer.ts';
+import { sendExport, takeImport, transferOf } from '../admin/transfer.ts';
 import { dateText } from '../clock/date-text.ts';
 import { sendStruck } from '../faults/send-struck.ts';
-import { errorAnswer, headersFor } from '../requests/answer.ts';
-import { Gone } from '../requests/body.ts';
+import { errorAnswer, headersFor } from '../http/answer.ts';
+import { Gone } from '../http/body.ts';
 import { Exchange } from '../requests/exchange.ts';
-import type { ServiceParts } from '../service.ts';
+import type { ServiceParts } from '../service/service.ts';
 import { StoreBroken } from '../store/faults.ts';
 import { secondDoor } from './second-door.ts';
 

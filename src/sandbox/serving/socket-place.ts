@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { privateFolder } from '../../files/private-at-once.ts';
 import { ourUid, systemCode } from '../../files/private-files.ts';
-import type { Host } from '../../host.ts';
+import type { Host } from '../../platform/host.ts';
 
 export interface SocketPlace {
   readonly socketPath: string;

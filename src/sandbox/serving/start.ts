@@ -1,16 +1,16 @@
 /** A sandbox for test suites and programs: in memory by default, on a loopback port or a socket. */
 import { dirname } from 'node:path';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../core/errors.ts';
+import { toCents } from '../../core/money.ts';
+import { Secret } from '../../core/secret.ts';
 import { makeFolders } from '../../files/make-folders.ts';
 import { atOnceInOurWords } from '../../files/private-files.ts';
-import { toCents } from '../../money.ts';
-import { Secret } from '../../secret.ts';
-import { type Assembled, assemble, type SandboxHost } from '../assemble.ts';
 import type { ClockRow } from '../clock/clock.ts';
 import type { DeliveryWishes } from '../delivery/parts.ts';
 import { dialectNamed } from '../dialects/speech.ts';
-import { SERVICE_PATH } from '../requests/routing.ts';
+import { SERVICE_PATH } from '../http/routing.ts';
 import type { IdForm } from '../store/meta.ts';
+import { type Assembled, assemble, type SandboxHost } from './assemble.ts';
 import { libraryHost } from './library-host.ts';
 import { type SocketPlace, socketPlace } from './socket-place.ts';
 

@@ -2,17 +2,17 @@
  * `sandbox start`: the store of the data folder, served to other programs on a port of this machine, with timers and
  * deliveries live. One such server a store; embedded commands share the store with it.
  */
-import type { AskedSize, DataSet } from '../../contract/sandbox-admin.ts';
-import type { DialectName } from '../../contract/sandbox-faults.ts';
-import { CliError } from '../../errors.ts';
+import type { AskedSize, DataSet } from '../../contract/sandbox/admin.ts';
+import type { DialectName } from '../../contract/sandbox/faults.ts';
+import { CliError } from '../../core/errors.ts';
 import { holderOf, withLock } from '../../files/lock.ts';
 import { privateFolder } from '../../files/private-at-once.ts';
 import type { FileSurroundings } from '../../files/private-files.ts';
 import { clearReadyFile, removeReadyFile, writeReadyFile } from '../../files/ready-file.ts';
-import type { Host } from '../../host.ts';
-import { type Assembled, assemble, randomKey, randomSeed } from '../assemble.ts';
-import { SERVICE_PATH } from '../requests/routing.ts';
+import type { Host } from '../../platform/host.ts';
+import { SERVICE_PATH } from '../http/routing.ts';
 import { StoreBroken } from '../store/faults.ts';
+import { type Assembled, assemble, randomKey, randomSeed } from './assemble.ts';
 import {
   readFacts,
   readSecret,

@@ -1,6 +1,6 @@
 /** A seed and a data set are of a store when it is made. One that is there keeps its own, and is not silently used. */
-import type { AskedSize, DataSet } from '../../contract/sandbox-admin.ts';
-import { CliError } from '../../errors.ts';
+import type { AskedSize, DataSet } from '../../contract/sandbox/admin.ts';
+import { CliError } from '../../core/errors.ts';
 import type { Meta } from '../store/meta.ts';
 import type { Store } from '../store/sql.ts';
 import { walletOf } from '../store/wallet.ts';

@@ -1,5 +1,5 @@
 /** Statements on `api_keys`: what is kept of a key is its digest, never the key. */
-import type { KeyAccess } from '../../contract/sandbox-keys.ts';
+import type { KeyAccess } from '../../contract/sandbox/keys.ts';
 import type { Sql } from './sql.ts';
 
 export interface ApiKeyRow {

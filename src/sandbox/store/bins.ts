@@ -1,5 +1,5 @@
 /** Statements on `bins`. */
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import type { Sql } from './sql.ts';
 
 export interface BinRow {

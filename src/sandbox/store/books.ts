@@ -1,5 +1,5 @@
 /** Pages of what stands behind the service, for the admin surface alone: entries, accounts, events, deposits. */
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import type { DepositRow } from './deposits.ts';
 import { DEPOSIT_COLUMNS } from './deposits.ts';
 import type { Sql, SqlValue } from './sql.ts';

@@ -1,6 +1,6 @@
 /** Statements on `cards`. Balances are changed by the ledger alone. */
 import type { CARD_STATUSES } from '../../contract/card.ts';
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 export type CardStatus = (typeof CARD_STATUSES)[number];

@@ -1,5 +1,5 @@
 /** Statements on `challenges`. */
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 export interface ChallengeRow {

@@ -1,6 +1,6 @@
 /** Statements on `deposits`. */
 import type { CURRENCIES } from '../../contract/resources.ts';
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import type { Sql } from './sql.ts';
 
 export type Currency = (typeof CURRENCIES)[number];

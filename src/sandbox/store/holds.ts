@@ -1,5 +1,5 @@
 /** What is reserved on cards, for the dialect `ledger-balance`. */
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import type { Sql } from './sql.ts';
 
 /** 0 for a terminated card, whose balance is 0 whatever still settles. */

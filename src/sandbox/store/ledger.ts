@@ -1,5 +1,5 @@
 /** Statements on `entries` and `postings`, and the cached balances they move. Called by the ledger alone. */
-import { type Cents, cents } from '../../money.ts';
+import { type Cents, cents } from '../../core/money.ts';
 import type { Sql } from './sql.ts';
 
 export interface WalletMove {

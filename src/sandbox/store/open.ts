@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { privateFile } from '../../files/private-at-once.ts';
-import type { Clock, Randomness } from '../../host.ts';
+import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Connection } from './bind.ts';
 import { KIB_ELSE } from './bulk.ts';
 import { isBusy, type StoreBroken } from './faults.ts';

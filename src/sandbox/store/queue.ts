@@ -3,7 +3,7 @@
  * each in its savepoint (group commit); a busy store is tried again with jitter, because a wait inside SQLite is
  * unfair and stops the event loop (SANDBOX, section 11).
  */
-import type { Clock, Randomness } from '../../host.ts';
+import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Connection } from './bind.ts';
 import { isBusy, isFull, leftNothing, losesAll, StoreBroken } from './faults.ts';
 import { type Job, type Reading, readAll } from './reading.ts';

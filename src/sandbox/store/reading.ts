@@ -1,5 +1,5 @@
 /** Reads of one turn of the event loop share a transaction. */
-import type { Clock } from '../../host.ts';
+import type { Clock } from '../../platform/host.ts';
 import type { Connection } from './bind.ts';
 import { isBusy } from './faults.ts';
 import { type Sql, StoreBusy } from './sql.ts';

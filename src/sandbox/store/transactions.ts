@@ -1,6 +1,6 @@
 /** Statements on `transactions`. */
 import type { DECLINE_REASONS, TRANSACTION_TYPES } from '../../contract/resources.ts';
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 export type TransactionType = (typeof TRANSACTION_TYPES)[number];

@@ -1,5 +1,5 @@
 /** Statements of the dialect `strict-freeze`: settlements that wait until their card is unfrozen. */
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import type { Sql } from './sql.ts';
 
 export interface WaitingRow {

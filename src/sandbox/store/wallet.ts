@@ -1,5 +1,5 @@
 /** Statements on `wallets`: one row an account. Balances are changed by the ledger alone. */
-import type { Cents } from '../../money.ts';
+import type { Cents } from '../../core/money.ts';
 import { DOMAIN_TABLES } from './schema.ts';
 import type { Sql } from './sql.ts';
 

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
-import { ADMIN_PATH } from '../../../src/contract/sandbox-basis.ts';
-import { TRANSFERS } from '../../../src/contract/sandbox-snapshots.ts';
+import { ADMIN_PATH } from '../../../src/contract/sandbox/basis.ts';
+import { TRANSFERS } from '../../../src/contract/sandbox/snapshots.ts';
 import { startSandbox } from '../../../src/sandbox/serving/start.ts';
 import { transcripts } from '../../dialects/transcripts.ts';
 import { type Asked, ask } from '../../support/sandbox-http.ts';

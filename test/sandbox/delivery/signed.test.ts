@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { EVENTS } from '../../../src/contract/events.ts';
-import { matchSignature } from '../../../src/contract/signature.ts';
-import { Secret } from '../../../src/secret.ts';
+import { matchSignature } from '../../../src/contract/signature/signature.ts';
+import { Secret } from '../../../src/core/secret.ts';
 import { requires } from '../../support/programs.ts';
 import { receiver } from '../../support/receiver.ts';
 import { SECRET, scene } from './scene.ts';

@@ -3,9 +3,9 @@
  * Classes and codes are those of RELIABILITY, sections 1 and 4.
  */
 import { expect, it } from 'vitest';
-import type { FaultPhase, RequestAction } from '../../../src/contract/fault-rule.ts';
-import { ERROR_KINDS, type ErrorKind } from '../../../src/errors.ts';
-import { cents } from '../../../src/money.ts';
+import type { FaultPhase, RequestAction } from '../../../src/contract/sandbox/fault-rule.ts';
+import { ERROR_KINDS, type ErrorKind } from '../../../src/core/errors.ts';
+import { cents } from '../../../src/core/money.ts';
 import { thrown } from '../../client/served.ts';
 import { ask } from '../../support/sandbox-http.ts';
 import { type Scene, scene } from './scene.ts';

@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import type { WriteName } from '../../../src/contract/calls.ts';
-import { cents } from '../../../src/money.ts';
+import { cents } from '../../../src/core/money.ts';
 import { type Scene, scene } from './scene.ts';
 
 interface Money {

@@ -1,8 +1,8 @@
 /** A sandbox with a card, the real client before it, and rules of faults in between. */
 import { createService } from '../../../src/client/api.ts';
 import type { WriteName } from '../../../src/contract/calls.ts';
-import type { FaultRule } from '../../../src/contract/fault-rule.ts';
 import { OPERATIONS } from '../../../src/contract/operations.ts';
+import type { FaultRule } from '../../../src/contract/sandbox/fault-rule.ts';
 import type { Delivery, Service } from '../../../src/contract/service.ts';
 import { type RunningSandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/serving/start.ts';
 import { clock, random } from '../../client/served.ts';

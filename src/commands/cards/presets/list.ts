@@ -1,5 +1,5 @@
-import { command } from '../../../cli/command.ts';
 import { wholeListing } from '../../../cli/listing.ts';
+import { command } from '../../../cli/parsing/command.ts';
 import { PRESET_COLUMNS, PRESET_ROW } from './preset.ts';
 
 /** Lists saved presets. */

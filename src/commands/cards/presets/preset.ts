@@ -1,9 +1,9 @@
 /** A preset as what is typed, as what is saved, and as what is shown. */
 import { maybe, tells } from '../../../cli/answer-fields.ts';
 import type { Preset } from '../../../cli/context.ts';
-import { argument, flagName, OURS } from '../../../cli/flag.ts';
+import { argument, flagName, OURS } from '../../../cli/parsing/flag.ts';
 import { text } from '../../../contract/field.ts';
-import { plainAmount, toCents } from '../../../money.ts';
+import { plainAmount, toCents } from '../../../core/money.ts';
 import type { Column } from '../../../terminal/view.ts';
 import { money } from '../columns.ts';
 

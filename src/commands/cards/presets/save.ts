@@ -1,10 +1,10 @@
-import { command } from '../../../cli/command.ts';
 import type { Preset } from '../../../cli/context.ts';
-import { OURS, option } from '../../../cli/flag.ts';
+import { command } from '../../../cli/parsing/command.ts';
+import { OURS, option } from '../../../cli/parsing/flag.ts';
 import { CREATE_CARD } from '../../../contract/card.ts';
 import { text } from '../../../contract/field.ts';
-import { CliError } from '../../../errors.ts';
-import { type Cents, toUsd } from '../../../money.ts';
+import { CliError } from '../../../core/errors.ts';
+import { type Cents, toUsd } from '../../../core/money.ts';
 import { PRESET_COLUMNS, PRESET_ROW, preset, presetPairs } from './preset.ts';
 
 const bin = text({ doc: 'BIN to issue from, or auto for the best one.', basis: OURS, names: 'bin' });

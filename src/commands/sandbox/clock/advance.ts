@@ -1,9 +1,9 @@
-import { command } from '../../../cli/command.ts';
-import { OURS, option, optionalArgument } from '../../../cli/flag.ts';
-import { usage } from '../../../cli/values.ts';
+import { command } from '../../../cli/parsing/command.ts';
+import { OURS, option, optionalArgument } from '../../../cli/parsing/flag.ts';
+import { usage } from '../../../cli/parsing/values.ts';
 import { text } from '../../../contract/field.ts';
-import { ADMIN_OPERATIONS } from '../../../contract/sandbox-admin.ts';
-import { durationOf } from '../../../durations.ts';
+import { ADMIN_OPERATIONS } from '../../../contract/sandbox/admin.ts';
+import { durationOf } from '../../../core/durations.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
 import { HAPPENED, showAdvanced } from './shown.ts';
 

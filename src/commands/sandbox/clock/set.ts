@@ -1,8 +1,8 @@
-import { command } from '../../../cli/command.ts';
-import { argument, OURS, option } from '../../../cli/flag.ts';
-import { usage } from '../../../cli/values.ts';
+import { command } from '../../../cli/parsing/command.ts';
+import { argument, OURS, option } from '../../../cli/parsing/flag.ts';
+import { usage } from '../../../cli/parsing/values.ts';
 import { choice, text } from '../../../contract/field.ts';
-import { CLOCK_MODES } from '../../../contract/sandbox-clock.ts';
+import { CLOCK_MODES } from '../../../contract/sandbox/clock.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
 import { showClock } from './shown.ts';
 

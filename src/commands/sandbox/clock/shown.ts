@@ -1,8 +1,8 @@
 /** How the clock of the sandbox is shown. */
 import { tells } from '../../../cli/answer-fields.ts';
 import type { Shown } from '../../../cli/shown.ts';
-import type { AdminOperations } from '../../../contract/calls.ts';
 import type { ResultOf } from '../../../contract/operation.ts';
+import type { AdminOperations } from '../../../contract/sandbox/admin-calls.ts';
 import type { Column } from '../../../terminal/view.ts';
 
 export type Clock = ResultOf<AdminOperations['clock.show']>;

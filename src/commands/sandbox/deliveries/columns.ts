@@ -1,11 +1,11 @@
 /** How deliveries are shown. */
 import { columnsOf } from '../../../cli/columns.ts';
-import { argument, OURS } from '../../../cli/flag.ts';
+import { argument, OURS } from '../../../cli/parsing/flag.ts';
 import type { Shown } from '../../../cli/shown.ts';
-import type { AdminOperations } from '../../../contract/calls.ts';
 import { text } from '../../../contract/field.ts';
 import type { ItemOf } from '../../../contract/operation.ts';
-import { DELIVERY } from '../../../contract/sandbox-deliveries.ts';
+import type { AdminOperations } from '../../../contract/sandbox/admin-calls.ts';
+import { DELIVERY } from '../../../contract/sandbox/deliveries.ts';
 
 export type Delivery = ItemOf<AdminOperations['deliveries']>;
 

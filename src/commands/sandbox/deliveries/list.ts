@@ -1,7 +1,7 @@
 import { orNull, tells } from '../../../cli/answer-fields.ts';
-import { command } from '../../../cli/command.ts';
 import { PAGING_FLAGS, pagedListing } from '../../../cli/listing.ts';
-import { ADMIN_OPERATIONS } from '../../../contract/sandbox-admin.ts';
+import { command } from '../../../cli/parsing/command.ts';
+import { ADMIN_OPERATIONS } from '../../../contract/sandbox/admin.ts';
 import { DELIVERY_COLUMNS, type Delivery, lastAnswer } from './columns.ts';
 
 /** Lists deliveries with every attempt. */

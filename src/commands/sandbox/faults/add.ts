@@ -1,8 +1,8 @@
-import { command } from '../../../cli/command.ts';
-import { argument, OURS } from '../../../cli/flag.ts';
 import { wholeListing } from '../../../cli/listing.ts';
-import { FAULT_ACTIONS, FAULT_EXAMPLE } from '../../../contract/fault-rule.ts';
+import { command } from '../../../cli/parsing/command.ts';
+import { argument, OURS } from '../../../cli/parsing/flag.ts';
 import { text } from '../../../contract/field.ts';
+import { FAULT_ACTIONS, FAULT_EXAMPLE } from '../../../contract/sandbox/fault-rule.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
 import { FAULT_COLUMNS, FAULT_ROW, inWords } from './columns.ts';
 import { readRules } from './read-rules.ts';

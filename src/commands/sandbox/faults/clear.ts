@@ -1,4 +1,4 @@
-import { command } from '../../../cli/command.ts';
+import { command } from '../../../cli/parsing/command.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
 
 /** Removes every rule. */

@@ -1,11 +1,11 @@
 /** How fault rules are shown. */
 import { tells } from '../../../cli/answer-fields.ts';
 import { columnsOf } from '../../../cli/columns.ts';
-import { argument, OURS } from '../../../cli/flag.ts';
-import type { AdminOperations } from '../../../contract/calls.ts';
+import { argument, OURS } from '../../../cli/parsing/flag.ts';
 import { text } from '../../../contract/field.ts';
 import type { ItemOf } from '../../../contract/operation.ts';
-import { FAULT } from '../../../contract/sandbox-faults.ts';
+import type { AdminOperations } from '../../../contract/sandbox/admin-calls.ts';
+import { FAULT } from '../../../contract/sandbox/faults.ts';
 
 export type FaultRule = ItemOf<AdminOperations['faults']>;
 

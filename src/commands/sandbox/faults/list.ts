@@ -1,5 +1,5 @@
-import { command } from '../../../cli/command.ts';
 import { wholeListing } from '../../../cli/listing.ts';
+import { command } from '../../../cli/parsing/command.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
 import { FAULT_COLUMNS, FAULT_ROW, inWords } from './columns.ts';
 

@@ -1,6 +1,6 @@
-import { command } from '../../../cli/command.ts';
-import { OURS, option } from '../../../cli/flag.ts';
-import { usage } from '../../../cli/values.ts';
+import { command } from '../../../cli/parsing/command.ts';
+import { OURS, option } from '../../../cli/parsing/flag.ts';
+import { usage } from '../../../cli/parsing/values.ts';
 import { flag, text } from '../../../contract/field.ts';
 import { challenge } from './arguments.ts';
 import { showSimulated } from './outcome.ts';

@@ -1,5 +1,5 @@
 /** Ids that simulations take. */
-import { argument, OURS, optionalArgument } from '../../../cli/flag.ts';
+import { argument, OURS, optionalArgument } from '../../../cli/parsing/flag.ts';
 import { text } from '../../../contract/field.ts';
 
 const AUTHORIZATION = text({ doc: 'Authorization.', basis: OURS });

@@ -1,5 +1,5 @@
-import { command } from '../../../cli/command.ts';
-import { OURS, option } from '../../../cli/flag.ts';
+import { command } from '../../../cli/parsing/command.ts';
+import { OURS, option } from '../../../cli/parsing/flag.ts';
 import { integer } from '../../../contract/field.ts';
 import { deposit } from './arguments.ts';
 import { showSimulated } from './outcome.ts';

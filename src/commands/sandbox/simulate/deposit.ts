@@ -1,5 +1,5 @@
-import { command } from '../../../cli/command.ts';
-import { usage } from '../../../cli/values.ts';
+import { command } from '../../../cli/parsing/command.ts';
+import { usage } from '../../../cli/parsing/values.ts';
 import { showSimulated } from './outcome.ts';
 import { runAdmin } from './run-admin.ts';
 

@@ -1,7 +1,7 @@
 /** What every simulation shows: what became of it, the ids it made, the balances after. */
 import type { Shown } from '../../../cli/shown.ts';
-import type { AdminOperations } from '../../../contract/calls.ts';
 import type { ResultOf } from '../../../contract/operation.ts';
+import type { AdminOperations } from '../../../contract/sandbox/admin-calls.ts';
 import type { Column } from '../../../terminal/view.ts';
 import { money } from '../../cards/columns.ts';
 

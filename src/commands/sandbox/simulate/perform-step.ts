@@ -1,10 +1,10 @@
 /** Sends the steps of a scenario: simulations to the sandbox, the rest to the service, which must be that sandbox. */
 import type { Context } from '../../../cli/context.ts';
 import type { ReadName, WriteName } from '../../../contract/calls.ts';
-import { CliError } from '../../../errors.ts';
+import { CliError } from '../../../core/errors.ts';
+import { shellWord } from '../../../core/shell-quote.ts';
 import type { Step } from '../../../scenario/read.ts';
 import type { Perform } from '../../../scenario/run.ts';
-import { shellWord } from '../../../shell-word.ts';
 
 /**
  * Throws `guarded` when the chosen profile speaks to anything but the sandbox that the simulations go to, and

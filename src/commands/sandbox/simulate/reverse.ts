@@ -1,4 +1,4 @@
-import { command } from '../../../cli/command.ts';
+import { command } from '../../../cli/parsing/command.ts';
 import { authorization } from './arguments.ts';
 import { showSimulated } from './outcome.ts';
 import { runAdmin } from './run-admin.ts';

@@ -1,9 +1,8 @@
 /** Sends one admin operation; with `--dry-run` nothing of the sandbox is touched. */
 import type { Context } from '../../../cli/context.ts';
-import type { AdminName, AdminOperations } from '../../../contract/calls.ts';
 import type { InputOf, ResultOf } from '../../../contract/operation.ts';
-import type { SandboxAdmin } from '../../../contract/service.ts';
-import { CliError } from '../../../errors.ts';
+import type { AdminName, AdminOperations, SandboxAdmin } from '../../../contract/sandbox/admin-calls.ts';
+import { CliError } from '../../../core/errors.ts';
 
 /** To the sandbox that `elsewhere` finds, else to the one every command steers. */
 export async function runAdmin<N extends AdminName>(

@@ -1,11 +1,11 @@
 import { orNull, tells } from '../../../cli/answer-fields.ts';
-import { command } from '../../../cli/command.ts';
 import { confirmed } from '../../../cli/confirm.ts';
-import { argument, OURS } from '../../../cli/flag.ts';
 import { wholeListing } from '../../../cli/listing.ts';
+import { command } from '../../../cli/parsing/command.ts';
+import { argument, OURS } from '../../../cli/parsing/flag.ts';
 import { text } from '../../../contract/field.ts';
-import { CliError } from '../../../errors.ts';
-import { shellWord } from '../../../shell-word.ts';
+import { CliError } from '../../../core/errors.ts';
+import { shellWord } from '../../../core/shell-quote.ts';
 import { stepPerformer } from './perform-step.ts';
 
 const MOST_BYTES = 1_048_576;

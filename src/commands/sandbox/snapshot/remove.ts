@@ -1,6 +1,6 @@
 import { tells } from '../../../cli/answer-fields.ts';
-import { command } from '../../../cli/command.ts';
 import { confirmed } from '../../../cli/confirm.ts';
+import { command } from '../../../cli/parsing/command.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
 import { checkedName, snapshotName } from './shown.ts';
 

@@ -1,5 +1,5 @@
-import { command } from '../../../cli/command.ts';
 import { confirmed } from '../../../cli/confirm.ts';
+import { command } from '../../../cli/parsing/command.ts';
 import { runAdmin } from '../simulate/run-admin.ts';
 import { checkedName, refuseDamaged, showRestored, snapshotName } from './shown.ts';
 

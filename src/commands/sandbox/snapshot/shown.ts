@@ -1,12 +1,12 @@
 /** How snapshots are shown, and what is said when one was put back, or was not. */
 import { columnsOf } from '../../../cli/columns.ts';
 import type { Restored } from '../../../cli/context.ts';
-import { argument, OURS } from '../../../cli/flag.ts';
+import { argument, OURS } from '../../../cli/parsing/flag.ts';
+import { usage } from '../../../cli/parsing/values.ts';
 import type { Shown } from '../../../cli/shown.ts';
-import { usage } from '../../../cli/values.ts';
 import { text } from '../../../contract/field.ts';
-import { SNAPSHOT, SNAPSHOT_NAME } from '../../../contract/sandbox-snapshots.ts';
-import { CliError } from '../../../errors.ts';
+import { SNAPSHOT, SNAPSHOT_NAME } from '../../../contract/sandbox/snapshots.ts';
+import { CliError } from '../../../core/errors.ts';
 import type { Column } from '../../../terminal/view.ts';
 import { money } from '../../cards/columns.ts';
 

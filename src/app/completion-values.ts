@@ -1,0 +1,135 @@
+/**
+ * What completion offers where a word names a card, a profile and the like (TERMINAL.md, "Completion"): from files of
+ * this machine alone. Where those are old another process looks at the service, and a key press waits for it only for
+ * a moment. No key is opened here, no program of the user is run, and nothing is asked.
+ */
+
+import { lstat } from 'node:fs/promises';
+import type { Candidate, ValueProvider, WantedName } from '../cli/completion/complete.ts';
+import { contractValues } from '../cli/completion/contract-values.ts';
+import { statesFor } from '../cli/completion/states.ts';
+import { HOUR, MINUTE } from '../core/durations.ts';
+import { changeKnown, readKnown, type Whose } from '../id-cache/file.ts';
+import type { Known, KnownRow, ShelfName } from '../id-cache/known.ts';
+import { glanceAtProfiles } from '../profile/read-only-profiles.ts';
+import { type ResolvedProfile, resolveProfile } from '../profile/resolve.ts';
+import { storeFile } from '../sandbox/serving/socket-place.ts';
+import type { Surroundings } from './app-host.ts';
+import { whoseOf } from './id-cache.ts';
+
+/** ms; younger rows are the answer as they are. What an issuer offers changes rarely. */
+const FRESH_MS: Readonly<Record<ShelfName, number>> = { card: MINUTE, bin: HOUR, webhook: MINUTE };
+/** ms until somebody is sent to look again, whatever became of the look before. */
+const AGAIN_MS = 15_000;
+/** ms a key press waits for a look; with the start of both programs that stays below 300. */
+const PATIENCE_MS = 220;
+const MOST_OPS = 50;
+
+export function completionValues(host: Surroundings): ValueProvider {
+  return async wanted => {
+    switch (wanted.names) {
+      case 'card':
+      case 'bin':
+      case 'webhook':
+        return fromShelf(host, wanted, wanted.names);
+      case 'profile':
+        return profiles(host, wanted);
+      case 'preset':
+        return presets(host);
+      case 'op':
+        return ops(host, wanted);
+      default:
+        return contractValues(wanted);
+    }
+  };
+}
+
+async function fromShelf(host: Surroundings, { command, options }: WantedName, shelf: ShelfName) {
+  const profile = await profileOf(host, options);
+  const whose = whoseOf(host, profile);
+  const known = await refreshed(host, { profile, whose, shelf });
+  const states = shelf === 'card' ? statesFor(command?.operation) : undefined;
+  const { rows } = known.shelves[shelf];
+  return rows
+    .filter(({ status }) => states === undefined || status === undefined || states.includes(status))
+    .map(candidate);
+}
+
+interface Asked {
+  readonly profile: ResolvedProfile;
+  readonly whose: Whose;
+  readonly shelf: ShelfName;
+}
+
+async function refreshed(host: Surroundings, { profile, whose, shelf }: Asked): Promise<Known> {
+  const known = await readKnown(host, whose);
+  const { listed, asked } = known.shelves[shelf];
+  const now = host.clock.now();
+  if (now - listed < FRESH_MS[shelf] || now - asked < AGAIN_MS || !(await mayLook(host, profile))) return known;
+  await changeKnown(host, whose, ({ place, shelves }) => ({
+    place,
+    shelves: { ...shelves, [shelf]: { ...shelves[shelf], asked: now } },
+  }));
+  const contract = profile.contractFile === undefined ? [] : ['--contract', profile.contractFile];
+  await host.runAside(['__look', shelf, '--profile', profile.name, ...contract], PATIENCE_MS);
+  return readKnown(host, whose);
+}
+
+/** A command or a keychain may ask the user; a sandbox nobody has used is not made by a key press. */
+async function mayLook(host: Surroundings, { keySource }: ResolvedProfile): Promise<boolean> {
+  if (keySource === 'key_command' || keySource === 'keychain') return false;
+  return keySource !== 'embedded' || isThere(storeFile(host.folders.data));
+}
+
+function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    found => found.isFile(),
+    () => false,
+  );
+}
+
+/** As a run on a terminal would choose it. Throws as that would, and then nothing is offered. */
+function profileOf(host: Surroundings, options: WantedName['options']): Promise<ResolvedProfile> {
+  const [profile, contract] = [options.get('--profile'), options.get('--contract')];
+  return resolveProfile({
+    flags: { sandbox: options.has('--sandbox'), ...(profile && { profile }), ...(contract && { contract }) },
+    env: host.env,
+    interactive: true,
+    store: () => glanceAtProfiles(host.folders.config),
+    async readKeyFile(path) {
+      // A pipe gives its key once, and not to a key press.
+      if (!(await isThere(path))) throw new Error('not an ordinary file');
+      return host.readFile(path);
+    },
+  });
+}
+
+function candidate({ id, about, status, label }: KnownRow): Candidate {
+  const facts = [about, status, label && JSON.stringify(label)];
+  return { value: id, means: facts.filter(Boolean).join(', ') };
+}
+
+async function profiles(host: Surroundings, { command, options }: WantedName): Promise<readonly Candidate[]> {
+  const saved = (await glanceAtProfiles(host.folders.config)).list();
+  const rows = saved.map(({ name, mode, base_url }) => ({ value: name, means: `${mode}, ${base_url}`, mode }));
+  // `--live` names a live profile; what is done to a profile is done to a saved one.
+  if (options.has('--live') && options.get('--live') === '') return rows.filter(({ mode }) => mode === 'live');
+  const takesAny = command === undefined || !command.path.startsWith('profiles ') || command.path === 'profiles use';
+  return takesAny ? [...rows, { value: 'sandbox', means: 'built in, offline' }] : rows;
+}
+
+async function presets(host: Surroundings): Promise<readonly Candidate[]> {
+  const { openPresets } = await import('../profile/presets.ts');
+  const saved = await openPresets<{ name: string; label?: string }>(host, () => undefined).list();
+  return saved.map(({ name, label }) => ({ value: name, ...(label ? { means: label } : {}) }));
+}
+
+async function ops(host: Surroundings, { command }: WantedName): Promise<readonly Candidate[]> {
+  const { recentOps } = await import('../journal/wal/recent-ops.ts');
+  const unfinished = command?.path !== 'ops show';
+  const found = await recentOps(host.folders.state, { unfinished, most: MOST_OPS });
+  return found.map(({ op, command: asked, at }) => {
+    const day = new Date(at).toISOString().slice(0, 10);
+    return { value: op, means: [asked, day].filter(Boolean).join(', ') };
+  });
+}

@@ -1,0 +1,89 @@
+/**
+ * Puts the rooms together. Takes everything from the host, so tests run it whole; what a command's context needs is
+ * loaded when the first command asks for it.
+ */
+import type { Machine } from '../cli/run.ts';
+import { REGISTRY } from '../commands/registry.ts';
+import { holdsNone, SECRET_VARIABLES, withoutKnown, withoutShapes } from '../core/redaction.ts';
+import type { OutputStream } from '../platform/host.ts';
+import { mayHoldCommands, readsCommands, withoutCommands } from '../terminal/ci-commands.ts';
+import type { Surroundings } from './app-host.ts';
+
+/** The program, ready to run once. */
+export function compose(around: Surroundings, version: string): Machine & { readonly host: Surroundings } {
+  const redactions: ((text: string) => string)[] = [];
+  const beforeOutput = new Set<() => void>();
+  const keys = new Set(SECRET_VARIABLES.map(name => around.env[name] ?? ''));
+  const redact = (text: string) =>
+    redactions.reduce((clean, more) => more(clean), withoutShapes(withoutKnown(text, keys)));
+  const isRead = readsCommands(around.env);
+  const inert = isRead ? withoutCommands : (text: string) => text;
+  const host = withCleanStreams(around, {
+    stderr: text => inert(redact(text)),
+    stdout: text => inert(withoutKnown(text, keys)),
+    beforeOutput,
+    isCleanAlready: bytes => holdsNone(bytes, keys) && !(isRead && mayHoldCommands(bytes)),
+  });
+  return {
+    host,
+    version,
+    registry: REGISTRY,
+    redact,
+    async completionValues() {
+      const { completionValues } = await import('./completion-values.ts');
+      return completionValues(host);
+    },
+    async lookAround(words) {
+      const { lookAround } = await import('./completion-refresh.ts');
+      await lookAround(words, { host, version, redactions, keys });
+    },
+    async openContext(globals, rest) {
+      const { openContext } = await import('./context.ts');
+      return openContext({ host, version, globals, rest, redactions, keys, beforeOutput });
+    },
+  };
+}
+
+type Clean = (text: string) => string;
+
+interface Cleaning {
+  readonly stdout: Clean;
+  readonly stderr: Clean;
+  /** Makes room on a terminal for the answer. */
+  readonly beforeOutput: ReadonlySet<() => void>;
+  /** Whether text for standard output, as UTF-8, holds nothing to take out. */
+  readonly isCleanAlready: (bytes: Uint8Array) => boolean;
+}
+
+/**
+ * Both streams pass a redactor. What people read loses everything that is or looks like a secret; the answer itself
+ * loses the keys of this run alone, for a card number or a code stands there only because it was asked for by name.
+ */
+function withCleanStreams(host: Surroundings, clean: Cleaning): Surroundings {
+  const { stdin, stdout, stderr } = host.streams;
+  const streams = {
+    stdin,
+    stdout: cleanStream(stdout, clean.stdout, clean),
+    stderr: cleanStream(stderr, clean.stderr),
+  };
+  return replaced(host, 'streams', streams);
+}
+
+function cleanStream(
+  stream: OutputStream,
+  clean: Clean,
+  { isCleanAlready, beforeOutput }: Partial<Cleaning> = {},
+): OutputStream {
+  const asText = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return replaced(stream, 'write', (given: string | Uint8Array) => {
+    for (const makeRoom of beforeOutput ?? []) makeRoom();
+    if (typeof given !== 'string' && isCleanAlready?.(given)) return stream.write(given);
+    return stream.write(clean(typeof given === 'string' ? given : asText(given)));
+  });
+}
+
+/** A copy with one property changed. Getters stay getters: Node's own streams are opened only when they are needed. */
+function replaced<T extends object, K extends keyof T>(original: T, name: K, value: T[K]): T {
+  const parts = { ...Object.getOwnPropertyDescriptors(original), [name]: { value, enumerable: true } };
+  return Object.defineProperties({}, parts) as T;
+}

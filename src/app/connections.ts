@@ -1,0 +1,289 @@
+/** Which service this run speaks to: the profile's, or the embedded sandbox opened in this process. */
+
+import type { Identity } from '../cli/identity.ts';
+import type { Globals } from '../cli/parsing/globals.ts';
+import type { Observed } from '../client/attempt.ts';
+import type { Wait } from '../client/retry.ts';
+import { NO_OVERRIDES, type Overrides } from '../contract/overrides.ts';
+import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
+import type { Service } from '../contract/service.ts';
+import { CliError } from '../core/errors.ts';
+import { Secret } from '../core/secret.ts';
+import { takeNotes } from '../id-cache/notes.ts';
+import { isKept } from '../id-cache/place.ts';
+import type { ResolvedProfile } from '../profile/resolve.ts';
+import type { ProfileSettings } from '../profile/settings.ts';
+import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
+import type { SignOfLife } from '../terminal/sign-of-life.ts';
+import type { Surroundings } from './app-host.ts';
+
+export interface Connections {
+  readonly identity: () => Promise<Identity>;
+  readonly settings: () => Promise<ProfileSettings>;
+  readonly overrides: () => Promise<Overrides>;
+  readonly service: () => Promise<Service>;
+  readonly admin: () => Promise<SandboxAdmin>;
+  /** Where the sandbox's control surface is, for what is no call of a table. */
+  readonly adminPlace: () => Promise<Where>;
+  /** The control surface of a sandbox that this process serves. */
+  readonly adminAt: (origin: string, token: Secret) => Promise<SandboxAdmin>;
+  /** What the last answer showed beside its content. */
+  readonly observed: () => Observed | undefined;
+  /** The clock of the service, ms UTC, by its newest answer; undefined while none told the time. */
+  readonly serviceNow: () => number | undefined;
+  /** The API key of the service. */
+  readonly key: () => Promise<Secret>;
+  /** The embedded sandbox's own sender; undefined when another service is spoken to. */
+  readonly deliver: () => Promise<EmbeddedSandbox['deliver'] | undefined>;
+  /** Whether the embedded sandbox honours idempotency keys in the dialect it speaks. */
+  readonly sandboxHonoursKeys: () => Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface ConnectionSettings {
+  readonly host: Surroundings;
+  readonly version: string;
+  readonly globals: Globals;
+  /** Filled with what takes secrets of this run out of a text. */
+  readonly redactions: ((text: string) => string)[];
+  /** Filled with the keys of this run. */
+  readonly keys: Set<string>;
+  readonly notice: (text: string) => void;
+  /** Told what leaves and what is waited for. */
+  readonly life?: SignOfLife;
+  /** Takes the lines of `--verbose` and `--debug`. */
+  readonly trace: (line: string) => void;
+}
+
+export interface Where {
+  readonly baseUrl: string;
+  readonly socketPath?: string;
+  readonly key: () => Promise<Secret>;
+  /** Variables of the environment that name the two. */
+  readonly variables?: readonly string[] | undefined;
+}
+
+/** Runs `make` at the first call and keeps its promise. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+export function connections(settings: ConnectionSettings): Connections {
+  const { host, globals, life } = settings;
+  const closers: (() => Promise<void>)[] = [];
+  let observed: Observed | undefined;
+  let told: { readonly dateMs: number; readonly at: number } | undefined;
+
+  const notes = takeNotes(() => host.clock.now());
+
+  const resolved = once(() => resolve(settings));
+  const embedded = once(async (): Promise<EmbeddedSandbox> => {
+    const sandbox = await host.openSandbox();
+    closers.push(() => sandbox.stop());
+    return sandbox;
+  });
+  const overrides = once(async () => {
+    const contractFile = globals.contract ?? (await resolved()).contractFile;
+    if (contractFile === undefined) return NO_OVERRIDES;
+    const { readOverrides } = await import('../contract/read-overrides.ts');
+    return readOverrides(await host.readFile(contractFile), contractFile);
+  });
+
+  async function client<T extends 'service' | 'admin'>(which: T, where: Where, mode: Identity['mode']) {
+    const { createService } = await import('../client/api.ts');
+    const { createRedactor } = await import('../client/redact.ts');
+    const redactor = createRedactor();
+    settings.redactions.push(text => redactor.text(text));
+    const learn = async () => {
+      const key = await where.key();
+      settings.keys.add(key.expose());
+      redactor.learn(key);
+      return key;
+    };
+    const whom = where.socketPath === undefined ? new URL(where.baseUrl).host : 'the sandbox';
+    const authorities = await trusted(settings, where, mode);
+    const common = {
+      authorities,
+      onAnswer: (answer: Observed) => {
+        observed = answer;
+        if (answer.dateMs !== undefined) told = { dateMs: answer.dateMs, at: host.clock.monotonic() };
+      },
+      connection: { ...where, key: learn },
+      redactor,
+      overrides: which === 'service' ? await overrides() : NO_OVERRIDES,
+      clock: host.clock,
+      random: host.random,
+      env: host.env,
+      signal: host.signal,
+      mode,
+      userAgent: `cardwright/${settings.version}`,
+      onAsk: life && (() => life.asked(whom)),
+      onWait: ({ ms, because }: Wait) => life?.told(whom, ms, because),
+      onWarning: (text: string) => settings.notice(`warning: ${text}`),
+      ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
+      ...(globals.debug || globals.verbose
+        ? {
+            onDebug: (line: string) => void ((globals.debug || isRequestLine(line)) && settings.trace(line)),
+          }
+        : {}),
+    };
+    const made =
+      which === 'service'
+        ? createService({ ...common, table: (await import('../contract/raw.ts')).CALLS })
+        : createService({ ...common, table: (await import('../contract/sandbox/admin.ts')).ADMIN_OPERATIONS });
+    closers.unshift(() => made.close());
+    return made;
+  }
+
+  const service = once(async () => notes.listen(await openService()));
+  const openService = async () => {
+    const profile = await resolved();
+    const { baseUrl } = profile;
+    if (baseUrl !== undefined) {
+      const where = { baseUrl, key: profile.key, variables: profile.variables };
+      return (await client('service', where, profile.mode)) as Service;
+    }
+    // A dry run of the embedded sandbox plans requests without opening its store.
+    const opened = once(async () => {
+      const { origin, socketPath, key } = await embedded();
+      const where = { baseUrl: `${origin}/v1`, socketPath, key: async () => key };
+      return (await client('service', where, profile.mode)) as Service;
+    });
+    if (!globals.dryRun) return opened();
+    const where = { baseUrl: 'http://localhost/v1', key: neverOpened };
+    return planning((await client('service', where, profile.mode)) as Service, opened);
+  };
+
+  const adminPlace = once(async (): Promise<Where> => {
+    const url = host.env['CARDWRIGHT_SANDBOX_URL'];
+    const token = host.env['CARDWRIGHT_SANDBOX_TOKEN'];
+    // A half-set pair must not steer the sandbox of this user by mistake.
+    if (Boolean(url) !== Boolean(token)) throw halfNamed(url ? 'CARDWRIGHT_SANDBOX_TOKEN' : 'CARDWRIGHT_SANDBOX_URL');
+    if (url && token) {
+      const { checkBaseUrl } = await import('../profile/base-url.ts');
+      const { href } = checkBaseUrl(`${url.replace(/\/$/, '')}/_sandbox/v1`, 'test');
+      const variables = ['CARDWRIGHT_SANDBOX_URL', 'CARDWRIGHT_SANDBOX_TOKEN'];
+      return { baseUrl: href, key: async () => new Secret(token), variables };
+    }
+    const { origin, socketPath, adminToken } = await embedded();
+    return { baseUrl: `${origin}/_sandbox/v1`, socketPath, key: async () => adminToken };
+  });
+  const admin = once(async () => {
+    const place = await adminPlace();
+    const made = (await client('admin', place, 'sandbox')) as SandboxAdmin;
+    if (place.socketPath === undefined) return made;
+    const { forgetting } = await import('./id-cache.ts');
+    return forgetting(host, made);
+  });
+
+  return {
+    service,
+    // What is assumed can be looked up before any profile is chosen.
+    overrides: () => overrides().catch(thrown => (isNothingChosen(thrown) ? NO_OVERRIDES : Promise.reject(thrown))),
+    admin,
+    adminPlace,
+    async adminAt(origin, token) {
+      const { ADMIN_PATH } = await import('../contract/sandbox/basis.ts');
+      const where = { baseUrl: `${origin}${ADMIN_PATH}`, key: async () => token };
+      return (await client('admin', where, 'sandbox')) as SandboxAdmin;
+    },
+    key: async () => {
+      const profile = await resolved();
+      return profile.baseUrl === undefined ? (await embedded()).key : profile.key();
+    },
+    deliver: async () => ((await resolved()).baseUrl === undefined ? (await embedded()).deliver : undefined),
+    sandboxHonoursKeys: async () => (await embedded()).honoursKeys,
+    identity: async () => identityOf(await resolved()),
+    settings: async () => (await resolved()).settings,
+    observed: () => observed,
+    serviceNow: () => told && told.dateMs + (host.clock.monotonic() - told.at),
+    async close() {
+      for (const close of closers.splice(0)) await close();
+      if (notes.isEmpty || !isKept(host, (await resolved()).name)) return;
+      const { remember } = await import('./id-cache.ts');
+      await remember(host, await resolved(), notes);
+    },
+  };
+}
+
+/** Whom TLS trusts on the way there; warns, or throws `guarded`, where nobody is checked. */
+async function trusted(
+  { host, notice }: ConnectionSettings,
+  { baseUrl, socketPath }: Where,
+  mode: Identity['mode'],
+): Promise<readonly string[] | undefined> {
+  const origin = new URL(baseUrl);
+  if (socketPath !== undefined || origin.protocol !== 'https:') return undefined;
+  const { authorities, checkVerification } = await import('../client/trust.ts');
+  const risk = checkVerification(origin, mode, host.env);
+  if (risk !== undefined) notice(`warning: ${risk}`);
+  return authorities(host.env, path => host.readFile(path));
+}
+
+function isNothingChosen(thrown: unknown): boolean {
+  return thrown instanceof CliError && thrown.kind === 'not_authenticated';
+}
+
+async function resolve({ host, globals, notice }: ConnectionSettings): Promise<ResolvedProfile> {
+  const { resolveProfile } = await import('../profile/resolve.ts');
+  const { stdin, stderr } = host.streams;
+  const resolved = await resolveProfile({
+    flags: {
+      sandbox: globals.sandbox,
+      ...(globals.profile === undefined ? {} : { profile: globals.profile }),
+      ...(globals.contract === undefined ? {} : { contract: globals.contract }),
+    },
+    env: host.env,
+    interactive: stdin.isTerminal && stderr.isTerminal,
+    async store() {
+      const { openProfileStore } = await import('../profile/store.ts');
+      return openProfileStore(host, warning => notice(`warning: ${warning}`));
+    },
+    async readKeyFile(path) {
+      const { readKeyFile } = await import('../profile/key-file.ts');
+      return readKeyFile(path, { platform: host.platform, warn: warning => notice(`warning: ${warning}`) });
+    },
+  });
+  for (const warning of resolved.warnings) notice(`warning: ${warning}`);
+  if (resolved.mode === 'live') notice(`LIVE · ${resolved.name}`);
+  if (resolved.chosenBy === 'default on a terminal') notice('sandbox · no profile chosen; nothing here is real money');
+  return resolved;
+}
+
+function identityOf(resolved: ResolvedProfile): Identity {
+  const { name, mode, baseUrl, chosenBy, keyHint, keySource, keyHome, contractFile } = resolved;
+  return { profile: name, mode, baseUrl: baseUrl ?? 'embedded', chosenBy, keyHint, keySource, keyHome, contractFile };
+}
+
+/** `--verbose` shows what was asked and answered, `--debug` headers and bodies as well. */
+function isRequestLine(line: string): boolean {
+  return /^[<>] /.test(line);
+}
+
+/** Plans with one connection and reads, where a command must read before it can plan, with another. */
+function planning(planner: Service, opened: () => Promise<Service>): Service {
+  return {
+    ...planner,
+    plan: (...asked) => planner.plan(...asked),
+    send: async (...asked) => (await opened()).send(...asked),
+    async *pages(operation, input) {
+      yield* (await opened()).pages(operation, input);
+    },
+  };
+}
+
+function halfNamed(missing: string): CliError {
+  return new CliError('not_authenticated', {
+    message: `CARDWRIGHT_SANDBOX_URL and CARDWRIGHT_SANDBOX_TOKEN name a sandbox together; ${missing} is not set`,
+    hint: 'cardwright help environment',
+    outcome: 'not_sent',
+  });
+}
+
+async function neverOpened(): Promise<Secret> {
+  throw new CliError('internal', { message: 'a dry run must not open a key' });
+}

@@ -1,0 +1,299 @@
+/** What a command's context can do. Costly things are opened once, when they are first asked for. */
+
+import { resolve } from 'node:path';
+import type { AuditSurroundings } from '../audit/log.ts';
+import { maskInLog } from '../cli/ci-log.ts';
+import type { Context } from '../cli/context.ts';
+import type { Globals } from '../cli/parsing/globals.ts';
+import { createRecorder } from '../cli/record.ts';
+import { withRepeated } from '../cli/repeated.ts';
+import type { OpenContext } from '../cli/run.ts';
+import { createWriter } from '../cli/write.ts';
+import type { ReadName } from '../contract/calls.ts';
+import type { PlannedRequest, Reader, ReadOptions, Service } from '../contract/service.ts';
+import { asCliError, CliError } from '../core/errors.ts';
+import type { HoldSpending } from '../core/spending.ts';
+import type { JournaledSince } from '../profile/spend-limits.ts';
+import { createProgress, type ProgressMode } from '../terminal/progress.ts';
+import { createPrompts } from '../terminal/prompts.ts';
+import { screenWidth } from '../terminal/screen.ts';
+import { createSignOfLife } from '../terminal/sign-of-life.ts';
+import { typedInput } from '../terminal/typed-input.ts';
+import type { Surroundings } from './app-host.ts';
+import { type Connections, connections, once } from './connections.ts';
+import { openInput, readBytes } from './input.ts';
+import { sandboxServersFor } from './sandbox-server.ts';
+
+export interface Opening {
+  readonly host: Surroundings;
+  readonly version: string;
+  readonly globals: Globals;
+  readonly redactions: ((text: string) => string)[];
+  readonly keys: Set<string>;
+  /** Filled with what makes room on a terminal for the answer. */
+  readonly beforeOutput: Set<() => void>;
+  /** Words after `--`. */
+  readonly rest: readonly string[];
+}
+
+/** The context of one run; nothing is opened yet. */
+export function openContext(opening: Opening): OpenContext {
+  const { host, globals } = opening;
+  const { stdout, stderr } = host.streams;
+  const canAsk = !globals.noInput && host.streams.stdin.isTerminal && stderr.isTerminal;
+  const rowsOnScreen = stdout.isTerminal && !['table', 'wide', 'json', 'yaml'].includes(globals.format);
+  const columns = () => screenWidth(host.env, stderr);
+  const mode = progressMode(opening);
+  const { clock, onCrash, writeTerminal } = host;
+  const progress = createProgress({ mode, stderr, clock, columns, onCrash, writeTerminal, rowsOnScreen });
+  if (stdout.isTerminal) opening.beforeOutput.add(progress.clear);
+  // A program that reads the answer may draw on the same terminal.
+  const watched = stderr.isTerminal && (stdout.isTerminal || !globals.machine);
+  const life = createSignOfLife({ mode, watched, progress, clock });
+  const notice = (text: string) => {
+    if (!globals.quiet) progress.say(withRepeated(text, globals.repeated));
+  };
+  const stdin = typedInput(host.streams.stdin, notice);
+  const warn = (text: string) => notice(`warning: ${text}`);
+  const prompts = createPrompts({
+    streams: host.streams,
+    allowed: !globals.noInput,
+    accessible: globals.accessible || host.env['TERM'] === 'dumb',
+    // Opened when something is asked: Node's streams take a while.
+    get input() {
+      return host.promptInput;
+    },
+    get output() {
+      return host.promptOutput;
+    },
+    signal: host.signal,
+  });
+  // Asked for by name, so that --quiet does not take it away.
+  const trace = (line: string) => progress.line(line);
+  const opened = connections({ ...opening, notice, trace, life });
+  const hide = (texts: readonly string[]) => maskInLog(texts, host.env, text => host.writeTerminal(text));
+  const reader = once(async () => readerOf(await opened.service()));
+  const planned: PlannedRequest[] = [];
+  const settings = {
+    identity: opened.identity,
+    service: opened.service,
+    reader,
+    prompts,
+    canAsk,
+    yes: globals.yes,
+    dryRun: globals.dryRun,
+    live: globals.live,
+    signal: host.signal,
+  };
+  const afterAnswer: (() => Promise<void>)[] = [];
+  const journal = once(async () => {
+    const { journalFor } = await import('./journal.ts');
+    return journalFor({ host, globals, opened, notice, afterAnswer: work => void afterAnswer.push(work) });
+  });
+  const holdSpending: HoldSpending = async (spending, resumed) => {
+    const { holdSpending: hold } = await import('../profile/spend-limits.ts');
+    const [{ profile }, limits] = await Promise.all([opened.identity(), opened.settings()]);
+    const { platform, random, clock, pid } = host;
+    const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
+    const lock = { pid, clock, random, isRunning: (other: number) => host.isRunning(other) };
+    const journaled = async (asked: JournaledSince) => {
+      const { spentByProfile } = await import('./journal.ts');
+      return spentByProfile(host, { profile, ...asked });
+    };
+    const around = { profile, settings: limits, stateFolder: host.folders.state, files, lock, journaled };
+    return hold(around, spending, resumed);
+  };
+  const kept: AuditSurroundings = {
+    stateFolder: host.folders.state,
+    clock: host.clock,
+    random: host.noise,
+    pid: host.pid,
+    user: host.user,
+    host: host.machine,
+    platform: host.platform,
+    warn,
+    isRunning: other => host.isRunning(other),
+  };
+  const audit = once(async () => {
+    const { auditLog } = await import('../audit/log.ts');
+    return auditLog(kept);
+  });
+  const recorder = createRecorder({ audit, identity: opened.identity, warn });
+  const gate = once(async () => {
+    const { revealFor } = await import('./reveal.ts');
+    return revealFor({ ...settings, host, globals, opened, kept, recorder, notice, maskInLog: hide });
+  });
+  const servers = sandboxServersFor({ host, version: opening.version, notice, adminAt: opened.adminAt });
+  const writer = createWriter({
+    ...settings,
+    recorder,
+    journal,
+    holdSpending,
+    planned,
+    readOnly: async () => (await opened.settings()).read_only === true,
+  });
+
+  const serviceNow = () => opened.serviceNow() ?? host.clock.now();
+  const context: Context = {
+    clock: host.clock,
+    random: host.random,
+    env: host.env,
+    stdin,
+    prompts,
+    progress,
+    holdSpending,
+    dryRun: globals.dryRun,
+    yes: globals.yes,
+    forPeople: stdout.isTerminal && !globals.machine && !globals.quiet,
+    sorted: globals.sort !== undefined,
+    canAsk,
+    signal: host.signal,
+    requestTimeoutMs: globals.timeoutMs,
+    profileName: globals.profile,
+    planned,
+    notice,
+    serviceNow,
+    async askServiceTime() {
+      if (opened.serviceNow() === undefined) await context.read('wallet.get', {}).catch(ignoreAnswer);
+      return serviceNow();
+    },
+    maskInLog: hide,
+    identity: opened.identity,
+    overrides: opened.overrides,
+    sandbox: opened.admin,
+    exportSandbox: path => exportSandbox(host, opened, path),
+    async importSandbox(path) {
+      const { importFrom } = await import('./sandbox-transfer.ts');
+      await using input = await openInput(host, stdin, path);
+      const { baseUrl, socketPath, key } = await opened.adminPlace();
+      return await importFrom(host, { baseUrl, socketPath, token: await key() }, input);
+    },
+    reader,
+    read: async (operation, input, options) => (await reader()).read(operation, input, options),
+    write: writer.write,
+    confirmCount: writer.confirmCount,
+    guardRun: writer.guardRun,
+    journal,
+    profiles: once(async () => {
+      const { profilesFor } = await import('./profiles.ts');
+      return profilesFor(host, notice);
+    }),
+    completionFiles: once(async () => {
+      const { completionFilesFor } = await import('./completion-install.ts');
+      return completionFilesFor(host);
+    }),
+    presets: once(async () => {
+      const { openPresets } = await import('../profile/presets.ts');
+      return openPresets(host, warn);
+    }),
+    readFile: path => host.readFile(path),
+    openInput: path => openInput(host, stdin, path),
+    readBytes: path => readBytes(host, stdin, path),
+    async reveal(cardId, options) {
+      const { revealCard } = await import('../cli/reveal-sinks.ts');
+      return revealCard(await gate(), cardId, options);
+    },
+    async runWithCard(cardId, options) {
+      const { runWithCard } = await import('../cli/reveal-sinks.ts');
+      return runWithCard(await gate(), cardId, options);
+    },
+    async checkRunWithCard(options) {
+      const { checkRunWithCard } = await import('../cli/reveal-sinks.ts');
+      return checkRunWithCard(await gate(), options);
+    },
+    takeSignals: onSignal => host.handOver(onSignal),
+    async runProgram(program, variables) {
+      const { runChild } = await import('../cli/child.ts');
+      const { env, cwd, platform } = host;
+      const handOver = (onSignal: (signal: NodeJS.Signals) => void) => host.handOver(onSignal);
+      return runChild(program, { env, cwd, platform, variables, handOver, sharesTerminal: stdin.isTerminal });
+    },
+    async sandboxDeliveries() {
+      const deliver = await opened.deliver();
+      if (deliver === undefined) return undefined;
+      return {
+        run: async until => void (await deliver({ kind: 'signal', signal: until })),
+        settle: async until => void (await deliver({ kind: 'idle', signal: until })),
+      };
+    },
+    leftovers: once(async () => {
+      const { openLeftovers } = await import('../events/cleanup-log.ts');
+      const files = { platform: host.platform, random: host.noise, warn };
+      const { pid, folders } = host;
+      const isRunning = (other: number) => host.isRunning(other);
+      return openLeftovers({ folder: folders.state, pid, now: () => host.clock.now(), files, isRunning });
+    }),
+    async readyFile(path) {
+      const ready = await import('../files/ready-file.ts');
+      const place = resolve(host.cwd, path);
+      await ready.clearReadyFile(place);
+      const files = { platform: host.platform, random: host.noise, warn };
+      return {
+        write: address => ready.writeReadyFile(place, address, files),
+        remove: address => ready.removeReadyFile(place, address),
+      };
+    },
+    audit,
+    recorder,
+    rest: opening.rest,
+    async diagnose() {
+      const { doctorFor } = await import('./doctor.ts');
+      return doctorFor({ host, opened, version: opening.version, audit });
+    },
+    servers,
+    createFile: (path, content) => createFile(host, path, content),
+    async moveSandboxAside() {
+      const { moveAside } = await import('./sandbox-transfer.ts');
+      return moveAside(host);
+    },
+  };
+  return {
+    context,
+    async close() {
+      life.end();
+      // What is left undone here is looked at by the next command; the answer stands.
+      for (const work of afterAnswer) await work().catch((thrown: unknown) => warn((thrown as Error).message));
+      await progress.written();
+      await opened.close();
+      await servers.close();
+    },
+  };
+}
+
+/** One redrawn line for a person at a terminal, sentences for a screen reader, a line now and then for a log. */
+function progressMode({ host, globals }: Opening): ProgressMode {
+  if (globals.quiet) return 'none';
+  if (globals.accessible) return 'spoken';
+  return host.streams.stderr.isTerminal && host.env['TERM'] !== 'dumb' ? 'redraw' : 'log';
+}
+
+async function exportSandbox(host: Surroundings, { adminPlace }: Connections, path: string): Promise<number> {
+  const { exportFrom } = await import('./sandbox-transfer.ts');
+  const { baseUrl, socketPath, key } = await adminPlace();
+  return exportFrom(host, { baseUrl, socketPath, token: await key() }, path);
+}
+
+async function createFile(host: Surroundings, path: string, content: string): Promise<void> {
+  const { createPrivate, systemCode } = await import('../files/private-files.ts');
+  await createPrivate(resolve(host.cwd, path), content).catch((error: unknown) => {
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    const why = code === 'EEXIST' ? 'it is there already, and nothing is overwritten' : code;
+    throw new CliError('usage', { message: `--out ${JSON.stringify(path)} cannot be made: ${why}`, cause: error });
+  });
+}
+
+/** Reading operations alone, the bare results. */
+function readerOf(service: Service): Reader {
+  return {
+    read: async <N extends ReadName>(operation: N, input: Parameters<Reader['read']>[1], options?: ReadOptions) =>
+      (await service.send(operation, input as never, options)).result as never,
+    pages: (operation, input, options) => service.pages(operation, input, options),
+  };
+}
+
+/** Any answer tells the time. Throws what kept it from coming. */
+function ignoreAnswer(thrown: unknown): void {
+  const { kind } = asCliError(thrown);
+  if (kind !== 'refused' && kind !== 'not_found' && kind !== 'contract_mismatch') throw thrown;
+}

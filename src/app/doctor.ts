@@ -1,0 +1,43 @@
+/** `doctor` on this machine, for the profile of this run. */
+import type { AuditLog } from '../audit/log.ts';
+import type { Finding } from '../cli/finding.ts';
+import { CliError } from '../core/errors.ts';
+import { examine } from '../doctor/examine.ts';
+import type { Surroundings } from './app-host.ts';
+import type { Connections } from './connections.ts';
+
+export interface DoctorFacts {
+  readonly host: Surroundings;
+  readonly version: string;
+  readonly opened: Connections;
+  readonly audit: () => Promise<AuditLog>;
+}
+
+export function doctorFor({ host, version, opened, audit }: DoctorFacts): Promise<readonly Finding[]> {
+  const { platform, random, pid, folders, clock, env } = host;
+  return examine({
+    clock,
+    version,
+    audit,
+    nodeVersion: host.nodeVersion,
+    codeCache: host.codeCache,
+    runtime: { execArgv: host.execArgv, env, inspected: host.inspected() },
+    identity: opened.identity,
+    openKey: opened.key,
+    overrides: opened.overrides,
+    async probe() {
+      try {
+        await (await opened.service()).send('wallet.get', {});
+        return { answer: opened.observed(), error: undefined };
+      } catch (thrown) {
+        if (!(thrown instanceof CliError)) throw thrown;
+        return { answer: opened.observed(), error: thrown };
+      }
+    },
+    async storeFaults() {
+      const { result } = await (await opened.admin()).send('ledger.check', {});
+      return result.faults;
+    },
+    files: { folders, files: { platform, random }, pid, isRunning: other => host.isRunning(other) },
+  });
+}

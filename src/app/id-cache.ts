@@ -1,0 +1,37 @@
+/** Puts what the answers of a run told about ids into the cache of completion, and takes it out again. */
+import { resolve } from 'node:path';
+import { ADMIN_OPERATIONS } from '../contract/sandbox/admin.ts';
+import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
+import { changeKnown, forgetKnown, placeOf, type Whose } from '../id-cache/file.ts';
+import type { Notes } from '../id-cache/notes.ts';
+import type { ResolvedProfile } from '../profile/resolve.ts';
+import type { Surroundings } from './app-host.ts';
+
+/** Whose rows they are. What is seen with another key, address or contract, or in another dialect, is another's. */
+export function whoseOf(host: Surroundings, profile: ResolvedProfile): Whose {
+  const { name, mode, baseUrl, keyHint, contractFile } = profile;
+  const dialect = baseUrl === undefined ? host.env['CARDWRIGHT_SANDBOX_DIALECT'] : undefined;
+  const contract = contractFile === undefined ? undefined : resolve(host.cwd, contractFile);
+  return { profile: name, place: placeOf([mode, baseUrl, keyHint, contract, dialect]) };
+}
+
+/** Lays them over what was known. Never rejects. */
+export async function remember(host: Surroundings, profile: ResolvedProfile, notes: Notes): Promise<void> {
+  await changeKnown(host, whoseOf(host, profile), known => notes.over(known));
+}
+
+/** What throws away the cards of this user's sandbox makes what is known of them void. */
+export function forgetting(host: Surroundings, admin: SandboxAdmin): SandboxAdmin {
+  return {
+    ...admin,
+    async send(operation, input, options) {
+      const answered = await admin.send(operation, input, options);
+      if (ADMIN_OPERATIONS[operation].effect === 'irreversible') await forgetSandbox(host);
+      return answered;
+    },
+  };
+}
+
+export function forgetSandbox({ folders }: Surroundings): Promise<void> {
+  return forgetKnown(folders.cache, 'sandbox');
+}

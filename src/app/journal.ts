@@ -1,0 +1,61 @@
+/** The journal of this user, on the real disk, for the profile of this run. */
+import { createHmac } from 'node:crypto';
+import type { Globals } from '../cli/parsing/globals.ts';
+import type { Cents } from '../core/money.ts';
+import { capabilitiesIn } from '../journal/idempotency-support.ts';
+import { createJournal } from '../journal/runs/journal.ts';
+import { type SpentSince, spentByOp } from '../journal/runs/spent.ts';
+import type { Journal } from '../journal/types.ts';
+import { placesIn } from '../journal/wal/paths.ts';
+import { createDisk } from '../journal/wal/storage.ts';
+import type { Surroundings } from './app-host.ts';
+import type { Connections } from './connections.ts';
+
+export interface JournalSurroundings {
+  readonly host: Surroundings;
+  readonly globals: Globals;
+  readonly opened: Connections;
+  readonly notice: (text: string) => void;
+  readonly afterAnswer: (work: () => Promise<void>) => void;
+}
+
+/** The total of one write when `--timeout` does not say otherwise; the client's own. */
+const WRITE_TOTAL_MS = 75_000;
+
+export function journalFor({ host, globals, opened, notice, afterAnswer }: JournalSurroundings): Journal {
+  const { platform, random, clock, pid } = host;
+  const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
+  const isRunning = (other: number) => host.isRunning(other);
+  return createJournal({
+    stateFolder: host.folders.state,
+    disk: createDisk({ ...files, lock: { pid, clock, random, isRunning }, noise: host.noise }),
+    clock,
+    random,
+    pid,
+    service: opened.service,
+    async acting() {
+      const { profile, mode, baseUrl } = await opened.identity();
+      return { profile, mode, origin: baseUrl };
+    },
+    async keyPrint(salt) {
+      const key = await opened.key();
+      return createHmac('sha256', salt).update(key.expose()).digest('hex').slice(0, 8);
+    },
+    sandboxHonoursKeys: opened.sandboxHonoursKeys,
+    serviceNow: opened.serviceNow,
+    capabilities: capabilitiesIn(host.folders.state, files),
+    writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,
+    stop: host.signal,
+    cut: host.cut,
+    hold: () => host.holdCut(),
+    notice,
+    afterAnswer,
+  });
+}
+
+/** What a profile has spent, as the journal has it. Nothing is changed. */
+export async function spentByProfile(host: Surroundings, asked: SpentSince): Promise<ReadonlyMap<string, Cents>> {
+  const { platform, random, clock, pid, folders } = host;
+  const disk = createDisk({ platform, random, warn: () => undefined, lock: { pid, clock, random } });
+  return spentByOp({ disk, places: placesIn(folders.state) }, asked);
+}

@@ -1,0 +1,326 @@
+/**
+ * The real surroundings: the process, its streams, the clock, chance, this user's folders. What is costly to open,
+ * and Node's own streams are, is opened when it is first used.
+ */
+import { writeSync } from 'node:fs';
+import { homedir, hostname, tmpdir, userInfo } from 'node:os';
+import { CliError, OutputError } from '../core/errors.ts';
+import type { Folders, InputStream, OutputStream } from '../platform/host.ts';
+import { type SignalHolders, signalHolders } from '../platform/signals.ts';
+import { openTerminalKeys } from '../terminal/key-source.ts';
+import type { Surroundings } from './app-host.ts';
+import { ownFolders } from './own-folders.ts';
+
+/** A text up to this many characters is written without Node's stream, which takes 2 ms to open. */
+const SHORT = 16_384;
+const OUTPUT_NAMES = { 1: 'standard output', 2: 'standard error' } as const;
+
+export interface ProcessHost extends Surroundings, SignalHolders {
+  /** A standard stream was a terminal, and that terminal was closed. */
+  terminalIsGone(): boolean;
+  /** Standard input would otherwise keep the process waiting for its end. */
+  letGo(): void;
+}
+
+/** @param signal ends what is running; its reason becomes the error of the run. */
+export function processHost(version: string, signal: AbortSignal): ProcessHost {
+  let opened = false;
+  let folders: Folders | undefined;
+  const input = () => {
+    opened = true;
+    return process.stdin;
+  };
+  const host: ProcessHost = {
+    argv: process.argv.slice(2),
+    env: process.env,
+    streams: { stdin: inputFrom(input, signal), stdout: outputTo(1), stderr: outputTo(2) },
+    clock: {
+      now: () => Date.now(),
+      // Node's `performance` brings ten modules of its own.
+      monotonic: () => Number(process.hrtime.bigint()) / 1e6,
+      sleep,
+    },
+    random: {
+      bytes: count => process.getBuiltinModule('node:crypto').randomFillSync(new Uint8Array(count)),
+      fraction: () => Math.random(),
+    },
+    // When they are first asked for: help needs none.
+    get folders() {
+      folders ??= ownFolders({ env: process.env, platform: process.platform, home: homedir, temporary: tmpdir() });
+      return folders;
+    },
+    platform: process.platform,
+    pid: process.pid,
+    cwd: process.cwd(),
+    signal,
+    get promptInput() {
+      return input();
+    },
+    get promptOutput() {
+      return process.stderr;
+    },
+    readFile: readText,
+    async openSandbox() {
+      const { openEmbedded } = await import('../sandbox/serving/embedded.ts');
+      setLater(5_000, collectOften);
+      return openEmbedded(host, { version, dialect: host.env['CARDWRIGHT_SANDBOX_DIALECT'] });
+    },
+    isRunning,
+    get noise() {
+      return host.random;
+    },
+    get user() {
+      return userName();
+    },
+    get machine() {
+      return hostname();
+    },
+    execArgv: process.execArgv,
+    inspected: () => process.getBuiltinModule('node:inspector').url() !== undefined,
+    get node() {
+      return process.getBuiltinModule('node:sea').isSea() ? undefined : process.execPath;
+    },
+    get program(): Surroundings['program'] {
+      const { execPath, execArgv, argv } = process;
+      return host.node === undefined ? [execPath] : [execPath, ...execArgv, ...argv.slice(1, 2)];
+    },
+    keepSmall() {
+      const settle = async () => {
+        const { growOnce } = await import('../platform/v8-heap.ts');
+        growOnce(process.getBuiltinModule('node:v8'));
+        collectOften();
+      };
+      setLater(1_000, () => void settle());
+    },
+    nodeVersion: process.versions.node,
+    codeCache: codeCacheSays(),
+    programFolders: ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'],
+    ...signalHolders(),
+    async keychain() {
+      const [{ openKeychain }, { access }] = await Promise.all([
+        import('../profile/keychain.ts'),
+        import('node:fs/promises'),
+      ]);
+      const exists = (path: string) =>
+        access(path).then(
+          () => true,
+          () => false,
+        );
+      return openKeychain({ clock: host.clock, env: host.env, platform: host.platform, node: host.node, exists });
+    },
+    openKeys() {
+      const keys = openTerminalKeys(input());
+      // Stopped, it would leave the card on the screen: any wish to stop it is a key like others.
+      const hide = () => keys.press(SUSPEND);
+      process.on('SIGTSTP', hide);
+      return {
+        next: keys.next,
+        close() {
+          process.off('SIGTSTP', hide);
+          keys.close();
+        },
+      };
+    },
+    async runAside(words, patienceMs) {
+      const { runAside } = await import('./background-process.ts');
+      await runAside(host, words, patienceMs);
+    },
+    writeTerminal,
+    terminalIsGone: () => [...terminals].some(fd => !process.getBuiltinModule('node:tty').isatty(fd)),
+    letGo() {
+      if (opened) process.stdin.unref?.();
+    },
+  };
+  return host;
+}
+
+/** Put in by the build; see scripts/loader/open-files.cjs. */
+declare const CODE_CACHE: { readonly says: string; readonly used: number } | undefined;
+
+function codeCacheSays(): string | undefined {
+  if (typeof CODE_CACHE === 'undefined') return undefined;
+  const { says, used } = CODE_CACHE;
+  return used === 0 ? says : `${says}; in use`;
+}
+
+/** V8 lets garbage grow to several times of what is alive; rows of a restore by the million are all garbage. */
+function collectOften(): void {
+  process.getBuiltinModule('node:v8').setFlagsFromString('--heap-growing-percent=20');
+}
+
+/**
+ * Sets flags of V8 for what goes on for long. Once a flag is another, V8 refuses the compiled code that Node keeps of its
+ * modules, and we of our files: a fifth of a short command, which is over by then.
+ */
+function setLater(afterMs: number, set: () => void): void {
+  setTimeout(set, afterMs).unref();
+}
+
+/** Node's own makes an exception with a stack for every sleep that is cut short, and every request has one. */
+function sleep(ms: number, until?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const wake = () => {
+      clearTimeout(timer);
+      reject(until?.reason);
+    };
+    const timer = setTimeout(() => {
+      until?.removeEventListener('abort', wake);
+      resolve();
+    }, ms);
+    if (until?.aborted) wake();
+    else until?.addEventListener('abort', wake, { once: true });
+  });
+}
+
+/** What was seen to be a terminal. */
+const terminals = new Set<number>();
+
+function isTerminal(fd: number): boolean {
+  const found = process.getBuiltinModule('node:tty').isatty(fd);
+  if (found) terminals.add(fd);
+  return found;
+}
+
+/** Ctrl-Z. */
+const SUSPEND = '\x1a';
+const SLOW_TERMINAL_MS = 1000;
+
+/**
+ * Writes to the terminal and comes back when it is there, or when the terminal is closed or takes nothing for a second:
+ * whoever wipes a screen must not fail on the way.
+ */
+function writeTerminal(text: string): void {
+  let rest: Uint8Array = Buffer.from(text);
+  const until = performance.now() + SLOW_TERMINAL_MS;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  while (rest.length > 0 && performance.now() < until) {
+    try {
+      const left = writeNow(2, rest);
+      if (left.length === rest.length) Atomics.wait(pause, 0, 0, 5);
+      rest = left;
+    } catch {
+      return;
+    }
+  }
+}
+
+/** Rejects when the text cannot be written for another reason than a reader that left; for stdout alone. */
+function outputTo(fd: 1 | 2): OutputStream {
+  let closed = false;
+  let stream: NodeJS.WriteStream | undefined;
+  const fail = (error: NodeJS.ErrnoException): CliError | undefined => {
+    closed = true;
+    // A reader that went away (`| head`) is no failure of ours, and of stderr's failure nobody could be told.
+    if (error.code === 'EPIPE' || error.code === 'EIO' || fd === 2) return undefined;
+    return new OutputError('internal', { message: `cannot write ${OUTPUT_NAMES[fd]}: ${error.code}`, cause: error });
+  };
+  const open = () => {
+    if (stream === undefined) {
+      stream = fd === 1 ? process.stdout : process.stderr;
+      stream.on('error', fail);
+    }
+    return stream;
+  };
+  const send = (bytes: string | Uint8Array) =>
+    new Promise<void>((resolve, reject) => {
+      open().write(bytes, error => {
+        const failure = error && fail(error);
+        if (failure) reject(failure);
+        else resolve();
+      });
+    });
+  return {
+    get isTerminal() {
+      return isTerminal(fd);
+    },
+    get columns() {
+      return isTerminal(fd) ? open().columns : undefined;
+    },
+    get closed() {
+      return closed;
+    },
+    async write(text) {
+      if (closed || text.length === 0) return;
+      // Windows consoles take text from Node's stream only.
+      if (stream !== undefined || text.length > SHORT || process.platform === 'win32') return send(text);
+      let rest: Uint8Array;
+      try {
+        rest = writeNow(fd, Buffer.from(text));
+      } catch (error) {
+        const failure = fail(error as NodeJS.ErrnoException);
+        if (failure) throw failure;
+        return;
+      }
+      if (rest.length > 0) await send(rest);
+    },
+  };
+}
+
+/** Returns what a full pipe did not take. */
+function writeNow(fd: number, bytes: Uint8Array): Uint8Array {
+  let at = 0;
+  try {
+    while (at < bytes.length) at += writeSync(fd, bytes, at);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+  }
+  return bytes.subarray(at);
+}
+
+function inputFrom(input: () => typeof process.stdin, signal: AbortSignal): InputStream {
+  return {
+    get isTerminal() {
+      return isTerminal(0);
+    },
+    async readAll(maxBytes) {
+      return new TextDecoder('utf-8', { fatal: false }).decode(await this.readBytes(maxBytes));
+    },
+    async readBytes(maxBytes) {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      signal.throwIfAborted();
+      const stream = input();
+      const stop = () => stream.destroy(signal.reason as Error);
+      signal.addEventListener('abort', stop, { once: true });
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > maxBytes) {
+          const message = `standard input is larger than ${maxBytes} bytes`;
+          throw new CliError('usage', { message, outcome: 'not_sent' });
+        }
+        chunks.push(chunk);
+      }
+      signal.removeEventListener('abort', stop);
+      return Buffer.concat(chunks);
+    },
+  };
+}
+
+async function readText(path: string): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    const { systemWords } = await import('../files/system-words.ts');
+    const message = `cannot read ${JSON.stringify(path)}: ${systemWords(code)}`;
+    throw new CliError('usage', { message, outcome: 'not_sent' });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** A container may run us under an id that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}

@@ -1,0 +1,92 @@
+/** Saved profiles as commands see them. */
+import { resolve as resolvePath } from 'node:path';
+import type { ProfileRow, Profiles } from '../cli/context.ts';
+import { CliError } from '../core/errors.ts';
+import { forgetKnown } from '../id-cache/file.ts';
+import type { Profile } from '../profile/profile.ts';
+import { PROFILE_SETTINGS } from '../profile/settings.ts';
+import type { Surroundings } from './app-host.ts';
+
+/** The built-in profile, which is never saved. */
+const SANDBOX_ROW: ProfileRow = {
+  name: 'sandbox',
+  current: true,
+  mode: 'sandbox',
+  base_url: 'embedded',
+  key: 'none needed',
+  key_source: 'embedded',
+  contract: null,
+  settings: {},
+};
+
+/** Opens the store of profiles. Throws `check_failed` for a damaged file, `guarded` for an unsafe one. */
+export async function profilesFor(host: Surroundings, notice: (text: string) => void): Promise<Profiles> {
+  const { openProfileStore } = await import('../profile/store.ts');
+  const store = await openProfileStore(host, warning => notice(`warning: ${warning}`));
+  const inFolder = (path: string) => ({ key_file: resolvePath(host.cwd, path) });
+  const rowOf = (profile: Profile): ProfileRow => ({
+    name: profile.name,
+    current: store.current() === profile.name,
+    mode: profile.mode,
+    base_url: profile.base_url,
+    key: profile.key_hint,
+    key_source: profile.key_source,
+    contract: profile.contract ?? null,
+    settings: { ...profile.settings },
+  });
+  const builtIn = () => ({ ...SANDBOX_ROW, current: store.current() === 'sandbox' });
+  const get = async (name: string) => {
+    if (name === 'sandbox') return builtIn();
+    const found = store.get(name);
+    if (found) return rowOf(found);
+    throw new CliError('not_found', {
+      message: `no profile ${JSON.stringify(name)} is saved`,
+      hint: 'cardwright profiles list',
+    });
+  };
+  return {
+    get,
+    list: async () => store.list().map(rowOf),
+    current: async () => store.current(),
+    async use(name) {
+      await store.use(name);
+      return get(name);
+    },
+    async set(name, setting, value) {
+      if (name === 'sandbox') throw builtInStays('has no settings: its money is not real, its address not elsewhere');
+      const row = Object.hasOwn(PROFILE_SETTINGS, setting)
+        ? PROFILE_SETTINGS[setting as keyof typeof PROFILE_SETTINGS]
+        : undefined;
+      const path = row !== undefined && 'isPath' in row && row.isPath && value !== 'none';
+      return rowOf(await store.set(name, setting, path ? resolvePath(host.cwd, value) : value));
+    },
+    async remove(name) {
+      if (name === 'sandbox') throw builtInStays('is always there');
+      const remains = await store.remove(name);
+      await forgetKnown(host.folders.cache, name);
+      return remains;
+    },
+    async login(name, baseUrl, key) {
+      const saved = await store.save({
+        name,
+        base_url: baseUrl,
+        ...('key_file' in key ? inFolder(key.key_file) : key),
+      });
+      await store.use(name);
+      return rowOf(saved);
+    },
+  };
+}
+
+function builtInStays(why: string): CliError {
+  return new CliError('usage', {
+    message: `the built-in profile sandbox ${why}`,
+    notes: [
+      'To try spend guards or other settings, serve the sandbox and save a profile for it:',
+      '  cardwright sandbox start --detach',
+      '  cardwright login --profile rehearsal --base-url <its address> --key-file <its key file>',
+    ],
+    hint: 'cardwright sandbox status -o env',
+    outcome: 'not_sent',
+  });
+}

@@ -1,0 +1,97 @@
+/** What the gate in front of card numbers needs of this machine. */
+import { resolve } from 'node:path';
+import type { AuditSurroundings } from '../audit/log.ts';
+import type { Globals } from '../cli/parsing/globals.ts';
+import type { GateSettings } from '../cli/reveal.ts';
+import { CLIPBOARD_SECONDS, type ScreenActions, type SinkSettings } from '../cli/reveal-sinks.ts';
+import type { Clipboard } from '../terminal/clipboard.ts';
+import type { Surroundings } from './app-host.ts';
+import type { Connections } from './connections.ts';
+
+export interface RevealFacts
+  extends Pick<
+    GateSettings,
+    'service' | 'reader' | 'prompts' | 'canAsk' | 'dryRun' | 'yes' | 'live' | 'recorder' | 'notice'
+  > {
+  readonly host: Surroundings;
+  readonly maskInLog: SinkSettings['maskInLog'];
+  readonly globals: Globals;
+  readonly opened: Connections;
+  readonly kept: AuditSurroundings;
+}
+
+export function revealFor({ host, globals, opened, kept, ...facts }: RevealFacts): SinkSettings {
+  const { stdin, stdout, stderr } = host.streams;
+  return {
+    ...facts,
+    identity: opened.identity,
+    stdoutIsTerminal: stdout.isTerminal,
+    runtime: { execArgv: host.execArgv, env: host.env, inspected: host.inspected() },
+    allowUnattended: async () => (await opened.settings()).allow_unattended_reveal === true,
+    async budget() {
+      const { revealBudget } = await import('../audit/reveal-budget.ts');
+      return revealBudget((await opened.identity()).profile, kept);
+    },
+    async countDown(ms) {
+      const { countDown } = await import('../terminal/countdown.ts');
+      const redraw = !globals.accessible && host.env['TERM'] !== 'dumb';
+      const says = (seconds: number) => `The minute is full; going on in ${seconds} s (Ctrl-C cancels)`;
+      await countDown(ms, says, { stderr, clock: host.clock, signal: host.signal, redraw });
+    },
+    showOnScreen: (lines, { seconds, actions }) => onScreen(host, { lines, seconds, actions }),
+    async checkNew(path) {
+      const { checkNew } = await import('../files/private-files.ts');
+      await checkNew(resolve(host.cwd, path));
+    },
+    async createPrivate(path, content) {
+      const { createPrivate } = await import('../files/private-files.ts');
+      await createPrivate(resolve(host.cwd, path), content);
+    },
+    async clipboard() {
+      const { findClipboard } = await import('../terminal/clipboard.ts');
+      return findClipboard({ platform: host.platform, env: host.env, folders: host.programFolders });
+    },
+    clearLater: (clipboard, text) => clearLater(host, clipboard, text),
+    async checkProgram(name) {
+      const { findProgram } = await import('../cli/child.ts');
+      await findProgram(name, host);
+    },
+    async runChild(program, variables) {
+      const { runChild } = await import('../cli/child.ts');
+      const { env, cwd, platform } = host;
+      const handOver = (onSignal: (signal: NodeJS.Signals) => void) => host.handOver(onSignal);
+      return runChild(program, { env, cwd, platform, variables, handOver, sharesTerminal: stdin.isTerminal });
+    },
+  };
+}
+
+/** A signal ends the waiting, not the clearing. */
+async function clearLater({ clock, signal }: Surroundings, clipboard: Clipboard, text: string): Promise<boolean> {
+  if (!signal.aborted) {
+    await clock.sleep(CLIPBOARD_SECONDS * 1000, signal).catch(thrown => {
+      if (!signal.aborted) throw thrown;
+    });
+  }
+  const cleared = await clipboard.clearIf(text);
+  signal.throwIfAborted();
+  return cleared;
+}
+
+interface Showing {
+  readonly lines: readonly string[];
+  readonly seconds: number;
+  readonly actions: ScreenActions;
+}
+
+async function onScreen(host: Surroundings, showing: Showing): Promise<{ readonly shownMs: number }> {
+  const { showOnAlternateScreen } = await import('../terminal/reveal-screen.ts');
+  const keys = host.openKeys();
+  try {
+    const terminal = { write: (text: string) => host.writeTerminal(text) };
+    const onCrash = (restore: () => void) => host.onCrash(restore);
+    const { clock, signal } = host;
+    return await showOnAlternateScreen({ ...showing, terminal, keys, onCrash, clock, signal });
+  } finally {
+    keys.close();
+  }
+}

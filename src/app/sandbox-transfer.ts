@@ -1,0 +1,66 @@
+/** What a sandbox holds into one file of this machine: of the one a command steers, and of that of `sandbox exec`. */
+import { resolve } from 'node:path';
+import type { InputRows, Restored } from '../cli/context.ts';
+import { CliError } from '../core/errors.ts';
+import type { Secret } from '../core/secret.ts';
+import type { Surroundings } from './app-host.ts';
+import { forgetSandbox } from './id-cache.ts';
+
+export interface ControlPlace {
+  /** Base address of the control surface. */
+  readonly baseUrl: string;
+  readonly socketPath?: string | undefined;
+  readonly token: Secret;
+}
+
+/** Resolves to the bytes written. Throws `usage` for a file of that name which is no export. */
+export async function exportFrom(
+  { cwd, platform, noise: random, signal }: Surroundings,
+  place: ControlPlace,
+  path: string,
+): Promise<number> {
+  refuseStream(path);
+  const { exportedFrom } = await import('../client/sandbox-file.ts');
+  const { writeBeside } = await import('../files/write-beside.ts');
+  const { SNAPSHOT_MARK: mark } = await import('../contract/sandbox/snapshots.ts');
+  const { baseUrl, socketPath, token } = place;
+  const pieces = exportedFrom({ baseUrl, socketPath, token, signal });
+  return writeBeside(resolve(cwd, path), pieces, { random, platform, name: path, mark });
+}
+
+/** Throws what `exportFrom` would: `guarded` for a file that is no export, `usage` where none can be made. */
+export async function checkTarget({ cwd, platform, noise: random }: Surroundings, path: string): Promise<void> {
+  refuseStream(path);
+  const { checkBeside } = await import('../files/write-beside.ts');
+  const { SNAPSHOT_MARK: mark } = await import('../contract/sandbox/snapshots.ts');
+  await checkBeside(resolve(cwd, path), { random, platform, name: path, mark });
+}
+
+/** `import -` reads a stream; an export is written whole or not at all, and a file called - would surprise. */
+function refuseStream(path: string): void {
+  if (path !== '-') return;
+  throw new CliError('usage', {
+    message: 'an export goes into a file, whole or not at all, and not to standard output; ./- is a file of that name',
+    outcome: 'not_sent',
+  });
+}
+
+/** Such a file in place of everything the sandbox there holds. Throws `usage` when it cannot be read. */
+export async function importFrom(
+  host: Surroundings,
+  { baseUrl, socketPath, token }: ControlPlace,
+  input: InputRows,
+): Promise<Restored> {
+  const { importInto } = await import('../client/sandbox-file.ts');
+  const restored = await importInto({ baseUrl, socketPath, token, signal: host.signal }, input.pieces);
+  if (socketPath !== undefined) await forgetSandbox(host);
+  return restored as Restored;
+}
+
+/** The store aside, unread. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */
+export async function moveAside(host: Surroundings): Promise<readonly string[]> {
+  const { resetHard } = await import('../sandbox/serving/reset-hard.ts');
+  const moved = await resetHard(host);
+  await forgetSandbox(host);
+  return moved;
+}

@@ -1,0 +1,291 @@
+/**
+ * Drives the rows of a run: several at once, fewer when the service asks to slow down, one of a card at a time, and
+ * the outcomes out in the order of the input. What one row takes is the journal's matter.
+ */
+import { asCliError, CliError } from '../core/errors.ts';
+import type { RowOutcome, Run } from '../journal/types.ts';
+import { createSlots, type Slot } from './in-flight-limiter.ts';
+
+/** A row to drive; with an outcome already it is only told in its turn. */
+export interface DriveRow {
+  readonly row: number;
+  /** Rows of one lane are performed one after the other: a card whose balance they move. */
+  readonly lane?: string | undefined;
+  readonly told?: RowOutcome | undefined;
+  /** Its outcome was unknown before: that it stays so says nothing about the service. */
+  readonly doubted?: boolean | undefined;
+}
+
+/** `begun` is false for rows that the run stopped before. */
+export interface DrivenOutcome extends RowOutcome {
+  readonly begun: boolean;
+}
+
+export interface DriveSettings {
+  readonly run: Pick<Run, 'perform'>;
+  readonly rows: readonly DriveRow[];
+  /** Most rows at once. */
+  readonly concurrency: number;
+  /** A wallet that is too low for one row does not stop the others. */
+  readonly keepGoing: boolean;
+  /** Aborted: no row is begun any more, what is under way comes to its end. */
+  readonly stop: AbortSignal;
+  /** Told of every outcome as it comes, whatever its order. */
+  readonly onOutcome: (outcome: RowOutcome) => void;
+}
+
+export interface Drive {
+  /** Every row once, in order. Leaving it early stops the run and waits for what is under way. */
+  readonly outcomes: AsyncIterable<readonly DrivenOutcome[]>;
+  /** Rows on the wire now. */
+  inFlight(): number;
+  /** Why rows were left out; undefined while none was. */
+  stoppedBy(): CliError | undefined;
+}
+
+/** Workers before the first row is done: a service that is not there must not be asked by all of them. */
+const FIRST_WORKERS = 8;
+/** Rows in a row without a usable answer after which the service counts as gone. */
+const SILENT_ROWS = 8;
+/** A service that slowed us down is tried with one worker more after so many rows. */
+const CLEAN_ROWS = 20;
+/** With fewer workers nothing is written down ahead: a crash then leaves no row in doubt that was not on the wire. */
+const MANY = 8;
+/** Rows after which what has ended is handed over, however fast more of them come. */
+const TOGETHER = 256;
+/** How far rows may be begun ahead of the oldest one that is not handed over; bounds what waits in memory. */
+const WINDOW = 4_096;
+
+export function drive(settings: DriveSettings): Drive {
+  const { run, rows, stop } = settings;
+  const pace = createPace(settings.concurrency);
+  const outcomes = createWindow(WINDOW);
+  const lanes = createLanes();
+  let [next, handed, underWay, ended, silent] = [0, 0, 0, 0, 0];
+  let halted = false;
+  let cause: CliError | undefined;
+  let wake = (): void => undefined;
+
+  function halt(because: CliError | undefined): void {
+    halted = true;
+    cause ??= because;
+    slots.close();
+  }
+
+  /** After a row without an answer no more are begun than it takes to call the service gone. */
+  const workers = () => (silent === 0 ? pace.workers() : Math.min(pace.workers(), SILENT_ROWS - silent));
+
+  const slots = createSlots({
+    workers,
+    // A second row for each slot at most: a service that is quick is never kept waiting for a sync.
+    ahead: () => (silent === 0 && pace.proved() && workers() >= MANY ? workers() : 0),
+    onFree: fill,
+  });
+
+  function fill(): void {
+    while (!halted && !stop.aborted && slots.hasRoom()) {
+      const index = lanes.ready() ?? nextIndex();
+      if (index === undefined) return;
+      const row = rows[index];
+      if (row === undefined) return;
+      if (row.told !== undefined) outcomes.set(index, { ...row.told, begun: true });
+      else if (row.lane === undefined || lanes.enter(row.lane, index)) begin(index, row);
+    }
+  }
+
+  function nextIndex(): number | undefined {
+    if (next >= rows.length || next - handed >= WINDOW) return undefined;
+    next += 1;
+    return next - 1;
+  }
+
+  function begin(index: number, row: DriveRow): void {
+    underWay += 1;
+    const flight: Underway = { index, slot: slots.begin(), epoch: pace.epoch() };
+    run.perform(row.row, flight.slot).then(
+      outcome => settled(flight, outcome),
+      thrown => settled(flight, rejected(row.row, thrown)),
+    );
+  }
+
+  function settled({ index, slot, epoch }: Underway, outcome: RowOutcome): void {
+    underWay -= 1;
+    ended += 1;
+    const lane = rows[index]?.lane;
+    if (lane !== undefined) lanes.leave(lane);
+    if (slot.grounded() && outcome.outcome === 'not_sent') {
+      outcomes.set(index, { row: outcome.row, outcome: 'not_sent', begun: false });
+    } else {
+      outcomes.set(index, compact(outcome));
+      pace.learn(outcome, epoch);
+      if (rows[index]?.doubted !== true) silent = isSilent(outcome) ? silent + 1 : 0;
+      if (stops(outcome, settings.keepGoing) || silent >= SILENT_ROWS) halt(outcome.error);
+      settings.onOutcome(outcome);
+    }
+    slot.end();
+    wake();
+  }
+
+  /** Outcomes that follow what was handed over already. */
+  function contiguous(): DrivenOutcome[] {
+    const batch: DrivenOutcome[] = [];
+    for (let found = outcomes.take(handed); found !== undefined; found = outcomes.take(handed)) {
+      batch.push(found);
+      handed += 1;
+    }
+    return batch;
+  }
+
+  const settling = () =>
+    new Promise<void>(resolve => {
+      wake = resolve;
+    });
+
+  /** While every turn of the event loop brings rows they are handed over together: printing has its price. */
+  async function gathering(): Promise<void> {
+    const first = ended;
+    for (let seen = 0; seen < ended && ended - first < TOGETHER; ) {
+      seen = ended;
+      await new Promise(resolve => setImmediate(resolve));
+    }
+  }
+
+  async function* inOrder(): AsyncGenerator<readonly DrivenOutcome[]> {
+    const onStop = () => {
+      slots.close();
+      wake();
+    };
+    stop.addEventListener('abort', onStop);
+    try {
+      for (;;) {
+        fill();
+        const batch = contiguous();
+        if (batch.length > 0) yield batch;
+        else if (underWay > 0) {
+          await settling();
+          await gathering();
+        } else break;
+      }
+      while (handed < rows.length) yield notBegun();
+    } finally {
+      halted = true;
+      slots.close();
+      while (underWay > 0) await settling();
+      stop.removeEventListener('abort', onStop);
+    }
+  }
+
+  /** The rest of a stopped run, a piece at a time. */
+  function notBegun(): DrivenOutcome[] {
+    const batch: DrivenOutcome[] = [];
+    for (; handed < rows.length && batch.length < 1_000; handed += 1) {
+      const row = rows[handed];
+      const told = outcomes.take(handed) ?? (row?.told && { ...row.told, begun: true });
+      batch.push(told ?? { row: row?.row ?? 0, outcome: 'not_sent', begun: false });
+    }
+    return batch;
+  }
+
+  return { outcomes: inOrder(), inFlight: slots.flying, stoppedBy: () => cause };
+}
+
+/** Outcomes that came before their turn. A ring: a Map that is filled and emptied leaves tables for the collector. */
+function createWindow(size: number) {
+  const ring: (DrivenOutcome | undefined)[] = new Array(size);
+  return {
+    set(index: number, outcome: DrivenOutcome): void {
+      ring[index % size] = outcome;
+    },
+    take(index: number): DrivenOutcome | undefined {
+      const found = ring[index % size];
+      ring[index % size] = undefined;
+      return found;
+    },
+  };
+}
+
+interface Underway {
+  readonly index: number;
+  readonly slot: Slot;
+  readonly epoch: number;
+}
+
+/** How many rows at once: halved when the service asks to slow down, one more after a while without. */
+function createPace(most: number) {
+  let [limit, epoch, clean] = [most, 0, 0];
+  let proved = false;
+  return {
+    workers: () => (proved ? limit : Math.min(limit, FIRST_WORKERS)),
+    proved: () => proved,
+    /** Rows of one epoch that are slowed down together halve it once. */
+    epoch: () => epoch,
+    learn({ outcome, throttled }: RowOutcome, begunIn: number): void {
+      if (throttled === true) {
+        clean = 0;
+        if (begunIn !== epoch) return;
+        epoch += 1;
+        limit = Math.max(1, Math.floor(limit / 2));
+      } else if (outcome === 'done') {
+        proved = true;
+        clean += 1;
+        if (clean < CLEAN_ROWS) return;
+        clean = 0;
+        limit = Math.min(most, limit + 1);
+      }
+    },
+  };
+}
+
+/** Rows that wait for another row of their lane. */
+function createLanes() {
+  const waiting = new Map<string, number[]>();
+  const free: number[] = [];
+  const entering = new Set<number>();
+  return {
+    /** A row whose lane has become free, oldest first. */
+    ready: () => {
+      const index = free.shift();
+      if (index !== undefined) entering.add(index);
+      return index;
+    },
+    /** False when another is under way; the row waits then. */
+    enter(lane: string, index: number): boolean {
+      if (entering.delete(index)) return true;
+      const line = waiting.get(lane);
+      if (line === undefined) waiting.set(lane, []);
+      else line.push(index);
+      return line === undefined;
+    },
+    leave(lane: string): void {
+      const index = waiting.get(lane)?.shift();
+      if (index === undefined) waiting.delete(lane);
+      else free.push(index);
+    },
+  };
+}
+
+function stops({ outcome, error, stops: told }: RowOutcome, keepGoing: boolean): boolean {
+  if (told === true || error?.kind === 'internal' || error?.kind === 'rate_limited') return true;
+  return outcome === 'refused' && error?.kind === 'insufficient_funds' && !keepGoing;
+}
+
+/** Nothing came back that could be used: the service may be gone. */
+function isSilent({ outcome, error }: RowOutcome): boolean {
+  return outcome === 'unknown' || (outcome === 'not_sent' && error?.kind === 'unreachable');
+}
+
+/** The journal takes nothing more, so the row was not sent; a bug of ours says nothing about that. */
+function rejected(row: number, thrown: unknown): RowOutcome {
+  const error = asCliError(thrown);
+  return { row, outcome: error.kind === 'internal' ? 'unknown' : 'not_sent', error, stops: true };
+}
+
+/** Without the resource: hundreds of them may wait for a slow row. */
+function compact(outcome: RowOutcome): DrivenOutcome {
+  return { ...outcome, result: undefined, begun: true };
+}
+
+/** True for an error that a signal caused. */
+export function isSignal(thrown: unknown): thrown is CliError {
+  return thrown instanceof CliError && (thrown.kind === 'interrupted' || thrown.kind === 'terminated');
+}

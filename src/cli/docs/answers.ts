@@ -1,0 +1,66 @@
+/** JSON Schema of what commands print, for `schema`, help and the reference. */
+import { answerSchema, listSchema } from '../../contract/answer-schema.ts';
+import type { JsonSchema } from '../../contract/json-schema.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { type Answers, maybe, RUN_ANSWER, tells } from '../answer-fields.ts';
+import type { Command } from '../parsing/command.ts';
+import { effectOf, rowOf } from '../parsing/resolved-flags.ts';
+
+/** What `--dry-run` prints in place of the answer. */
+const PLANNED = {
+  dry_run: tells.yes('Always true.'),
+  operation: tells.text('Operation of the contract.'),
+  method: tells.text('HTTP method.'),
+  path: tells.text('Path below the base address.'),
+  body: maybe(tells.json('Body of the request.')),
+  idempotency_key: maybe(tells.text('Key it would carry.')),
+} as const;
+
+/** What a command answers; from its operation where it does not say. Undefined when nobody said. */
+export function answersOf(command: Command): Answers | undefined {
+  const single = singleAnswer(command);
+  if (single === undefined || command.runFlags === undefined) return single;
+  return { either: [...('either' in single ? single.either : [single]), RUN_ANSWER] };
+}
+
+/** Of one operation, not of a run of rows. */
+function singleAnswer({ answers, operation }: Command): Answers | undefined {
+  if (answers !== undefined) return answers;
+  if (operation === undefined) return undefined;
+  const { kind, shape } = (rowOf(operation) as Operation).returns;
+  if (kind === 'none') return undefined;
+  return kind === 'one' ? { one: shape } : { list: shape };
+}
+
+/** Fields on the top of what a command prints; undefined for what has no fields of its own. */
+export function fieldNames(
+  command: Command,
+  { dryRun, fromFile }: { readonly dryRun: boolean; readonly fromFile: boolean },
+): ReadonlySet<string> | undefined {
+  const said = fromFile ? RUN_ANSWER : singleAnswer(command);
+  const branches = said === undefined ? [] : 'either' in said ? said.either : [said];
+  const shapes = branches.flatMap(each => ('one' in each ? [each.one] : 'list' in each ? [each.list] : []));
+  if (shapes.length === 0) return undefined;
+  return new Set([...shapes, ...(dryRun ? [PLANNED] : [])].flatMap(shape => Object.keys(shape)));
+}
+
+/** JSON Schema of what a command prints with `--json`. */
+export function commandSchema(command: Command): JsonSchema {
+  const said = answersOf(command) ?? { any: 'Not described.' };
+  const sends = command.operation !== undefined && effectOf(command) !== 'read';
+  const all = [...('either' in said ? said.either : [said])].map(schemaOf);
+  const schemas =
+    sends && !('none' in said) ? [...all, { description: 'With --dry-run.', ...answerSchema(PLANNED) }] : all;
+  const about = { title: `cardwright ${command.path}`, description: `${command.summary}.` };
+  const [only] = schemas;
+  return schemas.length === 1 ? { ...about, ...only, ...about } : { ...about, anyOf: schemas };
+}
+
+function schemaOf(answers: Answers): JsonSchema {
+  if ('one' in answers) return answerSchema(answers.one);
+  if ('list' in answers) return listSchema(answers.list, answers.page);
+  if ('text' in answers) return { type: 'string', description: answers.text };
+  if ('any' in answers) return { description: answers.any };
+  if ('none' in answers) return { not: {}, description: answers.none };
+  return { anyOf: answers.either.map(schemaOf) };
+}

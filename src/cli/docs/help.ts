@@ -1,0 +1,116 @@
+/**
+ * Help pages, all from the declarations and the contract; plain text, 80 columns. The order is fixed: what it does,
+ * usage, options, effect, the JSON it prints, exit codes with the errors behind them, examples.
+ */
+import type { Command, Example, Registry } from '../parsing/command.ts';
+import { GLOBALS, type GlobalOption } from '../parsing/globals.ts';
+import type { Located } from '../parsing/locate.ts';
+import { type Page, pageOf } from './page.ts';
+import { hang, wrap, wrapCommand } from './wrap.ts';
+
+/** Help of the root, of a group or of a command, by where the words led. */
+export function helpText(located: Located, registry: Registry): string {
+  if (located.command) {
+    const page = commandHelp(located.command);
+    const below = located.commands.filter(
+      ({ hidden, path }) => !hidden && path.startsWith(`${located.command?.path} `),
+    );
+    return below.length === 0 ? page : `${page}\nAlso\n${verbList(below)}`;
+  }
+  if (located.group) return groupHelp(located);
+  return rootHelp(registry);
+}
+
+function rootHelp(registry: Registry): string {
+  const listed = registry.filter(({ unlisted }) => unlisted !== true);
+  const topics = registry.find(({ name }) => name === 'help');
+  const headings = [...new Set(listed.map(({ heading }) => heading))];
+  const width = Math.max(...listed.map(({ name }) => name.length)) + 2;
+  const sections = headings.map(heading => {
+    const rows = listed.filter(group => group.heading === heading);
+    return `${heading}\n${rows.map(({ name, summary }) => hang(`  ${name.padEnd(width)}`, summary)).join('')}`;
+  });
+  const shown = (GLOBALS as readonly GlobalOption[]).filter(option => option.shown);
+  return `Issue, fund, freeze and watch virtual cards from a terminal, a script or CI.
+
+Usage: cardwright <command> [options]
+
+${sections.join('')}
+Options
+${globalRows(shown)}
+Examples
+  $ cardwright --sandbox cards create --bin auto --amount 25 --label "CI run"
+  $ cardwright --sandbox cards list --status active --all -o id | \\
+      cardwright --sandbox cards freeze -
+${topics === undefined ? '' : `\n${hang('Topics: help ', topics.summary)}`}`;
+}
+
+function groupHelp({ group, commands, words }: Located): string {
+  const path = words.join(' ');
+  const below = commands.filter(command => !command.hidden && command.path.startsWith(`${path} `));
+  const summary = words.length === 1 ? `${path}: ${group?.summary}` : path;
+  return `${summary}
+
+Usage: cardwright ${path} <command> [options]
+
+Commands
+${verbList(below)}
+Each command: cardwright ${path} <command> --help
+`;
+}
+
+function verbList(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ path }) => path.length)) + 2;
+  return commands.map(({ path, summary }) => hang(`  ${path.padEnd(width)}`, summary)).join('');
+}
+
+function commandHelp(command: Command): string {
+  const page = pageOf(command);
+  const parts = [
+    `${page.summary}.\n`,
+    page.usage.map((line, index) => hang(index === 0 ? 'Usage: ' : '       ', line)).join(''),
+    ...page.about.map(paragraph => wrap(paragraph)),
+    section('Options', page.options.map(({ term, means }) => optionRow(term, means)).join('')),
+    wrap(`Effect: ${page.effect}`),
+    section('JSON', answerLines(page)),
+    section('Exit codes', page.exits.map(exitRow).join('') + hang('  ', page.otherExits)),
+    section('Examples', page.examples.map(exampleRows).join('')),
+    'Options of every command: cardwright help options\n',
+  ];
+  return parts.filter(part => part !== '').join('\n');
+}
+
+function section(heading: string, lines: string): string {
+  return lines === '' ? '' : `${heading}\n${lines}`;
+}
+
+/** Cells of an option beside what it means; a longer one has a line of its own. */
+const TERM = 28;
+
+function optionRow(term: string, means: string): string {
+  const fits = term.length < TERM;
+  return fits ? hang(`  ${term.padEnd(TERM)}`, means) : `  ${term}\n${hang(' '.repeat(TERM + 2), means)}`;
+}
+
+function exampleRows({ does, run }: Example): string {
+  return hang('  # ', does) + wrapCommand('  $ ', `cardwright ${run}`);
+}
+
+function globalRows(options: readonly GlobalOption[]): string {
+  return options
+    .map(({ name, short, value, means, env }) => {
+      const lead = `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`;
+      return optionRow(lead, env === undefined ? means : `${means} (${env})`);
+    })
+    .join('');
+}
+
+/** The shape of the answer in a line or two; the types are told by `schema`. */
+function answerLines({ json, typed, path }: Page): string {
+  return json.map(line => hang('  ', line)).join('') + (typed ? `  Types: cardwright schema ${path}\n` : '');
+}
+
+function exitRow({ exit, kind, means }: Page['exits'][number]): string {
+  const code = `  ${exit.padStart(2)}  `;
+  return exit === '0' ? `${code}done\n` : hang(code, `${kind}: ${means}`);
+}

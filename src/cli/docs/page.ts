@@ -1,0 +1,124 @@
+/** What there is to say about a command, once: help, the reference and the manual pages lay it out each in its way. */
+import { basisText } from '../../contract/basis.ts';
+import type { Shape } from '../../contract/field.ts';
+import type { Effect, Operation } from '../../contract/operation.ts';
+import { limitText } from '../../contract/violation.ts';
+import type { Answers } from '../answer-fields.ts';
+import type { Command, Example } from '../parsing/command.ts';
+import { effectOf, flagsOf, type ResolvedFlag, rowOf } from '../parsing/resolved-flags.ts';
+import { answersOf } from './answers.ts';
+import { type Ending, endingsOf } from './exit-kinds.ts';
+
+/** In the fixed order of a page. All of it plain text, unwrapped. */
+export interface Page {
+  readonly path: string;
+  readonly summary: string;
+  /** Command lines, `cardwright cards get <card>`. */
+  readonly usage: readonly string[];
+  readonly about: readonly string[];
+  readonly options: readonly { readonly term: string; readonly means: string }[];
+  readonly effect: string;
+  /** The shapes of the answer, a line each. */
+  readonly json: readonly string[];
+  /** Its answer has a schema worth asking for. */
+  readonly typed: boolean;
+  /** What says something of this command. */
+  readonly exits: readonly { readonly exit: string; readonly kind: string; readonly means: string }[];
+  /** Every other way it can end, in one line. */
+  readonly otherExits: string;
+  readonly examples: readonly Example[];
+}
+
+const EFFECTS: Readonly<Record<Effect, string>> = {
+  read: 'reads only',
+  reversible: 'changes state; can be undone',
+  'moves-money': 'moves money',
+  irreversible: 'cannot be undone; asks first',
+  'reveals-secret': 'reveals card data; asks first',
+};
+
+export function pageOf(command: Command): Page {
+  const row = command.operation === undefined ? undefined : (rowOf(command.operation) as Operation);
+  const flags = flagsOf(command);
+  const said = answersOf(command);
+  const branches = said === undefined ? [] : 'either' in said ? said.either : [said];
+  return {
+    path: command.path,
+    summary: command.summary,
+    usage: usageLines(command, flags),
+    about: command.about,
+    options: flags.map(optionRow),
+    effect: `${EFFECTS[effectOf(command)]}.${row ? basisLine(command, row) : ''}`,
+    json: branches.map(answerText),
+    typed: branches.some(each => 'one' in each || 'list' in each),
+    exits: exitRows(command),
+    otherExits: otherExits(endingsOf(command)),
+    examples: command.examples,
+  };
+}
+
+function usageLines(command: Command, flags: readonly ResolvedFlag[]): readonly string[] {
+  const args = Object.entries(command.args).map(([name, { many, optional }]) => {
+    const word = many ? `${name}...${optional ? '' : '|-'}` : name;
+    return optional ? `[${word}]` : `<${word}>`;
+  });
+  const needed = flags.filter(flag => flag.needed).map(flag => `${flag.name} ${flag.placeholder}`.trim());
+  const more = flags.some(flag => !flag.needed) ? ['[options]'] : [];
+  const program = command.rest ? ['-- <command...>'] : [];
+  const single = ['cardwright', command.path, ...args, ...needed, ...more, ...program].join(' ');
+  if (command.runFlags === undefined) return [single];
+  const { selection } = command.runFlags;
+  const aim = selection.includes('to') ? ' --to <usd>' : '';
+  const chosen = selection.length > 0 ? [`cardwright ${command.path} --where <field><op><value>${aim} [options]`] : [];
+  return [single, ...chosen, `cardwright ${command.path} --file <csv|ndjson|-> [options]`];
+}
+
+function optionRow({ name, short, placeholder, field, needed, repeats }: ResolvedFlag) {
+  const limit =
+    field.kind === 'choice'
+      ? (field.choices ?? []).join(', ')
+      : limitText(field.kind === 'list' ? (field.item ?? field) : field);
+  const facts = [
+    limit && `${limit}`,
+    field.defaults !== undefined && `default ${field.defaults}`,
+    repeats && 'repeatable',
+    needed && 'required',
+  ].filter(Boolean);
+  const means = facts.length > 0 ? `${field.doc} (${facts.join('; ')})` : field.doc;
+  return { term: `${short === undefined ? '' : `${short}, `}${name} ${placeholder}`.trim(), means };
+}
+
+function basisLine(command: Command, row: Operation): string {
+  const from = basisText(row.basis);
+  return from === '' ? '' : ` ${command.operation}: ${row.method} ${row.path} (${from}).`;
+}
+
+function answerText(answers: Answers): string {
+  if ('one' in answers) return `{${names(answers.one)}}`;
+  if ('list' in answers) return `{data: [{${names(answers.list)}}], page}`;
+  if ('text' in answers) return `Text: ${answers.text}`;
+  if ('any' in answers) return answers.any;
+  return 'none' in answers ? `None: ${answers.none}` : '';
+}
+
+/** Fields in their order; what may be left out carries a question mark. */
+function names(shape: Shape): string {
+  return Object.entries(shape)
+    .map(([name, field]) => (field.must ? name : `${name}?`))
+    .join(', ');
+}
+
+function exitRows(command: Command): Page['exits'] {
+  const own = endingsOf(command).filter(ending => ending.own);
+  const program = { exit: 'n', kind: 'program', means: 'Whatever the program after -- ended with.' };
+  return [
+    { exit: '0', kind: 'done', means: 'Done; also an empty list.' },
+    ...own.map(({ exit, kind, means }) => ({ exit: `${exit}`, kind, means })),
+    ...(command.rest === 'run for its exit code' ? [program] : []),
+  ];
+}
+
+function otherExits(endings: readonly Ending[]): string {
+  const others = endings.filter(({ own }) => !own).map(({ exit, kind }) => `${exit} ${kind}`);
+  return `Also, as anywhere: ${others.join(', ')}. See cardwright help exit-codes.`;
+}

@@ -1,0 +1,25 @@
+/** Pieces of documents made from the declarations: tables for the README. */
+import { ERROR_KINDS } from '../../core/errors.ts';
+import type { Command, Registry } from '../parsing/command.ts';
+import { flagsOf } from '../parsing/resolved-flags.ts';
+
+/** Markdown table of every command: what it is typed as, what it does, the operation behind it. */
+export async function commandTable(registry: Registry): Promise<string> {
+  const commands = (await Promise.all(registry.map(group => group.load()))).flat().filter(({ hidden }) => !hidden);
+  const rows = commands.map(command => `| \`${usage(command)}\` | ${command.summary} | ${command.operation ?? ''} |`);
+  return ['| command | what it does | operation |', '|---|---|---|', ...rows].join('\n');
+}
+
+function usage(command: Command): string {
+  const args = Object.entries(command.args).map(([name, { many }]) => (many ? `<${name}...>` : `<${name}>`));
+  const needed = flagsOf(command).filter(flag => flag.needed);
+  // A bar inside a table cell must be escaped to stay one cell.
+  const flags = needed.map(({ name, placeholder }) => `${name} ${placeholder}`.trim().replaceAll('|', '\\|'));
+  return [command.path, ...args, ...flags].join(' ');
+}
+
+/** Markdown table of exit codes, kinds and what they mean. */
+export function exitCodeTable(): string {
+  const rows = Object.entries(ERROR_KINDS).map(([kind, { exit, means }]) => `| ${exit} | \`${kind}\` | ${means} |`);
+  return ['| code | kind | meaning |', '|---|---|---|', '| 0 | | Done, also an empty list. |', ...rows].join('\n');
+}

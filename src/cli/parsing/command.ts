@@ -1,0 +1,135 @@
+/** How a command is declared. The declaration is data: flags, help, completion and the reference are derived from it. */
+import type { Effect } from '../../contract/operation.ts';
+import type { ErrorKind } from '../../core/errors.ts';
+import type { Presentation } from '../../terminal/view.ts';
+import type { Answers } from '../answer-fields.ts';
+import type { BulkDeclaration, BulkInput, BulkOperation } from '../bulk/flags.ts';
+import { type RunFlags, rowSource, runFlagsOf } from '../bulk/flags.ts';
+import type { Context } from '../context.ts';
+import type { Shown } from '../shown.ts';
+import type { Argument, ArgumentValue, FlagSources, FlagValue, OwnFlag, RowName } from './flag.ts';
+
+/** What a command has to do with beyond its own words; each stage includes the one before. */
+export type Reach = 'words' | 'files' | 'service';
+
+export interface Example {
+  readonly does: string;
+  /** Without the program's name; run as a test against the sandbox. */
+  readonly run: string;
+}
+
+type Arguments = Readonly<Record<string, Argument>>;
+
+type InputOfCommand<N, Args, Flags> = { readonly [K in keyof Args]: ArgumentValue<Args[K]> } & {
+  readonly [K in keyof Flags]: FlagValue<N, Flags[K]>;
+};
+
+export interface Declaration<N extends RowName | undefined, Args extends Arguments, Flags extends FlagSources<N>, R> {
+  /** Words of the command, `cards fund`; also the path of its file. */
+  readonly path: string;
+  /** One line, imperative, no full stop. */
+  readonly summary: string;
+  /** More for its help page, one paragraph a string. */
+  readonly about?: readonly string[];
+  /** The operation it carries out: limits, failures, effect and repeat rule of its help come from the row. */
+  readonly operation?: N;
+  /** What it may do, for one without an operation; `read` when left out. */
+  readonly effect?: Effect;
+  /** What it has to do with, for one without an operation: files when it changes anything, else its words alone. */
+  readonly reach?: Reach;
+  /** Failures of its own, beyond those of its operation and reach, and what each means here: a sentence. */
+  readonly ends?: Partial<Readonly<Record<ErrorKind, string>>>;
+  /** What it prints as JSON, where that is not the answer of its operation. */
+  readonly answers?: Answers;
+  readonly args?: Args;
+  readonly flags?: Flags;
+  readonly examples: readonly Example[];
+  /** Takes many rows too, from `--file` or a selection of cards, in place of one operation (CLI.md, "Bulk"). */
+  readonly bulk?: N extends BulkOperation ? BulkDeclaration : never;
+  /** Not in help and completion. */
+  readonly hidden?: true;
+  /** Words after `--` are another program's command line, in `ctx.rest`, and no operands; whether its exit code is ours. */
+  readonly rest?: 'run for its exit code' | 'kept';
+  /** Words the line stands for besides those typed, such as those of a preset; they are checked like typed ones. */
+  readonly fill?: (ctx: Context, typed: Readonly<Record<string, unknown>>) => Promise<readonly string[]>;
+  /** Flags that are asked for on a terminal as well when those that must be given are asked for. */
+  readonly asks?: readonly (keyof Flags & string)[];
+  /** Does the work and returns data. No stream, format, colour or exit code here. */
+  run(ctx: Context, input: InputOfCommand<N, Args, Flags>): Promise<R>;
+  /** Turns the data into what is shown; the data itself is the JSON. */
+  show(result: R): Shown;
+}
+
+/** A declared command with its types forgotten, as the machine handles it. */
+export interface Command {
+  readonly path: string;
+  readonly summary: string;
+  readonly about: readonly string[];
+  readonly operation: RowName | undefined;
+  readonly effect: Effect | undefined;
+  readonly reach: Reach | undefined;
+  readonly ends: Partial<Readonly<Record<ErrorKind, string>>>;
+  readonly answers: Answers | undefined;
+  readonly args: Readonly<Record<string, Argument>>;
+  readonly flags: Readonly<Record<string, string | OwnFlag>>;
+  readonly examples: readonly Example[];
+  readonly hidden: boolean;
+  readonly rest: 'run for its exit code' | 'kept' | undefined;
+  /** Flags of a run of many rows; undefined for a command without such runs. */
+  readonly runFlags: RunFlags | undefined;
+  readonly fill: ((ctx: Context, typed: Readonly<Record<string, unknown>>) => Promise<readonly string[]>) | undefined;
+  readonly asks: readonly string[];
+  /** Runs it and returns what to present. */
+  readonly execute: (ctx: Context, input: Readonly<Record<string, unknown>>) => Promise<Shown>;
+}
+
+/** Declares a command. Flag and argument types follow from the contract and reach `run` checked. */
+export function command<
+  const N extends RowName | undefined = undefined,
+  const Args extends Arguments = Record<never, never>,
+  const Flags extends FlagSources<N> = Record<never, never>,
+  R = unknown,
+>(declaration: Declaration<N, Args, Flags, R>): Command {
+  const { path, summary, examples, run, show, bulk, operation } = declaration;
+  const runFlags = bulk === undefined ? undefined : runFlagsOf(operation, bulk);
+  return {
+    path,
+    summary,
+    examples,
+    about: declaration.about ?? [],
+    operation,
+    effect: declaration.effect,
+    reach: declaration.reach,
+    ends: declaration.ends ?? {},
+    answers: declaration.answers,
+    args: declaration.args ?? {},
+    flags: { ...declaration.flags, ...runFlags?.declared } as Command['flags'],
+    hidden: declaration.hidden ?? false,
+    rest: declaration.rest,
+    fill: declaration.fill,
+    asks: declaration.asks ?? [],
+    runFlags,
+    async execute(ctx, input) {
+      if (bulk !== undefined && rowSource(input) !== undefined) {
+        const { runBulk } = await import('../bulk/run-bulk.ts');
+        return runBulk(ctx, { ...bulk, operation: operation as BulkOperation }, input as unknown as BulkInput);
+      }
+      const result = await run(ctx, input as InputOfCommand<N, Args, Flags>);
+      return { data: result as NonNullable<Presentation['data']>, ...show(result) };
+    },
+  };
+}
+
+/** A word that groups commands, loaded when it is named on the command line. */
+export interface Group {
+  readonly name: string;
+  /** Heading of the root help it stands under. */
+  readonly heading: string;
+  readonly summary: string;
+  /** No line of the root help; its last line names the topics of `help`. */
+  readonly unlisted?: true;
+  readonly load: () => Promise<readonly Command[]>;
+}
+
+/** Every group and top-level command, in the order of the root help. */
+export type Registry = readonly Group[];

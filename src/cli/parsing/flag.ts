@@ -1,0 +1,143 @@
+/**
+ * Flags and arguments. A flag is a field: either one of the operation's own (`'body.amount'`), so that limits,
+ * choices and help come from the contract, or one of ours made here.
+ */
+import type { Calls } from '../../contract/calls.ts';
+import type { AnyField, AskedOf, Field, Shape } from '../../contract/field.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+
+export type Rows = Calls & AdminOperations;
+/** Operation of the interface, or of the sandbox's control surface. */
+export type RowName = keyof Rows & string;
+
+declare const typed: unique symbol;
+
+/** A choice of ours, not a fact of the service. */
+export const OURS = { why: 'a choice of cardwright' } as const;
+
+type ShapeIn<Row, Part extends string> = Row extends { readonly [K in Part]: infer S extends Shape } ? S : never;
+type Refs<Row, Part extends string> =
+  ShapeIn<Row, Part> extends infer S ? ([S] extends [never] ? never : `${Part}.${keyof S & string}`) : never;
+
+/** `body.amount`, `query.status`: a field of the operation the command is for. */
+export type FieldRef<N> = N extends RowName
+  ? Refs<Rows[N], 'body'> | Refs<Rows[N], 'query'> | Refs<Rows[N], 'params'>
+  : never;
+
+/** A flag of ours. */
+export interface OwnFlag<Value = unknown, Needed extends boolean = boolean> {
+  readonly field: AnyField;
+  readonly needed: Needed;
+  /** Word for the value in help; derived from the field when left out. */
+  readonly placeholder?: string;
+  /** One letter, `f` for `-f`. */
+  readonly short?: string;
+  /** May be given several times; its value is the list of what was given, each as typed. */
+  readonly eachTime?: true;
+  /** Can make something happen twice: completion never inserts it. */
+  readonly typedOnly?: true;
+  /** Older names without dashes, `within`: taken and never shown. */
+  readonly aliases?: readonly string[];
+  /** Type of the value; never there. */
+  readonly [typed]?: Value;
+}
+
+export type FlagSource<N> = FieldRef<N> | OwnFlag;
+export type FlagSources<N> = Readonly<Record<string, FlagSource<N>>>;
+
+/** `option(field)`: a flag that may be given; its value is the field's, or undefined. */
+export function option<W, A>(field: Field<W, A>, placeholder?: string): OwnFlag<A, false> {
+  return { field, needed: false, ...(placeholder === undefined ? {} : { placeholder }) };
+}
+
+/** The same flag with a letter of its own. */
+export function lettered<V, Needed extends boolean>(short: string, flag: OwnFlag<V, Needed>): OwnFlag<V, Needed> {
+  return { ...flag, short };
+}
+
+/** A flag that may be given several times, and whose values may hold commas. */
+export function eachTime<V, Needed extends boolean>(flag: OwnFlag<V, Needed>): OwnFlag<readonly V[], Needed> {
+  return { ...flag, eachTime: true } as OwnFlag<readonly V[], Needed>;
+}
+
+/** A flag that is typed by hand or not at all: what it allows can happen a second time. */
+export function typedOnly<V, Needed extends boolean>(flag: OwnFlag<V, Needed>): OwnFlag<V, Needed> {
+  return { ...flag, typedOnly: true };
+}
+
+/** The same flag, which older names mean too. */
+export function alsoNamed<V, Needed extends boolean>(
+  flag: OwnFlag<V, Needed>,
+  ...aliases: readonly string[]
+): OwnFlag<V, Needed> {
+  return { ...flag, aliases };
+}
+
+/** `needs(field)`: a flag that must be given. */
+export function needs<W, A>(field: Field<W, A>, placeholder?: string): OwnFlag<A, true> {
+  return { field, needed: true, ...(placeholder === undefined ? {} : { placeholder }) };
+}
+
+type Picked<N, Ref> = N extends RowName
+  ? Ref extends `${infer Part}.${infer Key}`
+    ? ShapeIn<Rows[N], Part> extends infer S extends Shape
+      ? Key extends keyof AskedOf<S>
+        ? AskedOf<S>[Key]
+        : never
+      : never
+    : never
+  : never;
+
+export type FlagValue<N, Source> =
+  Source extends OwnFlag<infer V, infer Needed> ? (Needed extends true ? V : V | undefined) : Picked<N, Source>;
+
+/** A positional argument. `many` takes one or more values, `-` among them reads more from standard input. */
+export interface Argument<Value = unknown> {
+  readonly field: AnyField;
+  readonly many: boolean;
+  /** May be left out; only the last ones may. */
+  readonly optional?: true;
+  readonly [typed]?: Value;
+}
+
+export function argument<W, A>(field: Field<W, A>): Argument<A> {
+  return { field, many: false };
+}
+
+export function optionalArgument<W, A>(field: Field<W, A>): Argument<A | undefined> {
+  return { field, many: false, optional: true };
+}
+
+export function manyArguments<W, A>(field: Field<W, A>): Argument<readonly A[]> {
+  return { field, many: true };
+}
+
+/** The words that are left, none of them too; `-` among them is a word. */
+export function optionalArguments<W, A>(field: Field<W, A>): Argument<readonly A[] | undefined> {
+  return { field, many: true, optional: true };
+}
+
+export type ArgumentValue<Source> = Source extends Argument<infer V> ? V : never;
+
+/** `allowCategory` -> `--allow-category`. */
+export function flagName(key: string): string {
+  return `--${key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
+}
+
+/** What stands for the value in help: `<usd>`, `<card>`, `<active|frozen>`; empty for a switch. */
+export function placeholder(field: AnyField, own?: string): string {
+  if (own !== undefined) return own;
+  if (field.kind === 'flag') return '';
+  if (field.choices && field.choices.length <= 4) return `<${field.choices.join('|')}>`;
+  const inner = field.kind === 'list' ? field.item : field;
+  if (inner?.names) return `<${inner.names}>`;
+  const words: Partial<Record<AnyField['kind'], string>> = {
+    money: '<usd>',
+    integer: '<n>',
+    number: '<n>',
+    time: '<time>',
+    map: '<key=value>',
+    choice: '<word>',
+  };
+  return words[field.kind] ?? '<text>';
+}

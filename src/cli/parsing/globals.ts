@@ -1,0 +1,180 @@
+/** The options every command takes, before or after its words (CLI.md, "Global options"). */
+import { DAY, HOUR, MINUTE, SECOND } from '../../core/durations.ts';
+import { CliError } from '../../core/errors.ts';
+import type { Environment } from '../../platform/host.ts';
+import { OUTPUT_FORMATS, type OutputFormat } from '../../terminal/view.ts';
+import { repeatedOptions } from '../repeated.ts';
+
+export interface GlobalOption {
+  readonly name: string;
+  readonly short?: string;
+  /** Absent for a switch. */
+  readonly value?: string;
+  readonly choices?: readonly string[];
+  /** What its value is the name of. */
+  readonly names?: 'profile';
+  readonly means: string;
+  /** Environment variable that says the same. */
+  readonly env?: string;
+  /** Completion never inserts it. */
+  readonly typedOnly?: true;
+  /** Stands in the short list of the root help. */
+  readonly shown?: true;
+}
+
+export const GLOBALS = [
+  {
+    name: 'profile',
+    short: 'p',
+    value: 'name',
+    names: 'profile',
+    means: 'profile to use',
+    env: 'CARDWRIGHT_PROFILE',
+    shown: true,
+  },
+  { name: 'sandbox', means: 'the built-in profile: the whole service, offline', shown: true },
+  {
+    name: 'live',
+    value: 'profile',
+    names: 'profile',
+    means: 'names the live profile a write is meant for',
+    env: 'CARDWRIGHT_LIVE',
+  },
+  {
+    name: 'output',
+    short: 'o',
+    value: 'format',
+    choices: OUTPUT_FORMATS,
+    means: 'how the answer is printed',
+    env: 'CARDWRIGHT_OUTPUT',
+    shown: true,
+  },
+  { name: 'json', means: 'same as -o json; never asks', shown: true },
+  { name: 'fields', value: 'a,b', means: 'keep these fields of the answer', shown: true },
+  { name: 'jq', value: 'expr', means: 'filter the JSON, strings raw; implies --json', shown: true },
+  { name: 'columns', value: 'a,b', means: 'columns of the table' },
+  { name: 'sort', value: '[-]field', means: 'order of the rows; of all pages, unless --page names one' },
+  { name: 'csv-raw', means: 'CSV cells as they are: no guard against formulas, no escapes in a pipe' },
+  { name: 'quiet', short: 'q', means: 'the requested data and errors only', shown: true },
+  { name: 'verbose', short: 'v', means: 'request lines on standard error' },
+  { name: 'debug', means: 'redacted HTTP on standard error' },
+  { name: 'no-input', means: 'never ask; fail and name the missing flag', env: 'CARDWRIGHT_NO_INPUT', shown: true },
+  { name: 'yes', short: 'y', means: 'answer confirmations with yes', typedOnly: true },
+  { name: 'dry-run', means: 'show what would be sent, send nothing', shown: true },
+  { name: 'timeout', value: 'duration', means: 'bound on one request, for example 30s or 2m' },
+  { name: 'contract', value: 'file', means: 'contract overrides for this call', env: 'CARDWRIGHT_CONTRACT' },
+  { name: 'color', value: 'when', choices: ['always', 'auto', 'never'], means: 'colour: always, auto or never' },
+  { name: 'accessible', means: 'no redraw, one field a line' },
+  { name: 'help', short: 'h', means: 'help for the command', shown: true },
+  { name: 'version', short: 'V', means: 'print the version', shown: true },
+] as const satisfies readonly GlobalOption[];
+
+/** Formats whose errors are JSON too, and that never ask. */
+export const MACHINE_FORMATS: readonly string[] = ['json', 'ndjson', 'yaml'] satisfies OutputFormat[];
+
+/** Global options of one run, as typed or as the environment says. */
+export interface Globals {
+  readonly profile: string | undefined;
+  readonly sandbox: boolean;
+  readonly live: string | undefined;
+  readonly format: OutputFormat;
+  /** `-o` was typed: a table then is a table in a pipe too. The environment alone does not turn pipes into tables. */
+  readonly byName: boolean;
+  /** A machine format was named, so nothing is ever asked. */
+  readonly machine: boolean;
+  readonly fields: readonly string[] | undefined;
+  /** Expression of `--jq`; the format is then JSON. */
+  readonly jq: string | undefined;
+  readonly columns: readonly string[] | undefined;
+  readonly sort: string | undefined;
+  readonly csvRaw: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly debug: boolean;
+  readonly noInput: boolean;
+  readonly yes: boolean;
+  readonly dryRun: boolean;
+  readonly timeoutMs: number | undefined;
+  readonly contract: string | undefined;
+  readonly colour: 'always' | 'auto' | 'never';
+  readonly accessible: boolean;
+  /** Typed options that a command to copy must have as well. */
+  readonly repeated: readonly string[];
+}
+
+type Typed = Readonly<Record<string, unknown>>;
+
+/** Options as commander read them (camel case), completed from the environment. Throws `usage` for a bad choice. */
+export function readGlobals(typed: Typed, env: Environment): Globals {
+  const word = (name: string, variable?: string) => {
+    const value = typed[name] ?? (variable === undefined ? undefined : env[variable]);
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
+  const list = (name: string) =>
+    word(name)
+      ?.split(',')
+      .map(part => part.trim())
+      .filter(part => part !== '');
+  const jq = typeof typed['jq'] === 'string' ? typed['jq'] : undefined;
+  const named = typeof typed['output'] === 'string' ? typed['output'] : undefined;
+  if (jq !== undefined && named !== undefined && named !== 'json') {
+    throw usage(`--jq filters JSON, and -o ${named} asks for something else; leave one of them out`);
+  }
+  if (typed['json'] === true && named !== undefined && named !== 'json') {
+    throw usage(`--json and -o ${named} ask for two formats; leave one of them out`);
+  }
+  const asJson = typed['json'] === true || jq !== undefined;
+  const format = asJson ? 'json' : (named ?? word('output', 'CARDWRIGHT_OUTPUT') ?? 'table');
+  if (!(OUTPUT_FORMATS as readonly string[]).includes(format)) {
+    throw usage(`--output ${JSON.stringify(format)} is not one of ${OUTPUT_FORMATS.join(', ')}`);
+  }
+  const colour = word('color') ?? 'auto';
+  if (colour !== 'always' && colour !== 'auto' && colour !== 'never') {
+    throw usage(`--color ${JSON.stringify(colour)} is not one of always, auto, never`);
+  }
+  const timeout = word('timeout');
+  const machine = MACHINE_FORMATS.includes(format);
+  return {
+    // An empty name is none, and not one that was left out.
+    profile: typeof typed['profile'] === 'string' ? typed['profile'] : undefined,
+    sandbox: typed['sandbox'] === true,
+    live: word('live', 'CARDWRIGHT_LIVE'),
+    format: format as OutputFormat,
+    byName: named !== undefined,
+    machine,
+    fields: list('fields'),
+    jq,
+    columns: list('columns'),
+    sort: word('sort'),
+    csvRaw: typed['csvRaw'] === true,
+    quiet: typed['quiet'] === true,
+    verbose: typed['verbose'] === true,
+    debug: typed['debug'] === true,
+    noInput: typed['noInput'] === true || isSet(env['CARDWRIGHT_NO_INPUT']) || isSet(env['CI']) || machine,
+    yes: typed['yes'] === true,
+    dryRun: typed['dryRun'] === true,
+    timeoutMs: timeout === undefined ? undefined : parseDuration(timeout, '--timeout'),
+    contract: typeof typed['contract'] === 'string' ? typed['contract'] : word('contract', 'CARDWRIGHT_CONTRACT'),
+    colour,
+    accessible: typed['accessible'] === true,
+    repeated: repeatedOptions(typed),
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY };
+
+/** `30s`, `2m`, `1h`, `500ms` in milliseconds. Throws `usage` naming the flag. */
+export function parseDuration(text: string, flag: string): number {
+  const match = /^(\d{1,6})(ms|s|m|h|d)$/.exec(text);
+  const length = Number(match?.[1]) * (UNITS[match?.[2] ?? ''] ?? Number.NaN);
+  if (!(length > 0)) throw usage(`${flag} ${JSON.stringify(text)} is not a duration such as 500ms, 30s, 2m or 1h`);
+  return length;
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== '' && value !== '0' && value !== 'false';
+}
+
+function usage(message: string): CliError {
+  return new CliError('usage', { message, outcome: 'not_sent' });
+}

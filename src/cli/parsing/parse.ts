@@ -1,0 +1,247 @@
+/** The parser library behind one adapter: a declared command becomes a Commander command, built anew for each run. */
+import { Command as Commander, CommanderError, Option } from 'commander';
+import type { CliError } from '../../core/errors.ts';
+import { type RunFlags, rowSource } from '../bulk/flags.ts';
+import type { Command } from './command.ts';
+import { GLOBALS, type GlobalOption } from './globals.ts';
+import { flagsOf, type ResolvedFlag } from './resolved-flags.ts';
+import { secretRefusal } from './secret-flags.ts';
+import { nearest } from './suggest.ts';
+import { countsFromNow } from './time-words.ts';
+import { parseList, parseMap, parseValue, quote, usage, type ValueSettings } from './values.ts';
+
+export interface Parsed {
+  /** Global options as typed, camel case. */
+  readonly globals: Readonly<Record<string, unknown>>;
+  /** Checks and converts arguments and flags; later, because time words need the clock and `-` needs stdin. */
+  values(settings: ValueSettings, readMore: () => Promise<string>): Promise<Record<string, unknown>>;
+  /** What follows `--`, for commands that run another one. */
+  readonly rest: readonly string[];
+  /** Flags as typed, camel case. */
+  readonly typed: Readonly<Record<string, unknown>>;
+  /** What must be given and was not. */
+  missing(): Missing;
+  /** A time was typed that counts from the present moment, such as `7d`. */
+  readonly countsFromNow: boolean;
+}
+
+export interface Missing {
+  readonly args: readonly string[];
+  readonly flags: readonly ResolvedFlag[];
+}
+
+/** Parses the words after the command's path. Throws `usage` (exit 2) with the nearest name of a wrong option. */
+export function parseCommand(command: Command, argv: readonly string[]): Parsed {
+  const flags = flagsOf(command);
+  const program = new Commander('cardwright').exitOverride().helpOption(false).helpCommand(false);
+  program.configureOutput({ writeErr: () => undefined, writeOut: () => undefined }).showSuggestionAfterError(false);
+  for (const option of GLOBALS) program.addOption(globalOption(option));
+  for (const flag of flags) for (const made of commandOptions(flag)) program.addOption(made);
+  // Every word arrives as an operand; the path's own words are taken off by count, so options may stand between.
+  program
+    .argument('[words...]')
+    .allowExcessArguments(true)
+    .action(() => undefined);
+  const { before, rest } = splitRest(argv);
+  try {
+    program.parse([...before], { from: 'user' });
+  } catch (thrown) {
+    throw translate(thrown, command, flags);
+  }
+  const typed = program.opts();
+  const operands = program.args.slice(command.path.split(' ').length);
+  return {
+    globals: typed,
+    rest,
+    typed,
+    countsFromNow: flags.some(({ key, field }) => field.kind === 'time' && countsFromNow(String(typed[key]))),
+    missing() {
+      const words = command.rest ? operands : [...operands, ...rest];
+      if (!isSingle(command, flags, { typed, words })) return { args: [], flags: [] };
+      const args = Object.entries(command.args).slice(words.length);
+      return {
+        args: args.filter(([, { optional }]) => !optional).map(([key]) => key),
+        flags: flags.filter(({ key, needed }) => needed && typed[key] === undefined),
+      };
+    },
+    async values(settings, readMore) {
+      const words = command.rest ? operands : [...operands, ...rest];
+      const single = isSingle(command, flags, { typed, words });
+      const args = single ? await readArguments(command, words, settings, readMore) : {};
+      return {
+        ...args,
+        ...readFlags(
+          command,
+          flags.map(flag => (single ? flag : { ...flag, needed: false })),
+          typed,
+          settings,
+        ),
+      };
+    },
+  };
+}
+
+/**
+ * Whether the words ask for one operation; a run of rows has its cards by itself. Throws `usage` for words that
+ * belong to the other.
+ */
+function isSingle(
+  { path, runFlags }: Command,
+  flags: readonly ResolvedFlag[],
+  { typed, words }: { readonly typed: Readonly<Record<string, unknown>>; readonly words: readonly string[] },
+): boolean {
+  const see = `cardwright ${path} --help`;
+  const given = flags.filter(({ key }) => typed[key] !== undefined);
+  if (runFlags === undefined) return true;
+  const source = rowSource(typed);
+  if (source === undefined) {
+    const alone = given.find(({ key }) => Object.hasOwn(runFlags.declared, key));
+    if (alone !== undefined) throw usage(`${alone.name} needs ${sourcesOf(runFlags, alone.key)}`, see);
+    return true;
+  }
+  const foreign = given.find(({ key }) => !runFlags[source].includes(key))?.name ?? words[0];
+  if (foreign === undefined) return false;
+  if (source === 'file') {
+    throw usage(`${foreign} does not go with --file: the values of the rows are columns of the file`, see);
+  }
+  const selector = typed['where'] === undefined ? '--idle' : '--where';
+  throw usage(`${foreign} does not go with ${selector}, which chooses the cards by itself`, see);
+}
+
+/** What a flag of runs must stand beside. */
+function sourcesOf({ file, selection }: RunFlags, key: string): string {
+  const sources = [
+    ...(file.includes(key) ? ['--file'] : []),
+    ...(selection.includes(key) ? ['--where', '--idle'] : []),
+  ];
+  return sources.length === 1 ? `${sources[0]}` : `${sources.slice(0, -1).join(', ')} or ${sources.at(-1)}`;
+}
+
+function splitRest(argv: readonly string[]) {
+  const at = argv.indexOf('--');
+  return at < 0 ? { before: argv, rest: [] } : { before: argv.slice(0, at), rest: argv.slice(at + 1) };
+}
+
+function globalOption({ name, short, value, means }: GlobalOption): Option {
+  const flags = `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`;
+  const made = new Option(flags, means);
+  // `--no-input` keeps its own name: `--input` is an option of some commands and no opposite of it.
+  made.negate = false;
+  return value === undefined ? made : made.argParser(once(`--${name}`));
+}
+
+/** The option itself, and one for each of its older names, whose value is the same. */
+function commandOptions({
+  key,
+  name,
+  short,
+  placeholder: word,
+  field,
+  repeats,
+  aliases,
+}: ResolvedFlag): readonly Option[] {
+  const made = [short === undefined ? name : `${short}, ${name}`, ...aliases].map(flags => {
+    const option = new Option(word === '' ? flags : `${flags} ${word}`, field.doc);
+    // Otherwise `--no-marker` would be kept as `marker: false`, under another name than the flag's.
+    option.negate = false;
+    if (repeats) return option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+    return word === '' ? option : option.argParser(once(name));
+  });
+  for (const option of made) option.attributeName = () => key;
+  return made;
+}
+
+/** The value of an option that takes one. Another value given later would silently win. Throws `usage`. */
+function once(name: string): (text: string, before: string | undefined) => string {
+  return (text, before) => {
+    if (before === undefined || before === text) return text;
+    throw usage(`${name} takes one value and was given ${quote(before)} and ${quote(text)}`);
+  };
+}
+
+async function readArguments(
+  command: Command,
+  operands: readonly string[],
+  settings: ValueSettings,
+  readMore: () => Promise<string>,
+): Promise<Record<string, unknown>> {
+  const left = [...operands];
+  const values: Record<string, unknown> = {};
+  for (const [key, { field, many, optional }] of Object.entries(command.args)) {
+    const typed = many ? left.splice(0) : left.splice(0, 1);
+    const texts = many && !optional ? await withStandardInput(typed, readMore) : typed;
+    if (typed.length === 0 && optional) continue;
+    // An empty list on standard input is an answer: there is nothing to do.
+    if (typed.length === 0) {
+      const wanted = many ? `one or more ${key}` : `${article(key)} ${key}`;
+      throw usage(`${command.path} needs ${wanted}`, `cardwright ${command.path} --help`);
+    }
+    const noun = many ? key.replace(/s$/, '') : key;
+    const parsed = texts.map(text => parseValue(`the ${noun}`, field, text, settings));
+    values[key] = many ? [...new Set(parsed)] : parsed[0];
+  }
+  if (left.length > 0) {
+    const program = command.rest === undefined ? '' : '; a program goes behind --';
+    const taken = `${command.path} does not take ${JSON.stringify(left[0])}${program}`;
+    throw usage(taken, `cardwright ${command.path} --help`);
+  }
+  return values;
+}
+
+/** `-` among the ids stands for the words of standard input. */
+async function withStandardInput(texts: string[], readMore: () => Promise<string>): Promise<string[]> {
+  const at = texts.indexOf('-');
+  if (at < 0) return texts;
+  const more = (await readMore()).split(/\s+/).filter(word => word !== '');
+  return [...texts.slice(0, at), ...more, ...texts.slice(at + 1).filter(text => text !== '-')];
+}
+
+function article(noun: string): string {
+  return /^[aeiou]/.test(noun) ? 'an' : 'a';
+}
+
+function readFlags(
+  command: Command,
+  flags: readonly ResolvedFlag[],
+  typed: Record<string, unknown>,
+  settings: ValueSettings,
+) {
+  const values: Record<string, unknown> = {};
+  const missing = flags.filter(({ key, needed }) => needed && typed[key] === undefined);
+  if (missing.length > 0) {
+    const names = missing.map(({ name, placeholder: word }) => `${name} ${word}`.trim()).join(' and ');
+    throw usage(`${command.path} needs ${names}`, `cardwright ${command.path} --help`);
+  }
+  for (const { key, name, field, eachTime } of flags) {
+    const value = typed[key];
+    if (value === undefined) continue;
+    if (field.kind === 'flag' && typeof value === 'boolean') values[key] = value;
+    else if (eachTime) values[key] = (value as string[]).map(text => parseValue(name, field, text, settings));
+    else if (field.kind === 'list') values[key] = parseList(name, field, value as string[], settings);
+    else if (field.kind === 'map') values[key] = parseMap(name, field, value as string[]);
+    else values[key] = parseValue(name, field, String(value), settings);
+  }
+  return values;
+}
+
+function translate(thrown: unknown, command: Command, flags: readonly ResolvedFlag[]): CliError {
+  if (!(thrown instanceof CommanderError)) throw thrown;
+  const see = `cardwright ${command.path} --help`;
+  if (thrown.code === 'commander.unknownOption') {
+    // The option's name alone: a value that follows `=` could be a key.
+    const option = /'([^'=]*)/.exec(thrown.message)?.[1] ?? '';
+    const refused = secretRefusal(option);
+    if (refused) return refused;
+    const known = [...GLOBALS.map(({ name }) => `--${name}`), ...flags.map(({ name }) => name)];
+    const near = nearest(option, known);
+    return usage(
+      `unknown option ${JSON.stringify(option)}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
+      see,
+    );
+  }
+  if (thrown.code === 'commander.optionMissingArgument') {
+    const option = /'(?:-\w, )?(--[\w-]+)/.exec(thrown.message)?.[1] ?? 'the option';
+    return usage(`${option} needs a value`, see);
+  }
+  return usage(thrown.message.replace(/^error: /, ''), see);
+}

@@ -1,0 +1,96 @@
+/** Text from the command line to checked values, by the field. Every message names the flag and the limit. */
+import type { AnyField } from '../../contract/field.ts';
+import { limitText, violation } from '../../contract/violation.ts';
+import { CliError } from '../../core/errors.ts';
+import { amountBehindNoise, parseAmount, plainAmount, toUsd } from '../../core/money.ts';
+import { parseTimeWord } from './time-words.ts';
+
+export interface ValueSettings {
+  /** ms UTC, for `7d` and `yesterday`. */
+  readonly now: number;
+  /** `$1,250.00` is accepted: a person types. */
+  readonly grouped: boolean;
+}
+
+/**
+ * The value of one flag or argument: cents for money, ISO text for times. `name` is `--amount` or `the card id`.
+ * Throws `usage` (exit 2) naming the limit; nothing was sent.
+ */
+export function parseValue(name: string, field: AnyField, text: string, settings: ValueSettings): unknown {
+  switch (field.kind) {
+    case 'money':
+      return moneyValue(name, field, text, settings.grouped);
+    case 'integer':
+      return checked(name, field, text, /^-?\d{1,15}$/.test(text) ? Number(text) : undefined, 'a whole number');
+    case 'number':
+      return checked(name, field, text, /^-?\d{1,15}(\.\d{1,6})?$/.test(text) ? Number(text) : undefined, 'a number');
+    case 'flag':
+      return checked(name, field, text, { true: true, false: false }[text], 'true or false');
+    case 'time': {
+      const iso = parseTimeWord(text, settings.now, name === '--to');
+      return checked(name, field, text, iso, 'a time such as 2026-11-01, 2026-11-01T14:00:00Z, yesterday or 7d');
+    }
+    default:
+      return checked(name, field, text, text, 'text');
+  }
+}
+
+/** Values of a repeated flag as a list; commas separate too. */
+export function parseList(name: string, field: AnyField, texts: readonly string[], settings: ValueSettings): unknown[] {
+  const { item } = field;
+  if (item === undefined) throw new CliError('internal', { message: `${name} is a list without items` });
+  const words = texts.flatMap(text => text.split(',')).filter(word => word !== '');
+  if (words.length === 0) throw usage(`${name} needs at least one value`);
+  return words.map(word => parseValue(name, item, word, settings));
+}
+
+/** `k=v` flags as an object. */
+export function parseMap(name: string, field: AnyField, texts: readonly string[]): Record<string, string> {
+  const pairs = texts.map(text => {
+    const at = text.indexOf('=');
+    if (at < 1) throw usage(`${name} ${quote(text)} is not key=value`);
+    return [text.slice(0, at), text.slice(at + 1)] as const;
+  });
+  const twice = pairs.find(([key], index) => pairs.findIndex(([other]) => other === key) !== index);
+  if (twice) throw usage(`${name} names ${quote(twice[0])} twice`);
+  // fromEntries defines own properties, so a key like __proto__ stays a plain key.
+  const values = Object.fromEntries(pairs);
+  const wrong = violation(field, values);
+  if (wrong) throw usage(`${name}: ${wrong}`);
+  return values;
+}
+
+function moneyValue(name: string, field: AnyField, text: string, grouped: boolean): unknown {
+  const amount = parseAmount(text, { grouped });
+  if (amount === undefined) {
+    const meant = amountBehindNoise(text);
+    if (meant !== undefined)
+      throw usage(`${name} ${quote(text)} has more than two decimals: write ${plainAmount(meant)}`);
+    const limit = limitText(field);
+    throw usage(
+      `${name} ${quote(text)} is not an amount: write USD with at most two decimals, such as 25 or 1250.00${limit && `, ${limit}`}`,
+    );
+  }
+  const wrong = violation(field, toUsd(amount));
+  if (wrong) throw usage(`${name} ${wrong}`);
+  return amount;
+}
+
+function checked(name: string, field: AnyField, text: string, value: unknown, form: string): unknown {
+  if (value === undefined) throw usage(`${name} ${quote(text)} is not ${form}`);
+  const wrong = violation({ ...field, must: true }, value);
+  if (wrong === undefined) return value;
+  // A sentence about a number or a length names it itself.
+  if (/^-?\d/.test(wrong)) throw usage(field.maxLength === undefined ? `${name} ${wrong}` : `${name}: ${wrong}`);
+  throw usage(`${name} ${quote(text)} ${wrong}`);
+}
+
+/** What was typed, shortened and unable to do anything to a terminal. */
+export function quote(text: string): string {
+  const points = [...text];
+  return JSON.stringify(points.length > 60 ? `${points.slice(0, 60).join('')}…` : text);
+}
+
+export function usage(message: string, hint?: string): CliError {
+  return new CliError('usage', { message, outcome: 'not_sent', ...(hint === undefined ? {} : { hint }) });
+}

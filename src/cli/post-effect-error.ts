@@ -1,0 +1,66 @@
+/** A command that did what was asked, whose answer cannot be shown as asked: that is no wrong command line any more. */
+import { CliError, OutputError } from '../core/errors.ts';
+import type { Command } from './parsing/command.ts';
+import { effectOf } from './parsing/resolved-flags.ts';
+import type { Shown } from './shown.ts';
+
+/** What was thrown after a write was carried out: it says so first, whatever its own words are. */
+export function afterwards(thrown: unknown, operation: string, what: string, op?: string): unknown {
+  if (!(thrown instanceof CliError)) return thrown;
+  return new CliError('check_failed', {
+    message: `${operation} is done, but ${what}: ${thrown.message}`,
+    notes: ['Do not run the command again: look at what it did.'],
+    hint: op === undefined ? 'cardwright ops list' : `cardwright ops show ${op}`,
+    outcome: 'done',
+    operation,
+    ...(op !== undefined && { op }),
+    cause: thrown,
+  });
+}
+
+/** The error of showing. For a command that changes something, one that says what was carried out. */
+export function carriedOut(thrown: unknown, command: Command, shown: Shown): unknown {
+  const unshown = thrown instanceof CliError && (thrown.kind === 'usage' || thrown instanceof OutputError);
+  if (!unshown || effectOf(command) === 'read') return thrown;
+  if (shown.listing?.runsOn) return ofRun(thrown, shown);
+  const failure = failureOf(shown);
+  if (failure !== undefined) return failure.with({ notes: [...(failure.facts.notes ?? []), lost(thrown)] });
+  return new CliError('check_failed', {
+    message: `${command.path} was carried out, but its answer cannot be shown as asked: ${thrown.message}`,
+    notes: ['Do not run the command again: look at what it did.'],
+    hint: 'cardwright audit list',
+    outcome: 'done',
+    cause: thrown,
+  });
+}
+
+/** The rows of a run are in its journal, whatever became of the output; what it came to stands. */
+function ofRun(thrown: CliError, shown: Shown): CliError {
+  const op = shown.listing?.page()['op'];
+  if (typeof op !== 'string') {
+    return thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
+  }
+  const failure = failureOf(shown);
+  if (failure === undefined) {
+    return new CliError('check_failed', {
+      message: `every row is done, but the results cannot be shown as asked: ${thrown.message}`,
+      notes: ['Do not run the command again. This prints them once more and sends nothing:'],
+      hint: `cardwright ops resume ${op}`,
+      outcome: 'done',
+      op,
+      cause: thrown,
+    });
+  }
+  const { outcome, notes = [], hint = `cardwright ops resume ${op}` } = failure.facts;
+  const nothing = failure.kind === 'partly_failed' && outcome === 'not_sent';
+  const kind = nothing ? 'guarded' : failure.kind;
+  return new CliError(kind, { ...failure.facts, notes: [...notes, lost(thrown)], hint });
+}
+
+function failureOf({ failure }: Shown): CliError | undefined {
+  return typeof failure === 'function' ? failure() : failure;
+}
+
+function lost({ message }: CliError): string {
+  return `The results cannot be shown as asked: ${message}`;
+}

@@ -1,0 +1,139 @@
+/** Classes of outcomes as errors a person can act on: what failed, and the next command. */
+import type { RefusalName } from '../contract/refusals.ts';
+import { CliError, type ServiceRefusal } from '../core/errors.ts';
+import type { Classified } from './classify.ts';
+import { seconds } from './deadline.ts';
+import { overrideOf, type Target } from './encode.ts';
+
+export interface Happened {
+  readonly target: Target;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** A clause: what went wrong on the way or with the answer. */
+  readonly why: string;
+  readonly status?: number | undefined;
+  /** The service's own words. */
+  readonly service?: ServiceRefusal | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  /** The answer is a web page, so the address is probably wrong. */
+  readonly webPage?: boolean;
+  readonly cause?: unknown;
+  /** Nobody listens at the address. */
+  readonly nobody?: boolean | undefined;
+  readonly origin?: string;
+  /** Variables of the environment that name address and key. */
+  readonly variables?: readonly string[] | undefined;
+}
+
+/** The error of a class, with everything scripts and support need. */
+export function errorOf(classified: Classified, told: Happened): CliError {
+  const { target, status, service, idempotencyKey, retryAfterMs } = told;
+  const unset = leftBehind(told);
+  const why = unset === undefined ? told.why : `${told.why}; ${told.variables?.[0]} names that address`;
+  const happened = { ...told, why };
+  const hint = unset ?? hintFor(classified, happened);
+  return new CliError(classified.kind, {
+    message: messageFor(classified, happened),
+    operation: target.name,
+    ...(hint !== undefined && { hint }),
+    ...(classified.outcome !== undefined && { outcome: classified.outcome }),
+    ...(status !== undefined && { httpStatus: status }),
+    ...(service !== undefined && { service }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(happened.cause !== undefined && { cause: happened.cause }),
+  });
+}
+
+/** An address of this machine that a sandbox left in the shell when it was stopped: how to be rid of it. */
+function leftBehind({ nobody, origin, variables = [] }: Happened): string | undefined {
+  return nobody === true && origin?.startsWith('http:') && variables.length > 0
+    ? `unset ${variables.join(' ')}`
+    : undefined;
+}
+
+function messageFor(classified: Classified, { target, input, why, retryAfterMs }: Happened): string {
+  const name = target.row.raw ? `${input['method'] ?? target.row.method} ${input['path']}` : target.name;
+  switch (classified.class) {
+    case 'not_sent':
+      return `${name} was not sent: ${why}`;
+    case 'throttled': {
+      const wait = retryAfterMs === undefined ? '' : `; it asks to wait ${seconds(retryAfterMs)}`;
+      return `${name} was refused because of a rate limit (${why})${wait}`;
+    }
+    case 'in_progress':
+      return `${name} with this key is still being worked on (${why})`;
+    case 'ambiguous':
+      return `${name} was sent and no trustworthy answer came back: ${why}. It may or may not have happened`;
+    case 'read_failed':
+      return `${name} failed: ${why}`;
+    case 'unreadable':
+      return `${name}: the answer cannot be used: ${why}`;
+    case 'refused':
+      return refusedMessage(classified, name, why);
+  }
+}
+
+function refusedMessage({ kind, routeMissing }: Classified, name: string, why: string): string {
+  if (kind === 'internal') return `${name}: the idempotency key was used for another request (${why}); this is a bug`;
+  if (kind === 'not_authenticated') return `${name}: the service does not accept the API key (${why})`;
+  if (routeMissing) return `${name}: the service has no such route (${why})`;
+  return `${name} was refused: ${why}`;
+}
+
+/** The next command to run. */
+function hintFor(classified: Classified, { target, input, webPage }: Happened): string | undefined {
+  if (webPage) return 'a proxy or a wrong base URL? cardwright whoami';
+  if (classified.routeMissing) return routeHint(target);
+  switch (classified.kind) {
+    case 'not_authenticated':
+      return 'cardwright whoami';
+    case 'not_found':
+      return listHint(target, classified.refusal);
+    case 'insufficient_funds':
+      return 'cardwright wallet';
+    case 'outcome_unknown':
+      return lookHint(target.name, input);
+    case 'unreachable':
+      return 'cardwright doctor';
+    case 'contract_mismatch':
+      return 'cardwright contract check';
+    case 'refused':
+      return typeof input['card_id'] === 'string' ? lookHint(target.name, input) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Where the route is only assumed, an override can say what it really is; a stated one speaks for a wrong address. */
+function routeHint(target: Target): string {
+  if (target.row.raw) return 'cardwright contract show';
+  if (target.row.basis.assumed === undefined) return 'cardwright whoami';
+  const { method = target.row.method, path = target.row.path } = overrideOf(target);
+  return `set operations -> ${target.name} (now ${method} ${path}) in an override file: --contract <file>`;
+}
+
+/** Where the ids of a path parameter are listed; deposits are listed nowhere (A-13). */
+const LISTED_BY: Readonly<Record<string, string>> = {
+  card_id: 'cardwright cards list',
+  webhook_id: 'cardwright webhooks list',
+  authorization_id: 'cardwright tx list --type authorization',
+  challenge_id: 'cardwright 3ds list',
+  delivery_id: 'cardwright sandbox deliveries list',
+  fault_id: 'cardwright sandbox faults list',
+};
+
+function listHint({ row }: Target, refusal: RefusalName | undefined): string | undefined {
+  if (refusal === 'bin_not_found') return 'cardwright bins list';
+  const [parameter = 'card_id'] = Object.keys(row.params ?? {});
+  return LISTED_BY[parameter];
+}
+
+/** How to see whether it happened. Ids are copied into a command only when a shell has nothing to read into them. */
+function lookHint(name: string, input: Readonly<Record<string, unknown>>): string {
+  const card = input['card_id'];
+  if (typeof card === 'string' && /^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$/.test(card))
+    return `cardwright cards get ${card}`;
+  if (name.startsWith('cards.')) return 'cardwright cards list';
+  return name.startsWith('webhooks.') ? 'cardwright webhooks list' : 'cardwright sandbox status';
+}

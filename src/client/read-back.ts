@@ -1,0 +1,148 @@
+/** Answers that do not show the effect: the resource or the balances are read (reading rule 7; A-31, A-107, A-158). */
+import { type Balances, balancesIn, transferShown } from '../contract/evidence.ts';
+import { MADE } from '../contract/operation.ts';
+import { CliError } from '../core/errors.ts';
+import type { Cents } from '../core/money.ts';
+import { shellWord } from '../core/shell-quote.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
+import { type Asked, withAsked } from './answer.ts';
+import { proofOf, unshown } from './effect.ts';
+import type { Verdict } from './interpret-response.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+type Unverified = Extract<Verdict, { class: 'unverified' }>;
+
+/** How long a 202 is followed. */
+const FOLLOW_MS = 75_000;
+const POLL_MS = 1_000;
+
+export interface Settling {
+  /** Sends a reading operation and returns its result. Throws as `send` does. */
+  readonly read: (operation: string, input: Values) => Promise<Values>;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly timeoutMs: number | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * The resource after a write whose 2xx answer did not show it. Throws `outcome_unknown` when nothing confirms it,
+ * `contract_mismatch` with outcome `done` when it certainly happened but is not what was asked for, or cannot be printed.
+ */
+export async function settleWrite(asked: Asked, verdict: Unverified, settling: Settling): Promise<Values> {
+  const { row } = asked.target;
+  if (row.readBack !== undefined) return confirmState(asked, verdict, settling);
+  if (row.transfer !== undefined) return confirmTransfer(asked, verdict, settling);
+  if (row.makes !== undefined) return confirmMade(asked, verdict, settling);
+  throw verdict.error;
+}
+
+/** The resource when it shows the effect of a write that was refused, or whose answer was lost; undefined when it does not, or cannot be read. */
+export async function lookFor(asked: Asked, settling: Settling): Promise<Values | undefined> {
+  const { readBack } = asked.target.row;
+  if (readBack === undefined) return undefined;
+  try {
+    const resource = await settling.read(readBack, paramsOf(asked));
+    return unshown(asked, resource, undefined) === undefined ? resource : undefined;
+  } catch (failed) {
+    // The write's own error is what the user must see, so any failure to look counts as nothing seen.
+    if (failed instanceof CliError) return undefined;
+    throw failed;
+  }
+}
+
+/** Card and wallet as they are now. Throws as reading does; `contract_mismatch` for a balance that is no amount. */
+export async function readBalances(read: Settling['read'], cardId: unknown): Promise<Balances> {
+  const [card, wallet] = await Promise.all([read('cards.get', { card_id: cardId }), read('wallet.get', {})]);
+  const balances = balancesIn(card['balance'], wallet['balance']);
+  if (balances !== undefined) return balances;
+  throw new CliError('contract_mismatch', { message: 'the balance of the card or of the wallet is not an amount' });
+}
+
+/** Looks once, and where the service has not finished again and again until it shows or the time is over. */
+async function follow(verdict: Unverified, settling: Settling, look: () => Promise<Values | string>): Promise<Values> {
+  const { clock, random } = settling;
+  const until = clock.monotonic() + (settling.timeoutMs ?? FOLLOW_MS);
+  for (;;) {
+    const seen = await readOr(verdict.error, look);
+    if (typeof seen !== 'string') return seen;
+    const wait = POLL_MS * (1 + random.fraction() / 4);
+    if (verdict.doubt !== 'pending' || clock.monotonic() + wait > until) throw because(verdict.error, seen);
+    await clock.sleep(wait, settling.signal);
+  }
+}
+
+function confirmState(asked: Asked, verdict: Unverified, settling: Settling): Promise<Values> {
+  const { readBack = '' } = asked.target.row;
+  return follow(verdict, settling, async () => {
+    const resource = await settling.read(readBack, paramsOf(asked));
+    return unshown(asked, resource, undefined) === undefined ? resource : 'it does not show when it is read';
+  });
+}
+
+/** The service said yes; card and wallet tell whether the amount has moved. */
+async function confirmTransfer(asked: Asked, verdict: Unverified, settling: Settling): Promise<Values> {
+  const { transfer } = asked.target.row;
+  const { doubt, evidence, error, partial } = verdict;
+  // What is not of this API, or speaks of another transfer, is no yes.
+  if (doubt === 'worthless' || evidence?.before === undefined || transfer === undefined) throw error;
+  const { amount, card_id: cardId } = asked.input;
+  const moved = { transfer, amount: amount as Cents };
+  return follow(verdict, settling, async () => {
+    const after = await readBalances(settling.read, cardId);
+    const shown = transferShown(moved, evidence, after);
+    if (shown === 'unchanged') return 'the balance of the card is as it was before';
+    if (shown === 'unclear') return 'the balances have changed, but not by this amount';
+    const balances = { card_balance: after.card / 100, wallet_balance: after.wallet / 100 };
+    return { ...withAsked(asked, partial), card_id: cardId, amount: (amount as Cents) / 100, ...balances };
+  });
+}
+
+/** What a create has made is read by the id it answered, and compared with what was asked for. */
+async function confirmMade(asked: Asked, verdict: Unverified, settling: Settling): Promise<Values> {
+  const { makes } = asked.target.row;
+  const { error, evidence, doubt, partial } = verdict;
+  const { id } = partial;
+  if (makes === undefined || evidence === undefined || doubt === 'worthless' || typeof id !== 'string') throw error;
+  const { read, by } = MADE[makes];
+  const resource = await readOr(error, () => settling.read(read, { [by]: id }));
+  const { by: proof, differences } = proofOf(asked, resource, evidence);
+  const [difference] = differences;
+  if (proof === 'nothing') throw because(error, difference);
+  if (difference !== undefined) throw madeOtherwise(error, { id, difference });
+  // A generated secret stands in the answer alone, and that is lost.
+  if (makes === 'webhook') throw lost(error, `${id} exists, but its secret is lost`);
+  return resource;
+}
+
+/** A read that fails says nothing about the write before it: the write's own error stands. */
+async function readOr<T>(error: CliError, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (failed) {
+    const why = failed instanceof Error ? `reading it back: ${failed.message}` : undefined;
+    throw because(error, why).with({ cause: failed });
+  }
+}
+
+const DOUBT = '. It may or may not have happened';
+
+function because(error: CliError, why: string | undefined): CliError {
+  const { message } = error;
+  if (why === undefined || message.includes(why)) return error;
+  const end = message.endsWith(DOUBT) ? DOUBT : '';
+  return error.with({ message: `${message.slice(0, message.length - end.length)}; ${why}${end}` });
+}
+
+function madeOtherwise(error: CliError, { id, difference }: { id: string; difference: string }): CliError {
+  const made = lost(error, `${id} was made by this operation, its mark says so, but ${difference}`);
+  return made.with({ hint: `cardwright cards get ${shellWord(id)}` });
+}
+
+function lost({ facts }: CliError, what: string): CliError {
+  return new CliError('contract_mismatch', { ...facts, message: `${facts.operation}: ${what}`, outcome: 'done' });
+}
+
+function paramsOf({ target, input }: Asked): Values {
+  return Object.fromEntries(Object.keys(target.row.params ?? {}).map(name => [name, input[name]]));
+}

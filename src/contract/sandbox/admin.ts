@@ -1,0 +1,121 @@
+/**
+ * The sandbox's own control surface below `/_sandbox/v1`: not part of the service, never below `/v1`, with a token
+ * of its own. The same kind of rows, so that client, flags and routes are derived from them too (SANDBOX, section 4).
+ */
+import { choice, flag, integer, list, money, must, nullable, object, text, time } from '../field.ts';
+import { one, operation } from '../operation.ts';
+import { change, look, ours, said, THOROUGH } from './basis.ts';
+import { CLOCK_OPERATIONS } from './clock.ts';
+import { DELIVERY_OPERATIONS } from './deliveries.ts';
+import { FAULT_OPERATIONS } from './faults.ts';
+import { KEY_OPERATIONS } from './keys.ts';
+import { LEDGER_OPERATIONS } from './ledger.ts';
+import { SERVER_OPERATIONS } from './server.ts';
+import { SIMULATIONS } from './simulations.ts';
+import { SNAPSHOT_OPERATIONS } from './snapshots.ts';
+
+export const DATA_SETS = ['empty', 'demo', 'load'] as const;
+export type DataSet = (typeof DATA_SETS)[number];
+/** How much the data set `load` holds when nothing else is asked for. */
+export const LOAD_SIZE = { cards: 100_000, transactions: 1_000_000 } as const;
+/** The size that was asked for, the rest as usual. */
+export function loadSize({ cards = LOAD_SIZE.cards, transactions = LOAD_SIZE.transactions }: AskedSize) {
+  return { cards, transactions };
+}
+export interface AskedSize {
+  readonly cards?: number | undefined;
+  readonly transactions?: number | undefined;
+}
+/** What a reset may leave as it is. */
+export const KEPT = ['bins', 'keys', 'faults'] as const;
+
+const PARKED = {
+  kind: must(text(said('What should have happened.'))),
+  ref: must(text(said('What it should have happened to.'))),
+  due_at: must(time(said('When it was due.'))),
+  error: must(text(said('Why it could not happen.'))),
+} as const;
+
+const STATUS = {
+  version: must(text(said('Version of cardwright that serves it.'))),
+  store: must(text(said('Path of the store, or memory.'))),
+  data_set: text(said('Data set it was seeded with.')),
+  now: must(time(said('Clock of the sandbox.'))),
+  bins: must(integer(said('BINs.'))),
+  cards: must(integer(said('Cards.'))),
+  transactions: must(integer(said('Transaction records.'))),
+  webhooks: must(integer(said('Subscriptions.'))),
+  events: must(integer(said('Events recorded.'))),
+  wallet_balance: must(money(said('Balance of the wallet, USD.'))),
+  ledger_ok: must(flag(said('The ledger invariants held when they were last looked at.'))),
+  ledger_faults: list(text(said('Broken invariant.')), said('What does not hold.')),
+  ledger_checked_at: time(said('When they were last looked at.')),
+  timers_parked: list(object(PARKED, said('One of them.')), said('Timers that failed and are out of the way.')),
+} as const;
+
+/** Of many records nobody may have looked at the books yet, and a question does not begin to. */
+const STATUS_ANY_TIME = {
+  ...STATUS,
+  ledger_ok: nullable(flag(said('The ledger invariants held when they were last looked at; null when nobody did.'))),
+  ledger_checked_at: nullable(
+    time(said('When they were last looked at: now, unless there are more than 10,000 transactions and events.')),
+  ),
+} as const;
+
+const DOCUMENTS = {
+  openapi: operation({
+    ...look,
+    summary: 'The service as an OpenAPI document',
+    path: '/openapi.json',
+    returns: one({}, ours),
+  }),
+  'openapi.sandbox': operation({
+    ...look,
+    summary: 'This control surface as an OpenAPI document',
+    path: '/openapi-sandbox.json',
+    returns: one({}, ours),
+  }),
+} as const;
+
+export const ADMIN_OPERATIONS = {
+  status: operation({
+    summary: 'Show what the sandbox holds and whether its ledger is whole',
+    section: 'sandbox',
+    method: 'GET',
+    path: '/status',
+    basis: ours,
+    effect: 'read',
+    repeat: 'freely',
+    ...THOROUGH,
+    returns: one(STATUS_ANY_TIME, ours),
+  }),
+  reset: operation({
+    ...change,
+    ...THOROUGH,
+    summary: 'Start over with a data set',
+    path: '/reset',
+    effect: 'irreversible',
+    body: {
+      data: choice(DATA_SETS, { ...said('Data set to load.'), defaults: 'demo' }),
+      seed: integer({ ...said('Seed of ids, numbers and codes.'), min: 0 }),
+      cards: integer({ ...said('Cards of the data set load.'), min: 1, max: 1_000_000, defaults: LOAD_SIZE.cards }),
+      transactions: integer({
+        ...said('Transaction records of the data set load.'),
+        min: 0,
+        max: 10_000_000,
+        defaults: LOAD_SIZE.transactions,
+      }),
+      keep: list(choice(KEPT, said('One of them.')), said('What stays as it is: BINs, keys, fault rules.')),
+    },
+    returns: one(STATUS, ours),
+  }),
+  ...SERVER_OPERATIONS,
+  ...SIMULATIONS,
+  ...CLOCK_OPERATIONS,
+  ...LEDGER_OPERATIONS,
+  ...DELIVERY_OPERATIONS,
+  ...FAULT_OPERATIONS,
+  ...SNAPSHOT_OPERATIONS,
+  ...KEY_OPERATIONS,
+  ...DOCUMENTS,
+} as const;

@@ -1,0 +1,31 @@
+/** What all rows of the sandbox's control surface rest on: nothing but our own choice. */
+import type { Basis } from '../basis.ts';
+
+export const ours: Basis = { why: 'control of the sandbox, not part of the service' };
+
+/** Base path of the control surface. */
+export const ADMIN_PATH = '/_sandbox/v1';
+
+/** On every answer of the sandbox, so that nobody takes it for the service. */
+export const SANDBOX_MARK = 'X-Sandbox';
+
+/** How every deposit address of the sandbox begins, so that nobody takes it for a real one, nor draws a code of it. */
+export const SANDBOX_ADDRESS = 'sandbox-do-not-send-';
+
+/** Facts every field must have. */
+export const said = (doc: string) => ({ doc, basis: ours });
+
+/** A simulation changes the sandbox's own money only: no guard beyond being a sandbox is needed. */
+export const change = {
+  section: 'sandbox',
+  method: 'POST',
+  basis: ours,
+  effect: 'reversible',
+  repeat: 'never',
+} as const;
+
+/** What goes through everything a store holds: a million records take a while. */
+export const THOROUGH = { patienceMs: 900_000 } as const;
+
+/** A look at something of the sandbox. */
+export const look = { section: 'sandbox', method: 'GET', basis: ours, effect: 'read', repeat: 'freely' } as const;

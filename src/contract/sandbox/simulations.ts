@@ -1,0 +1,217 @@
+/**
+ * What the world outside does to a sandbox: merchants, card holders, the chain. Every row names an object that is
+ * there and answers with all ids it made and the balances after (SANDBOX, sections 2 and 4).
+ */
+import { CARD_ID, CARD_STATUSES } from '../card.ts';
+import { choice, flag, integer, list, money, must, text } from '../field.ts';
+import { LIMITS } from '../limits.ts';
+import { one, operation } from '../operation.ts';
+import { CURRENCIES, DECLINE_REASONS } from '../resources.ts';
+import { change, ours, said } from './basis.ts';
+
+const seen = text(said('Identifier made or changed by it.'));
+
+const OUTCOMES = [
+  'approved',
+  'declined',
+  'challenged',
+  'pending',
+  'incremented',
+  'settled',
+  'reversed',
+  'refunded',
+  'confirmed',
+  'failed',
+  'open',
+  'expired',
+  'cancelled',
+  'waiting',
+] as const;
+
+/** What a simulation did: every id it made, and the balances after. */
+const SIMULATED = {
+  outcome: must(choice(OUTCOMES, said('What became of it.'))),
+  transaction_id: seen,
+  authorization_id: seen,
+  challenge_id: seen,
+  deposit_id: seen,
+  confirmations: integer(said('Confirmations of the deposit now.')),
+  required_confirmations: integer(said('Confirmations at which it is credited.')),
+  decline_reason: text(said('Why it was declined.')),
+  card_id: text({ ...said('Card concerned.'), names: 'card' }),
+  card_status: choice(CARD_STATUSES, said('Status of the card now.')),
+  card_balance: money(said('Balance of the card now, USD.')),
+  wallet_balance: must(money(said('Balance of the wallet now, USD.'))),
+  events: list(text(said('Event name.')), said('Events it caused, in order.')),
+} as const;
+
+/** Far above any card, so that limits of BINs can be met; sums stay within whole cents. */
+const MOST = 100_000_000_00;
+
+const amount = must(money({ ...said('Amount, USD.'), min: 1, max: MOST }));
+const someAmount = money({ ...said('Amount, USD; all that is left when left out.'), min: 1, max: MOST });
+const merchant = text({ ...said('Merchant name.'), defaults: 'COFFEE SHOP', maxLength: LIMITS.labelLength.max });
+const mcc = text({ ...said('Merchant category code, four digits.'), defaults: '5814' });
+const country = text({ ...said('Country of the merchant.'), defaults: 'US' });
+const done = one(SIMULATED, ours, 201);
+
+const ofAuthorization = (doc: string) => ({ authorization_id: must(text(said(doc))) });
+const ofChallenge = (doc: string) => ({ challenge_id: must(text(said(doc))) });
+const ofDeposit = (doc: string) => ({ deposit_id: must(text(said(doc))) });
+
+const PURCHASES = {
+  'simulate.authorize': operation({
+    ...change,
+    summary: 'A merchant asks for an authorization on a card',
+    path: '/simulate/authorizations',
+    body: {
+      card_id: CARD_ID,
+      amount,
+      merchant,
+      mcc,
+      country,
+      force_decline: choice(DECLINE_REASONS, said('Decline it for this reason.')),
+      three_ds: choice(['challenge', 'frictionless'], said('Ask for a 3DS code first, or pass 3DS silently.')),
+      mismatch: choice(['cvv', 'expiry'], said('Let the merchant send a wrong CVV or expiry.')),
+    },
+    returns: done,
+  }),
+  'simulate.increment': operation({
+    ...change,
+    summary: 'The merchant asks for more on a pending authorization',
+    path: '/simulate/authorizations/{authorization_id}/increment',
+    params: ofAuthorization('Authorization to raise.'),
+    body: { amount },
+    returns: done,
+  }),
+  'simulate.settle': operation({
+    ...change,
+    summary: 'The merchant settles an authorization',
+    path: '/simulate/authorizations/{authorization_id}/settle',
+    params: ofAuthorization('Authorization to settle.'),
+    body: { amount: someAmount, final: flag({ ...said('Release the rest of the hold.'), defaults: 'true' }) },
+    returns: done,
+  }),
+  'simulate.reverse': operation({
+    ...change,
+    summary: 'The merchant gives a hold back',
+    path: '/simulate/authorizations/{authorization_id}/reverse',
+    params: ofAuthorization('Authorization to reverse.'),
+    body: { amount: someAmount },
+    returns: done,
+  }),
+  'simulate.expire': operation({
+    ...change,
+    summary: 'A pending authorization expires now',
+    path: '/simulate/authorizations/{authorization_id}/expire',
+    params: ofAuthorization('Authorization to end.'),
+    returns: done,
+  }),
+  'simulate.refund': operation({
+    ...change,
+    summary: 'The merchant refunds what was settled',
+    path: '/simulate/authorizations/{authorization_id}/refund',
+    params: ofAuthorization('Authorization whose settlement is refunded.'),
+    body: { amount: someAmount },
+    returns: done,
+  }),
+  'simulate.force-post': operation({
+    ...change,
+    summary: 'A merchant posts a settlement that nobody authorized',
+    path: '/simulate/force-posts',
+    body: { card_id: CARD_ID, amount, merchant, mcc, country },
+    returns: done,
+  }),
+  'simulate.unlinked-refund': operation({
+    ...change,
+    summary: 'A merchant gives money to a card without a purchase before it',
+    path: '/simulate/refunds',
+    body: { card_id: CARD_ID, amount, merchant, mcc, country },
+    returns: done,
+  }),
+} as const;
+
+const CHALLENGES = {
+  'simulate.challenge': operation({
+    ...change,
+    summary: 'A merchant opens a 3DS challenge on a card',
+    path: '/simulate/challenges',
+    body: {
+      card_id: CARD_ID,
+      amount,
+      merchant,
+      then: choice(['nothing', 'authorize'], {
+        ...said('What the right code leads to.'),
+        defaults: 'nothing',
+      }),
+    },
+    returns: done,
+  }),
+  'simulate.answer': operation({
+    ...change,
+    summary: 'Answer a 3DS challenge with a code',
+    path: '/simulate/challenges/{challenge_id}/attempts',
+    params: ofChallenge('Challenge to answer.'),
+    body: {
+      answer: choice(['right', 'wrong'], said('Which code is typed.')),
+      otp: text({ ...said('The code that is typed.'), maxLength: 8, secret: true }),
+    },
+    returns: done,
+  }),
+  'simulate.challenge-expire': operation({
+    ...change,
+    summary: 'A pending challenge runs out now',
+    path: '/simulate/challenges/{challenge_id}/expire',
+    params: ofChallenge('Challenge to end.'),
+    returns: done,
+  }),
+  'simulate.cancel': operation({
+    ...change,
+    summary: 'The card holder cancels a 3DS challenge',
+    path: '/simulate/challenges/{challenge_id}/cancel',
+    params: ofChallenge('Challenge to cancel.'),
+    returns: done,
+  }),
+} as const;
+
+const DEPOSITS = {
+  'simulate.deposit': operation({
+    ...change,
+    summary: 'A crypto deposit is detected',
+    path: '/simulate/deposits',
+    body: {
+      currency: must(choice(CURRENCIES, said('Cryptocurrency.'))),
+      amount: money({ ...said('Amount, USD.'), min: 1, max: MOST }),
+      crypto_amount: text({ ...said('Amount in the cryptocurrency, in place of USD.'), maxLength: 24 }),
+      confirmations: choice(['timed', 'manual'], {
+        ...said('One with every block of the chain, or only by hand.'),
+        defaults: 'timed',
+      }),
+    },
+    returns: done,
+  }),
+  'simulate.confirmations': operation({
+    ...change,
+    summary: 'Blocks are found on top of a pending deposit',
+    path: '/simulate/deposits/{deposit_id}/confirmations',
+    params: ofDeposit('Deposit to count for.'),
+    body: { add: must(integer({ ...said('How many confirmations come.'), min: 1, max: 1000 })) },
+    returns: done,
+  }),
+  'simulate.confirm': operation({
+    ...change,
+    summary: 'A pending deposit is confirmed and credited',
+    path: '/simulate/deposits/{deposit_id}/confirm',
+    params: ofDeposit('Deposit to confirm.'),
+    returns: done,
+  }),
+  'simulate.fail': operation({
+    ...change,
+    summary: 'A pending deposit fails and is never credited',
+    path: '/simulate/deposits/{deposit_id}/fail',
+    params: ofDeposit('Deposit to fail.'),
+    returns: done,
+  }),
+} as const;
+
+export const SIMULATIONS = { ...PURCHASES, ...CHALLENGES, ...DEPOSITS } as const;

@@ -1,0 +1,213 @@
+/** What the answers of one run tell about ids, kept until the run ends and then laid over what was known. */
+
+import type { AnyField, Shape } from '../contract/field.ts';
+import type { ListPage, Operation } from '../contract/operation.ts';
+import { CALLS } from '../contract/raw.ts';
+import type { Service } from '../contract/service.ts';
+import { withoutCardNumbers } from '../core/card-numbers.ts';
+import { withoutShapes } from '../core/redaction.ts';
+import { type Known, type KnownRow, keptRow, MOST_ROWS, SHELVES, type Shelf, type ShelfName } from './known.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Made when they are kept: most runs keep nothing, and cleaning what is told of a page takes as long as reading it. */
+type Rows = () => readonly KnownRow[];
+
+/** One thing that was seen. A later one wins. */
+type Note =
+  /** The first page of everything; `whole` when there is no other. */
+  | { readonly kind: 'listed'; readonly shelf: ShelfName; readonly rows: Rows; readonly whole: boolean }
+  | { readonly kind: 'seen'; readonly shelf: ShelfName; readonly rows: Rows; readonly isNew?: boolean }
+  | { readonly kind: 'became'; readonly shelf: ShelfName; readonly id: string; readonly status: string }
+  | { readonly kind: 'gone'; readonly shelf: ShelfName; readonly ids: readonly string[] };
+
+export interface Notes {
+  /** The service, every answer of it looked at on its way. */
+  listen(service: Service): Service;
+  readonly isEmpty: boolean;
+  over(known: Known): Known;
+}
+
+/** A run of thousands of rows is not remembered row by row: then whoever completes next looks again. */
+const MOST_NOTES = 1_000;
+const ENDED = 'terminated';
+
+export function takeNotes(now: () => number): Notes {
+  const notes: Note[] = [];
+  let lost = false;
+
+  function note(operation: string, input: Values, result: unknown): void {
+    const made = notesOf(operation, input, result, now());
+    if (notes.length + made.length <= MOST_NOTES) notes.push(...made);
+    else lost = true;
+  }
+
+  return {
+    get isEmpty() {
+      return notes.length === 0;
+    },
+    listen: service => ({
+      ...service,
+      async send(operation, input, options) {
+        const answered = await service.send(operation, input, options);
+        note(operation, input as Values, answered.result);
+        return answered;
+      },
+      async deliver(planned, input, policy) {
+        const delivery = await service.deliver(planned, input, policy);
+        if (delivery.class === 'done') note(planned.operation, input, delivery.result);
+        return delivery;
+      },
+      pages(operation, input) {
+        const pages = service.pages(operation, input);
+        if (shelfOf(CALLS[operation]) === undefined) return pages;
+        return watched(pages as AsyncIterable<ListPage<object>>, operation, input as Values) as typeof pages;
+      },
+    }),
+    over({ place, shelves }) {
+      const laid = { ...shelves };
+      for (const each of notes) laid[each.shelf] = laidOver(laid[each.shelf], each, now());
+      if (lost) for (const name of SHELVES) laid[name] = { ...laid[name], listed: 0 };
+      return { place, shelves: laid };
+    },
+  };
+
+  async function* watched(pages: AsyncIterable<ListPage<object>>, operation: string, input: Values) {
+    let left = MOST_ROWS;
+    let number = typeof input['page'] === 'number' ? input['page'] : 1;
+    for await (const page of pages) {
+      // Rows that came as bytes are parsed for this: of a long list the beginning is enough.
+      if (left > 0) note(operation, { ...input, page: number }, page);
+      left -= page.count ?? page.data.length;
+      number += 1;
+      yield page;
+    }
+  }
+}
+
+/** What the row of the operation says about whose ids its answer, or its path, holds. */
+function shelfOf({ params = {}, returns }: Operation): ShelfName | undefined {
+  const naming = [(returns.shape as Shape)['id'], ...Object.values(params)];
+  return naming.map(field => shelfNamed(field)).find(name => name !== undefined);
+}
+
+function shelfNamed(field: AnyField | undefined): ShelfName | undefined {
+  return SHELVES.find(name => name === field?.names);
+}
+
+function notesOf(operation: string, input: Values, result: unknown, now: number): readonly Note[] {
+  const row: Operation | undefined = CALLS[operation as keyof typeof CALLS];
+  const shelf = row && shelfOf(row);
+  if (shelf === undefined || row.effect === 'reveals-secret') return [];
+  const { kind, shape } = row.returns;
+  if (kind === 'list' || kind === 'page') {
+    const list = result as ListPage<Values>;
+    return ofList(shelf, { data: list.data, page: list.page, isPaged: kind === 'page', input, now });
+  }
+  const target = Object.keys(row.params ?? {}).find(name => shelfNamed(row.params?.[name]) === shelf);
+  const id = target === undefined ? undefined : String(input[target]);
+  if (row.leadsTo !== undefined && id !== undefined) {
+    const { value: status } = row.leadsTo;
+    return [status === ENDED ? { kind: 'gone', shelf, ids: [id] } : { kind: 'became', shelf, id, status }];
+  }
+  if (kind === 'none') return id === undefined ? [] : [{ kind: 'gone', shelf, ids: [id] }];
+  if (shelfNamed((shape as Shape)['id']) !== shelf) return [];
+  return ofRows(shelf, [result as Values], now, row.params === undefined);
+}
+
+interface Listed extends Pick<ListPage<Values>, 'data' | 'page'> {
+  readonly isPaged: boolean;
+  readonly input: Values;
+  readonly now: number;
+}
+
+function ofList(shelf: ShelfName, { data, page, isPaged, input, now }: Listed): readonly Note[] {
+  const some = data.slice(0, MOST_ROWS);
+  if (!asksForAll(input)) return ofRows(shelf, some, now);
+  const { has_more, total, total_pages } = page;
+  const told = has_more ?? total ?? total_pages;
+  const goesOn = has_more ?? ((total ?? 0) > data.length || (total_pages ?? 1) > 1);
+  const whole = !isPaged || (told !== undefined && !goesOn);
+  return [{ kind: 'listed', shelf, rows: () => rowsOf(shelf, some, now), whole }];
+}
+
+function ofRows(shelf: ShelfName, values: readonly Values[], now: number, isNew = false): readonly Note[] {
+  const ended = values.filter(({ status }) => status === ENDED).map(({ id }) => String(id));
+  const seen: Note = { kind: 'seen', shelf, rows: () => rowsOf(shelf, values, now), isNew };
+  return ended.length === 0 ? [seen] : [seen, { kind: 'gone', shelf, ids: ended }];
+}
+
+/** Nothing narrows the list, and it begins at the beginning. */
+function asksForAll(input: Values): boolean {
+  const { page = 1, per_page: _size, ...filters } = input;
+  return page === 1 && Object.values(filters).every(value => value === undefined);
+}
+
+const clean = (text: string) => withoutCardNumbers(withoutShapes(text));
+
+function rowsOf(shelf: ShelfName, values: readonly Values[], now: number): KnownRow[] {
+  const rows = values
+    .filter(({ id, status }) => typeof id === 'string' && status !== ENDED)
+    .map(value => keptRow({ id: String(value['id']), ...FACTS[shelf](value), seen: now }, clean));
+  return rows.filter(row => row !== undefined);
+}
+
+type Facts = Pick<KnownRow, 'about' | 'status' | 'label'>;
+
+const FACTS: Readonly<Record<ShelfName, (value: Values) => Facts>> = {
+  card: ({ network, last4, status, label }) => ({
+    about: words([network, last4]),
+    status: asText(status),
+    label: asText(label),
+  }),
+  bin: ({ network, type, acceptance_rate: rate, best_for: tags }) => ({
+    about: [words([network, type]), typeof rate === 'number' && `${rate}% accepted`, asList(tags)]
+      .filter(Boolean)
+      .join(', '),
+  }),
+  // The path and query of an address may be all that keeps others from posting there.
+  webhook: ({ url, status }) => ({
+    about: URL.canParse(String(url)) ? new URL(String(url)).host : '',
+    status: asText(status),
+  }),
+};
+
+function words(parts: readonly unknown[]): string {
+  return parts.filter(part => typeof part === 'string' && part !== '').join(' ');
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function asList(value: unknown): string {
+  return Array.isArray(value) ? value.filter(each => typeof each === 'string').join(' ') : '';
+}
+
+function laidOver(shelf: Shelf, note: Note, now: number): Shelf {
+  const { rows } = shelf;
+  switch (note.kind) {
+    case 'listed': {
+      const listed = note.rows();
+      const others = note.whole ? [] : without(rows, listed);
+      return { ...shelf, listed: now, rows: [...listed, ...others].slice(0, MOST_ROWS) };
+    }
+    case 'seen': {
+      const seen = note.rows();
+      const fresh = new Map(seen.map(row => [row.id, row]));
+      const kept = rows.map(row => fresh.get(row.id) ?? row);
+      const added = without(seen, rows);
+      const all = note.isNew ? [...added, ...kept] : [...kept, ...added];
+      return { ...shelf, rows: all.slice(0, MOST_ROWS) };
+    }
+    case 'became':
+      return { ...shelf, rows: rows.map(row => (row.id === note.id ? { ...row, status: note.status } : row)) };
+    case 'gone':
+      return { ...shelf, rows: rows.filter(({ id }) => !note.ids.includes(id)) };
+  }
+}
+
+function without(rows: readonly KnownRow[], others: readonly KnownRow[]): readonly KnownRow[] {
+  const ids = new Set(others.map(({ id }) => id));
+  return rows.filter(({ id }) => !ids.has(id));
+}

@@ -1,0 +1,112 @@
+/** Looking for what a lost answer would have told (RELIABILITY, section 6, "Reconcile"). Reads alone. */
+import { CALLS } from '../../contract/raw.ts';
+import type { Reader } from '../../contract/service.ts';
+import { CliError } from '../../core/errors.ts';
+import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
+import type { Balances } from '../types.ts';
+import type { PlanRecord } from '../wal/records.ts';
+import type { RowHistory } from '../wal/replay.ts';
+import { markerOf } from './marker.ts';
+import type { Marked } from './marker-index.ts';
+import type { Trace } from './policy.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface Look {
+  readonly found: 'it' | 'several' | 'nothing' | 'unclear';
+  /** What was looked at and seen, in one clause. */
+  readonly text: string;
+  readonly cards: readonly Values[];
+}
+
+/** What of this row can be looked for. */
+export function traceOf(row: RowHistory, markerUsable: boolean): Trace {
+  const { operation } = row.item;
+  if (operation === 'cards.create') return markerUsable ? 'marker' : 'none';
+  if (operation === 'cards.fund' || operation === 'cards.withdraw') return 'balances';
+  return 'leadsTo' in CALLS[operation] ? 'state' : 'none';
+}
+
+/** Looks once. A look that fails is `unclear` and says why; it never throws for the service's sake. */
+export async function lookFor(
+  row: RowHistory,
+  trace: Trace,
+  around: { reader: Reader; plan: PlanRecord; marked: Marked },
+): Promise<Look> {
+  const { reader, plan, marked } = around;
+  try {
+    if (trace === 'marker') return await lookForMarker(marked, row, plan);
+    if (trace === 'balances') return await lookForBalances(reader, row);
+    if (trace === 'state') return await lookForState(reader, row);
+    return { found: 'unclear', text: 'there is no trace to look for', cards: [] };
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+    return { found: 'unclear', text: `it could not be looked for: ${thrown.message}`, cards: [] };
+  }
+}
+
+/** Card and wallet now. Throws as reading does; `contract_mismatch` for a balance that is not money. */
+export async function balancesOf(reader: Reader, cardId: string): Promise<Balances> {
+  const [card, wallet] = await Promise.all([
+    reader.read('cards.get', { card_id: cardId }),
+    reader.read('wallet.get', {}),
+  ]);
+  return { card: money(card.balance, 'balance of the card'), wallet: money(wallet.balance, 'balance of the wallet') };
+}
+
+function money(value: number, what: string): Cents {
+  const amount = centsOf(value);
+  if (amount === undefined) throw new CliError('contract_mismatch', { message: `the ${what} is not an amount` });
+  return amount;
+}
+
+async function lookForMarker(marked: Marked, row: RowHistory, plan: PlanRecord): Promise<Look> {
+  const marker = markerOf(plan.op, row.item.row);
+  const binId = String(row.item.input['bin_id']);
+  const where = `cards of ${binId} with the marker ${marker}`;
+  let cards = await marked(marker, binId);
+  // Pages may shift while they are read: only what is seen twice is believed.
+  for (let tries = 0; tries < 3; tries += 1) {
+    const again = await marked(marker, binId);
+    if (sameIds(cards, again)) {
+      const ids = again.map(card => String(card['id']));
+      if (ids.length === 0) return { found: 'nothing', text: `${where}: none`, cards: [] };
+      return { found: ids.length === 1 ? 'it' : 'several', text: `${where}: ${ids.join(', ')}`, cards: again };
+    }
+    cards = again;
+  }
+  return { found: 'unclear', text: `${where}: the list changes while it is read`, cards: [] };
+}
+
+function sameIds(one: readonly Values[], other: readonly Values[]): boolean {
+  const ids = (cards: readonly Values[]) =>
+    cards
+      .map(card => String(card['id']))
+      .sort()
+      .join(' ');
+  return ids(one) === ids(other);
+}
+
+async function lookForState(reader: Reader, row: RowHistory): Promise<Look> {
+  const { operation, input } = row.item;
+  const { leadsTo } = CALLS[operation] as { leadsTo?: { field: string; value: string } };
+  const card = await reader.read('cards.get', { card_id: String(input['card_id']) });
+  const text = `card ${card.id}: ${card.status}`;
+  if (card.status === leadsTo?.value) return { found: 'it', text, cards: [card] };
+  // A terminated card is neither frozen nor active again, and asking once more cannot change that.
+  return { found: card.status === 'terminated' ? 'unclear' : 'nothing', text, cards: [card] };
+}
+
+async function lookForBalances(reader: Reader, row: RowHistory): Promise<Look> {
+  const before = row.firstSent?.before;
+  const cardId = String(row.item.input['card_id']);
+  const now = await balancesOf(reader, cardId);
+  if (before === undefined) return { found: 'unclear', text: 'the balances before are not known', cards: [] };
+  const change = (was: number, is: number) => `${dollars(cents(was))} -> ${dollars(cents(is))}`;
+  const text = `card ${cardId} ${change(before.card, now.card)}, wallet ${change(before.wallet, now.wallet)}`;
+  const amount = row.item.amount ?? 0;
+  const moved = row.item.operation === 'cards.fund' ? amount : -amount;
+  const [card, wallet] = [now.card - before.card, now.wallet - before.wallet];
+  if (card === moved && wallet === -moved) return { found: 'it', text, cards: [] };
+  return { found: card === 0 && wallet === 0 ? 'nothing' : 'unclear', text, cards: [] };
+}

@@ -1,0 +1,68 @@
+/**
+ * Cards by the marker of their row. Rows that are looked for at the same time share one reading of the list: after a
+ * crash there may be many of them, and an account may have thousands of cards.
+ */
+
+import { CLOCK_MARGIN_MS } from '../../contract/evidence.ts';
+import type { Reader } from '../../contract/service.ts';
+import { CliError } from '../../core/errors.ts';
+import type { PlanRecord } from '../wal/records.ts';
+import { MARKER_KEY } from './marker.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The cards of a BIN that carry a marker, as the service lists them after the question was put. */
+export type Marked = (marker: string, binId: string) => Promise<readonly Values[]>;
+
+type Found = ReadonlyMap<string, readonly Values[]>;
+
+const MOST_SINGLE_READS = 200;
+
+export function createMarked(reader: Reader, plan: Pick<PlanRecord, 'op' | 'at'>): Marked {
+  /** The latest reading of a BIN, and the one that has not begun yet. */
+  const latest = new Map<string, Promise<unknown>>();
+  const waiting = new Map<string, Promise<Found>>();
+
+  /** A reading that begins after now: what is under way may have passed the place already. */
+  function nextReading(binId: string): Promise<Found> {
+    const shared = waiting.get(binId);
+    if (shared !== undefined) return shared;
+    const reading = (latest.get(binId) ?? Promise.resolve())
+      // Whoever asked for the reading before this one is told how it failed.
+      .catch(() => undefined)
+      .then(() => {
+        waiting.delete(binId);
+        return readMarked(reader, plan, binId);
+      });
+    waiting.set(binId, reading);
+    latest.set(binId, reading);
+    return reading;
+  }
+
+  return async (marker, binId) => (await nextReading(binId)).get(marker) ?? [];
+}
+
+async function readMarked(reader: Reader, plan: Pick<PlanRecord, 'op' | 'at'>, binId: string): Promise<Found> {
+  const found = new Map<string, Values[]>();
+  const unmarked: string[] = [];
+  const keep = (card: Values & { readonly metadata?: Readonly<Record<string, string>> | null | undefined }) => {
+    const marker = card.metadata?.[MARKER_KEY];
+    if (marker?.startsWith(`${plan.op}.`)) found.set(marker, [...(found.get(marker) ?? []), card]);
+  };
+  for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 })) {
+    for (const card of data) {
+      keep(card);
+      // A card made before the plan cannot be ours.
+      const old = Date.parse(card.created_at ?? '') < plan.at - CLOCK_MARGIN_MS;
+      if (card.metadata === undefined && !old) unmarked.push(card.id);
+    }
+  }
+  // A list that carries no metadata: the cards that are young enough are read one by one.
+  if (unmarked.length > MOST_SINGLE_READS) {
+    throw new CliError('contract_mismatch', {
+      message: `the list of cards carries no metadata, and ${unmarked.length} are too many to read one by one`,
+    });
+  }
+  for (const id of unmarked) keep(await reader.read('cards.get', { card_id: id }));
+  return found;
+}

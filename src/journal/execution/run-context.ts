@@ -1,0 +1,125 @@
+/** What the work on one op shares: its records so far, its log, the service, and what time it is. */
+import type { Reader, Service } from '../../contract/service.ts';
+import { CliError } from '../../core/errors.ts';
+import type { Clock } from '../../platform/host.ts';
+import type { Capability } from '../idempotency-support.ts';
+import type { ItemRecord, PlanRecord, RowRecord } from '../wal/records.ts';
+import { afterRecord, openRow, type RowHistory } from '../wal/replay.ts';
+import type { Log } from '../wal/writer.ts';
+import { createMarked, type Marked } from './marker-index.ts';
+import type { KeyAge, Moment } from './policy.ts';
+import type { Book } from './row-index.ts';
+
+export interface DeskSettings {
+  readonly plan: PlanRecord;
+  readonly book: Book;
+  readonly latest: number;
+  /** Undefined when this process only looks. */
+  readonly log: Log | undefined;
+  readonly service: Service;
+  readonly clock: Clock;
+  /** The clock of the service by its newest answer, ms UTC; undefined while none told the time. */
+  readonly serviceNow: () => number | undefined;
+  readonly capability: (operation: ItemRecord['operation']) => Capability;
+  /** No row is begun and no wait goes on after it. */
+  readonly stop: AbortSignal;
+  /** Cuts off what is on the wire; comes after `stop`. */
+  readonly cut: AbortSignal;
+  readonly notice: (text: string) => void;
+  readonly settleMs: number;
+  readonly resendAbsent: boolean;
+}
+
+export interface Desk extends Omit<DeskSettings, 'log'> {
+  readonly reader: Reader;
+  readonly marked: Marked;
+  readonly lookOnly: boolean;
+  row(row: number): RowHistory;
+  /** Makes a record durable, then counts on it. Rejects with `guarded` as the log does. */
+  write(record: RowRecord): Promise<void>;
+  /** A new attempt of a row after a definite refusal: new key, same bytes. */
+  writeItem(item: ItemRecord): Promise<void>;
+  moment(): Moment;
+  /** Asks the service for its time where the age of the key of a row needs it and no answer has told it yet. */
+  askTime(row: number): Promise<void>;
+  /** Facts about the age of the key of a row. */
+  keyAge(row: number): KeyAge;
+  /** Created cards of this run give the marker back, as far as seen. */
+  markerUsable(): boolean;
+}
+
+export function createDesk(settings: DeskSettings): Desk {
+  const { clock, log, service, plan, notice, book } = settings;
+  const reader = readerOf(service);
+  const [wall, monotonic] = [clock.now(), clock.monotonic()];
+  // Kept, not looked up: a run of many rows asks for it at each of them.
+  let echoes = [...book.held()].every(({ done }) => done?.echo !== false);
+  let told = !echoes;
+  /** Rows whose first sending was by this process: their age is reckoned without the clock of the service too. */
+  const sentHere = new Set<number>();
+  const desk: Desk = {
+    ...settings,
+    reader,
+    marked: createMarked(reader, plan),
+    lookOnly: log === undefined,
+    row(number) {
+      const row = book.row(number);
+      if (row === undefined) throw new RangeError(`${plan.op} has no row ${number}`);
+      return row;
+    },
+    async write(record) {
+      if (log === undefined) return;
+      const place = await log.append(record);
+      if (record.t === 'SENT') sentHere.add(record.row);
+      else if (record.t !== 'AMBIG' && record.t !== 'ACK') sentHere.delete(record.row);
+      book.set(kept(afterRecord(desk.row(record.row), record)), record.t === 'DONE' ? place : undefined);
+      if (record.t === 'DONE' && record.echo === false) echoes = false;
+      if (told || echoes) return;
+      told = true;
+      notice('warning: the service does not give the metadata of a new card back; nothing of this run is sent twice');
+    },
+    async writeItem(item) {
+      await log?.append(item);
+      book.set(openRow(item));
+    },
+    moment() {
+      const now = clock.now();
+      return { now, drift: now - wall - (clock.monotonic() - monotonic) };
+    },
+    async askTime(number) {
+      const { firstSent } = desk.row(number);
+      if (plan.mode !== 'sandbox' || firstSent?.service_at === undefined || sentHere.has(number)) return;
+      if (settings.serviceNow() !== undefined) return;
+      try {
+        await reader.read('wallet.get', {});
+      } catch (thrown) {
+        // A time that is not told is told as such; the row itself may still be settled by looking.
+        if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+      }
+    },
+    keyAge(number) {
+      const { firstSent } = desk.row(number);
+      const sentAt = firstSent?.at ?? 0;
+      const [there, now] = [firstSent?.service_at, settings.serviceNow()];
+      const told = there !== undefined && now !== undefined ? { sentAt: there, now } : undefined;
+      // The clock of a sandbox is moved by hand, and an earlier process cannot have seen it.
+      const lost = plan.mode === 'sandbox' && firstSent !== undefined && !sentHere.has(number);
+      return { sentAt, latest: settings.latest, ...desk.moment(), service: told ?? (lost ? 'unknown' : undefined) };
+    },
+    markerUsable: () => plan.marker && echoes,
+  };
+  return desk;
+}
+
+/** When a done row was sent matters to nobody here, and a run keeps every one of its rows. */
+function kept(row: RowHistory): RowHistory {
+  return row.state === 'done' ? Object.assign(row, { firstSent: undefined, lastSent: undefined }) : row;
+}
+
+/** Reading operations alone, the bare results. */
+export function readerOf(service: Service): Reader {
+  return {
+    read: async (operation, input, options) => (await service.send(operation, input as never, options)).result as never,
+    pages: (operation, input, options) => service.pages(operation, input, options),
+  };
+}

@@ -1,0 +1,128 @@
+/** The words after an unknown outcome: always the same seven points, in this order (RELIABILITY, section 5). */
+
+import { CliError } from '../../core/errors.ts';
+import { cents, dollars, plainAmount } from '../../core/money.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import type { PlanRecord } from '../wal/records.ts';
+import type { RowHistory } from '../wal/replay.ts';
+import type { Look } from './evidence.ts';
+import { MARKER_KEY } from './marker.ts';
+
+export interface UnknownFactsToTell {
+  readonly plan: PlanRecord;
+  readonly row: RowHistory;
+  /** The latest look, when there was one in this process. */
+  readonly look?: Look | undefined;
+  /** ms UTC of it. */
+  readonly lookedAt?: number | undefined;
+  /** Why the answer could not be trusted, in one clause. */
+  readonly reason: string;
+  readonly requestId?: string | undefined;
+}
+
+export type UnknownVerdict = 'probably done' | 'no trace yet' | 'cannot be determined';
+
+/** Exit 11, in words for a person and with the same facts for a script. */
+export function unknownError(facts: UnknownFactsToTell): CliError {
+  const { plan, row, look, reason, requestId } = facts;
+  const { op } = plan;
+  const { item } = row;
+  const checks = row.looks.length;
+  const verdict = verdictOf(look);
+  const at = iso(row.lastSent?.at ?? plan.at);
+  const lookedAt = facts.lookedAt === undefined ? undefined : iso(facts.lookedAt);
+  const resolve = `cardwright ops resolve ${op} ${item.row} --as done|not-done --note "..."`;
+  const seen = look === undefined || lookedAt === undefined ? 'nothing yet' : `${look.text}, at ${lookedAt}`;
+  const count = `${checks} check${checks === 1 ? '' : 's'}`;
+  const until = lookedAt === undefined || checks === 0 ? '' : ` (${count} until ${lookedAt})`;
+  const support = [
+    requestId === undefined ? 'no request id' : `request ${requestId}`,
+    `key ${item.key ?? 'none'}`,
+    at,
+    ...(item.amount === undefined ? [] : [dollars(cents(item.amount))]),
+    ...(item.card === undefined ? [] : [`card ${item.card}`]),
+  ];
+  return new CliError('outcome_unknown', {
+    message: `${item.operation} was sent at ${at} and no trustworthy answer came back (${clause(reason)}). It may or may not have happened`,
+    notes: [
+      `Asked: ${asked(row, plan)}.`,
+      `Checked: ${seen}.`,
+      `Verdict: ${verdict}${until}.`,
+      `Do not run the command again: that is a new key and can ${danger(row)}.`,
+      `Settle it by hand: ${resolve}`,
+      `For support: ${support.join(', ')}`,
+    ],
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'unknown',
+    operation: item.operation,
+    op,
+    ...(item.key === undefined ? {} : { idempotencyKey: item.key }),
+    ...(requestId === undefined ? {} : { service: { request_id: requestId } }),
+    evidence: withoutUndefined({
+      row: item.row,
+      card_id: item.card,
+      bin_id: item.input['bin_id'],
+      label: item.label,
+      amount: item.amount === undefined ? undefined : plainAmount(cents(item.amount)),
+      profile: plan.profile,
+      mode: plan.mode,
+      sent_at: at,
+      reason: clause(reason),
+      checked: look?.text,
+      checked_at: lookedAt,
+      checks,
+      verdict,
+      resolve,
+    }),
+  });
+}
+
+/** What a look amounts to; only an answer or a marker confirms, and then the row is not unknown. */
+export function verdictOf(look: Look | undefined): UnknownVerdict {
+  if (look?.found === 'it') return 'probably done';
+  return look?.found === 'nothing' ? 'no trace yet' : 'cannot be determined';
+}
+
+function asked({ item }: RowHistory, { profile, mode }: PlanRecord): string {
+  const amount = item.amount === undefined ? '' : ` ${dollars(cents(item.amount))}`;
+  const target = item.card === undefined ? `from BIN ${String(item.input['bin_id'])}` : `card ${item.card}`;
+  const label = item.label === undefined ? '' : `, label ${JSON.stringify(item.label)}`;
+  const account = { sandbox: 'SANDBOX', test: 'TEST', live: 'LIVE' }[mode];
+  return `${item.operation}${amount}, ${target}${label}, profile ${profile}, ${account}`;
+}
+
+function danger({ item }: RowHistory): string {
+  switch (item.operation) {
+    case 'cards.create':
+    case 'cards.fund':
+      return 'charge the wallet twice';
+    case 'cards.withdraw':
+      return 'take the money off the card twice';
+    default:
+      return 'undo what somebody else has done since';
+  }
+}
+
+/** The client's message carries the frame already; only the cause is wanted here. */
+export function clause(reason: string): string {
+  return reason.replace(/^.*no trustworthy answer came back: /s, '').replace('. It may or may not have happened', '');
+}
+
+export function iso(at: number): string {
+  return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function withoutUndefined(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+/** Two cards of one row: both are named, none is touched. */
+export function duplicateNotes(row: RowHistory): readonly string[] {
+  const ids = row.duplicate?.ids ?? [];
+  return [
+    `${ids.length} cards carry the marker of row ${row.item.row} (metadata ${MARKER_KEY}): ${ids.join(', ')}`,
+    ...ids
+      .slice(1)
+      .flatMap(id => [`cardwright cards freeze ${shellWord(id)}`, `cardwright cards terminate ${shellWord(id)}`]),
+  ];
+}

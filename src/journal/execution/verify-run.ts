@@ -1,0 +1,123 @@
+/** The audit of a run: what the journal calls done is compared with what the service has (RELIABILITY, section 6). */
+import { CliError } from '../../core/errors.ts';
+import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
+import type { RowHistory } from '../wal/replay.ts';
+import { MARKER_KEY, markerOf } from './marker.ts';
+import type { Book, MadeCard } from './row-index.ts';
+import type { Desk } from './run-context.ts';
+import { duplicateNotes } from './unknown-error.ts';
+
+/** What is wrong, a sentence each. Throws as reading does when the service cannot be asked. */
+export async function auditRun(desk: Desk): Promise<string[]> {
+  const made = cardsOf(desk.book);
+  if (made.bins.size === 0) return [];
+  const { missing, twice } = await compared(desk, made);
+  return [...(await notThere(desk.reader, missing)), ...twice, ...made.objections];
+}
+
+/** What the rows say, gone through once: there may be a hundred thousand of them. */
+interface Made {
+  readonly bins: ReadonlySet<string>;
+  /** Rows by their cards. */
+  readonly rows: Map<string, number>;
+  readonly duplicates: Map<number, RowHistory>;
+  readonly objections: readonly string[];
+}
+
+function cardsOf(book: Book): Made {
+  const rows = new Map<string, number>();
+  const duplicates = new Map<number, RowHistory>();
+  const objections: string[] = [];
+  const add = ({ row, id }: MadeCard) => {
+    const first = rows.get(id);
+    if (first === undefined) rows.set(id, row);
+    // Answers went astray, and no marker in them told so.
+    else
+      objections.push(`rows ${first} and ${row}: both were answered with card ${id}, so one of them has another card`);
+  };
+  for (const card of book.restingCards()) add(card);
+  const bins = new Set(rows.size > 0 ? book.restingBins : []);
+  for (const row of book.held()) {
+    const { item, state, done, duplicate } = row;
+    if (item.operation !== 'cards.create' || state !== 'done') continue;
+    bins.add(String(item.input['bin_id']));
+    if (duplicate !== undefined) duplicates.set(item.row, row);
+    if (done?.id !== undefined) add({ row: item.row, id: done.id });
+    objections.push(...otherAmount(row));
+  }
+  return { bins, rows, duplicates, objections };
+}
+
+/**
+ * Whether the wallet changed by what the done rows moved. No objection: somebody else may use it at the same time.
+ * Nothing when it was not read before, or cannot be read now.
+ */
+export async function walletRemarks({ reader, plan, book }: Desk, moved: Cents): Promise<string[]> {
+  if (plan.wallet === undefined) return [];
+  const [first] = book.all();
+  const back = first?.history().item.operation === 'cards.withdraw';
+  const wanted = plan.wallet + (back ? moved : -moved);
+  try {
+    const now = centsOf((await reader.read('wallet.get', {})).balance);
+    if (now === undefined || now === wanted) return [];
+    const other = `${dollars(cents(Math.abs(now - wanted)))} ${now < wanted ? 'less' : 'more'}`;
+    return [
+      `the wallet holds ${dollars(now)}, ${other} than ${dollars(cents(plan.wallet))} before and the done rows explain: somebody else has used it meanwhile`,
+    ];
+  } catch (thrown) {
+    if (thrown instanceof CliError && thrown.kind !== 'internal') return [];
+    throw thrown;
+  }
+}
+
+/** The lists of their BINs: cards that are not in them, by row, and rows of which they show several. */
+async function compared(desk: Desk, { bins, rows, duplicates }: Made) {
+  const { reader, plan } = desk;
+  const missing = new Map(rows);
+  const first = new Map<number, string>();
+  const several = new Map<number, string[]>();
+  const prefix = `${plan.op}.`;
+  for (const binId of bins) {
+    for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 })) {
+      for (const { id, metadata } of data) {
+        missing.delete(id);
+        const marker = metadata?.[MARKER_KEY];
+        if (!desk.markerUsable() || typeof marker !== 'string' || !marker.startsWith(prefix)) continue;
+        const row = Number(marker.slice(prefix.length));
+        if (marker !== markerOf(plan.op, row)) continue;
+        const other = first.get(row);
+        if (other === undefined) first.set(row, id);
+        else several.set(row, [...(several.get(row) ?? [other]), id]);
+      }
+    }
+  }
+  const found = [...several].map(([row, ids]) => {
+    const history = desk.book.row(row);
+    return history?.state === 'done'
+      ? { ...history, duplicate: { t: 'DUPLICATE', row, ids, at: 0 } as const }
+      : undefined;
+  });
+  const told = [...duplicates.values()].filter(({ item }) => !several.has(item.row));
+  const twice = [...found, ...told].flatMap(row => (row === undefined ? [] : duplicateNotes(row)));
+  return { missing, twice };
+}
+
+/** A list may be stale or leave states out; a card that is not in it is asked for by name. */
+async function notThere(reader: Desk['reader'], missing: ReadonlyMap<string, number>): Promise<string[]> {
+  const gone: string[] = [];
+  for (const [id, row] of missing) {
+    try {
+      await reader.read('cards.get', { card_id: id });
+    } catch (thrown) {
+      if (!(thrown instanceof CliError) || thrown.kind !== 'not_found') throw thrown;
+      gone.push(`row ${row}: card ${id} does not exist`);
+    }
+  }
+  return gone;
+}
+
+function otherAmount({ item, done }: RowHistory): string[] {
+  if (done?.balance === undefined || done.via !== 'answer' || done.balance === item.amount) return [];
+  const [issued, planned] = [dollars(cents(done.balance)), dollars(cents(item.amount ?? 0))];
+  return [`row ${item.row}: card ${done.id} was issued with ${issued}, planned were ${planned}`];
+}

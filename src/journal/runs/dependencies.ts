@@ -1,0 +1,51 @@
+/** What the journal is given, and what its parts share. */
+import type { Service } from '../../contract/service.ts';
+import type { Clock, Randomness } from '../../platform/host.ts';
+import type { Capabilities } from '../idempotency-support.ts';
+import type { Places } from '../wal/paths.ts';
+import type { JournalDisk } from '../wal/storage.ts';
+
+/** Who this process acts as. */
+export interface Acting {
+  readonly profile: string;
+  readonly mode: 'sandbox' | 'test' | 'live';
+  /** Base address, or `embedded`. */
+  readonly origin: string;
+}
+
+export interface JournalSettings {
+  /** Whether the embedded sandbox honours keys; taken for granted when left out. */
+  readonly sandboxHonoursKeys?: (() => Promise<boolean>) | undefined;
+  /** The state folder; everything is kept in `ops` below it. */
+  readonly stateFolder: string;
+  readonly disk: JournalDisk;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly pid: number;
+  readonly service: () => Promise<Service>;
+  readonly acting: () => Promise<Acting>;
+  /** The API key under HMAC with a local random value; eight hexadecimal digits, never the key. */
+  readonly keyPrint: (salt: string) => Promise<string>;
+  readonly capabilities: Capabilities;
+  /** The clock of the service by its newest answer, ms UTC; undefined while none told the time. */
+  readonly serviceNow?: (() => number | undefined) | undefined;
+  /** `--timeout` or the total of one write, ms. */
+  readonly writeTotalMs: number;
+  /** No row is begun after it. */
+  readonly stop: AbortSignal;
+  /** Cuts off what is on the wire. */
+  readonly cut: AbortSignal;
+  /** Called when a run is open: the process must not end before it is let go. */
+  readonly hold: () => () => void;
+  readonly notice: (text: string) => void;
+  /**
+   * Keeps work until the answer of the command was written, for only then is an op finished: whoever is killed before
+   * it has not been told. At once when left out.
+   */
+  readonly afterAnswer?: (work: () => Promise<void>) => void;
+}
+
+/** What the parts of this room share. */
+export interface Room extends JournalSettings {
+  readonly places: Places;
+}

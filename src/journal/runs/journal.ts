@@ -1,0 +1,156 @@
+/** The journal of one user: its methods put together from the files beside it (RELIABILITY, section 6). */
+import { DAY, SECOND } from '../../core/durations.ts';
+import { CliError } from '../../core/errors.ts';
+import { probeKeys, probeRequests, probeRows } from '../execution/probe-keys.ts';
+import { readerOf } from '../execution/run-context.ts';
+import type { Journal, Probe, Resolution, ResumeOptions, Run } from '../types.ts';
+import { placesIn } from '../wal/paths.ts';
+import { historyNamed, readHistory } from '../wal/read.ts';
+import type { History } from '../wal/replay.ts';
+import { mayBePerformed } from '../wal/replay.ts';
+import { beginOp, refuseTwins } from './begin.ts';
+import type { JournalSettings, Room } from './dependencies.ts';
+import { beginWithKey } from './given-key.ts';
+import { isOwnPlan, printOf } from './key-print.ts';
+import { openOp, underLock } from './open.ts';
+import { planOp, requestsOf } from './planned.ts';
+import { detailOf, summaries } from './queries.ts';
+
+const KEEP_MS = 90 * DAY;
+
+export function createJournal(settings: JournalSettings): Journal {
+  const room: Room = { ...settings, places: placesIn(settings.stateFolder) };
+  const { disk, places, clock } = room;
+
+  async function resume(op: string, options: ResumeOptions = {}): Promise<Run> {
+    const history = await historyNamed(disk, places, op);
+    await sameAccount(room, history);
+    return openOp(room, op, options);
+  }
+
+  return {
+    preview: plan => requestsOf(room, plan),
+    async refuseTwin(plan) {
+      const { origin } = await room.acting();
+      await refuseTwins(room, { plan, record: { origin, digest: plan.digest } });
+    },
+    async begin(plan) {
+      const { key } = plan;
+      if (key !== undefined) return beginWithKey(room, { plan, key, resume });
+      return beginOp(room, await planOp(room, plan));
+    },
+    resume,
+    list: () => summaries(room),
+    show: op => detailOf(room, op),
+    async resolve(resolution) {
+      await resolveRows(room, resolution);
+      return detailOf(room, resolution.op);
+    },
+    probe: binId => probe(room, binId),
+    async prune({ dryRun = false } = {}) {
+      const removed: string[] = [];
+      for (const { op, state, last_at } of await summaries(room)) {
+        if (state !== 'finished' || clock.now() - Date.parse(last_at) < KEEP_MS) continue;
+        removed.push(op);
+        if (!dryRun) await forget(room, op);
+      }
+      return removed;
+    },
+  };
+}
+
+async function forget({ disk, places }: Room, op: string): Promise<void> {
+  const history = await readHistory(disk, places, op);
+  const { given_key: given, origin } = history?.plan ?? {};
+  if (given !== undefined && origin !== undefined && (await disk.read(places.givenKey(origin, given))) === op) {
+    await disk.remove(places.givenKey(origin, given));
+  }
+  await disk.remove(places.unfinishedMark(op));
+  await disk.remove(places.folder(op));
+}
+
+/** A resume must reach the account the rows were meant for. */
+async function sameAccount(room: Room, { plan }: History): Promise<void> {
+  const acting = await room.acting();
+  const named = plan.mode === 'sandbox' ? '--sandbox' : `--profile ${plan.profile}`;
+  if (acting.origin !== plan.origin || acting.mode !== plan.mode) {
+    throw new CliError('usage', {
+      message: `${plan.op} was begun with profile ${plan.profile} at ${plan.origin}; this run uses ${acting.profile} at ${acting.origin}`,
+      hint: `cardwright ops resume ${plan.op} ${named}`,
+      outcome: 'not_sent',
+      op: plan.op,
+    });
+  }
+  if (await isOwnPlan(room, plan)) return;
+  throw new CliError('guarded', {
+    message: `${plan.op} was begun with another API key than this one; its cards may belong to another account`,
+    notes: [
+      'When the key was only replaced, look at its rows with: cardwright ops show',
+      'and settle them with: cardwright ops resolve',
+    ],
+    hint: `cardwright ops show ${plan.op}`,
+    outcome: 'not_sent',
+    op: plan.op,
+  });
+}
+
+async function resolveRows(room: Room, { op, row, as, note }: Resolution): Promise<void> {
+  await historyNamed(room.disk, room.places, op);
+  await underLock(room, op, async ({ history, log, end }) => {
+    const open = [...history.rows.values()].filter(
+      each => each.state === 'unknown' || mayBePerformed(each, history.plan.bulk),
+    );
+    const chosen = row === undefined ? open : open.filter(each => each.item.row === row);
+    // Rows that are all settled and an audit that could not be made: somebody may say that it is over.
+    const closes = open.length === 0 && row === undefined && history.end === undefined;
+    if (chosen.length === 0 && !closes) throw nothingToResolve(op, row);
+    const who = 'operator';
+    const at = room.clock.now();
+    await Promise.all(chosen.map(each => log.append({ t: 'RESOLVED', row: each.item.row, as, note, who, at })));
+    if (chosen.length === open.length) await end();
+  });
+}
+
+/** Long enough for a list that lags behind a little; a service that is slower than that is not known by a probe. */
+const PROBE_SETTLE_MS = 3 * SECOND;
+
+async function probe(room: Room, binId: string): Promise<Probe> {
+  const { mode, origin, profile } = await room.acting();
+  if (mode === 'live') {
+    throw new CliError('guarded', {
+      message: `idempotency is probed with a test key or the sandbox, and ${profile} has a live key`,
+      hint: 'cardwright contract check',
+      outcome: 'not_sent',
+    });
+  }
+  const service = await room.service();
+  const token = Buffer.from(room.random.bytes(8)).toString('hex');
+  const { clock, capabilities, stop } = room;
+  return {
+    rows: probeRows(binId, token),
+    requests: probeRequests(service, binId, token),
+    async run(around) {
+      const settleMs = mode === 'sandbox' ? 0 : PROBE_SETTLE_MS;
+      const keyPrint = await printOf(room, mode);
+      const probed = await probeKeys({
+        service,
+        reader: readerOf(service),
+        binId,
+        token,
+        clock,
+        stop,
+        settleMs,
+        around,
+      });
+      const learned = Object.fromEntries(probed.map(({ operation, capability }) => [operation, capability]));
+      if (mode !== 'sandbox') await capabilities.remember({ origin, mode, keyPrint }, learned);
+      return probed;
+    },
+  };
+}
+
+function nothingToResolve(op: string, row: number | undefined): CliError {
+  const what =
+    row === undefined ? `${op} has no row that is open or unknown` : `row ${row} of ${op} is neither open nor unknown`;
+  return new CliError('usage', { message: what, hint: `cardwright ops show ${op}`, outcome: 'not_sent', op });
+}

@@ -1,0 +1,179 @@
+/** An op that is there already: its lock, its RUN record, and only then its records (RELIABILITY, section 6). */
+import type { WriteName } from '../../contract/calls.ts';
+import { CliError } from '../../core/errors.ts';
+import { identify } from '../../files/process-identity.ts';
+import { settleMs } from '../execution/policy.ts';
+import { type Book, heldBook } from '../execution/row-index.ts';
+import { createDesk, type Desk } from '../execution/run-context.ts';
+import { type Capability, capabilityOf, UNKNOWN } from '../idempotency-support.ts';
+import type { ResumeOptions, Run, RunPlan } from '../types.ts';
+import { decodeLines } from '../wal/codec.ts';
+import { historyNamed } from '../wal/read.ts';
+import { type History, historyOf } from '../wal/replay.ts';
+import { type Log, openLog } from '../wal/writer.ts';
+import type { Room } from './dependencies.ts';
+import { releasing } from './release.ts';
+import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
+
+/** Takes the op over, or only looks at it. Throws `guarded` when another process works on it. */
+export async function openOp(room: Room, op: string, options: ResumeOptions): Promise<Run> {
+  const { resendAbsent = false, lookOnly = false } = options;
+  const { notice } = room;
+  if (lookOnly) {
+    const history = await historyNamed(room.disk, room.places, op);
+    const desk = await deskFor(room, wishesOf(history, { log: undefined, resendAbsent: false }));
+    const nothing = async () => undefined;
+    return createRun({
+      desk,
+      plan: planOf(history),
+      log: undefined,
+      release: nothing,
+      notice,
+      ended: false,
+    });
+  }
+  const held = await takeOver(room, op);
+  const release = releasing(room, op, held.release);
+  try {
+    const { history, log } = held;
+    const desk = await deskFor(room, wishesOf(history, { log, resendAbsent }));
+    const ended = history.end !== undefined;
+    return createRun({ desk, plan: planOf(history), log, release, notice, ended });
+  } catch (thrown) {
+    await held.log.close();
+    await release(false);
+    throw thrown;
+  }
+}
+
+interface Held {
+  readonly history: History;
+  readonly log: Log;
+  release(): Promise<void>;
+}
+
+/**
+ * The lock keeps other processes out; RUN is the fence behind it. Only what is read after our RUN is believed:
+ * whoever else still holds the file open sees it before sending anything more.
+ */
+async function takeOver(room: Room, op: string): Promise<Held> {
+  const { disk, places, random, pid, clock } = room;
+  await disk.refuseNetwork(places.root);
+  const release = await disk.hold(places.lock(op)).catch((thrown: unknown) => {
+    throw thrown instanceof CliError ? busy(op, thrown) : thrown;
+  });
+  try {
+    const file = await disk.open(places.journal(op));
+    if (file === undefined) throw new CliError('internal', { message: `${op} has no journal` });
+    try {
+      const before = await file.readAll();
+      const { whole } = decodeLines(before, op);
+      // A torn line was never relied upon, and nothing may be appended to it.
+      if (whole < before.length) await file.truncate(whole);
+      const by = Buffer.from(random.bytes(4)).toString('hex');
+      const { started, boot } = identify(pid);
+      const log = openLog(file, { op, by, seq: 0, size: whole });
+      await log.append({ t: 'RUN', pid, start: started, boot, at: clock.now() });
+      const history = historyOf(decodeLines(await file.readAll(), op).written);
+      if (history === undefined || !history.planned) throw neverPlanned(op);
+      return { history, log, release };
+    } catch (thrown) {
+      await file.close();
+      throw thrown;
+    }
+  } catch (thrown) {
+    await release();
+    throw thrown;
+  }
+}
+
+interface Locked extends Held {
+  /** Closes the journal for good. */
+  end(): Promise<void>;
+}
+
+/** Works on an op without sending anything. Throws as `openOp`. */
+export async function underLock(room: Room, op: string, work: (held: Locked) => Promise<void>): Promise<void> {
+  const held = await takeOver(room, op);
+  try {
+    await work({
+      ...held,
+      async end() {
+        const history = await historyNamed(room.disk, room.places, op);
+        const rows = [...history.rows.values()];
+        const { done, refused, not_sent } = countsOf(rows);
+        const moved = sumOf(rows.filter(({ state }) => state === 'done'));
+        await held.log.append({ t: 'END', done, refused, not_sent, cents: moved, at: room.clock.now() });
+        await room.disk.remove(room.places.unfinishedMark(op));
+      },
+    });
+  } finally {
+    await held.log.close();
+    await held.release();
+  }
+}
+
+interface DeskWishes extends Pick<History, 'plan' | 'latest'> {
+  readonly book: Book;
+  readonly log: Log | undefined;
+  readonly resendAbsent: boolean;
+}
+
+function wishesOf(
+  { plan, rows, latest }: History,
+  { log, resendAbsent }: Pick<DeskWishes, 'log' | 'resendAbsent'>,
+): DeskWishes {
+  return { plan, latest, book: heldBook(rows), log, resendAbsent };
+}
+
+export async function deskFor(room: Room, { plan, latest, book, log, resendAbsent }: DeskWishes): Promise<Desk> {
+  const now = new Map<string, Capability>();
+  for (const operation of Object.keys(plan.capability) as WriteName[]) {
+    const account = { origin: plan.origin, mode: plan.mode, keyPrint: plan.key_print };
+    now.set(operation, await capabilityOf(room, account, operation));
+  }
+  return createDesk({
+    plan,
+    book,
+    latest,
+    log,
+    resendAbsent,
+    service: await room.service(),
+    serviceNow: room.serviceNow ?? (() => undefined),
+    clock: room.clock,
+    capability: operation => now.get(operation) ?? UNKNOWN,
+    stop: room.stop,
+    cut: room.cut,
+    notice: room.notice,
+    settleMs: settleMs(plan.mode, room.writeTotalMs),
+  });
+}
+
+function planOf({ plan, rows }: History): RunPlan {
+  return {
+    command: plan.command,
+    rows: [...rows.values()].map(({ item }) => plannedOf(item)),
+    digest: plan.digest,
+    bulk: plan.bulk,
+    marker: plan.marker,
+    ...(plan.given_key !== undefined && { key: plan.given_key }),
+  };
+}
+
+function busy(op: string, thrown: CliError): CliError {
+  return new CliError('guarded', {
+    ...thrown.facts,
+    message: `another process works on ${op}: ${thrown.message}`,
+    hint: `cardwright ops show ${op}`,
+    op,
+  });
+}
+
+function neverPlanned(op: string): CliError {
+  return new CliError('usage', {
+    message: `${op} was stopped before its plan was written; nothing was sent, and there is nothing to resume`,
+    hint: 'the command it was begun with',
+    outcome: 'not_sent',
+    op,
+  });
+}

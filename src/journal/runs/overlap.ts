@@ -1,0 +1,49 @@
+/** Cards that another operation may be moving money of: a run that brings cards to a balance must not count on them. */
+import { CliError } from '../../core/errors.ts';
+import { isHeld } from '../../files/lock.ts';
+import type { RunPlan } from '../types.ts';
+import { readOrError, readPlan } from '../wal/read.ts';
+import type { PlanRecord } from '../wal/records.ts';
+import type { Room } from './dependencies.ts';
+
+export interface Overlapping {
+  readonly plan: Pick<RunPlan, 'rows'>;
+  readonly record: Pick<PlanRecord, 'origin'>;
+}
+
+/**
+ * Throws `guarded` when a card of an aimed row has a fund or withdraw whose outcome is not known, or that a living
+ * process still sends: the balance the amount was computed from may not show it yet.
+ */
+export async function refuseOverlaps(room: Room, { plan, record }: Overlapping): Promise<void> {
+  const { disk, places, pid } = room;
+  const cards = new Set<string>();
+  for (const { aim, cardId } of plan.rows) if (aim !== undefined && cardId !== undefined) cards.add(cardId);
+  if (cards.size === 0) return;
+  for (const op of await disk.names(places.unfinished)) {
+    const other = await readPlan(disk, places, op);
+    if (other === undefined || other.origin !== record.origin) continue;
+    const history = await readOrError(disk, places, op);
+    if (history instanceof CliError) throw history;
+    if (history === undefined || history.end !== undefined || !history.planned) continue;
+    const held = await isHeld(places.lock(op), { pid });
+    for (const { item, state } of history.rows.values()) {
+      const moves = item.operation === 'cards.fund' || item.operation === 'cards.withdraw';
+      if (!moves || item.card === undefined || !cards.has(item.card)) continue;
+      if (state === 'unknown' || (held && state === 'open')) throw stillMoving(item.card, op, held);
+    }
+  }
+}
+
+function stillMoving(card: string, op: string, held: boolean): CliError {
+  const why = held
+    ? 'is being funded or withdrawn from by another process'
+    : 'has a fund or withdraw with an unknown outcome';
+  return new CliError('guarded', {
+    message: `${card} ${why}: ${op}`,
+    notes: ['Its balance may not show that yet, so what it still needs cannot be told.'],
+    hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}

@@ -1,0 +1,135 @@
+/** A plan as records: the op it will have, and each of its rows as the exact request. Nothing is written here but the random value of key prints. */
+import { LIMITS } from '../../contract/limits.ts';
+import type { PlannedRequest, Service } from '../../contract/service.ts';
+import { CliError } from '../../core/errors.ts';
+import { cents } from '../../core/money.ts';
+import { Secret } from '../../core/secret.ts';
+import { MARKER_KEY, markerOf } from '../execution/marker.ts';
+import { type Capability, capabilityOf } from '../idempotency-support.ts';
+import type { PlannedRow, Rows, RunPlan } from '../types.ts';
+import { keyOf, newOp } from '../wal/op-id.ts';
+import { type ItemRecord, JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
+import type { Room } from './dependencies.ts';
+import { printOf } from './key-print.ts';
+
+/** A plan with its op and the exact requests. */
+export interface PlannedOp {
+  readonly plan: RunPlan;
+  readonly record: PlanRecord;
+  readonly items: Iterable<ItemRecord>;
+}
+
+const MOST_KEYS = LIMITS.metadataKeys.max;
+
+/** The requests of a plan as they would be sent, under the op they would have. Nothing is written. */
+export async function requestsOf(room: Room, plan: RunPlan): Promise<Rows<PlannedRequest>> {
+  const items = itemsOf(await room.service(), plan, newOp(room.random));
+  return {
+    length: plan.rows.length,
+    *[Symbol.iterator]() {
+      for (const { operation, method, path, body, key } of items) {
+        yield { operation, method, path, body, idempotencyKey: key };
+      }
+    },
+  };
+}
+
+/**
+ * Throws `usage` for rows that cannot be sent as they are. With `keyIsSpent` the caller's key is not sent: the service
+ * keeps a definite refusal under it, and a correction goes under a key of the op (RELIABILITY, section 3).
+ */
+export async function planOp(room: Room, plan: RunPlan, { keyIsSpent = false } = {}): Promise<PlannedOp> {
+  if (plan.rows.length === 0) throw new CliError('internal', { message: 'a run without rows' });
+  const op = newOp(room.random);
+  const sent = keyIsSpent ? { ...plan, key: undefined } : plan;
+  const items = itemsOf(await room.service(), sent, op);
+  // What cannot be sent is found out before anything is written; the rows of a file were looked at one by one.
+  const checked = plan.bulk ? items : [...items];
+  const { profile, mode, origin } = await room.acting();
+  const operations = new Set<PlannedRow['operation']>();
+  let total = 0;
+  for (const { operation, amount = 0 } of plan.rows) {
+    operations.add(operation);
+    total = cents(total + amount);
+  }
+  await prepareFolders(room);
+  const keyPrint = await printOf(room, mode);
+  const capability: Record<string, Capability> = {};
+  for (const operation of operations) {
+    capability[operation] = await capabilityOf(room, { origin, mode, keyPrint }, operation);
+  }
+  const record: PlanRecord = {
+    t: 'PLAN',
+    version: JOURNAL_VERSION,
+    op,
+    command: plan.command,
+    origin,
+    profile,
+    mode,
+    key_print: keyPrint,
+    digest: plan.digest,
+    rows: plan.rows.length,
+    total_cents: total,
+    ...(plan.maxTotal !== undefined && { max_total: plan.maxTotal }),
+    ...(plan.wallet !== undefined && { wallet: plan.wallet }),
+    bulk: plan.bulk,
+    marker: plan.marker,
+    capability,
+    ...(plan.key !== undefined && { given_key: plan.key }),
+    at: room.clock.now(),
+  };
+  return { plan, record, items: checked };
+}
+
+async function prepareFolders({ disk, places }: Room): Promise<void> {
+  await disk.prepareFolder(places.root);
+  await disk.refuseNetwork(places.root);
+  await disk.prepareFolder(places.unfinished);
+}
+
+/** Made one by one, each time they are asked for: the same each time. */
+function itemsOf(service: Service, plan: RunPlan, op: string): Iterable<ItemRecord> {
+  const itemOf = (row: PlannedRow): ItemRecord => {
+    const input = row.operation === 'cards.create' && plan.marker ? withMarker(row, op) : row.input;
+    if (Object.values(input).some(value => value instanceof Secret)) {
+      throw new CliError('internal', { message: `${row.operation} carries a secret and must not be journaled` });
+    }
+    const key = plan.key ?? keyOf(op, row.row, 1);
+    const planned = service.plan(row.operation, input as never, { key, body: row.body });
+    return {
+      t: 'ITEM',
+      row: row.row,
+      attempt: 1,
+      operation: row.operation,
+      key: planned.idempotencyKey,
+      method: planned.method,
+      path: planned.path,
+      body: planned.body,
+      input,
+      ...(row.amount !== undefined && { amount: row.amount }),
+      ...(row.aim !== undefined && { aim: row.aim }),
+      ...(row.cardId !== undefined && { card: row.cardId }),
+      ...(row.label !== undefined && { label: row.label }),
+    };
+  };
+  return {
+    *[Symbol.iterator]() {
+      for (const row of plan.rows) yield itemOf(row);
+    },
+  };
+}
+
+function withMarker({ row, input }: PlannedRow, op: string): Readonly<Record<string, unknown>> {
+  const metadata = (input['metadata'] ?? {}) as Readonly<Record<string, unknown>>;
+  const refuse = (why: string) =>
+    new CliError('usage', { message: why, hint: 'the same command with --no-marker', outcome: 'not_sent' });
+  if (Object.hasOwn(metadata, MARKER_KEY)) {
+    throw refuse(`the metadata key ${MARKER_KEY} is taken: it marks which operation made a card`);
+  }
+  if (Object.keys(metadata).length >= MOST_KEYS) {
+    throw refuse(
+      `${MOST_KEYS} metadata keys are the limit (§8), and one is needed to find the card again if its answer is lost`,
+    );
+  }
+  return { ...input, metadata: { ...metadata, [MARKER_KEY]: markerOf(op, row) } };
+}

@@ -1,0 +1,94 @@
+/** Operations as `ops list` and `ops show` tell them. Nothing here changes a file or asks the service. */
+import { CliError } from '../../core/errors.ts';
+import { cents } from '../../core/money.ts';
+import { isHeld } from '../../files/lock.ts';
+import { toldOutcome } from '../execution/outcome.ts';
+import { clause, iso } from '../execution/unknown-error.ts';
+import type { OpDetail, OpRow, OpState, OpSummary } from '../types.ts';
+import { isOp } from '../wal/paths.ts';
+import { historyNamed, readOrError, readPlan } from '../wal/read.ts';
+import { JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
+import { type History, type RowHistory, stateOf } from '../wal/replay.ts';
+import type { Room } from './dependencies.ts';
+import { countsOf } from './run.ts';
+
+/** Newest first. A damaged journal is in the list with nothing but its name, a newer one with its plan. */
+export async function summaries(room: Room): Promise<OpSummary[]> {
+  const { disk, places } = room;
+  const found: OpSummary[] = [];
+  for (const op of (await disk.names(places.root)).filter(isOp)) {
+    const history = await readOrError(disk, places, op);
+    if (history instanceof CliError) found.push(unreadable(op, await readPlan(disk, places, op)));
+    else if (history !== undefined) found.push(await summaryOf(room, history));
+  }
+  return found.sort((one, other) =>
+    one.started_at < other.started_at ? 1 : one.started_at > other.started_at ? -1 : 0,
+  );
+}
+
+async function summaryOf(room: Room, history: History): Promise<OpSummary> {
+  const { plan, rows, latest } = history;
+  const state = stateOf(history);
+  const held = state !== 'finished' && (await isHeld(room.places.lock(plan.op), { pid: room.pid }));
+  return {
+    op: plan.op,
+    command: plan.command,
+    started_at: iso(plan.at),
+    last_at: iso(latest),
+    profile: plan.profile,
+    mode: plan.mode,
+    state: held ? 'running' : state,
+    rows: plan.rows,
+    counts: countsOf([...rows.values()]),
+    cents: cents(plan.total_cents),
+  };
+}
+
+export async function detailOf(room: Room, op: string): Promise<OpDetail> {
+  const history = await historyNamed(room.disk, room.places, op);
+  const rows = [...history.rows.values()].map(row => rowOf(row, history));
+  return { ...(await summaryOf(room, history)), origin: history.plan.origin, rowsInDetail: rows };
+}
+
+function rowOf(row: RowHistory, { plan }: History): OpRow {
+  const { item, done, doubt, resolved, duplicate, looks, lastSent } = row;
+  const outcome = toldOutcome(row, plan);
+  const requestId = done?.request_id ?? doubt?.request_id ?? row.failed?.service?.request_id;
+  const reason =
+    outcome?.outcome === 'unknown' ? clause(doubt?.reason ?? 'no answer was written down') : outcome?.error?.message;
+  const checkedAt = looks.at(-1)?.at;
+  const cardId = done?.id ?? item.card;
+  return {
+    row: item.row,
+    state: row.state,
+    operation: item.operation,
+    ...(cardId !== undefined && { cardId }),
+    ...(done?.last4 !== undefined && { last4: done.last4 }),
+    ...(item.amount !== undefined && { amount: cents(item.amount) }),
+    ...(item.label !== undefined && { label: item.label }),
+    ...(item.key !== undefined && { idempotencyKey: item.key }),
+    ...(requestId !== undefined && { requestId }),
+    ...(lastSent !== undefined && { sentAt: iso(lastSent.at) }),
+    ...(reason !== undefined && { reason }),
+    ...(looks.length > 0 && { checks: looks.length, found: looks.at(-1)?.found }),
+    ...(checkedAt !== undefined && { checkedAt: iso(checkedAt) }),
+    ...(resolved !== undefined && { resolved: { as: resolved.as, note: resolved.note, at: iso(resolved.at) } }),
+    ...(duplicate !== undefined && { duplicate: duplicate.ids }),
+  };
+}
+
+/** What the first line of a newer version says was said by all versions. */
+function unreadable(op: string, plan: PlanRecord | undefined): OpSummary {
+  if (plan === undefined || !(plan.version > JOURNAL_VERSION)) return damaged(op);
+  const { command, profile, mode, rows, total_cents: total, at } = plan;
+  const began = iso(at);
+  const seen = { command, profile, mode, rows, started_at: began, last_at: began, cents: cents(total) };
+  return { ...damaged(op), ...seen, state: 'newer' };
+}
+
+function damaged(op: string): OpSummary {
+  const state: OpState = 'damaged';
+  const counts = { done: 0, refused: 0, unknown: 0, not_sent: 0, open: 0 };
+  const nothing = { command: '', started_at: '', last_at: '', profile: '', mode: 'test' as const, rows: 0 };
+  return { op, ...nothing, state, counts, cents: cents(0) };
+}

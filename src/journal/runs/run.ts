@@ -1,0 +1,187 @@
+/** A run under its lock: rows to outcomes, several at once, then the audit and the end. */
+import type { CliError } from '../../core/errors.ts';
+import { type Cents, cents, sumCents } from '../../core/money.ts';
+import { performRow } from '../execution/execute-row.ts';
+import { toldOutcome } from '../execution/outcome.ts';
+import { type Book, isShown, type Standing } from '../execution/row-index.ts';
+import type { Desk } from '../execution/run-context.ts';
+import { duplicateNotes } from '../execution/unknown-error.ts';
+import { auditRun, walletRemarks } from '../execution/verify-run.ts';
+import type { Counts, Finished, Flight, PlannedRow, RowOutcome, RowState, Run, RunPlan } from '../types.ts';
+import type { ItemRecord } from '../wal/records.ts';
+import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
+import type { Log } from '../wal/writer.ts';
+import type { Release } from './release.ts';
+
+export interface OpenRun {
+  readonly desk: Desk;
+  readonly plan: RunPlan;
+  readonly log: Log | undefined;
+  readonly release: Release;
+  readonly notice: (text: string) => void;
+  /** True when the journal says END already. */
+  readonly ended: boolean;
+}
+
+export function createRun(open: OpenRun): Run {
+  const { desk, plan, log } = open;
+  const { op } = desk.plan;
+  const lanes = new Map<string, Promise<unknown>>();
+  let pending = 0;
+  let idle: (() => void) | undefined;
+  let failure: unknown;
+  let { ended } = open;
+
+  /**
+   * One operation a card that moves its balance: evidence of two at once would be worth nothing. A create has no such
+   * card, and each is performed once at a time.
+   */
+  function inTurn(item: ItemRecord, work: () => Promise<RowOutcome>): Promise<RowOutcome> {
+    const lane = item.operation === 'cards.create' ? undefined : `card ${item.card}`;
+    const before = lane === undefined ? undefined : lanes.get(lane);
+    const turn = before === undefined ? work() : before.then(work, work);
+    if (lane !== undefined) lanes.set(lane, turn);
+    pending += 1;
+    const leave = () => {
+      if (lane !== undefined && lanes.get(lane) === turn) lanes.delete(lane);
+      pending -= 1;
+      if (pending === 0) idle?.();
+    };
+    turn.then(leave, leave);
+    return turn;
+  }
+
+  async function performNow(number: number, flight: Flight | undefined): Promise<RowOutcome> {
+    // After the first failure of the journal nothing may be sent any more.
+    if (failure !== undefined) throw failure;
+    const before = plan.bulk ? undefined : [...plan.rows].find(({ row }) => row === number)?.before;
+    const onStop = () => open.notice(`Stopping: 1 request is on its way. Ctrl-C again leaves it to ops resume.`);
+    // A run of many rows says how many there are.
+    if (!plan.bulk && !desk.lookOnly) desk.stop.addEventListener('abort', onStop, { once: true });
+    try {
+      return await performRow(desk, number, { before, flight });
+    } catch (thrown) {
+      failure ??= thrown;
+      throw thrown;
+    } finally {
+      desk.book.rest(number);
+      if (!plan.bulk) desk.stop.removeEventListener('abort', onStop);
+    }
+  }
+
+  async function finish(): Promise<Finished> {
+    const { book } = desk;
+    const { open: unopened, ...counts } = countsIn(book);
+    const moved = movedIn(book);
+    if (ended || log === undefined) return { counts, cents: moved, objections: [], remarks: [], ended };
+    const objections = await objectionsTo(desk, open.notice);
+    const unsettled = counts.unknown + unopened > 0 || [...book.held()].some(row => mayBePerformed(row, plan.bulk));
+    if (!unsettled && objections !== undefined) {
+      const { done, refused, not_sent } = counts;
+      await log.append({ t: 'END', done, refused, not_sent, cents: moved, at: desk.clock.now() });
+      ended = true;
+    }
+    const remarks = objections === undefined || unsettled ? [] : await walletRemarks(desk, moved);
+    return { counts, cents: moved, objections: objections ?? [], remarks, ended };
+  }
+
+  return {
+    op,
+    plan,
+    total: cents(desk.plan.total_cents),
+    rows: {
+      length: desk.book.size,
+      *[Symbol.iterator]() {
+        for (const row of desk.book.all()) yield stateOfRow(row, desk);
+      },
+    },
+    perform: (number, flight) => inTurn(desk.row(number).item, () => performNow(number, flight)),
+    finish,
+    async [Symbol.asyncDispose]() {
+      await new Promise<void>(resolve => {
+        if (pending === 0) resolve();
+        else idle = resolve;
+      });
+      await log?.close();
+      await open.release(ended);
+    },
+  };
+}
+
+/** Undefined when the audit could not be made: then the run must stay open for another. */
+async function objectionsTo(desk: Desk, notice: (text: string) => void): Promise<string[] | undefined> {
+  const held = [...desk.book.held()];
+  const plain = held.every(
+    ({ done, duplicate }) => duplicate === undefined && (done === undefined || isShown(done.via)),
+  );
+  // One row whose own answer showed the card has nothing to be compared with.
+  if (!desk.plan.bulk && plain) return [];
+  try {
+    return await auditRun(desk);
+  } catch (thrown) {
+    notice(`warning: the audit of ${desk.plan.op} could not be made: ${(thrown as CliError).message}`);
+    const found = held.filter(({ duplicate }) => duplicate !== undefined).flatMap(duplicateNotes);
+    return found.length > 0 ? found : undefined;
+  }
+}
+
+/** Where nothing has happened yet, not a word more is read of a row than is asked for. */
+function stateOfRow({ row, state, history }: Standing, { plan }: Desk): RowState {
+  const open = state === 'open' || mayBePerformed(history(), plan.bulk);
+  return {
+    row,
+    state: open ? 'open' : state,
+    get cardId() {
+      return makesCards(plan) ? undefined : history().item.card;
+    },
+    get planned() {
+      return plannedOf(history().item);
+    },
+    get outcome() {
+      return open ? undefined : toldOutcome(history(), plan);
+    },
+  };
+}
+
+/** Its rows have no card yet. */
+function makesCards({ capability }: Desk['plan']): boolean {
+  const [only, ...others] = Object.keys(capability);
+  return only === 'cards.create' && others.length === 0;
+}
+
+export function plannedOf({ row, operation, input, amount, card, label }: ItemRecord): PlannedRow {
+  return {
+    row,
+    operation,
+    input,
+    ...(amount !== undefined && { amount: cents(amount) }),
+    ...(card !== undefined && { cardId: card }),
+    ...(label !== undefined && { label }),
+  };
+}
+
+export function countsOf(rows: readonly RowHistory[]): Counts & { readonly open: number } {
+  const count = (state: RowHistory['state']) => rows.filter(row => row.state === state).length;
+  return {
+    done: count('done'),
+    refused: count('refused'),
+    unknown: count('unknown'),
+    not_sent: count('not_sent'),
+    open: count('open'),
+  };
+}
+
+function countsIn(book: Book): Counts & { readonly open: number } {
+  const { open, done } = book.resting();
+  const counts = countsOf([...book.held()]);
+  return { ...counts, open: counts.open + open, done: counts.done + done };
+}
+
+/** Amounts of the done rows. */
+function movedIn(book: Book): Cents {
+  return cents(sumOf([...book.held()].filter(({ state }) => state === 'done')) + book.resting().cents);
+}
+
+export function sumOf(rows: readonly RowHistory[]): Cents {
+  return sumCents(rows.map(({ item }) => cents(item.amount ?? 0)));
+}

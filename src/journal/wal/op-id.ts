@@ -1,0 +1,60 @@
+/** Names of an operation: its id and the idempotency keys of its attempts; the digest that tells twins. */
+import { createHash } from 'node:crypto';
+import type { Randomness } from '../../platform/host.ts';
+
+/** Without letters that are taken for digits. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const DIGITS = 26;
+
+export const OP_PATTERN = /^op_[0-9a-hjkmnp-tv-z]{26}$/;
+
+/** `op_` and 130 random bits. */
+export function newOp(random: Randomness): string {
+  let bits = BigInt(`0x${Buffer.from(random.bytes(17)).toString('hex')}`);
+  let text = '';
+  for (let digit = 0; digit < DIGITS; digit += 1) {
+    text = `${ALPHABET[Number(bits & 31n)]}${text}`;
+    bits >>= 5n;
+  }
+  return `op_${text}`;
+}
+
+/** Below the shortest limit known of any service (A-98) up to a million rows. */
+export function keyOf(op: string, row: number, attempt: number): string {
+  return `${op}.${row}.${attempt}`;
+}
+
+type DigestedRow = { readonly operation: string; readonly input: unknown };
+
+/**
+ * Digest of wanted changes, the same for the same input however it was written: the members of a row are sorted, and
+ * so are the rows. A file in another order asks for the same cards. Money is cents, so `25` and `25.00` are one.
+ */
+export function inputDigest(rows: Iterable<DigestedRow>): string {
+  const each: Buffer[] = [];
+  for (const row of rows) each.push(createHash('sha256').update(lineOf(row)).digest());
+  const [only] = each;
+  if (only !== undefined && each.length === 1) return only.toString('hex');
+  const hash = createHash('sha256');
+  for (const digest of each.sort(Buffer.compare)) hash.update(digest);
+  return hash.digest('hex');
+}
+
+/** As releases up to 0.1.0 wrote it: the rows in their order. For runs that such a release left unfinished. */
+export function digestInOrder(rows: Iterable<DigestedRow>): string {
+  const hash = createHash('sha256');
+  for (const row of rows) hash.update(lineOf(row));
+  return hash.digest('hex');
+}
+
+function lineOf({ operation, input }: DigestedRow): string {
+  return `${operation} ${sortedJson(input)}\n`;
+}
+
+function sortedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  members.sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${sortedJson(member)}`).join(',')}}`;
+}

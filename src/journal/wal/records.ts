@@ -1,0 +1,164 @@
+/**
+ * The records of a journal. `SENT` stands before the first byte leaves, an outcome before anybody is told; what lies
+ * between is unknown and is settled before it is touched again (RELIABILITY, section 6).
+ */
+import type { WriteName } from '../../contract/calls.ts';
+import type { ErrorKind, ServiceRefusal } from '../../core/errors.ts';
+import type { Capability } from '../idempotency-support.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+type Mode = 'sandbox' | 'test' | 'live';
+
+/** Newer journals are refused, not guessed at. */
+export const JOURNAL_VERSION = 1;
+
+export interface PlanRecord {
+  readonly t: 'PLAN';
+  readonly version: number;
+  readonly op: string;
+  readonly command: string;
+  readonly origin: string;
+  readonly profile: string;
+  readonly mode: Mode;
+  /** HMAC of the API key under a local random value, eight hexadecimal digits. */
+  readonly key_print: string;
+  readonly digest: string;
+  readonly rows: number;
+  readonly total_cents: number;
+  readonly max_total?: number | undefined;
+  readonly wallet?: number | undefined;
+  readonly bulk: boolean;
+  readonly marker: boolean;
+  /** What the idempotency key was worth then, per operation of the plan. */
+  readonly capability: Readonly<Record<string, Capability>>;
+  /** `--idempotency-key`. */
+  readonly given_key?: string | undefined;
+  readonly at: number;
+}
+
+/** One attempt of a row: the exact bytes. A later one follows only a definite refusal. */
+export interface ItemRecord {
+  readonly t: 'ITEM';
+  readonly row: number;
+  readonly attempt: number;
+  readonly operation: WriteName;
+  readonly key: string | undefined;
+  readonly method: string;
+  readonly path: string;
+  readonly body: string | undefined;
+  readonly input: Values;
+  readonly amount?: number | undefined;
+  /** Balance the amount brings the card to, cents. */
+  readonly aim?: number | undefined;
+  readonly card?: string | undefined;
+  readonly label?: string | undefined;
+}
+
+export interface RunRecord {
+  readonly t: 'RUN';
+  readonly pid: number;
+  readonly start: string;
+  readonly boot: string;
+  readonly at: number;
+}
+
+/** Card and wallet in cents. */
+interface Seen {
+  readonly card: number;
+  readonly wallet: number;
+}
+
+export interface SentRecord {
+  readonly t: 'SENT';
+  readonly row: number;
+  readonly attempt: number;
+  readonly at: number;
+  /** The clock of the service then, ms UTC, where one of its answers had told it. */
+  readonly service_at?: number | undefined;
+  readonly before?: Seen | undefined;
+}
+
+export interface DoneRecord {
+  readonly t: 'DONE';
+  readonly row: number;
+  readonly id?: string | undefined;
+  readonly last4?: string | undefined;
+  readonly request_id?: string | undefined;
+  /** What showed it. */
+  readonly via: 'answer' | 'reread' | 'resent' | 'marker' | 'state';
+  readonly changed: boolean;
+  /** Whether a created card carries the marker; absent when that was not looked at. */
+  readonly echo?: boolean | undefined;
+  /** Balance of a created card in its answer, cents. */
+  readonly balance?: number | undefined;
+  readonly at: number;
+}
+
+export interface FailedRecord {
+  readonly t: 'FAILED';
+  readonly row: number;
+  readonly kind: ErrorKind;
+  readonly message: string;
+  readonly status?: number | undefined;
+  readonly service?: ServiceRefusal | undefined;
+  readonly at: number;
+}
+
+export type RowRecord =
+  | SentRecord
+  | DoneRecord
+  | FailedRecord
+  /** The service said yes and did not show what it did. */
+  | {
+      readonly t: 'ACK';
+      readonly row: number;
+      readonly reason: string;
+      readonly id?: string | undefined;
+      readonly request_id?: string | undefined;
+      readonly at: number;
+    }
+  | {
+      readonly t: 'AMBIG';
+      readonly row: number;
+      readonly reason: string;
+      readonly request_id?: string | undefined;
+      readonly at: number;
+    }
+  /** Nothing happened: never sent, or answered 429. */
+  | {
+      readonly t: 'NOTSENT';
+      readonly row: number;
+      readonly kind: ErrorKind;
+      readonly message: string;
+      readonly at: number;
+    }
+  /** Looked for before it had settled: nothing, or nothing that decides. */
+  | { readonly t: 'LOOKED'; readonly row: number; readonly found: string; readonly at: number }
+  /** Looked for after it had settled, and not there. */
+  | { readonly t: 'ABSENT'; readonly row: number; readonly found: string; readonly at: number }
+  | { readonly t: 'DUPLICATE'; readonly row: number; readonly ids: readonly string[]; readonly at: number }
+  | {
+      readonly t: 'RESOLVED';
+      readonly row: number;
+      readonly as: 'done' | 'not-done';
+      readonly note: string;
+      readonly who: string;
+      readonly at: number;
+    };
+
+export interface EndRecord {
+  readonly t: 'END';
+  readonly done: number;
+  readonly refused: number;
+  readonly not_sent: number;
+  readonly cents: number;
+  readonly at: number;
+}
+
+export type JournalRecord = PlanRecord | ItemRecord | { readonly t: 'PLANNED' } | RunRecord | RowRecord | EndRecord;
+
+/** A record with who wrote it: eight hexadecimal digits, new for every process that works on the op. */
+export interface Written {
+  readonly by: string;
+  readonly record: JournalRecord;
+}

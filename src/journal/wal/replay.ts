@@ -1,0 +1,150 @@
+/** What the records of a journal amount to: the plan, and where every row stands. */
+import { CliError } from '../../core/errors.ts';
+import type { OpState, RowResult } from '../types.ts';
+import type { EndRecord, ItemRecord, PlanRecord, RowRecord, SentRecord, Written } from './records.ts';
+import { JOURNAL_VERSION } from './records.ts';
+
+type OfKind<T extends RowRecord['t']> = Extract<RowRecord, { t: T }>;
+
+export interface RowHistory {
+  /** The attempt that counts: its bytes and key are what may be sent. */
+  readonly item: ItemRecord;
+  readonly state: RowResult | 'open';
+  /** First and last time bytes of this attempt may have left. */
+  readonly firstSent?: SentRecord | undefined;
+  readonly lastSent?: SentRecord | undefined;
+  readonly done?: OfKind<'DONE'> | undefined;
+  readonly failed?: OfKind<'FAILED'> | undefined;
+  readonly notSent?: OfKind<'NOTSENT'> | undefined;
+  /** Why it is unknown. */
+  readonly doubt?: OfKind<'AMBIG'> | OfKind<'ACK'> | undefined;
+  readonly looks: readonly (OfKind<'LOOKED'> | OfKind<'ABSENT'>)[];
+  readonly duplicate?: OfKind<'DUPLICATE'> | undefined;
+  readonly resolved?: OfKind<'RESOLVED'> | undefined;
+}
+
+export interface History {
+  readonly plan: PlanRecord;
+  /** False when the process died before the plan was whole; then nothing was sent. */
+  readonly planned: boolean;
+  readonly rows: ReadonlyMap<number, RowHistory>;
+  /** Writer of the latest RUN. */
+  readonly holder: string | undefined;
+  /** How many processes have worked on it: the first, and each that took it up again. */
+  readonly runs: number;
+  readonly end: EndRecord | undefined;
+  /** ms UTC of the latest record that tells a time. */
+  readonly latest: number;
+}
+
+/**
+ * Reads the records in order. Undefined when there is no plan at all: a crash before the first write. Throws
+ * `check_failed` for a journal of a newer version.
+ */
+export function historyOf(written: readonly Written[]): History | undefined {
+  const [first] = written;
+  if (first === undefined || first.record.t !== 'PLAN') return undefined;
+  const plan = first.record;
+  if (plan.version > JOURNAL_VERSION) throw newer(plan);
+  const rows = new Map<number, RowHistory>();
+  let [planned, latest, runs] = [false, plan.at, 0];
+  let holder: string | undefined;
+  let end: EndRecord | undefined;
+  for (const { by, record } of written) {
+    if ('at' in record) latest = Math.max(latest, record.at);
+    switch (record.t) {
+      case 'PLAN':
+        break;
+      case 'PLANNED':
+        planned = true;
+        break;
+      case 'RUN':
+        holder = by;
+        runs += 1;
+        break;
+      case 'END':
+        end = record;
+        break;
+      case 'ITEM':
+        rows.set(record.row, openRow(record));
+        break;
+      case 'SENT':
+        // Behind another process's RUN it is void: its writer looked before sending, and stopped.
+        if (by === holder) change(rows, record);
+        break;
+      default:
+        change(rows, record);
+    }
+  }
+  return { plan, planned, rows, holder, runs, end, latest };
+}
+
+const NO_LOOKS: RowHistory['looks'] = [];
+
+/** A row that nothing has happened to. All members, so that every row of a run has one form: there may be many. */
+export function openRow(item: ItemRecord): RowHistory {
+  return {
+    item,
+    state: 'open',
+    firstSent: undefined,
+    lastSent: undefined,
+    done: undefined,
+    failed: undefined,
+    notSent: undefined,
+    doubt: undefined,
+    looks: NO_LOOKS,
+    duplicate: undefined,
+    resolved: undefined,
+  };
+}
+
+function change(rows: Map<number, RowHistory>, record: RowRecord): void {
+  const row = rows.get(record.row);
+  if (row !== undefined) rows.set(record.row, afterRecord(row, record));
+}
+
+/** Where a row stands after one more record. */
+export function afterRecord(row: RowHistory, record: RowRecord): RowHistory {
+  switch (record.t) {
+    case 'SENT':
+      return { ...row, state: 'unknown', firstSent: row.firstSent ?? record, lastSent: record, notSent: undefined };
+    case 'DONE':
+      return { ...row, state: 'done', done: record };
+    case 'FAILED':
+      return { ...row, state: 'refused', failed: record };
+    case 'NOTSENT':
+      return { ...row, state: 'not_sent', notSent: record, firstSent: undefined, lastSent: undefined };
+    case 'ACK':
+    case 'AMBIG':
+      return { ...row, state: 'unknown', doubt: record };
+    case 'LOOKED':
+    case 'ABSENT':
+      return { ...row, looks: [...row.looks, record] };
+    case 'DUPLICATE':
+      return { ...row, state: 'done', duplicate: record };
+    case 'RESOLVED':
+      return { ...row, state: record.as === 'done' ? 'done' : 'not_sent', resolved: record };
+  }
+}
+
+/** Rows that a resume would take up again, the unknown ones aside. */
+export function mayBePerformed(row: RowHistory, bulk: boolean): boolean {
+  if (row.state === 'open') return true;
+  if (row.resolved !== undefined || !bulk) return false;
+  return row.state === 'not_sent' || (row.state === 'refused' && row.failed?.kind === 'insufficient_funds');
+}
+
+export function stateOf(history: History): Exclude<OpState, 'running' | 'damaged' | 'newer'> {
+  if (history.end !== undefined || !history.planned) return 'finished';
+  // Without END nobody has compared its rows with the service, whatever the rows say: a resume does.
+  return [...history.rows.values()].some(row => row.state === 'unknown') ? 'unknown' : 'open';
+}
+
+function newer({ op, version }: PlanRecord): CliError {
+  return new CliError('check_failed', {
+    message: `the journal of ${op} was written by a newer cardwright (version ${version}); nothing was sent`,
+    hint: 'install the newer version and repeat the command',
+    outcome: 'not_sent',
+    op,
+  });
+}

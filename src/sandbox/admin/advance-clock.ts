@@ -1,0 +1,123 @@
+/**
+ * Moving the clock forward (SANDBOX, section 6): the earliest due timer, the clock on its time, its effect in the
+ * same transaction, the next one, and at the end the clock on the time that was asked for.
+ */
+
+import type { ReplyOf } from '../../contract/operation.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import { durationOf } from '../../core/durations.ts';
+import { type Call, impossible, Refused } from '../calls/handler.ts';
+import { clockShowing, readClock, sandboxNow, setClock } from '../clock/clock.ts';
+import { type Fired as FiredTimer, fireOne, nextDue, type Timer } from '../clock/timers.ts';
+import { instantOf, isoTime } from '../rules/dates.ts';
+import { firingOf, type ServiceParts } from '../service/service.ts';
+import { advanceRunning, beginAdvance, endAdvance } from '../store/advances.ts';
+import type { Sql } from '../store/sql.ts';
+import { wireClock } from './clock.ts';
+
+type Row = AdminOperations['clock.advance'];
+
+/** Last moment that ISO 8601 writes with four digits of the year. */
+const END_OF_TIME = Date.UTC(10_000, 0, 1) - 1;
+
+/** Throws `invalid_request`: 400 for a time that is none or lies behind, 409 while another one moves the clock. */
+export async function advanceClock(parts: ServiceParts, input: Call<Row>['input']): Promise<ReplyOf<Row>> {
+  const { store, account, clock } = parts;
+  const token = Buffer.from(parts.random.bytes(16)).toString('hex');
+  const { from, to } = await store.write(async sql => {
+    const running = await advanceRunning(sql, account);
+    if (running !== undefined && !parts.isGone(running.owner)) throw impossible('the clock is being moved already');
+    const shown = await sandboxNow(sql, account, clock.now());
+    const until = targetOf(input, shown);
+    await beginAdvance(sql, account, { owner: parts.owner, token });
+    return { from: shown, to: until };
+  });
+  const goOn = parts.courier?.hold();
+  try {
+    // What is due already goes first, and what is in the air lands: else an attempt that fails on the way would be
+    // queued behind a clock that has gone past it.
+    const overdue = await fireDeliveries(parts, from);
+    const fired = [...overdue, ...(await fireUntil(parts, { to, token }))];
+    return await store.write(async sql => {
+      await refuseLost(sql, account, token);
+      const row = clockShowing(await readClock(sql, account), to, clock.now());
+      await setClock(sql, account, row);
+      const { mode, now } = wireClock(row, to);
+      return { mode, now, fired: fired.map(wireFired) };
+    });
+  } finally {
+    goOn?.();
+    await store.write(sql => endAdvance(sql, account, token));
+  }
+}
+
+function targetOf({ by, to }: Call<Row>['input'], now: number): number {
+  if ((by === undefined) === (to === undefined)) throw new Refused('invalid_request', 'one of by and to is needed');
+  const span = by === undefined ? undefined : durationOf(by);
+  if (by !== undefined && span === undefined) {
+    throw new Refused('invalid_request', `by: ${JSON.stringify(by)} is not a time such as 7d, 36h or 1d12h`);
+  }
+  const target = to === undefined ? now + (span ?? 0) : instantOf(to);
+  if (target < now) {
+    throw new Refused('invalid_request', `to: ${isoTime(target)} is behind the clock, which shows ${isoTime(now)}`);
+  }
+  if (target > END_OF_TIME) throw new Refused('invalid_request', 'the clock ends with the year 9999');
+  return target;
+}
+
+/** One thing that happened on the way. */
+type Fired = Pick<FiredTimer, 'dueAt' | 'kind' | 'ref' | 'error'>;
+
+function wireFired({ dueAt, kind, ref, error }: Fired) {
+  return { due_at: isoTime(dueAt), kind, ref, ...(error !== undefined && { error: messageOf(error) }) };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Everything due up to `to`, with the clock on the time of each while it happens. Deliveries too where this process
+ * sends them; elsewhere they wait and are then tried once, however late.
+ */
+async function fireUntil(parts: ServiceParts, { to, token }: { to: number; token: string }): Promise<readonly Fired[]> {
+  const { store, account, clock, courier } = parts;
+  const fired: Fired[] = [];
+  // A delivery that nobody could try now does not hold time up.
+  let stuckAt: number | undefined;
+  for (;;) {
+    const step = await store.write(async sql => {
+      await refuseLost(sql, account, token);
+      const row = await readClock(sql, account);
+      const onTime = async ({ dueAt }: Pick<Timer, 'dueAt'>) => {
+        // One that was overdue already does not set the clock back.
+        const shown = await sandboxNow(sql, account, clock.now());
+        if (dueAt > shown) await setClock(sql, account, clockShowing(row, dueAt, clock.now()));
+      };
+      const timer = await nextDue(sql, account, to);
+      const delivery = await courier?.nextDue(sql, timer?.dueAt ?? to);
+      if (delivery === undefined || delivery === stuckAt) return fireOne(sql, { ...firingOf(parts, to), onTime });
+      await onTime({ dueAt: delivery });
+      return delivery;
+    });
+    if (step === undefined) return fired;
+    if (typeof step !== 'number') fired.push(step);
+    else {
+      const tried = await fireDeliveries(parts, step);
+      stuckAt = tried.length === 0 ? step : undefined;
+      fired.push(...tried);
+    }
+  }
+}
+
+/** What is due at or before `upTo` is tried; nothing where another process sends. */
+async function fireDeliveries({ courier }: ServiceParts, upTo: number): Promise<readonly Fired[]> {
+  const tried = (await courier?.fireDue(upTo)) ?? [];
+  return tried.map(({ dueAt, delivery }) => ({ dueAt, kind: 'delivery', ref: delivery }));
+}
+
+/** A process that was thought dead must not move a clock that is not its own any more. */
+async function refuseLost(sql: Sql, account: string, token: string): Promise<void> {
+  const running = await advanceRunning(sql, account);
+  if (running?.token !== token) throw impossible('another process moves the clock now');
+}

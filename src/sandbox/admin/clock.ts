@@ -1,0 +1,30 @@
+/** clock.show, clock.set. Moving it forward takes many transactions: advance.ts. */
+
+import { type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
+import { type ClockRow, clockShowing, REAL_CLOCK, readClock, setClock } from '../clock/clock.ts';
+import { instantOf, isoTime } from '../rules/dates.ts';
+import { advanceRunning } from '../store/advances.ts';
+
+/** What the clock says about itself when it shows `now`. */
+export function wireClock(clock: ClockRow, now: number) {
+  const rates = { real: 1, offset: 1, frozen: 0, scaled: clock.rate_milli / 1000 } as const;
+  return { mode: clock.mode, now: isoTime(now), rate: rates[clock.mode] };
+}
+
+export const showClock: AdminHandlers['clock.show'] = async ({ sql, account, now }) =>
+  wireClock(await readClock(sql, account), now);
+
+/** Backwards too. What becomes due by it happens before the next request, at its own time. */
+export const changeClock: AdminHandlers['clock.set'] = async ({ sql, account, now, real, input }) => {
+  const { mode, at, rate } = input;
+  if (mode === 'real' && at !== undefined) throw new Refused('invalid_request', 'at: a real clock shows real time');
+  if ((mode === 'scaled') !== (rate !== undefined)) {
+    throw new Refused('invalid_request', 'rate: needed for a scaled clock, and for no other');
+  }
+  if (await advanceRunning(sql, account)) throw impossible('the clock is being moved forward: wait for that to end');
+  const shown = at === undefined ? now : instantOf(at);
+  const kind: ClockRow = { ...REAL_CLOCK, mode, rate_milli: Math.round((rate ?? 1) * 1000) };
+  const clock = mode === 'real' ? REAL_CLOCK : clockShowing(kind, shown, real);
+  await setClock(sql, account, clock);
+  return wireClock(clock, mode === 'real' ? real : shown);
+};

@@ -1,0 +1,128 @@
+/** deliveries, deliveries.redeliver, .recover, .example, .rotate */
+import { EVENTS, type EventName } from '../../contract/events.ts';
+import type { CompleteOf } from '../../contract/field.ts';
+import type { DELIVERY } from '../../contract/sandbox/deliveries.ts';
+import { DAY, durationOf } from '../../core/durations.ts';
+import { type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
+import { pageFacts } from '../handlers/paging.ts';
+import { type Addressed, webhookOf } from '../handlers/webhooks.ts';
+import { enqueue } from '../outbox/enqueue.ts';
+import { instantOf, isoTime } from '../rules/dates.ts';
+import { exampleOf } from '../rules/event-examples.ts';
+import {
+  type AttemptRow,
+  attemptsOf,
+  countDeliveries,
+  type DeliveryRow,
+  deliveryBody,
+  deliveryById,
+  pageOfDeliveries,
+  undeliveredEvents,
+} from '../store/deliveries.ts';
+import { rotateSecret, type WebhookRow } from '../store/webhooks.ts';
+
+export const listDeliveries: AdminHandlers['deliveries'] = async ({ sql, account, input }) => {
+  const { page = 1, per_page: limit = 25, ...filter } = input;
+  const total = await countDeliveries(sql, account, filter);
+  const rows = await pageOfDeliveries(sql, account, { filter, limit, offset: (page - 1) * limit });
+  const data = [];
+  for (const row of rows) data.push(wireDelivery(row, await attemptsOf(sql, account, row.id)));
+  return { data, page: pageFacts(page, limit, total) };
+};
+
+/** A new delivery of the same event; what is still on its way cannot be repeated. */
+export const redeliver: AdminHandlers['deliveries.redeliver'] = async call => {
+  const { sql, account, input } = call;
+  const row = await deliveryById(sql, account, input.delivery_id);
+  if (row === undefined) throw new Refused('not_found', `no delivery ${input.delivery_id}`);
+  const { id, state, webhook_id, event_id, event_type, event_seq } = row;
+  if (state === 'queued' || state === 'sending') throw impossible(`delivery ${id} is ${state}: it goes by itself`);
+  await activeWebhook({ sql, account, input: { webhook_id } });
+  const content = event_seq === null ? { body: await deliveryBody(sql, account, id) } : { seq: event_seq };
+  return wireDelivery(await enqueue(call, { webhook_id, event_id, event_type, content }), []);
+};
+
+/** Also what happened while it was disabled; nothing from before it was there. */
+export const recover: AdminHandlers['deliveries.recover'] = async call => {
+  const { sql, account, input } = call;
+  const webhook = await activeWebhook(call);
+  const since = Math.max(instantOf(input.since), webhook.created_at);
+  const wanted = JSON.parse(webhook.events) as readonly string[];
+  let queued = 0;
+  for (const { seq, id, type } of await undeliveredEvents(sql, account, { webhook: webhook.id, since })) {
+    if (!wanted.includes('*') && !wanted.includes(type)) continue;
+    await enqueue(call, { webhook_id: webhook.id, event_id: id, event_type: type, content: { seq } });
+    queued += 1;
+  }
+  return { webhook_id: webhook.id, since: isoTime(since), queued };
+};
+
+/** Goes to the subscription whatever events it asked for, and is no event of the account. */
+export const sendExample: AdminHandlers['deliveries.example'] = async call => {
+  const { chance, now, input } = call;
+  const webhook = await activeWebhook(call);
+  if (!Object.hasOwn(EVENTS, input.event)) {
+    throw new Refused('invalid_request', `event: ${JSON.stringify(input.event)} is not an event`);
+  }
+  const event_type = input.event as EventName;
+  const event_id = await chance.id('evt');
+  const envelope = { id: event_id, type: event_type, created_at: isoTime(now), data: exampleOf(event_type) };
+  const content = { body: JSON.stringify(envelope) };
+  return wireDelivery(await enqueue(call, { webhook_id: webhook.id, event_id, event_type, content }), []);
+};
+
+/** A second rotation within the overlap ends the oldest secret: at most two sign. */
+export const rotate: AdminHandlers['deliveries.rotate'] = async call => {
+  const { sql, account, now, chance, input } = call;
+  const { id } = await webhookOf(call);
+  const overlap = overlapOf(input.overlap);
+  const secret = await chance.webhookSecret('rotated');
+  await rotateSecret(sql, account, { id, secret, until: now + overlap, now });
+  return { webhook_id: id, secret, old_until: isoTime(now + overlap) };
+};
+
+function overlapOf(text: string | undefined): number {
+  if (text === undefined) return DAY;
+  const span = /^0[smhd]$/.test(text) ? 0 : durationOf(text);
+  if (span !== undefined && span <= 365 * DAY) return span;
+  throw new Refused('invalid_request', `overlap: ${JSON.stringify(text)} is not a time up to 365d, such as 24h or 90m`);
+}
+
+async function activeWebhook(call: Addressed): Promise<WebhookRow> {
+  const webhook = await webhookOf(call);
+  if (webhook.status === 'active') return webhook;
+  throw impossible(`webhook ${webhook.id} is disabled: nothing is sent to it`);
+}
+
+function wireDelivery(row: DeliveryRow, attempts: readonly AttemptRow[]): CompleteOf<typeof DELIVERY> {
+  return {
+    id: row.id,
+    webhook_id: row.webhook_id,
+    event_id: row.event_id,
+    event: row.event_type,
+    state: row.state,
+    attempt: row.attempt,
+    created_at: isoTime(row.created_at),
+    due_at: row.state === 'queued' ? isoTime(row.due_at) : null,
+    example: row.event_seq === null,
+    attempts: attempts.map(wireAttempt),
+  };
+}
+
+function wireAttempt(row: AttemptRow) {
+  return {
+    number: row.number,
+    at: isoTime(row.at),
+    address: row.address,
+    status: row.status,
+    duration_ms: row.duration,
+    error: row.error,
+    request_headers: headersOf(row.request_headers) ?? {},
+    answer_headers: headersOf(row.answer_headers),
+    answer_body: row.answer_body,
+  };
+}
+
+function headersOf(text: string | null): Readonly<Record<string, string>> | null {
+  return text === null ? null : (JSON.parse(text) as Readonly<Record<string, string>>);
+}

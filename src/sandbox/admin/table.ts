@@ -1,0 +1,103 @@
+/** Every operation of the admin surface and what serves it. A missing one does not compile. */
+
+import type { DialectName } from '../../contract/sandbox/faults.ts';
+import type { AdminHandlers } from '../calls/handler.ts';
+import { impossible } from '../calls/handler.ts';
+import {
+  simulateAuthorize,
+  simulateExpire,
+  simulateForcePost,
+  simulateIncrement,
+  simulateRefund,
+  simulateReverse,
+  simulateSettle,
+  simulateUnlinkedRefund,
+} from '../handlers/simulate-authorizations.ts';
+import {
+  simulateAnswer,
+  simulateCancel,
+  simulateChallenge,
+  simulateChallengeExpire,
+} from '../handlers/simulate-challenges.ts';
+import {
+  simulateConfirm,
+  simulateConfirmations,
+  simulateDeposit,
+  simulateFail,
+} from '../handlers/simulate-deposits.ts';
+import { createKey, listKeys } from '../requests/keys.ts';
+import type { Steering } from '../service/service.ts';
+import { advanceClock } from './advance-clock.ts';
+import { checkBooks, listAccounts, listDeposits, listEntries, listEvents } from './books.ts';
+import { changeClock, showClock } from './clock.ts';
+import { listDeliveries, recover, redeliver, rotate, sendExample } from './deliveries.ts';
+import { addFault, clearFaults, getFault, listFaults, removeFault } from './faults.ts';
+import { listRequests, verifyRequests } from './requests.ts';
+import { listSnapshots, removeSnapshot, restoreSnapshot, saveSnapshot } from './snapshots.ts';
+import { resetSandbox, sandboxStatus } from './state.ts';
+
+/** One transaction each. */
+export const ADMIN_HANDLERS: AdminHandlers = {
+  status: sandboxStatus,
+  reset: resetSandbox,
+  'simulate.authorize': simulateAuthorize,
+  'simulate.increment': simulateIncrement,
+  'simulate.settle': simulateSettle,
+  'simulate.reverse': simulateReverse,
+  'simulate.expire': simulateExpire,
+  'simulate.refund': simulateRefund,
+  'simulate.force-post': simulateForcePost,
+  'simulate.unlinked-refund': simulateUnlinkedRefund,
+  'simulate.challenge': simulateChallenge,
+  'simulate.answer': simulateAnswer,
+  'simulate.challenge-expire': simulateChallengeExpire,
+  'simulate.cancel': simulateCancel,
+  'simulate.deposit': simulateDeposit,
+  'simulate.confirmations': simulateConfirmations,
+  'simulate.confirm': simulateConfirm,
+  'simulate.fail': simulateFail,
+  'clock.show': showClock,
+  'clock.set': changeClock,
+  deposits: listDeposits,
+  events: listEvents,
+  'ledger.accounts': listAccounts,
+  'ledger.entries': listEntries,
+  'ledger.check': checkBooks,
+  deliveries: listDeliveries,
+  'deliveries.redeliver': redeliver,
+  'deliveries.recover': recover,
+  'deliveries.example': sendExample,
+  'deliveries.rotate': rotate,
+  faults: listFaults,
+  'faults.get': getFault,
+  'faults.add': addFault,
+  'faults.remove': removeFault,
+  'faults.clear': clearFaults,
+};
+
+/** These take many transactions of their own, or concern the server and not what it stores. */
+export const STEERING: Steering = {
+  'clock.advance': advanceClock,
+  requests: listRequests,
+  'requests.verify': verifyRequests,
+  'dialect.show': async ({ speech }) => speech.facts,
+  'dialect.set': async ({ speech }, { dialect }: { readonly dialect: DialectName }) => {
+    speech.use(dialect);
+    return speech.facts;
+  },
+  stop: async ({ onStop, pid }) => {
+    if (onStop === undefined) throw impossible('This sandbox ends with the program it serves.');
+    onStop();
+    return { pid };
+  },
+  keys: listKeys,
+  'keys.create': createKey,
+  snapshots: listSnapshots,
+  'snapshots.save': saveSnapshot,
+  'snapshots.restore': restoreSnapshot,
+  'snapshots.remove': removeSnapshot,
+  // Loaded when asked for: no command needs them.
+  openapi: async () => (await import('../../contract/openapi/document.ts')).openApiDocument(),
+  'openapi.sandbox': async ({ version }) =>
+    (await import('../../contract/openapi/sandbox.ts')).sandboxOpenApiDocument(version),
+};

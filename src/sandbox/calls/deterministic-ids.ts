@@ -1,0 +1,130 @@
+/**
+ * Ids, digits and secrets that one seed fixes. With an idempotency key they derive from it, so that parallel runs
+ * give the same cards the same ids; without one from counters in the store (SANDBOX, section 7).
+ */
+import { hash } from 'node:crypto';
+import type { Secret } from '../../core/secret.ts';
+import { nextCount, takeCounts } from '../store/counters.ts';
+import type { IdForm } from '../store/meta.ts';
+import type { Sql } from '../store/sql.ts';
+import type { Chance } from './handler.ts';
+
+export interface ChanceParts {
+  readonly sql: Sql;
+  readonly account: string;
+  /** Scope of the idempotency key, when one was sent; differs after the key expired. */
+  readonly key?: string | undefined;
+  /** Secret of subscriptions that name none, in place of a generated one. */
+  readonly webhookSecret?: Secret | undefined;
+  /** Seed and form of ids, where they are known and stay as they are; else read from the store each time. */
+  readonly meta?: Meta | undefined;
+}
+
+interface Meta {
+  readonly seed: number;
+  readonly ids: IdForm;
+}
+
+const ID_LENGTH = 24;
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/** Chance for one transaction. */
+export function chanceOf({ sql, account, key, webhookSecret, meta: known }: ChanceParts): Chance {
+  const drawn = new Map<string, number>();
+  const origin = async (purpose: string): Promise<{ seed: number; ids: IdForm; from: string }> => {
+    // Read each time: a reset changes the seed within its transaction.
+    const meta = known ?? (await metaOf(sql));
+    if (key === undefined || meta.ids === 'counted') {
+      return { seed: meta.seed, ids: meta.ids, from: `count ${await nextCount(sql, account, purpose)}` };
+    }
+    const nth = (drawn.get(purpose) ?? 0) + 1;
+    drawn.set(purpose, nth);
+    return { seed: meta.seed, ids: meta.ids, from: `key ${nth} ${key}` };
+  };
+  return {
+    async id(kind) {
+      const { seed, ids, from } = await origin(kind);
+      return ids === 'counted' ? `${kind}_${from.replace('count ', '')}` : idOf(kind, `${seed} ${kind} ${from}`);
+    },
+    async digits(purpose, count) {
+      const { seed, from } = await origin(`digits ${purpose}`);
+      return digitsOf(`${seed} ${purpose} ${from}`, count);
+    },
+    async webhookSecret(use) {
+      if (webhookSecret !== undefined && use === 'first') return webhookSecret.expose();
+      const { seed, from } = await origin('secret');
+      return `whsec_${hash('sha256', `${seed} secret ${from}`, 'base64url')}`;
+    },
+  };
+}
+
+/** Takes `count` ids of a kind from the store's counter at once: the `nth`, from 0, is what the nth call would give. */
+export async function manyIds(
+  { sql, account }: Pick<ChanceParts, 'sql' | 'account'>,
+  kind: string,
+  count: number,
+): Promise<(nth: number) => string> {
+  const meta = await metaOf(sql);
+  const first = (await takeCounts(sql, account, { name: kind, count })) - count + 1;
+  return nth =>
+    meta.ids === 'counted' ? `${kind}_${first + nth}` : idOf(kind, `${meta.seed} ${kind} count ${first + nth}`);
+}
+
+/** The same for digits. */
+export async function manyDigits(
+  { sql, account }: Pick<ChanceParts, 'sql' | 'account'>,
+  purpose: string,
+  count: number,
+): Promise<(nth: number, digits: number) => string> {
+  const { seed } = await metaOf(sql);
+  const first = (await takeCounts(sql, account, { name: `digits ${purpose}`, count })) - count + 1;
+  return (nth, digits) => digitsOf(`${seed} ${purpose} count ${first + nth}`, digits);
+}
+
+/** The id of a request by its number; what `id('req')` gives without a key. */
+export function requestIdOf({ seed, ids }: Meta, number: number): string {
+  return ids === 'counted' ? `req_${number}` : idOf('req', `${seed} req count ${number}`);
+}
+
+/** `card_` and 24 lowercase base32 characters (A-130), fixed by `source`. */
+export function idOf(kind: string, source: string): string {
+  const bytes = bytesOf(source);
+  for (let at = 0; at < ID_LENGTH; at += 1) ID_CODES[at] = BASE32.charCodeAt(bytes.charCodeAt(at) & 31);
+  return `${kind}_${String.fromCharCode(...ID_CODES)}`;
+}
+
+/** Characters of the id at work: text that grows by one at a time would be made 24 times. */
+const ID_CODES: number[] = new Array(ID_LENGTH).fill(0);
+
+/** A number in [0, 1), fixed by `source`. */
+export function fractionOf(source: string): number {
+  return Number.parseInt(hash('sha256', source, 'hex').slice(0, 8), 16) / 2 ** 32;
+}
+
+export async function seedOf(sql: Sql): Promise<number> {
+  return (await metaOf(sql)).seed;
+}
+
+async function metaOf(sql: Sql): Promise<Meta> {
+  const meta = await sql.get<Meta>('select seed, ids from meta where one = 1');
+  if (meta === undefined) throw new Error('the store has no seed');
+  return meta;
+}
+
+function digitsOf(source: string, count: number): string {
+  let digits = '';
+  for (let block = 0; digits.length < count; block += 1) {
+    const bytes = bytesOf(`${source} ${block}`);
+    // 250 to 255 would make the digits 0 to 5 more frequent.
+    for (let at = 0; at < bytes.length && digits.length < count; at += 1) {
+      const byte = bytes.charCodeAt(at);
+      if (byte < 250) digits += byte % 10;
+    }
+  }
+  return digits;
+}
+
+/** The SHA-256 of a text, a character a byte: made faster than a buffer, and every create takes eight. */
+function bytesOf(text: string): string {
+  return hash('sha256', text, 'binary');
+}

@@ -1,0 +1,93 @@
+/** What a handler of the sandbox gets and gives. A missing handler or a reply that lacks a field does not compile. */
+import type { OperationName, Operations } from '../../contract/calls.ts';
+import type { EventName } from '../../contract/events.ts';
+import type { AskedOf, Shape } from '../../contract/field.ts';
+import type { Operation, ReplyOf } from '../../contract/operation.ts';
+import { REFUSALS, type RefusalName } from '../../contract/refusals.ts';
+import type { AdminName, AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import type { Sql } from '../store/sql.ts';
+
+/** Chance of the sandbox: fixed by the seed, so that the same calls give the same ids, numbers and codes. */
+export interface Chance {
+  /** `card_` + 24 lowercase base32 characters, or counted (`card_1`) in tests. Never given out twice. */
+  id(kind: 'card' | 'bin' | 'txn' | 'dep' | 'tds' | 'wh' | 'evt' | 'dlv' | 'req' | 'flt'): Promise<string>;
+  /** A number of `count` digits as text, for card numbers, CVVs and codes. */
+  digits(purpose: string, count: number): Promise<string>;
+  /** `whsec_` + 32 bytes base64url (A-72); a sandbox may have one that every new subscription begins with. */
+  webhookSecret(use: 'first' | 'rotated'): Promise<string>;
+}
+
+type Part<Row, Key extends string> = Row extends { readonly [K in Key]: infer S extends Shape } ? AskedOf<S> : unknown;
+
+/** Checked input: path parameters, query (defaults filled in by the handler) and body; money in cents. */
+export type Asked<Row> = Part<Row, 'params'> & Part<Row, 'query'> & Part<Row, 'body'>;
+
+export interface Call<Row extends Operation = Operation> {
+  /** Open transaction; for reading operations a read. The effect, its event and its idempotency record share it. */
+  readonly sql: Sql;
+  readonly account: string;
+  /** Clock of the sandbox, ms UTC. */
+  readonly now: number;
+  readonly input: Asked<Row>;
+  readonly chance: Chance;
+  /** Records an event in this transaction, with a row for each matching active subscription (A-82). */
+  emit(event: EventName, data: Readonly<Record<string, unknown>>): Promise<void>;
+}
+
+type HandlersOf<Table extends Readonly<Record<string, Operation>>> = {
+  readonly [N in keyof Table]: (call: Call<Table[N]>) => Promise<ReplyOf<Table[N]>>;
+};
+
+/** One handler for each operation of the interface. */
+export type Handlers = HandlersOf<Operations>;
+export interface AdminCall<Row extends Operation> extends Call<Row> {
+  /** Real time, ms UTC, for what sets the clock. */
+  readonly real: number;
+}
+
+/** Operations of the admin surface that take many transactions, or concern the server itself; see steering.ts. */
+export type SteeringName =
+  | 'clock.advance'
+  | 'requests'
+  | 'requests.verify'
+  | 'dialect.show'
+  | 'dialect.set'
+  | 'stop'
+  | 'keys'
+  | 'keys.create'
+  | 'snapshots'
+  | 'snapshots.save'
+  | 'snapshots.restore'
+  | 'snapshots.remove'
+  | 'openapi'
+  | 'openapi.sandbox';
+/** Answered without a key, before anything is counted; see health.ts. */
+type OpenName = 'health';
+/** One handler for each other operation of the admin surface; replies may leave out what does not apply. */
+export type AdminHandlers = {
+  readonly [N in Exclude<AdminName, SteeringName | OpenName>]: (
+    call: AdminCall<AdminOperations[N]>,
+  ) => Promise<AdminOperations[N]['returns']['kind'] extends 'page' | 'list' ? ReplyOf<AdminOperations[N]> : Fields>;
+};
+type Fields = Readonly<Record<string, unknown>>;
+
+export type { AdminName, OperationName };
+
+/** A definite no, answered with the row's status. Thrown by rules and handlers; the effect is rolled back. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly refusal: RefusalName;
+  /** That of the row, but for what the service has no row for. */
+  readonly status: number;
+
+  constructor(refusal: RefusalName, message: string, status: number = REFUSALS[refusal].status) {
+    super(message);
+    this.refusal = refusal;
+    this.status = status;
+  }
+}
+
+/** A simulation that the thing it names cannot take in the state it is in; the message says which that is. */
+export function impossible(message: string): Refused {
+  return new Refused('invalid_request', message, 409);
+}

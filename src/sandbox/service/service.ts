@@ -1,0 +1,114 @@
+/** What a server of the sandbox is made of, and what every transaction of it shares. */
+import type { Operation } from '../../contract/operation.ts';
+import type { Secret } from '../../core/secret.ts';
+import type { Clock, Randomness } from '../../platform/host.ts';
+import type { Archives } from '../archive/archives.ts';
+import { chanceOf } from '../calls/deterministic-ids.ts';
+import type { AdminHandlers, Call, Handlers, SteeringName } from '../calls/handler.ts';
+import { sandboxNow } from '../clock/clock.ts';
+import { type Fired, type Firing, fireDue, nextDue, type TimerActions } from '../clock/timers.ts';
+import type { Courier } from '../delivery/dispatcher.ts';
+import type { Speech } from '../dialects/speech.ts';
+import { recordEvent } from '../outbox/outbox.ts';
+import type { IdForm } from '../store/meta.ts';
+import type { Sql, Store } from '../store/sql.ts';
+import type { RequestLog } from './request-log.ts';
+import type { RequestNumbers } from './request-numbers.ts';
+
+/** The one account of a sandbox. */
+export const ACCOUNT = 'acct_sandbox';
+
+/** Operations that take the whole service, and not one transaction; see steering.ts. */
+export type Steering = {
+  readonly [N in SteeringName]: (parts: ServiceParts, input: Call<never>['input']) => Promise<unknown>;
+};
+
+export interface ServiceParts {
+  readonly store: Store;
+  readonly account: string;
+  readonly handlers: Handlers;
+  readonly adminHandlers: AdminHandlers;
+  readonly steering: Steering;
+  readonly timerActions: TimerActions;
+  readonly key: Secret;
+  readonly adminToken: Secret;
+  /** Real time; the clock of the sandbox is a row of the store. */
+  readonly clock: Clock;
+  readonly random: Randomness;
+  /** Name of this process in leases, see files/process-identity.ts. */
+  readonly owner: string;
+  readonly isGone: (owner: string) => boolean;
+  readonly rateLimits: boolean;
+  /** Rate limits count on the clock of the sandbox. */
+  readonly virtualLimits?: boolean | undefined;
+  readonly requestNumbers: RequestNumbers;
+  /** How this server speaks; see dialects/. */
+  readonly speech: Speech;
+  readonly requestLog: RequestLog;
+  /** Snapshots of the store. */
+  readonly archives: Archives;
+  readonly platform: NodeJS.Platform;
+  /** Secret of subscriptions that name none; generated when left out. */
+  readonly webhookSecret?: Secret | undefined;
+  /** Where deliveries are sent; without it they wait in their queue. */
+  readonly courier?: Courier | undefined;
+  readonly version: string;
+  readonly pid: number;
+  /** Begins the end of a server that others may end. */
+  readonly onStop?: (() => void) | undefined;
+  /** Told about every error nobody expected; the caller of the service sees a 500 without details. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** A call for one transaction. */
+export function surroundings<Input>(
+  { account, webhookSecret, speech }: ServiceParts,
+  sql: Sql,
+  about: Moment,
+  input: Input,
+) {
+  const { now, real, key, meta } = about;
+  const chance = chanceOf({ sql, account, key, meta, webhookSecret });
+  const { eventData } = speech.dialect;
+  const emit: Call<Operation>['emit'] = async (event, data) => {
+    const told = eventData === undefined ? data : await eventData({ sql, account }, event, data);
+    await recordEvent({ sql, account, now, chance }, event, told);
+  };
+  return { sql, account, now, real, chance, emit, input };
+}
+
+interface Moment {
+  /** Clock of the sandbox and real time, ms UTC. */
+  readonly now: number;
+  readonly real: number;
+  readonly meta: { readonly seed: number; readonly ids: IdForm };
+  /** Ids derive from it, see chance.ts. */
+  readonly key: string | undefined;
+}
+
+/**
+ * Runs the timers that are due on the clock of the sandbox now, earliest first. Looked for by reading: live timers ask
+ * four times a second, and where nothing is due nobody has to wait for the write lock.
+ */
+export async function catchUp(parts: ServiceParts): Promise<readonly Fired[]> {
+  const { store, account, clock } = parts;
+  const upTo = await store.read(async sql => {
+    const now = await sandboxNow(sql, account, clock.now());
+    return (await nextDue(sql, account, now)) === undefined ? undefined : now;
+  });
+  return upTo === undefined ? [] : fireDue(store, firingOf(parts, upTo));
+}
+
+/** How timers due up to `upTo` are fired here. */
+export function firingOf({ account, timerActions: actions, onFault }: ServiceParts, upTo: number): Firing {
+  return {
+    account,
+    upTo,
+    actions,
+    onFault,
+    surroundings: (sql, { dueAt }) => {
+      const chance = chanceOf({ sql, account });
+      return { chance, emit: (event, data) => recordEvent({ sql, account, now: dueAt, chance }, event, data) };
+    },
+  };
+}

@@ -1,0 +1,215 @@
+/** Puts a sandbox together: store, data set, keys, server. Embedded, started or in a test, it is the same thing. */
+import { dirname, join } from 'node:path';
+import { type AskedSize, type DataSet, loadSize } from '../../contract/sandbox/admin.ts';
+import type { DialectName } from '../../contract/sandbox/faults.ts';
+import type { Cents } from '../../core/money.ts';
+import { Secret } from '../../core/secret.ts';
+import { type IsRunning, isOwnerGone, ownerName } from '../../files/process-identity.ts';
+import type { Host } from '../../platform/host.ts';
+import { TIMER_ACTIONS } from '../account/timed.ts';
+import { ADMIN_HANDLERS, STEERING } from '../admin/table.ts';
+import { Archives } from '../archive/archives.ts';
+import { chanceOf } from '../calls/deterministic-ids.ts';
+import { checkWhole } from '../checks/whole.ts';
+import { type ClockRow, REAL_CLOCK, sandboxNow, setClock } from '../clock/clock.ts';
+import { loadDataSet } from '../data/load.ts';
+import { type Courier, courier } from '../delivery/dispatcher.ts';
+import type { DeliveryWishes } from '../delivery/parts.ts';
+import { Speech } from '../dialects/speech.ts';
+import { deliveryFaults } from '../faults/delivery-faults.ts';
+import { HANDLERS } from '../handlers/table.ts';
+import { runTimersUntil } from '../service/live-timers.ts';
+import { RequestLog } from '../service/request-log.ts';
+import { RequestNumbers } from '../service/request-numbers.ts';
+import { ACCOUNT, type ServiceParts } from '../service/service.ts';
+import { keepCheck } from '../store/ledger-checks.ts';
+import type { IdForm } from '../store/meta.ts';
+import { openStore } from '../store/open.ts';
+import { TABLES } from '../store/schema.ts';
+import type { Sql } from '../store/sql.ts';
+import { type Place, type RunningServer, serve } from './server.ts';
+import { checkAsked, type StoreAsked } from './store-asked.ts';
+
+/** What a sandbox needs of its surroundings. */
+export interface SandboxHost extends Pick<Host, 'clock' | 'random' | 'pid' | 'platform'> {
+  /** Tells whether a pid is taken, for systems without /proc. */
+  readonly isRunning?: IsRunning | undefined;
+}
+
+export interface Plan {
+  readonly host: SandboxHost;
+  /** Path of the store or `memory`. */
+  readonly path: string;
+  readonly place: Place;
+  readonly seed: number;
+  readonly ids: IdForm;
+  readonly data: DataSet;
+  /** Of the data set `load`. */
+  readonly size?: AskedSize | undefined;
+  readonly wallet?: Cents | undefined;
+  /** Set when given, also in a store that exists. */
+  readonly clock?: ClockRow | undefined;
+  readonly rateLimits: boolean;
+  /** Rate limits count on the clock of the sandbox. */
+  readonly virtualLimits?: boolean | undefined;
+  /** Timers fire by themselves; without it before each request. */
+  readonly liveTimers?: boolean | undefined;
+  /** Files and books are looked through before anything is served. */
+  readonly checked?: boolean | undefined;
+  /** Told how many records there are to look through, where that takes a while. */
+  readonly onLongCheck?: ((records: number) => void) | undefined;
+  /** What a store that exists must have been made with. */
+  readonly insists?: StoreAsked | undefined;
+  /** Its API key; a fresh one when left out. */
+  readonly key?: Secret | undefined;
+  /** Told when the control surface asks for the end; without it such a request is refused. */
+  readonly onStop?: (() => void) | undefined;
+  readonly dialect?: DialectName | undefined;
+  /** Sent from the start on, or only when asked to. */
+  readonly deliveries: DeliveryWishes & { readonly live: boolean };
+  /** Secret of subscriptions that name none. */
+  readonly webhookSecret?: Secret | undefined;
+  readonly version: string;
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface Assembled {
+  readonly server: RunningServer;
+  readonly key: Secret;
+  readonly adminToken: Secret;
+  /** Tells one store from another. */
+  readonly instance: string;
+  /** Sends what is due; see run.ts. */
+  readonly deliver: Courier['deliver'];
+  /** The dialect it speaks. */
+  readonly speech: Speech;
+  /** Ends the server, then what is sent, then the store. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Throws `check_failed` for a store that cannot be used or whose books do not agree, `unreachable` when the place is
+ * taken.
+ */
+export async function assemble(plan: Plan): Promise<Assembled> {
+  const { host, path, seed, ids, onFault } = plan;
+  let isNew = false;
+  const { store, meta } = await openStore({
+    path,
+    tables: TABLES,
+    seed,
+    ids,
+    fill: sql => {
+      isNew = true;
+      return fill(sql, plan);
+    },
+    ...host,
+    onBroken: onFault,
+  });
+  try {
+    if (plan.insists !== undefined && !isNew) await checkAsked(store, { account: ACCOUNT, meta }, plan.insists);
+    if (plan.checked === true) {
+      const isAll = await checkWhole(store, ACCOUNT, plan.onLongCheck);
+      if (isAll) {
+        await store.write(async sql => {
+          const at = await sandboxNow(sql, ACCOUNT, host.clock.now());
+          await keepCheck(sql, ACCOUNT, { at, faults: [] });
+        });
+      }
+    }
+    if (plan.clock !== undefined) {
+      const { clock } = plan;
+      await store.write(sql => setClock(sql, ACCOUNT, clock));
+    }
+    const base = partsFor(plan, store);
+    const sending = courier(base, { ...plan.deliveries, faults: plan.deliveries.faults ?? deliveryFaults });
+    const parts = plan.deliveries.live ? { ...base, courier: sending } : base;
+    const server = await serve(parts, plan.place).catch(async (error: unknown) => {
+      await sending.stop();
+      throw error;
+    });
+    const ticking = new AbortController();
+    const timers = plan.liveTimers === true ? runTimersUntil(parts, ticking.signal) : undefined;
+    const stop = async () => {
+      await server.stop();
+      ticking.abort();
+      await timers;
+      await parts.requestLog.flush(parts).catch(onFault);
+      await sending.stop();
+      await store.close();
+      await parts.archives.close();
+    };
+    return {
+      server,
+      key: parts.key,
+      adminToken: parts.adminToken,
+      instance: meta.instance,
+      deliver: sending.deliver,
+      speech: parts.speech,
+      stop,
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+function partsFor(
+  { host, path, key, rateLimits, virtualLimits, dialect, webhookSecret, version, onStop, onFault }: Plan,
+  store: ServiceParts['store'],
+): ServiceParts {
+  const owner = ownerName(host.pid);
+  return {
+    store,
+    account: ACCOUNT,
+    handlers: HANDLERS,
+    adminHandlers: ADMIN_HANDLERS,
+    steering: STEERING,
+    timerActions: TIMER_ACTIONS,
+    key: key ?? randomKey(host),
+    adminToken: randomSecret('sandbox_', host),
+    clock: host.clock,
+    random: host.random,
+    owner,
+    isGone: other => isOwnerGone(other, owner, host.isRunning),
+    rateLimits,
+    virtualLimits,
+    pid: host.pid,
+    onStop,
+    requestNumbers: new RequestNumbers(),
+    speech: new Speech(dialect),
+    requestLog: new RequestLog(),
+    archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),
+    platform: host.platform,
+    webhookSecret,
+    version,
+    onFault,
+  };
+}
+
+async function fill(sql: Sql, { host, data, size, wallet, clock = REAL_CLOCK }: Plan): Promise<void> {
+  await setClock(sql, ACCOUNT, clock);
+  await loadDataSet(sql, {
+    name: data,
+    account: ACCOUNT,
+    now: await sandboxNow(sql, ACCOUNT, host.clock.now()),
+    chance: chanceOf({ sql, account: ACCOUNT }),
+    ...(wallet !== undefined && { wallet }),
+    ...(size !== undefined && { size: loadSize(size) }),
+  });
+}
+
+/** 256 random bits: a fixed key would fall to a page that rebinds a name to loopback. */
+function randomSecret(prefix: string, { random }: Pick<SandboxHost, 'random'>): Secret {
+  return new Secret(prefix + Buffer.from(random.bytes(32)).toString('base64url'));
+}
+
+/** An API key of the sandbox. */
+export function randomKey(host: Pick<SandboxHost, 'random'>): Secret {
+  return randomSecret('sk_test_', host);
+}
+
+/** A seed for a sandbox nobody gave one. */
+export function randomSeed({ random }: SandboxHost): number {
+  return Buffer.from(random.bytes(6)).readUIntBE(0, 6);
+}
