@@ -5,7 +5,8 @@
  * each package. main.js opens them (loader/open-files.cjs): a piece runs when something of it is first used, and V8's
  * compiled code is kept in the cache folder of the user. All of it becomes CommonJS, which Node 20 starts faster. Only the
  * SQLite package stays outside, for its prebuilt binary. Another folder than dist/ can be named as the argument;
- * `--compiled` keeps compiled code beside the files, for the executable, which brings its own Node.
+ * `--compiled` keeps compiled code beside the files, for the executable, which brings its own Node. The manual pages are
+ * written to man/.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -128,6 +129,7 @@ for (const name of await readdir(outdir)) {
 }
 for (const [name, text] of written) await writeFile(join(outdir, name), text);
 if (wished.compiled) await keepCompiled();
+await writeManual();
 
 async function libraryText(entry) {
   const { outputFiles } = await build({
@@ -314,6 +316,16 @@ function mainText(packs, texts) {
 function packText(names) {
   const inside = names.map(name => `${JSON.stringify(name)}:function(module,exports){${pieces.get(name).code}}`);
   return `(function(require,__filename,$piece,$node){"use strict";${prelude}return{${inside.join(',\n')}}})\n`;
+}
+
+/** Manual pages, which the package names and git does not keep; not for a build into another folder. */
+async function writeManual() {
+  if (positionals.length > 0) return;
+  const { manualPages } = await loaded('src/cli/docs/manual-pages.ts');
+  const folder = join(root, 'man');
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder);
+  for (const [name, text] of await manualPages(REGISTRY)) await writeFile(join(folder, name), text);
 }
 
 /** What main.js is made of besides its tables, and what it writes compiled code with. */

@@ -1,5 +1,5 @@
 /**
- * Writes what is made from code: the completion scripts, the reference, the manual pages and their list in package.json,
+ * Writes what is made from code: the completion scripts, the reference, the list of manual pages in package.json,
  * llms.txt and the skill, and the tables of the README between their marks. With --check nothing is written; a file that
  * differs is named and the exit code is 1.
  */
@@ -43,11 +43,9 @@ const { REGISTRY } = await load('src/commands/registry.ts');
 const { referencePages } = await load('src/cli/docs/reference-pages.ts');
 const { manualPages } = await load('src/cli/docs/manual-pages.ts');
 for (const [name, text] of await referencePages(REGISTRY)) files.push([join('docs', 'reference', name), text]);
-const manual = [...(await manualPages(REGISTRY))];
-for (const [name, text] of manual) files.push([join('man', name), text]);
-// npm puts pages where `man` finds them by their names alone, not by the folder.
+// The pages themselves are made by the build. npm puts pages where `man` finds them by their names alone, not by the folder.
 const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-const man = manual.map(([name]) => `./man/${name}`).sort();
+const man = [...(await manualPages(REGISTRY))].map(([name]) => `./man/${name}`).sort();
 files.push(['package.json', `${JSON.stringify({ ...manifest, man }, null, 2)}\n`]);
 const { llmsText, skillText } = await load('src/cli/docs/agent-pages.ts');
 const topics = await REGISTRY.find(({ name }) => name === 'help').load();
@@ -68,7 +66,7 @@ function between(text, [name, table]) {
 }
 
 // A page of a command that is gone goes too.
-for (const folder of ['man', join('docs', 'reference')]) {
+for (const folder of [join('docs', 'reference')]) {
   for (const name of await readdir(join(root, folder)).catch(() => [])) {
     const path = join(folder, name);
     if (files.some(([made]) => made === path)) continue;
