@@ -232,12 +232,16 @@ export interface Resolution {
 export interface Journal {
   /** The requests of a plan as they would be sent, for dry runs. Nothing is written or sent. */
   preview(plan: RunPlan): Promise<Rows<PlannedRequest>>;
-  /** Throws for a twin as `begin` does, before anything is asked or written. */
+  /**
+   * Throws for a twin as `begin` does, before anything is asked or written; gives notice of rows that a run finished
+   * less than 24 hours ago has done.
+   */
   refuseTwin(plan: RunPlan): Promise<void>;
   /**
    * Writes the plan down and makes it durable; nothing was sent before or by it. Throws `guarded` (14) for a twin
    * whose outcome is unknown or was told to nobody, a bulk input that is not finished, also with `again`, or was
-   * finished less than 24 hours ago, or a folder that cannot be written; `usage` (2) for an idempotency key that was used with other bytes. With a key used before
+   * finished less than 24 hours ago, rows that another operation which is not finished has too, or a folder that
+   * cannot be written; `usage` (2) for an idempotency key that was used with other bytes. With a key used before
    * for the same bytes it resumes that run.
    */
   begin(plan: RunPlan): Promise<Run>;

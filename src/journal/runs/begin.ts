@@ -19,6 +19,7 @@ import { refuseOverlaps } from './overlap.ts';
 import type { PlannedOp } from './planned.ts';
 import { releasing } from './release.ts';
 import { createRun } from './run.ts';
+import { damagedTwin, refuseSharedRows } from './shared-rows.ts';
 
 const AGAIN_MS = DAY;
 
@@ -29,10 +30,11 @@ const CLAIM_PATIENCE_MS = 30_000;
 export async function beginOp(room: Room, planned: PlannedOp): Promise<Run> {
   const { disk, places } = room;
   const { origin, digest } = planned.record;
+  const since = room.clock.now();
   // Two commands that look for twins at the same time would each find none.
   const unclaim = await disk.hold(places.claim(origin, digest), CLAIM_PATIENCE_MS);
   try {
-    await refuseTwins(room, planned);
+    await refuseTwins(room, planned, since);
     return await beginClaimed(room, planned);
   } finally {
     await unclaim();
@@ -58,6 +60,8 @@ async function beginClaimed(room: Room, planned: PlannedOp): Promise<Run> {
     const written = await appendPlan(file, { by, plan: record, items, run });
     await disk.syncNames(places.folder(op));
     await disk.syncNames(places.root);
+    // Two runs with some rows in common hold two claims: of those, whoever looks later sees the plan of the other.
+    if (plan.bulk) await refuseSharedRows(room, planned, await unfinishedOps(room));
     const log = openLog(file, { op, by, seq: written.places.size + PLAN_RECORDS, size: written.size });
     const { readAt } = file;
     const book = placedBook({ op, readAt }, written.places);
@@ -148,10 +152,11 @@ interface Likeness {
 /**
  * Throws `guarded` for a twin; see `Journal.begin`. An op is finished when its journal says END and its mark is gone:
  * without END its rows were compared with nothing, and with the mark its process ended before its answer was written.
+ * What ended after `since` (ms UTC) was not known to whoever said `again`.
  */
-export async function refuseTwins(room: Room, like: Likeness): Promise<void> {
+export async function refuseTwins(room: Room, like: Likeness, since = room.clock.now()): Promise<void> {
   const { disk, places } = room;
-  const unfinished = new Set((await disk.names(places.unfinished)).filter(isOp));
+  const unfinished = await unfinishedOps(room);
   const found = new Set(unfinished);
   // A run of many rows is rare and dear: every journal is looked at, in case a mark was lost.
   if (like.plan.bulk) for (const op of await disk.names(places.root)) if (isOp(op)) found.add(op);
@@ -160,22 +165,31 @@ export async function refuseTwins(room: Room, like: Likeness): Promise<void> {
     const history = await readOrError(disk, places, op);
     if (history instanceof CliError) {
       if (unfinished.has(op)) throw damagedTwin(places.folder(op), history);
-    } else if (history?.planned === true) await refuseTwin(room, like, { history, marked: unfinished.has(op) });
+    } else if (history?.planned === true) await refuseTwin(room, like, { history, marked: unfinished.has(op), since });
   }
+  await refuseSharedRows(room, like, found);
   await refuseOverlaps(room, like);
+}
+
+async function unfinishedOps({ disk, places }: Room): Promise<ReadonlySet<string>> {
+  return new Set((await disk.names(places.unfinished)).filter(isOp));
 }
 
 interface Twin {
   readonly history: History;
   /** Whether its mark stands among the unfinished. */
   readonly marked: boolean;
+  readonly since: number;
 }
 
-async function refuseTwin({ places, pid, clock }: Room, { plan }: Likeness, { history, marked }: Twin): Promise<void> {
+async function refuseTwin({ places, pid, clock }: Room, { plan }: Likeness, twin: Twin): Promise<void> {
+  const { history, marked, since } = twin;
   const { op, bulk } = history.plan;
   if (history.end !== undefined && !marked) {
     const isRecent = clock.now() - history.end.at < AGAIN_MS;
-    if (plan.bulk && bulk && plan.again !== true && isRecent) throw bulkRepeated(op);
+    const endedMeanwhile = history.end.at > since && history.end.at <= clock.now();
+    const isMeant = plan.again === true && !endedMeanwhile;
+    if (plan.bulk && bulk && !isMeant && isRecent) throw bulkRepeated(op);
     return;
   }
   const held = await isHeld(places.lock(op), { pid });
@@ -204,15 +218,6 @@ async function isAnother({ disk, places }: Room, op: string, { plan, record }: L
   if (written === undefined) return false;
   const isSame = written.digest === record.digest || written.digest === plan.digestInOrder;
   return !isSame || written.origin !== record.origin;
-}
-
-/** What a damaged journal has sent is not known, and it may be a twin. */
-function damagedTwin(folder: string, damage: CliError): CliError {
-  const notes = [
-    'It may be the same operation, and what it has sent is not known. Look at the service itself first.',
-    `When you know, move its folder away: ${folder}`,
-  ];
-  return damage.with({ notes });
 }
 
 function twinUnknown(op: string, held: boolean): CliError {

@@ -15,6 +15,7 @@ import { isOwnPlan, printOf } from './key-print.ts';
 import { openOp, underLock } from './open.ts';
 import { planOp, requestsOf } from './planned.ts';
 import { detailOf, summaries } from './queries.ts';
+import { tellFinishedRows } from './shared-rows.ts';
 
 const KEEP_MS = 90 * DAY;
 
@@ -32,7 +33,9 @@ export function createJournal(settings: JournalSettings): Journal {
     preview: plan => requestsOf(room, plan),
     async refuseTwin(plan) {
       const { origin } = await room.acting();
-      await refuseTwins(room, { plan, record: { origin, digest: plan.digest } });
+      const like = { plan, record: { origin, digest: plan.digest } };
+      await refuseTwins(room, like);
+      await tellFinishedRows(room, like);
     },
     async begin(plan) {
       const { key } = plan;

@@ -95,6 +95,19 @@ export function decodeWritten(line: Uint8Array, name: string): JournalRecord {
   return read.written.record;
 }
 
+/** The records of those lines that are whole and undamaged; the others are passed over. Never throws. */
+export function decodeWhole(bytes: Uint8Array): readonly JournalRecord[] {
+  const records: JournalRecord[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(NEWLINE, at);
+    if (end === -1) break;
+    const line = decodeLine(bytes.subarray(at, end));
+    if (line !== undefined) records.push(line.written.record);
+    at = end + 1;
+  }
+  return records;
+}
+
 /** The beginning of a line whose end never reached the disk. A longer one than announced is damage. */
 function isTorn(rest: Uint8Array): boolean {
   const start = Buffer.from(rest.subarray(0, 30)).toString('latin1');

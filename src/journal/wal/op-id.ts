@@ -40,6 +40,11 @@ export function inputDigest(rows: Iterable<DigestedRow>): string {
   return hash.digest('hex');
 }
 
+/** Digest of one wanted change, by which rows of different inputs are compared. */
+export function rowDigest(row: DigestedRow): string {
+  return createHash('sha256').update(lineOf(row)).digest('base64');
+}
+
 /** As releases up to 0.1.0 wrote it: the rows in their order. For runs that such a release left unfinished. */
 export function digestInOrder(rows: Iterable<DigestedRow>): string {
   const hash = createHash('sha256');

@@ -1,8 +1,8 @@
 /** Journals as they lie on the disk, read without changing anything. */
 import { CliError } from '../../core/errors.ts';
-import { decodeLines } from './codec.ts';
+import { decodeLines, decodeWhole } from './codec.ts';
 import { isOp, type Places } from './paths.ts';
-import type { PlanRecord } from './records.ts';
+import type { EndRecord, ItemRecord, PlanRecord } from './records.ts';
 import { type History, historyOf } from './replay.ts';
 import type { JournalDisk } from './storage.ts';
 
@@ -47,6 +47,34 @@ export async function readPlan(disk: JournalDisk, places: Places, op: string): P
     // The plan itself is damaged: then there is none that could be told apart.
     if (thrown instanceof CliError && thrown.kind === 'check_failed') return undefined;
     throw thrown;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Of the last lines: END, and RUN of whoever looked at the op after it. */
+const MOST_END_BYTES = 1 << 14;
+
+/** END, when it stands among the last lines; read without the rest, which may be long. */
+export async function readEnd(disk: JournalDisk, places: Places, op: string): Promise<EndRecord | undefined> {
+  const file = await disk.open(places.journal(op));
+  if (file === undefined) return undefined;
+  try {
+    const size = await file.size();
+    const from = Math.max(0, size - MOST_END_BYTES);
+    const records = decodeWhole(file.readAt(from, size - from));
+    return records.findLast(record => record.t === 'END');
+  } finally {
+    await file.close();
+  }
+}
+
+/** Every item of a damaged journal that can still be read. */
+export async function readItems(disk: JournalDisk, places: Places, op: string): Promise<readonly ItemRecord[]> {
+  const file = await disk.open(places.journal(op));
+  if (file === undefined) return [];
+  try {
+    return decodeWhole(await file.readAll()).filter(record => record.t === 'ITEM');
   } finally {
     await file.close();
   }

@@ -1,0 +1,191 @@
+/**
+ * Rows that a run which is not finished has too. After a kill a file is often edited before it is run again: as a whole
+ * it is another input then, and some of its rows are done already.
+ */
+import { CALLS } from '../../contract/raw.ts';
+import { DAY } from '../../core/durations.ts';
+import { CliError } from '../../core/errors.ts';
+import { isHeld } from '../../files/lock.ts';
+import { MARKER_KEY } from '../execution/marker.ts';
+import type { PlannedRow, RunPlan } from '../types.ts';
+import { rowDigest } from '../wal/op-id.ts';
+import { isOp } from '../wal/paths.ts';
+import { readEnd, readItems, readOrError, readPlan } from '../wal/read.ts';
+import type { PlanRecord } from '../wal/records.ts';
+import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
+import type { Room } from './dependencies.ts';
+
+/** A plan, or what is known of it before it has an op. */
+export interface Sharing {
+  readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'digestInOrder'>;
+  readonly record: Pick<PlanRecord, 'origin' | 'digest'>;
+}
+
+/** What a damaged journal has sent is not known, and it may be a twin. */
+export function damagedTwin(folder: string, damage: CliError): CliError {
+  const notes = [
+    'It may be the same operation, and what it has sent is not known. Look at the service itself first.',
+    `When you know, move its folder away: ${folder}`,
+  ];
+  return damage.with({ notes });
+}
+
+/**
+ * Throws `guarded` when rows of the plan are rows of another operation of the same account that is not finished, also
+ * with `again`: what is done there would be done twice, and so would what its resume still does. Operations that may be
+ * repeated freely are not held up. `ops` are those to be looked at; twins of the whole plan are told apart before.
+ */
+export async function refuseSharedRows(room: Room, sharing: Sharing, ops: Iterable<string>): Promise<void> {
+  const { plan, record } = sharing;
+  const wanted = createDigests(plan.rows);
+  if (!wanted.any()) return;
+  const marks = new Set(await room.disk.names(room.places.unfinished));
+  for (const op of ops) {
+    const other = await readPlan(room.disk, room.places, op);
+    if (other === undefined || other.origin !== record.origin) continue;
+    if (other.digest === record.digest || other.digest === plan.digestInOrder) continue;
+    if (!marks.has(op) && (!other.bulk || (await readEnd(room.disk, room.places, op)) !== undefined)) continue;
+    await refuseSharedWith(room, sharing, { op, wanted });
+  }
+}
+
+interface Looked {
+  readonly op: string;
+  readonly wanted: Digests;
+}
+
+async function refuseSharedWith({ disk, places, pid }: Room, { plan }: Sharing, { op, wanted }: Looked): Promise<void> {
+  const history = await readOrError(disk, places, op);
+  if (history instanceof CliError) {
+    const items = new Set((await readItems(disk, places, op)).map(digestOf));
+    if (wanted.sharedWith(items) > 0) throw damagedTwin(places.folder(op), history);
+    return;
+  }
+  if (history?.planned !== true) return;
+  const held = await isHeld(places.lock(op), { pid });
+  const both = plan.bulk && history.plan.bulk;
+  // Somebody who says that a row is not done has taken it out of the run.
+  const inTheWay = (row: RowHistory) => (both ? row.resolved?.as !== 'not-done' : isInTheWay(row, history, held));
+  const rows = new Map<string, boolean>();
+  for (const row of history.rows.values()) {
+    if (inTheWay(row)) rows.set(digestOf(row.item), row.state === 'done');
+  }
+  const shared = wanted.sharedWith(rows);
+  if (shared === 0) return;
+  const done = wanted.sharedWith(new Set([...rows].filter(([, isDone]) => isDone).map(([digest]) => digest)));
+  throw sharedRows(op, { shared, done, of: plan.rows.length, held });
+}
+
+/**
+ * Where one of the two is a single command. The same card made by two commands at once is meant; after a kill, what was
+ * done was perhaps told to nobody, and what was not is done by the resume.
+ */
+function isInTheWay(row: RowHistory, { plan }: History, held: boolean): boolean {
+  const { item, state, resolved } = row;
+  if (resolved !== undefined) return false;
+  if (!held) return state === 'unknown' || state === 'done' || mayBePerformed(row, plan.bulk);
+  const moves = item.operation === 'cards.fund' || item.operation === 'cards.withdraw';
+  return moves && (state === 'unknown' || state === 'open');
+}
+
+interface Digests {
+  /** Whether there is any row that must not be done twice. */
+  any(): boolean;
+  /** How many of the rows are there; equal rows count one by one. */
+  sharedWith(digests: { has(digest: string): boolean }): number;
+}
+
+/** The same for a row of a plan and for the item its journal keeps: the marker is no part of what was asked for. */
+function digestOf({ operation, input }: Pick<PlannedRow, 'operation' | 'input'>): string {
+  const { metadata, ...rest } = input;
+  if (typeof metadata !== 'object' || metadata === null) return rowDigest({ operation, input });
+  const { [MARKER_KEY]: _, ...own } = metadata as Readonly<Record<string, unknown>>;
+  return rowDigest({ operation, input: Object.keys(own).length === 0 ? rest : { ...rest, metadata: own } });
+}
+
+/** Made once, when they are first asked for: most often no other operation is there to be compared with. */
+function createDigests(rows: Iterable<PlannedRow>): Digests {
+  const counted = () => {
+    const counts = new Map<string, number>();
+    for (const row of rows) {
+      if (CALLS[row.operation].repeat === 'freely') continue;
+      const digest = digestOf(row);
+      counts.set(digest, (counts.get(digest) ?? 0) + 1);
+    }
+    return counts;
+  };
+  let kept: ReadonlyMap<string, number> | undefined;
+  return {
+    any() {
+      for (const { operation } of rows) if (CALLS[operation].repeat !== 'freely') return true;
+      return false;
+    },
+    sharedWith(digests) {
+      kept ??= counted();
+      let shared = 0;
+      for (const [digest, count] of kept) if (digests.has(digest)) shared += count;
+      return shared;
+    },
+  };
+}
+
+interface Shares {
+  readonly shared: number;
+  readonly done: number;
+  /** Rows of the plan. */
+  readonly of: number;
+  readonly held: boolean;
+}
+
+function sharedRows(op: string, { shared, done, of, held }: Shares): CliError {
+  const which = of === 1 ? 'the same change is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
+  const where = held ? 'in a run that is under way in another process' : 'in a run that is not finished';
+  return new CliError('guarded', {
+    message: `${which} ${where}, ${of === 1 ? `${done === 1 ? '' : 'not '}done` : `${done} done`}: ${op}`,
+    ...(!held && {
+      notes: [
+        `What is done there would be done a second time. A resume does the rest of ${op} and finishes it; then run what is left.`,
+        `When it is over and is not to be resumed: cardwright ops resolve ${op} --as not-done --note "why"`,
+      ],
+    }),
+    hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+/** Within this time after its end a run of many rows is told of. */
+const TOLD_MS = DAY;
+
+/**
+ * Tells how many rows of a run of many are the same as in one that was finished less than 24 hours ago. The input as a
+ * whole is another one, so that this may well be meant.
+ */
+export async function tellFinishedRows(room: Room, { plan, record }: Sharing): Promise<void> {
+  const { disk, places, clock, notice } = room;
+  // What a card is brought to is moved at most once, whatever was moved before.
+  if (!plan.bulk || [...firstOf(plan.rows)].some(({ aim }) => aim !== undefined)) return;
+  const wanted = createDigests(plan.rows);
+  if (!wanted.any()) return;
+  for (const op of (await disk.names(places.root)).filter(isOp)) {
+    const other = await readPlan(disk, places, op);
+    if (other === undefined || other.origin !== record.origin || !other.bulk) continue;
+    const end = await readEnd(disk, places, op);
+    if (end === undefined || clock.now() - end.at >= TOLD_MS) continue;
+    const history = await readOrError(disk, places, op);
+    if (history === undefined || history instanceof CliError) continue;
+    const rows = [...history.rows.values()].filter(({ state }) => state === 'done');
+    const shared = wanted.sharedWith(new Set(rows.map(({ item }) => digestOf(item))));
+    if (shared === 0) continue;
+    const are = shared === 1 ? 'is' : 'are';
+    const at = new Date(end.at).toISOString();
+    notice(`warning: ${shared} of these ${plan.rows.length} rows ${are} the same as in ${op}, finished ${at}`);
+  }
+}
+
+function* firstOf<T>(rows: Iterable<T>): Iterable<T> {
+  for (const row of rows) {
+    yield row;
+    return;
+  }
+}
