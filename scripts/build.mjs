@@ -113,14 +113,17 @@ const written = new Map([
 const jq = join(root, 'node_modules', 'jq-web');
 const { code: jqText } = await transform(await readFile(join(jq, 'jq.js'), 'utf8'), { minify: true, format: 'cjs' });
 written.set('jq.js', jqText).set('jq.wasm', await readFile(join(jq, 'jq.wasm')));
-// What other programs import: one file that loads nothing else of ours, and its types as they were written.
+// What other programs import: one file that loads nothing else of ours, and its types: as they were written, then what
+// the rows say.
 const { contractTypes } = await loaded('src/contract/typescript.ts');
+const { sandboxMethodTypes } = await loaded('src/contract/sandbox/typescript.ts');
+const sandboxTypes = await readFile(join(root, 'src', 'sandbox', 'serving', 'library-types.ts'), 'utf8');
 const clientTypes = await readFile(join(root, 'scripts', 'library-client.d.cts'), 'utf8');
 // One copy of the sandbox: the client's entry loads it when it is asked for.
 const sandboxToo = 'module.exports.startSandbox=options=>require("./library-sandbox.cjs").startSandbox(options);\n';
 written
   .set('library-sandbox.cjs', await libraryText('src/sandbox/serving/library.ts'))
-  .set('library-sandbox.d.cts', await readFile(join(root, 'src', 'sandbox', 'serving', 'library-types.ts'), 'utf8'))
+  .set('library-sandbox.d.cts', `${sandboxTypes}\n${sandboxMethodTypes()}`)
   .set('library-client.cjs', (await libraryText('src/library-client.ts')) + sandboxToo)
   .set('library-client.d.cts', `${clientTypes}\n${contractTypes()}`);
 // What is left of the last build goes first; a program may be starting from this folder meanwhile.

@@ -1,7 +1,7 @@
 /**
  * Writes what is made from code: the completion scripts, the reference, the list of manual pages in package.json,
- * llms.txt and the skill, and the tables of the README between their marks. With --check nothing is written; a file that
- * differs is named and the exit code is 1.
+ * llms.txt and the skill, and the tables of the README and of docs/testing.md between their marks. With --check nothing
+ * is written; a file that differs is named and the exit code is 1.
  */
 import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -57,11 +57,14 @@ files.push([join('skills', 'cardwright', 'SKILL.md'), await skillText(REGISTRY, 
 const readme = await readFile(join(root, 'README.md'), 'utf8');
 const tables = { commands: await commandTable(REGISTRY), 'exit-codes': exitCodeTable() };
 files.push(['README.md', Object.entries(tables).reduce(between, readme)]);
+const { methodTable } = await load('src/cli/docs/method-table.ts');
+const testing = await readFile(join(root, 'docs', 'testing.md'), 'utf8');
+files.push([join('docs', 'testing.md'), between(testing, ['methods', methodTable()])]);
 
 /** The text with a table put between `<!-- name: … -->` and `<!-- /name -->`. */
 function between(text, [name, table]) {
   const marked = new RegExp(`(<!-- ${name}:[^>]*-->\n)[\\s\\S]*?(<!-- /${name} -->)`);
-  if (!marked.test(text)) throw new Error(`README.md has no marks for ${name}`);
+  if (!marked.test(text)) throw new Error(`no page has the marks of ${name}`);
   return text.replace(marked, (_, open, close) => `${open}\n${table}\n\n${close}`);
 }
 

@@ -107,7 +107,7 @@ describe('the packed package', () => {
     });
     expect(pages).toContain('llms.txt');
     expect(dead).toEqual([]);
-    expect([...packed]).toEqual(expect.arrayContaining(['docs/CI.md', 'action.yml']));
+    expect([...packed]).toEqual(expect.arrayContaining(['docs/CI.md', 'docs/testing.md', 'action.yml']));
   });
 
   it('is what publint would have it be', async () => {

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -38,9 +38,9 @@ async function run(words: readonly string[]): Promise<string> {
   return stdout;
 }
 
-async function readmeExample(): Promise<string> {
-  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
-  const found = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, text = '']) => text);
+async function exampleOf(page: string): Promise<string> {
+  const text = await readFile(join(ROOT, page), 'utf8');
+  const found = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, text = '']) => text);
   expect(found).toHaveLength(1);
   return found[0] ?? '';
 }
@@ -53,14 +53,18 @@ const typed = (files: readonly string[], more: readonly string[]) =>
     ...files,
   ]);
 
-describe('the README example', () => {
-  it('is run by Vitest and accepted by TypeScript', { timeout: 180_000 }, async () => {
-    await writeFile(join(folder, 'lunch.test.ts'), await readmeExample());
+describe('the example of', () => {
+  it.each([
+    ['README.md', 1],
+    [join('docs', 'testing.md'), 4],
+  ])('%s is run by Vitest and accepted by TypeScript', { timeout: 180_000 }, async (page, count) => {
+    const name = `${basename(page, '.md')}.test.ts`;
+    await writeFile(join(folder, name), await exampleOf(page));
     const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-    expect(await run([vitest, 'run', '--root', folder])).toMatch(/1 passed/);
+    expect(await run([vitest, 'run', name, '--root', folder])).toMatch(new RegExp(`Tests .*\\D${count} passed`));
     const node = ['--module', 'nodenext', '--target', 'es2022', '--types', 'node'];
     // Vitest's own declarations are not ours to check.
-    expect(await typed(['lunch.test.ts'], [...node, '--skipLibCheck', 'true'])).toBe('');
+    expect(await typed([name], [...node, '--skipLibCheck', 'true'])).toBe('');
   });
 });
 
@@ -92,6 +96,42 @@ export const b = startSandbox({ dialect: 'other' });
     const told = await typed(['wrong.ts'], ['--module', 'nodenext', '--types', 'node']).catch((error: Error) => error);
     expect(String(told)).toMatch(/wrong\.ts\(2,33\): .*'seeds'/);
     expect(String(told)).toMatch(/wrong\.ts\(3,33\): .*'SandboxDialect/);
+  });
+
+  it('of the methods are those of the rows', { timeout: 180_000 }, async () => {
+    const use = `import { startSandbox, type SandboxFaultAction, type SandboxSimulated } from 'cardwright/sandbox';
+export async function use(card_id: string, code: string | undefined): Promise<readonly string[]> {
+  await using sandbox = await startSandbox({ wallet: 5 });
+  const bought: SandboxSimulated = await sandbox.simulate.authorize({ card_id, amount: 12.5, three_ds: 'challenge' });
+  await sandbox.simulate.answer({ challenge_id: bought.challenge_id ?? '', otp: code });
+  await sandbox.simulate.forcePost({ card_id, amount: 1 });
+  const action: SandboxFaultAction = { kind: 'status', code: 503, retry_after: '2' };
+  const { id } = await sandbox.faults.add({ match: { operation: 'cards.create', nth: 2 }, action });
+  await sandbox.faults.remove({ fault_id: id });
+  const { data, meta } = await sandbox.deliveries.list({ state: 'failed' });
+  const { fired } = await sandbox.clock.advance({ by: '1d' });
+  await sandbox.reset();
+  return [String(meta.total), ...data.flatMap(each => each.attempts ?? []).map(each => each.at), ...fired.map(each => each.kind)];
+}
+`;
+    await writeFile(join(folder, 'methods.ts'), use);
+    const node = ['--module', 'nodenext', '--types', 'node', '--lib', 'es2023,esnext.disposable', '--target', 'es2022'];
+    expect(await typed(['methods.ts'], node)).toBe('');
+    const wrong = [
+      "simulate.authorize({ card_id: 'card_1' })",
+      "simulate.authorize({ card_id: 'card_1', amount: '5' })",
+      "simulate.authorize({ card_id: 'card_1', amount: 5, force_decline: 'because' })",
+      "faults.add({ action: { kind: 'truncate' } })",
+      "faults.add({ action: { kind: 'explode' } })",
+      "faults.add({ match: { operation: 'cards.explode' }, action: { kind: 'reset' } })",
+      'clock.leap()',
+      'stop({ now: true })',
+    ];
+    const lines = wrong.map(each => `void sandbox.${each};\n`);
+    const head = "import type { RunningSandbox } from 'cardwright/sandbox';\ndeclare const sandbox: RunningSandbox;\n";
+    await writeFile(join(folder, 'wrong.ts'), head + lines.join(''));
+    const told = await typed(['wrong.ts'], node).catch((error: Error) => error);
+    expect(String(told).match(/(?<=wrong\.ts\()\d+/g)).toEqual(wrong.map((_, index) => String(index + 3)));
   });
 
   it('name every dialect there is', () => {

@@ -112,6 +112,9 @@ const DELIVERY_MATCH = {
   ...COUNTED,
 } as const;
 
+/** Members of `match` for rules about requests and about deliveries, and of `action` by kind. */
+export const FAULT_SHAPES = { requests: REQUEST_MATCH, deliveries: DELIVERY_MATCH, actions: ACTIONS } as const;
+
 /** What a rule is sent as; the members of `match` and `action` are checked by `faultProblem`. */
 export const FAULT_BODY = {
   match: object({}, said('Which requests or deliveries; all when left out.')),

@@ -1,4 +1,7 @@
-/** `cardwright/sandbox`, the sandbox for test suites and other programs: its types, as the package ships them. */
+/**
+ * `cardwright/sandbox`, the sandbox for test suites and other programs: its types, as the package ships them. At the end
+ * of the shipped file stand the methods of the control surface, made from its rows.
+ */
 
 /** How the sandbox speaks; `default` keeps to the interface, the others answer as services of other habits do. */
 export type SandboxDialect =
@@ -66,12 +69,14 @@ export interface SandboxAdmin {
   /** Bearer token of the control surface; good for nothing else. */
   readonly token: string;
   /**
-   * Asks the control surface: `request('POST', '/simulate/authorizations', { card_id, amount: 12.5 })`. Amounts are
+   * Asks the control surface by its routes: `request('POST', '/simulate/authorizations', { card_id, amount: 12.5 })` is
+   * `simulate.authorize({ card_id, amount: 12.5 })`. Amounts are
    * USD, times ISO 8601. Rejects with `SandboxRefusal` for every answer that is no success.
    */
   request<Answer = unknown>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<Answer>;
 }
 
+/** The service, and how to steer it; the methods that steer it are declared at the end of the file. */
 export interface RunningSandbox {
   /** Base address of the service, with `/v1`; `http://localhost/v1` when `socketPath` is there. */
   readonly url: string;

@@ -4,6 +4,7 @@
  */
 import { request } from 'node:http';
 import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
+import { sandboxMethods } from './library-methods.ts';
 import { checkOptions } from './library-options.ts';
 import type * as Public from './library-types.ts';
 import { type RunningSandbox, startSandbox as start } from './start.ts';
@@ -41,6 +42,8 @@ export const startSandbox: typeof Public.startSandbox = async (options = {}) => 
   });
   const admin = adminOf(running);
   return {
+    // Their types are made from the rows by the build.
+    ...sandboxMethods(admin),
     url: running.url,
     ...(running.socketPath !== undefined && { socketPath: running.socketPath }),
     key: running.key.expose(),

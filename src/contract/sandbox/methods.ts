@@ -1,0 +1,40 @@
+/** Names of the control surface's operations as methods of a program: `simulate.force-post` is `simulate.forcePost`. */
+import type { Operation } from '../operation.ts';
+import { ADMIN_OPERATIONS } from './admin.ts';
+import { SERVER_OPERATIONS } from './server.ts';
+
+export interface AdminMethod {
+  /** Name of the operation: `simulate.force-post`. */
+  readonly operation: string;
+  readonly row: Operation;
+  /** Undefined for a method of the sandbox itself, such as `reset`. */
+  readonly group: string | undefined;
+  readonly name: string;
+}
+
+/**
+ * Every operation but those that a server for other programs has: who started a sandbox in a program ends it there. A
+ * name without a dot that answers with rows is `list` of its group: `faults` is `faults.list`.
+ */
+export const ADMIN_METHODS: readonly AdminMethod[] = Object.entries(ADMIN_OPERATIONS)
+  .filter(([operation]) => !Object.hasOwn(SERVER_OPERATIONS, operation))
+  .map(([operation, row]) => ({ operation, row, ...placeOf(operation, row) }));
+
+function placeOf(operation: string, { returns: { kind } }: Operation): Pick<AdminMethod, 'group' | 'name'> {
+  const [first = '', second] = operation.split('.');
+  if (second !== undefined) return { group: first, name: camelCase(second) };
+  if (kind === 'list' || kind === 'page') return { group: first, name: 'list' };
+  const isGroup = Object.keys(ADMIN_OPERATIONS).some(other => other.startsWith(`${first}.`));
+  return isGroup ? { group: first, name: 'show' } : { group: undefined, name: first };
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Methods by group, in the order of the rows; those of no group under undefined. */
+export function adminMethodsByGroup(): ReadonlyMap<string | undefined, readonly AdminMethod[]> {
+  const groups = new Map<string | undefined, AdminMethod[]>();
+  for (const method of ADMIN_METHODS) groups.set(method.group, [...(groups.get(method.group) ?? []), method]);
+  return groups;
+}
