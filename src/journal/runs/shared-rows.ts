@@ -170,6 +170,8 @@ export async function tellFinishedRows(room: Room, { plan, record }: Sharing): P
   for (const op of (await disk.names(places.root)).filter(isOp)) {
     const other = await readPlan(disk, places, op);
     if (other === undefined || other.origin !== record.origin || !other.bulk) continue;
+    // Whoever runs the whole of it again has said so.
+    if (other.digest === record.digest || other.digest === plan.digestInOrder) continue;
     const end = await readEnd(disk, places, op);
     if (end === undefined || clock.now() - end.at >= TOLD_MS) continue;
     const history = await readOrError(disk, places, op);
@@ -177,9 +179,9 @@ export async function tellFinishedRows(room: Room, { plan, record }: Sharing): P
     const rows = [...history.rows.values()].filter(({ state }) => state === 'done');
     const shared = wanted.sharedWith(new Set(rows.map(({ item }) => digestOf(item))));
     if (shared === 0) continue;
-    const are = shared === 1 ? 'is' : 'are';
-    const at = new Date(end.at).toISOString();
-    notice(`warning: ${shared} of these ${plan.rows.length} rows ${are} the same as in ${op}, finished ${at}`);
+    const of = plan.rows.length;
+    const these = of === 1 ? 'this row is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
+    notice(`warning: ${these} the same as in ${op}, finished ${new Date(end.at).toISOString()}`);
   }
 }
 
