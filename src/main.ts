@@ -35,7 +35,8 @@ for (const [name, code] of Object.entries(SIGNALS)) {
     else if (!host.cutOff(reason)) process.exit(code);
   });
 }
-// Node's own answer is to open a debugger, in a process that holds a key and may hold a card (RELIABILITY, D15).
+// Node's own answer is to open a debugger, in a process that holds a key and may hold a card
+// (docs/design/security.md, D15).
 process.on('SIGUSR1', () => undefined);
 process.on('exit', () => {
   host.restoreScreen();

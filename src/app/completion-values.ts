@@ -1,7 +1,7 @@
 /**
- * What completion offers where a word names a card, a profile and the like (TERMINAL.md, "Completion"): from files of
- * this machine alone. Where those are old another process looks at the service, and a key press waits for it only for
- * a moment. No key is opened here, no program of the user is run, and nothing is asked.
+ * What completion offers where a word names a card, a profile and the like (docs/design/terminal.md, "Completion"):
+ * from files of this machine alone. Where those are old another process looks at the service, and a key press waits for
+ * it only for a moment. No key is opened here, no program of the user is run, and nothing is asked.
  */
 
 import { lstat } from 'node:fs/promises';

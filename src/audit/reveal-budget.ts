@@ -1,4 +1,7 @@
-/** Reveals of the last minute, counted over all processes of a profile on this machine (RELIABILITY, section 2). */
+/**
+ * Reveals of the last minute, counted over all processes of a profile on this machine
+ * (docs/design/reliability.md, section 2).
+ */
 
 import { join } from 'node:path';
 import { LIMITS } from '../contract/limits.ts';

@@ -61,7 +61,7 @@ const RUN_PAGE = {
   not_sent: tells.count('Rows that were not sent.'),
 } as const;
 
-/** One row of a bulk run (CLI.md, "Bulk"). */
+/** One row of a bulk run (docs/design/cli.md, "Bulk"). */
 export const RESULT_ROW = {
   row: tells.count('Number of the input row, from 1.'),
   outcome: tells.word('What came of it.', ['done', 'refused', 'unknown', 'not_sent']),

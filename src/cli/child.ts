@@ -1,4 +1,7 @@
-/** One program in our place: our streams, its exit code, none of our keys in its environment (RELIABILITY, E13). */
+/**
+ * One program in our place: our streams, its exit code, none of our keys in its environment
+ * (docs/design/security.md, E13).
+ */
 import { spawn } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
 import { constants as os } from 'node:os';
@@ -36,7 +39,8 @@ export interface ChildEnd {
 
 /**
  * The program a word names: a path as it is, else the first in an absolute folder of PATH. An empty or relative folder
- * there is the working folder, which may be anybody's (RELIABILITY, E18). Throws `usage` when there is none.
+ * there is the working folder, which may be anybody's (docs/design/security.md, E18). Throws `usage` when there is
+ * none.
  */
 export async function findProgram(
   name: string | undefined,

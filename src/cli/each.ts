@@ -49,7 +49,7 @@ const STOPPING: readonly ErrorKind[] = [
 
 /**
  * Runs `act` for each id in turn. A refused card does not keep the others from being tried; what stopped the run
- * does. The exit code is that of CLI.md, "Exit codes": unknown before stopped before partly failed.
+ * does. The exit code is that of docs/design/cli.md, "Exit codes": unknown before stopped before partly failed.
  */
 export async function forEachCard(
   ctx: Context,

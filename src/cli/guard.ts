@@ -1,4 +1,6 @@
-/** The live guard of CLI.md, "Guards": what must have been said before a request with an effect may leave. */
+/**
+ * The live guard of docs/design/cli.md, "Guards": what must have been said before a request with an effect may leave.
+ */
 import type { Effect } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from './identity.ts';

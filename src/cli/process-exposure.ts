@@ -1,4 +1,7 @@
-/** Who else could see what this process holds: a debugger, a report, a dump, a recorder (RELIABILITY, D5, D15, K8). */
+/**
+ * Who else could see what this process holds: a debugger, a report, a dump, a recorder
+ * (docs/design/security.md, D5, D15, K8).
+ */
 import type { Environment } from '../platform/host.ts';
 
 export interface Runtime {

@@ -1,4 +1,4 @@
-/** The gate in front of card numbers (CLI.md, "Revealing a card"). Nothing is sent before it opens. */
+/** The gate in front of card numbers (docs/design/cli.md, "Revealing a card"). Nothing is sent before it opens. */
 
 import type { RevealBudget } from '../audit/reveal-budget.ts';
 import { REVEALS_A_MINUTE } from '../audit/reveal-budget.ts';

@@ -1,4 +1,4 @@
-/** One program with a sandbox of its own, from start to final check (SANDBOX, section 1). */
+/** One program with a sandbox of its own, from start to final check (docs/design/sandbox.md, section 1). */
 
 import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
 import type { FaultRule } from '../contract/sandbox/fault-rule.ts';

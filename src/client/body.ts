@@ -1,4 +1,4 @@
-/** What a body is: bytes to JSON, within limits, without trust (RELIABILITY, section 4). */
+/** What a body is: bytes to JSON, within limits, without trust (docs/design/reliability.md, section 4). */
 import type { WireFailure } from './failure.ts';
 import { headerText } from './headers.ts';
 import type { WireHeaders } from './transport.ts';

@@ -1,4 +1,7 @@
-/** What all requests of a process share, so that a service in trouble is not made worse (RELIABILITY, section 2). */
+/**
+ * What all requests of a process share, so that a service in trouble is not made worse
+ * (docs/design/reliability.md, section 2).
+ */
 import type { Clock } from '../platform/host.ts';
 
 const FULL = 500;

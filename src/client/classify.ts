@@ -1,4 +1,7 @@
-/** Status, identifier and effect to the class of an outcome. The class drives all that follows (RELIABILITY, section 1). */
+/**
+ * Status, identifier and effect to the class of an outcome. The class drives all that follows
+ * (docs/design/reliability.md, section 1).
+ */
 import type { Operation } from '../contract/operation.ts';
 import { REFUSALS, type RefusalName, speaksOfRepetition } from '../contract/refusals.ts';
 import type { ErrorKind, Outcome } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** The total time of one attempt, connection and body included (RELIABILITY, section 2). */
+/** The total time of one attempt, connection and body included (docs/design/reliability.md, section 2). */
 import { setMaxListeners } from 'node:events';
 import { REQUEST_TOTAL_MS } from '../core/durations.ts';
 import type { Clock } from '../platform/host.ts';

@@ -1,4 +1,7 @@
-/** An object of an answer against its shape: aliases, overrides, unknown fields (ASSUMPTIONS, columns "Also"). */
+/**
+ * An object of an answer against its shape: aliases, overrides, unknown fields
+ * (docs/design/contract-and-assumptions.md, "How to read an assumption").
+ */
 import type { AnyField, Shape } from '../contract/field.ts';
 import { SECRET_NAMES } from '../contract/secret-names.ts';
 import type { Secret } from '../core/secret.ts';

@@ -1,4 +1,7 @@
-/** Whether what a write answered, or what was read after it, shows its effect (RELIABILITY, sections 1 and 4). */
+/**
+ * Whether what a write answered, or what was read after it, shows its effect
+ * (docs/design/reliability.md, sections 1 and 4).
+ */
 import {
   balancesIn,
   type Evidence,

@@ -1,4 +1,7 @@
-/** From what a caller asks to the request: checked, exact, one form (reading rule 1; CLI, "Contract overrides"). */
+/**
+ * From what a caller asks to the request: checked, exact, one form (reading rule 1;
+ * docs/design/cli.md, "Contract overrides").
+ */
 import { shapeProblem } from '../contract/check.ts';
 import { HEADERS } from '../contract/envelopes.ts';
 import type { Shape } from '../contract/field.ts';

@@ -1,4 +1,7 @@
-/** Reading response headers: request id, waits, clock, deprecation (A-122, A-168; RELIABILITY, section 2). */
+/**
+ * Reading response headers: request id, waits, clock, deprecation (A-122, A-168;
+ * docs/design/reliability.md, section 2).
+ */
 import { isUtf8 } from 'node:buffer';
 import { MINUTE } from '../core/durations.ts';
 import type { WireHeaders } from './transport.ts';

@@ -1,4 +1,4 @@
-/** One received answer to the class of its outcome (RELIABILITY, sections 1 and 4). */
+/** One received answer to the class of its outcome (docs/design/reliability.md, sections 1 and 4). */
 import { answerWord } from '../contract/answer-words.ts';
 import { HEADERS } from '../contract/envelopes.ts';
 import type { Evidence } from '../contract/evidence.ts';

@@ -1,4 +1,7 @@
-/** The paging loop: when to ask for the next page, and which rows are new (ASSUMPTIONS, section 3). */
+/**
+ * The paging loop: when to ask for the next page, and which rows are new
+ * (docs/design/contract-and-assumptions.md, section 3).
+ */
 import type { ListPage, PageFacts } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
 import { type RecentIds, recentIds } from './recent-ids.ts';

@@ -1,4 +1,7 @@
-/** Whether a request goes through a proxy: the variables every tool knows, loopback exempt (RELIABILITY, E9). */
+/**
+ * Whether a request goes through a proxy: the variables every tool knows, loopback exempt
+ * (docs/design/security.md, E9).
+ */
 import { CliError } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The one place that sends again (RELIABILITY, section 2): what was never sent, reads, waits that the service asks
- * for, and ambiguous writes where the caller knows that it is safe. A verdict covers all attempts.
+ * The one place that sends again (docs/design/reliability.md, section 2): what was never sent, reads, waits that the
+ * service asks for, and ambiguous writes where the caller knows that it is safe. A verdict covers all attempts.
  */
 import type { Clock, Randomness } from '../platform/host.ts';
 import type { RetryBudget } from './budget.ts';

@@ -1,6 +1,7 @@
 /**
  * What rows of a list look like in text: which members, in which order, and what a value may be so that reading it and
- * writing it again would change nothing (ASSUMPTIONS, section 3). Sources of regular expressions over Latin-1.
+ * writing it again would change nothing (docs/design/contract-and-assumptions.md, section 3). Sources of regular
+ * expressions over Latin-1.
  */
 import type { AnyField, Shape } from '../contract/field.ts';
 import { SECRET_NAMES } from '../contract/secret-names.ts';

@@ -1,7 +1,8 @@
 /**
  * Rows cut out of a page's bytes without parsing them. What a row looks like is learnt from rows that were read as
  * usual: only where reading changed nothing, and only while every further row has the same members in the same order
- * with values of the same kinds, are the bytes of the service as good as what we would write (ASSUMPTIONS, section 3).
+ * with values of the same kinds, are the bytes of the service as good as what we would write
+ * (docs/design/contract-and-assumptions.md, section 3).
  */
 import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';

@@ -1,4 +1,7 @@
-/** Whom TLS trusts: the usual authorities, those of the operator, and never nobody for a live key (RELIABILITY, E7, E8). */
+/**
+ * Whom TLS trusts: the usual authorities, those of the operator, and never nobody for a live key
+ * (docs/design/security.md, E7, E8).
+ */
 import { CliError } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
 

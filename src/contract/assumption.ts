@@ -2,7 +2,7 @@
 import assumptions from './assumptions.json' with { type: 'json' };
 import type { AssumptionId } from './basis.ts';
 
-/** One gap of the interface and how it is filled (ASSUMPTIONS). */
+/** One gap of the interface and how it is filled (docs/design/contract-and-assumptions.md). */
 export interface Assumption {
   readonly topic: string;
   readonly point: string;

@@ -1,6 +1,6 @@
 /**
  * What the effect of a write is judged by: an answer of 2xx is believed when it, or what is read after it, shows the
- * effect (RELIABILITY, sections 1 and 4). Pure; who reads, and when, is the client's matter.
+ * effect (docs/design/reliability.md, sections 1 and 4). Pure; who reads, and when, is the client's matter.
  */
 import { MINUTE } from '../core/durations.ts';
 import { type Cents, cents, centsOf } from '../core/money.ts';

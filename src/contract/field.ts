@@ -50,7 +50,10 @@ export interface FieldFacts {
   readonly wanted?: string;
   /** Name on the wire when it is not the field's own name. */
   readonly wire?: string;
-  /** Other names on the wire that are read as this field (ASSUMPTIONS, column "Also"). Dots go into objects. */
+  /**
+   * Other names on the wire that are read as this field
+   * (docs/design/contract-and-assumptions.md, "How to read an assumption"). Dots go into objects.
+   */
   readonly also?: readonly string[];
   /** What the service uses when the value is not sent; words or a value. */
   readonly defaults?: string | number;

@@ -1,4 +1,7 @@
-/** Fields and shapes as JSON Schema 2020-12, with marks that tell where each node is known from (SANDBOX, section 12). */
+/**
+ * Fields and shapes as JSON Schema 2020-12, with marks that tell where each node is known from
+ * (docs/design/sandbox.md, section 12).
+ */
 import { cents, toUsd } from '../core/money.ts';
 import { assumption } from './assumption.ts';
 import type { AssumptionId, Basis } from './basis.ts';

@@ -1,6 +1,6 @@
 /**
- * Contract overrides (CLI.md): where a real service's routes or names differ from what is assumed. `read-overrides.ts`
- * reads the text of a file; the client applies it.
+ * Contract overrides (docs/design/cli.md): where a real service's routes or names differ from what is assumed.
+ * `read-overrides.ts` reads the text of a file; the client applies it.
  */
 import type { HeaderName } from './envelopes.ts';
 import type { Method } from './operation.ts';

@@ -1,7 +1,8 @@
 /**
  * Requests in the caller's own words, for `api`: rows like any other, so that guard, journal, retries and redaction
  * treat them like any other. A write that is no operation of the interface is never repeated by itself and counts as
- * moving money (RELIABILITY, section 3). None of it belongs to the interface, so these rows stand apart from it.
+ * moving money (docs/design/reliability.md, section 3). None of it belongs to the interface, so these rows stand apart
+ * from it.
  */
 import { integer, must, text } from './field.ts';
 import { operation, pageOf, untouched } from './operation.ts';

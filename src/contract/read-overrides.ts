@@ -1,4 +1,7 @@
-/** Reads the text of a file of contract overrides (CLI.md), and refuses what would make an operation another one. */
+/**
+ * Reads the text of a file of contract overrides (docs/design/cli.md), and refuses what would make an operation another
+ * one.
+ */
 import { CliError } from '../core/errors.ts';
 import { HEADERS } from './envelopes.ts';
 import type { Method } from './operation.ts';

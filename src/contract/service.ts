@@ -66,7 +66,7 @@ export interface DeliveryPolicy {
   readonly cut?: AbortSignal | undefined;
 }
 
-/** What all attempts of one write amount to (RELIABILITY, sections 1 and 2). */
+/** What all attempts of one write amount to (docs/design/reliability.md, sections 1 and 2). */
 export interface Delivery {
   /**
    * `unverified`: the service said yes, and the effect could not be shown. `throttled` and `in_progress`: still so
@@ -92,7 +92,9 @@ export interface Delivery {
 }
 
 export interface ServiceOf<T extends Table> {
-  /** Sends one operation. Throws a `CliError` of the class the answer falls in (RELIABILITY, section 1). */
+  /**
+   * Sends one operation. Throws a `CliError` of the class the answer falls in (docs/design/reliability.md, section 1).
+   */
   send<N extends NameIn<T>>(
     operation: N,
     input: InputOf<T[N]>,
@@ -105,7 +107,10 @@ export interface ServiceOf<T extends Table> {
    * for what is wrong on this side: no key, an unusable proxy variable.
    */
   deliver(planned: PlannedRequest, input: Readonly<Record<string, unknown>>, policy: DeliveryPolicy): Promise<Delivery>;
-  /** Pages from the given one on, de-duplicated, until the list ends (ASSUMPTIONS, section 3). */
+  /**
+   * Pages from the given one on, de-duplicated, until the list ends
+   * (docs/design/contract-and-assumptions.md, section 3).
+   */
   pages<N extends PagedName<T>>(
     operation: N,
     input: InputOf<T[N]>,

@@ -4,7 +4,10 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** Bounds of one request, connection and body included, where `--timeout` names no other (RELIABILITY, section 2). */
+/**
+ * Bounds of one request, connection and body included, where `--timeout` names no other
+ * (docs/design/reliability.md, section 2).
+ */
 export const REQUEST_TOTAL_MS = { read: 30 * SECOND, write: 75 * SECOND } as const;
 
 const LENGTHS = { d: DAY, h: HOUR, m: MINUTE, s: SECOND } as const;

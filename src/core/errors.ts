@@ -128,7 +128,7 @@ function tooManyFiles(cause: unknown): CliError {
   });
 }
 
-/** The JSON error object of CLI.md, "Errors". Keys that do not apply are left out. */
+/** The JSON error object of docs/design/cli.md, "Errors". Keys that do not apply are left out. */
 export function errorDocument(error: CliError): { error: Record<string, unknown> } {
   const { kind, facts } = error;
   const row: KindRow = ERROR_KINDS[kind];

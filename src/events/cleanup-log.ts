@@ -1,6 +1,6 @@
 /**
  * What a run makes and must take away again, written down before it is made: whoever comes after a crash finds it and
- * cleans up (RELIABILITY, L7). One private file each, named by chance, in a folder of the state.
+ * cleans up (docs/design/security.md, L7). One private file each, named by chance, in a folder of the state.
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';

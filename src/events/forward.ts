@@ -1,6 +1,6 @@
 /**
  * Passes verified deliveries on, byte for byte, to programs that were named: in order for each of them, tried again
- * while there is a chance, never redirected (RELIABILITY, H10, H11).
+ * while there is a chance, never redirected (docs/design/security.md, H10, H11).
  */
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';

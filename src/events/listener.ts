@@ -1,4 +1,7 @@
-/** Deliveries in, verified events out: each once, with those flagged that come out of order (RELIABILITY, H4, H7, H9). */
+/**
+ * Deliveries in, verified events out: each once, with those flagged that come out of order
+ * (docs/design/security.md, H4, H7, H9).
+ */
 import { matchesEvent } from '../contract/events.ts';
 import { signatureIn } from '../contract/signature/header.ts';
 import type { CliError } from '../core/errors.ts';

@@ -1,6 +1,6 @@
 /**
  * Looking again and again, politely: never two requests within a second, pauses that grow, an end that comes on time
- * although the machine slept (RELIABILITY, G14 and G15).
+ * although the machine slept (docs/design/security.md, G14 and G15).
  */
 import { CliError } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';

@@ -1,6 +1,6 @@
 /**
  * The receiver of deliveries: on this machine alone, the bytes first, then the signature, and only then anything else
- * (RELIABILITY, H1 to H8, H12).
+ * (docs/design/security.md, H1 to H8, H12).
  */
 import {
   createServer,

@@ -1,6 +1,6 @@
 /**
- * What this machine has seen of a service, for completion alone (TERMINAL.md, "Completion"): ids with what tells them
- * apart. No key, no card number, no code; never the truth about anything.
+ * What this machine has seen of a service, for completion alone (docs/design/terminal.md, "Completion"): ids with what
+ * tells them apart. No key, no card number, no code; never the truth about anything.
  */
 import { DAY } from '../core/durations.ts';
 

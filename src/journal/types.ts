@@ -1,7 +1,7 @@
 /**
- * The seam between whoever wants money moved (single commands, bulk runs, leases) and the journal that makes it safe
- * to stop at any moment (RELIABILITY, section 6). Callers plan rows and perform them; what is sent, kept, sent again
- * or left alone is decided behind it. Everything here is data or a promise; nothing names a file or HTTP.
+ * The seam between whoever wants money moved (single commands, bulk runs, leases) and the journal that makes it safe to
+ * stop at any moment (docs/design/reliability.md, section 6). Callers plan rows and perform them; what is sent, kept,
+ * sent again or left alone is decided behind it. Everything here is data or a promise; nothing names a file or HTTP.
  */
 import type { WriteName } from '../contract/calls.ts';
 import type { Balances } from '../contract/evidence.ts';

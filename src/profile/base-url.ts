@@ -19,8 +19,8 @@ const IP_LITERAL = /^(?:\[.*\]|[\d.]+)$/;
 
 /**
  * Checks the base address a key of this mode would be sent to: https, or http to 127.x.y.z, [::1] or localhost
- * (RELIABILITY section 7, "Origin"). Throws `usage` naming the broken rule, `guarded` for a live key and an
- * address of this machine. The typed text is not repeated: it may hold a password or a key.
+ * (docs/design/security.md, section 7, "Origin"). Throws `usage` naming the broken rule, `guarded` for a live key and
+ * an address of this machine. The typed text is not repeated: it may hold a password or a key.
  */
 export function checkBaseUrl(text: string, mode: KeyMode): BaseUrl {
   const { typedHost, typedPath, url } = parse(text);

@@ -17,8 +17,8 @@ export interface KeyCommandSurroundings {
 
 /**
  * What a `key_command` prints. No shell, an absolute program, none of our own variables in its environment
- * (RELIABILITY E13, E18). Throws `not_authenticated` without its output when it fails, prints too much or takes
- * longer than a minute.
+ * (docs/design/security.md, E13, E18). Throws `not_authenticated` without its output when it fails, prints too much or
+ * takes longer than a minute.
  */
 export async function runKeyCommand(command: readonly string[], around: KeyCommandSurroundings): Promise<string> {
   const [program = '', ...args] = command;

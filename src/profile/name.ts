@@ -18,7 +18,7 @@ export function quoted(text: string, most = 64): string {
 }
 
 /**
- * Checks a profile name (CLI.md, "Keys and profiles") and returns it. The reserved names pass, because they
+ * Checks a profile name (docs/design/cli.md, "Keys and profiles") and returns it. The reserved names pass, because they
  * can be named to choose them. Throws `usage`.
  */
 export function checkProfileName(text: string): string {

@@ -1,4 +1,7 @@
-/** Which profile a run acts as: flags, environment, the current profile, in the order of CLI.md, "Keys and profiles". */
+/**
+ * Which profile a run acts as: flags, environment, the current profile, in the order of
+ * docs/design/cli.md, "Keys and profiles".
+ */
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Environment } from '../platform/host.ts';
@@ -65,7 +68,7 @@ interface Choice {
 }
 
 /**
- * Who we are, in the order of CLI.md, "Keys and profiles". Throws `usage` for contradicting choices,
+ * Who we are, in the order of docs/design/cli.md, "Keys and profiles". Throws `usage` for contradicting choices,
  * `not_authenticated` when nothing chooses, `not_found` for an unknown profile, `guarded` when a key would go to
  * another origin than its own or a live key is forbidden. Nothing is read from the working folder.
  */

@@ -5,7 +5,7 @@ import { quoted } from './name.ts';
 
 /** Settings of a profile; what is absent is not limited and not allowed. Amounts are decimal USD text, `250.00`. */
 export interface ProfileSettings {
-  /** Live reveals may run with nobody watching (CLI.md, "Revealing a card"). */
+  /** Live reveals may run with nobody watching (docs/design/cli.md, "Revealing a card"). */
   readonly allow_unattended_reveal?: boolean;
   readonly read_only?: boolean;
   readonly max_per_call?: string;

@@ -1,6 +1,6 @@
 /**
- * Lines that a CI system takes for its own commands (RELIABILITY, F15). What is in somebody's label must not set an
- * output, mask a word or open a group of the job that prints it.
+ * Lines that a CI system takes for its own commands (docs/design/security.md, F15). What is in somebody's label must
+ * not set an output, mask a word or open a group of the job that prints it.
  */
 import type { Environment } from '../platform/host.ts';
 

@@ -1,7 +1,7 @@
 /**
- * The names and types in answers are a promise (TERMINAL, "Promise"). `promised.txt` holds every field ever promised:
- * one that is gone, or of another type, fails here. New ones are added with `UPDATE=1`; nothing takes a line away but a
- * person who means to break the promise.
+ * The names and types in answers are a promise (docs/design/terminal.md, "Promise"). `promised.txt` holds every field
+ * ever promised: one that is gone, or of another type, fails here. New ones are added with `UPDATE=1`; nothing takes a
+ * line away but a person who means to break the promise.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** What a probe must not learn: anything that is not a second answer with the same result, and one effect (RELIABILITY, section 3). */
+/**
+ * What a probe must not learn: anything that is not a second answer with the same result, and one effect
+ * (docs/design/reliability.md, section 3).
+ */
 import { expect, test } from 'vitest';
 import type { Fault } from '../support/fault-proxy.ts';
 import { serviceWorld } from './service-world.ts';

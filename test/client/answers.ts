@@ -1,4 +1,7 @@
-/** Answers that are no plain yes, each with what a read and a write must make of it (RELIABILITY, sections 1 and 4). */
+/**
+ * Answers that are no plain yes, each with what a read and a write must make of it
+ * (docs/design/reliability.md, sections 1 and 4).
+ */
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { CARD, type Handler, json } from './served.ts';

@@ -1,4 +1,7 @@
-/** The one layer that repeats: how long, how often, at whose cost (RELIABILITY, section 2; A13 to A16). */
+/**
+ * The one layer that repeats: how long, how often, at whose cost (docs/design/reliability.md, section 2;
+ * docs/design/security.md, A13 to A16).
+ */
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { createBudget } from '../../src/client/budget.ts';

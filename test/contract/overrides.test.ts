@@ -3,7 +3,7 @@ import { NO_OVERRIDES } from '../../src/contract/overrides.ts';
 import { readOverrides } from '../../src/contract/read-overrides.ts';
 import { CliError } from '../../src/core/errors.ts';
 
-/** The example of CLI.md, "Contract overrides". */
+/** The example of docs/design/cli.md, "Contract overrides". */
 const EXAMPLE = `{
   "operations": {
     "cards.terminate": { "method": "DELETE", "path": "/cards/{card_id}" },

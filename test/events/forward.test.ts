@@ -1,4 +1,4 @@
-/** Passing deliveries on: no redirect is followed, and nobody holds a place for ever (RELIABILITY, H10). */
+/** Passing deliveries on: no redirect is followed, and nobody holds a place for ever (docs/design/security.md, H10). */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** The built program, killed while it listens or leases: what it left behind is found and taken away (RELIABILITY, L7). */
+/**
+ * The built program, killed while it listens or leases: what it left behind is found and taken away
+ * (docs/design/security.md, L7).
+ */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The pace of waiting: polite, on time, and right after a machine slept (RELIABILITY, G14, G15). */
+/** The pace of waiting: polite, on time, and right after a machine slept (docs/design/security.md, G14, G15). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';

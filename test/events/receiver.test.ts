@@ -1,4 +1,4 @@
-/** The port that takes deliveries: on this machine alone, whole bodies alone (RELIABILITY, H8, H12). */
+/** The port that takes deliveries: on this machine alone, whole bodies alone (docs/design/security.md, H8, H12). */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';

@@ -1,4 +1,4 @@
-/** Signatures made by somebody else's program, and each usual mistake named (RELIABILITY, H1 to H6). */
+/** Signatures made by somebody else's program, and each usual mistake named (docs/design/security.md, H1 to H6). */
 import { spawnSync } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';

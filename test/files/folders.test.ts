@@ -1,4 +1,4 @@
-/** Where things are kept (TERMINAL, "Files and environment"). */
+/** Where things are kept (docs/design/terminal.md, "Files and environment"). */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { foldersFor } from '../../src/platform/folders.ts';

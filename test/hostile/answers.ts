@@ -18,7 +18,9 @@ export interface AnswerClass {
   readonly says: Says;
   /** The operations it is played for; all when left out. */
   readonly only?: readonly WriteOperation[];
-  /** It shows in full what never happened: a compromised service, outside of the promise (RELIABILITY). */
+  /**
+   * It shows in full what never happened: a compromised service, outside of the promise (docs/design/reliability.md).
+   */
   readonly isWholeLie?: boolean;
 }
 

@@ -206,7 +206,7 @@ export async function playCell(arena: Arena, cell: Cell, how: HowFar): Promise<P
 /** Laws about one command that says how things stand; `op` where only an operation of the journal is told of. */
 function judged(stage: Stage, told: Told, what: string, op?: string): string[] {
   const { cell } = stage;
-  // Of a fresh key that was used before, our own mistake is the documented verdict (RELIABILITY, A8).
+  // Of a fresh key that was used before, our own mistake is the documented verdict (docs/design/security.md, A8).
   const isKeyReused = cell.answers.some(name => name.includes('idempotency_key_reused')) || cell.keys === '422';
   if (told.code === 1 && !isKeyReused) return [`${what}: exit 1`];
   const isLease = cell.road.startsWith('lease');

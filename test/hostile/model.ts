@@ -29,7 +29,10 @@ export type Says =
 /** What the program claims: that it happened, that it did not, or that it cannot know. */
 export type Claim = 'done' | 'not done' | 'unknown';
 
-/** Exit codes that promise that nothing happened (RELIABILITY, section 1; CLI.md, exit codes). */
+/**
+ * Exit codes that promise that nothing happened (docs/design/reliability.md, section 1; docs/design/cli.md,
+ * "Exit codes").
+ */
 const NOTHING_HAPPENED: ReadonlySet<number> = new Set([2, 3, 4, 5, 6, 7, 10, 12, 14]);
 /** A bug, codes that tell of several rows, and the mismatch: what they claim stands in the rows and in `outcome`. */
 const SAID_OTHERWISE: ReadonlySet<number> = new Set([1, 9, 13, 15]);

@@ -1,4 +1,7 @@
-/** What a key is worth: its age, its answers, its bytes (RELIABILITY, section 3; A6, A9, A26). */
+/**
+ * What a key is worth: its age, its answers, its bytes (docs/design/reliability.md, section 3;
+ * docs/design/security.md, A6, A9, A26).
+ */
 import { describe, expect, it, test } from 'vitest';
 import { cents } from '../../src/core/money.ts';
 import { keyIsYoung, settleMs } from '../../src/journal/execution/policy.ts';

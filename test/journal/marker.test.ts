@@ -1,4 +1,7 @@
-/** Finding a card again by its marker, before services that do not make it easy (RELIABILITY, section 6, "Reconcile"). */
+/**
+ * Finding a card again by its marker, before services that do not make it easy
+ * (docs/design/reliability.md, section 6, "Reconcile").
+ */
 import { expect, test } from 'vitest';
 import { cents } from '../../src/core/money.ts';
 import { type Bench, bench, createRow, planOf } from './bench.ts';

@@ -1,7 +1,7 @@
 /**
- * Every interleaving of loss, delay, crash, timeout and key expiry for one create (RELIABILITY, section 6, "Why these
- * policies"). The naive policies must fail here, or the search could not find anything; ours is the very function the
- * program uses.
+ * Every interleaving of loss, delay, crash, timeout and key expiry for one create
+ * (docs/design/reliability.md, section 6, "Why these policies"). The naive policies must fail here, or the search could
+ * not find anything; ours is the very function the program uses.
  */
 import { describe, expect, test } from 'vitest';
 import { nextStep, type UnknownFacts } from '../../src/journal/execution/policy.ts';

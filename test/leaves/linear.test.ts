@@ -1,6 +1,6 @@
 /**
- * Foreign text costs what it is long, whatever it is made of (RELIABILITY, G7, K12). Each piece is repeated to a tenth
- * of a megabyte: whoever looks at it once is done in milliseconds, a pattern that starts over at each of its
+ * Foreign text costs what it is long, whatever it is made of (docs/design/security.md, G7, K12). Each piece is repeated
+ * to a tenth of a megabyte: whoever looks at it once is done in milliseconds, a pattern that starts over at each of its
  * characters is not within a minute.
  */
 import { expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** What a pipe gets does not depend on the language, the zone or the colours of who runs it (TERMINAL, "Screen"). */
+/**
+ * What a pipe gets does not depend on the language, the zone or the colours of who runs it
+ * (docs/design/terminal.md, "Screen").
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Home, home } from './built.ts';
 

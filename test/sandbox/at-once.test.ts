@@ -1,4 +1,7 @@
-/** A card that is funded, emptied, charged, given back, frozen and ended by many at the same moment (RELIABILITY, C9). */
+/**
+ * A card that is funded, emptied, charged, given back, frozen and ended by many at the same moment
+ * (docs/design/security.md, C9).
+ */
 import { expect, test } from 'vitest';
 import { fakeService } from '../support/fake-service.ts';
 import { ask } from '../support/sandbox-http.ts';

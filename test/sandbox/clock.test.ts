@@ -1,4 +1,4 @@
-/** The clock of the sandbox (SANDBOX, section 6): set, moved, and what happens on the way. */
+/** The clock of the sandbox (docs/design/sandbox.md, section 6): set, moved, and what happens on the way. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { durationOf } from '../../src/core/durations.ts';

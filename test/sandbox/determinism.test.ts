@@ -1,4 +1,7 @@
-/** One seed, one history, one set of bytes: answers, request ids, events, secrets, rows (SANDBOX, section 7). */
+/**
+ * One seed, one history, one set of bytes: answers, request ids, events, secrets, rows
+ * (docs/design/sandbox.md, section 7).
+ */
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { tellLongHistory } from '../support/long-history.ts';

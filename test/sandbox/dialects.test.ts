@@ -1,4 +1,7 @@
-/** What each dialect changes on the wire, and that it changes nothing else (ASSUMPTIONS, section 14). */
+/**
+ * What each dialect changes on the wire, and that it changes nothing else
+ * (docs/design/contract-and-assumptions.md, section 14).
+ */
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DIALECT_NAMES } from '../../src/contract/sandbox/faults.ts';

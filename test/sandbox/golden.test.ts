@@ -1,4 +1,4 @@
-/** The golden history of SANDBOX, section 8, to the cent. */
+/** The golden history of docs/design/sandbox.md, section 8, to the cent. */
 import { expect, test } from 'vitest';
 import { cents } from '../../src/core/money.ts';
 import { DAY, DomainWorld } from '../support/domain-world.ts';

@@ -1,6 +1,6 @@
 /**
- * Random histories against the invariants of SANDBOX, section 8, after every step. Commands are weighted and what
- * came of them is counted, because unweighted ones hardly ever reach a reversal or a late settlement.
+ * Random histories against the invariants of docs/design/sandbox.md, section 8, after every step. Commands are weighted
+ * and what came of them is counted, because unweighted ones hardly ever reach a reversal or a late settlement.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** Each invariant of SANDBOX, section 8, finds the damage that breaks it, and nothing where there is none. */
+/**
+ * Each invariant of docs/design/sandbox.md, section 8, finds the damage that breaks it, and nothing where there is
+ * none.
+ */
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import type { Sql } from '../../src/sandbox/store/sql.ts';

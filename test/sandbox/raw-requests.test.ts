@@ -1,6 +1,7 @@
 /**
  * The loopback server, byte by byte: every shape of a request that an attacker, a rebound name, a proxy or a broken
- * client could send (SANDBOX, section 10). What is not plain HTTP/1.1 of this host is refused and marked.
+ * client could send (docs/design/sandbox.md, section 10). What is not plain HTTP/1.1 of this host is refused and
+ * marked.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';

@@ -1,4 +1,4 @@
-/** What the server refuses before the service is asked (SANDBOX, section 10; order of A-115). */
+/** What the server refuses before the service is asked (docs/design/sandbox.md, section 10; order of A-115). */
 import { expect, it } from 'vitest';
 import { fakeService } from '../support/fake-service.ts';
 import { ask, askRaw } from '../support/sandbox-http.ts';

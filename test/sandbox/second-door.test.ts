@@ -1,4 +1,7 @@
-/** `::1` beside 127.0.0.1, where it is asked for: one server, one set of limits, one end (SANDBOX, section 10). */
+/**
+ * `::1` beside 127.0.0.1, where it is asked for: one server, one set of limits, one end
+ * (docs/design/sandbox.md, section 10).
+ */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';

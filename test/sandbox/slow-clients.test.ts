@@ -1,4 +1,7 @@
-/** Clients that are slow, many or silent: what the server spends on them is bounded (SANDBOX, section 10). */
+/**
+ * Clients that are slow, many or silent: what the server spends on them is bounded
+ * (docs/design/sandbox.md, section 10).
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What SANDBOX lists and no other test names: every route, the defaults of the store, and what no seed decides. */
+/** What docs/design/sandbox.md lists and no other test names: every route, defaults of the store, what no seed decides. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

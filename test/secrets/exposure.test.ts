@@ -34,7 +34,9 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
 /** The sandbox is the service's side; it checks and sends what it handed out. */
 const SERVICE_SIDE = /^sandbox\//;
 
-/** A digest of a card number is the number to whoever tries all of them, so none is made (RELIABILITY, D14). */
+/**
+ * A digest of a card number is the number to whoever tries all of them, so none is made (docs/design/security.md, D14).
+ */
 const MAY_HASH = [
   'audit/entry.ts',
   'contract/signature/mistakes.ts',

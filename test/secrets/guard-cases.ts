@@ -1,6 +1,6 @@
 /**
  * What the guards must say to every command in every situation, from the effect column alone: a second telling of
- * CLI.md, "Guards", that shares no code with `cli/guard.ts`.
+ * docs/design/cli.md, "Guards", that shares no code with `cli/guard.ts`.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

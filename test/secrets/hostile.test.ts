@@ -1,6 +1,6 @@
 /**
  * Text made to steer a terminal, through every command and format. On a terminal not one control character may arrive
- * but our own newlines (RELIABILITY, F1 to F8).
+ * but our own newlines (docs/design/security.md, F1 to F8).
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Served, serve } from '../client/served.ts';

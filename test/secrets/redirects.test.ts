@@ -1,4 +1,6 @@
-/** Where a key may not go: along a redirect, to an address that only looks right (RELIABILITY, E4 to E6). */
+/**
+ * Where a key may not go: along a redirect, to an address that only looks right (docs/design/security.md, E4 to E6).
+ */
 import { connect, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Served, serve } from '../client/served.ts';

@@ -1,6 +1,7 @@
 /**
- * The built program where somebody laid traps: a working folder, a PATH, proxies, certificates (RELIABILITY, E7 to E10,
- * E17, E18). What is in the traps writes a file when it runs; reading them shows in the system calls.
+ * The built program where somebody laid traps: a working folder, a PATH, proxies, certificates
+ * (docs/design/security.md, E7 to E10, E17, E18). What is in the traps writes a file when it runs; reading them shows
+ * in the system calls.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** Key x address x where the key comes from, in the built program (RELIABILITY, C7): what does not fit is not sent. */
+/**
+ * Key x address x where the key comes from, in the built program (docs/design/security.md, C7): what does not fit is
+ * not sent.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { json, type Served, serve, WALLET } from '../client/served.ts';
 import { ended, type Home, home } from '../package/built.ts';

@@ -1,4 +1,7 @@
-/** Answers of 2xx that do not show what was asked for: nothing is called done that nobody has seen (RELIABILITY, sections 1 and 4). */
+/**
+ * Answers of 2xx that do not show what was asked for: nothing is called done that nobody has seen
+ * (docs/design/reliability.md, sections 1 and 4).
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** What a create answers must be the card that was asked for, and be provably its own (RELIABILITY, sections 4 and 6). */
+/**
+ * What a create answers must be the card that was asked for, and be provably its own
+ * (docs/design/reliability.md, sections 4 and 6).
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** What each key may do, said and unsaid, on a terminal and off it (CLI.md, "Guards"; RELIABILITY, C7). */
+/**
+ * What each key may do, said and unsaid, on a terminal and off it (docs/design/cli.md, "Guards";
+ * docs/design/security.md, C7).
+ */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { FREEZING_ASKS } from '../../src/cli/guard.ts';

@@ -1,4 +1,4 @@
-/** Where a key may come from, and what is told about it (CLI.md, "Keys and profiles"). */
+/** Where a key may come from, and what is told about it (docs/design/cli.md, "Keys and profiles"). */
 import { chmod, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

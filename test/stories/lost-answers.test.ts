@@ -1,6 +1,6 @@
 /**
  * Money and a lost answer, as a person meets it: the command, its exit code, what the sandbox was asked, and how it
- * is settled (SANDBOX, section 5).
+ * is settled (docs/design/sandbox.md, section 5).
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** A refusal of a request that was sent before says nothing about the first sending (RELIABILITY, section 1). */
+/**
+ * A refusal of a request that was sent before says nothing about the first sending
+ * (docs/design/reliability.md, section 1).
+ */
 import { describe, expect, test } from 'vitest';
 import type { Answer, Script } from '../support/scripted-service.ts';
 import { scriptedWorld } from '../support/scripted-world.ts';

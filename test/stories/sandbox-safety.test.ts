@@ -1,4 +1,7 @@
-/** The port of `sandbox start`, as an attacker on this machine or in its browser sees it (SANDBOX, section 10). */
+/**
+ * The port of `sandbox start`, as an attacker on this machine or in its browser sees it
+ * (docs/design/sandbox.md, section 10).
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';

@@ -1,4 +1,7 @@
-/** What a person sees while no answer comes, and what a script reads while the service has no time (TERMINAL, "Waiting"). */
+/**
+ * What a person sees while no answer comes, and what a script reads while the service has no time
+ * (docs/design/terminal.md, "Waiting").
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FIRST_SIGN_MS } from '../../src/terminal/sign-of-life.ts';
 import { json, type Served, serve } from '../client/served.ts';

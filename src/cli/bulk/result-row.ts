@@ -1,4 +1,4 @@
-/** One row of a run as it is told: `row,outcome,card_id,last4,amount,error,request_id` (CLI.md, "Bulk"). */
+/** One row of a run as it is told: `row,outcome,card_id,last4,amount,error,request_id` (docs/design/cli.md, "Bulk"). */
 
 import { toUsd } from '../../core/money.ts';
 import type { RowOutcome } from '../../journal/types.ts';

@@ -28,7 +28,7 @@ export interface RowRules {
   readonly bestBin: BulkDeclaration['bestBin'];
 }
 
-/** An id as it may stand in a path (RELIABILITY, F10). */
+/** An id as it may stand in a path (docs/design/security.md, F10). */
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 const MAP_COLUMN = /^([a-z_]+)\.(.+)$/s;
 /** What no clock and no person decides: rows hold no time words and no `$1,250.00`. */

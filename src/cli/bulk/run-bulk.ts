@@ -1,4 +1,7 @@
-/** Many rows, from a file or a selection: checked, sums held against wallet and limits, confirmed, run (CLI.md, "Bulk"). */
+/**
+ * Many rows, from a file or a selection: checked, sums held against wallet and limits, confirmed, run
+ * (docs/design/cli.md, "Bulk").
+ */
 import { OPERATIONS } from '../../contract/operations.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents } from '../../core/money.ts';

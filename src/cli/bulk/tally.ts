@@ -1,4 +1,6 @@
-/** What a run of rows came to, counted as its rows come, and the one exit code of it (CLI.md, "Exit codes"). */
+/**
+ * What a run of rows came to, counted as its rows come, and the one exit code of it (docs/design/cli.md, "Exit codes").
+ */
 import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars } from '../../core/money.ts';
 import type { RowOutcome } from '../../journal/types.ts';

@@ -1,7 +1,7 @@
 /**
- * Answers the shells (TERMINAL.md, "Completion"): `__complete bash "<line up to the cursor>"`, `__complete zsh|fish
- * <word>…` whose last word is under the cursor, `__complete powershell <the same words, NUL between them, in base64>`.
- * One candidate a line; `:files` alone asks the shell for file names.
+ * Answers the shells (docs/design/terminal.md, "Completion"): `__complete bash "<line up to the cursor>"`, `__complete
+ * zsh|fish <word>…` whose last word is under the cursor, `__complete powershell <the same words, NUL between them, in
+ * base64>`. One candidate a line; `:files` alone asks the shell for file names.
  */
 
 import type { AnyField } from '../../contract/field.ts';

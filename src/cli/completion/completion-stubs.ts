@@ -1,6 +1,6 @@
 /**
- * What a shell loads for completion (TERMINAL.md, "Completion"): thin scripts without a command name in them. They
- * ask the hidden `__complete`, so they never grow old, and evaluate nothing that was typed.
+ * What a shell loads for completion (docs/design/terminal.md, "Completion"): thin scripts without a command name in
+ * them. They ask the hidden `__complete`, so they never grow old, and evaluate nothing that was typed.
  */
 
 export const COMPLETION_SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;

@@ -1,4 +1,4 @@
-/** The JSON error object as JSON Schema (CLI.md, "Errors"). */
+/** The JSON error object as JSON Schema (docs/design/cli.md, "Errors"). */
 import { answerSchema } from '../../contract/answer-schema.ts';
 import type { JsonSchema } from '../../contract/json-schema.ts';
 import { ERROR_KINDS } from '../../core/errors.ts';

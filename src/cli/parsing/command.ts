@@ -44,7 +44,9 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly args?: Args;
   readonly flags?: Flags;
   readonly examples: readonly Example[];
-  /** Takes many rows too, from `--file` or a selection of cards, in place of one operation (CLI.md, "Bulk"). */
+  /**
+   * Takes many rows too, from `--file` or a selection of cards, in place of one operation (docs/design/cli.md, "Bulk").
+   */
   readonly bulk?: N extends BulkOperation ? BulkDeclaration : never;
   /** Not in help and completion. */
   readonly hidden?: true;

@@ -1,4 +1,4 @@
-/** The options every command takes, before or after its words (CLI.md, "Global options"). */
+/** The options every command takes, before or after its words (docs/design/cli.md, "Global options"). */
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Environment } from '../../platform/host.ts';

@@ -12,7 +12,7 @@ const REVEALED = {
   exp_year: tells.count('Year of expiry, four digits.'),
 } as const;
 
-/** Reveals number, CVV and expiry behind the gate of CLI.md, "Revealing a card". */
+/** Reveals number, CVV and expiry behind the gate of docs/design/cli.md, "Revealing a card". */
 export const cardDetails = command({
   path: 'cards details',
   summary: 'Reveal number, CVV and expiry of one card',

@@ -1,4 +1,7 @@
-/** The contract as an OpenAPI 3.1 document, generated from the tables alone, for tools nobody here wrote (SANDBOX, 12). */
+/**
+ * The contract as an OpenAPI 3.1 document, generated from the tables alone, for tools nobody here wrote
+ * (docs/design/sandbox.md, section 12).
+ */
 import { stated } from '../basis.ts';
 import { marks } from '../json-schema.ts';
 import { OPERATIONS } from '../operations.ts';

@@ -1,6 +1,7 @@
 /**
- * The sandbox's own control surface below `/_sandbox/v1`: not part of the service, never below `/v1`, with a token
- * of its own. The same kind of rows, so that client, flags and routes are derived from them too (SANDBOX, section 4).
+ * The sandbox's own control surface below `/_sandbox/v1`: not part of the service, never below `/v1`, with a token of
+ * its own. The same kind of rows, so that client, flags and routes are derived from them too
+ * (docs/design/sandbox.md, section 4).
  */
 import { choice, flag, integer, list, money, must, nullable, object, text, time } from '../field.ts';
 import { one, operation } from '../operation.ts';

@@ -1,4 +1,4 @@
-/** The clock of the sandbox (SANDBOX, section 6). */
+/** The clock of the sandbox (docs/design/sandbox.md, section 6). */
 import { choice, list, must, number, object, text, time } from '../field.ts';
 import { one, operation } from '../operation.ts';
 import { change, look, ours, said } from './basis.ts';

@@ -1,4 +1,6 @@
-/** What the sandbox sends to subscriptions, and what can be done about it (SANDBOX, sections 4 and 9). */
+/**
+ * What the sandbox sends to subscriptions, and what can be done about it (docs/design/sandbox.md, sections 4 and 9).
+ */
 import { choice, flag, integer, list, map, must, nullable, object, text, time } from '../field.ts';
 import { one, operation, pageOf } from '../operation.ts';
 import { WEBHOOK_ID } from '../resources.ts';

@@ -1,6 +1,6 @@
 /**
- * A fault rule of the sandbox as JSON (SANDBOX, section 5): its shape, and the check that names the member that is
- * wrong. The command checks a file with it before anything is sent, the sandbox again what arrives.
+ * A fault rule of the sandbox as JSON (docs/design/sandbox.md, section 5): its shape, and the check that names the
+ * member that is wrong. The command checks a file with it before anything is sent, the sandbox again what arrives.
  */
 import { DAY } from '../../core/durations.ts';
 import { type Problem, shapeProblem, wordOf } from '../check.ts';

@@ -1,4 +1,4 @@
-/** Faults on purpose, what was asked of the sandbox, and how it speaks (SANDBOX, sections 4 and 5). */
+/** Faults on purpose, what was asked of the sandbox, and how it speaks (docs/design/sandbox.md, sections 4 and 5). */
 
 import { choice, flag, integer, list, must, nullable, object, text, time } from '../field.ts';
 import { listOf, nothing, one, operation, pageOf } from '../operation.ts';

@@ -1,4 +1,6 @@
-/** More API keys for a sandbox, such as no client should get through with (SANDBOX, sections 3 and 4). */
+/**
+ * More API keys for a sandbox, such as no client should get through with (docs/design/sandbox.md, sections 3 and 4).
+ */
 import { choice, must, sealed, text, time } from '../field.ts';
 import { listOf, one, operation } from '../operation.ts';
 import { change, look, ours, said } from './basis.ts';

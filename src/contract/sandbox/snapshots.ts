@@ -1,4 +1,7 @@
-/** Everything the sandbox holds, kept under a name or in one file, and put back (SANDBOX, sections 4 and 7). */
+/**
+ * Everything the sandbox holds, kept under a name or in one file, and put back
+ * (docs/design/sandbox.md, sections 4 and 7).
+ */
 import { choice, flag, integer, list, money, must, nullable, text, time } from '../field.ts';
 import { listOf, nothing, one, operation } from '../operation.ts';
 import { change, look, ours, said, THOROUGH } from './basis.ts';

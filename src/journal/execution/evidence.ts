@@ -1,4 +1,4 @@
-/** Looking for what a lost answer would have told (RELIABILITY, section 6, "Reconcile"). Reads alone. */
+/** Looking for what a lost answer would have told (docs/design/reliability.md, section 6, "Reconcile"). Reads alone. */
 import { CALLS } from '../../contract/raw.ts';
 import type { Reader } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-/** One row to its outcome: write down, send, write down (RELIABILITY, section 6, "Algorithm"). */
+/** One row to its outcome: write down, send, write down (docs/design/reliability.md, section 6, "Algorithm"). */
 import type { Evidence } from '../../contract/evidence.ts';
 import { REFUSALS } from '../../contract/refusals.ts';
 import type { Delivery, PlannedRequest } from '../../contract/service.ts';

@@ -1,6 +1,6 @@
 /**
- * What to do with a row whose outcome is unknown: the table of RELIABILITY, sections 3 and 6, as one pure function.
- * The model search runs this very function against every interleaving of loss, delay, replay and crash.
+ * What to do with a row whose outcome is unknown: the table of docs/design/reliability.md, sections 3 and 6, as one
+ * pure function. The model search runs this very function against every interleaving of loss, delay, replay and crash.
  */
 import { KEY_TRUST } from '../../contract/spans.ts';
 import { DAY, MINUTE } from '../../core/durations.ts';

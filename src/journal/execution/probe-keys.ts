@@ -1,4 +1,7 @@
-/** Finds out what the idempotency key is worth, by using one twice (RELIABILITY, section 3). Writes and cleans up. */
+/**
+ * Finds out what the idempotency key is worth, by using one twice (docs/design/reliability.md, section 3). Writes and
+ * cleans up.
+ */
 import type { WriteName } from '../../contract/calls.ts';
 import type { Delivery, PlannedRequest, Reader, Service } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';

@@ -1,4 +1,7 @@
-/** The words after an unknown outcome: always the same seven points, in this order (RELIABILITY, section 5). */
+/**
+ * The words after an unknown outcome: always the same seven points, in this order
+ * (docs/design/reliability.md, section 5).
+ */
 
 import { CliError } from '../../core/errors.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';

@@ -1,4 +1,7 @@
-/** The audit of a run: what the journal calls done is compared with what the service has (RELIABILITY, section 6). */
+/**
+ * The audit of a run: what the journal calls done is compared with what the service has
+ * (docs/design/reliability.md, section 6).
+ */
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
 import type { RowHistory } from '../wal/replay.ts';

@@ -1,4 +1,7 @@
-/** An op that is there already: its lock, its RUN record, and only then its records (RELIABILITY, section 6). */
+/**
+ * An op that is there already: its lock, its RUN record, and only then its records
+ * (docs/design/reliability.md, section 6).
+ */
 import type { WriteName } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
 import { identify } from '../../files/process-identity.ts';

@@ -36,7 +36,8 @@ export async function requestsOf(room: Room, plan: RunPlan): Promise<Rows<Planne
 
 /**
  * Throws `usage` for rows that cannot be sent as they are. With `keyIsSpent` the caller's key is not sent: the service
- * keeps a definite refusal under it, and a correction goes under a key of the op (RELIABILITY, section 3).
+ * keeps a definite refusal under it, and a correction goes under a key of the op
+ * (docs/design/reliability.md, section 3).
  */
 export async function planOp(room: Room, plan: RunPlan, { keyIsSpent = false } = {}): Promise<PlannedOp> {
   if (plan.rows.length === 0) throw new CliError('internal', { message: 'a run without rows' });

@@ -1,6 +1,6 @@
 /**
  * The records of a journal. `SENT` stands before the first byte leaves, an outcome before anybody is told; what lies
- * between is unknown and is settled before it is touched again (RELIABILITY, section 6).
+ * between is unknown and is settled before it is touched again (docs/design/reliability.md, section 6).
  */
 import type { WriteName } from '../../contract/calls.ts';
 import type { ErrorKind, ServiceRefusal } from '../../core/errors.ts';

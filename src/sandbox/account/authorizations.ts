@@ -1,4 +1,7 @@
-/** What a merchant does on a card: authorize, settle, give a hold back, refund (SANDBOX, sections 8 and 9). */
+/**
+ * What a merchant does on a card: authorize, settle, give a hold back, refund
+ * (docs/design/sandbox.md, sections 8 and 9).
+ */
 import type { Cents } from '../../core/money.ts';
 import { Refused } from '../calls/handler.ts';
 import { schedule, unschedule } from '../clock/timers.ts';

@@ -1,4 +1,4 @@
-/** 3DS challenges: opened, answered, run out (SANDBOX, section 9). */
+/** 3DS challenges: opened, answered, run out (docs/design/sandbox.md, section 9). */
 import { CHALLENGE_ATTEMPTS, CHALLENGE_LIFE } from '../../contract/spans.ts';
 import type { Cents } from '../../core/money.ts';
 import { schedule, unschedule } from '../clock/timers.ts';

@@ -1,4 +1,4 @@
-/** Crypto deposits: seen, counted, credited exactly once (SANDBOX, section 9). */
+/** Crypto deposits: seen, counted, credited exactly once (docs/design/sandbox.md, section 9). */
 import type { Cents } from '../../core/money.ts';
 import { schedule, unschedule } from '../clock/timers.ts';
 import { blockInterval, COINS, cryptoAmount } from '../rules/crypto.ts';

@@ -1,6 +1,7 @@
 /**
- * Double entry (SANDBOX, section 8). Every change of money is one entry of at least two postings that sum to 0;
- * entries are only ever added. The balances on wallet and card rows are caches that move with them, never alone.
+ * Double entry (docs/design/sandbox.md, section 8). Every change of money is one entry of at least two postings that
+ * sum to 0; entries are only ever added. The balances on wallet and card rows are caches that move with them, never
+ * alone.
  */
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, plainAmount, sumCents } from '../../core/money.ts';

@@ -1,4 +1,4 @@
-/** What happens by itself (SANDBOX, section 6), under the same rules as what is asked for. */
+/** What happens by itself (docs/design/sandbox.md, section 6), under the same rules as what is asked for. */
 
 import type { TimerActions, TimerCall } from '../clock/timers.ts';
 import { challengeById } from '../store/challenges.ts';

@@ -1,6 +1,6 @@
 /**
- * Moving the clock forward (SANDBOX, section 6): the earliest due timer, the clock on its time, its effect in the
- * same transaction, the next one, and at the end the clock on the time that was asked for.
+ * Moving the clock forward (docs/design/sandbox.md, section 6): the earliest due timer, the clock on its time, its
+ * effect in the same transaction, the next one, and at the end the clock on the time that was asked for.
  */
 
 import type { ReplyOf } from '../../contract/operation.ts';

@@ -1,6 +1,6 @@
 /**
  * Ids, digits and secrets that one seed fixes. With an idempotency key they derive from it, so that parallel runs
- * give the same cards the same ids; without one from counters in the store (SANDBOX, section 7).
+ * give the same cards the same ids; without one from counters in the store (docs/design/sandbox.md, section 7).
  */
 import { hash } from 'node:crypto';
 import type { Secret } from '../../core/secret.ts';

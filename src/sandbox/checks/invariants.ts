@@ -1,6 +1,6 @@
 /**
- * Everything of SANDBOX, section 8, that stored data can show. I1 to I10 are the ledger's; here are I11 to I16: what
- * the books say about approvals, and what events and stored answers say about the books.
+ * Everything of docs/design/sandbox.md, section 8, that stored data can show. I1 to I10 are the ledger's; here are I11
+ * to I16: what the books say about approvals, and what events and stored answers say about the books.
  */
 import type { EntryKind } from '../account/ledger.ts';
 import { monthOf } from '../rules/dates.ts';

@@ -1,4 +1,4 @@
-/** The invariants I1 to I10 of SANDBOX, section 8, asked of the store itself. */
+/** The invariants I1 to I10 of docs/design/sandbox.md, section 8, asked of the store itself. */
 import type { Sql, SqlValue } from '../store/sql.ts';
 
 /** A statement that yields what breaks an invariant, named `culprit`; none when it holds. */

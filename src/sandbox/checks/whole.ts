@@ -20,10 +20,10 @@ async function recordsOf(sql: Sql, account: string): Promise<number> {
 }
 
 /**
- * The pages and I1 to I10 of any store, and I11 to I16 of one that is not large, for nobody waits a minute for a server.
- * At every start anew (SANDBOX, section 11): what was found last time says nothing of what befell the file since.
- * `onLong` is told how many records there are where it takes more than a second or so. Resolves to whether all was
- * looked at. Throws `check_failed` naming what is wrong; nothing is changed.
+ * The pages and I1 to I10 of any store, and I11 to I16 of one that is not large, for nobody waits a minute for a
+ * server. At every start anew (docs/design/sandbox.md, section 11): what was found last time says nothing of what
+ * befell the file since. `onLong` is told how many records there are where it takes more than a second or so. Resolves
+ * to whether all was looked at. Throws `check_failed` naming what is wrong; nothing is changed.
  */
 export async function checkWhole(
   store: Store,

@@ -27,7 +27,10 @@ export function shownTime(clock: ClockRow, real: number): number {
   }
 }
 
-/** The same clock showing `at` at the real time `real`. A real one runs ahead from then on (SANDBOX, section 6). */
+/**
+ * The same clock showing `at` at the real time `real`. A real one runs ahead from then on
+ * (docs/design/sandbox.md, section 6).
+ */
 export function clockShowing(clock: ClockRow, at: number, real: number): ClockRow {
   switch (clock.mode) {
     case 'frozen':

@@ -1,6 +1,7 @@
 /**
- * Things that happen by themselves: an authorization that expires, a challenge that runs out. One row a thing; the
- * row and what it does are one transaction, so two processes never fire one timer twice (SANDBOX, section 6).
+ * Things that happen by themselves: an authorization that expires, a challenge that runs out. One row a thing; the row
+ * and what it does are one transaction, so two processes never fire one timer twice
+ * (docs/design/sandbox.md, section 6).
  */
 import type { EventName } from '../../contract/events.ts';
 import type { Chance } from '../calls/handler.ts';

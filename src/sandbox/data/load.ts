@@ -1,4 +1,4 @@
-/** Data sets: what a sandbox holds before anybody asked it for something (SANDBOX, section 7). */
+/** Data sets: what a sandbox holds before anybody asked it for something (docs/design/sandbox.md, section 7). */
 import { type DATA_SETS, LOAD_SIZE } from '../../contract/sandbox/admin.ts';
 import { type Cents, cents } from '../../core/money.ts';
 import type { Act } from '../account/acting.ts';

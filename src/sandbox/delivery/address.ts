@@ -1,6 +1,7 @@
 /**
- * Where a delivery may go (SANDBOX, section 10): to this machine, elsewhere only when that was allowed and over TLS.
- * A name is resolved once and the address found is the one connected to, so that a name cannot change in between.
+ * Where a delivery may go (docs/design/sandbox.md, section 10): to this machine, elsewhere only when that was allowed
+ * and over TLS. A name is resolved once and the address found is the one connected to, so that a name cannot change in
+ * between.
  */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';

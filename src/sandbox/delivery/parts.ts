@@ -6,7 +6,7 @@ import type { Speech } from '../dialects/speech.ts';
 import type { Sql, Store } from '../store/sql.ts';
 import { type Resolve, systemResolve } from './address.ts';
 
-/** What a fault does to one delivery before its first attempt (SANDBOX, section 5). */
+/** What a fault does to one delivery before its first attempt (docs/design/sandbox.md, section 5). */
 export type DeliveryFault =
   /** It is delivered twice. */
   | { readonly kind: 'duplicate' }

@@ -1,4 +1,7 @@
-/** What an attempt leads to (SANDBOX, section 9): delivered, tried again, failed, or the end of a subscription. */
+/**
+ * What an attempt leads to (docs/design/sandbox.md, section 9): delivered, tried again, failed, or the end of a
+ * subscription.
+ */
 import { EVENTS, type EventName } from '../../contract/events.ts';
 import { DELIVERY_GIVEN_UP } from '../../contract/spans.ts';
 import { seedOf } from '../calls/deterministic-ids.ts';

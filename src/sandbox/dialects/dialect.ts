@@ -1,4 +1,6 @@
-/** A way of speaking that another service of this kind may have (ASSUMPTIONS, section 14). */
+/**
+ * A way of speaking that another service of this kind may have (docs/design/contract-and-assumptions.md, section 14).
+ */
 import type { OperationName } from '../../contract/calls.ts';
 import type { EventName } from '../../contract/events.ts';
 import type { Method, Operation } from '../../contract/operation.ts';

@@ -1,4 +1,4 @@
-/** Every dialect by its name (ASSUMPTIONS, section 14). */
+/** Every dialect by its name (docs/design/contract-and-assumptions.md, section 14). */
 import type { DialectName } from '../../contract/sandbox/faults.ts';
 import { wireChallenge } from '../account/objects.ts';
 import { type ChallengeRow, everyChallenge } from '../store/challenges.ts';

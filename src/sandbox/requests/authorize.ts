@@ -1,4 +1,4 @@
-/** Who may ask: the key for the service, the admin token for the admin surface (SANDBOX, section 10). */
+/** Who may ask: the key for the service, the admin token for the admin surface (docs/design/sandbox.md, section 10). */
 import { timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../../core/secret.ts';
 import { Refused } from '../calls/handler.ts';

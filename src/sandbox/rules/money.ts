@@ -1,4 +1,4 @@
-/** How amounts split and where they go (SANDBOX, section 8). */
+/** How amounts split and where they go (docs/design/sandbox.md, section 8). */
 import { type Cents, cents } from '../../core/money.ts';
 import type { CardStatus } from '../store/cards.ts';
 

@@ -1,4 +1,7 @@
-/** The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end (SANDBOX, section 10). */
+/**
+ * The HTTP server of the sandbox: a socket or a loopback port, limits, and an orderly end
+ * (docs/design/sandbox.md, section 10).
+ */
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Server as Door, Socket } from 'node:net';
 import type { Transfer } from '../../contract/sandbox/snapshots.ts';

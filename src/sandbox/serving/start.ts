@@ -34,7 +34,7 @@ export interface SandboxOptions {
   readonly rateLimits?: boolean;
   /** Timers fire by themselves, and not only before requests; false when left out. */
   readonly liveTimers?: boolean;
-  /** How it speaks, to meet other services than the usual one (ASSUMPTIONS, section 14). */
+  /** How it speaks, to meet other services than the usual one (docs/design/contract-and-assumptions.md, section 14). */
   readonly dialect?: string | undefined;
   /** `sent` (the default) as they become due, or `queued` until `deliver` is called. */
   readonly deliveries?: 'sent' | 'queued';

@@ -1,6 +1,6 @@
 /**
  * The one place where values go into and come out of the engine. The engines disagree about booleans, undefined,
- * NaN, large numbers and NUL in text (SANDBOX, section 11), so only what all take alike gets through.
+ * NaN, large numbers and NUL in text (docs/design/sandbox.md, section 11), so only what all take alike gets through.
  */
 import type { Bound, SqlRow, SqlValue } from './sql.ts';
 

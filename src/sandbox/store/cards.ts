@@ -105,7 +105,7 @@ export const setCardStatus = (
     change.id,
   );
 
-/** Ends the card and erases its security code (SANDBOX, section 10). */
+/** Ends the card and erases its security code (docs/design/sandbox.md, section 10). */
 export const terminateCard = (sql: Sql, account: string, card: { id: string; document: string }) =>
   sql.run(
     "update cards set status = 'terminated', cvv = null, document = ? where account_id = ? and id = ?",

@@ -1,4 +1,7 @@
-/** Statements on `faults`: the rules of SANDBOX, section 5. What they say is JSON that SQL never looks into. */
+/**
+ * Statements on `faults`: the rules of docs/design/sandbox.md, section 5. What they say is JSON that SQL never looks
+ * into.
+ */
 import type { Sql } from './sql.ts';
 
 export interface FaultRow {

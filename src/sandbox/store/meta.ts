@@ -10,7 +10,7 @@ export interface Meta {
   readonly schema: number;
   /** Tells one store from another, also when it was copied over a former one. */
   readonly instance: string;
-  /** Fixes ids, numbers and codes (SANDBOX, section 7). */
+  /** Fixes ids, numbers and codes (docs/design/sandbox.md, section 7). */
   readonly seed: number;
   readonly ids: IdForm;
 }

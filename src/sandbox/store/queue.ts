@@ -1,7 +1,7 @@
 /**
  * Transactions on the one connection of this process. Writes of one turn of the event loop share a transaction,
  * each in its savepoint (group commit); a busy store is tried again with jitter, because a wait inside SQLite is
- * unfair and stops the event loop (SANDBOX, section 11).
+ * unfair and stops the event loop (docs/design/sandbox.md, section 11).
  */
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Connection } from './bind.ts';

@@ -1,7 +1,7 @@
 /**
- * Tables of the service's own things. Portable (SANDBOX, section 11): STRICT here, `INTEGER` becomes `bigint` on
- * PostgreSQL. Money is cents, times are ms UTC, flags 0 or 1, lists and maps JSON text that SQL never looks into.
- * `account_id` leads every key. A cached balance stands beside what it belongs to; postings are the truth (I2).
+ * Tables of the service's own things. Portable (docs/design/sandbox.md, section 11): STRICT here, `INTEGER` becomes
+ * `bigint` on PostgreSQL. Money is cents, times are ms UTC, flags 0 or 1, lists and maps JSON text that SQL never looks
+ * into. `account_id` leads every key. A cached balance stands beside what it belongs to; postings are the truth (I2).
  */
 
 const WALLETS = `create table wallets (

@@ -1,4 +1,4 @@
-/** Where a delivery may go, whatever a name says at another moment (RELIABILITY, I9). */
+/** Where a delivery may go, whatever a name says at another moment (docs/design/security.md, I9). */
 import { expect, it, test } from 'vitest';
 import { allowedAddress, isLoopback } from '../../../src/sandbox/delivery/address.ts';
 import { post } from '../../../src/sandbox/delivery/send.ts';

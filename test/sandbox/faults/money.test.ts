@@ -1,6 +1,6 @@
 /**
- * The one failure that loses money (SANDBOX, section 5): the work is committed, the answer is lost. Repeated under
- * its key it has one effect and the first answer; where keys are worth nothing it is never sent again.
+ * The one failure that loses money (docs/design/sandbox.md, section 5): the work is committed, the answer is lost.
+ * Repeated under its key it has one effect and the first answer; where keys are worth nothing it is never sent again.
  */
 import { expect, it } from 'vitest';
 import type { WriteName } from '../../../src/contract/calls.ts';

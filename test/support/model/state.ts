@@ -1,6 +1,7 @@
 /**
- * What the model knows of one account. The model is written from SANDBOX.md and ASSUMPTIONS.md alone and imports
- * nothing of the sandbox: two readings of one text, held against each other. All amounts are cents.
+ * What the model knows of one account. The model is written from docs/design/sandbox.md and
+ * docs/design/contract-and-assumptions.md alone and imports nothing of the sandbox: two readings of one text, held
+ * against each other. All amounts are cents.
  */
 export interface Card {
   readonly id: string;
