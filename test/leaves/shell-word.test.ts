@@ -39,7 +39,15 @@ test('a shell reads each word back as it was, and runs nothing', () => {
 test('an id of the service is no shell command in what is proposed to be copied', async () => {
   const id = 'card_1; touch hacked #';
   const service = await serve((_, response) =>
-    json(response, 200, { id, bin_id: 'bin_1', last4: '4242', status: 'active', balance: 5, metadata: {} }),
+    json(response, 200, {
+      id,
+      bin_id: 'bin_1',
+      last4: '4242',
+      status: 'active',
+      balance: 5,
+      // By the clock of the service, which its answers tell: without it nothing shows that this create made the card.
+      created_at: new Date().toISOString(),
+    }),
   );
   await using here = await world({ terminal: 100 });
   const env = {
