@@ -53,7 +53,6 @@ export const explain = command({
     { does: 'An exit code', run: 'explain 11' },
     { does: 'What the service called it', run: 'explain card_terminated' },
     { does: 'What is assumed, and why', run: 'explain A-08' },
-    { does: 'What a section says', run: 'explain 4.1' },
     { does: 'What became of an operation', run: 'explain op_00000000000000000000000001' },
   ],
   async run(ctx, { what }): Promise<Explained> {

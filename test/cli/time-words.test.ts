@@ -92,7 +92,7 @@ describe('in zones of their own', () => {
   let code = '';
 
   beforeAll(async () => {
-    const source = `import { parseTimeWord } from './src/cli/time-words.ts';
+    const source = `import { parseTimeWord } from './src/cli/parsing/time-words.ts';
       const [words, now] = JSON.parse(process.argv[2]);
       console.log(JSON.stringify(words.map(([text, end]) => parseTimeWord(text, Date.parse(now), end))));`;
     const resolveDir = join(import.meta.dirname, '..', '..');

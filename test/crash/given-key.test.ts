@@ -16,8 +16,8 @@ const GATE = 'gate-';
 /** One process carries out its command of every round; all wait at the same gate. */
 const SOURCE = `
 import { existsSync, writeFileSync } from 'node:fs';
-import { inputDigest } from './src/journal/op-id.ts';
-import { cents } from './src/money.ts';
+import { inputDigest } from './src/journal/wal/op-id.ts';
+import { cents } from './src/core/money.ts';
 import { journalFor } from './test/crash/driver.ts';
 const { order, gate, amount, rounds } = JSON.parse(process.argv[2]);
 process.stdout.write('ready ');

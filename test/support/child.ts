@@ -39,7 +39,7 @@ if (process.env.KEEP_COMPILED) {
 script.runInThisContext()(require, filename);
 `;
 
-/** Bundles `source`, which may import from `src/` with paths from the root of the project: `./src/errors.ts`. */
+/** Bundles `source`, which may import from `src/` with paths from the root of the project: `./src/core/errors.ts`. */
 export async function program(source: string): Promise<Program> {
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-program-'));
   const [file, bundle] = [join(folder, 'program.cjs'), join(folder, 'bundle.cjs')];
