@@ -73,6 +73,7 @@ const CORE = ['cli', 'contract'];
 /** Runs of `record-code.cjs`, and the file for what each loads of our rooms and none before it does. */
 const FILE_OF_RUN = {
   '__complete zsh --sandbox cards get card_': 'completion.js',
+  '__complete zsh cards ': 'completion.js',
   'cards list --json': 'request.js',
   '--sandbox wallet': 'sandbox.js',
   '--sandbox cards create --bin auto --amount 5': 'journal.js',

@@ -21,6 +21,8 @@ const RUNS = [
   'cards list --json',
   'cards list',
   '__complete zsh --sandbox cards get card_',
+  // The commands of a group, and all there is to know of them.
+  '__complete zsh cards ',
 ];
 
 const [main, piecesFile] = process.argv.slice(2);

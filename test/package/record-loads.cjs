@@ -17,6 +17,7 @@ Module._load = function recorded(request, ...more) {
 vm.Script = class extends vm.Script {
   constructor(source, options) {
     super(source, options);
+    if (options?.filename === undefined) return;
     files.add(basename(options.filename));
     if (options.cachedData === undefined || this.cachedDataRejected) compiled.add(basename(options.filename));
   }
