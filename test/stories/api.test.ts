@@ -27,7 +27,11 @@ let here: World;
 let answer: (seen: Seen, response: ServerResponse) => void;
 beforeEach(async () => {
   answer = (_seen, response) => json(response, 200, { ok: true });
-  service = await serve((seen, response) => answer(seen, response));
+  service = await serve((seen, response) => {
+    // The clock of the world stands, and that of the server is the machine's.
+    response.sendDate = false;
+    answer(seen, response);
+  });
   here = await world();
 });
 afterEach(async () => {
@@ -102,6 +106,7 @@ describe('a change that is no operation', () => {
     const { error } = JSON.parse(ran.err.trim().split('\n').at(-1) ?? '');
     expect(error).toMatchObject({ kind: 'outcome_unknown', outcome: 'unknown', operation: 'api.write' });
     expect(service.seen).toHaveLength(1);
+    expect(ran.err).not.toContain('undefined');
     const [sent] = service.seen;
     expect(sent?.headers['x-idempotency-key']).toBe(error.idempotency_key);
     expect([sent?.method, sent?.url, sent?.body]).toEqual(['POST', '/v1/cards/card_1/boost', '{"speed":"high"}']);
@@ -110,6 +115,25 @@ describe('a change that is no operation', () => {
     expect((await asTest(`ops resume ${error.op}`)).code).toBe(11);
     expect(service.seen).toHaveLength(1);
     expect((await asTest(`ops resolve ${error.op} 1 --as done --note seen`)).code).toBe(0);
+  });
+
+  it('names what was sent and what a second one would do, when its answer is lost', async () => {
+    answer = (_seen, response) => response.destroy();
+    const words = [
+      ['api POST /cards/card_1/boost?fast=1 -F amount:=25', 'POST /cards/card_1/boost?fast=1'],
+      ['api DELETE /things/1', 'DELETE /things/1'],
+      ['api PATCH /bins -f a=b', 'PATCH /bins'],
+    ] as const;
+    for (const [line, named] of words) {
+      const { err, code } = await asTest(line);
+      expect(code).toBe(11);
+      expect(err).toContain(`Asked: api.write ${named}, profile env, TEST.`);
+      expect(err).toContain('can do it twice');
+      expect(err).not.toMatch(/undefined|BIN/);
+    }
+    const [first] = JSON.parse((await asTest('ops list --json')).out).data;
+    const shown = await asTest(`ops show ${first.op ?? first.id}`);
+    expect(shown.all).not.toContain('undefined');
   });
 
   it('is done with whatever the service says, also nothing', async () => {

@@ -6,7 +6,7 @@
 import { CliError } from '../../core/errors.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
-import type { PlanRecord } from '../wal/records.ts';
+import type { ItemRecord, PlanRecord } from '../wal/records.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import type { Look } from './evidence.ts';
 import { MARKER_KEY } from './marker.ts';
@@ -88,10 +88,17 @@ export function verdictOf(look: Look | undefined): UnknownVerdict {
 
 function asked({ item }: RowHistory, { profile, mode }: PlanRecord): string {
   const amount = item.amount === undefined ? '' : ` ${dollars(cents(item.amount))}`;
-  const target = item.card === undefined ? `from BIN ${String(item.input['bin_id'])}` : `card ${item.card}`;
-  const label = item.label === undefined ? '' : `, label ${JSON.stringify(item.label)}`;
   const account = { sandbox: 'SANDBOX', test: 'TEST', live: 'LIVE' }[mode];
-  return `${item.operation}${amount}, ${target}${label}, profile ${profile}, ${account}`;
+  return `${item.operation}${amount}${target(item)}, profile ${profile}, ${account}`;
+}
+
+/** What it was meant for: a card, a BIN, or the request itself where it is no operation of the contract. */
+function target({ card, label, input }: ItemRecord): string {
+  const { bin_id: bin, method, path } = input;
+  if (typeof method === 'string' && typeof path === 'string') return ` ${method} ${path}`;
+  const named = label === undefined ? '' : `, label ${JSON.stringify(label)}`;
+  if (card !== undefined) return `, card ${card}${named}`;
+  return typeof bin === 'string' ? `, from BIN ${bin}${named}` : named;
 }
 
 function danger({ item }: RowHistory): string {
@@ -101,6 +108,9 @@ function danger({ item }: RowHistory): string {
       return 'charge the wallet twice';
     case 'cards.withdraw':
       return 'take the money off the card twice';
+    // Nobody knows what it does.
+    case 'api.write':
+      return 'do it twice';
     default:
       return 'undo what somebody else has done since';
   }

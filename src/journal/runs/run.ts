@@ -37,7 +37,7 @@ export function createRun(open: OpenRun): Run {
    * card, and each is performed once at a time.
    */
   function inTurn(item: ItemRecord, work: () => Promise<RowOutcome>): Promise<RowOutcome> {
-    const lane = item.operation === 'cards.create' ? undefined : `card ${item.card}`;
+    const lane = item.card === undefined ? undefined : `card ${item.card}`;
     const before = lane === undefined ? undefined : lanes.get(lane);
     const turn = before === undefined ? work() : before.then(work, work);
     if (lane !== undefined) lanes.set(lane, turn);
