@@ -42,18 +42,46 @@ const foreign = fc
 
 /** One generator for all, so that a failing run can be had again by its seed. */
 export const SEED = 20_261_120;
-const pool = fc.sample(foreign, { numRuns: 3000, seed: SEED });
-let drawn = 0;
-const next = () => {
-  drawn += 1;
-  return pool[drawn % pool.length] ?? '';
-};
-/** How many were handed out. */
-export const handedOut = () => drawn;
+const POOL: readonly string[] = fc.sample(foreign, { numRuns: 3000, seed: SEED });
+
+/** What a spreadsheet would run, or pass over blanks and quotes to run. */
+const FORMULAS = ['=1+1', '+1', '-1+2', '@SUM(A1)', '\t=1', '\r=1', "'=1", '\uff1d1', ' =1'];
+/** Every so many strings is one of them, and no row has so many. */
+const FORMULA_EVERY = 13;
+
+export interface HostileService {
+  readonly answer: (seen: Seen, response: Parameters<typeof json>[0]) => void;
+  /** How many strings it handed out. */
+  readonly handedOut: () => number;
+}
+
+/** Hands out the strings of the seed from the first on: what a test sees hangs on its own requests alone. */
+export function hostileService(): HostileService {
+  let drawn = 0;
+  const next = () => {
+    drawn += 1;
+    const isFormula = drawn % FORMULA_EVERY === 0;
+    const text = isFormula ? FORMULAS[(drawn / FORMULA_EVERY) % FORMULAS.length] : POOL[drawn % POOL.length];
+    return text ?? '';
+  };
+  const bodies = bodiesOf(next);
+  return {
+    answer({ url }, response) {
+      const path = url.replace(/^\/v1/, '').replace(/\?.*/, '');
+      if (path.startsWith('/refused') || path.startsWith('/cards/card_refused')) {
+        const refusal = { error: next(), message: next(), request_id: next(), code: 400 };
+        json(response, 400, refusal, { 'x-request-id': 'req_1' });
+      } else json(response, 200, bodies[path]?.() ?? aboutCard(path, next));
+    },
+    handedOut: () => drawn,
+  };
+}
+
+type Next = () => string;
 
 const many = <T>(make: (index: number) => T) => Array.from({ length: ROWS }, (_, index) => make(index));
 const at = '2026-11-20T14:03:11Z';
-const card = (index: number) => ({
+const card = (index: number, next: Next) => ({
   id: `card_${index}`,
   bin_id: next(),
   network: next(),
@@ -69,8 +97,8 @@ const card = (index: number) => ({
   expires_at: at,
   [next()]: next(),
 });
-const BODIES: Readonly<Record<string, () => object>> = {
-  '/cards': () => ({ data: many(card), page: 1, total: ROWS }),
+const bodiesOf = (next: Next): Readonly<Record<string, () => object>> => ({
+  '/cards': () => ({ data: many(index => card(index, next)), page: 1, total: ROWS }),
   '/bins': () => ({
     data: many(index => ({
       id: `bin_${index}`,
@@ -88,7 +116,7 @@ const BODIES: Readonly<Record<string, () => object>> = {
   }),
   '/transactions': () => ({
     data: many(index => ({
-      id: `tx_${index}`,
+      id: `txn_${index}`,
       card_id: 'card_1',
       type: next(),
       amount: 5,
@@ -122,19 +150,12 @@ const BODIES: Readonly<Record<string, () => object>> = {
       created_at: at,
     })),
   }),
-};
+});
 
 /** One card, the one that was asked for. */
-function aboutCard(path: string): object {
+function aboutCard(path: string, next: Next): object {
   const id = /card_\d+/.exec(path)?.[0] ?? 'card_1';
-  return { ...card(1), id };
-}
-
-export function answer({ url }: Seen, response: Parameters<typeof json>[0]): void {
-  const path = url.replace(/^\/v1/, '').replace(/\?.*/, '');
-  if (path.startsWith('/refused') || path.startsWith('/cards/card_refused')) {
-    json(response, 400, { error: next(), message: next(), request_id: next(), code: 400 }, { 'x-request-id': 'req_1' });
-  } else json(response, 200, (BODIES[path] ?? (() => aboutCard(path)))());
+  return { ...card(1, next), id };
 }
 
 /** Everything that acts on a terminal or hides, but newline. */

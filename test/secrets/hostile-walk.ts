@@ -4,7 +4,7 @@ import { stoppedBy } from '../../src/cli/run.ts';
 import { serve } from '../client/served.ts';
 import { world } from '../support/world.ts';
 import { effectOf, everyCommand, writes } from './guard-cases.ts';
-import { ACTS, answer, handedOut, SEED } from './hostile-service.ts';
+import { ACTS, hostileService, SEED } from './hostile-service.ts';
 
 /** What the service refuses is shown as well. */
 const REFUSED = ['cards get card_refused', 'cards freeze card_refused'];
@@ -52,6 +52,7 @@ export async function walkHostile(least: number): Promise<Walked> {
   const cases = (await everyCommand()).filter(({ command }) => effectOf(command) !== undefined && !command.rest);
   const reading = [...cases.filter(({ command }) => effectOf(command) === 'read').map(({ line }) => line), ...REFUSED];
   const writing = cases.filter(writes).map(({ line }) => `${line} --yes --timeout 2s`);
+  const { answer, handedOut } = hostileService();
   const service = await serve(answer);
   await using here = await world({ terminal: 200 });
   const env = {
@@ -62,7 +63,6 @@ export async function walkHostile(least: number): Promise<Walked> {
   };
   const shown = new Map<string, number>();
   const lasting = new Set<string>();
-  const start = handedOut();
   let runs = 0;
   const one = async (line: string, format: string, look: string) => {
     const { done, ...stopping } = stopAfter(lasting.has(line) ? 400 : PATIENCE_MS);
@@ -74,7 +74,7 @@ export async function walkHostile(least: number): Promise<Walked> {
     return ran;
   };
   try {
-    for (let round = 0; handedOut() - start < least; round += 1) {
+    for (let round = 0; handedOut() < least; round += 1) {
       const look = LOOKS[round % LOOKS.length] ?? '';
       for (const line of reading) {
         if (lasting.has(line) && round > 0) continue;
@@ -94,7 +94,7 @@ export async function walkHostile(least: number): Promise<Walked> {
   }
   // Every command had something to show in some format.
   expect([...shown].filter(([, length]) => length < 20)).toEqual([]);
-  return { runs, strings: handedOut() - start, lines: [...shown.keys()] };
+  return { runs, strings: handedOut(), lines: [...shown.keys()] };
 }
 
 function inert(where: string, format: string, ran: { readonly out: string; readonly err: string }): void {

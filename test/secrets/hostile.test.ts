@@ -2,10 +2,10 @@
  * Text made to steer a terminal, through every command and format. On a terminal not one control character may arrive
  * but our own newlines (docs/design/security.md, F1 to F8).
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Served, serve } from '../client/served.ts';
 import { world } from '../support/world.ts';
-import { answer, ROWS } from './hostile-service.ts';
+import { hostileService, ROWS } from './hostile-service.ts';
 import { walkHostile } from './hostile-walk.ts';
 
 const LEAST_STRINGS = 10_000;
@@ -20,10 +20,10 @@ describe('on a terminal', () => {
 
 describe('in a pipe', () => {
   let service: Served;
-  beforeAll(async () => {
-    service = await serve(answer);
+  beforeEach(async () => {
+    service = await serve(hostileService().answer);
   });
-  afterAll(() => service.close());
+  afterEach(() => service.close());
   const told = () => ({
     CARDWRIGHT_PROFILE: '',
     CARDWRIGHT_API_KEY: 'sk_test_9c1e77aa03d24bfe',
@@ -44,18 +44,19 @@ describe('in a pipe', () => {
   it('no cell of a CSV is a formula, read back by the rules of CSV', async () => {
     await using here = await world();
     for (const line of LISTS) {
-      let quoted = 0;
+      let guarded = 0;
       for (let round = 0; round < 4; round += 1) {
         const { out } = await here.run(`${line} -o csv`, { env: told() });
         const [, ...rows] = cellsOf(out);
         expect(rows).toHaveLength(ROWS);
         for (const cell of rows.flat()) {
-          if (cell.startsWith("'")) quoted += 1;
-          const formula = /^[=+\-@\t\r]/.test(cell) && !/^-?\d+(?:\.\d+)?$/.test(cell);
+          if (cell.startsWith("'")) guarded += 1;
+          const formula = /^(?:[\t\r]|\s*[=+\-@\uff1d])/.test(cell) && !/^-?\d+(?:\.\d+)?$/.test(cell);
           expect({ line, cell, formula }).toEqual({ line, cell, formula: false });
         }
       }
-      expect({ line, some: quoted > 0 }).toEqual({ line, some: true });
+      // Every list shows a string of the service in each row.
+      expect({ line, many: guarded >= 5 }).toEqual({ line, many: true });
     }
   });
 });
