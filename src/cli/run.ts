@@ -124,7 +124,7 @@ async function execute(
     const settings = { now, grouped: host.streams.stdin.isTerminal };
     const parsed = await completed(command, typed, { context: opened.context, argv, settings });
     const input = await parsed.values(settings, () => opened.context.stdin.readAll(MAX_STDIN_BYTES));
-    const shown = await withDryRun(command, opened.context, input);
+    const shown = await withIds(command, { context: opened.context, argv, input });
     await answer(machine, globals, { shown, jq, now: () => opened.context.serviceNow() }).catch(async thrown => {
       const { carriedOut } = await import('./post-effect-error.ts');
       throw globals.dryRun ? thrown : carriedOut(thrown, command, shown);
@@ -145,6 +145,23 @@ async function completed(command: Command, typed: Parsed, line: LineToComplete):
   if (command.fill === undefined && !(incomplete && line.context.canAsk)) return typed;
   const { complete } = await import('./complete-line.ts');
   return complete(command, typed, line);
+}
+
+/** Runs it; ids that are written short are looked up where there is no such id, or can be none. */
+async function withIds(command: Command, line: TypedLine): Promise<Shown> {
+  const run = (input: TypedLine['input']) => withDryRun(command, line.context, input);
+  const { flagsOf } = await import('./parsing/resolved-flags.ts');
+  const fields = [...flagsOf(command).map(({ key, field }) => [key, field] as const)];
+  const named = [...Object.entries(command.args).map(([key, { field }]) => [key, field] as const), ...fields];
+  if (!named.some(([key, { names }]) => names !== undefined && line.input[key] !== undefined)) return run(line.input);
+  const { withShortIds } = await import('./short-ids.ts');
+  return withShortIds({ command, ...line }, run);
+}
+
+interface TypedLine {
+  readonly context: Context;
+  readonly argv: readonly string[];
+  readonly input: Readonly<Record<string, unknown>>;
 }
 
 /** A dry run ends where the first request would leave; what was planned is then the answer. */

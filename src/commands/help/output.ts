@@ -1,5 +1,6 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
+import { SHORT_IDS_READ } from '../../cli/short-ids.ts';
 import { OUTPUT_FORMATS, type OutputFormat } from '../../terminal/view.ts';
 import { showTopic } from './topic.ts';
 
@@ -36,6 +37,7 @@ export const helpOutput = command({
       after: [
         'Standard output carries the answer and nothing else. Prompts, warnings, hints and errors go to standard error.',
         'Control and direction characters of the service are escapes in every format, in a pipe too. As they are they come from --csv-raw, env and --jq, off a terminal.',
+        SHORT_IDS_READ,
         '--jq filters the JSON with an expression of jq, once, over all pages that were read; strings come out raw. One that cannot be read is exit 2, and nothing is sent.',
         '--fields keeps some fields of json, ndjson, yaml, csv, tsv and env. --columns and --sort lay out a table. -q prints the requested data alone: for a new card its id.',
         'With json, ndjson and yaml an error is one JSON object, the last line of standard error, and nothing is ever asked.',

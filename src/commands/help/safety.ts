@@ -1,6 +1,7 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { FREEZING_ASKS } from '../../cli/guard.ts';
 import { command } from '../../cli/parsing/command.ts';
+import { SHORT_IDS_CHANGE } from '../../cli/short-ids.ts';
 import { showTopic } from './topic.ts';
 
 const RULES = [
@@ -22,6 +23,7 @@ const RULES = [
     means:
       'Terminating asks for the last four digits of the card, for several cards for their count. --yes answers for you. Questions are asked only on a terminal; a piped y is no answer.',
   },
+  { rule: 'short ids', means: SHORT_IDS_CHANGE },
   {
     rule: 'live',
     means: `With a live key a write asks first. Off a terminal it needs --yes and --live <profile> naming the profile. Otherwise exit 14, and nothing was sent. ${FREEZING_ASKS}`,

@@ -1,0 +1,320 @@
+/**
+ * Ids as people write them: a beginning that only one id has, the short form of a table (`card_4akk2c…`), and the last
+ * four digits of a card. What is written is tried as an exact id first; only where there is no such id, or where the
+ * word cannot be one, the ids of the account are read, over all pages.
+ */
+import type { Effect } from '../contract/operation.ts';
+import { CliError } from '../core/errors.ts';
+import { dollars, toCents } from '../core/money.ts';
+import type { WrittenRows } from '../core/raw-rows.ts';
+import { shellWord } from '../core/shell-quote.ts';
+import type { Listing, Row } from '../terminal/view.ts';
+import { nobodyToAsk } from './confirm.ts';
+import type { Context } from './context.ts';
+import type { Command } from './parsing/command.ts';
+import { effectOf, flagsOf } from './parsing/resolved-flags.ts';
+import { quote, usage } from './parsing/values.ts';
+import type { Shown } from './shown.ts';
+
+/** What `help output` says of reading short ids, and `help safety` of changing by them; `withShortIds` keeps both. */
+export const SHORT_IDS_READ =
+  'Where a command takes an id, it takes a beginning that only one id has, and the short id of a table with its … or ... at the end; where it takes a card, the last four digits too. All pages are read to find it, and the whole id is said on standard error. Several at once, and a card of a wait or a sum, need the … or the digits. Where several ids fit, that is exit 2, with each of them. Files and standard input hold whole ids.';
+export const SHORT_IDS_CHANGE =
+  'A change asks before it takes a short id, and needs --yes where nobody can be asked. The last four digits alone name a card to be terminated or revealed only where a person answers.';
+
+const KINDS = ['card', 'bin', 'webhook', 'op'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** The most candidates an error names. */
+const MOST_NAMED = 10;
+
+const MARKS = /(?:…|\.\.\.)$/u;
+const LAST_FOUR = /^\d{4}$/;
+
+interface Line {
+  readonly command: Command;
+  readonly context: Context;
+  readonly argv: readonly string[];
+  readonly input: Input;
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** An id in the input that a person typed. */
+interface Typed {
+  readonly key: string;
+  readonly kind: Kind;
+  readonly word: string;
+  readonly isOperand: boolean;
+}
+
+interface Candidate {
+  readonly id: string;
+  readonly last4?: string;
+  /** What tells it from others: `visa ending 4242, active, $20.00, "ads"`. */
+  readonly facts: string;
+}
+
+interface Resolved extends Typed {
+  readonly found: Candidate;
+}
+
+/**
+ * Runs the command with whole ids. Throws `usage` where several fit, `not_found` where none does, `not_confirmed` where
+ * a change by a short id was declined or nobody could be asked.
+ */
+export async function withShortIds(line: Line, execute: (input: Input) => Promise<Shown>): Promise<Shown> {
+  const typed = typedIds(line);
+  const marked = typed.filter(({ kind, word }) => isMarked(kind, word));
+  const resolved = await resolve(line, marked);
+  await agree(line, resolved);
+  const input = replaced(line.input, resolved);
+  const others = typed.filter(each => !marked.includes(each));
+  const isRead = askedEffect(line.command) === 'read';
+  const [only] = others;
+  const retry = async () => {
+    const again = await resolveBeginning(line, others);
+    if (again === undefined) return undefined;
+    await agree(line, again);
+    return execute(replaced(input, again));
+  };
+  if (only === undefined) return execute(input);
+  let shown: Shown;
+  try {
+    shown = await execute(input);
+  } catch (thrown) {
+    // Of several ids nobody can say which is not there, and the work on the others may be done.
+    const single = others.length === 1 && marked.length === 0 && (isRead || only.isOperand);
+    const again = single && saysAbsent(thrown, only.kind) ? await retry() : undefined;
+    if (again === undefined) throw thrown;
+    return again;
+  }
+  // What is on this machine is listed without a request.
+  const isFilter = isRead && line.command.reach !== 'files' && others.length === 1 && !only.isOperand;
+  return isFilter && shown.listing !== undefined ? { ...shown, listing: elseListing(shown.listing, retry) } : shown;
+}
+
+/** Nothing has that id, and nothing was done. Of operations the journal itself knows it. */
+function saysAbsent(thrown: unknown, kind: Kind): boolean {
+  if (!(thrown instanceof CliError) || thrown.facts.outcome === 'unknown') return false;
+  return thrown.kind === 'not_found' || (kind === 'op' && thrown.kind === 'usage');
+}
+
+/** A filter by an id that is not there is an empty list and no error: then the other list, where there is one. */
+function elseListing(listing: Listing, otherwise: () => Promise<Shown | undefined>): Listing {
+  let current = listing;
+  async function* orOthers<Batch extends WrittenRows | readonly Row[]>(
+    batches: AsyncIterable<Batch>,
+  ): AsyncIterable<Batch | readonly Row[]> {
+    let count = 0;
+    for await (const rows of batches) {
+      count += 'count' in rows ? rows.count : rows.length;
+      yield rows;
+    }
+    const other = count > 0 ? undefined : (await otherwise())?.listing;
+    if (other === undefined) return;
+    current = other;
+    yield* other.batches;
+  }
+  return {
+    ...listing,
+    batches: orOthers(listing.batches),
+    ...(listing.written && { written: orOthers(listing.written) }),
+    page: () => current.page(),
+    ...(listing.footer && { footer: (rows: number) => current.footer?.(rows) }),
+    ...(listing.cutShort && { cutShort: () => current.cutShort?.() }),
+  };
+}
+
+function isMarked(kind: Kind, word: string): boolean {
+  return MARKS.test(word) || (kind === 'card' && LAST_FOUR.test(word));
+}
+
+/** Ids of kinds that can be looked up, typed on the line itself: what a file or a pipe holds is whole. */
+function typedIds({ command, argv, input }: Line): readonly Typed[] {
+  const isTyped = (word: string) => argv.some(each => each === word || each.endsWith(`=${word}`));
+  const named = [
+    ...Object.entries(command.args).map(([key, { field }]) => ({ key, names: field.names, isOperand: true })),
+    ...flagsOf(command).map(({ key, field }) => ({ key, names: field.names, isOperand: false })),
+  ];
+  return named.flatMap(({ key, names, isOperand }) => {
+    const kind = KINDS.find(each => each === names);
+    if (kind === undefined) return [];
+    const value = input[key];
+    const words = (Array.isArray(value) ? value : [value]).filter(word => typeof word === 'string');
+    return words.filter(isTyped).map(word => ({ key, kind, word, isOperand }));
+  });
+}
+
+function replaced(input: Input, resolved: readonly Resolved[]): Input {
+  const idOf = (key: string, word: unknown) =>
+    resolved.find(each => each.key === key && each.word === word)?.found.id ?? word;
+  return Object.fromEntries(
+    Object.entries(input).map(([key, value]) => [
+      key,
+      Array.isArray(value) && resolved.some(each => each.key === key)
+        ? [...new Set(value.map(word => idOf(key, word)))]
+        : idOf(key, value),
+    ]),
+  );
+}
+
+async function resolve(line: Line, typed: readonly Typed[]): Promise<readonly Resolved[]> {
+  const resolved: Resolved[] = [];
+  for (const kind of KINDS) {
+    const wanted = typed.filter(each => each.kind === kind);
+    if (wanted.length === 0) continue;
+    const found = await candidates(line, kind, candidate => wanted.some(({ word }) => fits(candidate, word)));
+    for (const each of wanted) resolved.push({ ...each, found: theOne(each, found) });
+  }
+  return resolved;
+}
+
+/** The same for words that were no ids; undefined where no id begins so, or the id is there after all. */
+async function resolveBeginning(line: Line, typed: readonly Typed[]): Promise<readonly Resolved[] | undefined> {
+  const resolved: Resolved[] = [];
+  for (const each of typed) {
+    const found = await beginningWith(line, each).catch(unread);
+    if (found.length === 0) return undefined;
+    resolved.push({ ...each, found: theOne(each, found) });
+  }
+  return resolved;
+}
+
+/**
+ * Those whose id begins with the word. None as soon as a word as long as an id is seen to be one that is not there: a
+ * mistyped id ends with the first page, and where ids differ in length, `card_1` is none of `card_10`.
+ */
+async function beginningWith(line: Line, { kind, word }: Typed): Promise<readonly Candidate[]> {
+  const found: Candidate[] = [];
+  for await (const candidate of known(line, kind)) {
+    if (candidate.id.length <= word.length) return [];
+    if (fits(candidate, word)) found.push(candidate);
+  }
+  return found;
+}
+
+/** What could not be read helps nobody: what the service said of the word itself counts. */
+function unread(thrown: unknown): readonly Candidate[] {
+  if (thrown instanceof CliError && thrown.kind !== 'interrupted' && thrown.kind !== 'terminated') return [];
+  throw thrown;
+}
+
+function fits({ id, last4 }: Candidate, word: string): boolean {
+  return id.startsWith(word.replace(MARKS, '')) || (LAST_FOUR.test(word) && last4 === word);
+}
+
+function theOne({ kind, word }: Typed, found: readonly Candidate[]): Candidate {
+  const fitting = found.filter(candidate => fits(candidate, word));
+  const [first] = fitting;
+  const exact = fitting.find(({ id }) => id === word);
+  if (exact !== undefined) return exact;
+  const digits = kind === 'card' && LAST_FOUR.test(word);
+  const wanted = digits ? `ends in ${word}` : `has an id that begins with ${quote(word.replace(MARKS, ''))}`;
+  const hint = `cardwright ${LISTS[kind]}`;
+  if (first === undefined) {
+    throw new CliError('not_found', { message: `no ${NOUNS[kind]} ${wanted}`, hint, outcome: 'not_sent' });
+  }
+  if (fitting.length === 1) return first;
+  const more = fitting.length > MOST_NAMED ? [`and ${fitting.length - MOST_NAMED} more`] : [];
+  const { message, facts } = usage(`${quote(word)} fits ${fitting.length} ${NOUNS[kind]}s: write more of the id`, hint);
+  const notes = [...fitting.slice(0, MOST_NAMED).map(told), ...more];
+  throw new CliError('usage', { ...facts, message, notes });
+}
+
+const NOUNS: Readonly<Record<Kind, string>> = {
+  card: 'card',
+  bin: 'BIN',
+  webhook: 'subscription',
+  op: 'operation',
+};
+const LISTS: Readonly<Record<Kind, string>> = {
+  card: 'cards list --all',
+  bin: 'bins list',
+  webhook: 'webhooks list',
+  op: 'ops list',
+};
+
+function told({ id, facts }: Candidate): string {
+  return `${id} (${facts})`;
+}
+
+/** Those that fit, of all pages. */
+async function candidates(
+  line: Line,
+  kind: Kind,
+  fitting: (candidate: Candidate) => boolean,
+): Promise<readonly Candidate[]> {
+  const found: Candidate[] = [];
+  for await (const candidate of known(line, kind)) if (fitting(candidate)) found.push(candidate);
+  return found;
+}
+
+async function* known({ command, context: ctx }: Line, kind: Kind): AsyncIterable<Candidate> {
+  if (isOfSandbox(command) && (await ctx.identity()).mode !== 'sandbox') {
+    throw usage(
+      'short ids are looked up in the sandbox alone where it is chosen: add --sandbox, or write the whole id',
+    );
+  }
+  if (kind === 'card') {
+    for await (const { data } of (await ctx.reader()).pages('cards.list', { per_page: 100 })) {
+      for (const { id, last4, network, status, balance, label } of data) {
+        const name = `${network ?? 'card'} ending ${last4}`;
+        yield { id, last4, facts: facts([name, status, dollars(toCents(balance)), label && JSON.stringify(label)]) };
+      }
+    }
+  } else if (kind === 'bin') {
+    for (const { id, network, type } of (await ctx.read('bins.list', {})).data)
+      yield { id, facts: facts([network, type]) };
+  } else if (kind === 'webhook') {
+    for (const { id, url, status } of (await ctx.read('webhooks.list', {})).data)
+      yield { id, facts: facts([url, status]) };
+  } else {
+    for (const { op, command, state } of await (await ctx.journal()).list())
+      yield { id: op, facts: facts([command, state]) };
+  }
+}
+
+function facts(values: readonly (string | null | undefined)[]): string {
+  return values.filter(Boolean).join(', ');
+}
+
+/** Says what each short id stands for. A change by one is asked about; what cannot be undone, by four digits, always. */
+async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
+  if (resolved.length === 0) return;
+  const { command, context } = line;
+  const effect = askedEffect(command);
+  const meanings = resolved.map(({ word, found }) => `${word} is ${told(found)}`);
+  const say = () => {
+    for (const meaning of meanings) context.notice(meaning);
+  };
+  if (effect === 'read' || context.dryRun) return say();
+  const isFinal = effect === 'irreversible' || effect === 'reveals-secret';
+  const byDigits = resolved.some(({ kind, word }) => kind === 'card' && LAST_FOUR.test(word));
+  // The question of the command itself names the card.
+  const isAsked = isFinal ? byDigits : !context.yes;
+  if (!isAsked) return say();
+  if (!context.canAsk) {
+    throw nobodyToAsk(`${meanings.join('; ')}: ${command.path} by a short id`, wholeCommand(line, resolved));
+  }
+  const go = await context.prompts.confirm(`${meanings.join('; ')}. ${command.path}: go on?`, { flag: 'the whole id' });
+  if (!go) throw new CliError('not_confirmed', { message: 'not confirmed. Nothing was changed.', outcome: 'not_sent' });
+}
+
+/** What a command may do to a service that counts; the sandbox is there to be played with. */
+function askedEffect(command: Command): Effect {
+  return isOfSandbox(command) ? 'read' : effectOf(command);
+}
+
+function isOfSandbox({ path }: Command): boolean {
+  return path.startsWith('sandbox ');
+}
+
+/** The same command with whole ids. */
+function wholeCommand({ argv }: Line, resolved: readonly Resolved[]): string {
+  const words = argv.map(each => {
+    const match = resolved.find(({ word }) => each === word || each.endsWith(`=${word}`));
+    return match === undefined ? each : `${each.slice(0, each.length - match.word.length)}${match.found.id}`;
+  });
+  return `cardwright ${words.map(shellWord).join(' ')}`;
+}
