@@ -60,6 +60,11 @@ export async function profilesFor(host: Surroundings, notice: (text: string) => 
       const path = row !== undefined && 'isPath' in row && row.isPath && value !== 'none';
       return rowOf(await store.set(name, setting, path ? resolvePath(host.cwd, value) : value));
     },
+    async accept(name) {
+      await get(name);
+      return name === 'sandbox' ? builtIn() : rowOf(await store.accept(name));
+    },
+    changed: async name => store.get(name)?.changed === true,
     async remove(name) {
       if (name === 'sandbox') throw builtInStays('is always there');
       const remains = await store.remove(name);

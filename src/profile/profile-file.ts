@@ -1,4 +1,5 @@
 /** The profile file as text: what is written, and what is read back or refused. */
+import { createHash } from 'node:crypto';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import { checkBaseUrl } from './base-url.ts';
@@ -25,17 +26,23 @@ export interface StoredProfile {
   readonly source: StoredSource;
   readonly contract: string | undefined;
   readonly settings: ProfileSettings;
+  /** The checksum beside it, where it does not fit: not we have written what stands here. It is kept until accepted. */
+  readonly staleChecksum?: string | undefined;
 }
 
 /** The whole profile file. A map, because `constructor` is a lawful profile name. */
 export interface ProfileFile {
   readonly current: string | undefined;
   readonly profiles: ReadonlyMap<string, StoredProfile>;
+  /** As of a profile: not we have chosen this one. */
+  readonly staleCurrent?: string | undefined;
 }
 
 export const EMPTY_PROFILE_FILE: ProfileFile = { current: undefined, profiles: new Map() };
 
-const VERSION = 1;
+/** Files of version 1 have no checksums: they are taken as they are, and get them at the next write. */
+const VERSION = 2;
+const CHECKSUM = /^[0-9a-f]{16}$/;
 
 /** Why a profile file cannot be read; the text quotes no value of the file. */
 export class ProfileFileDamage extends Error {
@@ -53,26 +60,64 @@ export function parseProfileFile(text: string): ProfileFile {
   if (typeof whole['version'] === 'number' && whole['version'] > VERSION) {
     throw new ProfileFileDamage('it was written by a newer cardwright');
   }
-  need(whole['version'] === VERSION, 'version');
-  onlyKeys(whole, ['version', 'current', 'profiles'], 'the file');
+  const { version } = whole;
+  need(version === 1 || version === VERSION, 'version');
+  const summed = version === VERSION;
+  onlyKeys(whole, ['version', 'current', 'profiles', ...(summed ? ['current_checksum'] : [])], 'the file');
   const profiles = new Map<string, StoredProfile>();
   for (const [name, entry] of Object.entries(asRecord(whole['profiles'], 'profiles'))) {
-    profiles.set(name, parseProfile(name, entry));
+    profiles.set(name, parseProfile(name, entry, summed));
   }
-  const current = whole['current'];
-  if (current === undefined) return { current: undefined, profiles };
+  const { current, current_checksum: sum } = whole;
+  if (current === undefined) {
+    need(sum === undefined, 'current');
+    return { current: undefined, profiles };
+  }
   need(typeof current === 'string' && (current === 'sandbox' || profiles.has(current)), 'current');
-  return { current, profiles };
+  const staleCurrent = summed ? staleness(sum, checksumOf(current), 'current_checksum') : undefined;
+  return { current, profiles, staleCurrent };
 }
 
-/** The text to write. The only place where stored keys are exposed. */
+/** The checksum of a file where it is not the one that fits. */
+function staleness(found: unknown, fitting: string, where: string): string | undefined {
+  need(typeof found === 'string' && CHECKSUM.test(found), where);
+  return found === fitting ? undefined : found;
+}
+
+/** 64 bits over what a profile says, in whatever order its members stand. Tells mistakes, and no attacker. */
+export function profileChecksum(profile: StoredProfile): string {
+  return checksumOf([profile.name, entryOf(profile)]);
+}
+
+function checksumOf(value: unknown): string {
+  const text = JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : member,
+  );
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** The only place where stored keys are exposed. */
+function entryOf({ base_url, source, contract, settings }: StoredProfile): JsonRecord {
+  const { kind, ...parts } = source;
+  const key = source.kind === 'stored' ? { key: source.key.expose() } : parts;
+  return { base_url, key_source: kind, ...key, contract, settings };
+}
+
+/** The text to write, its checksums with it. */
 export function profileFileText(file: ProfileFile): string {
-  const profiles = [...file.profiles.values()].map(({ name, base_url, source, contract, settings }) => {
-    const { kind, ...parts } = source;
-    const key = source.kind === 'stored' ? { key: source.key.expose() } : parts;
-    return [name, { base_url, key_source: kind, ...key, contract, settings }] as const;
+  const profiles = [...file.profiles.values()].map(profile => {
+    const checksum = profile.staleChecksum ?? profileChecksum(profile);
+    return [profile.name, { ...entryOf(profile), checksum }] as const;
   });
-  const whole = { version: VERSION, current: file.current, profiles: Object.fromEntries(profiles) };
+  const { current } = file;
+  const whole = {
+    version: VERSION,
+    current,
+    ...(current !== undefined && { current_checksum: file.staleCurrent ?? checksumOf(current) }),
+    profiles: Object.fromEntries(profiles),
+  };
   return `${JSON.stringify(whole, undefined, 2)}\n`;
 }
 
@@ -87,12 +132,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-function parseProfile(name: string, entry: unknown): StoredProfile {
+function parseProfile(name: string, entry: unknown, summed: boolean): StoredProfile {
   const at = `profiles.${quoted(name)}`;
   valid(() => checkNewProfileName(name), 'profiles (a name)');
   const record = asRecord(entry, at);
   const known = ['base_url', 'key_source', 'key', 'file', 'command', 'account', 'mode', 'hint', 'contract', 'settings'];
-  onlyKeys(record, known, at);
+  onlyKeys(record, summed ? [...known, 'checksum'] : known, at);
   const source = parseSource(record, at);
   const address = asText(record['base_url'], `${at}.base_url`);
   const base_url = valid(() => checkBaseUrl(address, storedMode(source)), `${at}.base_url`).href;
@@ -102,7 +147,9 @@ function parseProfile(name: string, entry: unknown): StoredProfile {
   for (const [setting, value] of Object.entries(settings)) {
     need(isStoredSetting(setting, value), `${at}.settings`);
   }
-  return { name, base_url, source, contract, settings };
+  const profile = { name, base_url, source, contract, settings };
+  if (!summed) return profile;
+  return { ...profile, staleChecksum: staleness(record['checksum'], profileChecksum(profile), `${at}.checksum`) };
 }
 
 function parseSource(record: JsonRecord, at: string): StoredSource {

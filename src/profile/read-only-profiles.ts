@@ -8,12 +8,12 @@ import { EMPTY_PROFILE_FILE, parseProfileFile } from './profile-file.ts';
 import type { ProfileStore } from './store.ts';
 
 /** What can be told of the profiles without a key of theirs. */
-export type ProfilesSeen = Pick<ProfileStore, 'path' | 'list' | 'get' | 'current' | 'key'>;
+export type ProfilesSeen = Pick<ProfileStore, 'path' | 'list' | 'get' | 'current' | 'currentChanged' | 'key'>;
 
 /** The profiles of this user; none where the file cannot be read. Asking for a key rejects. */
 export async function glanceAtProfiles(configFolder: string): Promise<ProfilesSeen> {
   const path = join(configFolder, 'config.json');
-  const { current, profiles } = await readText(path)
+  const { current, staleCurrent, profiles } = await readText(path)
     .then(parseProfileFile)
     .catch(() => EMPTY_PROFILE_FILE);
   const seen = new Map<string, Profile>([...profiles.values()].map(profile => [profile.name, shown(profile)]));
@@ -22,6 +22,7 @@ export async function glanceAtProfiles(configFolder: string): Promise<ProfilesSe
     list: () => [...seen.values()],
     get: name => seen.get(name),
     current: () => current,
+    currentChanged: () => staleCurrent !== undefined,
     key: () => Promise.reject(new CliError('internal', { message: 'a glance opens no key' })),
   };
 }

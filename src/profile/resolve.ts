@@ -8,7 +8,7 @@ import type { Environment } from '../platform/host.ts';
 import { type BaseUrl, checkBaseUrl } from './base-url.ts';
 import { type KeyMode, keyMode, readKey } from './key.ts';
 import { checkProfileName } from './name.ts';
-import type { Profile } from './profile.ts';
+import { changedOutside, type Profile } from './profile.ts';
 import type { ProfileSettings } from './settings.ts';
 import type { ProfileStore } from './store.ts';
 
@@ -44,7 +44,7 @@ export interface ResolveInput {
   /** Standard input and standard error are terminals. */
   readonly interactive: boolean;
   /** Opened only when a saved profile has to be looked up. */
-  readonly store: () => Promise<Pick<ProfileStore, 'path' | 'get' | 'current' | 'key'>>;
+  readonly store: () => Promise<Pick<ProfileStore, 'path' | 'get' | 'current' | 'currentChanged' | 'key'>>;
   readonly readKeyFile: (path: string) => Promise<string>;
 }
 
@@ -96,13 +96,23 @@ async function choose(question: Question): Promise<ResolvedProfile> {
     const choice = { name, chosenBy: 'CARDWRIGHT_PROFILE' };
     return choice.name === 'env' ? environment(question) : chosen(question, choice);
   }
-  const current = (await question.store()).current();
+  const store = await question.store();
+  const current = store.current();
+  if (current !== undefined && store.currentChanged()) throw chosenOutside(store.path, current);
   if (current !== undefined) return chosen(question, { name: current, chosenBy: 'current profile' });
   if (question.interactive) return chosen(question, { name: 'sandbox', chosenBy: 'default on a terminal' });
   throw new CliError('not_authenticated', {
     message:
       'no profile chosen: use --sandbox (for good: cardwright profiles use sandbox), or set CARDWRIGHT_API_KEY and CARDWRIGHT_BASE_URL, or run cardwright login and name its profile with --profile',
     hint: 'cardwright help environment',
+    outcome: 'not_sent',
+  });
+}
+
+function chosenOutside(path: string, name: string): CliError {
+  return new CliError('guarded', {
+    message: `the current profile in ${path} was changed to ${name} by something else than cardwright: its checksum does not fit`,
+    hint: `cardwright profiles use ${name}`,
     outcome: 'not_sent',
   });
 }
@@ -152,6 +162,7 @@ async function chosen(question: Question, choice: Choice): Promise<ResolvedProfi
       outcome: 'not_sent',
     });
   }
+  if (profile.changed) throw changedOutside(store.path, profile.name);
   const warnings = [...unusedKey(question, choice), ...unusedAddress(question, choice, profile)];
   return {
     ...choice,

@@ -20,12 +20,13 @@ import { keyMode, readKey } from './key.ts';
 import { type KeyKeeper, keyKeeper, type NewKey, type Remains } from './key-keeper.ts';
 import type { Keychain } from './keychain.ts';
 import { checkNewProfileName, checkProfileName } from './name.ts';
-import { type Profile, shown } from './profile.ts';
+import { changedOutside, type Profile, shown } from './profile.ts';
 import {
   EMPTY_PROFILE_FILE,
   type ProfileFile,
   ProfileFileDamage,
   parseProfileFile,
+  profileChecksum,
   profileFileText,
   type StoredProfile,
   storedMode,
@@ -48,6 +49,8 @@ export interface ProfileStore {
   get(name: string): Profile | undefined;
   /** The chosen profile, `sandbox` included; undefined when none was chosen. */
   current(): string | undefined;
+  /** Whether something else has chosen it. */
+  currentChanged(): boolean;
   /** Opens the key. Throws `guarded` when it is of another mode than when it was saved. */
   key(name: string): Promise<Secret>;
   /** Adds a profile, or gives an existing one a new key and address while keeping its settings. */
@@ -55,6 +58,8 @@ export interface ProfileStore {
   use(name: string): Promise<void>;
   /** Changes one setting (`PROFILE_SETTINGS`). Throws `usage` for a bad value, `guarded` for another origin. */
   set(name: string, setting: string, value: string): Promise<Profile>;
+  /** Takes a profile that something else has changed as it was read here. Throws `guarded` when it says something else by now. */
+  accept(name: string): Promise<Profile>;
   /**
    * Removes the profile, and with it copies of the file that may still hold its key. Resolves to where the key still
    * is: a place of the user's own, or one that did not give it up.
@@ -113,14 +118,19 @@ class FileProfileStore implements ProfileStore {
     return this.#file.current;
   }
 
+  currentChanged(): boolean {
+    return this.#file.staleCurrent !== undefined;
+  }
+
   async key(name: string): Promise<Secret> {
-    return this.#keys.fetch(name, existing(this.#file, name).source);
+    return this.#keys.fetch(name, this.#unchanged(this.#file, name).source);
   }
 
   async save(profile: NewProfile): Promise<Profile> {
     const name = checkNewProfileName(profile.name);
     // Judged first: a key is put nowhere before its address is known to be usable.
     if ('key' in profile) checkBaseUrl(profile.base_url, keyMode(readKey(profile.key.expose())));
+    if (this.#file.profiles.has(name)) this.#unchanged(this.#file, name);
     const source = await this.#keys.keep(name, profile);
     const address = checkBaseUrl(profile.base_url, storedMode(source));
     const replaced = this.#file.profiles.get(name)?.source;
@@ -131,6 +141,7 @@ class FileProfileStore implements ProfileStore {
     return this.#change(name, file => {
       const before = file.profiles.get(name);
       const base_url = address.href;
+      if (before !== undefined) this.#unchanged(file, name);
       if (before === undefined) return { name, base_url, source, contract: undefined, settings: {} };
       // The leave to reveal unattended was given for another key's mode; limits are kept.
       const kept = storedMode(before.source) === storedMode(source);
@@ -143,13 +154,22 @@ class FileProfileStore implements ProfileStore {
     if (checkProfileName(name) !== 'sandbox') existing(this.#file, name);
     await this.#update(file => {
       if (name !== 'sandbox') existing(file, name);
-      return { ...file, current: name };
+      return { ...file, current: name, staleCurrent: undefined };
     });
   }
 
   async set(name: string, setting: string, value: string): Promise<Profile> {
     const which = checkSettingName(setting);
-    return this.#change(name, file => changed(existing(file, name), which, value));
+    return this.#change(name, file => changed(this.#unchanged(file, name), which, value));
+  }
+
+  async accept(name: string): Promise<Profile> {
+    const read = profileChecksum(existing(this.#file, name));
+    return this.#change(name, file => {
+      const now = existing(file, name);
+      if (profileChecksum(now) !== read) throw changedOutside(this.path, name);
+      return { ...now, staleChecksum: undefined };
+    });
   }
 
   async remove(name: string): Promise<Remains | undefined> {
@@ -157,12 +177,19 @@ class FileProfileStore implements ProfileStore {
     await this.#update(file => {
       existing(file, name);
       const profiles = new Map([...file.profiles].filter(([other]) => other !== name));
-      return { current: file.current === name ? undefined : file.current, profiles };
+      return file.current === name ? { current: undefined, profiles } : { ...file, profiles };
     });
     const remains = await this.#keys.forget(source);
     const copies = await inOurWords(this.path, () => removeBesides(this.path, 'corrupt-'));
     if (copies > 0) this.#around.warn(`kept copies of a damaged profile file removed: ${copies}`);
     return remains;
+  }
+
+  /** Throws `guarded` for one that something else has written. */
+  #unchanged(file: ProfileFile, name: string): StoredProfile {
+    const found = existing(file, name);
+    if (found.staleChecksum !== undefined) throw changedOutside(this.path, name);
+    return found;
   }
 
   async #change(name: string, make: (file: ProfileFile) => StoredProfile): Promise<Profile> {

@@ -46,6 +46,7 @@ const MAY_HASH = [
   'journal/wal/op-id.ts',
   'journal/wal/paths.ts',
   'profile/key-keeper.ts',
+  'profile/profile-file.ts',
   'sandbox/archive/manifest.ts',
   'sandbox/archive/restore.ts',
   'sandbox/archive/save.ts',
