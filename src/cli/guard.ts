@@ -12,7 +12,7 @@ export const FREEZING_ASKS =
 export interface GuardQuestion {
   readonly identity: Identity;
   readonly effect: Effect;
-  /** Freezing is the safe direction. */
+  /** Freezing cards that were named is the safe direction. */
   readonly safeDirection: boolean;
   /** Profile setting: nothing may be changed. */
   readonly readOnly: boolean;

@@ -71,7 +71,7 @@ export function createWriter(settings: WriteSettings) {
       settings.planned.push(...(movesMoney(operation) ? await preview(wanted) : [planned]));
       throw new DryRun(options.intent);
     }
-    const verdict = await guard(operation);
+    const verdict = await guard(operation, { named: true });
     if (!options.confirmed) await confirm(operation, input as object, options.intent, verdict);
     const before = options.before ? await beforeOf(options.before(await settings.reader())) : undefined;
     const sent = { key: planned.idempotencyKey, signal: settings.signal, body };
@@ -88,11 +88,12 @@ export function createWriter(settings: WriteSettings) {
     return { result: result as Written<N, Before>['result'], changed, reread, before };
   }
 
-  async function guard(operation: WriteName): Promise<'go' | 'ask'> {
+  /** `named`: the caller gave the ids, and no file or condition did. */
+  async function guard(operation: WriteName, { named }: { readonly named: boolean }): Promise<'go' | 'ask'> {
     return guardEffect({
       identity: await settings.identity(),
       effect: CALLS[operation].effect,
-      safeDirection: operation === 'cards.freeze',
+      safeDirection: named && operation === 'cards.freeze',
       readOnly: await settings.readOnly(),
       canAsk: settings.canAsk,
       yes: settings.yes,
@@ -103,7 +104,7 @@ export function createWriter(settings: WriteSettings) {
   /** For a run of rows: the live guard for each kind of operation in it, and one question where one is due. */
   async function guardRun(operations: readonly WriteName[], intent?: string): Promise<void> {
     const verdicts = new Set<'go' | 'ask'>();
-    for (const operation of new Set(operations)) verdicts.add(await guard(operation));
+    for (const operation of new Set(operations)) verdicts.add(await guard(operation, { named: false }));
     if (intent === undefined || settings.yes || !verdicts.has('ask')) return;
     const { profile } = await settings.identity();
     await agreed(settings.prompts.confirm(`${intent} with the live key of ${profile}?`, { flag: '--yes' }));

@@ -3,7 +3,7 @@
  * in `confirmations.full.ts`. The list is the registry's: a new command is in it without being written here.
  */
 import { describe, expect, it } from 'vitest';
-import { effectOf, everyCommand, MODES, SAIDS, stage, walk, writes } from './guard-cases.ts';
+import { effectOf, everyCommand, freezings, isChosen, MODES, SAIDS, stage, walk, writes } from './guard-cases.ts';
 
 const CASES = await everyCommand();
 const writing = CASES.filter(writes);
@@ -20,6 +20,23 @@ describe('with a live key', () => {
     const pipe = await walk(one, { mode: 'live', wheres: ['pipe'], saids: SAIDS });
     const terminal = await walk(one, { mode: 'live', wheres: ['terminal', 'terminal, answered'], saids: [''] });
     expect(pipe + terminal).toBe(SAIDS.length + 2);
+  });
+});
+
+/** What FREEZING_ASKS says, of every example and every way to choose cards. */
+describe('freezing with a live key', async () => {
+  const lines = await freezings();
+
+  it.each(lines.map(one => [isChosen(one.line) ? 'asks' : 'asks nothing', one.line, one] as const))(
+    '%s: %s',
+    async (_asks, _line, one) => {
+      const pipe = await walk(one, { mode: 'live', wheres: ['pipe'], saids: ['', '--live @', '--yes --live @'] });
+      expect(pipe + (await walk(one, { mode: 'live', wheres: ['terminal'], saids: [''] }))).toBe(4);
+    },
+  );
+
+  it('names its cards, or chooses them', () => {
+    expect(new Set(lines.map(({ line }) => isChosen(line)))).toEqual(new Set([true, false]));
   });
 });
 

@@ -30,6 +30,17 @@ const ACTIVE = ['card_12', 'card_11'] as const;
 
 const SAYING = / --(?:yes|dry-run|json|reveal|probe-idempotency)\b| -q\b| [<>|] .*$/g;
 
+/** Files that lines name, by their names. Their cards are active in the demo data. */
+const FILES: Readonly<Record<string, string>> = {
+  'team.csv': 'bin_id,amount\nbin_1,5\nbin_1,6\n',
+  'cards.csv': `card_id\n${ACTIVE.join('\n')}\n`,
+};
+
+/** Rows of a file or of a condition: their count is asked for, with every key. */
+export function isChosen(line: string): boolean {
+  return / --(?:file|where|idle) /.test(line);
+}
+
 /** Every command with lines to try: the first of its examples, or all. */
 export async function everyCommand(all = false): Promise<readonly Case[]> {
   const groups = await Promise.all(REGISTRY.map(group => group.load()));
@@ -39,13 +50,26 @@ export async function everyCommand(all = false): Promise<readonly Case[]> {
         .replaceAll(SAYING, '')
         .replace(/ --wait-timeout \S+/, ' --wait-timeout 100ms')
         .replace(' auto', ' bin_1')
+        // No card of the demo data is idle for so long.
+        .replace(' --idle 30d', ' --idle 1d')
         .replaceAll('card_1', ACTIVE[0])
         .replaceAll(/card_2\b/g, ACTIVE[1]),
     );
-    const without = [...new Set(lines.filter(line => !line.includes('--file')))];
-    return (all ? without : without.slice(0, 1)).map(line => ({ command, line }));
+    const distinct = [...new Set(lines)];
+    const runnable = distinct.filter(line => !line.includes('--file') || (all && fileOf(line) in FILES));
+    return (all ? runnable : runnable.slice(0, 1)).map(line => ({ command, line }));
   });
 }
+
+/** Freezing, in each of its examples and each way to say which cards. */
+export async function freezings(): Promise<readonly Case[]> {
+  const examples = (await everyCommand(true)).filter(({ command }) => command.operation === 'cards.freeze');
+  const ways = [ACTIVE[0], ACTIVE.join(' '), '--file cards.csv', '--where status=active', '--idle 1d'];
+  const lines = new Set([...examples.map(({ line }) => line), ...ways.map(way => `cards freeze ${way}`)]);
+  return examples.slice(0, 1).flatMap(({ command }) => [...lines].map(line => ({ command, line })));
+}
+
+const fileOf = (line: string) => / --file (\S+)/.exec(line)?.[1] ?? '';
 
 export function effectOf({ operation }: Command) {
   return operation !== undefined && operation in OPERATIONS
@@ -61,7 +85,9 @@ export function verdictOf(
   { mode, where, said }: { readonly mode: Mode; readonly where: Where; readonly said: Said },
 ): Verdict {
   const irreversible = effectOf(command) === 'irreversible';
-  const safe = command.operation === 'cards.freeze';
+  const chosen = isChosen(line);
+  // Freezing the cards that were named is the safe direction.
+  const safe = command.operation === 'cards.freeze' && !chosen;
   const asks = where.startsWith('terminal') && where !== 'terminal --no-input';
   const [yes, named] = [said.includes('--yes'), said.includes('--live @')];
   const several = / \S+_\d+ \S+_\d+/.test(line);
@@ -71,13 +97,18 @@ export function verdictOf(
   // The count of several cards is asked for before any of them is looked at.
   if (several && irreversible && !yes && !asks) return 3;
   if (mode === 'live' && !asks && !(named && (yes || safe))) return 14;
-  const question = !yes && (irreversible || (mode === 'live' && !safe));
+  const question = !yes && (irreversible || chosen || (mode === 'live' && !safe));
   if (!question || (asks && answered)) return 'sent';
   return 3;
 }
 
 /** What a person types who agrees. */
-export function answersTo({ command, line }: Case, last4: string): readonly string[] {
+async function answersTo({ command, line }: Case, { mode, last4, run }: Stage): Promise<readonly string[]> {
+  if (isChosen(line)) {
+    if (mode !== 'live' && effectOf(command) !== 'irreversible') return ['y'];
+    const { out } = await run(`${line} --dry-run --json`);
+    return [String((JSON.parse(out) as { data: unknown[] }).data.length)];
+  }
   const ids = line.match(/ card_\d+/g) ?? [];
   if (effectOf(command) !== 'irreversible' || ids.length === 0) return ['y', 'y'];
   return [ids.length > 1 ? String(ids.length) : last4];
@@ -85,6 +116,7 @@ export function answersTo({ command, line }: Case, last4: string): readonly stri
 
 export interface Stage extends AsyncDisposable {
   readonly here: World;
+  readonly mode: Mode;
   readonly last4: string;
   /** Runs the line as the profile of this mode. */
   run(line: string, how?: Parameters<World['run']>[1]): ReturnType<World['run']>;
@@ -103,6 +135,7 @@ export async function stage(mode: Mode): Promise<Stage> {
   const front = await liveFront(here.sandbox, here.folder);
   // What the examples take for granted.
   await writeFile(join(here.folder, 'secret.txt'), 'whsec_0123456789abcdef0123456789abcdef\n');
+  for (const [file, text] of Object.entries(FILES)) await writeFile(join(here.folder, file), text);
   const name = mode === 'sandbox' ? 'sandbox' : 'shop';
   if (mode !== 'sandbox') {
     const login = `login --profile shop --base-url ${LIVE_ADDRESS} --key-stdin`;
@@ -121,6 +154,7 @@ export async function stage(mode: Mode): Promise<Stage> {
   seen = await writes();
   return {
     here,
+    mode,
     name,
     last4,
     run,
@@ -144,7 +178,7 @@ export async function happened(
   { where, said }: { readonly where: Where; readonly said: Said },
 ): Promise<{ readonly verdict: Verdict | 'nothing'; readonly code: number; readonly err: string }> {
   const flags = `${said.replace('@', on.name)}${where === 'terminal --no-input' ? ' --no-input' : ''}`;
-  const typed = where === 'terminal, answered' ? answersTo(one, on.last4) : [];
+  const typed = where === 'terminal, answered' ? await answersTo(one, on) : [];
   const { code, err } = await on.run(`${one.line} ${flags}`, where === 'pipe' ? {} : { terminal: 100, typed });
   const writes = await on.newWrites();
   const verdict = writes > 0 ? 'sent' : code === 0 ? 'planned' : code === 3 || code === 14 ? code : 'nothing';
