@@ -104,10 +104,33 @@ export function openLeftovers({ folder, pid, now, files, isRunning }: LeftoverSe
 function writtenIn(text: string | undefined): Written | undefined {
   if (text === undefined) return undefined;
   try {
-    const value = JSON.parse(text) as Written;
-    return typeof value.kind === 'string' && typeof value.by?.pid === 'number' ? value : undefined;
+    const value: unknown = JSON.parse(text);
+    return isWritten(value) ? value : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+function isWritten(value: unknown): value is Written {
+  if (!isRecord(value)) return false;
+  const { kind, profile, base_url: address, made_at: made, ends_at: ends, facts, by } = value;
+  const texts = (part: unknown, ...names: string[]) => isRecord(part) && names.every(name => isText(part[name]));
+  return (
+    [kind, profile, address].every(isText) &&
+    typeof made === 'number' &&
+    (ends === undefined || typeof ends === 'number') &&
+    isRecord(facts) &&
+    Object.values(facts).every(isText) &&
+    texts(by, 'started', 'boot', 'pids', 'machine') &&
+    typeof (by as { pid?: unknown }).pid === 'number'
+  );
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

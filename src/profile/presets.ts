@@ -70,18 +70,46 @@ export function openPresets<Preset extends StoredPreset>(
 }
 
 function parsed<Preset extends StoredPreset>(path: string, text: string): readonly Preset[] {
-  try {
-    const { presets } = JSON.parse(text) as { presets?: unknown };
-    const named = (preset: unknown) => NAME.test(String((preset as { name?: unknown } | null)?.name));
-    if (Array.isArray(presets) && presets.every(named)) return presets as Preset[];
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const whole = asJson(text);
+  const presets = isRecord(whole) ? whole['presets'] : undefined;
+  if (Array.isArray(presets) && presets.every(isPreset)) return presets as Preset[];
   throw new CliError('check_failed', {
     message: `${path} is damaged; it was left as it is`,
     hint: 'move it aside, then save the presets again',
     outcome: 'not_sent',
   });
+}
+
+function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A name, and beside it what flags could have said: texts, positive numbers, lists and records of texts. */
+function isPreset(value: unknown): boolean {
+  if (!isRecord(value) || typeof value['name'] !== 'string' || !NAME.test(value['name'])) return false;
+  return Object.entries(value).every(([name, member]) => PRESET_MEMBERS[name]?.(member) === true);
+}
+
+const isText = (value: unknown) => typeof value === 'string';
+const isAmount = (value: unknown) => typeof value === 'number' && value > 0;
+
+const PRESET_MEMBERS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  name: isText,
+  bin: isText,
+  label: isText,
+  amount: isAmount,
+  spending_limit: isAmount,
+  auto_freeze_at: isAmount,
+  allowed_categories: value => Array.isArray(value) && value.every(isText),
+  metadata: value => isRecord(value) && Object.values(value).every(isText),
+};
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function unknown(name: string, presets: readonly StoredPreset[]): never {

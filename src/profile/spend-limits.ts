@@ -153,8 +153,10 @@ function readDay(text: string | undefined, path: string): Day | undefined {
   if (text === undefined) return undefined;
   try {
     const { day, spent, held } = JSON.parse(text) as Partial<Day>;
-    const amounts = [spent, ...Object.values(held ?? {})];
-    if (/^\d{4}-\d\d-\d\d$/.test(day ?? '') && amounts.every(Number.isSafeInteger)) return { day, spent, held } as Day;
+    if (typeof held !== 'object' || held === null || Array.isArray(held)) throw new TypeError('held is no record');
+    const amounts = [spent, ...Object.values(held)];
+    if (typeof day === 'string' && /^\d{4}-\d\d-\d\d$/.test(day) && amounts.every(Number.isSafeInteger))
+      return { day, spent, held } as Day;
   } catch {
     // Falls through to the one refusal: what is not JSON is as damaged as what has no day.
   }

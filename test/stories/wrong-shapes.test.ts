@@ -1,0 +1,118 @@
+/** Files of ours that are JSON and not what we write: a named error, or nothing known of them, never a bug. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { CliError } from '../../src/core/errors.ts';
+import { cents } from '../../src/core/money.ts';
+import { openLeftovers } from '../../src/events/cleanup-log.ts';
+import { capabilitiesIn } from '../../src/journal/idempotency-support.ts';
+import { holdSpending } from '../../src/profile/spend-limits.ts';
+import { readFacts } from '../../src/sandbox/serving/server-files.ts';
+import { chance, freshFolder, jumpingClock } from '../profile/surroundings.ts';
+import { world } from '../support/world.ts';
+
+const PRESETS = {
+  presets: [
+    { name: 'ads', bin: 'bin_1', amount: 5, label: 'x', allowed_categories: ['software'], metadata: { a: 'b' } },
+  ],
+};
+const DAY = { day: '1970-01-01', spent: 0, held: { op_1: 100 } };
+const CAPABILITIES = {
+  version: 2,
+  accounts: [
+    {
+      origin: 'https://a.example',
+      mode: 'test',
+      key_print: '0'.repeat(8),
+      operations: { 'cards.create': { key: 'honoured', ttl_ms: null, at: 1 } },
+    },
+  ],
+};
+const by = { pid: 4_194_305, started: '1', boot: 'b', pids: 'p', machine: 'm' };
+const LEFTOVER = { kind: 'lease', profile: 'p', base_url: 'u', made_at: 1, ends_at: 2, facts: { card: 'card_1' }, by };
+const SERVER = { url: 'http://127.0.0.1:4010/v1', pid: 1, started_at: '2026-11-20T00:00:00Z', instance: 'i' };
+
+const WRONG = [null, 0, -1, 1.5, true, 'x', [], {}, [null], { a: null }];
+
+/** The value with each of its members, at any depth, replaced by each wrong one or left out; and each wrong one itself. */
+function* spoiled(value: unknown): Iterable<unknown> {
+  yield* WRONG;
+  if (Array.isArray(value)) {
+    for (const [index, member] of value.entries()) for (const other of spoiled(member)) yield value.with(index, other);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      for (const other of spoiled(member)) yield { ...value, [name]: other };
+      yield { ...value, [name]: undefined };
+    }
+  }
+}
+
+const files = { platform: process.platform, random: chance, warn: () => undefined };
+
+const READERS: Record<string, { whole: unknown; at: string; read(folder: string, path: string): Promise<unknown> }> = {
+  'the limit of the day': {
+    whole: DAY,
+    at: 'spend/team.json',
+    read: stateFolder =>
+      holdSpending(
+        {
+          profile: 'team',
+          settings: { max_per_day: '50.00' },
+          stateFolder,
+          files,
+          lock: { pid: process.pid, clock: jumpingClock(), random: chance },
+          journaled: async () => new Map(),
+        },
+        { largest: cents(100), total: cents(100), cards: 1, bins: new Set(), untold: false },
+        'op_1',
+      ),
+  },
+  'what keys are worth': {
+    whole: CAPABILITIES,
+    at: 'capabilities.json',
+    read: folder =>
+      capabilitiesIn(folder, files).of(
+        { origin: 'https://a.example', mode: 'test', keyPrint: '0'.repeat(8) },
+        'cards.create',
+      ),
+  },
+  'what is to be taken away': {
+    whole: LEFTOVER,
+    at: 'leftovers/lease-1.json',
+    read: folder =>
+      openLeftovers({ folder, pid: process.pid, now: () => 5, files, isRunning: () => false }).abandoned('lease'),
+  },
+  'a started sandbox': { whole: SERVER, at: 'server.json', read: (_, path) => readFacts(path, files) },
+};
+
+test.each(Object.entries(READERS))('%s: any member of another shape', async (_name, { whole, at, read }) => {
+  await using fresh = await freshFolder();
+  const path = join(fresh.path, at);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const bugs: string[] = [];
+  for (const value of spoiled(whole)) {
+    const text = JSON.stringify(value);
+    await writeFile(path, text, { mode: 0o600 });
+    await read(fresh.path, path).catch((thrown: unknown) => {
+      const isNamed = thrown instanceof CliError && thrown.kind === 'check_failed' && thrown.message.includes(path);
+      // A limit that is used up by what the file says is no mistake of it.
+      if (!isNamed && !(thrown instanceof CliError && thrown.kind === 'guarded')) bugs.push(`${text}: ${thrown}`);
+    });
+  }
+  expect(bugs).toEqual([]);
+});
+
+test('presets: every command that reads them', { timeout: 60_000 }, async () => {
+  await using here = await world();
+  await mkdir(join(here.folder, 'config'), { recursive: true, mode: 0o700 });
+  const bugs: string[] = [];
+  for (const value of spoiled(PRESETS)) {
+    const text = JSON.stringify(value);
+    await writeFile(join(here.folder, 'config', 'presets.json'), text, { mode: 0o600 });
+    const { code, err } = await here.run('cards create --preset ads --dry-run');
+    // Fewer members are a smaller preset, and an amount or a BIN of another value is looked at as typed.
+    if (![0, 2, 5, 15].includes(code) || (code === 15 && !err.includes('presets.json')))
+      bugs.push(`${text}: ${code} ${err}`);
+  }
+  expect(bugs).toEqual([]);
+});
