@@ -88,7 +88,7 @@ for (const { path, text } of outputFiles) {
 }
 for (const [name, { own }] of pieces) {
   // A name of ours at the top of a piece makes esbuild number its own local of that name.
-  const plain = text => text.replace(/\b(key|all)\d+\b/g, '$1');
+  const plain = text => text.replace(/\b(key|all|target)\d+\b/g, '$1');
   const missing = own.split(/;(?=var )/).find(part => !plain(prelude).includes(plain(part.replace(/;$/, ''))));
   if (missing !== undefined) throw new Error(`${name}: a function of esbuild stands in no other piece: ${missing}`);
 }

@@ -89,11 +89,11 @@ export function verdictOf(look: Look | undefined): UnknownVerdict {
 function asked({ item }: RowHistory, { profile, mode }: PlanRecord): string {
   const amount = item.amount === undefined ? '' : ` ${dollars(cents(item.amount))}`;
   const account = { sandbox: 'SANDBOX', test: 'TEST', live: 'LIVE' }[mode];
-  return `${item.operation}${amount}${target(item)}, profile ${profile}, ${account}`;
+  return `${item.operation}${amount}${targetText(item)}, profile ${profile}, ${account}`;
 }
 
 /** What it was meant for: a card, a BIN, or the request itself where it is no operation of the contract. */
-function target({ card, label, input }: ItemRecord): string {
+function targetText({ card, label, input }: ItemRecord): string {
   const { bin_id: bin, method, path } = input;
   if (typeof method === 'string' && typeof path === 'string') return ` ${method} ${path}`;
   const named = label === undefined ? '' : `, label ${JSON.stringify(label)}`;
