@@ -132,6 +132,7 @@ function createCalls(settings: ServiceSettings<Table>) {
     timeoutMs,
     onWait: settings.onWait,
     read: async (name, values, stop) => (await send(name, values, { signal: stop })).result as Values,
+    readWithin: async (name, values, signals) => (await sendWithin(signals, name, values, {})).result as Values,
   };
 
   const targetOf = (name: string): Target => {
@@ -185,9 +186,18 @@ function createCalls(settings: ServiceSettings<Table>) {
     }
   }
 
-  async function send(operation: string, input: Values, options: CallOptions, paging?: PageReading): Promise<Done> {
+  function send(operation: string, input: Values, options: CallOptions, paging?: PageReading): Promise<Done> {
+    return sendWithin([signal, options.signal], operation, input, options, paging);
+  }
+
+  async function sendWithin(
+    signals: readonly (AbortSignal | undefined)[],
+    operation: string,
+    input: Values,
+    options: CallOptions,
+    paging?: PageReading,
+  ): Promise<Done> {
     const planned = plan(operation, input, options);
-    const signals = [signal, options.signal];
     const evidence = isWrite(targetOf(operation).row) ? await gather(operation, input, options) : undefined;
     const policy = { keyHonoured: false, stop: options.signal, evidence };
     const delivered = await deliver(operation, planned, { input, policy, signals, paging });

@@ -11,7 +11,7 @@ import type { OutcomeClass } from './classify.ts';
 import { anyOf } from './deadline.ts';
 import { isWrite } from './encode.ts';
 import type { Verdict } from './interpret-response.ts';
-import { lookFor, type Settling, settleWrite } from './read-back.ts';
+import { confirmAnswer, isReadAfter, lookFor, type Settling, settleWrite } from './read-back.ts';
 import { type Repeated, repeatWhileSafe, type Wait } from './retry.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -24,6 +24,12 @@ export interface Delivering {
   readonly onWait: ((wait: Wait) => void) | undefined;
   /** Sends a reading operation, for looking at what came of a write; `stop` cuts it off. */
   readonly read: (operation: string, input: Values, stop: AbortSignal | undefined) => Promise<Values>;
+  /** The same, cut off by these signals alone: a reading that belongs to a write in the air. */
+  readonly readWithin: (
+    operation: string,
+    input: Values,
+    signals: readonly (AbortSignal | undefined)[],
+  ) => Promise<Values>;
 }
 
 export interface Parcel {
@@ -72,7 +78,11 @@ export async function deliverParcel(parcel: Parcel, wire: Wire, delivering: Deli
     shown: write && row.readBack !== undefined ? () => shownByReading(asked, settling()) : undefined,
   });
   const { verdict } = repeated;
-  return verdict.class === 'done' ? doneOf(repeated, verdict) : concluded(repeated, asked, settling);
+  if (verdict.class !== 'done') return concluded(repeated, asked, settling);
+  if (verdict.reread === true || !isReadAfter(asked)) return doneOf(repeated, verdict);
+  // Part of the write: what stops a run waits for it, as for the answer.
+  const read: Settling['read'] = (operation, values) => delivering.readWithin(operation, values, signals);
+  return confirmed(repeated, verdict, { asked, plan, settling: { ...settling(), read, signal: anyOf(signals) } });
 }
 
 /** True for as long as a key is trusted in, by wall clock and monotonic clock; a wall clock that is set back ends it. */
@@ -102,6 +112,22 @@ function doneOf({ attempts, sent, throttled, doubted }: Repeated, verdict: Extra
     requestId,
   };
   return done;
+}
+
+/** The answer shows the effect; it is told when a reading shows it too. */
+async function confirmed(
+  repeated: Repeated,
+  verdict: Extract<Verdict, { class: 'done' }>,
+  { asked, plan, settling }: Pick<Parcel, 'asked' | 'plan'> & { readonly settling: Settling },
+): Promise<Delivered> {
+  const done = doneOf(repeated, verdict);
+  try {
+    return { ...done, result: await confirmAnswer(asked, verdict, settling) };
+  } catch (thrown) {
+    if (!(thrown instanceof CliError)) throw thrown;
+    const { idempotencyKey } = plan;
+    return { ...done, class: 'unverified', error: thrown.with(idempotencyKey === undefined ? {} : { idempotencyKey }) };
+  }
 }
 
 /** A state that is there after all: the lost answer said yes, as far as anybody can tell. */

@@ -1,20 +1,28 @@
 /** Answers that do not show the effect: the resource or the balances are read (reading rule 7; A-31, A-107, A-158). */
-import { type Balances, balancesIn, transferShown } from '../contract/evidence.ts';
+import { type Balances, balancesIn, type Evidence, transferAgrees, transferShown } from '../contract/evidence.ts';
 import { MADE } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { type Asked, withAsked } from './answer.ts';
+import { classifyUnusable } from './classify.ts';
 import { proofOf, unshown } from './effect.ts';
+import { errorOf } from './error-messages.ts';
 import type { Verdict } from './interpret-response.ts';
+import { rest } from './retry.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 type Unverified = Extract<Verdict, { class: 'unverified' }>;
+type Shown = Extract<Verdict, { class: 'done' }>;
 
 /** How long a 202 is followed. */
 const FOLLOW_MS = 75_000;
 const POLL_MS = 1_000;
+/** Pauses between readings that do not show yet what the answer showed: a replica may lag behind. */
+const LAG_MS = [250, 500, 1_000];
+/** How often a reading that was put off by a rate limit is tried once more, beyond the attempts of every reading. */
+const THROTTLED_READS = 5;
 
 export interface Settling {
   /** Sends a reading operation and returns its result. Throws as `send` does. */
@@ -49,6 +57,79 @@ export async function lookFor(asked: Asked, settling: Settling): Promise<Values 
     if (failed instanceof CliError) return undefined;
     throw failed;
   }
+}
+
+/** Whether an answer that shows the effect is not yet believed: what it says of money and states is read as well. */
+export function isReadAfter({ target, evidence }: Asked): boolean {
+  const { transfer, leadsTo } = target.row;
+  if (evidence === undefined) return false;
+  return leadsTo !== undefined || (transfer !== undefined && evidence.before !== undefined);
+}
+
+/**
+ * The result of a write whose answer shows its effect, once a reading shows it too; of a transfer with the balances that
+ * were read. Throws `outcome_unknown` when the reading denies it or fails.
+ */
+export async function confirmAnswer(asked: Asked, verdict: Shown, settling: Settling): Promise<Values> {
+  const result = verdict.decoded.result as Values;
+  const read = asked.target.row.leadsTo === undefined ? balancesAgree : stateAgrees;
+  const patient = { ...settling, read: patiently(settling) };
+  for (const pause of [...LAG_MS, undefined]) {
+    const seen = await read(asked, result, patient).catch((failed: unknown) => {
+      throw denied(asked, verdict, `reading it back: ${failed instanceof Error ? failed.message : 'it failed'}`);
+    });
+    if (typeof seen !== 'string') return seen;
+    if (pause === undefined || !(await rest(pause, settling.clock, settling.signal)))
+      throw denied(asked, verdict, seen);
+  }
+  return result;
+}
+
+/** Waits for as long as the service asks it to: a rate limit must not make an effect unknown that an answer shows. */
+function patiently({ read, clock, signal }: Settling): Settling['read'] {
+  return async (operation, input) => {
+    for (let left = THROTTLED_READS; ; left -= 1) {
+      try {
+        return await read(operation, input);
+      } catch (failed) {
+        if (!(failed instanceof CliError) || failed.kind !== 'rate_limited' || left === 0) throw failed;
+        if (!(await rest(Math.max(POLL_MS, failed.facts.retryAfterMs ?? 0), clock, signal))) throw failed;
+      }
+    }
+  };
+}
+
+function denied({ target, input }: Asked, { status, requestId }: Shown, seen: string): CliError {
+  const why = `the answer shows it, but ${seen}`;
+  const service = requestId === undefined ? {} : { service: { request_id: requestId } };
+  return errorOf(classifyUnusable(target.row, false), { target, input, status, why, ...service });
+}
+
+async function stateAgrees(asked: Asked, result: Values, settling: Settling): Promise<Values | string> {
+  const resource = await settling.read(asked.target.row.readBack ?? '', paramsOf(asked));
+  return unshown(asked, resource, undefined) === undefined ? result : 'the card does not when it is read';
+}
+
+/** One reading of the card for a row of a run: the wallet is moved by the other rows, and is not shown. */
+async function balancesAgree(asked: Asked, result: Values, { read }: Settling): Promise<Values | string> {
+  const { target, input } = asked;
+  const { card_id: cardId, amount } = input;
+  const { before, alone } = asked.evidence as Evidence & { readonly before: Balances };
+  const after = alone ? await readBalances(read, cardId) : await readCard(read, cardId, before);
+  const moved = { transfer: target.row.transfer ?? 'to-card', amount: amount as Cents };
+  if (!transferAgrees(moved, { before, alone }, after)) return 'the balance that is read afterwards does not';
+  return {
+    ...result,
+    card_balance: after.card / 100,
+    ...(alone && { wallet_balance: after.wallet / 100 }),
+  };
+}
+
+async function readCard(read: Settling['read'], cardId: unknown, before: Balances): Promise<Balances> {
+  const card = await read('cards.get', { card_id: cardId });
+  const after = balancesIn(card['balance'], before.wallet / 100);
+  if (after !== undefined) return after;
+  throw new CliError('contract_mismatch', { message: 'the balance of the card is not an amount' });
 }
 
 /** Card and wallet as they are now. Throws as reading does; `contract_mismatch` for a balance that is no amount. */

@@ -119,12 +119,12 @@ export function backoff(baseMs: number, failures: number, random: Randomness): n
 }
 
 /** False when it was cut short. */
-export async function rest(ms: number, clock: Clock, stop: AbortSignal): Promise<boolean> {
+export async function rest(ms: number, clock: Clock, stop: AbortSignal | undefined): Promise<boolean> {
   try {
     await clock.sleep(ms, stop);
     return true;
   } catch (reason) {
-    if (stop.aborted) return false;
+    if (stop?.aborted) return false;
     throw reason;
   }
 }

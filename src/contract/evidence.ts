@@ -52,6 +52,17 @@ export function transferShown(
   return alone && wallet === -wanted ? 'shown' : 'unclear';
 }
 
+/**
+ * Whether balances that were read later agree with an answer that shows the transfer in full. Some of what came onto a
+ * card may be spent by then. An unchanged card, and a change by more than the amount, never agree.
+ */
+export function transferAgrees(moved: Moved, evidence: Pick<Evidence, 'before' | 'alone'>, after: Balances): boolean {
+  const shown = transferShown(moved, evidence, after);
+  if (shown !== 'unclear' || evidence.before === undefined) return shown === 'shown';
+  const came = after.card - evidence.before.card;
+  return moved.transfer === 'to-card' && came > 0 && came < moved.amount;
+}
+
 /** Clocks of this machine and of the service may be so far apart. */
 export const CLOCK_MARGIN_MS = 10 * MINUTE;
 

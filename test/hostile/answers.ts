@@ -18,10 +18,6 @@ export interface AnswerClass {
   readonly says: Says;
   /** The operations it is played for; all when left out. */
   readonly only?: readonly WriteOperation[];
-  /**
-   * It shows in full what never happened: a compromised service, outside of the promise (docs/design/reliability.md).
-   */
-  readonly isWholeLie?: boolean;
 }
 
 const MONEY: readonly WriteOperation[] = ['fund', 'withdraw'];
@@ -35,7 +31,6 @@ interface Spoken {
   readonly says: Says;
   readonly answer: Play['answer'];
   readonly effects?: readonly Play['effect'][];
-  readonly isWholeLie?: boolean;
   readonly only?: readonly WriteOperation[];
 }
 
@@ -127,10 +122,14 @@ const OTHER_BALANCES: readonly Spoken[] = (
     ],
     [
       'forged balances',
-      ({ card, asked, books }: View) => ({
-        ...funding(card, Number(asked['amount']), books.walletCents - 100 * Number(asked['amount'])),
-        card_balance: Number(card?.['balance']) + Number(asked['amount']),
-      }),
+      ({ card, asked, books, operation }: View) => {
+        const amount = Number(asked['amount']);
+        const onto = operation === 'fund' ? amount : -amount;
+        return {
+          ...funding(card, amount, books.walletCents - 100 * onto),
+          card_balance: Number(card?.['balance']) + onto,
+        };
+      },
       ['none'],
     ],
   ] as const
@@ -140,7 +139,6 @@ const OTHER_BALANCES: readonly Spoken[] = (
   answer: json(200, body),
   only: MONEY,
   effects,
-  isWholeLie: name === 'forged balances',
 }));
 
 function funding(card: View['card'], amount: number, walletCents: number) {
@@ -161,7 +159,6 @@ const OTHER_STATES: readonly Spoken[] = [
     answer: view => ({ status: 200, body: { ...view.card, status: wantedStatus(view) } }),
     only: STATES,
     effects: ['none'],
-    isWholeLie: true,
   },
   {
     name: '200 other card in that state',
@@ -171,10 +168,8 @@ const OTHER_STATES: readonly Spoken[] = [
   },
 ];
 
-/** Told by the honest answer where there is one; the books of the cells begin frozen for unfreeze alone. */
-function wantedStatus({ honest, card }: View): string {
-  const { status } = (honest.body ?? {}) as { status?: unknown };
-  return typeof status === 'string' ? status : card?.['status'] === 'frozen' ? 'active' : 'frozen';
+function wantedStatus({ operation }: View): string {
+  return { terminate: 'terminated', unfreeze: 'active' }[operation as string] ?? 'frozen';
 }
 
 const ACCEPTED: readonly Spoken[] = [
@@ -280,12 +275,11 @@ export const ANSWERS: readonly AnswerClass[] = [
   ...ALREADY,
   ...ODD,
   ...GONE,
-].flatMap(({ name, says, answer, effects = BOTH, only, isWholeLie = false }) =>
+].flatMap(({ name, says, answer, effects = BOTH, only }) =>
   effects.map(effect => ({
     name: `${name}, ${effect}`,
     says,
     play: { effect, answer },
-    isWholeLie,
     ...(only === undefined ? {} : { only }),
   })),
 );

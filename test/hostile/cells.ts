@@ -28,8 +28,6 @@ export interface Played {
   readonly wrong: readonly string[];
   /** It said "unknown" where the model knows. */
   readonly needless: boolean;
-  /** The service showed an effect in full that never was, and it was believed: outside of the promise, and counted. */
-  readonly deceived: boolean;
 }
 
 const DAY = 86_400_000;
@@ -199,8 +197,7 @@ export async function playCell(arena: Arena, cell: Cell, how: HowFar): Promise<P
   wrong.push(...judged(stage, told, 'the command'), ...strangers(stage));
   arena.service.settle();
   if (!cell.road.startsWith('lease')) wrong.push(...(await followed(stage, told, how)));
-  const isLie = classes.some(({ isWholeLie }) => isWholeLie);
-  return { cell, needless, wrong: isLie ? [] : wrong, deceived: isLie && wrong.length > 0 };
+  return { cell, needless, wrong };
 }
 
 /** Laws about one command that says how things stand; `op` where only an operation of the journal is told of. */

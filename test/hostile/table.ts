@@ -6,6 +6,7 @@ import { type Cell, type HowFar, nameOf, type Played, playCell } from './cells.t
 
 const OPERATIONS: readonly WriteOperation[] = ['create', 'fund', 'withdraw', 'terminate', 'freeze', 'unfreeze'];
 const ONCE: readonly WriteOperation[] = ['create', 'fund', 'withdraw', 'terminate'];
+const MONEY: readonly WriteOperation[] = ['fund', 'withdraw'];
 const STATES: readonly WriteOperation[] = ['terminate', 'freeze', 'unfreeze'];
 
 const LOST = 'lost before-headers';
@@ -146,6 +147,10 @@ export const SHORT: readonly Cell[] = [
   ...cellsOf(STATES, {}, ['409 odd word, done'], ['200 forged state, none'], ['200 {}, none']),
   ...cellsOf(['fund', 'create'], { road: 'bulk' }, ['200 status failed, none'], [LOST_DONE], ['200 {}, done']),
   ...cellsOf(['fund'], { road: 'api' }, ['200 status failed, none'], ['200 {}, none']),
+  // What an answer shows in full, and the books do not, on each road.
+  ...cellsOf(['withdraw'], {}, ['200 forged balances, none']),
+  ...(['bulk', 'api'] as const).flatMap(road => cellsOf(MONEY, { road }, ['200 forged balances, none'])),
+  ...(['bulk', 'several', 'api'] as const).flatMap(road => cellsOf(['freeze'], { road }, ['200 forged state, none'])),
   ...cellsOf(['create'], { road: 'lease' }, ['201 old card, none'], ['201 old card, done'], [LOST_DONE]),
 ];
 
@@ -153,7 +158,6 @@ export interface Summary {
   readonly cells: number;
   readonly wrong: readonly Played[];
   readonly needless: readonly Played[];
-  readonly deceived: number;
 }
 
 /** Plays them one after the other. */
@@ -173,17 +177,12 @@ export async function playTable(
     cells: cells.length,
     wrong: played.filter(({ wrong }) => wrong.length > 0),
     needless: played.filter(({ needless }) => needless),
-    deceived: played.filter(({ deceived }) => deceived).length,
   };
 }
 
 /** The counts in one line. */
-export function countsText({ cells, wrong, needless, deceived }: Summary): string {
-  const figures = [
-    `${wrong.length} wrong`,
-    `${needless.length} unknown though knowable`,
-    `${deceived} whole lies believed`,
-  ];
+export function countsText({ cells, wrong, needless }: Summary): string {
+  const figures = [`${wrong.length} wrong`, `${needless.length} unknown though knowable`];
   return `${cells} cells: ${figures.join(', ')}`;
 }
 

@@ -47,6 +47,7 @@ export interface SeenRequest {
 
 /** What an answer may be made of. */
 export interface View {
+  readonly operation: WriteOperation;
   /** What an honest service would answer now. */
   readonly honest: Answered;
   /** The card of the request as it is; of a create, the card that was made, if one was. */
@@ -481,11 +482,12 @@ function cardsOf(account: Account, query: URLSearchParams): Answered {
 
 function viewOf(account: Account, seen: SeenRequest, honest: Answered): View {
   const { books } = account;
+  const operation = seen.operation as WriteOperation;
   const made = books.effects.findLast(({ request }) => request === seen.number)?.card;
   const own = books.cards.get(seen.operation === 'create' ? (made ?? '') : (seen.card ?? ''));
   const old = [...books.cards.values()].find(({ id, created_at }) => id !== own?.id && created_at === LONG_AGO);
   const single = (card: HostileCard | undefined) => (card === undefined ? undefined : shown(account, card, 'single'));
-  return { honest, card: single(own), old: single(old), asked: seen.body, books };
+  return { operation, honest, card: single(own), old: single(old), asked: seen.body, books };
 }
 
 /** The four fields of an error, interface 2.7. */

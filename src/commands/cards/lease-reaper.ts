@@ -4,7 +4,7 @@ import type { Item } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
 import { LEASE_MARK, terminate } from './leases.ts';
 
-const MARKED = /^(lease_[0-9a-f]+) until (\S+)$/;
+const MARKED = /^(lease_[0-9a-z]+) until (\S+)$/;
 
 /**
  * Terminates leased cards whose run is gone, and those of any machine whose time is over by the service's clock.

@@ -4,10 +4,11 @@ import type { Context } from '../../cli/context.ts';
 import { isoTime } from '../../cli/parsing/time-words.ts';
 import type { Input, Result } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
+import { randomName } from '../../core/random-name.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Noted } from '../../events/cleanup-log.ts';
 
-/** Metadata of a leased card: `lease_<hex> until <ISO time by the service's clock>`. */
+/** Metadata of a leased card: `lease_<name> until <ISO time by the service's clock>`. */
 export const LEASE_MARK = 'cardwright_lease';
 
 export interface Lease {
@@ -18,7 +19,7 @@ export interface Lease {
 
 /** Makes the card. When it is not known whether there is one, the note stays for the reaper. */
 export async function makeLease(ctx: Context, asked: Input<'cards.create'>, ttlMs: number): Promise<Lease> {
-  const id = `lease_${Buffer.from(ctx.random.bytes(8)).toString('hex')}`;
+  const id = `lease_${randomName(ctx.random.bytes(8))}`;
   // The first answer tells the time there.
   await ctx.read('wallet.get', {});
   const until = isoTime(ctx.serviceNow() + ttlMs);

@@ -1,8 +1,10 @@
 /** One session of listening: a receiver, its subscription where the service can reach it, and an orderly end. */
+
 import type { Context } from '../../cli/context.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { eventsMatching } from '../../contract/events.ts';
 import { asCliError, type CliError } from '../../core/errors.ts';
+import { randomName } from '../../core/random-name.ts';
 import type { Arrived, Counts } from '../../events/listener.ts';
 import { checkPatterns } from './events-flag.ts';
 import { secretsFor } from './secrets.ts';
@@ -65,7 +67,7 @@ export async function openSession(ctx: Context, wishes: SessionWishes): Promise<
   });
   const origin = `http://127.0.0.1:${listener.port}`;
   // A path of its own: the port may be another run's next time.
-  const address = identity === undefined ? origin : `${origin}/${Buffer.from(ctx.random.bytes(8)).toString('hex')}`;
+  const address = identity === undefined ? origin : `${origin}/${randomName(ctx.random.bytes(8))}`;
   const background = new AbortController();
   const running: Promise<void>[] = [];
   const until = (work: Promise<void>) => running.push(work.catch((error: unknown) => listener.fail(asCliError(error))));
