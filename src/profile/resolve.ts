@@ -4,6 +4,7 @@
  */
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
+import { refuseEmptyVariables } from '../core/variables.ts';
 import type { Environment } from '../platform/host.ts';
 import { type BaseUrl, checkBaseUrl } from './base-url.ts';
 import { type KeyMode, keyMode, readKey } from './key.ts';
@@ -48,7 +49,7 @@ export interface ResolveInput {
   readonly readKeyFile: (path: string) => Promise<string>;
 }
 
-/** The `CARDWRIGHT_` variables that take part; an empty address or contract counts as unset. */
+/** The `CARDWRIGHT_` variables that take part; none is empty. */
 interface Variables {
   readonly key: string | undefined;
   readonly keyFile: string | undefined;
@@ -117,27 +118,16 @@ function chosenOutside(path: string, name: string): CliError {
   });
 }
 
-const NEVER_EMPTY = ['CARDWRIGHT_API_KEY', 'CARDWRIGHT_API_KEY_FILE'] as const;
-
 function readVariables(env: Environment): Variables {
-  const set = (name: string): string | undefined => env[name] || undefined;
-  // A secret that a CI job lacks is an empty variable: what it should have chosen must not be chosen otherwise.
-  const empty = NEVER_EMPTY.find(name => env[name] === '');
-  if (empty !== undefined) {
-    throw new CliError('usage', {
-      message: `${empty} is set and empty`,
-      hint: `unset ${empty}`,
-      outcome: 'not_sent',
-    });
-  }
+  refuseEmptyVariables(env);
   return {
-    key: set('CARDWRIGHT_API_KEY'),
-    keyFile: set('CARDWRIGHT_API_KEY_FILE'),
-    baseUrl: set('CARDWRIGHT_BASE_URL'),
+    key: env['CARDWRIGHT_API_KEY'],
+    keyFile: env['CARDWRIGHT_API_KEY_FILE'],
+    baseUrl: env['CARDWRIGHT_BASE_URL'],
     profile: env['CARDWRIGHT_PROFILE'],
-    contract: set('CARDWRIGHT_CONTRACT'),
+    contract: env['CARDWRIGHT_CONTRACT'],
     // A guard errs to the safe side: only a clear no turns it off.
-    testOnly: !['', '0', 'false'].includes(env['CARDWRIGHT_TEST_ONLY'] ?? ''),
+    testOnly: !['0', 'false'].includes(env['CARDWRIGHT_TEST_ONLY'] ?? '0'),
   };
 }
 

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
 import { GLOBALS, type GlobalOption, parseDuration, readGlobals } from '../../src/cli/parsing/globals.ts';
 import { GLOBAL_OPTIONS, scan, wantsMachineFormat } from '../../src/cli/parsing/scan.ts';
 import { words } from '../support/words.ts';
+
+const OURS = ENVIRONMENT.map(({ name }) => name).filter(name => name.startsWith('CARDWRIGHT_'));
 
 describe('readGlobals', () => {
   it('has these answers when nothing was said', () => {
@@ -20,17 +23,25 @@ describe('readGlobals', () => {
     });
   });
 
-  it('lets an option win over its variable, and an empty variable count as none', () => {
+  it('lets an option win over its variable', () => {
     const env = { CARDWRIGHT_OUTPUT: 'yaml', CARDWRIGHT_LIVE: 'prod', CARDWRIGHT_CONTRACT: 'a.json' };
     expect(readGlobals({}, env)).toMatchObject({ format: 'yaml', machine: true, live: 'prod', contract: 'a.json' });
     expect(readGlobals({ output: 'csv', live: 'team' }, env)).toMatchObject({ format: 'csv', live: 'team' });
     expect(readGlobals({ json: true }, env)).toMatchObject({ format: 'json', machine: true, byName: false });
     expect(readGlobals({ json: true, output: 'json' }, env)).toMatchObject({ format: 'json' });
     expect(() => readGlobals({ json: true, output: 'csv' }, env)).toThrow(/--json and -o csv/);
-    expect(readGlobals({}, { CARDWRIGHT_OUTPUT: '', CARDWRIGHT_LIVE: '' })).toMatchObject({
-      format: 'table',
-      live: undefined,
-    });
+  });
+
+  it.each(OURS)('refuses %s where it is set and empty, also beside the option', name => {
+    for (const typed of [{}, { sandbox: true, profile: 'work', output: 'json', live: 'work', contract: 'a.json' }]) {
+      expect(() => readGlobals(typed, { [name]: '', PATH: '/bin' })).toThrow(`${name} is set and empty`);
+    }
+    expect(readGlobals({}, { [name]: undefined })).toMatchObject({ format: 'table' });
+  });
+
+  it('takes any other empty variable for one that is not set', () => {
+    const others = ENVIRONMENT.map(({ name }) => name).filter(name => !OURS.includes(name));
+    expect(readGlobals({}, Object.fromEntries(others.map(name => [name, ''])))).toEqual(readGlobals({}, {}));
   });
 
   it.each([

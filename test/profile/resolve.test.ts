@@ -171,10 +171,10 @@ describe('contradictions', () => {
   test('a test-only environment refuses stored live keys and lets test keys and the sandbox pass', async () => {
     await using fresh = await freshFolder();
     const opened = await storeWith(fresh.path);
-    const ask = (profile: string, value: string) =>
+    const ask = (profile: string, value: string | undefined) =>
       resolveProfile(asked({ flags: { profile }, env: { CARDWRIGHT_TEST_ONLY: value }, store: async () => opened }));
     for (const value of ['1', 'true', 'yes']) expect((await failure(() => ask('prod', value))).kind).toBe('guarded');
-    for (const value of ['', '0', 'false']) expect((await ask('prod', value)).mode).toBe('live');
+    for (const value of [undefined, '0', 'false']) expect((await ask('prod', value)).mode).toBe('live');
     expect([(await ask('work', '1')).mode, (await ask('sandbox', '1')).mode]).toEqual(['test', 'sandbox']);
   });
 });
@@ -182,32 +182,21 @@ describe('contradictions', () => {
 describe('details', () => {
   test.each([
     ['a flag that names none', { flags: { profile: '' } }, 'not a profile name: ""'],
-    ['a variable that names none', { env: { CARDWRIGHT_PROFILE: '' } }, 'CARDWRIGHT_PROFILE: not a profile name: ""'],
+    ['a variable that names none', { env: { CARDWRIGHT_PROFILE: '' } }, 'CARDWRIGHT_PROFILE is set and empty'],
     ['no key', { env: { CARDWRIGHT_API_KEY: '' } }, 'CARDWRIGHT_API_KEY is set and empty'],
     [
       'no key beside a flag',
       { env: { CARDWRIGHT_API_KEY: '' }, flags: { profile: 'sandbox' } },
       'CARDWRIGHT_API_KEY is',
     ],
+    ['no address', { env: { CARDWRIGHT_BASE_URL: '' } }, 'CARDWRIGHT_BASE_URL is set and empty'],
+    ['no contract', { env: { CARDWRIGHT_CONTRACT: '' } }, 'CARDWRIGHT_CONTRACT is set and empty'],
     ['no key file', { env: { CARDWRIGHT_API_KEY_FILE: '' } }, 'CARDWRIGHT_API_KEY_FILE is set and empty'],
   ])('what is given and empty is not left out: %s', async (_, more, message) => {
     await using fresh = await freshFolder();
     const store = async () => storeWith(fresh.path);
     const error = await failure(() => resolveProfile(asked({ ...more, interactive: true, store })));
     expect([error.kind, error.message]).toEqual(['usage', expect.stringContaining(message)]);
-  });
-
-  test('an empty address counts as unset', async () => {
-    const env = { CARDWRIGHT_BASE_URL: '' };
-    await using fresh = await freshFolder();
-    const store = () => openProfileStore(hostIn(fresh.path), () => {});
-    const resolved = await resolveProfile(asked({ env, interactive: true, store }));
-    expect(resolved).toMatchObject({
-      name: 'sandbox',
-      chosenBy: 'default on a terminal',
-      warnings: [],
-      contractFile: undefined,
-    });
   });
 
   test('the sandbox is chosen in four ways without opening the store', async () => {
@@ -237,11 +226,11 @@ describe('details', () => {
     await using fresh = await freshFolder();
     const opened = await storeWith(fresh.path);
     const store = async () => opened;
-    const ask = async (contract: string | undefined, variable: string) => {
+    const ask = async (contract: string | undefined, variable: string | undefined) => {
       const flags = { profile: 'work', ...(contract !== undefined && { contract }) };
       return (await resolveProfile(asked({ flags, env: { CARDWRIGHT_CONTRACT: variable }, store }))).contractFile;
     };
-    expect([await ask('a.json', '/b.json'), await ask(undefined, '/b.json'), await ask(undefined, '')]).toEqual([
+    expect([await ask('a.json', '/b.json'), await ask(undefined, '/b.json'), await ask(undefined, undefined)]).toEqual([
       'a.json',
       '/b.json',
       '/etc/work.json',

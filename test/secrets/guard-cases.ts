@@ -107,7 +107,9 @@ async function answersTo({ command, line }: Case, { mode, last4, run }: Stage): 
   if (isChosen(line)) {
     if (mode !== 'live' && effectOf(command) !== 'irreversible') return ['y'];
     const { out } = await run(`${line} --dry-run --json`);
-    return [String((JSON.parse(out) as { data: unknown[] }).data.length)];
+    // One request is shown by itself.
+    const { data } = JSON.parse(out) as { data?: unknown[] };
+    return [String(data?.length ?? 1)];
   }
   const ids = line.match(/ card_\d+/g) ?? [];
   if (effectOf(command) !== 'irreversible' || ids.length === 0) return ['y', 'y'];

@@ -11,13 +11,10 @@ export interface EnvironmentVariable {
 const variable = (name: string, means: string): EnvironmentVariable => ({ name, means, option: null });
 
 const OURS = [
-  variable('CARDWRIGHT_API_KEY', 'API key of this run; --profile and --sandbox go before it; an empty one is refused'),
-  variable('CARDWRIGHT_API_KEY_FILE', 'file that holds the API key; an empty one is refused'),
-  variable(
-    'CARDWRIGHT_BASE_URL',
-    'address of the service for a key from the environment, with its version; empty is unset',
-  ),
-  variable('CARDWRIGHT_TEST_ONLY', 'refuse every live key (anything but empty, 0 and false)'),
+  variable('CARDWRIGHT_API_KEY', 'API key of this run; --profile and --sandbox go before it'),
+  variable('CARDWRIGHT_API_KEY_FILE', 'file that holds the API key'),
+  variable('CARDWRIGHT_BASE_URL', 'address of the service for a key from the environment, with its version'),
+  variable('CARDWRIGHT_TEST_ONLY', 'refuse every live key (anything but 0 and false)'),
   variable('CARDWRIGHT_CONFIG_DIR', 'one folder for configuration, state, data and cache'),
   variable('CARDWRIGHT_CACHE', 'off: keep no compiled code; an absolute path: keep it below that folder'),
   variable('CARDWRIGHT_SANDBOX_URL', "address of a sandbox that runs elsewhere, for the sandbox's own commands"),

@@ -1,6 +1,7 @@
 /** The options every command takes, before or after its words (docs/design/cli.md, "Global options"). */
 import { DAY, HOUR, MINUTE, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
+import { refuseEmptyVariables } from '../../core/variables.ts';
 import type { Environment } from '../../platform/host.ts';
 import { OUTPUT_FORMATS, type OutputFormat } from '../../terminal/view.ts';
 import { repeatedOptions } from '../repeated.ts';
@@ -104,8 +105,12 @@ export interface Globals {
 
 type Typed = Readonly<Record<string, unknown>>;
 
-/** Options as commander read them (camel case), completed from the environment. Throws `usage` for a bad choice. */
+/**
+ * Options as commander read them (camel case), completed from the environment. Throws `usage` for a bad choice, and for
+ * a variable of ours that is empty.
+ */
 export function readGlobals(typed: Typed, env: Environment): Globals {
+  refuseEmptyVariables(env);
   const word = (name: string, variable?: string) => {
     const value = typed[name] ?? (variable === undefined ? undefined : env[variable]);
     return typeof value === 'string' && value !== '' ? value : undefined;

@@ -1,6 +1,7 @@
 import { orNull, tells } from '../../cli/answer-fields.ts';
 import { ENVIRONMENT } from '../../cli/docs/environment.ts';
 import { command } from '../../cli/parsing/command.ts';
+import { EMPTY_VARIABLES } from '../../core/variables.ts';
 import { showTopic } from './topic.ts';
 
 /** The table of environment variables. */
@@ -24,7 +25,9 @@ export const helpEnvironment = command({
       noun: 'variable',
       fields: ['name', 'option', 'means'],
       rows,
-      before: ['An option on the command line goes before its variable. An empty variable counts as not set.'],
+      before: [
+        `An option on the command line goes before its variable. ${EMPTY_VARIABLES} Any other empty variable counts as not set.`,
+      ],
       list: rows.map(({ name, option, means }) => [name, option === null ? means : `${means} (${option})`]),
     }),
 });
