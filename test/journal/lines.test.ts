@@ -14,7 +14,7 @@ const lines = records.map((record, seq) => encodeLines('0123abcd', seq, [record]
 const whole = Buffer.concat(lines);
 const before = (lines[0]?.length ?? 0) + (lines[1]?.length ?? 0);
 
-test('the checksum is CRC-32C', () => {
+test('the checksum is CRC-32', () => {
   expect(checksum(Buffer.from('123456789'))).toBe('cbf43926');
 });
 

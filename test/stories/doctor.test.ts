@@ -34,6 +34,7 @@ const CHECKS = [
   'store',
   'audit',
   'node',
+  'code cache',
   'runtime',
 ];
 
