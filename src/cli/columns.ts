@@ -9,7 +9,11 @@ interface ColumnWish {
   readonly wideOnly?: true;
   readonly shrink?: true;
   readonly kind?: Column['kind'];
+  readonly shortTo?: number;
 }
+
+/** Characters of a random id that are shown at least: so few tell a million apart only here and there. */
+export const SHORT_ID = 6;
 
 const KINDS: Readonly<Record<FieldKind, Column['kind']>> = {
   text: 'text',
@@ -34,6 +38,7 @@ export function columnsOf<S extends Shape>(
     const { title, priority = 5, ...rest } = wish as ColumnWish;
     const row = shape[field] as AnyField;
     const kind = field === 'id' || row.names === 'card' ? 'id' : KINDS[row.kind];
-    return { field, kind, priority, title: title ?? field.replaceAll('_', ' ').toUpperCase(), ...rest };
+    const short = row.names === 'card' ? { shortTo: SHORT_ID } : {};
+    return { field, kind, priority, title: title ?? field.replaceAll('_', ' ').toUpperCase(), ...short, ...rest };
   });
 }

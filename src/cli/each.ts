@@ -1,8 +1,10 @@
 /** The same action on one card or on several, with one result a card and one exit code for all. */
+
 import type { WriteName } from '../contract/calls.ts';
 import { asCliError, CliError, ERROR_KINDS, type ErrorKind } from '../core/errors.ts';
 import type { Column, Row } from '../terminal/view.ts';
 import { maybe, tells } from './answer-fields.ts';
+import { SHORT_ID } from './columns.ts';
 import type { Context } from './context.ts';
 
 export interface Attempt {
@@ -29,7 +31,7 @@ export const ATTEMPT_ROW = {
 } as const;
 
 export const ATTEMPT_COLUMNS: readonly Column[] = [
-  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
+  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1, shortTo: SHORT_ID },
   { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
   { field: 'changed', title: 'CHANGED', kind: 'boolean', priority: 3 },
   { field: 'status', title: 'STATUS', kind: 'word', priority: 2 },

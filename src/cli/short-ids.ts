@@ -22,7 +22,7 @@ export const SHORT_IDS_READ =
 export const SHORT_IDS_CHANGE =
   'A change asks before it takes a short id, and needs --yes where nobody can be asked. The last four digits alone name a card to be terminated or revealed only where a person answers.';
 
-const KINDS = ['card', 'bin', 'webhook', 'op'] as const;
+const KINDS = ['card', 'bin', 'webhook', 'op', 'transaction'] as const;
 type Kind = (typeof KINDS)[number];
 
 /** The most candidates an error names. */
@@ -227,12 +227,14 @@ const NOUNS: Readonly<Record<Kind, string>> = {
   bin: 'BIN',
   webhook: 'subscription',
   op: 'operation',
+  transaction: 'transaction',
 };
 const LISTS: Readonly<Record<Kind, string>> = {
   card: 'cards list --all',
   bin: 'bins list',
   webhook: 'webhooks list',
   op: 'ops list',
+  transaction: 'tx list --all',
 };
 
 function told({ id, facts }: Candidate): string {
@@ -269,6 +271,9 @@ async function* known({ command, context: ctx }: Line, kind: Kind): AsyncIterabl
   } else if (kind === 'webhook') {
     for (const { id, url, status } of (await ctx.read('webhooks.list', {})).data)
       yield { id, facts: facts([url, status]) };
+  } else if (kind === 'transaction') {
+    for await (const { data } of (await ctx.reader()).pages('transactions.list', {}))
+      for (const { id, merchant, amount } of data) yield { id, facts: facts([merchant, dollars(toCents(amount))]) };
   } else {
     for (const { op, command, state } of await (await ctx.journal()).list())
       yield { id: op, facts: facts([command, state]) };

@@ -58,7 +58,7 @@ export interface FieldFacts {
   /** What the service uses when the value is not sent; words or a value. */
   readonly defaults?: string | number;
   /** Value or id this field names, so that completion and pickers know where candidates come from. */
-  readonly names?: 'card' | 'bin' | 'webhook' | 'event' | 'category' | 'preset' | 'profile' | 'op';
+  readonly names?: 'card' | 'bin' | 'webhook' | 'event' | 'category' | 'preset' | 'profile' | 'op' | 'transaction';
 }
 
 declare const wire: unique symbol;

@@ -30,6 +30,8 @@ export interface FittedSheet {
   readonly gap: number;
   /** Titles that did not fit. */
   readonly dropped: readonly string[];
+  /** A label is shortened. */
+  readonly cut: boolean;
 }
 
 interface Candidate {
@@ -113,12 +115,13 @@ function fitWith(all: readonly Candidate[], screen: number, gap: number): Fit | 
   return { kept, gap, dropped, cut: shrinkTo(kept, screen, gap) };
 }
 
-function drawnFrom(sheet: Sheet, { kept, gap, dropped }: Fit, measure: Measure): FittedSheet {
+function drawnFrom(sheet: Sheet, { kept, gap, dropped, cut }: Fit, measure: Measure): FittedSheet {
   return {
     columns: kept.map(({ column, width }) => ({ column, width })),
     rows: sheet.rows.flatMap(row => linesOf(row, kept, measure)),
     gap,
     dropped,
+    cut,
   };
 }
 

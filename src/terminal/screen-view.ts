@@ -11,6 +11,7 @@ import { printable } from './printable.ts';
 import { type Pair, pairLines, pairsOf, recordLines, recordsLines, spokenPairLines } from './records.ts';
 import { columnsFor, columnsNamed, rowsOf, valueAt } from './rows.ts';
 import { ellipsisFor, NARROWEST_TABLE, pageWidth, screenWidth, showsUnicode } from './screen.ts';
+import { shortIds } from './short-ids.ts';
 import { drawTable, type Pen } from './table.ts';
 import type { Block, Column, OutputSettings, Row } from './view.ts';
 import { createMeasure } from './width.ts';
@@ -65,7 +66,7 @@ async function showLive(job: Job): Promise<void> {
   for await (const rows of listing?.batches ?? []) {
     if (streams.stdout.closed) return;
     count += rows.length;
-    const asLine = (row: Row) => [printable(listing?.line?.(row) ?? '')];
+    const asLine = (row: Row) => [printable(listing?.line?.(row, ellipsisFor(job.env)) ?? '')];
     const asFields = (row: Row) => ['', ...recordLines(row, shown, style)];
     await writeLines(job, rows.flatMap(named === undefined && !settings.accessible ? asLine : asFields));
   }
@@ -178,21 +179,31 @@ interface TableRows {
 }
 
 /**
- * The table that fits the screen. A wide one keeps what a table of that width shows, whatever else there is room for;
- * where full times leave no room for that, its times are relative too.
+ * The table that fits the screen: with whole ids where all else is whole too, otherwise with short ones. A wide one keeps
+ * what a table of that width shows, whatever else there is room for; where full times leave no room for that, its ids are
+ * short, and then its times relative too.
  */
 function fittedRows(table: TableRows, screen: Screen): FittedSheet | undefined {
-  const { settings } = screen.job;
-  const plain = fittedTable(table, screen, { isWide: false, absoluteTimes: false, kept: [] });
+  const { settings, streams } = screen.job;
+  const style = { isWide: false, absoluteTimes: false, shortIds: false, kept: [] };
+  const whole = fittedTable(table, screen, style);
+  const isWhole = whole !== undefined && whole.dropped.length === 0 && !whole.cut;
+  // What is read later, in a pipe or a file, holds whole ids.
+  const mayShorten = streams.stdout.isTerminal;
+  const plain = isWhole || !mayShorten ? whole : fittedTable(table, screen, { ...style, shortIds: true });
   if (settings.format !== 'wide' || plain === undefined) return plain;
-  const kept = plain.columns.map(({ column }) => column.field);
-  const full = fittedTable(table, screen, { isWide: true, absoluteTimes: true, kept });
-  return full ?? fittedTable(table, screen, { isWide: true, absoluteTimes: false, kept });
+  const wide = { ...style, isWide: true, kept: plain.columns.map(({ column }) => column.field) };
+  return (
+    fittedTable(table, screen, { ...wide, absoluteTimes: true }) ??
+    (mayShorten ? fittedTable(table, screen, { ...wide, absoluteTimes: true, shortIds: true }) : undefined) ??
+    fittedTable(table, screen, { ...wide, shortIds: mayShorten })
+  );
 }
 
 interface TableStyle {
   readonly isWide: boolean;
   readonly absoluteTimes: boolean;
+  readonly shortIds: boolean;
   /** Fields that are not dropped, however narrow the screen. */
   readonly kept: readonly string[];
 }
@@ -210,8 +221,17 @@ function fittedTable(table: TableRows, screen: Screen, style: TableStyle): Fitte
   const columns = tableColumns(rows, all, { settings, isWide }).map(column =>
     kept.includes(column.field) ? { ...column, priority: 1 } : column,
   );
-  const sheet = { columns, rows: rows.map(row => columns.map(column => cell(column, row))) };
+  const whole = { columns, rows: rows.map(row => columns.map(column => cell(column, row))) };
+  const sheet = style.shortIds ? withShortIds(whole, ellipsisFor(screen.job.env)) : whole;
   return fitSheet(withBars(sheet, rows, screen), screen.columns, screen.measure);
+}
+
+function withShortIds({ columns, rows }: Sheet, ellipsis: string): Sheet {
+  const short = columns.map(({ shortTo }, index) => {
+    const ids = rows.map(row => row[index] ?? '');
+    return shortTo === undefined ? undefined : shortIds(ids, shortTo, ellipsis);
+  });
+  return { columns, rows: rows.map(row => row.map((text, index) => short[index]?.get(text) ?? text)) };
 }
 
 /** The sheet with a bar a row, beside its number; only as long as that number is shown itself. */

@@ -47,7 +47,12 @@ export interface Column {
   readonly priority: number;
   /** Shown by `-o wide` only, and always in TSV and CSV. */
   readonly wideOnly?: true;
-  /** May be shortened with an ellipsis; `wraps` goes on in the next line instead. Labels may, ids never. */
+  /**
+   * An id that commands take short: on a screen that is too narrow for whole ones it is cut to what tells the rows apart,
+   * to so many characters behind its prefix at least. Whole in every other format and off a terminal.
+   */
+  readonly shortTo?: number;
+  /** May be shortened with an ellipsis; `wraps` goes on in the next line instead. Labels may, ids are cut by `shortTo`. */
   readonly shrink?: true | 'wraps';
   /** In lines of `field: value` only where there is a value. */
   readonly unlessEmpty?: true;
@@ -80,8 +85,8 @@ export interface Listing {
    * reads its result any more, and rows without an id are no fault.
    */
   readonly runsOn?: true;
-  /** A live view: each row is one line on a screen, written as it comes. */
-  line?(row: Row): string;
+  /** A live view: each row is one line on a screen, written as it comes; the ellipsis is what that screen can show. */
+  line?(row: Row, ellipsis: string): string;
   /** One hint line for a person, for example `4 cards, page 1. All pages: --all`. */
   footer?(rows: number): string | undefined;
   /** What a program is told on standard error where it got less than there is, after the batches ended. */

@@ -1,15 +1,16 @@
 import { maybe, tells } from '../../cli/answer-fields.ts';
+import { SHORT_ID } from '../../cli/columns.ts';
 import type { Column } from '../../terminal/view.ts';
 
 export const AUDIT_COLUMNS: readonly Column[] = [
-  { field: 'seq', title: 'LINE', kind: 'integer', priority: 1 },
+  { field: 'seq', title: 'LINE', kind: 'integer', priority: 3 },
   { field: 'at', title: 'AT', kind: 'time', priority: 1 },
   { field: 'event', title: 'EVENT', kind: 'word', priority: 1 },
-  { field: 'user', title: 'USER', kind: 'text', priority: 2 },
-  { field: 'profile', title: 'PROFILE', kind: 'text', priority: 2 },
-  { field: 'mode', title: 'MODE', kind: 'word', priority: 3 },
+  { field: 'user', title: 'USER', kind: 'text', priority: 3 },
+  { field: 'profile', title: 'PROFILE', kind: 'text', priority: 4 },
+  { field: 'mode', title: 'MODE', kind: 'word', priority: 5 },
   { field: 'operation', title: 'OPERATION', kind: 'word', priority: 1 },
-  { field: 'card_id', title: 'CARD', kind: 'id', priority: 2 },
+  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1, shortTo: SHORT_ID },
   { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 1 },
   { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
   { field: 'reason', title: 'REASON', kind: 'word', priority: 4 },
@@ -20,7 +21,7 @@ export const AUDIT_COLUMNS: readonly Column[] = [
   { field: 'last4', title: 'LAST4', kind: 'id', priority: 4, wideOnly: true },
   { field: 'sink', title: 'INTO', kind: 'word', priority: 5, wideOnly: true },
   { field: 'rows', title: 'ROWS', kind: 'integer', priority: 5, wideOnly: true },
-  { field: 'op', title: 'OP', kind: 'id', priority: 6, wideOnly: true },
+  { field: 'op', title: 'OP', kind: 'id', priority: 6, wideOnly: true, shortTo: SHORT_ID },
 ];
 
 /** A line of the log; `prev` and `hash` chain them. */

@@ -1,9 +1,9 @@
 /** How BINs stand in a table. */
-import { columnsOf } from '../../cli/columns.ts';
+import { columnsOf, SHORT_ID } from '../../cli/columns.ts';
 import { BIN } from '../../contract/resources.ts';
 
 export const BIN_COLUMNS = columnsOf(BIN, {
-  id: { priority: 1 },
+  id: { priority: 1, shortTo: SHORT_ID },
   network: { priority: 2 },
   type: { priority: 3 },
   '3ds': { title: '3DS', priority: 5 },

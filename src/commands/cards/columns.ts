@@ -1,5 +1,5 @@
 /** How cards are shown: the columns of lists, and the lines after one was issued. */
-import { columnsOf } from '../../cli/columns.ts';
+import { columnsOf, SHORT_ID } from '../../cli/columns.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import { centsOf, dollars } from '../../core/money.ts';
@@ -8,7 +8,7 @@ import { MARKER_KEY } from '../../journal/execution/marker.ts';
 export type CardRow = Item<'cards.list'>;
 
 export const CARD_COLUMNS = columnsOf(CARD, {
-  id: { priority: 1 },
+  id: { priority: 1, shortTo: SHORT_ID },
   network: { priority: 6, wideOnly: true },
   last4: { priority: 1 },
   status: { priority: 1 },

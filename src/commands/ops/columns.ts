@@ -1,11 +1,12 @@
 /** How operations and their rows are shown. Field names are ours; amounts are JSON numbers in USD. */
 import { maybe, tells } from '../../cli/answer-fields.ts';
+import { SHORT_ID } from '../../cli/columns.ts';
 import { toUsd } from '../../core/money.ts';
 import type { OpDetail, OpRow, OpSummary } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
 
 export const OP_COLUMNS: readonly Column[] = [
-  { field: 'op', title: 'OP', kind: 'id', priority: 1 },
+  { field: 'op', title: 'OP', kind: 'id', priority: 1, shortTo: SHORT_ID },
   { field: 'command', title: 'COMMAND', kind: 'text', priority: 2 },
   { field: 'state', title: 'STATE', kind: 'word', priority: 1 },
   { field: 'rows', title: 'ROWS', kind: 'integer', priority: 3 },

@@ -1,16 +1,16 @@
 /** How transactions stand in a table. */
-import { columnsOf } from '../../cli/columns.ts';
+import { columnsOf, SHORT_ID } from '../../cli/columns.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
 
 export const TRANSACTION_COLUMNS = columnsOf(TRANSACTION, {
-  id: { priority: 1 },
-  card_id: { title: 'CARD', priority: 5 },
-  type: { priority: 3 },
+  id: { priority: 3, shortTo: SHORT_ID },
+  card_id: { title: 'CARD', priority: 1 },
+  type: { priority: 4 },
   status: { priority: 1 },
   amount: { priority: 1 },
   merchant: { priority: 2, shrink: true },
   mcc: { title: 'MCC', priority: 7, wideOnly: true },
   authorization_id: { title: 'AUTHORIZATION', priority: 8, wideOnly: true },
-  decline_reason: { title: 'REASON', priority: 4, wideOnly: true },
-  created_at: { title: 'WHEN', priority: 3 },
+  decline_reason: { title: 'REASON', priority: 5, wideOnly: true },
+  created_at: { title: 'WHEN', priority: 2 },
 });

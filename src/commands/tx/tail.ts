@@ -1,8 +1,10 @@
+import { SHORT_ID } from '../../cli/columns.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import type { Item } from '../../contract/calls.ts';
 import { integer } from '../../contract/field.ts';
 import { dollars, toCents } from '../../core/money.ts';
+import { shortIds } from '../../terminal/short-ids.ts';
 import { durationText, timeOfDay } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
 import { exitOf, LIVE_FLAGS, liveFor, onTroubleOf, waitingOf } from '../wait/flags.ts';
@@ -47,7 +49,7 @@ export const tailTransactions = command({
     const listing = {
       batches: rows as unknown as AsyncIterable<readonly Row[]>,
       page: () => ({}),
-      line: (row: Row) => lineOf(row as unknown as Transaction),
+      line: (row: Row, ellipsis: string) => lineOf(row as unknown as Transaction, ellipsis),
       footer: (shown: number) =>
         `${shown} ${shown === 1 ? 'transaction' : 'transactions'} in ${durationText(ctx.clock.monotonic() - began)}.`,
     };
@@ -56,9 +58,25 @@ export const tailTransactions = command({
   show: ({ listing, exit }) => ({ listing, exit, noun: 'transaction', columns: TRANSACTION_COLUMNS }),
 });
 
-/** `14:05:12  txn_3  decline  $59.00  Acme Ltd  card_7  spending_limit_exceeded` */
-function lineOf({ id, type, status, amount, merchant, card_id, decline_reason, created_at }: Transaction): string {
+const [TYPE_CELLS, STATUS_CELLS, AMOUNT_CELLS] = ['authorization'.length, 'completed'.length, '$99,999.99'.length];
+
+/**
+ * `14:05:12  txn_psaka6…  card_sg3ysz…  decline            $59.00  declined   Acme Ltd, spending_limit_exceeded`: a line
+ * comes alone, so the cells are as wide as what usually stands in them, and the merchant, of any width, is the last.
+ */
+function lineOf(
+  { id, type, status, amount, merchant, card_id, decline_reason, created_at }: Transaction,
+  ellipsis: string,
+): string {
   const at = created_at ? Date.parse(created_at) : Number.NaN;
-  const parts = [Number.isNaN(at) ? undefined : timeOfDay(at), id, type, dollars(toCents(amount)), merchant, card_id];
-  return [...parts, decline_reason ?? status].filter(part => part).join('  ');
+  const ids = [id, card_id ?? '-'].map(each => shortIds([each], SHORT_ID, ellipsis).get(each) ?? each);
+  const cells = [
+    (Number.isNaN(at) ? '-' : timeOfDay(at)).padEnd(8),
+    ...ids,
+    type.padEnd(TYPE_CELLS),
+    dollars(toCents(amount)).padStart(AMOUNT_CELLS),
+    (status ?? '-').padEnd(STATUS_CELLS),
+    [merchant, decline_reason].filter(Boolean).join(', '),
+  ];
+  return cells.join('  ').trimEnd();
 }

@@ -2,7 +2,7 @@
 import { argument, OURS, optionalArgument } from '../../../cli/parsing/flag.ts';
 import { text } from '../../../contract/field.ts';
 
-const AUTHORIZATION = text({ doc: 'Authorization.', basis: OURS });
+const AUTHORIZATION = text({ doc: 'Authorization.', basis: OURS, names: 'transaction' });
 
 export const authorization = argument(AUTHORIZATION);
 export const maybeAuthorization = optionalArgument(AUTHORIZATION);
