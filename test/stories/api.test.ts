@@ -184,8 +184,10 @@ describe('the bytes of a body', () => {
   const posted = () => service.seen.filter(({ method }) => method !== 'GET').map(({ body }) => body);
 
   it('are those that were given, of an operation and of any other change', async () => {
-    answer = ({ body, url }, response) =>
-      json(response, 201, { ...card(body), ...(url.endsWith('/freeze') && { status: 'frozen' }) });
+    answer = ({ method, body, url }, response) => {
+      const isFrozen = url.endsWith('/freeze') || method === 'GET';
+      json(response, 201, { ...card(body), ...(isFrozen && { status: 'frozen' }) });
+    };
     expect((await asTest('api POST /cards --input -', RAW)).code).toBe(0);
     expect((await asTest('api POST /things --input -', RAW)).code).toBe(0);
     expect((await asTest('api POST /cards/card_1/freeze --input -', '{}')).code).toBe(0);
