@@ -4,6 +4,7 @@ import type { Evidence } from '../contract/evidence.ts';
 import type { Shape } from '../contract/field.ts';
 import type { InputOf, ListPage, Operation, ResultOf } from '../contract/operation.ts';
 import { NO_OVERRIDES, type Overrides } from '../contract/overrides.ts';
+import { isDefiniteRefusal } from '../contract/refusals.ts';
 import type {
   Answered,
   CallOptions,
@@ -23,7 +24,7 @@ import { createDeadlines } from './deadline.ts';
 import { asDelivery, type Delivered, type Delivering, deliverParcel, undeliverable } from './deliver.ts';
 import { isWrite, planRequest, type Target } from './encode.ts';
 import { type ArrivedPage, type Row, walkPages } from './pages.ts';
-import { readBalances } from './read-back.ts';
+import { doubtful, isUnmoved, readBalances } from './read-back.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { Wait } from './retry.ts';
 import { createCutter } from './row-slicer.ts';
@@ -186,6 +187,26 @@ function createCalls(settings: ServiceSettings<Table>) {
     }
   }
 
+  /** A refusal of money in words that nobody knows may follow the deed: balances deny it, or nothing does. */
+  async function believed(
+    operation: string,
+    input: Values,
+    { class: is, error, ...refused }: Delivered,
+    policy: DeliveryPolicy,
+  ) {
+    const { row } = targetOf(operation);
+    const isMoney = row.transfer !== undefined || row.makes === 'card';
+    if (is !== 'refused' || error === undefined || !isMoney) return error;
+    if (isDefiniteRefusal(refused.refusal, refused.status)) return error;
+    const asked = { target: targetOf(operation), input, evidence: policy.evidence };
+    const settling = {
+      ...delivering,
+      signal: policy.stop,
+      read: (name: string, values: Values) => delivering.read(name, values, policy.stop),
+    };
+    return (await isUnmoved(asked, settling)) ? error : doubtful(error);
+  }
+
   function send(operation: string, input: Values, options: CallOptions, paging?: PageReading): Promise<Done> {
     return sendWithin([signal, options.signal], operation, input, options, paging);
   }
@@ -201,7 +222,9 @@ function createCalls(settings: ServiceSettings<Table>) {
     const evidence = isWrite(targetOf(operation).row) ? await gather(operation, input, options) : undefined;
     const policy = { keyHonoured: false, stop: options.signal, evidence };
     const delivered = await deliver(operation, planned, { input, policy, signals, paging });
-    const { result, next, changed, reread, status, requestId, error } = delivered;
+    const { result, next, changed, reread, status, requestId } = delivered;
+    const error =
+      options.readsBalancesBefore === true ? await believed(operation, input, delivered, policy) : delivered.error;
     if (delivered.class === 'done') {
       return { result, next, changed, reread, status: status ?? 0, requestId, idempotencyKey: planned.idempotencyKey };
     }

@@ -3,7 +3,7 @@
  * (docs/design/reliability.md, section 1).
  */
 import type { Operation } from '../contract/operation.ts';
-import { REFUSALS, type RefusalName, speaksOfRepetition } from '../contract/refusals.ts';
+import { BEFORE_EXECUTION, REFUSALS, type RefusalName, speaksOfRepetition } from '../contract/refusals.ts';
 import type { ErrorKind, Outcome } from '../core/errors.ts';
 import { isWrite } from './encode.ts';
 
@@ -56,8 +56,6 @@ export function classifyUnusable(row: Operation, cut: boolean): Classified {
 
 const AMBIGUOUS: Classified = { class: 'ambiguous', kind: 'outcome_unknown', outcome: 'unknown', again: false };
 
-/** Known before anything is executed, whoever says it. */
-const BEFORE_EXECUTION: readonly number[] = [401, 403, 404, 405, 407, 413, 415, 429, 431];
 /** 4xx numbers that do not say whether it was executed. */
 const UNDECIDED: readonly number[] = [408, 499];
 /** Repeating a read cannot change these. */

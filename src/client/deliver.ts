@@ -72,7 +72,7 @@ export async function deliverParcel(parcel: Parcel, wire: Wire, delivering: Deli
     budget,
     onWait,
     stop,
-    ambiguousAgain: withKey || (row.repeat === 'freely' && write),
+    ambiguousAgain: withKey || row.repeat === 'freely',
     keyUsable: write && row.repeat !== 'freely' ? (policy.keyUsable ?? trustedFrom(clock)) : undefined,
     throttledAttempts: row.effect === 'reveals-secret' ? DETAILS_ATTEMPTS : undefined,
     shown: write && row.readBack !== undefined ? () => shownByReading(asked, settling()) : undefined,

@@ -255,8 +255,12 @@ function judgeWritten({ exchange, body, judged, extra, received }: Succeeded): V
   return { class: 'done', status, requestId: received.requestId, decoded };
 }
 
-/** The plan's time by the clock of the service, which tells it in its answer: clocks of sandboxes are set at will. */
+/**
+ * The plan's time by the clock of the service: clocks of sandboxes are set at will. Best it was told when the write was
+ * sent first; else this answer tells it.
+ */
 function atServiceTime(evidence: Evidence, { headers }: Answered, answeredAt: number): Evidence {
+  if (evidence.serviceAt !== undefined) return { ...evidence, plannedAt: evidence.serviceAt };
   const date = dateOf(headers);
   return date === undefined ? evidence : { ...evidence, plannedAt: evidence.plannedAt + (date - answeredAt) };
 }

@@ -140,6 +140,24 @@ export async function readBalances(read: Settling['read'], cardId: unknown): Pro
   throw new CliError('contract_mismatch', { message: 'the balance of the card or of the wallet is not an amount' });
 }
 
+/** Whether card and wallet show that a refused transfer has not happened; false where they cannot be read. */
+export async function isUnmoved({ target, input, evidence }: Asked, { read }: Settling): Promise<boolean> {
+  const { transfer } = target.row;
+  if (transfer === undefined || evidence?.before === undefined) return false;
+  try {
+    const after = await readBalances(read, input['card_id']);
+    return transferShown({ transfer, amount: input['amount'] as Cents }, evidence, after) === 'unchanged';
+  } catch (failed) {
+    if (failed instanceof CliError) return false;
+    throw failed;
+  }
+}
+
+/** A refusal that may have followed the deed. */
+export function doubtful({ facts }: CliError): CliError {
+  return new CliError('outcome_unknown', { ...facts, message: `${facts.message}${DOUBT}`, outcome: 'unknown' });
+}
+
 /** Looks once, and where the service has not finished again and again until it shows or the time is over. */
 async function follow(verdict: Unverified, settling: Settling, look: () => Promise<Values | string>): Promise<Values> {
   const { clock, random } = settling;

@@ -19,10 +19,10 @@ export interface Repeating {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly budget: RetryBudget;
-  /** An ambiguous attempt may be sent again as it is. */
+  /** An attempt that may have had its effect, or that the service says it works on, may be sent again as it is. */
   readonly ambiguousAgain: boolean;
   /** False: the key may be forgotten by now, so that nothing is sent behind an attempt that may have had its effect. */
-  readonly keyUsable?: (() => boolean) | undefined;
+  readonly keyUsable?: (() => boolean | Promise<boolean>) | undefined;
   /** Attempts while the service says 429; 3 when left out. */
   readonly throttledAttempts?: number | undefined;
   /** Looked at after an ambiguous attempt, before it is sent again; the effect that shows ends it. */
@@ -56,7 +56,7 @@ export async function repeatWhileSafe(once: () => Promise<Verdict>, repeating: R
   for (let attempts = 1; ; attempts += 1) {
     if (budget.paused()) await budget.untilAllowed(stop);
     // After the pauses: whatever they were meant to take, a stopped process or a laptop that slept takes longer.
-    if (open !== undefined && repeating.keyUsable?.() === false) return tooOld(open);
+    if (open !== undefined && (await repeating.keyUsable?.()) === false) return tooOld(open);
     const last = await once();
     sent ||= last.class !== 'not_sent';
     throttled ||= last.class === 'throttled';
@@ -101,6 +101,8 @@ function pauseAfter(verdict: Verdict, attempts: number, { random, ambiguousAgain
   if (verdict.class === 'done' || verdict.class === 'unverified') return undefined;
   const { class: outcome } = verdict;
   const asked = verdict.error.facts.retryAfterMs ?? 0;
+  // "In progress" tells of this key alone: where nobody knows that keys are honoured, sending again may do it again.
+  if (outcome === 'in_progress' && !ambiguousAgain) return undefined;
   if (outcome === 'throttled' || outcome === 'in_progress') {
     if (asked > LONGEST_WAIT_MS) return undefined;
     const ms = Math.max(asked, backoff(THROTTLE.baseMs, attempts - 1, random));

@@ -21,6 +21,8 @@ export interface Evidence {
   readonly alone: boolean;
   /** When it was planned, ms UTC: an older resource is not what this write has made. */
   readonly plannedAt: number;
+  /** The clock of the service when it was sent first, ms UTC, where an answer before has told it. */
+  readonly serviceAt?: number | undefined;
   /** A metadata entry that no other card has. */
   readonly mark?: { readonly key: string; readonly value: string } | undefined;
 }
@@ -74,23 +76,27 @@ export interface Proof {
 }
 
 /**
- * Whether a card is the one that a create has made. Its mark proves it. Without one it must be as it was asked for, and
- * not older than the plan; services that give no metadata back must do that much.
+ * Whether a card is the one that a create has made. It is never older than the plan, for an answer may repeat the mark
+ * beside the id of another card. Its mark proves it then. Without one it must be as it was asked for, and show when it was
+ * made; services that give no metadata back must do that much.
  */
 export function proofOfCard(card: Values, asked: Values, { plannedAt, mark }: Evidence): Proof {
   const metadata = membersOf(card['metadata']);
   const differences = cardDifferences(card, asked);
+  const age = ageProblem(card['created_at'], plannedAt);
   if (mark !== undefined) {
     const echoed = metadata[mark.key];
+    if (age === TOO_OLD) return { by: 'nothing', differences: [age, ...differences] };
     if (echoed === mark.value) return { by: 'mark', differences };
     if (echoed !== undefined) {
       return { by: 'nothing', differences: ['the card carries the mark of another operation', ...differences] };
     }
   }
-  const age = ageProblem(card['created_at'], plannedAt);
   if (age !== undefined) differences.push(age);
   return { by: differences.length === 0 ? 'fields' : 'nothing', differences };
 }
+
+const TOO_OLD = 'it is older than this operation';
 
 function cardDifferences(card: Values, asked: Values): string[] {
   const differences: string[] = [];
@@ -114,7 +120,7 @@ function cardDifferences(card: Values, asked: Values): string[] {
 function ageProblem(createdAt: unknown, plannedAt: number): string | undefined {
   const made = typeof createdAt === 'string' ? Date.parse(createdAt) : Number.NaN;
   if (Number.isNaN(made)) return 'it carries neither our mark nor the time it was made';
-  return made < plannedAt - CLOCK_MARGIN_MS ? 'it is older than this operation' : undefined;
+  return made < plannedAt - CLOCK_MARGIN_MS ? TOO_OLD : undefined;
 }
 
 /** Whether a subscription is the one that was asked for. */

@@ -151,6 +151,19 @@ export const REFUSALS = {
   },
 } as const satisfies Record<string, Refusal>;
 
+/** Statuses that are given before anything is executed, whoever gives them. */
+export const BEFORE_EXECUTION: readonly number[] = [401, 403, 404, 405, 407, 413, 415, 429, 431];
+
+/**
+ * Whether a refused write says by itself that this request has changed nothing: in a word of the contract, or with a
+ * status that is given before execution. A word that nobody knows, and one about the key, may follow the deed.
+ */
+export function isDefiniteRefusal(refusal: RefusalName | undefined, status: number | undefined): boolean {
+  if (refusal === undefined) return status !== undefined && BEFORE_EXECUTION.includes(status);
+  const { kind }: Refusal = REFUSALS[refusal];
+  return kind !== 'internal' && kind !== 'outcome_unknown';
+}
+
 /**
  * Identifiers by which a service says that it has seen this very request before (A-111): they refuse the repetition, and
  * say nothing about the first. Compared in lower case, without separators.

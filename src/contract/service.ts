@@ -55,9 +55,9 @@ export interface DeliveryPolicy {
   readonly keyHonoured: boolean;
   /**
    * Whether the service surely remembers the key still, if it remembers keys at all: asked before each attempt behind one
-   * that may have had its effect. When left out, ten minutes from the first attempt on.
+   * that may have had its effect. When left out, ten minutes from the first attempt on. May ask the service for its time.
    */
-  readonly keyUsable?: (() => boolean) | undefined;
+  readonly keyUsable?: (() => boolean | Promise<boolean>) | undefined;
   /** What the effect is judged by. Left out, the answer alone is believed: for callers who look at the effect themselves. */
   readonly evidence?: Evidence | undefined;
   /** No attempt begins after it; one that is in the air is not cut off. */

@@ -61,7 +61,6 @@ export const rows: readonly Row[] = [
     read: 11,
     write: 11,
     reads: 3,
-    writes: 3,
   },
   {
     name: '409 key in use',
@@ -69,7 +68,6 @@ export const rows: readonly Row[] = [
     read: 11,
     write: 11,
     reads: 3,
-    writes: 3,
   },
   { name: '409 key reused', answer: (_, r) => json(r, 409, error('idempotency_key_reused')), read: 1, write: 1 },
   { name: '413 HTML', answer: (_, r) => html(r, 413), read: 6, write: 6 },

@@ -94,6 +94,10 @@ const OTHER_CARDS: readonly Spoken[] = (
   [
     ['old card', ({ old }: View) => old],
     ['old card with marker', ({ old, asked }: View) => ({ ...old, metadata: asked['metadata'] })],
+    [
+      'old card with all that was asked',
+      ({ old, asked }: View) => cardAsked({ card: old, asked } as View, { bin_id: asked['bin_id'] }),
+    ],
     ['other amount', (view: View) => cardAsked(view, { balance: 500 })],
     ['other bin', (view: View) => cardAsked(view, { bin_id: 'bin_9' })],
     ['other label', (view: View) => cardAsked(view, { label: 'of somebody else' })],

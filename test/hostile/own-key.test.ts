@@ -11,6 +11,9 @@ const LINES = {
 const POLICIES: Readonly<Record<string, KeyPolicy>> = {
   honoured: 'honoured',
   '409 duplicate_request': { repeated: refusal(409, 'duplicate_request') },
+  '409 idempotency_key_reused': { repeated: refusal(409, 'idempotency_key_reused') },
+  '422 idempotency_key_reused': { repeated: refusal(422, 'idempotency_key_reused') },
+  '400 odd word': { repeated: refusal(400, 'not_this_way') },
 };
 
 test.each(Object.entries(POLICIES))('a repeated key is answered: %s', async (_name, keys) => {

@@ -14,6 +14,15 @@ const LOST_DONE = `${LOST}, done`;
 const LOST_NONE = `${LOST}, none`;
 const LATER = `${LOST}, later`;
 const THROTTLED = '429, none';
+const IN_PROGRESS = '409 idempotency_in_progress, done';
+/** A no that follows the deed: in words that nobody knows, and about the key. */
+const NO_AFTER_ALL = [
+  ['400 odd word, done'],
+  ['409 odd word, done'],
+  ['422 odd word, done'],
+  ['409 idempotency_key_reused, done'],
+  ['422 idempotency_key_reused, done'],
+] as const;
 
 const PLAIN = { road: 'single', mode: 'test', known: 'unknown', keys: 'honoured' } as const;
 
@@ -27,6 +36,7 @@ const TYPICAL: ReadonlySet<string> = new Set([
   '200 {}',
   '200 empty',
   '201 old card',
+  '201 old card with all that was asked',
   '201 other amount',
   '201 other marker',
   '200 other card',
@@ -76,7 +86,7 @@ function cellsFor(
 function cellsOf(
   operations: readonly WriteOperation[],
   around: Partial<Cell>,
-  ...answers: readonly string[][]
+  ...answers: readonly (readonly string[])[]
 ): Cell[] {
   return operations.flatMap(operation => answers.map(each => ({ ...PLAIN, operation, ...around, answers: each })));
 }
@@ -151,7 +161,23 @@ export const SHORT: readonly Cell[] = [
   ...cellsOf(['withdraw'], {}, ['200 forged balances, none']),
   ...(['bulk', 'api'] as const).flatMap(road => cellsOf(MONEY, { road }, ['200 forged balances, none'])),
   ...(['bulk', 'several', 'api'] as const).flatMap(road => cellsOf(['freeze'], { road }, ['200 forged state, none'])),
-  ...cellsOf(['create'], { road: 'lease' }, ['201 old card, none'], ['201 old card, done'], [LOST_DONE]),
+  // Nobody has proved the key: "in progress" is no reason to send it again.
+  ...cellsOf(['create', 'fund', 'withdraw'], { keys: 'ignored' }, [IN_PROGRESS]),
+  ...cellsOf(['fund'], { known: 'ignored', keys: 'ignored' }, [IN_PROGRESS]),
+  ...cellsOf(['create'], { mode: 'live', known: 'other key honoured', keys: 'ignored' }, [IN_PROGRESS]),
+  ...cellsOf(['create', 'fund'], { road: 'bulk', keys: 'ignored' }, [IN_PROGRESS]),
+  ...cellsOf(['create', 'fund'], { mode: 'live', road: 'api', keys: 'ignored' }, [IN_PROGRESS]),
+  ...cellsOf(['fund', 'withdraw'], { road: 'bulk' }, ...NO_AFTER_ALL),
+  ...cellsOf(['create'], { road: 'api' }, ...NO_AFTER_ALL),
+  ...cellsOf(['create'], { metadata: 'nowhere' }, ...NO_AFTER_ALL),
+  ...cellsOf(
+    ['create'],
+    { road: 'lease' },
+    ['201 old card, none'],
+    ['201 old card, done'],
+    ['201 old card with all that was asked, none'],
+    [LOST_DONE],
+  ),
 ];
 
 export interface Summary {

@@ -27,6 +27,11 @@ export function traceOf(row: RowHistory, markerUsable: boolean): Trace {
   return 'leadsTo' in CALLS[operation] ? 'state' : 'none';
 }
 
+/** The list of the embedded sandbox is exact, and a request of a process that is gone is gone with it. */
+export function absenceProves({ plan }: { readonly plan: PlanRecord }, trace: Trace): boolean {
+  return plan.mode === 'sandbox' && trace === 'marker';
+}
+
 /** Looks once. A look that fails is `unclear` and says why; it never throws for the service's sake. */
 export async function lookFor(
   row: RowHistory,
@@ -36,7 +41,7 @@ export async function lookFor(
   const { reader, plan, marked } = around;
   try {
     if (trace === 'marker') return await lookForMarker(marked, row, plan);
-    if (trace === 'balances') return await lookForBalances(reader, row);
+    if (trace === 'balances') return await lookForBalances(reader, row, plan.bulk);
     if (trace === 'state') return await lookForState(reader, row);
     return { found: 'unclear', text: 'there is no trace to look for', cards: [] };
   } catch (thrown) {
@@ -64,12 +69,15 @@ async function lookForMarker(marked: Marked, row: RowHistory, plan: PlanRecord):
   const marker = markerOf(plan.op, row.item.row);
   const binId = String(row.item.input['bin_id']);
   const where = `cards of ${binId} with the marker ${marker}`;
-  let cards = await marked(marker, binId);
+  let { cards } = await marked(marker, binId);
   // Pages may shift while they are read: only what is seen twice is believed.
   for (let tries = 0; tries < 3; tries += 1) {
-    const again = await marked(marker, binId);
+    const { cards: again, unreadable } = await marked(marker, binId);
     if (sameIds(cards, again)) {
       const ids = again.map(card => String(card['id']));
+      if (ids.length === 0 && unreadable.length > 0) {
+        return { found: 'unclear', text: `${where}: none, but ${unreadable.join(', ')} without metadata`, cards: [] };
+      }
       if (ids.length === 0) return { found: 'nothing', text: `${where}: none`, cards: [] };
       return { found: ids.length === 1 ? 'it' : 'several', text: `${where}: ${ids.join(', ')}`, cards: again };
     }
@@ -97,7 +105,7 @@ async function lookForState(reader: Reader, row: RowHistory): Promise<Look> {
   return { found: card.status === 'terminated' ? 'unclear' : 'nothing', text, cards: [card] };
 }
 
-async function lookForBalances(reader: Reader, row: RowHistory): Promise<Look> {
+async function lookForBalances(reader: Reader, row: RowHistory, isBulk: boolean): Promise<Look> {
   const before = row.firstSent?.before;
   const cardId = String(row.item.input['card_id']);
   const now = await balancesOf(reader, cardId);
@@ -107,6 +115,7 @@ async function lookForBalances(reader: Reader, row: RowHistory): Promise<Look> {
   const amount = row.item.amount ?? 0;
   const moved = row.item.operation === 'cards.fund' ? amount : -amount;
   const [card, wallet] = [now.card - before.card, now.wallet - before.wallet];
-  if (card === moved && wallet === -moved) return { found: 'it', text, cards: [] };
-  return { found: card === 0 && wallet === 0 ? 'nothing' : 'unclear', text, cards: [] };
+  // The other rows of the run move the wallet as well, so that there the card alone tells.
+  if (card === moved && (isBulk || wallet === -moved)) return { found: 'it', text, cards: [] };
+  return { found: card === 0 && (isBulk || wallet === 0) ? 'nothing' : 'unclear', text, cards: [] };
 }

@@ -1,6 +1,5 @@
 /** One row to its outcome: write down, send, write down (docs/design/reliability.md, section 6, "Algorithm"). */
 import type { Evidence } from '../../contract/evidence.ts';
-import { REFUSALS } from '../../contract/refusals.ts';
 import type { Delivery, PlannedRequest } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents, centsOf } from '../../core/money.ts';
@@ -9,11 +8,11 @@ import { keyOf } from '../wal/op-id.ts';
 import type { DoneRecord, ItemRecord } from '../wal/records.ts';
 import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { missesAim } from './aim.ts';
-import { balancesOf, lookFor, traceOf } from './evidence.ts';
+import { balancesOf, traceOf } from './evidence.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import { factsOf, toldOutcome } from './outcome.ts';
-import { keyIsFresh } from './policy.ts';
-import { absenceProves, hasSettled, settleUnknown } from './reconcile.ts';
+import { hasSettled, settleUnknown } from './reconcile.ts';
+import { doubtOf, settlesFirst } from './refusal.ts';
 import type { Desk } from './run-context.ts';
 import { iso, unknownError } from './unknown-error.ts';
 
@@ -87,9 +86,9 @@ export async function sendRow(desk: Desk, number: number, sending: Sending): Pro
   const { keyHonoured, flight } = sending;
   const may = flight?.takeOff() ?? true;
   if (may !== true && !(await may)) return grounded(desk, number, sending);
-  const keyUsable = () => keyIsFresh(desk.capability(item.operation), desk.keyAge(number));
+  const keyUsable = () => desk.keyUsable(number);
   // The way to here may have been long: a queue, a pause of all workers, a process that was stopped.
-  if (sending.resent && keyHonoured && !keyUsable()) return grownOld(desk, number);
+  if (sending.resent && keyHonoured && !(await keyUsable())) return grownOld(desk, number);
   const { stop, cut } = desk;
   const evidence = evidenceOf(desk, number);
   const policy = { keyHonoured, keyUsable, evidence, stop, cut };
@@ -131,6 +130,7 @@ function evidenceOf({ plan, row }: Desk, number: number): Evidence {
   return {
     alone: !plan.bulk,
     plannedAt: plan.at,
+    serviceAt: firstSent?.service_at,
     ...(before !== undefined && { before: { card: cents(before.card), wallet: cents(before.wallet) } }),
     ...(marked && { mark: { key: MARKER_KEY, value: markerOf(plan.op, number) } }),
   };
@@ -169,28 +169,7 @@ async function conclude(desk: Desk, number: number, delivered: Delivered): Promi
       await desk.write({ t: 'ACK', row: number, reason: error.message, request_id: delivery.requestId, at });
       return lookAfter(desk, number);
     case 'refused':
-      if (keyMayBeUsed(desk, number, delivery)) return doubtRefusal(desk, number, error, USED_ELSEWHERE);
-      if (!sending.resent && (await wasMadeAllTheSame(desk, number, delivery))) {
-        return doubtRefusal(desk, number, error, 'its effect shows all the same');
-      }
-      if (sending.resent && !(await settlesFirst(desk, number, delivered))) return stillUnknown(desk, number, error);
-      await desk.write({
-        t: 'FAILED',
-        row: number,
-        kind: error.kind,
-        message: error.message,
-        ...(error.facts.httpStatus !== undefined && { status: error.facts.httpStatus }),
-        ...(error.facts.service !== undefined && { service: error.facts.service }),
-        at,
-      });
-      return {
-        ...factsOf(desk.row(number)),
-        ...throttled,
-        outcome: 'refused',
-        error: named(desk, number, error),
-        ...(delivery.requestId !== undefined && { requestId: delivery.requestId }),
-        ...(error.kind === 'not_authenticated' && { stops: true }),
-      };
+      return concludeRefused(desk, number, { ...delivered, error });
     case 'not_sent':
     case 'throttled':
       if (sending.resent) return stillUnknown(desk, number, error);
@@ -202,30 +181,35 @@ async function conclude(desk: Desk, number: number, delivered: Delivered): Promi
   }
 }
 
-/**
- * A key that the caller gave may have been used from another machine, so that even the first sending here is a repetition
- * there: a conflict that nobody knows says nothing. A create carries a marker of its own in every body, so that "used with
- * another body" is true of the very same create.
- */
-function keyMayBeUsed({ plan, row }: Desk, number: number, { error, refusal, status }: Delivery): boolean {
-  const { key, operation } = row(number).item;
-  // A correction after a refusal goes under a key of the op.
-  if (plan.given_key === undefined || key !== plan.given_key) return false;
-  const marked = plan.marker && operation === 'cards.create';
-  return error?.kind === 'internal' ? marked : status === 409 && refusal === undefined;
-}
-
-const USED_ELSEWHERE = 'the key may have been used by another command for the same change';
-
-/** A refusal in words that nobody knows, or of a key that only this op has, is looked at once before it is believed. */
-async function wasMadeAllTheSame(desk: Desk, number: number, { error, refusal }: Delivery): Promise<boolean> {
-  if (refusal !== undefined && error?.kind !== 'internal') return false;
-  const row = desk.row(number);
-  const trace = traceOf(row, desk.markerUsable());
-  // A change of state was read by the client already.
-  if (trace !== 'marker' && trace !== 'balances') return false;
-  const { found } = await lookFor(row, trace, desk);
-  return found === 'it' || found === 'several';
+async function concludeRefused(
+  desk: Desk,
+  number: number,
+  { delivery, sending, settled, error }: Delivered & { readonly error: CliError },
+): Promise<RowOutcome> {
+  const { keyHonoured, resent } = sending;
+  const doubt = resent ? undefined : await doubtOf(desk, number, delivery);
+  if (doubt !== undefined) return doubtRefusal(desk, number, error, doubt);
+  if (resent && !(await settlesFirst(desk, number, { delivery, keyHonoured, settled }))) {
+    return stillUnknown(desk, number, error);
+  }
+  const { httpStatus, service } = error.facts;
+  await desk.write({
+    t: 'FAILED',
+    row: number,
+    kind: error.kind,
+    message: error.message,
+    ...(httpStatus !== undefined && { status: httpStatus }),
+    ...(service !== undefined && { service }),
+    at: desk.clock.now(),
+  });
+  return {
+    ...factsOf(desk.row(number)),
+    ...(delivery.throttled && { throttled: true }),
+    outcome: 'refused',
+    error: named(desk, number, error),
+    ...(delivery.requestId !== undefined && { requestId: delivery.requestId }),
+    ...(error.kind === 'not_authenticated' && { stops: true }),
+  };
 }
 
 async function doubtRefusal(desk: Desk, number: number, error: CliError, why: string): Promise<RowOutcome> {
@@ -233,21 +217,6 @@ async function doubtRefusal(desk: Desk, number: number, error: CliError, why: st
   const reason = `${error.message}; ${why}`;
   await desk.write({ t: 'AMBIG', row: number, reason, request_id, at: desk.clock.now() });
   return lookAfter(desk, number);
-}
-
-/**
- * Whether a refusal of a row that was sent again holds for its first sending as well. The refusal alone never says so: it
- * may mean the repetition, be given before the key is looked at, or by a service that has forgotten the key. It does
- * where the service refuses for a reason of business that it keeps for the key, everything sent before has had the time
- * to arrive, and looking finds nothing.
- */
-async function settlesFirst(desk: Desk, number: number, { delivery, sending, settled }: Delivered): Promise<boolean> {
-  const refusal = delivery.refusal === undefined ? undefined : REFUSALS[delivery.refusal];
-  if (!settled || refusal === undefined || !('storedForKey' in refusal)) return false;
-  const row = desk.row(number);
-  const trace = traceOf(row, desk.markerUsable());
-  if (!sending.keyHonoured && !absenceProves(desk, trace)) return false;
-  return trace !== 'none' && (await lookFor(row, trace, desk)).found === 'nothing';
 }
 
 async function stillUnknown(desk: Desk, number: number, error: CliError): Promise<RowOutcome> {

@@ -11,10 +11,19 @@ import { MARKER_KEY } from './marker.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The cards of a BIN that carry a marker, as the service lists them after the question was put. */
-export type Marked = (marker: string, binId: string) => Promise<readonly Values[]>;
+export interface MarkedCards {
+  readonly cards: readonly Values[];
+  /** Ids of cards of which no metadata is shown, and which are young enough to be any of the plan's. */
+  readonly unreadable: readonly string[];
+}
 
-type Found = ReadonlyMap<string, readonly Values[]>;
+/** The cards of a BIN that carry a marker, as the service lists them after the question was put. */
+export type Marked = (marker: string, binId: string) => Promise<MarkedCards>;
+
+interface Found {
+  readonly byMarker: ReadonlyMap<string, readonly Values[]>;
+  readonly unreadable: readonly string[];
+}
 
 const MOST_SINGLE_READS = 200;
 
@@ -39,15 +48,18 @@ export function createMarked(reader: Reader, plan: Pick<PlanRecord, 'op' | 'at'>
     return reading;
   }
 
-  return async (marker, binId) => (await nextReading(binId)).get(marker) ?? [];
+  return async (marker, binId) => {
+    const { byMarker, unreadable } = await nextReading(binId);
+    return { cards: byMarker.get(marker) ?? [], unreadable };
+  };
 }
 
 async function readMarked(reader: Reader, plan: Pick<PlanRecord, 'op' | 'at'>, binId: string): Promise<Found> {
-  const found = new Map<string, Values[]>();
+  const byMarker = new Map<string, Values[]>();
   const unmarked: string[] = [];
   const keep = (card: Values & { readonly metadata?: Readonly<Record<string, string>> | null | undefined }) => {
     const marker = card.metadata?.[MARKER_KEY];
-    if (marker?.startsWith(`${plan.op}.`)) found.set(marker, [...(found.get(marker) ?? []), card]);
+    if (marker?.startsWith(`${plan.op}.`)) byMarker.set(marker, [...(byMarker.get(marker) ?? []), card]);
   };
   for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 })) {
     for (const card of data) {
@@ -63,6 +75,11 @@ async function readMarked(reader: Reader, plan: Pick<PlanRecord, 'op' | 'at'>, b
       message: `the list of cards carries no metadata, and ${unmarked.length} are too many to read one by one`,
     });
   }
-  for (const id of unmarked) keep(await reader.read('cards.get', { card_id: id }));
-  return found;
+  const unreadable: string[] = [];
+  for (const id of unmarked) {
+    const card = await reader.read('cards.get', { card_id: id });
+    keep(card);
+    if (card.metadata === undefined || card.metadata === null) unreadable.push(id);
+  }
+  return { byMarker, unreadable };
 }

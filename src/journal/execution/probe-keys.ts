@@ -147,7 +147,7 @@ function notFound(effects: number | string, id: unknown, made: ReadonlySet<strin
 /** Cards with the marker of this probe, as the list shows them; adds them to those it has made. */
 async function marked({ reader, binId, token, clock }: Probing, made: Set<string>): Promise<number> {
   const op = nameOf(token);
-  const cards = await createMarked(reader, { op, at: clock.now() })(markerOf(op, 1), binId);
+  const { cards } = await createMarked(reader, { op, at: clock.now() })(markerOf(op, 1), binId);
   for (const { id } of cards) made.add(String(id));
   return new Set(cards.map(({ id }) => String(id))).size;
 }

@@ -2,10 +2,10 @@
 
 import { CALLS } from '../../contract/raw.ts';
 import type { Flight, RowOutcome } from '../types.ts';
-import { type Look, lookFor, traceOf } from './evidence.ts';
+import { absenceProves, type Look, lookFor, traceOf } from './evidence.ts';
 import { doneRecord, sendRow } from './execute-row.ts';
 import { factsOf } from './outcome.ts';
-import { clockIsSane, isLifeKnown, keyIsYoung, nextStep, type Trace } from './policy.ts';
+import { clockIsSane, isLifeKnown, keyIsYoung, nextStep } from './policy.ts';
 import type { Desk } from './run-context.ts';
 import { iso, unknownError } from './unknown-error.ts';
 
@@ -68,11 +68,6 @@ export async function settleUnknown(desk: Desk, number: number, allowed: Allowed
         return leave(desk, number, { look, lookedAt });
     }
   }
-}
-
-/** The list of the embedded sandbox is exact, and a request of a process that is gone is gone with it. */
-export function absenceProves({ plan }: Desk, trace: Trace): boolean {
-  return plan.mode === 'sandbox' && trace === 'marker';
 }
 
 export function hasSettled(desk: Desk, number: number): boolean {

@@ -6,8 +6,9 @@ import type { Capability } from '../idempotency-support.ts';
 import type { ItemRecord, PlanRecord, RowRecord } from '../wal/records.ts';
 import { afterRecord, openRow, type RowHistory } from '../wal/replay.ts';
 import type { Log } from '../wal/writer.ts';
+import { lookFor, traceOf } from './evidence.ts';
 import { createMarked, type Marked } from './marker-index.ts';
-import type { KeyAge, Moment } from './policy.ts';
+import { type KeyAge, keyIsFresh, type Moment } from './policy.ts';
 import type { Book } from './row-index.ts';
 
 export interface DeskSettings {
@@ -42,6 +43,11 @@ export interface Desk extends Omit<DeskSettings, 'log'> {
   moment(): Moment;
   /** Asks the service for its time where the age of the key of a row needs it and no answer has told it yet. */
   askTime(row: number): Promise<void>;
+  /**
+   * Whether the key of a row is surely remembered now. The clock of a sandbox may have been moved a moment ago, so there the
+   * service is asked for its time; where that is not told, no.
+   */
+  keyUsable(row: number): Promise<boolean>;
   /** Facts about the age of the key of a row. */
   keyAge(row: number): KeyAge;
   /** Created cards of this run give the marker back, as far as seen. */
@@ -97,6 +103,11 @@ export function createDesk(settings: DeskSettings): Desk {
         if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
       }
     },
+    async keyUsable(number) {
+      const row = desk.row(number);
+      if (plan.mode === 'sandbox' && !(await timeTold(desk, row))) return false;
+      return keyIsFresh(desk.capability(row.item.operation), desk.keyAge(number));
+    },
     keyAge(number) {
       const { firstSent } = desk.row(number);
       const sentAt = firstSent?.at ?? 0;
@@ -109,6 +120,21 @@ export function createDesk(settings: DeskSettings): Desk {
     markerUsable: () => plan.marker && echoes,
   };
   return desk;
+}
+
+/** The time of a sandbox, asked anew. A create before which none was told is looked for instead: its list is exact. */
+async function timeTold(desk: Desk, row: RowHistory): Promise<boolean> {
+  const trace = traceOf(row, desk.markerUsable());
+  if (row.firstSent?.service_at === undefined && trace === 'marker') {
+    return (await lookFor(row, trace, desk)).found === 'nothing';
+  }
+  try {
+    await desk.reader.read('wallet.get', {});
+    return true;
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+    return false;
+  }
 }
 
 /** When a done row was sent matters to nobody here, and a run keeps every one of its rows. */

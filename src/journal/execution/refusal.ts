@@ -1,0 +1,64 @@
+/** Whether a refusal is believed: one in words that nobody knows, or about the key, may follow the deed (section 1). */
+import { isDefiniteRefusal, REFUSALS } from '../../contract/refusals.ts';
+import type { Delivery } from '../../contract/service.ts';
+import { absenceProves, lookFor, traceOf } from './evidence.ts';
+import type { Desk } from './run-context.ts';
+
+/** Why a refusal of the first sending is not believed; undefined when it settles the row. Reads at most. */
+export async function doubtOf(desk: Desk, number: number, delivery: Delivery): Promise<string | undefined> {
+  if (isDefiniteRefusal(delivery.refusal, delivery.status)) return undefined;
+  if (keyMayBeUsed(desk, number, delivery)) {
+    return 'the key may have been used by another command for the same change';
+  }
+  const row = desk.row(number);
+  const trace = traceOf(row, desk.markerUsable());
+  // A change of state was read by the client already.
+  if (trace === 'state') return undefined;
+  if (trace === 'none') {
+    const makesCard = row.item.operation === 'cards.create';
+    return makesCard ? 'a card that was made all the same could not be told from another' : undefined;
+  }
+  const { found } = await lookFor(row, trace, desk);
+  if (found === 'nothing') return undefined;
+  return found === 'unclear' ? 'looking does not rule out that it was done' : 'its effect shows all the same';
+}
+
+/**
+ * A key that the caller gave may have been used from another machine, so that even the first sending here is a repetition
+ * there. "Used with another body" is believed where the service is known to honour keys; but a create carries a marker of
+ * its own in every body, so that it is true of the very same create.
+ */
+function keyMayBeUsed({ plan, row, capability }: Desk, number: number, { error }: Delivery): boolean {
+  const { key, operation } = row(number).item;
+  // A correction after a refusal goes under a key of the op.
+  if (plan.given_key === undefined || key !== plan.given_key) return false;
+  const marked = plan.marker && operation === 'cards.create';
+  return error?.kind !== 'internal' || marked || capability(operation).key !== 'honoured';
+}
+
+/** A refusal of a row that was sent before. */
+export interface Repeated {
+  readonly delivery: Delivery;
+  readonly keyHonoured: boolean;
+  /** Every sending before this one has had the time to arrive. */
+  readonly settled: boolean;
+}
+
+/**
+ * Whether a refusal of a row that was sent again holds for its first sending as well. The refusal alone never says so: it
+ * may mean the repetition, be given before the key is looked at, or by a service that has forgotten the key. It does
+ * where the service refuses for a reason of business that it keeps for the key, everything sent before has had the time
+ * to arrive, and looking finds nothing.
+ */
+export async function settlesFirst(
+  desk: Desk,
+  number: number,
+  { delivery, keyHonoured, settled }: Repeated,
+): Promise<boolean> {
+  const refusal = delivery.refusal === undefined ? undefined : REFUSALS[delivery.refusal];
+  if (!settled || refusal === undefined || !('storedForKey' in refusal)) return false;
+  const row = desk.row(number);
+  const trace = traceOf(row, desk.markerUsable());
+  if (!keyHonoured && !absenceProves(desk, trace)) return false;
+  return trace !== 'none' && (await lookFor(row, trace, desk)).found === 'nothing';
+}
