@@ -86,9 +86,10 @@ export function openContext(opening: Opening): OpenContext {
     signal: host.signal,
   };
   const afterAnswer: (() => Promise<void>)[] = [];
+  const begunAt = host.clock.now();
   const journal = once(async () => {
     const { journalFor } = await import('./journal.ts');
-    return journalFor({ host, globals, opened, notice, afterAnswer: work => void afterAnswer.push(work) });
+    return journalFor({ host, globals, opened, begunAt, notice, afterAnswer: work => void afterAnswer.push(work) });
   });
   const holdSpending: HoldSpending = async (spending, resumed) => {
     const { holdSpending: hold } = await import('../profile/spend-limits.ts');

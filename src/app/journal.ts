@@ -15,6 +15,8 @@ export interface JournalSurroundings {
   readonly host: Surroundings;
   readonly globals: Globals;
   readonly opened: Connections;
+  /** When this command began, ms UTC. */
+  readonly begunAt: number;
   readonly notice: (text: string) => void;
   readonly afterAnswer: (work: () => Promise<void>) => void;
 }
@@ -22,7 +24,8 @@ export interface JournalSurroundings {
 /** The total of one write when `--timeout` does not say otherwise; the client's own. */
 const WRITE_TOTAL_MS = 75_000;
 
-export function journalFor({ host, globals, opened, notice, afterAnswer }: JournalSurroundings): Journal {
+export function journalFor(surroundings: JournalSurroundings): Journal {
+  const { host, globals, opened, begunAt, notice, afterAnswer } = surroundings;
   const { platform, random, clock, pid } = host;
   const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
   const isRunning = (other: number) => host.isRunning(other);
@@ -32,6 +35,7 @@ export function journalFor({ host, globals, opened, notice, afterAnswer }: Journ
     clock,
     random,
     pid,
+    begunAt,
     service: opened.service,
     async acting() {
       const { profile, mode, baseUrl } = await opened.identity();

@@ -112,6 +112,7 @@ export function journalFor(order: Order, wraps?: Wraps, clock = realClock, runni
     clock,
     random,
     pid,
+    begunAt: clock.now(),
     service: async () => wraps?.service(service) ?? service,
     acting: async () => ({ profile: 'crash', mode: 'test', origin: order.url }),
     keyPrint: async () => '00000000',

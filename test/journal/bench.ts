@@ -88,6 +88,7 @@ export async function bench(wishes: BenchWishes = {}): Promise<Bench> {
       clock,
       random,
       pid: process.pid,
+      begunAt: clock.now(),
       service: async () => other ?? service,
       acting: async () => ({ profile: 'bench', mode, origin }),
       keyPrint: async () => '00000000',

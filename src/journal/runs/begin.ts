@@ -30,11 +30,10 @@ const CLAIM_PATIENCE_MS = 30_000;
 export async function beginOp(room: Room, planned: PlannedOp): Promise<Run> {
   const { disk, places } = room;
   const { origin, digest } = planned.record;
-  const since = room.clock.now();
   // Two commands that look for twins at the same time would each find none.
   const unclaim = await disk.hold(places.claim(origin, digest), CLAIM_PATIENCE_MS);
   try {
-    await refuseTwins(room, planned, since);
+    await refuseTwins(room, planned);
     return await beginClaimed(room, planned);
   } finally {
     await unclaim();
@@ -152,9 +151,9 @@ interface Likeness {
 /**
  * Throws `guarded` for a twin; see `Journal.begin`. An op is finished when its journal says END and its mark is gone:
  * without END its rows were compared with nothing, and with the mark its process ended before its answer was written.
- * What ended after `since` (ms UTC) was not known to whoever said `again`.
+ * What ended after this command began was not known to whoever said `again`.
  */
-export async function refuseTwins(room: Room, like: Likeness, since = room.clock.now()): Promise<void> {
+export async function refuseTwins(room: Room, like: Likeness): Promise<void> {
   const { disk, places } = room;
   const unfinished = await unfinishedOps(room);
   const found = new Set(unfinished);
@@ -165,7 +164,7 @@ export async function refuseTwins(room: Room, like: Likeness, since = room.clock
     const history = await readOrError(disk, places, op);
     if (history instanceof CliError) {
       if (unfinished.has(op)) throw damagedTwin(places.folder(op), history);
-    } else if (history?.planned === true) await refuseTwin(room, like, { history, marked: unfinished.has(op), since });
+    } else if (history?.planned === true) await refuseTwin(room, like, { history, marked: unfinished.has(op) });
   }
   await refuseSharedRows(room, like, found);
   await refuseOverlaps(room, like);
@@ -179,15 +178,14 @@ interface Twin {
   readonly history: History;
   /** Whether its mark stands among the unfinished. */
   readonly marked: boolean;
-  readonly since: number;
 }
 
-async function refuseTwin({ places, pid, clock }: Room, { plan }: Likeness, twin: Twin): Promise<void> {
-  const { history, marked, since } = twin;
+async function refuseTwin(room: Room, { plan }: Likeness, { history, marked }: Twin): Promise<void> {
+  const { places, pid, clock, begunAt } = room;
   const { op, bulk } = history.plan;
   if (history.end !== undefined && !marked) {
     const isRecent = clock.now() - history.end.at < AGAIN_MS;
-    const endedMeanwhile = history.end.at > since && history.end.at <= clock.now();
+    const endedMeanwhile = history.end.at > begunAt && history.end.at <= clock.now();
     const isMeant = plan.again === true && !endedMeanwhile;
     if (plan.bulk && bulk && !isMeant && isRecent) throw bulkRepeated(op);
     return;

@@ -22,6 +22,8 @@ export interface JournalSettings {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly pid: number;
+  /** When this command began, ms UTC: what others did after it, its user could not know. */
+  readonly begunAt: number;
   readonly service: () => Promise<Service>;
   readonly acting: () => Promise<Acting>;
   /** The API key under HMAC with a local random value; eight hexadecimal digits, never the key. */
