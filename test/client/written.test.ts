@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCutter } from '../../src/client/row-slicer.ts';
 import { TRANSACTION } from '../../src/contract/resources.ts';
+import { mayHoldCardNumber } from '../../src/core/card-numbers.ts';
 
 const row = (index: number, more: object = {}) => ({
   id: `txn_${index}`,
@@ -52,6 +53,8 @@ describe('a page like the one that was learnt from', () => {
     fc.assert(
       fc.property(rows, some => {
         const made = some.map((each, index) => row(index, each));
+        // A page with what may be a card number is read as usual, and masked there.
+        fc.pre(!mayHoldCardNumber(Buffer.from(pageText(made)).toString('latin1')));
         const found = cut(pageText(made));
         expect(found).toBeDefined();
         const lines = Buffer.from(found?.written.lines() ?? []).toString();
