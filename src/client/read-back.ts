@@ -114,10 +114,10 @@ async function stateAgrees(asked: Asked, result: Values, settling: Settling): Pr
 async function balancesAgree(asked: Asked, result: Values, { read }: Settling): Promise<Values | string> {
   const { target, input } = asked;
   const { card_id: cardId, amount } = input;
-  const { before, alone } = asked.evidence as Evidence & { readonly before: Balances };
+  const { before, alone, replay } = asked.evidence as Evidence & { readonly before: Balances };
   const after = alone ? await readBalances(read, cardId) : await readCard(read, cardId, before);
   const moved = { transfer: target.row.transfer ?? 'to-card', amount: amount as Cents };
-  if (!transferAgrees(moved, { before, alone }, after)) return 'the balance that is read afterwards does not';
+  if (!transferAgrees(moved, { before, alone, replay }, after)) return 'the balance that is read afterwards does not';
   return {
     ...result,
     card_balance: after.card / 100,

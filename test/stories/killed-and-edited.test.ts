@@ -60,15 +60,15 @@ test.each([
     if (!way.includes('ndjson')) expect(err, way).toContain(`cardwright ops resolve ${op} --as not-done`);
   }
   expect(await labels(here)).toEqual(before);
-  // What the error says is the way out, and then the edited file is an input of its own.
+  // What the error says is the way out; then --again says that the same rows are meant a second time.
   expect((await here.run(`ops resume ${op} --yes`)).code).toBe(0);
-  const ran = await here.run('cards create --file edited.csv --yes');
   const [same] = shared.split(' of ');
+  const refused = await here.run('cards create --file edited.csv --yes');
+  expect([refused.code, refused.err]).toEqual([14, expect.stringContaining(`done in ${op}, finished 2026`)]);
+  const ran = await here.run('cards create --file edited.csv --yes --again');
   expect([ran.code, ran.err]).toEqual([
     0,
-    expect.stringMatching(
-      new RegExp(`^warning: ${same} of these \\d rows (is|are) the same as in ${op}, finished 2026`),
-    ),
+    expect.stringMatching(new RegExp(`^warning: ${same} of these \\d rows (is|are) done in ${op}, finished 2026`)),
   ]);
 });
 
@@ -123,4 +123,24 @@ test('a fund by hand of a card that a killed run funds with the same amount', as
   expect((await here.run(`cards fund ${one} --amount 3 --yes`)).code).toBe(0);
   // Safe to do twice, so nobody is held up.
   expect((await here.run(`cards freeze ${one} --yes`)).code).toBe(0);
+});
+
+test('a card that moved between the kill and the resume: what its key proves is believed, and nothing is paid twice', async () => {
+  await using here = await world();
+  const card = (await here.run('cards create --bin auto --amount 20 -q')).out.trim();
+  expect((await here.run(`cards fund ${card} --amount 1.37 -q`)).code).toBe(0);
+  const ops = join(here.folder, 'state', 'ops');
+  for (const op of (await readdir(ops)).filter(name => name.startsWith('op_'))) {
+    const journal = join(ops, op, 'journal');
+    const text = await readFile(journal, 'utf8');
+    if (!text.includes('cards.fund')) continue;
+    await truncate(journal, Buffer.byteLength(text.slice(0, text.search(/[^\n]*"t":"DONE"/))));
+    await writeFile(join(ops, 'unfinished', op), '');
+    const again = await here.run(`cards fund ${card} --amount 1.37 -q`);
+    expect([again.code, again.err]).toEqual([14, expect.not.stringContaining('not done')]);
+    expect((await here.run(`cards fund ${card} --amount 3 -q`)).code).toBe(0);
+    const resumed = await here.run(`ops resume ${op} --yes`);
+    expect({ code: resumed.code, err: resumed.err }).toMatchObject({ code: 0 });
+  }
+  expect((await here.run(`cards get ${card} --json --fields balance`)).out).toContain('24.37');
 });

@@ -90,7 +90,7 @@ export async function sendRow(desk: Desk, number: number, sending: Sending): Pro
   // The way to here may have been long: a queue, a pause of all workers, a process that was stopped.
   if (sending.resent && keyHonoured && !(await keyUsable())) return grownOld(desk, number);
   const { stop, cut } = desk;
-  const evidence = evidenceOf(desk, number);
+  const evidence = { ...evidenceOf(desk, number), replay: sending.resent && keyHonoured };
   const policy = { keyHonoured, keyUsable, evidence, stop, cut };
   const delivery = await desk.service.deliver(requestOf(item), item.input, policy);
   if (delivery.class === 'done') flight?.landed();

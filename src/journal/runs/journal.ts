@@ -17,7 +17,7 @@ import { isOwnPlan, printOf } from './key-print.ts';
 import { openOp, underLock } from './open.ts';
 import { planOp, requestsOf } from './planned.ts';
 import { detailOf, summaries } from './queries.ts';
-import { tellFinishedRows } from './shared-rows.ts';
+import { refuseFinishedRows } from './shared-rows.ts';
 
 const KEEP_MS = 90 * DAY;
 
@@ -37,7 +37,7 @@ export function createJournal(settings: JournalSettings): Journal {
       const { origin } = await room.acting();
       const like = { plan, record: { origin, digest: plan.digest } };
       await refuseTwins(room, like);
-      await tellFinishedRows(room, like);
+      await refuseFinishedRows(room, like);
     },
     async begin(plan) {
       const { key } = plan;

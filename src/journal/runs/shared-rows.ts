@@ -17,7 +17,7 @@ import type { Room } from './dependencies.ts';
 
 /** A plan, or what is known of it before it has an op. */
 export interface Sharing {
-  readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'digestInOrder'>;
+  readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'again' | 'digestInOrder'>;
   readonly record: Pick<PlanRecord, 'origin' | 'digest'>;
 }
 
@@ -66,14 +66,15 @@ async function refuseSharedWith({ disk, places, pid }: Room, { plan }: Sharing, 
   const both = plan.bulk && history.plan.bulk;
   // Somebody who says that a row is not done has taken it out of the run.
   const inTheWay = (row: RowHistory) => (both ? row.resolved?.as !== 'not-done' : isInTheWay(row, history, held));
-  const rows = new Map<string, boolean>();
+  const rows = new Map<string, RowHistory['state']>();
   for (const row of history.rows.values()) {
-    if (inTheWay(row)) rows.set(digestOf(row.item), row.state === 'done');
+    if (inTheWay(row)) rows.set(digestOf(row.item), row.state);
   }
   const shared = wanted.sharedWith(rows);
   if (shared === 0) return;
-  const done = wanted.sharedWith(new Set([...rows].filter(([, isDone]) => isDone).map(([digest]) => digest)));
-  throw sharedRows(op, { shared, done, of: plan.rows.length, held });
+  const counted = (wished: RowHistory['state']) =>
+    wanted.sharedWith(new Set([...rows].filter(([, state]) => state === wished).map(([digest]) => digest)));
+  throw sharedRows(op, { shared, done: counted('done'), unknown: counted('unknown'), of: plan.rows.length, held });
 }
 
 /**
@@ -132,20 +133,23 @@ function createDigests(rows: Iterable<PlannedRow>): Digests {
 interface Shares {
   readonly shared: number;
   readonly done: number;
+  readonly unknown: number;
   /** Rows of the plan. */
   readonly of: number;
   readonly held: boolean;
 }
 
-function sharedRows(op: string, { shared, done, of, held }: Shares): CliError {
+function sharedRows(op: string, { shared, done, unknown, of, held }: Shares): CliError {
   const which = of === 1 ? 'the same change is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
   const where = held ? 'in a run that is under way in another process' : 'in a run that is not finished';
   return new CliError('guarded', {
-    message: `${which} ${where}, ${of === 1 ? `${done === 1 ? '' : 'not '}done` : `${done} done`}: ${op}`,
+    message: `${which} ${where}, ${stateOf({ done, unknown, of })}: ${op}`,
     ...(!held && {
       notes: [
         `What is done there would be done a second time. A resume does the rest of ${op} and finishes it; then run what is left.`,
-        `When it is over and is not to be resumed: cardwright ops resolve ${op} --as not-done --note "why"`,
+        unknown > 0
+          ? `What is unknown may have happened. Look at the card, then say so: cardwright ops resolve ${op} --as done|not-done --note "why"`
+          : `When it is over and is not to be resumed: cardwright ops resolve ${op} --as not-done --note "why"`,
       ],
     }),
     hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
@@ -154,14 +158,20 @@ function sharedRows(op: string, { shared, done, of, held }: Shares): CliError {
   });
 }
 
+function stateOf({ done, unknown, of }: Pick<Shares, 'done' | 'unknown' | 'of'>): string {
+  if (of === 1) return done === 1 ? 'done' : unknown === 1 ? 'its outcome unknown' : 'not done';
+  return unknown === 0 ? `${done} done` : `${done} done, ${unknown} unknown`;
+}
+
 /** Within this time after its end a run of many rows is told of. */
 const TOLD_MS = DAY;
 
 /**
- * Tells how many rows of a run of many are the same as in one that was finished less than 24 hours ago. The input as a
- * whole is another one, so that this may well be meant.
+ * Rows of a run of many that are the same as in one that was finished less than 24 hours ago. The input as a whole is
+ * another one, most often a file that was corrected: its done rows would be done twice. Throws `guarded`; with `again` it
+ * is said.
  */
-export async function tellFinishedRows(room: Room, { plan, record }: Sharing): Promise<void> {
+export async function refuseFinishedRows(room: Room, { plan, record }: Sharing): Promise<void> {
   const { disk, places, clock, notice } = room;
   // What a card is brought to is moved at most once, whatever was moved before.
   if (!plan.bulk || [...firstOf(plan.rows)].some(({ aim }) => aim !== undefined)) return;
@@ -181,7 +191,9 @@ export async function tellFinishedRows(room: Room, { plan, record }: Sharing): P
     if (shared === 0) continue;
     const of = plan.rows.length;
     const these = of === 1 ? 'this row is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
-    notice(`warning: ${these} the same as in ${op}, finished ${new Date(end.at).toISOString()}`);
+    const message = `${these} done in ${op}, finished ${new Date(end.at).toISOString()}`;
+    if (plan.again !== true) throw finishedRows(op, message);
+    notice(`warning: ${message}`);
   }
 }
 
@@ -190,4 +202,17 @@ function* firstOf<T>(rows: Iterable<T>): Iterable<T> {
     yield row;
     return;
   }
+}
+
+function finishedRows(op: string, message: string): CliError {
+  return new CliError('guarded', {
+    message,
+    notes: [
+      'Run the other rows in a file of their own, or say --again when those are meant a second time.',
+      `Which they are: cardwright ops show ${op} -o csv`,
+    ],
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
 }
