@@ -14,6 +14,15 @@ export const PROFILE_COLUMNS: readonly Column[] = [
   { field: 'contract', title: 'CONTRACT', kind: 'text', priority: 6, wideOnly: true },
 ];
 
+/** The columns of one profile: its settings too, under the names that `--fields` and the JSON have for them. */
+export function columnsOf({ settings }: ProfileRow): readonly Column[] {
+  const own = Object.keys(settings).map(
+    // A list of BINs; every other value is one word.
+    (name): Column => ({ field: `settings.${name}`, title: name.toUpperCase(), kind: 'list', priority: 7 }),
+  );
+  return [...PROFILE_COLUMNS, ...own];
+}
+
 export const profile = argument(text({ doc: 'Name of the profile.', basis: OURS, names: 'profile' }));
 
 /** Label and value lines of a profile; the key as prefix and last four only. */

@@ -1,7 +1,7 @@
 import { command } from '../../cli/parsing/command.ts';
 import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
-import { PROFILE_COLUMNS, PROFILE_ROW, profile, profilePairs } from './columns.ts';
+import { columnsOf, PROFILE_ROW, profile, profilePairs } from './columns.ts';
 
 /** Changes one setting of a profile. */
 export const setProfile = command({
@@ -27,7 +27,7 @@ export const setProfile = command({
     data: { ...row },
     noun: 'profile',
     idField: 'name',
-    columns: PROFILE_COLUMNS,
+    columns: columnsOf(row),
     blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
   }),
 });
