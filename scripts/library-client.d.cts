@@ -74,8 +74,8 @@ export declare function createClient(options: ClientOptions): Client;
 export interface WebhookDelivery {
   /** The bytes as they came, before any JSON parser. */
   readonly payload: Uint8Array | string;
-  /** Text of the signature header. */
-  readonly signature: string;
+  /** The signature header as the server hands it over; one that did not come is the mistake `no_signature`. */
+  readonly signature: string | readonly string[] | null | undefined;
   /** Several while one is being replaced. */
   readonly secrets: readonly string[];
 }
@@ -96,7 +96,8 @@ export type WebhookVerification =
 
 /**
  * Checks a delivery: HMAC-SHA256 over the exact bytes, compared in constant time (interface 6). It cannot tell a
- * repeated delivery from the first: keep the ids of events you have seen. Never throws.
+ * repeated delivery from the first: keep the ids of events you have seen. Throws `CardwrightError` (`usage`) when payload
+ * or secrets are missing; never for what was delivered.
  */
 export declare function verifyWebhook(delivery: WebhookDelivery): WebhookVerification;
 

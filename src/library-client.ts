@@ -56,6 +56,11 @@ export class CardwrightError extends Error {
 
 /** See scripts/library-client.d.cts. */
 export function createClient(options: Options) {
+  inOurError(() => {
+    needObject('the options of createClient', options);
+    needText('apiKey', options.apiKey);
+    needText('baseUrl', options.baseUrl);
+  });
   const { apiKey, live = false, socketPath, timeoutMs, onWarning } = options;
   const connection = inOurError(() => {
     const key = readKey(apiKey);
@@ -83,7 +88,8 @@ export function createClient(options: Options) {
   });
   const close = () => service.close();
   return {
-    async send(operation: string, input: Values, { idempotencyKey, signal }: Calling = {}) {
+    async send(operation: string, input: Values = {}, calling: Calling | null = {}) {
+      const { idempotencyKey, signal } = calling ?? {};
       const asked = inOurError(() => askedOf(operation, input));
       const sending = service.send(operation as never, asked as never, {
         key: idempotencyKey,
@@ -93,7 +99,7 @@ export function createClient(options: Options) {
       const { result } = await sending.catch(asOurs);
       return openly(result);
     },
-    async *pages(operation: string, input: Values) {
+    async *pages(operation: string, input: Values = {}) {
       const asked = inOurError(() => askedOf(operation, input));
       try {
         for await (const { data, page } of service.pages(operation as never, asked as never)) yield { data, page };
@@ -109,17 +115,44 @@ export function createClient(options: Options) {
 /** See scripts/library-client.d.cts. */
 export function verifyWebhook(delivery: {
   payload: Uint8Array | string;
-  signature: string;
+  signature: string | readonly string[] | null | undefined;
   secrets: readonly string[];
 }) {
+  inOurError(() => {
+    needObject('the delivery of verifyWebhook', delivery);
+    const { payload, signature, secrets } = delivery;
+    if (typeof payload !== 'string' && !(payload instanceof Uint8Array))
+      throw missing('payload', 'text or bytes', payload);
+    if (!isAbsent(signature) && !(Array.isArray(signature) && signature.every(isText)))
+      needText('signature', signature);
+    if (!Array.isArray(secrets) || !secrets.every(isText)) throw missing('secrets', 'a list of texts', secrets);
+  });
   const { payload, signature, secrets } = delivery;
   const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
   const checked = verifyPayload(
     bytes,
-    signature,
+    // What Node makes of a header that comes several times, as one text.
+    typeof signature === 'string' ? signature : (signature ?? []).join(', '),
     secrets.map(secret => new Secret(secret)),
   );
   return checked.verified ? checked : { verified: false, mistakes: checked.explanations };
+}
+
+const isText = (value: unknown) => typeof value === 'string';
+const isAbsent = (value: unknown) => value === undefined || value === null;
+
+function needObject(name: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw missing(name, 'an object', value);
+}
+
+function needText(name: string, value: unknown): void {
+  if (!isText(value)) throw missing(name, 'text', value);
+}
+
+/** What was given is not repeated: it may be a secret. */
+function missing(name: string, form: string, value: unknown): CliError {
+  const message = isAbsent(value) ? `${name} is missing` : `${name} must be ${form}`;
+  return new CliError('usage', { message, outcome: 'not_sent' });
 }
 
 /** USD of the caller to cents; everything else as it is. */
@@ -128,6 +161,7 @@ function askedOf(operation: string, input: Values): Values {
     ? (OPERATIONS[operation as keyof typeof OPERATIONS] as Operation)
     : undefined;
   if (row === undefined) throw new CliError('usage', { message: `there is no operation ${JSON.stringify(operation)}` });
+  needObject('the input', input);
   const shape: Shape = { ...row.params, ...row.query, ...row.body };
   const entries = Object.entries(input).map(([name, value]) => {
     const isMoney = shape[name]?.kind === 'money' && typeof value === 'number';

@@ -124,6 +124,8 @@ function answerOf(text: string): { readonly message?: string } {
 }
 
 function brokenOff({ baseUrl, socketPath }: SandboxPlace, cause: unknown): CliError {
+  // The file could not be read to its end: an import that was cut off changes nothing, and says so itself.
+  if (cause instanceof CliError) return cause;
   const why = cause instanceof Error ? `: ${cause.message}` : '';
   return new CliError('unreachable', {
     message: `the connection to the sandbox at ${socketPath ?? new URL(baseUrl).host} broke off${why}`,

@@ -3,11 +3,16 @@
  * by the sandbox (400 `invalid_request`) and by bulk rows.
  */
 import { amountBehindNoise, cents, centsOf, dollars, plainAmount } from '../core/money.ts';
+import { holdsKeyOrSecret } from '../core/redaction.ts';
 import { type Basis, basisText } from './basis.ts';
 import type { AnyField } from './field.ts';
 import { LIMITS } from './limits.ts';
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
+
+/** Said of a text that is kept and sent in clear; the text itself is never repeated. */
+export const HOLDS_SECRET =
+  'holds what looks like an API key or a webhook secret, and would be kept and sent in clear: leave it out';
 
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u;
 
@@ -23,6 +28,17 @@ export function limitText(field: AnyField): string {
   if (min !== undefined && max !== undefined) return `from ${show(min)} to ${show(max)}${unit}`;
   if (min !== undefined) return `at least ${show(min)}${unit}`;
   return max === undefined ? '' : `at most ${show(max)}${unit}`;
+}
+
+/** `violation` for what the caller asks for: no key and no webhook secret in a free text, which a service would take. */
+export function askedViolation(field: AnyField, value: unknown): string | undefined {
+  return !field.secret && hasSecretText(value) ? HOLDS_SECRET : violation(field, value);
+}
+
+function hasSecretText(value: unknown): boolean {
+  if (typeof value === 'string') return holdsKeyOrSecret(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([name, member]) => holdsKeyOrSecret(name) || hasSecretText(member));
 }
 
 /** A value of the wire (money as a JSON number) against its field; undefined when it is fine. */

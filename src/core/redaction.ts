@@ -22,6 +22,14 @@ export function withoutShapes(text: string): string {
   return SHAPES.reduce((clean, [pattern, replacement]) => clean.replace(pattern, replacement), text);
 }
 
+/** An API key or the secret of a webhook as services write them: what no free text has a reason to hold. */
+const KEY_OR_SECRET = /(?<![A-Za-z0-9])sk_(?:live|test)_[A-Za-z0-9_-]{8,}|(?<![A-Za-z0-9])whsec_[A-Za-z0-9+/=_-]+/;
+
+/** Whether an API key or the secret of a webhook stands in the text, also with invisible characters in between. */
+export function holdsKeyOrSecret(text: string): boolean {
+  return KEY_OR_SECRET.test(asRead(text));
+}
+
 /** The text without the given secrets. */
 export function withoutKnown(text: string, known: Iterable<string>): string {
   let clean = text;

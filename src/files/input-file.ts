@@ -21,10 +21,7 @@ export async function openInputFile(path: string, name: string): Promise<InputFi
     } catch (error) {
       const code = systemCode(error);
       if (code === undefined) throw error;
-      throw new CliError('usage', {
-        message: `cannot read ${JSON.stringify(name)}: ${systemWords(code)}`,
-        outcome: 'not_sent',
-      });
+      throw unreadable(name, code);
     }
   };
   const file = await inTheUsersWords(() => open(path, 'r'));
@@ -33,7 +30,13 @@ export async function openInputFile(path: string, name: string): Promise<InputFi
     return `${size} ${mtimeNs} ${ctimeNs}`;
   };
   const before = await inTheUsersWords(state);
-  const ordinary = (await file.stat()).isFile();
+  const found = await file.stat();
+  if (found.isDirectory()) {
+    await file.close();
+    // Reading it would say so too late: a request for its bytes would have begun.
+    throw unreadable(name, 'EISDIR');
+  }
+  const ordinary = found.isFile();
   async function* pieces(): AsyncGenerator<Uint8Array> {
     for (;;) {
       const { bytesRead, buffer } = await inTheUsersWords(() =>
@@ -48,4 +51,9 @@ export async function openInputFile(path: string, name: string): Promise<InputFi
     unchanged: async () => !ordinary || (await inTheUsersWords(state)) === before,
     [Symbol.asyncDispose]: () => file.close(),
   };
+}
+
+function unreadable(name: string, code: string): CliError {
+  const message = `cannot read ${JSON.stringify(name)}: ${systemWords(code)}`;
+  return new CliError('usage', { message, outcome: 'not_sent' });
 }

@@ -1,6 +1,6 @@
 /** Text from the command line to checked values, by the field. Every message names the flag and the limit. */
 import type { AnyField } from '../../contract/field.ts';
-import { limitText, violation } from '../../contract/violation.ts';
+import { askedViolation, HOLDS_SECRET, limitText, violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
 import { amountBehindNoise, parseAmount, plainAmount, toUsd } from '../../core/money.ts';
 import { parseTimeWord } from './time-words.ts';
@@ -55,7 +55,7 @@ export function parseMap(name: string, field: AnyField, texts: readonly string[]
   if (twice) throw usage(`${name} names ${quote(twice[0])} twice`);
   // fromEntries defines own properties, so a key like __proto__ stays a plain key.
   const values = Object.fromEntries(pairs);
-  const wrong = violation(field, values);
+  const wrong = askedViolation(field, values);
   if (wrong) throw usage(`${name}: ${wrong}`);
   return values;
 }
@@ -78,8 +78,9 @@ function moneyValue(name: string, field: AnyField, text: string, grouped: boolea
 
 function checked(name: string, field: AnyField, text: string, value: unknown, form: string): unknown {
   if (value === undefined) throw usage(`${name} ${quote(text)} is not ${form}`);
-  const wrong = violation({ ...field, must: true }, value);
+  const wrong = askedViolation({ ...field, must: true }, value);
   if (wrong === undefined) return value;
+  if (wrong === HOLDS_SECRET) throw usage(`${name} ${wrong}`);
   // A sentence about a number or a length names it itself.
   if (/^-?\d/.test(wrong)) throw usage(field.maxLength === undefined ? `${name} ${wrong}` : `${name}: ${wrong}`);
   throw usage(`${name} ${quote(text)} ${wrong}`);

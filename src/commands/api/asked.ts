@@ -2,6 +2,8 @@
 import { quote, usage } from '../../cli/parsing/values.ts';
 import { pathProblem } from '../../contract/route.ts';
 import { SECRET_NAMES } from '../../contract/secret-names.ts';
+import { HOLDS_SECRET } from '../../contract/violation.ts';
+import { holdsKeyOrSecret } from '../../core/redaction.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -34,22 +36,42 @@ export function askedFor(typed: Typed): Asked {
   const members = membersOf(typed);
   if (method === 'GET') {
     if (input !== undefined) throw usage('a GET carries no body; leave --input out');
+    refuseSecrets(members);
     const whole = [query, queryOf(members)].filter(part => part !== '').join('&');
     return { method, path, query: whole === '' ? '' : `?${whole}`, body: undefined, text: undefined };
   }
   const asked = { method, path, query: query === '' ? '' : `?${query}` };
   if (input === undefined) {
+    refuseSecrets(members);
     const body = Object.keys(members).length > 0 ? members : undefined;
     return { ...asked, body, text: body && JSON.stringify(body) };
   }
   if (Object.keys(members).length > 0) throw usage('--input is the whole body; -f and -F do not go with it');
-  return { ...asked, body: objectIn(input), text: input };
+  const body = objectIn(input);
+  refuseSecrets(body);
+  return { ...asked, body, text: input };
+}
+
+/** A member that is there for a secret may hold one; its name is judged elsewhere. */
+function refuseSecrets(value: unknown): void {
+  if (typeof value === 'string' && holdsKeyOrSecret(value)) throw usage(`a field ${HOLDS_SECRET}`);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (holdsKeyOrSecret(name)) throw usage(`the name of a field ${HOLDS_SECRET}`);
+    if (typeof member !== 'string' || !SECRET_NAMES.has(name.toLowerCase())) refuseSecrets(member);
+  }
+}
+
+/** Percent-encoding hides nothing from whoever reads the journal. */
+function decoded(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, part => Buffer.from(part.replaceAll('%', ''), 'hex').toString());
 }
 
 /** Relative to the base address, and without anything that would lead out of it. */
 function partsOf(typed: string): { readonly path: string; readonly query: string } {
   const wrong = (why: string) => usage(`the path ${quote(typed)} ${why}`, 'cardwright api --help');
   if (!typed.startsWith('/')) throw wrong('does not begin with /: write what follows the base address, such as /cards');
+  if (holdsKeyOrSecret(decoded(typed))) throw usage(`the path ${HOLDS_SECRET}`);
   if (typed.startsWith('//')) throw wrong('names another host; requests go to the service of the profile alone');
   if (!/^[\x21-\x7e]+$/.test(typed) || /[\\#]/.test(typed)) {
     throw wrong('holds a character that must be percent-encoded');
