@@ -118,7 +118,7 @@ async function run({ words, stdin, env }: Story): Promise<Watched> {
       PATH: process.env['PATH'] ?? '',
       HOME: join(folder, 'home'),
       TMPDIR: join(folder, 'tmp'),
-      CARDWRIGHT_BASE_URL: env === 'key' ? service.baseUrl : '',
+      ...(env === 'key' && { CARDWRIGHT_BASE_URL: service.baseUrl }),
       ...(env === 'key' && { CARDWRIGHT_API_KEY: CANARIES.key }),
     },
   });
