@@ -79,11 +79,14 @@ test('rows that --keep-going left out, corrected after a kill', async () => {
   expect((await here.run('cards create --file rows.csv --concurrency 1 --keep-going --yes')).code).toBe(9);
   const op = await killedAfter(here, 1);
   await writeFile(join(here.folder, 'rows.csv'), WHOLE);
-  const { code, err } = await here.run('cards create --file rows.csv --yes');
-  expect([code, err]).toEqual([
-    14,
-    expect.stringContaining(`2 of these 3 rows are in a run that is not finished, 1 done: ${op}`),
-  ]);
+  for (const way of ['--yes', '--dry-run']) {
+    const { code, out, err } = await here.run(`cards create --file rows.csv ${way}`);
+    expect([code, out, err]).toEqual([
+      14,
+      '',
+      expect.stringContaining(`2 of these 3 rows are in a run that is not finished, 1 done: ${op}`),
+    ]);
+  }
 });
 
 test('no row in common: a run of its own', async () => {

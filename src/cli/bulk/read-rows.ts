@@ -9,7 +9,7 @@ import type { PlannedRow, RowOutcome, Rows } from '../../journal/types.ts';
 import { digestInOrder, inputDigest } from '../../journal/wal/op-id.ts';
 import type { Context } from '../context.ts';
 import type { BulkDeclaration, BulkOperation } from './flags.ts';
-import { checkColumns, plannedRow, rowFields, rowOf } from './row-values.ts';
+import { checkColumns, movesMoney, plannedRow, rowFields, rowOf } from './row-values.ts';
 
 export interface ReadRows {
   /** How the input is called in messages. */
@@ -52,6 +52,7 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
   const rules = { operation, form, marker, bestBin, bins: await binsFor(ctx, operation) };
   const packed = createPackedRows((row, values) => rowOf(row, values, rules));
   const faults = createFaults();
+  const repeats = createRepeats(operation);
   let [counted, total] = [0, 0];
   for await (const record of records) {
     counted += 1;
@@ -59,6 +60,7 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
     if ('operation' in made) {
       if (!keepGoing && faults.wrong() > 0) continue;
       packed.push(made);
+      repeats.add(made);
       total = cents(total + (made.amount ?? 0));
     } else faults.add(record.row, made);
   }
@@ -68,13 +70,34 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
   const { rows } = packed;
   const skipped = faults.outcomes();
   const validity = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and left out`;
-  const found = [`${name}: ${counted} ${counted === 1 ? 'row' : 'rows'}, ${validity}.`];
+  const found = [`${name}: ${counted} ${counted === 1 ? 'row' : 'rows'}, ${validity}.`, ...repeats.lines()];
   const digests = { digest: inputDigest(rows), digestInOrder: digestInOrder(rows) };
   return { name, rows, total: cents(total), skipped, found, ...digests, aimed: false };
 }
 
 async function binsFor(ctx: Context, operation: BulkOperation): Promise<readonly Item<'bins.list'>[] | undefined> {
   return 'bin_id' in rowFields(operation) ? (await ctx.read('bins.list', {})).data : undefined;
+}
+
+/**
+ * Rows that move the same amount on the same card. They may be meant, so they are counted for the person and not
+ * refused. Two new cards that are alike are nothing special.
+ */
+function createRepeats(operation: BulkOperation) {
+  const counts = new Map<string, number>();
+  const counted = movesMoney(operation) && operation !== 'cards.create';
+  let same = 0;
+  return {
+    add({ cardId, amount }: PlannedRow): void {
+      if (!counted) return;
+      const key = `${cardId} ${amount}`;
+      const count = counts.get(key) ?? 0;
+      counts.set(key, count + 1);
+      // The first of them is the same as another row too, once there is a second.
+      same += count === 0 ? 0 : count === 1 ? 2 : 1;
+    },
+    lines: () => (same === 0 ? [] : [`${same} rows are the same as another row of this file.`]),
+  };
 }
 
 function createFaults() {

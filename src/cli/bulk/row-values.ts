@@ -55,6 +55,34 @@ function isPassedOver(fields: Shape, column: string): boolean {
   return PRINTED_OF_CARDS.has(column) || column.startsWith('metadata.');
 }
 
+/**
+ * Of the result of a run only what is not done may move money again: done a second time it is paid twice, and an
+ * unknown row may have happened.
+ */
+function doneBefore(operation: BulkOperation, cells: ReadonlyMap<string, Cell>): Fault | undefined {
+  if (!movesMoney(operation)) return undefined;
+  const cell = cells.get('outcome');
+  if (cell === undefined) return undefined;
+  const { line, column } = cell;
+  switch (String(cell.value).trim().toLowerCase()) {
+    case 'done':
+      return { line, column, text: 'this row was done in a run before; take the rows that are not done' };
+    case 'unknown':
+      return {
+        line,
+        column,
+        text: 'this row is unknown in a run before and may have happened: cardwright ops list --state unknown',
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** True where the same row a second time moves money a second time. */
+export function movesMoney(operation: BulkOperation): boolean {
+  return 'amount' in rowFields(operation);
+}
+
 /** The columns by the names of the operation: `id` of a list of cards is the card, where nothing else can be meant. */
 export function columnNames(operation: BulkOperation, header: readonly string[]): readonly string[] {
   if (!('card_id' in rowFields(operation)) || header.includes('card_id')) return header;
@@ -106,6 +134,8 @@ function fieldOf(fields: Shape, column: string): AnyField | undefined {
 export function plannedRow(given: InputRecord, rules: RowRules): PlannedRow | readonly Fault[] {
   if (given.fault !== undefined) return [given.fault];
   const record = { ...given, cells: renamed(given.cells, rules.operation) };
+  const before = doneBefore(rules.operation, record.cells);
+  if (before !== undefined) return [before];
   const faults: Fault[] = [];
   const fields = rowFields(rules.operation);
   const place: Place = { line: record.line, column: 1 };

@@ -44,9 +44,12 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
     ...(maxTotal !== undefined && { maxTotal }),
     ...(before.wallet !== undefined && { wallet: before.wallet }),
   });
-  if (ctx.dryRun) return showPlanned(await (await ctx.journal()).preview(plan()));
   // Before the wallet is looked at: for the rest of an unfinished run it may well be too low.
   await (await ctx.journal()).refuseTwin(plan());
+  if (ctx.dryRun) {
+    await tellSum(ctx, { operation, read, total });
+    return showPlanned(await (await ctx.journal()).preview(plan()));
+  }
   before.wallet = await confirmRun(ctx, { operation, read, total });
   return driveRun(ctx, {
     concurrency,
@@ -78,13 +81,19 @@ interface Asking {
   readonly total: Cents;
 }
 
-/** Count, sum and wallet; then the guards and the question. Resolves to the wallet, where money moves. */
-async function confirmRun(ctx: Context, { operation, read, total }: Asking): Promise<Cents | undefined> {
-  const { rows, found } = read;
-  const [counted = '', ...cards] = found;
+/** Count, sum and wallet. Resolves to the wallet, where money moves. Throws `insufficient_funds`. */
+async function tellSum(ctx: Context, { operation, read, total }: Asking): Promise<Cents | undefined> {
+  const [counted = '', ...lines] = read.found;
   const wallet = total === 0 ? undefined : toCents((await ctx.read('wallet.get', {})).balance);
   ctx.notice(`${counted}${sumText(operation, total, wallet)}`);
-  for (const line of cards) ctx.notice(line);
+  for (const line of lines) ctx.notice(line);
+  return wallet;
+}
+
+/** Count, sum and wallet; then the guards and the question. Resolves to the wallet, where money moves. */
+async function confirmRun(ctx: Context, { operation, read, total }: Asking): Promise<Cents | undefined> {
+  const { rows } = read;
+  const wallet = await tellSum(ctx, { operation, read, total });
   const { identity, intent } = { identity: await ctx.identity(), intent: intentOf(operation, rows.length, total) };
   await ctx.guardRun([operation]);
   if (ctx.yes) return wallet;

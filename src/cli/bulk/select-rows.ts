@@ -68,7 +68,8 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
       wrong.map(({ text }) => text),
       rows.length,
     );
-  if (rows.length > lines.length) lines.push(`… and ${rows.length - lines.length} more: --dry-run shows every one`);
+  if (rows.length > lines.length)
+    lines.push(`… and ${rows.length - lines.length} more${ctx.dryRun ? '' : ': --dry-run shows every one'}`);
   const already = there === 0 || to === undefined ? '' : ` ${aimReached(operation, there, to)}`;
   const count = found.length === 0 ? 'No' : found.length;
   const matches = found.length === 1 ? '1 card matches' : `${count} cards match`;
