@@ -18,12 +18,15 @@ import type { Shown } from './shown.ts';
 
 /** What `help output` says of reading short ids, and `help safety` of changing by them; `withShortIds` keeps both. */
 export const SHORT_IDS_READ =
-  'Where a command takes an id, it takes a beginning that only one id has, and the short id of a table with its … or ... at the end; where it takes a card, the last four digits too. All pages are read to find it, and the whole id is said on standard error. Several at once, and a card of a wait or a sum, need the … or the digits. Where several ids fit, that is exit 2, with each of them. Files and standard input hold whole ids.';
+  'Where a command takes an id, it takes a beginning that only one id has, and the short id of a table with its … or ... at the end; where it takes a card, the last four digits too. All pages are read to find it, and the whole id is said on standard error. Of several at once every short id is found, or nothing is sent. A card of a wait or a sum needs the … or the digits. Where several ids fit, that is exit 2, with each of them. Files and standard input hold whole ids.';
 export const SHORT_IDS_CHANGE =
-  'A change asks before it takes a short id, and needs --yes where nobody can be asked. The last four digits alone name a card to be terminated or revealed only where a person answers.';
+  'A change asks before it takes a short id, and needs --yes where nobody can be asked; revealing does there too. The last four digits alone name a card to be terminated or revealed only where a person answers.';
 
 const KINDS = ['card', 'bin', 'webhook', 'op', 'transaction'] as const;
 type Kind = (typeof KINDS)[number];
+
+/** Among several, a word of so many characters is taken for a whole id without a look at the list. */
+const SURELY_WHOLE = 20;
 
 /** The most candidates an error names. */
 const MOST_NAMED = 10;
@@ -66,10 +69,11 @@ interface Resolved extends Typed {
 export async function withShortIds(line: Line, execute: (input: Input) => Promise<Shown>): Promise<Shown> {
   const typed = typedIds(line);
   const marked = typed.filter(({ kind, word }) => isMarked(kind, word));
-  const resolved = await resolve(line, marked);
+  const unsure = unsureOfSeveral(typed);
+  const resolved = await resolve(line, marked, unsure);
   await agree(line, resolved);
   const input = replaced(line.input, resolved);
-  const others = typed.filter(each => !marked.includes(each));
+  const others = typed.filter(each => !marked.includes(each) && !unsure.includes(each));
   const isRead = askedEffect(line.command) === 'read';
   const [only] = others;
   const retry = async () => {
@@ -84,7 +88,7 @@ export async function withShortIds(line: Line, execute: (input: Input) => Promis
     shown = await execute(input);
   } catch (thrown) {
     // Of several ids nobody can say which is not there, and the work on the others may be done.
-    const single = others.length === 1 && marked.length === 0 && (isRead || only.isOperand);
+    const single = typed.length === 1 && (isRead || only.isOperand);
     const again = single && saysAbsent(thrown, only.kind) ? await retry() : undefined;
     if (again === undefined) throw thrown;
     return again;
@@ -159,15 +163,48 @@ function replaced(input: Input, resolved: readonly Resolved[]): Input {
   );
 }
 
-async function resolve(line: Line, typed: readonly Typed[]): Promise<readonly Resolved[]> {
+/**
+ * Operands of several that may be beginnings. They are decided before the first request that changes something: the
+ * refusal of one would come when the others are done.
+ */
+function unsureOfSeveral(typed: readonly Typed[]): readonly Typed[] {
+  const operands = typed.filter(({ isOperand }) => isOperand);
+  if (operands.length < 2) return [];
+  return operands.filter(({ kind, word }) => !isMarked(kind, word) && word.length < SURELY_WHOLE);
+}
+
+/** Each marked word, and each unsure one that is shorter than every id of the list: the others are whole ids. */
+async function resolve(line: Line, marked: readonly Typed[], unsure: readonly Typed[]): Promise<readonly Resolved[]> {
   const resolved: Resolved[] = [];
   for (const kind of KINDS) {
-    const wanted = typed.filter(each => each.kind === kind);
-    if (wanted.length === 0) continue;
-    const found = await candidates(line, kind, candidate => wanted.some(({ word }) => fits(candidate, word)));
-    for (const each of wanted) resolved.push({ ...each, found: theOne(each, found) });
+    const wanted = marked.filter(each => each.kind === kind);
+    const maybe = unsure.filter(each => each.kind === kind);
+    if (wanted.length + maybe.length === 0) continue;
+    const { found, shortest } = await fittingOf(line, kind, wanted, maybe);
+    const short = maybe.filter(({ word }) => word.length < shortest);
+    for (const each of [...wanted, ...short]) resolved.push({ ...each, found: theOne(each, found) });
   }
   return resolved;
+}
+
+/**
+ * What fits any of the words, and the length of the shortest id seen, in characters; 0 where there is none. The pages
+ * end where no word can be a beginning any more.
+ */
+async function fittingOf(line: Line, kind: Kind, wanted: readonly Typed[], maybe: readonly Typed[]) {
+  const found: Candidate[] = [];
+  let shortest = Number.POSITIVE_INFINITY;
+  try {
+    for await (const candidate of known(line, kind)) {
+      shortest = Math.min(shortest, candidate.id.length);
+      if ([...wanted, ...maybe].some(({ word }) => fits(candidate, word))) found.push(candidate);
+      if (wanted.length === 0 && maybe.every(({ word }) => word.length >= shortest)) break;
+    }
+  } catch (thrown) {
+    if (wanted.length > 0) throw thrown;
+    return { found: unread(thrown), shortest: 0 };
+  }
+  return { found, shortest: Number.isFinite(shortest) ? shortest : 0 };
 }
 
 /** The same for words that were no ids; undefined where no id begins so, or the id is there after all. */
@@ -241,17 +278,6 @@ function told({ id, facts }: Candidate): string {
   return `${id} (${facts})`;
 }
 
-/** Those that fit, of all pages. */
-async function candidates(
-  line: Line,
-  kind: Kind,
-  fitting: (candidate: Candidate) => boolean,
-): Promise<readonly Candidate[]> {
-  const found: Candidate[] = [];
-  for await (const candidate of known(line, kind)) if (fitting(candidate)) found.push(candidate);
-  return found;
-}
-
 async function* known({ command, context: ctx }: Line, kind: Kind): AsyncIterable<Candidate> {
   if (isOfSandbox(command) && (await ctx.identity()).mode !== 'sandbox') {
     throw usage(
@@ -296,11 +322,19 @@ async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
   if (effect === 'read' || context.dryRun) return say();
   const isFinal = effect === 'irreversible' || effect === 'reveals-secret';
   const byDigits = resolved.some(({ kind, word }) => kind === 'card' && LAST_FOUR.test(word));
-  // The question of the command itself names the card.
-  const isAsked = isFinal ? byDigits : !context.yes;
+  const byDigitsAlone = isFinal && byDigits;
+  // The question of the command itself names the card; what reveals has none where nobody can be asked.
+  const asksItself = effect === 'irreversible' || (effect === 'reveals-secret' && context.canAsk);
+  const isAsked = byDigitsAlone || !(context.yes || asksItself);
   if (!isAsked) return say();
   if (!context.canAsk) {
-    throw nobodyToAsk(`${meanings.join('; ')}: ${command.path} by a short id`, wholeCommand(line, resolved));
+    const meant = `${meanings.join('; ')}: ${command.path} by`;
+    if (!byDigitsAlone) throw nobodyToAsk(`${meant} a short id`, wholeCommand(line, resolved));
+    throw new CliError('not_confirmed', {
+      message: `${meant} the last four digits: they are not enough where nobody can be asked, with --yes or without`,
+      hint: wholeCommand(line, resolved),
+      outcome: 'not_sent',
+    });
   }
   const go = await context.prompts.confirm(`${meanings.join('; ')}. ${command.path}: go on?`, { flag: 'the whole id' });
   if (!go) throw new CliError('not_confirmed', { message: 'not confirmed. Nothing was changed.', outcome: 'not_sent' });
