@@ -248,7 +248,7 @@ function theOne({ kind, word }: Typed, found: readonly Candidate[]): Candidate {
   if (exact !== undefined) return exact;
   const digits = kind === 'card' && LAST_FOUR.test(word);
   const wanted = digits ? `ends in ${word}` : `has an id that begins with ${quote(word.replace(MARKS, ''))}`;
-  const hint = `cardwright ${LISTS[kind]}`;
+  const hint = LISTS[kind];
   if (first === undefined) {
     throw new CliError('not_found', { message: `no ${NOUNS[kind]} ${wanted}`, hint, outcome: 'not_sent' });
   }
@@ -267,11 +267,11 @@ const NOUNS: Readonly<Record<Kind, string>> = {
   transaction: 'transaction',
 };
 const LISTS: Readonly<Record<Kind, string>> = {
-  card: 'cards list --all',
-  bin: 'bins list',
-  webhook: 'webhooks list',
-  op: 'ops list',
-  transaction: 'tx list --all',
+  card: 'cardwright cards list --all',
+  bin: 'cardwright bins list',
+  webhook: 'cardwright webhooks list',
+  op: 'cardwright ops list',
+  transaction: 'cardwright tx list --all',
 };
 
 function told({ id, facts }: Candidate): string {

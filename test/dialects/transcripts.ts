@@ -33,6 +33,7 @@ export const DIFFERENCES: Readonly<Record<DialectName, Reasons>> = {
   default: {},
   minimal: {
     ...FEWER_PAGES,
+    'bulk/again.md': NO_REQUEST_ID,
     'bulk/asked.md': NO_REQUEST_ID,
     'bulk/create.md': NO_REQUEST_ID,
     'bulk/idle.md': NO_REQUEST_ID,

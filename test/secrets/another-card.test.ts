@@ -13,10 +13,12 @@ const OWN = '4539148803436467';
 const DETAILS = { cvv: '739', exp_month: 11, exp_year: 2029 };
 
 let number = OTHER;
+/** The card, once it was terminated. */
+let ended: object | undefined;
 let service: Served;
 beforeAll(async () => {
   service = await serve(({ method, url, body }, response) => {
-    const card = { ...CARD, id: 'card_1', last4: '6467', balance: 5 };
+    const card = { ...CARD, id: 'card_1', last4: '6467', balance: 5, created_at: new Date().toISOString() };
     if (url.includes('/details')) json(response, 200, { ...DETAILS, number });
     else if (url.includes('/wallet')) json(response, 200, WALLET);
     else if (url.includes('/bins'))
@@ -24,9 +26,9 @@ beforeAll(async () => {
     else if (method === 'POST' && url.endsWith('/cards')) {
       const { amount, ...asked } = JSON.parse(body) as Record<string, unknown>;
       json(response, 201, { ...card, ...asked, balance: amount });
-    } else if (url.includes('/terminate')) json(response, 200, { ...card, status: 'terminated', balance: 0 });
+    } else if (url.includes('/terminate')) json(response, 200, (ended = { ...card, status: 'terminated', balance: 0 }));
     else if (/\/cards(?:\?|$)/.test(url)) json(response, 200, { data: [card], page: 1, total: 1 });
-    else json(response, 200, card);
+    else json(response, 200, ended ?? card);
   });
 });
 afterAll(() => service.close());

@@ -46,7 +46,9 @@ test('exit 2 says so before anything is read; help needs no home', async () => {
     ]) {
       const { code, err } = await run(env, words);
       expect({ env, words, code }).toEqual({ env, words, code: 2 });
-      expect(err).toMatch(/(?:HOME|CARDWRIGHT_CONFIG_DIR) is (?:empty|"[^"]*"|\\"[^"]*\\"), (?:so|no absolute path)/);
+      expect(err).toMatch(
+        /(?:HOME|CARDWRIGHT_CONFIG_DIR) is (?:set and empty|(?:empty|"[^"]*"|\\"[^"]*\\"), (?:so|no absolute path))/,
+      );
     }
   }
   expect((await run({ HOME: '.' }, ['cards', '--help'])).code).toBe(0);

@@ -83,6 +83,8 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
       };
       if (fault === 'drop-before' || fault === 'unauthorized' || fault === 'throttled') count();
       if (fault === 'drop-before') return void incoming.socket.destroy();
+      // The clock of the world is the service's, not that of this proxy.
+      outgoing.sendDate = false;
       if (fault === 'unauthorized') return void outgoing.writeHead(401).end();
       if (fault === 'throttled') return void outgoing.writeHead(429, { 'retry-after': '1' }).end();
       handling += 1;
