@@ -26,8 +26,10 @@ beforeAll(async () => {
     else if (method === 'POST' && url.endsWith('/cards')) {
       const { amount, ...asked } = JSON.parse(body) as Record<string, unknown>;
       json(response, 201, { ...card, ...asked, balance: amount });
-    } else if (url.includes('/terminate')) json(response, 200, (ended = { ...card, status: 'terminated', balance: 0 }));
-    else if (/\/cards(?:\?|$)/.test(url)) json(response, 200, { data: [card], page: 1, total: 1 });
+    } else if (url.includes('/terminate')) {
+      ended = { ...card, status: 'terminated', balance: 0 };
+      json(response, 200, ended);
+    } else if (/\/cards(?:\?|$)/.test(url)) json(response, 200, { data: [card], page: 1, total: 1 });
     else json(response, 200, ended ?? card);
   });
 });
