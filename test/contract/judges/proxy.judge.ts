@@ -19,7 +19,9 @@ const AGAINST: Readonly<Record<string, RegExp>> = {
   'api/raw-requests.md': /^PATCH \/v1\/cards\/card_1 405: .*NO_METHOD_MATCHED_ERROR/,
   'run/another-route.md': /^GET \/v1\/history 404: .*NO_PATH_MATCHED_ERROR/,
 };
-const names = await transcripts();
+/** About the clock of the service, which Prism hides behind its own: it is played by the transcripts' own test alone. */
+const OF_THE_CLOCK: readonly string[] = ['cards/key-forgotten.md'];
+const names = (await transcripts()).filter(name => !OF_THE_CLOCK.includes(name));
 
 let prism: Proxied;
 beforeAll(async () => {
