@@ -48,7 +48,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // What completion remembers; it sees the answers of the client by its interface, which stands in the contract.
   'id-cache': ['contract', 'files', 'core', 'platform'],
   client: ['contract', 'core', 'platform'],
-  sandbox: ['contract', 'files', 'core', 'platform'],
+  sandbox: ['contract', 'engine', 'files', 'core', 'platform'],
+  // Opens SQLite, for the sandbox and the mirror.
+  engine: [],
   profile: ['files', 'contract', 'core', 'platform'],
   // Writes and reveals of this machine; commands and the writer know its types, composition opens it.
   audit: ['files', 'contract', 'core', 'platform'],
@@ -85,7 +87,7 @@ const HOMES: Readonly<Record<string, string>> = {
   conf: 'profile/store.ts',
   '@napi-rs/keyring': 'profile/keychain.ts',
   undici: 'client/transport.ts',
-  '@photostructure/sqlite': 'sandbox/store/open.ts',
+  '@photostructure/sqlite': 'engine/open.ts',
 };
 
 /** Files that lead back to themselves, types counted too: each has its reason. */
@@ -235,15 +237,15 @@ describe('arrows', () => {
 });
 
 /**
- * The real surroundings: of the program, and of the library entry that has no host to be given. The store asks the
- * runtime which SQLite it has, and mutes the one warning that asking causes.
+ * The real surroundings: of the program, and of the library entry that has no host to be given. Opening SQLite asks the
+ * runtime which it has, and mutes the one warning that asking causes.
  */
 const HOST_FILES = [
   'main.ts',
   'library-client.ts',
   'app/process-host.ts',
   'sandbox/serving/library-host.ts',
-  'sandbox/store/open.ts',
+  'engine/open.ts',
 ];
 
 describe('packages', () => {

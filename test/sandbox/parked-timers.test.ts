@@ -1,8 +1,9 @@
 /** A timer whose action throws is parked with what it said; requests, and the timers behind it, go on. */
 import { expect, test } from 'vitest';
+import { connectTo } from '../../src/engine/open.ts';
 import { TIMER_ACTIONS } from '../../src/sandbox/account/timed.ts';
 import { schedule } from '../../src/sandbox/clock/timers.ts';
-import { connectTo, openStore } from '../../src/sandbox/store/open.ts';
+import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import { SCHEMA } from '../../src/sandbox/store/system-tables.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { Connection } from '../../src/sandbox/store/bind.ts';
-import { StoreBroken } from '../../src/sandbox/store/faults.ts';
-import { connectTo } from '../../src/sandbox/store/open.ts';
-import { closeConnection, QueuedStore } from '../../src/sandbox/store/queue.ts';
+import type { Connection } from '../../src/engine/connection.ts';
+import { closeConnection, connectTo } from '../../src/engine/open.ts';
+import { QueuedStore } from '../../src/sandbox/store/queue.ts';
 import { type Sql, type Store, StoreBusy } from '../../src/sandbox/store/sql.ts';
+import { StoreBroken } from '../../src/sandbox/store/store-broken.ts';
 import { chance, setClock } from '../support/sandbox-http.ts';
 
 interface Wishes {

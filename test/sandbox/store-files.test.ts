@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
+import { engineCode, isBusy } from '../../src/engine/faults.ts';
+import { connectTo } from '../../src/engine/open.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
 import { libraryHost } from '../../src/sandbox/serving/library-host.ts';
 import { resetHard } from '../../src/sandbox/serving/reset-hard.ts';
-import { engineCode, isBusy } from '../../src/sandbox/store/faults.ts';
-import { connectTo, openStore } from '../../src/sandbox/store/open.ts';
+import { openStore } from '../../src/sandbox/store/open.ts';
 import { program } from '../support/child.ts';
 
 let folder: string;

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { engineCode, isBusy, losesAll } from '../../engine/faults.ts';
 import { systemCode } from '../../files/private-files.ts';
 import { ARCHIVED, emptyArchived } from '../store/archived.ts';
 import { BulkInsert, inBulk } from '../store/bulk.ts';
-import { engineCode, isBusy, losesAll } from '../store/faults.ts';
 import { forgetCheck } from '../store/ledger-checks.ts';
 import { TRANSACTION_INDEXES } from '../store/schema.ts';
 import type { Sql, SqlValue } from '../store/sql.ts';

@@ -1,7 +1,7 @@
 /** The look at a store before it is served to others: its pages, then its books. */
 import { CliError } from '../../core/errors.ts';
+import { isDamage } from '../../engine/faults.ts';
 import { countAll } from '../store/counts.ts';
-import { isDamage } from '../store/faults.ts';
 import type { Sql, Store } from '../store/sql.ts';
 import { checkInvariants } from './invariants.ts';
 import { checkLedger } from './ledger-check.ts';

@@ -4,8 +4,8 @@
  * (docs/design/sandbox.md, section 6).
  */
 import type { EventName } from '../../contract/events.ts';
+import { isBusy, losesAll } from '../../engine/faults.ts';
 import type { Chance } from '../calls/handler.ts';
-import { isBusy, losesAll } from '../store/faults.ts';
 import type { Sql, Store } from '../store/sql.ts';
 
 export interface Timer {

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { HEADERS } from '../../contract/envelopes.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
+import { isFull } from '../../engine/faults.ts';
 import { wireCard } from '../account/objects.ts';
 import { idOf } from '../calls/deterministic-ids.ts';
 import { Refused } from '../calls/handler.ts';
@@ -16,8 +17,8 @@ import { type Ask, honouredKey, type Keying, refuseProblem, scopeOf } from '../h
 import { findRoute, queryValues, type Route, type Routes, routesOf, surfaceOf } from '../http/routing.ts';
 import type { ServiceParts } from '../service/service.ts';
 import { cardById } from '../store/cards.ts';
-import { isFull, StoreBroken } from '../store/faults.ts';
 import { StoreBusy } from '../store/sql.ts';
+import { StoreBroken } from '../store/store-broken.ts';
 import { type Authorize, authorizerOf, refuseLiveKeys, refuseLiveKeysIn } from './authorize.ts';
 import { turnedAway } from './gate.ts';
 import { healthAnswer } from './health.ts';

@@ -3,6 +3,7 @@
  * All of it commits together and is answered after, so that a request costs one sync, shared with its turn's others.
  */
 import type { Shape } from '../../contract/field.ts';
+import { isBusy, losesAll } from '../../engine/faults.ts';
 import { type Call, Refused } from '../calls/handler.ts';
 import { strikeOf } from '../faults/rules.ts';
 import { waitBefore } from '../faults/strike.ts';
@@ -23,7 +24,6 @@ import {
 } from '../http/request.ts';
 import { logRequest, requestRow } from '../service/request-log.ts';
 import { catchUp, type ServiceParts, type Steering, surroundings } from '../service/service.ts';
-import { isBusy, losesAll } from '../store/faults.ts';
 import type { Sql } from '../store/sql.ts';
 import { type Admitted, admit, isPlainRead } from './admission.ts';
 

@@ -14,7 +14,7 @@ import { errorAnswer, headersFor } from '../http/answer.ts';
 import { Gone } from '../http/body.ts';
 import { Exchange } from '../requests/exchange.ts';
 import type { ServiceParts } from '../service/service.ts';
-import { StoreBroken } from '../store/faults.ts';
+import { StoreBroken } from '../store/store-broken.ts';
 import { secondDoor } from './second-door.ts';
 
 /** A socket, or a port of 127.0.0.1, with `ipv6` of `::1` too. */

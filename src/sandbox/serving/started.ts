@@ -11,7 +11,7 @@ import type { FileSurroundings } from '../../files/private-files.ts';
 import { clearReadyFile, removeReadyFile, writeReadyFile } from '../../files/ready-file.ts';
 import type { Host } from '../../platform/host.ts';
 import { SERVICE_PATH } from '../http/routing.ts';
-import { StoreBroken } from '../store/faults.ts';
+import { StoreBroken } from '../store/store-broken.ts';
 import { type Assembled, assemble, randomKey, randomSeed } from './assemble.ts';
 import {
   readFacts,

@@ -2,21 +2,8 @@
  * The one place where values go into and come out of the engine. The engines disagree about booleans, undefined,
  * NaN, large numbers and NUL in text (docs/design/sandbox.md, section 11), so only what all take alike gets through.
  */
-import type { Bound, SqlRow, SqlValue } from './sql.ts';
-
-/** What both engines have in common, as far as it is used here. */
-export interface Connection {
-  exec(statements: string): void;
-  prepare(statement: string): Statement;
-  readonly isTransaction: boolean;
-  close(): void;
-}
-
-export interface Statement {
-  run(...values: readonly Bound[]): { readonly changes: number | bigint };
-  get(...values: readonly Bound[]): object | undefined;
-  all(...values: readonly Bound[]): readonly object[];
-}
+import type { Bound } from '../../engine/connection.ts';
+import type { SqlRow, SqlValue } from './sql.ts';
 
 /** A value as the engine gets it. Throws a `TypeError` for whatever the engines would change or refuse. */
 export function bound(value: SqlValue): Bound {

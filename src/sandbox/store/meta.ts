@@ -1,6 +1,6 @@
 /** What a store says about itself, and the refusal of one that is not ours, too new or damaged. */
 import { CliError } from '../../core/errors.ts';
-import { engineCode, isDamage } from './faults.ts';
+import { engineCode, isDamage } from '../../engine/faults.ts';
 import type { Sql } from './sql.ts';
 import { CLEARED_TABLES, MIGRATIONS, SCHEMA, SYSTEM_TABLES } from './system-tables.ts';
 

@@ -1,25 +1,15 @@
-/**
- * Opens the store. The only home of both engines: Node's own SQLite from 3.51.3 on (older ones can lose data when one
- * process writes while another checkpoints), else the package, which has the same interface.
- */
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import process from 'node:process';
-import { fileURLToPath } from 'node:url';
+/** Opens the store: a file or memory, made and filled where there is none. */
+import type { Connection } from '../../engine/connection.ts';
+import { isBusy } from '../../engine/faults.ts';
+import { connectTo } from '../../engine/open.ts';
 import { privateFile } from '../../files/private-at-once.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
-import type { Connection } from './bind.ts';
 import { KIB_ELSE } from './bulk.ts';
-import { isBusy, type StoreBroken } from './faults.ts';
 import { createTables, type IdForm, type Meta, migrate, openingError, readMeta } from './meta.ts';
 import { QueuedStore } from './queue.ts';
 import { type Sql, type Store, StoreBusy } from './sql.ts';
+import type { StoreBroken } from './store-broken.ts';
 import { SCHEMA } from './system-tables.ts';
-
-interface Engine {
-  readonly DatabaseSync: new (path: string, options: { readonly timeout: number }) => Connection;
-}
 
 export interface StoreRequest {
   /** Path of the file, created 0600 when missing, or `memory`. */
@@ -42,9 +32,6 @@ export interface OpenedStore {
   readonly meta: Meta;
 }
 
-const SAFE_VERSION = [3, 51, 3] as const;
-/** ms inside SQLite; longer waits stop the event loop and are unfair, so they are ours. */
-const ENGINE_WAIT = 10;
 const OPENING_PATIENCE = 10_000;
 
 /** Throws `check_failed` for a store that is newer, foreign or damaged, and leaves it untouched. */
@@ -59,12 +46,6 @@ export async function openStore(request: StoreRequest): Promise<OpenedStore> {
     if (connection !== undefined) connection.close();
     throw openingError(path, error);
   }
-}
-
-/** A bare connection to a file or to `memory`; only the store and its tests have use for it. */
-export function connectTo(path: string): Connection {
-  const { DatabaseSync } = loadEngine();
-  return new DatabaseSync(path === 'memory' ? ':memory:' : path, { timeout: ENGINE_WAIT });
 }
 
 async function prepared(connection: Connection, request: StoreRequest): Promise<OpenedStore> {
@@ -107,61 +88,5 @@ async function patiently({ clock, random }: StoreRequest, step: () => void): Pro
       if (clock.monotonic() >= deadline) throw new StoreBusy('the store is busy', { cause: error });
       await clock.sleep(2 + random.fraction() * 18);
     }
-  }
-}
-
-/** Never both engines in one process: they would not see each other's locks. */
-function loadEngine(): Engine {
-  const builtin = isSafe(process.versions['sqlite']) ? builtinEngine() : undefined;
-  return builtin ?? packagedEngine();
-}
-
-let packaged: Engine | undefined;
-
-/**
- * Every command with --sandbox waits for it, so the compiled file of the package is loaded as it lies there: what the
- * package puts around it is not used here. Where there is none, the package knows.
- */
-function packagedEngine(): Engine {
-  packaged ??= compiledEngine() ?? (createRequire(import.meta.url)('@photostructure/sqlite') as Engine);
-  return packaged;
-}
-
-/** In the folders where Node would look; its own search is a part of it that nothing else here needs to be loaded. */
-function compiledEngine(): Engine | undefined {
-  // The package names its files so on every system.
-  const flavour = existsSync('/etc/alpine-release') ? 'musl' : 'glibc';
-  const system = `${process.platform}-${process.arch}`;
-  const name = `@photostructure+sqlite.${flavour}.node`;
-  const inside = join('node_modules', '@photostructure', 'sqlite', 'prebuilds', system, name);
-  const start = dirname(fileURLToPath(import.meta.url));
-  for (let folder = start, inner = ''; folder !== inner; inner = folder, folder = dirname(folder)) {
-    const file = join(folder, inside);
-    if (!existsSync(file)) continue;
-    const loaded = { exports: {} };
-    process.dlopen(loaded, file);
-    return loaded.exports as Engine;
-  }
-  return undefined;
-}
-
-function isSafe(version: string | undefined): boolean {
-  if (version === undefined) return false;
-  const parts = version.split('.').map(Number);
-  for (const [index, least] of SAFE_VERSION.entries()) {
-    const part = parts[index] ?? 0;
-    if (part !== least) return part > least;
-  }
-  return true;
-}
-
-/** Node calls its engine experimental; this one warning is not for our users. */
-function builtinEngine(): Engine | undefined {
-  const warn = process.emitWarning;
-  process.emitWarning = () => undefined;
-  try {
-    return process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown as Engine | undefined;
-  } finally {
-    process.emitWarning = warn;
   }
 }

@@ -3,12 +3,15 @@
  * each in its savepoint (group commit); a busy store is tried again with jitter, because a wait inside SQLite is
  * unfair and stops the event loop (docs/design/sandbox.md, section 11).
  */
+
+import type { Connection } from '../../engine/connection.ts';
+import { isBusy, isFull, leftNothing, losesAll } from '../../engine/faults.ts';
+import { closeConnection } from '../../engine/open.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
-import type { Connection } from './bind.ts';
-import { isBusy, isFull, leftNothing, losesAll, StoreBroken } from './faults.ts';
 import { type Job, type Reading, readAll } from './reading.ts';
 import { type Manner, type Sql, type Store, StoreBusy } from './sql.ts';
 import { Statements } from './statements.ts';
+import { StoreBroken } from './store-broken.ts';
 
 export interface QueueParts {
   readonly connection: Connection;
@@ -283,15 +286,3 @@ export class QueuedStore implements Store {
 }
 
 const turn = () => new Promise(resolve => setImmediate(resolve));
-
-/** Closes a connection; the package's engine keeps its log until then, so it is written back first. */
-export function closeConnection(connection: Pick<Connection, 'exec' | 'close'>, path: string): void {
-  try {
-    if (path !== 'memory') connection.exec('pragma wal_checkpoint(truncate)');
-  } catch (error) {
-    // Another process is writing, or there is no room to write it back: the log stays, which loses nothing.
-    if (!isBusy(error) && !isFull(error)) throw error;
-  } finally {
-    connection.close();
-  }
-}

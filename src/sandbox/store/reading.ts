@@ -1,7 +1,8 @@
 /** Reads of one turn of the event loop share a transaction. */
+
+import type { Connection } from '../../engine/connection.ts';
+import { isBusy } from '../../engine/faults.ts';
 import type { Clock } from '../../platform/host.ts';
-import type { Connection } from './bind.ts';
-import { isBusy } from './faults.ts';
 import { type Sql, StoreBusy } from './sql.ts';
 import type { Statements } from './statements.ts';
 

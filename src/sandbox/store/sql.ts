@@ -6,9 +6,6 @@
 /** What may be bound. Whole numbers only (money is cents, times are ms, flags 0 or 1); booleans and undefined throw. */
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
-/** A value as the engine gets it. */
-export type Bound = string | bigint | null | Uint8Array;
-
 /** Columns come back as text, safe integers, null or bytes; rows are plain objects. */
 export type SqlRow = Record<string, string | number | null | Uint8Array>;
 

@@ -1,5 +1,6 @@
 /** Prepared statements of one connection, and what they are spared: answers remembered, rows gathered and written together. */
-import { bound, type Connection, placeholders, plainRow, type Statement } from './bind.ts';
+import type { Connection, Statement } from '../../engine/connection.ts';
+import { bound, placeholders, plainRow } from './bind.ts';
 import type { KeyedTail, Sql, SqlRow, SqlValue } from './sql.ts';
 import { Tails } from './tails.ts';
 

@@ -3,8 +3,10 @@
  * works of a transaction and written in few statements, because a statement costs more than a row. Whoever reads such a
  * table finds them: they are written first.
  */
+
+import type { Bound } from '../../engine/connection.ts';
 import { bound } from './bind.ts';
-import type { Bound, KeyedTail, Single, Tail } from './sql.ts';
+import type { KeyedTail, Single, Tail } from './sql.ts';
 
 /** Writes a statement right away. */
 export type Write = (statement: string, values: readonly Bound[]) => void;

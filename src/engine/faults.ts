@@ -1,10 +1,5 @@
 /** What an error of the engine means for the transaction it hit. */
 
-/** A commit failed and nobody knows whether it lasted: whoever waits gets no answer and the server stops. */
-export class StoreBroken extends Error {
-  override readonly name = 'StoreBroken';
-}
-
 const BUSY = 5;
 const BUSY_SNAPSHOT = 517;
 const IO_ERROR = 10;

@@ -1,0 +1,93 @@
+/**
+ * Opens SQLite. The only home of both engines: Node's own SQLite from 3.51.3 on (older ones can lose data when one
+ * process writes while another checkpoints), else the package, which has the same interface.
+ */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import type { Connection } from './connection.ts';
+import { isBusy, isFull } from './faults.ts';
+
+interface Engine {
+  readonly DatabaseSync: new (path: string, options: { readonly timeout: number }) => Connection;
+}
+
+const SAFE_VERSION = [3, 51, 3] as const;
+/** ms inside SQLite; longer waits stop the event loop and are unfair, so they are the caller's. */
+const ENGINE_WAIT = 10;
+
+/** A bare connection to a file or to `memory`. */
+export function connectTo(path: string): Connection {
+  const { DatabaseSync } = loadEngine();
+  return new DatabaseSync(path === 'memory' ? ':memory:' : path, { timeout: ENGINE_WAIT });
+}
+
+/** Closes a connection; the package's engine keeps its log until then, so it is written back first. */
+export function closeConnection(connection: Pick<Connection, 'exec' | 'close'>, path: string): void {
+  try {
+    if (path !== 'memory') connection.exec('pragma wal_checkpoint(truncate)');
+  } catch (error) {
+    // Another process is writing, or there is no room to write it back: the log stays, which loses nothing.
+    if (!isBusy(error) && !isFull(error)) throw error;
+  } finally {
+    connection.close();
+  }
+}
+
+/** Never both engines in one process: they would not see each other's locks. */
+function loadEngine(): Engine {
+  const builtin = isSafe(process.versions['sqlite']) ? builtinEngine() : undefined;
+  return builtin ?? packagedEngine();
+}
+
+let packaged: Engine | undefined;
+
+/**
+ * Every command with --sandbox waits for it, so the compiled file of the package is loaded as it lies there: what the
+ * package puts around it is not used here. Where there is none, the package knows.
+ */
+function packagedEngine(): Engine {
+  packaged ??= compiledEngine() ?? (createRequire(import.meta.url)('@photostructure/sqlite') as Engine);
+  return packaged;
+}
+
+/** In the folders where Node would look; its own search is a part of it that nothing else here needs to be loaded. */
+function compiledEngine(): Engine | undefined {
+  // The package names its files so on every system.
+  const flavour = existsSync('/etc/alpine-release') ? 'musl' : 'glibc';
+  const system = `${process.platform}-${process.arch}`;
+  const name = `@photostructure+sqlite.${flavour}.node`;
+  const inside = join('node_modules', '@photostructure', 'sqlite', 'prebuilds', system, name);
+  const start = dirname(fileURLToPath(import.meta.url));
+  for (let folder = start, inner = ''; folder !== inner; inner = folder, folder = dirname(folder)) {
+    const file = join(folder, inside);
+    if (!existsSync(file)) continue;
+    const loaded = { exports: {} };
+    process.dlopen(loaded, file);
+    return loaded.exports as Engine;
+  }
+  return undefined;
+}
+
+function isSafe(version: string | undefined): boolean {
+  if (version === undefined) return false;
+  const parts = version.split('.').map(Number);
+  for (const [index, least] of SAFE_VERSION.entries()) {
+    const part = parts[index] ?? 0;
+    if (part !== least) return part > least;
+  }
+  return true;
+}
+
+/** Node calls its engine experimental; this one warning is not for our users. */
+function builtinEngine(): Engine | undefined {
+  const warn = process.emitWarning;
+  process.emitWarning = () => undefined;
+  try {
+    return process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown as Engine | undefined;
+  } finally {
+    process.emitWarning = warn;
+  }
+}
