@@ -30,9 +30,11 @@ export interface AuditFacts {
   readonly reason?: string;
   /** Number of the line this is the outcome of. */
   readonly of?: number;
+  /** For a line that is written later than it happened: when it happened, and in which process. */
+  readonly happened?: { readonly at: string; readonly pid: number | undefined };
 }
 
-export interface AuditEntry extends AuditFacts {
+export interface AuditEntry extends Omit<AuditFacts, 'happened'> {
   /** Number of the line, from 1. */
   readonly seq: number;
   /** ISO 8601, UTC. */
@@ -41,6 +43,9 @@ export interface AuditEntry extends AuditFacts {
   /** Who ran the command, by name of the operating system, and where. Missing in lines of releases before 0.2. */
   readonly user?: string;
   readonly host?: string;
+  /** When the line was written and by which process, where that was later and another than those of `at` and `pid`. */
+  readonly recorded_at?: string;
+  readonly recorded_by?: number;
   /** Number of the first of the lines that were written together with this one, when there were several. */
   readonly batch?: number;
   readonly prev: string;
@@ -70,12 +75,15 @@ export interface Around {
 
 /** A line without its newline, and where the chain stands after it. */
 export function auditLine(facts: AuditFacts, around: Around): Place & { readonly text: string } {
-  const { after, at, pid, user, host, batch } = around;
+  const { after, user, host, batch } = around;
+  const { happened, ...rest } = facts;
   const short = (value: unknown) => (typeof value === 'string' ? value.slice(0, LONGEST_TEXT) : value);
   const seq = after.seq + 1;
-  const told = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, short(value)]));
+  const told = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, short(value)]));
   const who = { user: short(user), host: short(host), ...(batch !== undefined && { batch }) };
-  const body = JSON.stringify({ seq, at, pid, ...who, ...told, prev: after.hash });
+  const when = { at: happened?.at ?? around.at, pid: happened?.pid ?? around.pid };
+  const later = happened && { recorded_at: around.at, recorded_by: around.pid };
+  const body = JSON.stringify({ seq, ...when, ...who, ...told, ...later, prev: after.hash });
   const hash = digest(body.slice(0, -1));
   return { text: `${body.slice(0, -1)},"hash":"${hash}"}`, seq, hash };
 }

@@ -25,6 +25,7 @@ export interface JournaledResult {
   readonly result: Values;
   readonly changed: boolean;
   readonly reread: boolean;
+  readonly op: string;
 }
 
 /** The run of one write. */
@@ -64,12 +65,12 @@ export async function writeJournaled(
   if (objections.length > 0) throw objected(write.operation, run.op, objections);
   const { result, changed = true, reread = false } = outcome;
   if (result !== undefined || CALLS[write.operation].returns.kind === 'none') {
-    return { result: result ?? {}, changed, reread };
+    return { result: result ?? {}, changed, reread, op: run.op };
   }
   const now = await readNow(write, outcome, reader).catch((thrown: unknown) => {
     throw afterwards(thrown, write.operation, 'the card could not be read', run.op);
   });
-  return { result: now, changed: false, reread: true };
+  return { result: now, changed: false, reread: true, op: run.op };
 }
 
 function balancesIn(before: unknown): { readonly before?: Balances } {

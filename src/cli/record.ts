@@ -1,7 +1,8 @@
 /** What the audit log is told about a write, a run or a reveal: that it was about to happen, and what became of it. */
-import type { AuditFacts } from '../audit/entry.ts';
+import type { AuditEntry, AuditFacts } from '../audit/entry.ts';
 import type { AuditLog } from '../audit/log.ts';
 import { CliError } from '../core/errors.ts';
+import type { Decided } from '../journal/types.ts';
 import type { Identity } from './identity.ts';
 
 /** What only the caller knows. */
@@ -18,12 +19,15 @@ export interface RecordedRow extends Learned {
   readonly amount?: number;
 }
 
+/** A row that was decided before this command. */
+export interface EarlierRow extends RecordedRow {
+  readonly decided: Decided;
+}
+
 /** The lines of a run: one before it, one for each row with its outcome, one for the end. */
 export interface RunRecord {
   /** Takes the outcome of a row; it is written soon, together with others. */
   row(row: RecordedRow): void;
-  /** Rows of an earlier process that was killed may have no line: those that lack it get it. */
-  earlier(rows: readonly RecordedRow[]): Promise<void>;
   end(outcome: string): Promise<void>;
 }
 
@@ -37,6 +41,11 @@ export interface Recorder {
   begin(facts: Recorded): Promise<(outcome: string, learned?: Learned) => Promise<void>>;
   /** The same for a run of rows, named `op` in the journal. */
   beginRun(facts: Recorded & { readonly op: string }): Promise<RunRecord>;
+  /**
+   * Rows of an op that earlier commands decided. Those without a line of their outcome get it, with the time and the
+   * process of the deed: a process that was killed could not write it any more.
+   */
+  recordEarlier(of: { readonly operation: string; readonly op: string }, rows: readonly EarlierRow[]): Promise<void>;
 }
 
 /** Lines of one write. */
@@ -73,11 +82,15 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
 
   async function beginRun(facts: Recorded & { readonly op: string }): Promise<RunRecord> {
     const ended = await begin(facts);
-    const { profile, mode, baseUrl } = await identity();
-    const { operation, op } = facts;
-    const of = { event: 'outcome', profile, mode, origin: originOf(baseUrl), operation, op } as const;
+    const { op } = facts;
+    const of = await outcomesOf(facts);
     const lost = (thrown: unknown) => void unrecorded(`rows of ${op} are`, thrown);
     return createRunRecord({ of, ended, audit, unrecorded: lost });
+  }
+
+  async function outcomesOf({ operation, op }: { readonly operation: string; readonly op: string }) {
+    const { profile, mode, baseUrl } = await identity();
+    return { event: 'outcome', profile, mode, origin: originOf(baseUrl), operation, op } as const;
   }
 
   async function appended(facts: AuditFacts): Promise<number> {
@@ -92,6 +105,20 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
   return {
     begin,
     beginRun,
+    async recordEarlier(named, rows) {
+      if (rows.length === 0) return;
+      const log = await audit();
+      const isRecorded = recordedRows((await log.read()).entries, named.op);
+      const of = await outcomesOf(named);
+      const missing = rows.filter(row => !isRecorded(row));
+      for (let at = 0; at < missing.length; at += MOST_TOGETHER) {
+        const lines = missing.slice(at, at + MOST_TOGETHER).map(({ decided: { at, pid }, ...row }) => {
+          return { ...of, ...row, happened: { at: new Date(at).toISOString(), pid } };
+        });
+        // It has happened: a log that cannot be written now must not hide what became of it.
+        await log.appendAll(lines).catch(thrown => void unrecorded(`rows of ${named.op} are`, thrown));
+      }
+    },
     async around(facts, work, learn) {
       const ended = await begin(facts);
       let outcome = 'done';
@@ -142,18 +169,28 @@ function createRunRecord({ of, ended, audit, unrecorded }: Recording): RunRecord
   };
   return {
     row,
-    async earlier(rows) {
-      if (rows.length === 0) return;
-      const { entries } = await (await audit()).read();
-      const known = new Set(entries.filter(({ op }) => op === of.op).map(entry => entry.row));
-      for (const each of rows) if (!known.has(each.row)) row(each);
-    },
     async end(outcome) {
       await writing;
       waiting = [];
       await ended(outcome, { op: of.op });
     },
   };
+}
+
+/** Whether the log has a line of a row's outcome. The outcome of a single write is that of its only row. */
+function recordedRows(entries: readonly AuditEntry[], op: string): (row: RecordedRow) => boolean {
+  const ofOp = entries.filter(entry => entry.op === op && entry.event === 'outcome');
+  const recorded = new Set<string>();
+  for (const { row, of, outcome = '' } of ofOp) {
+    const single = row === undefined && of !== undefined && entries[of - 1]?.event === 'write';
+    if (row !== undefined || single) recorded.add(`${row ?? 1} ${withoutEffect(outcome)}`);
+  }
+  return ({ row, outcome }) => recorded.has(`${row} ${withoutEffect(outcome)}`);
+}
+
+/** A row that was throttled to its end is refused to its own command, and not sent to every later one. */
+function withoutEffect(outcome: string): string {
+  return outcome === 'refused' ? 'not_sent' : outcome;
 }
 
 /** `not_sent`, `refused`, `unknown`, `done`; for an error that says none of them, its kind. */

@@ -48,6 +48,8 @@ interface Answer {
   readonly result: unknown;
   readonly changed: boolean;
   readonly reread: boolean;
+  /** Of a journaled write. */
+  readonly op?: string;
 }
 
 /** What of an input an explanation may name. */
@@ -79,7 +81,7 @@ export function createWriter(settings: WriteSettings) {
       recordOf(operation, input as Asked, key),
       async (): Promise<Answer> =>
         movesMoney(operation) ? journaled({ ...wanted, before }) : service.send(operation, input as never, sent),
-      ({ result }) => learnedFrom(result),
+      ({ result, op }) => ({ ...learnedFrom(result), ...(op !== undefined && { op }) }),
     );
     const answered = await sending.catch(async thrown => {
       throw await inTheUsersNumbers(ownKeyReused(thrown, options.key), operation, input as Asked, settings.reader);

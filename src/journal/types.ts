@@ -121,6 +121,14 @@ export interface RowState {
   readonly planned: PlannedRow;
   /** The outcome of an earlier run, for rows that are not open. */
   readonly outcome: RowOutcome | undefined;
+  /** When that outcome was written down and by which process; undefined where a person decided it, or nobody yet. */
+  readonly decided: Decided | undefined;
+}
+
+export interface Decided {
+  /** ms UTC. */
+  readonly at: number;
+  readonly pid: number | undefined;
 }
 
 export interface Counts {

@@ -6,7 +6,7 @@ import type { SpendHold } from '../../core/spending.ts';
 import type { RowOutcome, Run } from '../../journal/types.ts';
 import type { Row } from '../../terminal/view.ts';
 import type { Context } from '../context.ts';
-import { outcomeOf, type RecordedRow, type RunRecord, whyOf } from '../record.ts';
+import { type EarlierRow, outcomeOf, type RecordedRow, type RunRecord, whyOf } from '../record.ts';
 import type { Shown } from '../shown.ts';
 import { RESULT_COLUMNS, resultRow } from './result-row.ts';
 import { createTally, type Tally } from './tally.ts';
@@ -58,23 +58,27 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
   };
 }
 
-/** A line for the run, and one for each row that an earlier process has settled and not recorded. */
-async function recordRun(ctx: Context, { op, plan, rows, total }: Run): Promise<RunRecord> {
+/** A line for each row that was decided before and not recorded; then one for the run, where anything is left to do. */
+async function recordRun(ctx: Context, { op, plan, rows, total }: Run): Promise<RunRecord | undefined> {
   const [first] = rows;
+  const operation = first?.planned.operation ?? plan.command;
+  const earlier: EarlierRow[] = [];
+  let isWork = false;
+  for (const row of rows) {
+    if (row.state === 'open' || row.state === 'unknown') isWork = true;
+    else if (row.outcome !== undefined && row.decided !== undefined)
+      earlier.push({ ...recordedRow(row.outcome), decided: row.decided });
+  }
+  await ctx.recorder.recordEarlier({ operation, op }, earlier);
+  if (!isWork) return undefined;
   const amount = total / 100;
-  const recorded = await ctx.recorder.beginRun({
+  return ctx.recorder.beginRun({
     event: 'run',
-    operation: first?.planned.operation ?? plan.command,
+    operation,
     rows: rows.length,
     op,
     ...(amount > 0 && { amount }),
   });
-  const settled: RecordedRow[] = [];
-  for (const { state, outcome } of rows) {
-    if (state !== 'open' && state !== 'unknown' && outcome !== undefined) settled.push(recordedRow(outcome));
-  }
-  await recorded.earlier(settled);
-  return recorded;
 }
 
 function recordedRow({ row, outcome, cardId, last4, amount, error }: RowOutcome): RecordedRow {

@@ -27,10 +27,14 @@ export const AUDIT_COLUMNS: readonly Column[] = [
 /** A line of the log; `prev` and `hash` chain them. */
 export const AUDIT_ENTRY = {
   seq: tells.count('Number of the line, from 1.'),
-  at: tells.time('When.'),
-  pid: tells.count('Process that wrote it.'),
+  at: tells.time('When it happened.'),
+  pid: tells.count('Process in which it happened.'),
   user: maybe(tells.text('User of the operating system; missing in lines of older releases.')),
   host: maybe(tells.text('Machine.')),
+  recorded_at: maybe(
+    tells.time('When the line was written, where a later command did that: the first one was killed.'),
+  ),
+  recorded_by: maybe(tells.count('Process that wrote it then.')),
   batch: maybe(tells.count('First of the lines that were written together with it.')),
   event: tells.word('What the line is.', ['write', 'outcome', 'run', 'reveal']),
   profile: tells.text('Profile.'),

@@ -9,7 +9,7 @@ import { duplicateNotes } from '../execution/unknown-error.ts';
 import { auditRun, walletRemarks } from '../execution/verify-run.ts';
 import type { Counts, Finished, Flight, PlannedRow, RowOutcome, RowState, Run, RunPlan } from '../types.ts';
 import type { ItemRecord } from '../wal/records.ts';
-import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
+import { mayBePerformed, outcomeRecordOf, type RowHistory } from '../wal/replay.ts';
 import type { Log } from '../wal/writer.ts';
 import type { Release } from './release.ts';
 
@@ -139,6 +139,10 @@ function stateOfRow({ row, state, history }: Standing, { plan }: Desk): RowState
     },
     get outcome() {
       return open ? undefined : toldOutcome(history(), plan);
+    },
+    get decided() {
+      const record = open ? undefined : outcomeRecordOf(history());
+      return record && { at: record.at, pid: history().decidedBy };
     },
   };
 }

@@ -21,6 +21,8 @@ export interface RowHistory {
   readonly looks: readonly (OfKind<'LOOKED'> | OfKind<'ABSENT'>)[];
   readonly duplicate?: OfKind<'DUPLICATE'> | undefined;
   readonly resolved?: OfKind<'RESOLVED'> | undefined;
+  /** Process that wrote the outcome down; undefined while there is none, and for rows of this very process. */
+  readonly decidedBy?: number | undefined;
 }
 
 export interface History {
@@ -49,6 +51,7 @@ export function historyOf(written: readonly Written[]): History | undefined {
   const rows = new Map<number, RowHistory>();
   let [planned, latest, runs] = [false, plan.at, 0];
   let holder: string | undefined;
+  const processes = new Map<string, number>();
   let end: EndRecord | undefined;
   for (const { by, record } of written) {
     if ('at' in record) latest = Math.max(latest, record.at);
@@ -60,6 +63,7 @@ export function historyOf(written: readonly Written[]): History | undefined {
         break;
       case 'RUN':
         holder = by;
+        processes.set(by, record.pid);
         runs += 1;
         break;
       case 'END':
@@ -73,7 +77,7 @@ export function historyOf(written: readonly Written[]): History | undefined {
         if (by === holder) change(rows, record);
         break;
       default:
-        change(rows, record);
+        change(rows, record, processes.get(by));
     }
   }
   return { plan, planned, rows, holder, runs, end, latest };
@@ -95,12 +99,23 @@ export function openRow(item: ItemRecord): RowHistory {
     looks: NO_LOOKS,
     duplicate: undefined,
     resolved: undefined,
+    decidedBy: undefined,
   };
 }
 
-function change(rows: Map<number, RowHistory>, record: RowRecord): void {
+function change(rows: Map<number, RowHistory>, record: RowRecord, pid?: number): void {
   const row = rows.get(record.row);
-  if (row !== undefined) rows.set(record.row, afterRecord(row, record));
+  if (row === undefined) return;
+  const after = afterRecord(row, record);
+  rows.set(record.row, outcomeRecordOf(after) === record ? { ...after, decidedBy: pid } : after);
+}
+
+/** The record that decided the row, for an outcome of the service; undefined where a person decided, or nobody yet. */
+export function outcomeRecordOf({ state, done, failed, notSent, duplicate, resolved }: RowHistory) {
+  if (resolved !== undefined) return undefined;
+  if (state === 'done') return done ?? duplicate;
+  if (state === 'refused') return failed;
+  return state === 'not_sent' ? notSent : undefined;
 }
 
 /** Where a row stands after one more record. */
