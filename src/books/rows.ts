@@ -95,12 +95,11 @@ export interface CardObservationRow {
   readonly balance_cents: Cents | null;
 }
 
-/** How this service counts, found out by the first cut: defaults of A-61, A-63, A-150 and A-40 first. */
+/** How this service counts; the defaults of A-61, A-63, A-150 and A-40 stand first. */
 export interface CountingRules {
   readonly total_spent: 'net' | 'gross';
   readonly cards_total_balance: 'all' | 'active';
   readonly balance: 'available' | 'with_holds';
-  readonly records: 'one_a_message' | 'one_a_purchase';
 }
 
 /** A card at a cut. Sums are of all its records and own moves from the beginning to the cut. */
@@ -113,17 +112,18 @@ export interface CutCardRow {
   readonly refunded_cents: Cents;
   /** Open holds: the upper bound that records give, less what `hold_released` explained. */
   readonly holds_cents: Cents;
-  /** Part of the upper bound that was explained so far. */
-  readonly released_cents: Cents;
-  /** Created + funded - withdrawn by own rows that are done. */
-  readonly own_cents: Cents;
-  /** What other spenders and baselines explain beside `own_cents`: the effect of earlier findings. */
-  readonly other_cents: Cents;
+  /** Sums of own rows that are done, or counted as done by `counted_rows` of the cut. */
+  readonly created_cents: Cents;
+  readonly funded_cents: Cents;
+  readonly withdrawn_cents: Cents;
   /** 1 while the holds of the first cut are not verified: the card had an open authorization at every cut so far. */
   readonly unverified: 0 | 1;
 }
 
-/** View `cuts`: wallet, balances and records of one instant, and the verdict of the reconciliation that made it. */
+/**
+ * View `cuts`: wallet, balances and records of one instant, and the verdict of the reconciliation that made it. Every
+ * record of a cut has `first_seen` at or before `at_ms`, every later one after it.
+ */
 export interface CutRow {
   readonly cut_id: string;
   readonly at_ms: number;
@@ -131,13 +131,15 @@ export interface CutRow {
   readonly exact: 0 | 1;
   /** 1: the first cut of an account, from zero. */
   readonly baseline: 0 | 1;
-  /** JSON of `CountingRules`. */
+  /** JSON list of the `CountingRules` that fit every cut so far, the one in use first. */
   readonly rules: string;
   readonly wallet_cents: Cents;
   readonly total_deposited_cents: Cents;
   readonly total_spent_cents: Cents;
   /** What of the wallet is explained by `hold_released` on terminated cards, carried to the next cut. */
   readonly carried_cents: Cents;
+  /** JSON list of own rows, `<op>.<row>`, whose outcome was unknown and that the sums showed to be done. */
+  readonly counted_rows: string;
 }
 
 /** View `reports`: one reconciliation. `report` is the JSON that the command printed. */
@@ -162,8 +164,8 @@ export interface ExportRow {
 }
 
 /**
- * Order in which the sums take records: all of a card together, then all of a purchase, so that one purchase at a
- * time is in memory however many records there are. As SQL: `order by card_id, coalesce(authorization_id, tx_id), at_ms, tx_id`.
+ * The purchase a record belongs to. The sums take records purchase by purchase, so that one purchase at a time is in
+ * memory however many there are; as SQL: `order by coalesce(authorization_id, tx_id), at_ms, tx_id`.
  */
 export function purchaseOf({ authorization_id, tx_id }: Pick<TxRow, 'authorization_id' | 'tx_id'>): string {
   return authorization_id ?? tx_id;
