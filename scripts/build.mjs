@@ -380,7 +380,7 @@ async function record(words) {
   const { status, stderr } = spawnSync(process.execPath, [script, ...words], {
     env,
     encoding: 'utf8',
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   // What a completion keeps is refreshed by a process of its own, which on a slow machine is still writing.
   await rm(home, { recursive: true, force: true, maxRetries: 20 });

@@ -2,7 +2,7 @@
  * The real surroundings: the process, its streams, the clock, chance, this user's folders. What is costly to open,
  * and Node's own streams are, is opened when it is first used.
  */
-import { writeSync } from 'node:fs';
+import { fstatSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { CliError, OutputError } from '../core/errors.ts';
 import type { Folders, InputStream, OutputStream } from '../platform/host.ts';
@@ -204,29 +204,57 @@ function writeTerminal(text: string): void {
   }
 }
 
+async function outputError(fd: 1 | 2, cause: NodeJS.ErrnoException): Promise<OutputError> {
+  const { systemWords } = await import('../files/system-words.ts');
+  const why = systemWords(cause.code ?? 'unknown error');
+  return new OutputError('check_failed', { message: `cannot write ${OUTPUT_NAMES[fd]}: ${why}`, cause });
+}
+
+/** `O_WRONLY`, `O_RDWR`: how a file was opened, in the octal flags that Linux tells. */
+const ACCESS_MODE = 0o3;
+const READ_AND_WRITE = 0o2;
+
+/**
+ * The null device, open for reading as well. Before any code of ours Node opens it where a descriptor is closed
+ * (`>&-`), and so do programs that start others with no output; `> /dev/null` of a shell opens it for writing alone.
+ */
+function isNullForBoth(fd: 1 | 2): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    if (fstatSync(fd).rdev !== statSync('/dev/null').rdev) return false;
+    const [, flags = '0'] = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
+    return (Number.parseInt(flags, 8) & ACCESS_MODE) === READ_AND_WRITE;
+  } catch {
+    return false;
+  }
+}
+
 /** Rejects when the text cannot be written for another reason than a reader that left; for stdout alone. */
 function outputTo(fd: 1 | 2): OutputStream {
   let closed = false;
   let stream: NodeJS.WriteStream | undefined;
-  const fail = (error: NodeJS.ErrnoException): CliError | undefined => {
+  const fail = async (error: NodeJS.ErrnoException): Promise<CliError | undefined> => {
     closed = true;
-    // A reader that went away (`| head`) is no failure of ours, and of stderr's failure nobody could be told.
-    if (error.code === 'EPIPE' || error.code === 'EIO' || fd === 2) return undefined;
-    return new OutputError('internal', { message: `cannot write ${OUTPUT_NAMES[fd]}: ${error.code}`, cause: error });
+    // A reader that went away (`| head`, a terminal that was closed) is no failure of ours, and of stderr's failure
+    // nobody could be told. EIO of a file or a device is a failure: what was asked for is not there.
+    if (error.code === 'EPIPE' || (error.code === 'EIO' && terminals.has(fd)) || fd === 2) return undefined;
+    return outputError(fd, error);
   };
   const open = () => {
     if (stream === undefined) {
       stream = fd === 1 ? process.stdout : process.stderr;
-      stream.on('error', fail);
+      // What has failed is told by the write that met it.
+      stream.on('error', () => {
+        closed = true;
+      });
     }
     return stream;
   };
   const send = (bytes: string | Uint8Array) =>
     new Promise<void>((resolve, reject) => {
       open().write(bytes, error => {
-        const failure = error && fail(error);
-        if (failure) reject(failure);
-        else resolve();
+        if (!error) return resolve();
+        void fail(error).then(failure => (failure ? reject(failure) : resolve()), reject);
       });
     });
   return {
@@ -239,6 +267,9 @@ function outputTo(fd: 1 | 2): OutputStream {
     get closed() {
       return closed;
     },
+    get isNowhere() {
+      return isNullForBoth(fd);
+    },
     async write(text) {
       if (closed || text.length === 0) return;
       // Windows consoles take text from Node's stream only.
@@ -247,7 +278,7 @@ function outputTo(fd: 1 | 2): OutputStream {
       try {
         rest = writeNow(fd, Buffer.from(text));
       } catch (error) {
-        const failure = fail(error as NodeJS.ErrnoException);
+        const failure = await fail(error as NodeJS.ErrnoException);
         if (failure) throw failure;
         return;
       }

@@ -1,5 +1,6 @@
 /** A command that did what was asked, whose answer cannot be shown as asked: that is no wrong command line any more. */
 import { CliError, OutputError } from '../core/errors.ts';
+import type { Row } from '../terminal/view.ts';
 import type { Command } from './parsing/command.ts';
 import { effectOf } from './parsing/resolved-flags.ts';
 import type { Shown } from './shown.ts';
@@ -21,17 +22,45 @@ export function afterwards(thrown: unknown, operation: string, what: string, op?
 /** The error of showing. For a command that changes something, one that says what was carried out. */
 export function carriedOut(thrown: unknown, command: Command, shown: Shown): unknown {
   const unshown = thrown instanceof CliError && (thrown.kind === 'usage' || thrown instanceof OutputError);
-  if (!unshown || effectOf(command) === 'read') return thrown;
+  if (!unshown) return thrown;
+  if (!hasChanged(command, shown)) return thrown instanceof OutputError ? onlyLost(thrown) : thrown;
   if (shown.listing?.runsOn) return ofRun(thrown, shown);
   const failure = failureOf(shown);
   if (failure !== undefined) return failure.with({ notes: [...(failure.facts.notes ?? []), lost(thrown)] });
   return new CliError('check_failed', {
-    message: `${command.path} was carried out, but its answer cannot be shown as asked: ${thrown.message}`,
+    message: `${command.path} was carried out${whatOf(shown)}, but its answer cannot be shown as asked: ${thrown.message}`,
     notes: ['Do not run the command again: look at what it did.'],
     hint: 'cardwright audit list',
     outcome: 'done',
     cause: thrown,
   });
+}
+
+/**
+ * What is said on standard error where the answer of a change may have gone nowhere (`>&-`): the id that was made or
+ * changed. Undefined where nothing was changed or the answer has no id.
+ */
+export function lostAnswer(command: Command, shown: Shown): string | undefined {
+  if (!hasChanged(command, shown) || effectOf(command) === 'reveals-secret') return undefined;
+  const id = whatOf(shown);
+  if (id === '') return undefined;
+  return `note: standard output is closed, or the null device: ${command.path} was carried out${id}\n`;
+}
+
+/** The answer of a read, or of what changed nothing, can be asked for again. */
+export function onlyLost(thrown: CliError): CliError {
+  const notes = ['The answer is lost. Run the same command with its output somewhere else.'];
+  return thrown.with({ notes: [...(thrown.facts.notes ?? []), ...notes] });
+}
+
+function hasChanged(command: Command, { changedNothing }: Shown): boolean {
+  return effectOf(command) !== 'read' && changedNothing !== true;
+}
+
+/** ` for card_1`, where the answer is one result with an id. */
+function whatOf({ data, idField = 'id' }: Shown): string {
+  const id = typeof data === 'object' && !Array.isArray(data) ? (data as Row)[idField] : undefined;
+  return typeof id === 'string' ? ` for ${id}` : '';
 }
 
 /** The rows of a run are in its journal, whatever became of the output; what it came to stands. */

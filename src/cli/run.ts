@@ -1,6 +1,6 @@
 /** One run of the program: words to a command, its value to output, an error to an exit code. */
 import { SECOND } from '../core/durations.ts';
-import { asCliError, CliError, type ErrorKind } from '../core/errors.ts';
+import { asCliError, CliError, type ErrorKind, OutputError } from '../core/errors.ts';
 import type { Host } from '../platform/host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
 import type { Presentation } from '../terminal/view.ts';
@@ -126,9 +126,11 @@ async function execute(
     const input = await parsed.values(settings, () => opened.context.stdin.readAll(MAX_STDIN_BYTES));
     const shown = await withIds(command, { context: opened.context, argv, input });
     await answer(machine, globals, { shown, jq, now: () => opened.context.serviceNow() }).catch(async thrown => {
-      const { carriedOut } = await import('./post-effect-error.ts');
-      throw globals.dryRun ? thrown : carriedOut(thrown, command, shown);
+      const { carriedOut, onlyLost } = await import('./post-effect-error.ts');
+      if (!globals.dryRun) throw carriedOut(thrown, command, shown);
+      throw thrown instanceof OutputError ? onlyLost(thrown) : thrown;
     });
+    if (host.streams.stdout.isNowhere && !globals.dryRun) await sayLost(host, command, shown);
     await shown.goesOn?.();
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
     if (failure) return await fail(machine, failure, lookOf(globals));
@@ -136,6 +138,13 @@ async function execute(
   } finally {
     await opened.close();
   }
+}
+
+/** A closed descriptor is the null device by the time we run, so that no write can fail. */
+async function sayLost({ streams }: Host, command: Command, shown: Shown): Promise<void> {
+  const { lostAnswer } = await import('./post-effect-error.ts');
+  const note = lostAnswer(command, shown);
+  if (note !== undefined) await streams.stderr.write(note);
 }
 
 /** What was typed with what it stands for, and with what a person was asked for. */

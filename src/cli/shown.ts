@@ -14,6 +14,8 @@ export interface Shown extends Partial<Omit<Presentation, 'columns' | 'noun'>> {
   readonly failure?: CliError | (() => CliError | undefined) | undefined;
   /** Exit code of a program that ran in our place, or of a view that a signal ended; a function where it comes later. */
   readonly exit?: number | (() => number);
+  /** This run of a command that can change something changed nothing. */
+  readonly changedNothing?: true;
   /** What goes on once the answer was given: a server serves. The run ends with it, and with its error. */
   readonly goesOn?: () => Promise<void>;
 }

@@ -40,7 +40,8 @@ export const ERROR_KINDS = {
   },
   check_failed: {
     exit: 15,
-    means: 'A check said no: bad signature, broken audit chain, damaged journal or store, doctor.',
+    means:
+      'A check said no: bad signature, broken audit chain, damaged journal or store, doctor. Or the answer could not be written to standard output.',
   },
   interrupted: { exit: 130, means: 'Stopped by Ctrl-C (SIGINT).' },
   terminated: { exit: 143, means: 'Stopped by SIGTERM.' },

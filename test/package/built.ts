@@ -18,6 +18,8 @@ export interface Start {
   /** Arguments of Node itself. */
   readonly node?: readonly string[];
   readonly cwd?: string;
+  /** A program and its words that start ours, which stands behind them. */
+  readonly through?: readonly string[];
   readonly stdio?: 'pipe' | readonly ('pipe' | 'ignore' | number)[];
 }
 
@@ -37,8 +39,10 @@ export interface Home extends AsyncDisposable {
 export async function home(): Promise<Home> {
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-built-'));
   const ours = Object.entries(process.env).filter(([name]) => !/^(?:CARDWRIGHT_|NODE_|VITEST|CI$)/.test(name));
-  const start = (words: readonly string[], { baseUrl, env, node = [], cwd, stdio = 'pipe' }: Start = {}) =>
-    spawn(process.execPath, [...node, PROGRAM, ...words], {
+  const start = (words: readonly string[], how: Start = {}) => {
+    const { baseUrl, env, node = [], cwd, through = [], stdio = 'pipe' } = how;
+    const [program = process.execPath, ...rest] = [...through, process.execPath, ...node, PROGRAM, ...words];
+    return spawn(program, rest, {
       env: {
         ...Object.fromEntries(ours),
         CARDWRIGHT_CONFIG_DIR: folder,
@@ -49,6 +53,7 @@ export async function home(): Promise<Home> {
       ...(cwd !== undefined && { cwd }),
       stdio: typeof stdio === 'string' ? stdio : [...stdio],
     });
+  };
   return {
     folder,
     start,

@@ -14,9 +14,10 @@ export interface Ending {
 }
 
 const MET: Readonly<Record<Reach, readonly ErrorKind[]>> = {
-  words: ['internal', 'interrupted', 'terminated'],
+  // Standard output that takes no answer is `check_failed`.
+  words: ['internal', 'check_failed', 'interrupted', 'terminated'],
   // Profiles, journal and store: not private, locked, damaged; a profile that is not there.
-  files: ['not_found', 'guarded', 'check_failed'],
+  files: ['not_found', 'guarded'],
   // A service may refuse in words the contract does not list, and answer with what no operation returns.
   service: ['not_authenticated', 'not_found', 'refused', 'rate_limited', 'unreachable', 'contract_mismatch'],
 };

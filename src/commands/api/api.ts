@@ -62,14 +62,19 @@ export const api = command({
     if (key !== undefined) throw usage('--idempotency-key is for changes; a GET needs none');
     if (marker) throw usage(MARKER_USE);
     const whole = `${asked.path}${asked.query}`;
-    if (!paginate) return answerOf(ctx, await ctx.read('api.read', { method, path: whole }), include === true);
+    if (!paginate) {
+      const answer = await ctx.read('api.read', { method, path: whole });
+      return { ...answerOf(ctx, answer, include === true), isRead: true };
+    }
     if (include) throw usage('-i shows one answer, and --paginate reads several');
     const pages = (await ctx.reader()).pages('api.pages', { path: whole });
-    return { listing: pagedListing(pages, { noun: 'row', all: true, sorted: ctx.sorted, progress: ctx.progress }) };
+    const listing = pagedListing(pages, { noun: 'row', all: true, sorted: ctx.sorted, progress: ctx.progress });
+    return { listing, isRead: true };
   },
-  show: (answer: { readonly body: unknown } | { readonly listing: Listing }) => ({
+  show: (answer: { readonly isRead?: boolean } & ({ readonly body: unknown } | { readonly listing: Listing })) => ({
     noun: 'answer',
     columns: [],
+    ...(answer.isRead && { changedNothing: true }),
     ...('listing' in answer
       ? { listing: answer.listing }
       : { data: answer.body as Row, prose: printableJson(`${JSON.stringify(answer.body, undefined, 2) ?? ''}\n`) }),

@@ -1,0 +1,101 @@
+/** Standard output that takes nothing: no command that reads ends with 0, or as a bug of ours. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { effectOf } from '../../src/cli/parsing/resolved-flags.ts';
+import { OutputError } from '../../src/core/errors.ts';
+import { commands } from '../answers/schema.ts';
+import { world } from '../support/world.ts';
+
+/** A line for every command that reads. */
+const LINES: Readonly<Record<string, string>> = {
+  'cards list': 'cards list',
+  'cards get': 'cards get card_1',
+  'cards presets list': 'cards presets list --json',
+  'bins list': 'bins list',
+  'bins get': 'bins get bin_1',
+  'bins pick': 'bins pick',
+  wallet: 'wallet',
+  'wallet addresses': 'wallet addresses',
+  'tx list': 'tx list',
+  'tx get': 'tx get txn_1',
+  'tx tail': 'tx tail --last 3 --wait-timeout 5s',
+  'tx summary': 'tx summary',
+  '3ds list': '3ds list',
+  '3ds wait': '3ds wait --any --latest --wait-timeout 5s',
+  '3ds watch': '3ds watch --wait-timeout 5s',
+  'webhooks list': 'webhooks list',
+  'webhooks get': 'webhooks get wh_1',
+  'webhooks verify': 'webhooks verify --payload event.json --signature SIGNATURE --secret-file secret.txt',
+  'webhooks sign': 'webhooks sign --payload event.json --secret-file secret.txt',
+  'webhooks events': 'webhooks events',
+  'wait card': 'wait card CARD --until status=active',
+  'wait wallet': 'wait wallet --until balance>0',
+  'wait tx': 'wait tx --card CARD --until amount=20',
+  'ops list': 'ops list',
+  'ops show': 'ops show OP',
+  'audit list': 'audit list',
+  'audit verify': 'audit verify',
+  'audit export': 'audit export',
+  doctor: 'doctor',
+  explain: 'explain A-166',
+  whoami: 'whoami',
+  'profiles list': 'profiles list --json',
+  'profiles show': 'profiles show sandbox',
+  'sandbox status': 'sandbox status',
+  'sandbox clock': 'sandbox clock',
+  'sandbox clock show': 'sandbox clock show',
+  'sandbox deliveries list': 'sandbox deliveries list --json',
+  'sandbox faults list': 'sandbox faults list --json',
+  'sandbox requests': 'sandbox requests',
+  'sandbox snapshot list': 'sandbox snapshot list --json',
+  'sandbox export': 'sandbox export out.ndjson',
+  'contract check': 'contract check --contract overrides.json',
+  'contract show': 'contract show',
+  'contract openapi': 'contract openapi',
+  'completion bash': 'completion bash',
+  'completion zsh': 'completion zsh',
+  'completion fish': 'completion fish',
+  'completion powershell': 'completion powershell',
+  commands: 'commands',
+  schema: 'schema cards list',
+  'help options': 'help options',
+  'help environment': 'help environment',
+  'help exit-codes': 'help exit-codes',
+  'help output': 'help output',
+  'help safety': 'help safety',
+  'help scripting': 'help scripting',
+  'help scenarios': 'help scenarios',
+};
+
+/** Their output comes from deliveries or from another program; test/package/streams.test.ts has a real full disk. */
+const OF_OTHERS = ['webhooks listen', 'webhooks expect', 'sandbox exec'];
+
+const FULL = { message: 'cannot write standard output: no space is left (ENOSPC)' };
+const full = { onOut: () => Promise.reject(new OutputError('check_failed', FULL)) };
+
+it('knows every command that reads', () => {
+  const reads = commands.filter(command => effectOf(command) === 'read').map(({ path }) => path);
+  expect([...Object.keys(LINES), ...OF_OTHERS].sort()).toEqual(reads.sort());
+});
+
+it('ends with 15 and says so, whichever command reads', async () => {
+  await using here = await world({ data: 'demo', wallet: 100 });
+  await writeFile(join(here.folder, 'event.json'), '{"id":"evt_1","type":"card.created"}');
+  await writeFile(join(here.folder, 'secret.txt'), 'whsec_0123456789abcdef0123456789abcdef\n', { mode: 0o600 });
+  await writeFile(join(here.folder, 'overrides.json'), '{"headers":{"idempotency_key":"X-Key"}}');
+  const id = async (line: string) => (await here.run(line)).out.trim();
+  await here.run('webhooks create --url https://example.com/hook --events *');
+  const card = await id('cards create --bin bin_1 --amount 60 -q');
+  await here.run(`sandbox simulate authorize --card ${card} --amount 20 --merchant Acme`);
+  await here.run(`sandbox simulate challenge --card ${card} --amount 10 --merchant Acme`);
+  const [op = ''] = (await id('ops list -o id')).split('\n');
+  const signature = await id('webhooks sign --payload event.json --secret-file secret.txt');
+  const wrong: string[] = [];
+  for (const line of Object.values(LINES)) {
+    const whole = line.replace('OP', op).replace('CARD', card).replace('SIGNATURE', signature);
+    const { code, err } = await here.run(whole, full);
+    if (code !== 15 || !err.includes(FULL.message)) wrong.push(`${line}: ${code}: ${err}`);
+  }
+  expect(wrong).toEqual([]);
+});
