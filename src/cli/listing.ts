@@ -60,16 +60,22 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
   let last: PageFacts = {};
   let read = 0;
   let kept = 0;
+  /** Rows that the limit left out, of the pages that were read. */
+  let leftOut = 0;
+  let ended = false;
 
   async function* batches(): AsyncGenerator<readonly Row[]> {
     for await (const { data, page } of everything ? watchedPages(pages, wish) : pages) {
       last = page;
       read++;
-      const rows = (data as readonly Row[]).filter(row => keep.every(test => test(row))).slice(0, limit - kept);
+      const fitting = (data as readonly Row[]).filter(row => keep.every(test => test(row)));
+      const rows = fitting.slice(0, limit - kept);
       kept += rows.length;
+      leftOut += fitting.length - rows.length;
       yield rows;
       if (!everything || kept >= limit) return;
     }
+    ended = true;
   }
 
   /** Where no filter and no end needs the rows themselves. */
@@ -96,18 +102,21 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
           }
         : { ...last },
     footer(rows) {
-      if (everything || (rows === 0 && !last.total)) return counted(rows, wish.noun);
-      const where =
-        last.page === undefined ? '' : `, page ${last.page}${last.total_pages ? ` of ${last.total_pages}` : ''}`;
-      // A service that says nothing about further pages may have some.
-      const { has_more, total_pages, total } = last;
-      if ([has_more, total_pages, total].every(fact => fact === undefined)) {
-        return `${rows} ${plural(wish.noun, rows)} on this page.   All pages: --all`;
+      if (everything) {
+        const seen = { found: kept + leftOut, ended: ended || saysLast(last), isMore: leftOut > 0 };
+        return wish.limit === undefined
+          ? counted(rows, wish.noun)
+          : limited(rows, wish.noun, { ...seen, total: keep.length > 0 ? undefined : last.total });
       }
-      return `${rows} ${plural(wish.noun, rows)}${where}.${isLast(last) ? '' : '   All pages: --all'}`;
+      const absent = absentPage(rows, wish.noun, last);
+      return absent === undefined ? pageFooter(rows, wish.noun, last) : `There is ${absent}.   All of them: --all`;
     },
     cutShort() {
-      if (everything || wish.numbered === true) return undefined;
+      if (everything) return undefined;
+      if (wish.numbered === true) {
+        const absent = absentPage(kept, wish.noun, last);
+        return absent === undefined ? undefined : `there is ${absent}; --all gives all of them`;
+      }
       const { has_more, total, total_pages } = last;
       if ([has_more, total, total_pages].every(fact => fact === undefined)) {
         const isFull = kept >= (wish.perPage ?? PAGE_SIZE);
@@ -119,12 +128,64 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
   };
 }
 
+/** Of one page: how many rows it has, of how many, and how to get the others. */
+function pageFooter(rows: number, noun: string, last: PageFacts): string {
+  const { has_more, page, total_pages, total } = last;
+  if (rows === 0 && !total) return counted(rows, noun);
+  // A service that says nothing about further pages may have some.
+  if ([has_more, total_pages, total].every(fact => fact === undefined)) {
+    return `${rows} ${plural(noun, rows)} on this page.   All pages: --all`;
+  }
+  const where = page === undefined ? '' : `, page ${page}${total_pages ? ` of ${total_pages}` : ''}`;
+  const isPart = total !== undefined && total > rows;
+  return `${ofAll(rows, noun, total)}${where}.${isLast(last) && !isPart ? '' : '   All pages: --all'}`;
+}
+
+/** Said of a page behind the last one; undefined of any other. */
+function absentPage(rows: number, noun: string, { page, total, total_pages }: PageFacts): string | undefined {
+  if (rows > 0 || page === undefined || page === 1 || !total) return undefined;
+  const pages = total_pages === undefined ? '' : ` on ${total_pages} ${plural('page', total_pages)}`;
+  return `no page ${page}: ${total} ${plural(noun, total)}${pages}`;
+}
+
+interface Seen {
+  /** Rows that were read and passed the filters. */
+  readonly found: number;
+  /** There is no page that was not read. */
+  readonly ended: boolean;
+  /** More than the limit were found. */
+  readonly isMore: boolean;
+  /** What the service counts, where no filter of ours makes it another number. */
+  readonly total: number | undefined;
+}
+
+/** Of a list that `--limit` may have cut: whether there are more is known, or has not been looked for. */
+function limited(rows: number, noun: string, { found, ended, isMore, total: counts }: Seen): string {
+  const total = counts ?? (ended ? found : undefined);
+  if (total === undefined) return `${rows} ${plural(noun, rows)}, and ${isMore ? '' : 'perhaps '}more.`;
+  return cutTo(rows, noun, total);
+}
+
+/** The service says that no page comes after this one; one that tells nothing of pages does not. */
+function saysLast(last: PageFacts): boolean {
+  return (last.has_more !== undefined || last.total_pages !== undefined) && isLast(last);
+}
+
+/** `4 of 288 cards`, or `4 cards` where that is all there is. */
+function ofAll(rows: number, noun: string, total: number | undefined): string {
+  return total === undefined || total <= rows
+    ? `${rows} ${plural(noun, rows)}`
+    : `${rows} of ${total} ${plural(noun, total)}`;
+}
+
 /** Whether the service says that no page comes after this one. */
 function isLast({ has_more, page = 1, total_pages }: PageFacts): boolean {
   return !(has_more ?? page < (total_pages ?? 1));
 }
 
-/** A list that is not paged. */
+/**
+ * A list that is not paged. `total` of its page is how many there are; where the caller kept fewer, the footer says so.
+ */
 export function wholeListing(list: ListPage<object>, wish: ListWish): Listing {
   const keep = wish.keep ?? [];
   const rows = (list.data as readonly Row[]).filter(row => keep.every(test => test(row)));
@@ -134,8 +195,13 @@ export function wholeListing(list: ListPage<object>, wish: ListWish): Listing {
   return {
     batches: batches(),
     page: () => ({ ...list.page }),
-    footer: count => counted(count, wish.noun),
+    footer: count => (wish.limit === undefined ? counted(count, wish.noun) : cutTo(count, wish.noun, list.page.total)),
   };
+}
+
+/** `4 of 288 cards.` Who said `--limit` knows how to get the others. */
+export function cutTo(count: number, noun: string, total: number | undefined): string {
+  return total === undefined || total <= count ? counted(count, noun) : `${ofAll(count, noun, total)}.`;
 }
 
 function counted(count: number, noun: string): string {

@@ -36,12 +36,12 @@ export const listAudit = command({
         (event === undefined || entry.event === event) &&
         (since === undefined || Date.parse(entry.at) >= Date.parse(since)),
     );
-    return { rows: limit === undefined ? wanted : wanted.slice(-limit), flaw, path: log.path };
+    const rows = limit === undefined ? wanted : wanted.slice(-limit);
+    return { rows, limit, total: wanted.length, flaw, path: log.path };
   },
-  show: ({ rows, flaw, path }) => {
-    const page = { total: rows.length };
+  show: ({ rows, limit, total, flaw, path }) => {
     return {
-      listing: wholeListing({ data: rows, page }, { noun: 'line' }),
+      listing: wholeListing({ data: rows, page: { total } }, { noun: 'line', limit }),
       noun: 'line',
       idField: 'seq',
       columns: AUDIT_COLUMNS,

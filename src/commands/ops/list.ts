@@ -1,3 +1,4 @@
+import { cutTo } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { choice, integer } from '../../contract/field.ts';
@@ -25,11 +26,11 @@ export const listOps = command({
   ],
   async run(ctx, { state, limit }) {
     const found = await (await ctx.journal()).list();
-    return found.filter(op => state === undefined || op.state === state).slice(0, limit);
+    return { found: found.filter(op => state === undefined || op.state === state), limit };
   },
-  show(found) {
+  show({ found, limit }) {
     async function* batches() {
-      yield found.map(summaryRow);
+      yield found.slice(0, limit).map(summaryRow);
     }
     const newer = found.filter(({ state }) => state === 'newer').length;
     const unsettled = found.filter(({ state }) => state === 'unknown').length;
@@ -42,7 +43,7 @@ export const listOps = command({
             ? `${unsettled} unknown: cardwright ops resume <op>`
             : newer > 0
               ? `${newer} written by a newer cardwright: install it to show or resume them.`
-              : `${count} operation${count === 1 ? '' : 's'}.`,
+              : cutTo(count, 'operation', found.length),
       },
       noun: 'operation',
       idField: 'op',
