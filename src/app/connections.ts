@@ -245,7 +245,8 @@ async function resolve({ host, globals, notice }: ConnectionSettings): Promise<R
     },
     async readKeyFile(path) {
       const { readKeyFile } = await import('../profile/key-file.ts');
-      return readKeyFile(path, { platform: host.platform, warn: warning => notice(`warning: ${warning}`) });
+      const { platform, clock, signal } = host;
+      return readKeyFile(path, { platform, clock, signal, warn: warning => notice(`warning: ${warning}`) });
     },
   });
   for (const warning of resolved.warnings) notice(`warning: ${warning}`);

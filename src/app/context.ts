@@ -21,7 +21,7 @@ import { createSignOfLife } from '../terminal/sign-of-life.ts';
 import { typedInput } from '../terminal/typed-input.ts';
 import type { Surroundings } from './app-host.ts';
 import { type Connections, connections, once } from './connections.ts';
-import { openInput, readBytes } from './input.ts';
+import { openInput, openRows, readBytes } from './input.ts';
 import { sandboxServersFor } from './sandbox-server.ts';
 
 export interface Opening {
@@ -54,6 +54,7 @@ export function openContext(opening: Opening): OpenContext {
     if (!globals.quiet) progress.say(withRepeated(text, globals.repeated));
   };
   const stdin = typedInput(host.streams.stdin, notice);
+  const inputs = { host, stdin, notice };
   const warn = (text: string) => notice(`warning: ${text}`);
   const prompts = createPrompts({
     streams: host.streams,
@@ -165,7 +166,7 @@ export function openContext(opening: Opening): OpenContext {
     exportSandbox: path => exportSandbox(host, opened, path),
     async importSandbox(path) {
       const { importFrom } = await import('./sandbox-transfer.ts');
-      await using input = await openInput(host, stdin, path);
+      await using input = await openInput(inputs, path);
       const { baseUrl, socketPath, key } = await opened.adminPlace();
       return await importFrom(host, { baseUrl, socketPath, token: await key() }, input);
     },
@@ -188,8 +189,8 @@ export function openContext(opening: Opening): OpenContext {
       return openPresets(host, warn);
     }),
     readFile: path => host.readFile(path),
-    openInput: path => openInput(host, stdin, path),
-    readBytes: path => readBytes(host, stdin, path),
+    openInput: path => openRows(inputs, path),
+    readBytes: path => readBytes(inputs, path),
     async reveal(cardId, options) {
       const { revealCard } = await import('../cli/reveal-sinks.ts');
       return revealCard(await gate(), cardId, options);

@@ -2,16 +2,29 @@
 import { resolve } from 'node:path';
 import type { InputRows } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
+import type { InputSurroundings } from '../files/input-file.ts';
 import type { InputStream } from '../platform/host.ts';
 import type { Surroundings } from './app-host.ts';
 
 const MOST_PIPED_BYTES = 256 * 1024 * 1024;
 
-/** A file of rows, or standard input. Throws `usage` for what cannot be read or is no text. */
-export async function openInput(host: Surroundings, stdin: InputStream, path: string): Promise<InputRows> {
+/** What is read, and whom waiting for it is told. */
+export interface InputPlace extends Pick<InputSurroundings, 'notice'> {
+  readonly host: Surroundings;
+  readonly stdin: InputStream;
+}
+
+/** What was opened. */
+export interface Opened extends InputRows {
+  /** It may have no end. */
+  readonly isPipe: boolean;
+}
+
+/** A file, or standard input. Throws `usage` for what cannot be read or is no text. */
+export async function openInput({ host, stdin, notice }: InputPlace, path: string): Promise<Opened> {
   if (path !== '-') {
     const { openInputFile } = await import('../files/input-file.ts');
-    return openInputFile(resolve(host.cwd, path), path);
+    return openInputFile(resolve(host.cwd, path), path, surroundings(host, notice));
   }
   const text = await stdin.readAll(MOST_PIPED_BYTES);
   if (text.includes('\ufffd')) {
@@ -20,25 +33,26 @@ export async function openInput(host: Surroundings, stdin: InputStream, path: st
   async function* pieces() {
     yield Buffer.from(text);
   }
-  return { pieces: pieces(), unchanged: async () => true, [Symbol.asyncDispose]: async () => undefined };
+  return { pieces: pieces(), isPipe: true, unchanged: async () => true, [Symbol.asyncDispose]: async () => undefined };
+}
+
+/** As `openInput`, for rows that are all kept before the first is sent: a pipe holds no more than standard input may. */
+export async function openRows(place: InputPlace, path: string): Promise<InputRows> {
+  const input = await openInput(place, path);
+  if (!input.isPipe) return input;
+  const { bounded } = await import('../files/input-file.ts');
+  return { ...input, pieces: bounded(input.pieces, path, MOST_PIPED_BYTES) };
 }
 
 const MOST_WHOLE_BYTES = 16 * 1024 * 1024;
 
 /** All of a file, or of standard input. Throws `usage` above 16 MB. */
-export async function readBytes(host: Surroundings, stdin: InputStream, path: string): Promise<Uint8Array> {
+export async function readBytes({ host, stdin, notice }: InputPlace, path: string): Promise<Uint8Array> {
   if (path === '-') return stdin.readBytes(MOST_WHOLE_BYTES);
-  const { openInputFile } = await import('../files/input-file.ts');
-  await using file = await openInputFile(resolve(host.cwd, path), path);
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of file.pieces) {
-    size += part.length;
-    if (size > MOST_WHOLE_BYTES) {
-      const message = `${JSON.stringify(path)} is larger than ${MOST_WHOLE_BYTES} bytes`;
-      throw new CliError('usage', { message, outcome: 'not_sent' });
-    }
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
+  const { readWhole } = await import('../files/input-file.ts');
+  return readWhole(resolve(host.cwd, path), path, MOST_WHOLE_BYTES, surroundings(host, notice));
+}
+
+function surroundings({ clock, signal }: Surroundings, notice: (text: string) => void): InputSurroundings {
+  return { clock, signal, notice };
 }

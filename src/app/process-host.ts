@@ -59,7 +59,7 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     get promptOutput() {
       return process.stderr;
     },
-    readFile: readText,
+    readFile: path => readText(host, path),
     async openSandbox() {
       const { openEmbedded } = await import('../sandbox/serving/embedded.ts');
       setLater(5_000, collectOften);
@@ -327,16 +327,13 @@ function inputFrom(input: () => typeof process.stdin, signal: AbortSignal): Inpu
   };
 }
 
-async function readText(path: string): Promise<string> {
-  const { readFile } = await import('node:fs/promises');
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    const { systemWords } = await import('../files/system-words.ts');
-    const message = `cannot read ${JSON.stringify(path)}: ${systemWords(code)}`;
-    throw new CliError('usage', { message, outcome: 'not_sent' });
-  }
+/** Contracts, scenarios, bodies and certificates are much smaller; a pipe may have no end. */
+const MOST_TEXT_BYTES = 16 * 1024 * 1024;
+
+async function readText({ clock, signal, streams }: Surroundings, path: string): Promise<string> {
+  const { readWhole } = await import('../files/input-file.ts');
+  const notice = (text: string) => void streams.stderr.write(`${text}\n`);
+  return Buffer.from(await readWhole(path, path, MOST_TEXT_BYTES, { clock, signal, notice })).toString('utf8');
 }
 
 function isRunning(pid: number): boolean {

@@ -1,6 +1,9 @@
 /** A file or a pipe that the user named as input, read piece by piece. */
-import { open } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { CliError } from '../core/errors.ts';
+import type { Clock } from '../platform/host.ts';
+import { openPipe } from './pipe.ts';
 import { systemCode } from './private-files.ts';
 import { systemWords } from './system-words.ts';
 
@@ -9,37 +12,62 @@ export interface InputFile extends AsyncDisposable {
   readonly pieces: AsyncIterable<Uint8Array>;
   /** False when a file was written to since it was opened; always true for pipes. */
   unchanged(): Promise<boolean>;
+  /** It may have no end, and comes once. */
+  readonly isPipe: boolean;
+}
+
+/** What a pipe, which may keep its reader waiting, is read with. */
+export interface InputSurroundings {
+  readonly clock: Clock;
+  /** Ends the waiting; its reason is thrown. */
+  readonly signal: AbortSignal;
+  /** Told in one line when nothing has come for 10 s. */
+  readonly notice: (text: string) => void;
 }
 
 const PIECE_BYTES = 64 * 1024;
+/** The one device that has an end. */
+const NOTHING = '/dev/null';
 
-/** Throws `usage` naming the path when it cannot be read. `name` is what the user typed. */
-export async function openInputFile(path: string, name: string): Promise<InputFile> {
-  const inTheUsersWords = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      const code = systemCode(error);
-      if (code === undefined) throw error;
-      throw unreadable(name, code);
-    }
+/**
+ * Throws `usage` naming the path when it cannot be read, and for a device, which may have no end. `name` is what the user
+ * typed.
+ */
+export async function openInputFile(path: string, name: string, around: InputSurroundings): Promise<InputFile> {
+  const found = await inTheUsersWords(name, () => stat(path));
+  if (found.isFIFO()) return pipeOf(path, name, around);
+  // Reading a folder would say so too late: a request for its bytes would have begun.
+  if (found.isDirectory()) throw unreadable(name, systemWords('EISDIR'));
+  if (isDevice(found) && (await realpath(path)) !== NOTHING) {
+    throw unreadable(name, 'it is a device, not a file or a pipe', 'name - to read standard input');
+  }
+  return ordinary(await inTheUsersWords(name, () => open(path, 'r')), name);
+}
+
+function isDevice(found: Stats): boolean {
+  return found.isCharacterDevice() || found.isBlockDevice();
+}
+
+async function pipeOf(path: string, name: string, { clock, signal, notice }: InputSurroundings): Promise<InputFile> {
+  const onLong = () => notice(`still waiting for ${name}: it is a pipe, and nothing was written to it yet`);
+  const { pieces, ...pipe } = await inTheUsersWords(name, () => openPipe(path, { clock, signal, onLong }));
+  return {
+    pieces,
+    isPipe: true,
+    unchanged: async () => true,
+    [Symbol.asyncDispose]: () => pipe[Symbol.asyncDispose](),
   };
-  const file = await inTheUsersWords(() => open(path, 'r'));
+}
+
+async function ordinary(file: FileHandle, name: string): Promise<InputFile> {
   const state = async () => {
     const { size, mtimeNs, ctimeNs } = await file.stat({ bigint: true });
     return `${size} ${mtimeNs} ${ctimeNs}`;
   };
-  const before = await inTheUsersWords(state);
-  const found = await file.stat();
-  if (found.isDirectory()) {
-    await file.close();
-    // Reading it would say so too late: a request for its bytes would have begun.
-    throw unreadable(name, 'EISDIR');
-  }
-  const ordinary = found.isFile();
+  const before = await inTheUsersWords(name, state);
   async function* pieces(): AsyncGenerator<Uint8Array> {
     for (;;) {
-      const { bytesRead, buffer } = await inTheUsersWords(() =>
+      const { bytesRead, buffer } = await inTheUsersWords(name, () =>
         file.read(new Uint8Array(PIECE_BYTES), 0, PIECE_BYTES, null),
       );
       if (bytesRead === 0) return;
@@ -48,12 +76,53 @@ export async function openInputFile(path: string, name: string): Promise<InputFi
   }
   return {
     pieces: pieces(),
-    unchanged: async () => !ordinary || (await inTheUsersWords(state)) === before,
+    isPipe: false,
+    unchanged: async () => (await inTheUsersWords(name, state)) === before,
     [Symbol.asyncDispose]: () => file.close(),
   };
 }
 
-function unreadable(name: string, code: string): CliError {
-  const message = `cannot read ${JSON.stringify(name)}: ${systemWords(code)}`;
-  return new CliError('usage', { message, outcome: 'not_sent' });
+/** All of it. Throws `usage` above `mostBytes`: a pipe may have no end. */
+export async function readWhole(
+  path: string,
+  name: string,
+  mostBytes: number,
+  around: InputSurroundings,
+): Promise<Uint8Array> {
+  await using file = await openInputFile(path, name, around);
+  const parts: Uint8Array[] = [];
+  for await (const part of bounded(file.pieces, name, mostBytes)) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+/** The same pieces. Throws `usage` behind `mostBytes` of them. */
+export async function* bounded(
+  pieces: AsyncIterable<Uint8Array>,
+  name: string,
+  mostBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const piece of pieces) {
+    size += piece.length;
+    if (size > mostBytes) {
+      const message = `${JSON.stringify(name)} is larger than ${mostBytes} bytes`;
+      throw new CliError('usage', { message, outcome: 'not_sent' });
+    }
+    yield piece;
+  }
+}
+
+async function inTheUsersWords<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined || error instanceof CliError) throw error;
+    throw unreadable(name, systemWords(code));
+  }
+}
+
+function unreadable(name: string, why: string, hint?: string): CliError {
+  const message = `cannot read ${JSON.stringify(name)}: ${why}`;
+  return new CliError('usage', { message, outcome: 'not_sent', ...(hint !== undefined && { hint }) });
 }

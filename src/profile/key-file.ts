@@ -1,8 +1,11 @@
 /** Keys from a file that the user names. */
-import { open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { CliError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import { inOurWords } from '../files/private-files.ts';
+import { openPipe } from '../files/pipe.ts';
+import { inOurWords, NO_WAITING } from '../files/private-files.ts';
+import type { Clock } from '../platform/host.ts';
 import { quoted } from './name.ts';
 
 const MOST_BYTES = 4096;
@@ -11,6 +14,9 @@ const LONGEST_PATH = 1024;
 export interface KeyFileSurroundings {
   readonly platform: NodeJS.Platform;
   readonly warn: (text: string) => void;
+  readonly clock: Clock;
+  /** Ends the waiting for a pipe; its reason is thrown. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -19,22 +25,34 @@ export interface KeyFileSurroundings {
  */
 export async function readKeyFile(path: string, around: KeyFileSurroundings): Promise<string> {
   return inOurWords(`the key file ${quoted(path, LONGEST_PATH)}`, async () => {
-    const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
       throw new CliError('not_authenticated', {
         message: `there is no key file ${quoted(path, LONGEST_PATH)}`,
         hint: 'cardwright help environment',
       });
     });
+    if (found.isFIFO()) return readPipe(path, around);
+    if (!found.isFile()) throw refused(path, 'is neither a file nor a pipe');
+    const file = await open(path, constants.O_RDONLY | NO_WAITING);
     try {
-      const found = await file.stat();
-      if (!found.isFile() && !found.isFIFO()) throw refused(path, 'is neither a file nor a pipe');
-      if (around.platform !== 'win32') checkMode(path, found.mode, around.warn);
-      return await readSome(file, path);
+      // The open file is judged, not the name: the name may point elsewhere by now.
+      const opened = await file.stat();
+      if (!opened.isFile()) throw refused(path, 'is neither a file nor a pipe');
+      if (around.platform !== 'win32') checkMode(path, opened.mode, around.warn);
+      return await readSome(file.createReadStream({ autoClose: false, highWaterMark: MOST_BYTES }), path);
     } finally {
       await file.close();
     }
   });
+}
+
+async function readPipe(path: string, { platform, warn, clock, signal }: KeyFileSurroundings): Promise<string> {
+  const onLong = () =>
+    warn(`still waiting for the key file ${quoted(path, LONGEST_PATH)}: nothing was written to it yet`);
+  await using pipe = await openPipe(path, { clock, signal, onLong });
+  if (platform !== 'win32') checkMode(path, Number(pipe.found.mode), warn);
+  return await readSome(pipe.pieces, path);
 }
 
 function checkMode(path: string, mode: number, warn: (text: string) => void): void {
@@ -42,12 +60,12 @@ function checkMode(path: string, mode: number, warn: (text: string) => void): vo
   if ((mode & 0o060) !== 0) warn(`the key file ${quoted(path, LONGEST_PATH)} is open to its group`);
 }
 
-async function readSome(file: Awaited<ReturnType<typeof open>>, path: string): Promise<string> {
-  const chunks: Buffer[] = [];
+async function readSome(pieces: AsyncIterable<Uint8Array>, path: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: MOST_BYTES })) {
-    chunks.push(chunk as Buffer);
-    size += (chunk as Buffer).length;
+  for await (const chunk of pieces) {
+    chunks.push(chunk);
+    size += chunk.length;
     if (size > MOST_BYTES) throw refused(path, 'is too large for a key');
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -22,6 +22,8 @@ export interface KeyKeeperSurroundings {
   readonly files: FileSurroundings;
   readonly clock: Clock;
   readonly env: Environment;
+  /** Ends the waiting for a key file that is a pipe. */
+  readonly signal: AbortSignal;
   /** Folder of the profiles; commands run there. */
   readonly folder: string;
   readonly keychain?: (() => Promise<Keychain>) | undefined;
@@ -109,9 +111,9 @@ export function keyKeeper(around: KeyKeeperSurroundings): KeyKeeper {
   }
 
   async function tell(from: string | readonly string[]): Promise<Secret> {
-    if (typeof from === 'string') return readKey(await readKeyFile(from, around.files));
+    const { clock, env, folder, files, signal } = around;
+    if (typeof from === 'string') return readKey(await readKeyFile(from, { ...files, clock, signal }));
     const { runKeyCommand } = await import('./key-command.ts');
-    const { clock, env, folder, files } = around;
     await preparePrivateFolder(folder, files);
     return readKey(await runKeyCommand(from, { clock, env, folder }));
   }

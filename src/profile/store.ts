@@ -68,7 +68,7 @@ export interface ProfileStore {
 }
 
 /** What of the host the store needs. `isRunning` lets left locks be taken over on systems without /proc. */
-export type ProfileHost = Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform' | 'env'> & {
+export type ProfileHost = Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform' | 'env' | 'signal'> & {
   readonly isRunning?: IsRunning;
   readonly keychain?: () => Promise<Keychain>;
 };
@@ -97,8 +97,8 @@ class FileProfileStore implements ProfileStore {
     this.path = join(host.folders.config, `${FILE_NAME}.json`);
     this.#host = host;
     this.#around = { platform: host.platform, random: host.random, warn };
-    const { clock, env, folders, keychain } = host;
-    this.#keys = keyKeeper({ files: this.#around, clock, env, folder: folders.config, keychain });
+    const { clock, env, folders, keychain, signal } = host;
+    this.#keys = keyKeeper({ files: this.#around, clock, env, folder: folders.config, keychain, signal });
   }
 
   async load(): Promise<void> {

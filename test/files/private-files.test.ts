@@ -11,6 +11,7 @@ import {
 } from '../../src/files/private-files.ts';
 import { readKeyFile } from '../../src/profile/key-file.ts';
 import { chance, failure, freshFolder, modeOf, TEST_KEY } from '../profile/surroundings.ts';
+import { realClock } from '../support/clocks.ts';
 
 function careful() {
   const warnings: string[] = [];
@@ -120,6 +121,8 @@ describe('private files', () => {
   });
 });
 
+const waiting = { clock: realClock, signal: AbortSignal.any([]) };
+
 describe('key files', () => {
   test('open to everybody are refused, to their group warned about', async () => {
     await using fresh = await freshFolder();
@@ -133,7 +136,7 @@ describe('key files', () => {
     ] as const) {
       const around = careful();
       await chmod(path, mode);
-      const outcome = await readKeyFile(path, around).then(
+      const outcome = await readKeyFile(path, { ...around, ...waiting }).then(
         () => around.warnings.length,
         error => error.kind,
       );
@@ -151,10 +154,12 @@ describe('key files', () => {
     await writeFile(path, TEST_KEY, { mode: 0o600 });
     await symlink(path, link);
     await writeFile(large, 'x'.repeat(5000), { mode: 0o600 });
-    expect(await readKeyFile(link, careful())).toBe(TEST_KEY);
+    expect(await readKeyFile(link, { ...careful(), ...waiting })).toBe(TEST_KEY);
     for (const wrong of ['/dev/zero', fresh.path, large]) {
-      expect((await failure(() => readKeyFile(wrong, careful()))).kind).toBe('guarded');
+      expect((await failure(() => readKeyFile(wrong, { ...careful(), ...waiting }))).kind).toBe('guarded');
     }
-    expect((await failure(() => readKeyFile(join(fresh.path, 'none'), careful()))).kind).toBe('not_authenticated');
+    expect((await failure(() => readKeyFile(join(fresh.path, 'none'), { ...careful(), ...waiting }))).kind).toBe(
+      'not_authenticated',
+    );
   });
 });

@@ -37,7 +37,7 @@ export function hostIn(folder: string): ProfileHost {
   const config = join(folder, 'config');
   const folders = { config, state: folder, data: folder, cache: folder, runtime: folder };
   const { pid, platform } = process;
-  return { folders, clock: jumpingClock(), random: chance, pid, platform, env: {} };
+  return { folders, clock: jumpingClock(), random: chance, pid, platform, env: {}, signal: AbortSignal.any([]) };
 }
 
 /** The error of something that must fail, as `CliError`. */

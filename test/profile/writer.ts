@@ -20,7 +20,7 @@ const clock = {
 };
 const random = { bytes: n => new Uint8Array(randomBytes(n)), fraction: Math.random };
 const folders = { config: folder, state: folder, data: folder, cache: folder, runtime: folder };
-const host = { folders, clock, random, pid: process.pid, platform: process.platform, env: {} };
+const host = { folders, clock, random, pid: process.pid, platform: process.platform, env: {}, signal: AbortSignal.any([]) };
 (async () => {
   const store = await openProfileStore(host, text => { throw new Error(text); });
   for (let n = 0; n < Number(count); n += 1) {

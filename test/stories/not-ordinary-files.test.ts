@@ -1,7 +1,8 @@
 /** A pipe, a device or a socket where a file of ours belongs: refused at once. A pipe of rows is read as ever. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -60,6 +61,57 @@ test('rows may come out of a pipe of the shell', async () => {
   child.stdin.end();
   const { code, out } = await ended(child);
   expect([code, out.split('\n').length]).toEqual([0, 4]);
+});
+
+const NAMED: readonly (readonly string[])[] = [
+  ['--sandbox', 'cards', 'create', '--file', 'PIPE', '--yes'],
+  ['--sandbox', 'api', 'POST', '/cards', '--input', 'PIPE', '--yes'],
+  ['--contract', 'PIPE', '--sandbox', 'cards', 'list'],
+  ['--sandbox', 'sandbox', 'simulate', 'run', 'PIPE'],
+];
+
+test.skipIf(process.platform === 'win32')('a pipe whose writer says nothing is left at a signal', async () => {
+  await using here = await home();
+  const path = join(here.folder, 'pipe');
+  expect(spawnSync('mkfifo', ['-m', '600', path]).status).toBe(0);
+  const words = NAMED.map(each => each.map(word => (word === 'PIPE' ? path : word)));
+  const byFile = { env: { CARDWRIGHT_API_KEY_FILE: path, CARDWRIGHT_BASE_URL: 'http://127.0.0.1:9/v1' } };
+  const all = [...words.map(each => [each]), [['cards', 'list'], byFile]] as Parameters<typeof here.start>[];
+  for (const [at, [each, how]] of all.entries()) {
+    const child = here.start(each, how);
+    const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE);
+    child.stdin?.end();
+    const end = ended(child);
+    const writer = await silentWriter(path, () => child.exitCode !== null || child.signalCode !== null);
+    child.kill(at % 2 === 0 ? 'SIGTERM' : 'SIGINT');
+    const { code, signal } = await end;
+    clearTimeout(timer);
+    await writer?.close();
+    expect([each, code, signal]).toEqual([each, at % 2 === 0 ? 143 : 130, null]);
+  }
+});
+
+/** Open to write as soon as somebody waits to read. */
+async function silentWriter(path: string, isOver: () => boolean): Promise<FileHandle | undefined> {
+  while (!isOver()) {
+    const writer = await open(path, constants.O_WRONLY | constants.O_NONBLOCK).catch(() => undefined);
+    if (writer !== undefined) return writer;
+  }
+  return undefined;
+}
+
+test('a device is refused, and a pipe without an end is cut off', async () => {
+  await using here = await home();
+  for (const words of NAMED) {
+    const { code, err } = await here.run(words.map(word => (word === 'PIPE' ? '/dev/zero' : word)));
+    expect([code, err]).toEqual([2, expect.stringContaining('it is a device, not a file or a pipe')]);
+  }
+  const program = `${process.execPath} ${join(ROOT, 'bin', 'cardwright.js')}`;
+  const env = { ...process.env, CARDWRIGHT_CONFIG_DIR: here.folder };
+  const child = spawn('bash', ['-c', `${program} --contract <(yes) --sandbox cards list`], { env, stdio: 'pipe' });
+  child.stdin.end();
+  const { code, err } = await ended(child);
+  expect([code, err]).toEqual([2, expect.stringContaining('is larger than 16777216 bytes')]);
 });
 
 test('too few open files are said, and are no bug', async () => {
