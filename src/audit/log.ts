@@ -89,6 +89,8 @@ export function auditLog(around: AuditSurroundings): AuditLog {
       if (!mayFollow(last, head)) throw damaged(path, `${headPath} names another last line`);
       // A torn last line was promised to nobody.
       if (torn) await file.truncate(size);
+      // A head that could not be written falls behind by one write at most: the next one brings it here first.
+      if (last.seq > 0 && head !== headText(last)) await writeHead(last);
       const at = new Date(around.clock.now()).toISOString();
       const { pid, user, host } = around;
       const batch = facts.length > 1 ? last.seq + 1 : undefined;
@@ -99,8 +101,7 @@ export function auditLog(around: AuditSurroundings): AuditLog {
         after = line;
         text += `${line.text}\n`;
       }
-      await file.write(text, size);
-      await file.datasync();
+      await writeLines(file, text, size);
       await writeHead(after);
       return after.seq;
     } finally {
@@ -108,10 +109,10 @@ export function auditLog(around: AuditSurroundings): AuditLog {
     }
   }
 
-  async function writeHead({ seq, hash }: Place): Promise<void> {
+  async function writeHead(last: Place): Promise<void> {
     const head = await openPrivate(headPath);
     try {
-      await head.write(`${String(seq).padStart(12, '0')} ${hash}\n`, 0);
+      await writeWhole(head, headText(last), 0);
       await head.datasync();
     } finally {
       await head.close();
@@ -133,6 +134,30 @@ export function auditLog(around: AuditSurroundings): AuditLog {
   return { path, append: facts => append([facts]), appendAll: async facts => void (await append(facts)), read, text };
 }
 
+function headText({ seq, hash }: Place): string {
+  return `${String(seq).padStart(12, '0')} ${hash}\n`;
+}
+
+/** Writes and syncs lines at the end, or leaves the file as it was: what they announce will not be sent then. */
+async function writeLines(file: FileHandle, text: string, size: number): Promise<void> {
+  try {
+    await writeWhole(file, text, size);
+    await file.datasync();
+  } catch (error) {
+    // Where even that fails, the tail is torn and the next write cuts it off.
+    await file.truncate(size).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** A disk that becomes full takes a part and says so by the number alone; only the next write fails. */
+async function writeWhole(file: FileHandle, text: string, position: number): Promise<void> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) {
+    at += (await file.write(bytes, at, bytes.length - at, position + at)).bytesWritten;
+  }
+}
+
 /** The head is written after its lines: it may be behind by those of one write, and is never ahead. */
 function headFlaw(
   entries: readonly AuditEntry[],
@@ -147,7 +172,10 @@ function headFlaw(
   const [, seq, hash] = HEAD.exec(head) ?? [];
   if (seq === undefined) return { line: last, why: 'the file audit.head is not as it was written' };
   const named = entries[Number(seq) - 1];
-  if (named === undefined) return { line: last + 1, why: `it is missing: ${Number(seq)} lines were written` };
+  if (named === undefined) {
+    const cut = torn ? 'it is cut in the middle, which a full disk does too' : 'it is missing';
+    return { line: last + 1, why: `${cut}: ${Number(seq)} lines were written` };
+  }
   if (named.hash !== hash) return { line: named.seq, why: 'it is not the line audit.head names' };
   const behind = last - Number(seq);
   const [unnamed] = entries.slice(-1);

@@ -111,21 +111,23 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
       const absent = absentPage(rows, wish.noun, last);
       return absent === undefined ? pageFooter(rows, wish.noun, last) : `There is ${absent}.   All of them: --all`;
     },
-    cutShort() {
-      if (everything) return undefined;
-      if (wish.numbered === true) {
-        const absent = absentPage(kept, wish.noun, last);
-        return absent === undefined ? undefined : `there is ${absent}; --all gives all of them`;
-      }
-      const { has_more, total, total_pages } = last;
-      if ([has_more, total, total_pages].every(fact => fact === undefined)) {
-        const isFull = kept >= (wish.perPage ?? PAGE_SIZE);
-        return isFull ? `${kept} ${plural(wish.noun, kept)}, and perhaps more; --all gives all of them` : undefined;
-      }
-      if (isLast(last) && kept >= (total ?? 0)) return undefined;
-      return `${kept}${total === undefined ? '' : ` of ${total}`} ${plural(wish.noun, total ?? kept)}; --all gives all of them`;
-    },
+    cutShort: () => (everything ? undefined : partOf(kept, last, wish)),
   };
+}
+
+/** What a program is told that got one page of more, or a page that is not there. */
+function partOf(kept: number, last: PageFacts, { noun, numbered, perPage = PAGE_SIZE }: ListWish): string | undefined {
+  const all = '; --all gives all of them';
+  if (numbered === true) {
+    const absent = absentPage(kept, noun, last);
+    return absent === undefined ? undefined : `there is ${absent}${all}`;
+  }
+  const { has_more, total, total_pages } = last;
+  if ([has_more, total, total_pages].every(fact => fact === undefined)) {
+    return kept >= perPage ? `${kept} ${plural(noun, kept)}, and perhaps more${all}` : undefined;
+  }
+  if (isLast(last) && kept >= (total ?? 0)) return undefined;
+  return `${kept}${total === undefined ? '' : ` of ${total}`} ${plural(noun, total ?? kept)}${all}`;
 }
 
 /** Of one page: how many rows it has, of how many, and how to get the others. */
