@@ -1,8 +1,15 @@
 /** Answers that do not show the effect: the resource or the balances are read (reading rule 7; A-31, A-107, A-158). */
-import { type Balances, balancesIn, type Evidence, transferAgrees, transferShown } from '../contract/evidence.ts';
+import {
+  type Balances,
+  balancesIn,
+  type CardAndWallet,
+  type Evidence,
+  transferAgrees,
+  transferShown,
+} from '../contract/evidence.ts';
 import { MADE } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
-import type { Cents } from '../core/money.ts';
+import { type Cents, cents, centsOf } from '../core/money.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { type Asked, withAsked } from './answer.ts';
@@ -115,25 +122,25 @@ async function balancesAgree(asked: Asked, result: Values, { read }: Settling): 
   const { target, input } = asked;
   const { card_id: cardId, amount } = input;
   const { before, alone, replay } = asked.evidence as Evidence & { readonly before: Balances };
-  const after = alone ? await readBalances(read, cardId) : await readCard(read, cardId, before);
+  const after = alone ? await readBalances(read, cardId) : await readCard(read, cardId);
   const moved = { transfer: target.row.transfer ?? 'to-card', amount: amount as Cents };
   if (!transferAgrees(moved, { before, alone, replay }, after)) return 'the balance that is read afterwards does not';
   return {
     ...result,
     card_balance: after.card / 100,
-    ...(alone && { wallet_balance: after.wallet / 100 }),
+    ...(after.wallet !== undefined && { wallet_balance: after.wallet / 100 }),
   };
 }
 
-async function readCard(read: Settling['read'], cardId: unknown, before: Balances): Promise<Balances> {
+async function readCard(read: Settling['read'], cardId: unknown): Promise<Balances> {
   const card = await read('cards.get', { card_id: cardId });
-  const after = balancesIn(card['balance'], before.wallet / 100);
-  if (after !== undefined) return after;
+  const balance = typeof card['balance'] === 'number' ? centsOf(card['balance']) : undefined;
+  if (balance !== undefined) return { card: cents(balance) };
   throw new CliError('contract_mismatch', { message: 'the balance of the card is not an amount' });
 }
 
 /** Card and wallet as they are now. Throws as reading does; `contract_mismatch` for a balance that is no amount. */
-export async function readBalances(read: Settling['read'], cardId: unknown): Promise<Balances> {
+export async function readBalances(read: Settling['read'], cardId: unknown): Promise<CardAndWallet> {
   const [card, wallet] = await Promise.all([read('cards.get', { card_id: cardId }), read('wallet.get', {})]);
   const balances = balancesIn(card['balance'], wallet['balance']);
   if (balances !== undefined) return balances;

@@ -23,7 +23,7 @@ export interface Repeating {
   readonly ambiguousAgain: boolean;
   /** False: the key may be forgotten by now, so that nothing is sent behind an attempt that may have had its effect. */
   readonly keyUsable?: (() => boolean | Promise<boolean>) | undefined;
-  /** Attempts while the service says 429; 3 when left out. */
+  /** Attempts that the service may answer 429, whatever else it lets through; without it 3 while it lets nothing through. */
   readonly throttledAttempts?: number | undefined;
   /** Looked at after an ambiguous attempt, before it is sent again; the effect that shows ends it. */
   readonly shown?: (() => Promise<Verdict | undefined>) | undefined;
@@ -53,11 +53,12 @@ export async function repeatWhileSafe(once: () => Promise<Verdict>, repeating: R
   let [sent, throttled] = [false, false];
   let doubt: Verdict | undefined;
   let open: Repeated | undefined;
+  const patience = createPatience(repeating);
   for (let attempts = 1; ; attempts += 1) {
     if (budget.paused()) await budget.untilAllowed(stop);
     // After the pauses: whatever they were meant to take, a stopped process or a laptop that slept takes longer.
     if (open !== undefined && (await repeating.keyUsable?.()) === false) return tooOld(open);
-    const last = await once();
+    const last = await counted(once, budget);
     sent ||= last.class !== 'not_sent';
     throttled ||= last.class === 'throttled';
     if (last.class === 'done') budget.refund();
@@ -69,14 +70,26 @@ export async function repeatWhileSafe(once: () => Promise<Verdict>, repeating: R
       if (shown !== undefined) return end(shown);
     }
     const verdict = doubt === undefined ? last : stillUnknown(doubt, last);
-    const pause =
-      stop.aborted || attempts >= mostAttempts(last, repeating) ? undefined : pauseAfter(last, attempts, repeating);
+    const failures = stop.aborted ? undefined : patience.after(last);
+    const pause = failures === undefined ? undefined : pauseAfter(last, failures, repeating);
     if (pause === undefined || !budget.spend(pause.tokens)) return end(verdict);
     if (last.class === 'ambiguous' || last.class === 'in_progress') doubt ??= last;
     if (last.class === 'throttled') budget.pauseAll(pause.ms);
     repeating.onWait?.(pause);
     if (!(await rest(pause.ms, repeating.clock, stop))) return end(verdict);
     if (doubt !== undefined) open = end(verdict);
+  }
+}
+
+async function counted(once: () => Promise<Verdict>, budget: RetryBudget): Promise<Verdict> {
+  budget.leave();
+  let letThrough = false;
+  try {
+    const verdict = await once();
+    letThrough = verdict.class !== 'throttled' && verdict.class !== 'not_sent';
+    return verdict;
+  } finally {
+    budget.end(letThrough);
   }
 }
 
@@ -88,8 +101,30 @@ function tooOld(open: Repeated): Repeated {
   return { ...open, verdict: { ...verdict, error: verdict.error.with({ message }) } };
 }
 
-function mostAttempts({ class: outcome }: Verdict, { throttledAttempts }: Repeating): number {
-  return outcome === 'throttled' ? (throttledAttempts ?? ATTEMPTS) : ATTEMPTS;
+interface Failures {
+  /** Attempts in a row that failed this way, 1 or more. */
+  readonly count: number;
+}
+
+/**
+ * Counts failed attempts. Told to slow down many requests share few places, and the same one may be turned away many
+ * times in a row. That is no failure of its own while others are let through: it comes later, and none is lost.
+ */
+function createPatience({ budget, throttledAttempts }: Repeating) {
+  let [failed, throttled, seen] = [0, 0, budget.passed()];
+  return {
+    /** Undefined when there must be no further attempt. */
+    after({ class: outcome }: Verdict): Failures | undefined {
+      if (outcome !== 'throttled') {
+        failed += 1;
+        return failed < ATTEMPTS ? { count: failed } : undefined;
+      }
+      const moving = throttledAttempts === undefined && (budget.passed() > seen || budget.mayPass());
+      seen = budget.passed();
+      throttled = moving ? 1 : throttled + 1;
+      return throttled < (throttledAttempts ?? ATTEMPTS) ? { count: throttled } : undefined;
+    },
+  };
 }
 
 interface Pause extends Wait {
@@ -97,7 +132,7 @@ interface Pause extends Wait {
 }
 
 /** How long to wait before the next attempt; undefined when there must be none. */
-function pauseAfter(verdict: Verdict, attempts: number, { random, ambiguousAgain }: Repeating): Pause | undefined {
+function pauseAfter(verdict: Verdict, { count }: Failures, { random, ambiguousAgain }: Repeating): Pause | undefined {
   if (verdict.class === 'done' || verdict.class === 'unverified') return undefined;
   const { class: outcome } = verdict;
   const asked = verdict.error.facts.retryAfterMs ?? 0;
@@ -105,13 +140,15 @@ function pauseAfter(verdict: Verdict, attempts: number, { random, ambiguousAgain
   if (outcome === 'in_progress' && !ambiguousAgain) return undefined;
   if (outcome === 'throttled' || outcome === 'in_progress') {
     if (asked > LONGEST_WAIT_MS) return undefined;
-    const ms = Math.max(asked, backoff(THROTTLE.baseMs, attempts - 1, random));
-    return { ms, because: outcome, tokens: THROTTLE.tokens };
+    const ms = Math.max(asked, backoff(THROTTLE.baseMs, count - 1, random));
+    // The first time is told apart from the second: that the service lets others through is seen only while one waits.
+    const free = outcome === 'throttled' && count === 1;
+    return { ms, because: outcome, tokens: free ? 0 : THROTTLE.tokens };
   }
   const safe = outcome === 'ambiguous' ? ambiguousAgain : verdict.again;
   if (!safe) return undefined;
   const hinted = outcome === 'read_failed' && asked <= LONGEST_WAIT_MS ? asked : 0;
-  const ms = Math.max(hinted, backoff(NETWORK.baseMs, attempts - 1, random));
+  const ms = Math.max(hinted, backoff(NETWORK.baseMs, count - 1, random));
   return { ms, because: 'network', tokens: NETWORK.tokens };
 }
 

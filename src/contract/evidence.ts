@@ -7,9 +7,14 @@ import { type Cents, cents, centsOf } from '../core/money.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Card and wallet, in cents. */
+/** Card and wallet, in cents; without the wallet where it is no evidence: the other rows of a run move it too. */
 export interface Balances {
   readonly card: Cents;
+  readonly wallet?: Cents | undefined;
+}
+
+/** Both were read. */
+export interface CardAndWallet extends Balances {
   readonly wallet: Cents;
 }
 
@@ -54,11 +59,16 @@ export function transferShown(
 ): 'shown' | 'unchanged' | 'unclear' {
   if (before === undefined) return 'unclear';
   const wanted = transfer === 'to-card' ? amount : -amount;
-  const [card, wallet] = [after.card - before.card, after.wallet - before.wallet];
+  const card = after.card - before.card;
   if (card === wanted) return 'shown';
   if (card === 0) return 'unchanged';
   if (replay === true && card !== 2 * wanted) return 'shown';
-  return alone && wallet === -wanted ? 'shown' : 'unclear';
+  return alone && walletChange(before, after) === -wanted ? 'shown' : 'unclear';
+}
+
+/** Undefined when one of the two was not read. */
+export function walletChange(before: Balances, after: Balances): number | undefined {
+  return before.wallet === undefined || after.wallet === undefined ? undefined : after.wallet - before.wallet;
 }
 
 /**
@@ -158,7 +168,7 @@ function sameSet(one: readonly unknown[], other: readonly unknown[]): boolean {
 }
 
 /** Balances as an answer or a reading holds them; undefined when one is no amount. */
-export function balancesIn(card: unknown, wallet: unknown): Balances | undefined {
+export function balancesIn(card: unknown, wallet: unknown): CardAndWallet | undefined {
   const [cardCents, walletCents] = [card, wallet].map(value =>
     typeof value === 'number' ? centsOf(value) : undefined,
   );

@@ -40,8 +40,12 @@ export interface FaultProxy extends AsyncDisposable {
   forgetKeys(): void;
   /** Resolves when every client has hung up and the service has done what they asked for: nothing is on its way. */
   quiet(): Promise<void>;
+  /** Resolves when the service has answered everything that it was let see. */
+  answered(): Promise<void>;
   /** Nothing that was told before fails any more. */
   mend(): void;
+  /** From now on so many requests are let through, and any more are answered 429; each call gives so many places anew. */
+  allow(places: number): void;
   /** How often each fault has come to pass; one that follows the deed counts when that is done. */
   happened(): Readonly<Partial<Record<Fault, number>>>;
 }
@@ -64,6 +68,7 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
   const happened: Partial<Record<Fault, number>> = {};
   const waiting: { count: number; resolve: () => void }[] = [];
   let handling = 0;
+  let places = Number.POSITIVE_INFINITY;
 
   const posts = () => seen.filter(({ method }) => method === 'POST');
   const connections = () => new Promise<number>(resolve => server.getConnections((_error, count) => resolve(count)));
@@ -87,6 +92,11 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
       outgoing.sendDate = false;
       if (fault === 'unauthorized') return void outgoing.writeHead(401).end();
       if (fault === 'throttled') return void outgoing.writeHead(429, { 'retry-after': '1' }).end();
+      if (places <= 0) {
+        happened.throttled = (happened.throttled ?? 0) + 1;
+        return void outgoing.writeHead(429, { 'retry-after': '1' }).end();
+      }
+      places -= 1;
       handling += 1;
       const answer = await forward({ upstream, method, url, headers: keyed(headers, stripKeys, forgotten), body });
       handling -= 1;
@@ -117,8 +127,14 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
     async quiet() {
       while (handling > 0 || (await connections()) > 0) await wait(2);
     },
+    async answered() {
+      while (handling > 0) await wait(1);
+    },
     mend() {
       planned.length = 0;
+    },
+    allow(count) {
+      places = count;
     },
     happened: () => happened,
     [Symbol.asyncDispose]: () =>

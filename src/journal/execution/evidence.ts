@@ -1,9 +1,10 @@
 /** Looking for what a lost answer would have told (docs/design/reliability.md, section 6, "Reconcile"). Reads alone. */
+
+import type { Balances, CardAndWallet } from '../../contract/evidence.ts';
 import { CALLS } from '../../contract/raw.ts';
 import type { Reader } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
-import type { Balances } from '../types.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { markerOf } from './marker.ts';
@@ -50,8 +51,14 @@ export async function lookFor(
   }
 }
 
-/** Card and wallet now. Throws as reading does; `contract_mismatch` for a balance that is not money. */
-export async function balancesOf(reader: Reader, cardId: string): Promise<Balances> {
+/** The card now. Throws as reading does; `contract_mismatch` for a balance that is not money. */
+export async function cardBalance(reader: Reader, cardId: string): Promise<Cents> {
+  const card = await reader.read('cards.get', { card_id: cardId });
+  return money(card.balance, 'balance of the card');
+}
+
+/** Card and wallet now. Throws as `cardBalance` does. */
+export async function balancesOf(reader: Reader, cardId: string): Promise<CardAndWallet> {
   const [card, wallet] = await Promise.all([
     reader.read('cards.get', { card_id: cardId }),
     reader.read('wallet.get', {}),
@@ -108,14 +115,16 @@ async function lookForState(reader: Reader, row: RowHistory): Promise<Look> {
 async function lookForBalances(reader: Reader, row: RowHistory, isBulk: boolean): Promise<Look> {
   const before = row.firstSent?.before;
   const cardId = String(row.item.input['card_id']);
-  const now = await balancesOf(reader, cardId);
+  // The other rows of a run move the wallet as well, so that there the card alone tells.
+  const now: Balances = isBulk ? { card: await cardBalance(reader, cardId) } : await balancesOf(reader, cardId);
   if (before === undefined) return { found: 'unclear', text: 'the balances before are not known', cards: [] };
   const change = (was: number, is: number) => `${dollars(cents(was))} -> ${dollars(cents(is))}`;
-  const text = `card ${cardId} ${change(before.card, now.card)}, wallet ${change(before.wallet, now.wallet)}`;
+  const both = before.wallet !== undefined && now.wallet !== undefined;
+  const text = `card ${cardId} ${change(before.card, now.card)}${both ? `, wallet ${change(before.wallet, now.wallet)}` : ''}`;
   const amount = row.item.amount ?? 0;
   const moved = row.item.operation === 'cards.fund' ? amount : -amount;
-  const [card, wallet] = [now.card - before.card, now.wallet - before.wallet];
-  // The other rows of the run move the wallet as well, so that there the card alone tells.
+  const card = now.card - before.card;
+  const wallet = both ? now.wallet - before.wallet : undefined;
   if (card === moved && (isBulk || wallet === -moved)) return { found: 'it', text, cards: [] };
   return { found: card === 0 && (isBulk || wallet === 0) ? 'nothing' : 'unclear', text, cards: [] };
 }

@@ -5,10 +5,10 @@ import { CliError } from '../../core/errors.ts';
 import { cents, centsOf } from '../../core/money.ts';
 import type { Balances, Flight, RowOutcome } from '../types.ts';
 import { keyOf } from '../wal/op-id.ts';
-import type { DoneRecord, ItemRecord } from '../wal/records.ts';
+import type { DoneRecord, ItemRecord, SentRecord } from '../wal/records.ts';
 import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { missesAim } from './aim.ts';
-import { balancesOf, traceOf } from './evidence.ts';
+import { balancesOf, cardBalance, traceOf } from './evidence.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import { factsOf, toldOutcome } from './outcome.ts';
 import { hasSettled, settleUnknown } from './reconcile.ts';
@@ -32,19 +32,22 @@ export async function performRow(desk: Desk, number: number, performing: Perform
   }
   if (!mayBePerformed(row, desk.plan.bulk) || desk.lookOnly)
     return toldOutcome(row, desk.plan) ?? unsent(desk, row, undefined);
-  const missed = await missedAim(desk, row);
-  if (missed !== undefined) return missed;
+  const aimed = await missedAim(desk, row);
+  if ('outcome' in aimed) return aimed;
   if (row.state === 'refused') await desk.writeItem(nextAttempt(row.item, desk.plan.op));
-  const { before, flight } = performing;
+  const { before = aimed.before, flight } = performing;
   return sendRow(desk, number, { resent: false, keyHonoured: freshKeyHonoured(desk, row), before, flight });
 }
 
-/** The row is over and nothing of it was sent: what it was to bring about is no longer what its amount would do. */
-async function missedAim(desk: Desk, row: RowHistory): Promise<RowOutcome | undefined> {
-  if (desk.stop.aborted) return undefined;
+/**
+ * The row is over and nothing of it was sent, when what it was to bring about is no longer what its amount would do. Else
+ * what was read for that.
+ */
+async function missedAim(desk: Desk, row: RowHistory): Promise<RowOutcome | Pick<Performing, 'before'>> {
+  if (desk.stop.aborted) return {};
   try {
-    const error = await missesAim(desk, row.item);
-    if (error === undefined) return undefined;
+    const { balance, error } = await missesAim(desk, row.item);
+    if (error === undefined) return balance === undefined ? {} : { before: { card: balance } };
     const { kind, message } = error;
     await desk.write({ t: 'FAILED', row: row.item.row, kind, message, at: desk.clock.now() });
     return { ...factsOf(row), outcome: 'refused', error: named(desk, row.item.row, error) };
@@ -79,7 +82,7 @@ export async function sendRow(desk: Desk, number: number, sending: Sending): Pro
   const balances = await balancesBefore(desk, number, sending);
   if (balances instanceof CliError) return unsent(desk, desk.row(number), balances);
   const { attempt, row } = item;
-  const before = balances && { card: balances.card, wallet: balances.wallet };
+  const before = balances && { card: balances.card, ...(balances.wallet !== undefined && { wallet: balances.wallet }) };
   // What was sent before has had the time to arrive, should the service refuse this one.
   const settled = sending.resent && hasSettled(desk, number);
   await desk.write({ t: 'SENT', row, attempt, at: desk.clock.now(), service_at: desk.serviceNow(), before });
@@ -108,7 +111,9 @@ async function balancesBefore(desk: Desk, number: number, sending: Sending): Pro
   if (sending.resent || traceOf(row, desk.markerUsable()) !== 'balances') return undefined;
   if (sending.before !== undefined) return sending.before;
   try {
-    return await balancesOf(desk.reader, String(row.item.input['card_id']));
+    const card = String(row.item.input['card_id']);
+    // The other rows of a run move the wallet too: read for each of them it would show nothing and cost a request.
+    return desk.plan.bulk ? { card: await cardBalance(desk.reader, card) } : await balancesOf(desk.reader, card);
   } catch (thrown) {
     if (!(thrown instanceof CliError)) throw thrown;
     // For a card that is not there the service's answer to the write itself counts.
@@ -131,9 +136,13 @@ function evidenceOf({ plan, row }: Desk, number: number): Evidence {
     alone: !plan.bulk,
     plannedAt: plan.at,
     serviceAt: firstSent?.service_at,
-    ...(before !== undefined && { before: { card: cents(before.card), wallet: cents(before.wallet) } }),
+    ...(before !== undefined && { before: balancesFrom(before) }),
     ...(marked && { mark: { key: MARKER_KEY, value: markerOf(plan.op, number) } }),
   };
+}
+
+function balancesFrom({ card, wallet }: NonNullable<SentRecord['before']>): Balances {
+  return { card: cents(card), ...(wallet !== undefined && { wallet: cents(wallet) }) };
 }
 
 function requestOf({ operation, method, path, body, key }: ItemRecord): PlannedRequest {
@@ -295,7 +304,7 @@ function unsent(desk: Desk, row: RowHistory, error: CliError | undefined): RowOu
   const told = limited ? reason : reason.with({ outcome: 'not_sent' });
   return {
     ...factsOf(row),
-    outcome: limited ? 'refused' : 'not_sent',
+    outcome: 'not_sent',
     error: named(desk, item.row, told),
     ...(['not_authenticated', 'guarded', 'usage'].includes(reason.kind) && { stops: true }),
   };

@@ -62,10 +62,10 @@ export interface RunRecord {
   readonly at: number;
 }
 
-/** Card and wallet in cents. */
+/** Card and wallet in cents; a run of many rows reads the card alone. */
 interface Seen {
   readonly card: number;
-  readonly wallet: number;
+  readonly wallet?: number | undefined;
 }
 
 export interface SentRecord {
