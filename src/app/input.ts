@@ -2,11 +2,10 @@
 import { resolve } from 'node:path';
 import type { InputRows } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
+import { PIPED_ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { InputSurroundings } from '../files/input-file.ts';
 import type { InputStream } from '../platform/host.ts';
 import type { Surroundings } from './app-host.ts';
-
-const MOST_PIPED_BYTES = 256 * 1024 * 1024;
 
 /** What is read, and whom waiting for it is told. */
 export interface InputPlace extends Pick<InputSurroundings, 'notice'> {
@@ -26,7 +25,7 @@ export async function openInput({ host, stdin, notice }: InputPlace, path: strin
     const { openInputFile } = await import('../files/input-file.ts');
     return openInputFile(resolve(host.cwd, path), path, surroundings(host, notice));
   }
-  const text = await stdin.readAll(MOST_PIPED_BYTES);
+  const text = await stdin.readAll(PIPED_ROWS_BYTES);
   if (text.includes('\ufffd')) {
     throw new CliError('usage', { message: 'standard input is not UTF-8 text. Nothing was sent', outcome: 'not_sent' });
   }
@@ -41,16 +40,14 @@ export async function openRows(place: InputPlace, path: string): Promise<InputRo
   const input = await openInput(place, path);
   if (!input.isPipe) return input;
   const { bounded } = await import('../files/input-file.ts');
-  return { ...input, pieces: bounded(input.pieces, path, MOST_PIPED_BYTES) };
+  return { ...input, pieces: bounded(input.pieces, path, PIPED_ROWS_BYTES) };
 }
-
-const MOST_WHOLE_BYTES = 16 * 1024 * 1024;
 
 /** All of a file, or of standard input. Throws `usage` above 16 MB. */
 export async function readBytes({ host, stdin, notice }: InputPlace, path: string): Promise<Uint8Array> {
-  if (path === '-') return stdin.readBytes(MOST_WHOLE_BYTES);
+  if (path === '-') return stdin.readBytes(WHOLE_INPUT_BYTES);
   const { readWhole } = await import('../files/input-file.ts');
-  return readWhole(resolve(host.cwd, path), path, MOST_WHOLE_BYTES, surroundings(host, notice));
+  return readWhole(resolve(host.cwd, path), path, WHOLE_INPUT_BYTES, surroundings(host, notice));
 }
 
 function surroundings({ clock, signal }: Surroundings, notice: (text: string) => void): InputSurroundings {

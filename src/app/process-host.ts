@@ -5,6 +5,7 @@
 import { fstatSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { CliError, OutputError } from '../core/errors.ts';
+import { sizeText, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Folders, InputStream, OutputStream } from '../platform/host.ts';
 import { type SignalHolders, signalHolders } from '../platform/signals.ts';
 import { openTerminalKeys } from '../terminal/key-source.ts';
@@ -316,7 +317,7 @@ function inputFrom(input: () => typeof process.stdin, signal: AbortSignal): Inpu
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         size += chunk.length;
         if (size > maxBytes) {
-          const message = `standard input is larger than ${maxBytes} bytes`;
+          const message = `standard input is larger than ${sizeText(maxBytes)}`;
           throw new CliError('usage', { message, outcome: 'not_sent' });
         }
         chunks.push(chunk);
@@ -328,12 +329,11 @@ function inputFrom(input: () => typeof process.stdin, signal: AbortSignal): Inpu
 }
 
 /** Contracts, scenarios, bodies and certificates are much smaller; a pipe may have no end. */
-const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 
 async function readText({ clock, signal, streams }: Surroundings, path: string): Promise<string> {
   const { readWhole } = await import('../files/input-file.ts');
   const notice = (text: string) => void streams.stderr.write(`${text}\n`);
-  return Buffer.from(await readWhole(path, path, MOST_TEXT_BYTES, { clock, signal, notice })).toString('utf8');
+  return Buffer.from(await readWhole(path, path, WHOLE_INPUT_BYTES, { clock, signal, notice })).toString('utf8');
 }
 
 function isRunning(pid: number): boolean {

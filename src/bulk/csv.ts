@@ -2,6 +2,7 @@
  * CSV as RFC 4180 has it, read strictly and piece by piece: quotes only around a whole field, lines ended by LF or
  * CRLF, empty lines left out. After a fault reading goes on with the next line, so that every fault is found.
  */
+import { LONGEST_LINE } from '../core/input-limits.ts';
 import { type Fault, type Place, pointsIn } from './place.ts';
 
 export interface CsvField extends Place {
@@ -20,7 +21,6 @@ export interface CsvReader {
 }
 
 /** Longest field, characters: a quote that is never closed must not swallow the machine. */
-const LONGEST_FIELD = 1_000_000;
 
 const LONE_RETURN = 'a carriage return alone; lines end with LF or CRLF';
 
@@ -87,7 +87,8 @@ export function createCsvReader(): CsvReader {
       const part = piece.slice(at, to);
       text += part;
       column += pointsIn(part);
-      if (text.length > LONGEST_FIELD) fault(from, `a field is longer than ${LONGEST_FIELD} characters`);
+      if (text.length > LONGEST_LINE)
+        fault(from, `a field is longer than ${LONGEST_LINE.toLocaleString('en-US')} characters`);
     }
     return to;
   }

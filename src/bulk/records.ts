@@ -1,5 +1,7 @@
 /** An input of rows, CSV or NDJSON, as records with places; read once and piece by piece. */
+
 import { CliError } from '../core/errors.ts';
+import { LONGEST_LINE } from '../core/input-limits.ts';
 import { type CsvField, type CsvRecord, createCsvReader } from './csv.ts';
 import { readJsonLine } from './json-line.ts';
 import type { Fault, Place } from './place.ts';
@@ -28,7 +30,6 @@ export interface Records {
 }
 
 /** Longest line of NDJSON, characters. */
-const LONGEST_LINE = 1_000_000;
 
 /** Tells the form by the first character: no CSV header begins with a brace. Throws `usage` for an empty input. */
 export async function readRecords(
@@ -143,7 +144,9 @@ async function* jsonRecords(pieces: AsyncIterable<string>, name: string): AsyncG
     const lines = (rest + piece).split('\n');
     rest = lines.pop() ?? '';
     if (rest.length > LONGEST_LINE)
-      throw usage(`${name}: line ${line + lines.length + 1} is longer than ${LONGEST_LINE} characters`);
+      throw usage(
+        `${name}: line ${line + lines.length + 1} is longer than ${LONGEST_LINE.toLocaleString('en-US')} characters`,
+      );
     for (const text of lines) {
       const record = take(text);
       if (record !== undefined) yield record;

@@ -1,6 +1,7 @@
 /** One run of the program: words to a command, its value to output, an error to an exit code. */
 import { SECOND } from '../core/durations.ts';
 import { asCliError, CliError, type ErrorKind, OutputError } from '../core/errors.ts';
+import { WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Host } from '../platform/host.ts';
 import type { JqFilter } from '../terminal/jq-filter.ts';
 import type { Presentation } from '../terminal/view.ts';
@@ -33,8 +34,6 @@ export interface OpenContext {
   /** Closes what was opened, in order. */
   close(): Promise<void>;
 }
-
-const MAX_STDIN_BYTES = 16 * 1024 * 1024;
 
 /** Runs one command line. Resolves to the exit code; never rejects and never ends the process. */
 export async function run(machine: Machine): Promise<number> {
@@ -123,7 +122,7 @@ async function execute(
     const now = isOfService ? wholeSeconds(await opened.context.askServiceTime()) : host.clock.now();
     const settings = { now, grouped: host.streams.stdin.isTerminal };
     const parsed = await completed(command, typed, { context: opened.context, argv, settings });
-    const input = await parsed.values(settings, () => opened.context.stdin.readAll(MAX_STDIN_BYTES));
+    const input = await parsed.values(settings, () => opened.context.stdin.readAll(WHOLE_INPUT_BYTES));
     const shown = await withIds(command, { context: opened.context, argv, input });
     await answer(machine, globals, { shown, jq, now: () => opened.context.serviceNow() }).catch(async thrown => {
       const { carriedOut, onlyLost } = await import('./post-effect-error.ts');

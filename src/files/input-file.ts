@@ -2,6 +2,7 @@
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { CliError } from '../core/errors.ts';
+import { sizeText } from '../core/input-limits.ts';
 import type { Clock } from '../platform/host.ts';
 import { openPipe } from './pipe.ts';
 import { systemCode } from './private-files.ts';
@@ -105,7 +106,7 @@ export async function* bounded(
   for await (const piece of pieces) {
     size += piece.length;
     if (size > mostBytes) {
-      const message = `${JSON.stringify(name)} is larger than ${mostBytes} bytes`;
+      const message = `${JSON.stringify(name)} is larger than ${sizeText(mostBytes)}`;
       throw new CliError('usage', { message, outcome: 'not_sent' });
     }
     yield piece;

@@ -1,12 +1,13 @@
 /** Keys that a program of the user prints, such as a password manager. */
+
 import { spawn } from 'node:child_process';
 import { CliError } from '../core/errors.ts';
+import { KEY_TEXT_BYTES } from '../core/input-limits.ts';
 import type { Clock, Environment } from '../platform/host.ts';
 import { quoted } from './name.ts';
 
 /** Password managers may ask their user something first. */
 const PATIENCE_MS = 60_000;
-const MOST_BYTES = 4096;
 
 export interface KeyCommandSurroundings {
   readonly clock: Clock;
@@ -29,7 +30,8 @@ export async function runKeyCommand(command: readonly string[], around: KeyComma
     const chunks: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
-      if (chunks.reduce((sum, part) => sum + part.length, 0) > MOST_BYTES) reject(failed(program, 'prints too much'));
+      if (chunks.reduce((sum, part) => sum + part.length, 0) > KEY_TEXT_BYTES)
+        reject(failed(program, 'prints too much'));
     });
     child.on('error', (error: NodeJS.ErrnoException) => {
       reject(failed(program, `cannot be started (${error.code ?? 'unknown'})`));

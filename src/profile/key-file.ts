@@ -1,14 +1,15 @@
 /** Keys from a file that the user names. */
+
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { CliError } from '../core/errors.ts';
+import { KEY_TEXT_BYTES } from '../core/input-limits.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { openPipe } from '../files/pipe.ts';
 import { inOurWords, NO_WAITING } from '../files/private-files.ts';
 import type { Clock } from '../platform/host.ts';
 import { quoted } from './name.ts';
 
-const MOST_BYTES = 4096;
 const LONGEST_PATH = 1024;
 
 export interface KeyFileSurroundings {
@@ -40,7 +41,7 @@ export async function readKeyFile(path: string, around: KeyFileSurroundings): Pr
       const opened = await file.stat();
       if (!opened.isFile()) throw refused(path, 'is neither a file nor a pipe');
       if (around.platform !== 'win32') checkMode(path, opened.mode, around.warn);
-      return await readSome(file.createReadStream({ autoClose: false, highWaterMark: MOST_BYTES }), path);
+      return await readSome(file.createReadStream({ autoClose: false, highWaterMark: KEY_TEXT_BYTES }), path);
     } finally {
       await file.close();
     }
@@ -66,7 +67,7 @@ async function readSome(pieces: AsyncIterable<Uint8Array>, path: string): Promis
   for await (const chunk of pieces) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > MOST_BYTES) throw refused(path, 'is too large for a key');
+    if (size > KEY_TEXT_BYTES) throw refused(path, 'is too large for a key');
   }
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,7 +1,7 @@
 /** Names of profiles: which there may be, and how a wrong one is quoted. */
 import { CliError } from '../core/errors.ts';
+import { GIVEN_NAME, GIVEN_NAME_RULE } from '../core/given-name.ts';
 
-const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 const LOOKS_LIKE_A_KEY = /sk_(?:live|test)_/i;
 
 /** Names with a meaning of their own: the built-in sandbox, and the key that came from the environment. */
@@ -29,9 +29,9 @@ export function checkProfileName(text: string): string {
       hint: 'cardwright profiles list',
     });
   }
-  if (!NAME.test(text)) {
+  if (!GIVEN_NAME.test(text)) {
     throw new CliError('usage', {
-      message: `not a profile name: ${quoted(text)}; it has 1 to 32 of a-z, 0-9, _ and -, and starts with a letter or digit`,
+      message: `not a profile name: ${quoted(text)}; it has ${GIVEN_NAME_RULE}`,
       hint: 'cardwright profiles list',
     });
   }

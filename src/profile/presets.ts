@@ -1,6 +1,7 @@
 /** Presets of new cards: one private file in the profiles' folder, the same for every profile. */
 import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
+import { GIVEN_NAME, GIVEN_NAME_RULE } from '../core/given-name.ts';
 import { withLock } from '../files/lock.ts';
 import { type FileSurroundings, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 import type { IsRunning } from '../files/process-identity.ts';
@@ -21,7 +22,6 @@ export interface PresetFile<Preset extends StoredPreset> {
 
 type PresetHost = Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform'> & { readonly isRunning: IsRunning };
 
-const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 const LOCK_PATIENCE_MS = 10_000;
 
 /**
@@ -57,7 +57,7 @@ export function openPresets<Preset extends StoredPreset>(
       return presets.find(preset => preset.name === name) ?? unknown(name, presets);
     },
     async save(preset) {
-      if (!NAME.test(preset.name)) throw notAName(preset.name);
+      if (!GIVEN_NAME.test(preset.name)) throw notAName(preset.name);
       await change(presets => [...presets.filter(({ name }) => name !== preset.name), preset]);
     },
     async remove(name) {
@@ -90,7 +90,7 @@ function asJson(text: string): unknown {
 
 /** A name, and beside it what flags could have said: texts, positive numbers, lists and records of texts. */
 function isPreset(value: unknown): boolean {
-  if (!isRecord(value) || typeof value['name'] !== 'string' || !NAME.test(value['name'])) return false;
+  if (!isRecord(value) || typeof value['name'] !== 'string' || !GIVEN_NAME.test(value['name'])) return false;
   return Object.entries(value).every(([name, member]) => PRESET_MEMBERS[name]?.(member) === true);
 }
 
@@ -123,7 +123,7 @@ function unknown(name: string, presets: readonly StoredPreset[]): never {
 
 function notAName(text: string): CliError {
   return new CliError('usage', {
-    message: `not a name for a preset: ${quoted(text)}; it has 1 to 32 of a-z, 0-9, _ and -, and starts with a letter or digit`,
+    message: `not a name for a preset: ${quoted(text)}; it has ${GIVEN_NAME_RULE}`,
     outcome: 'not_sent',
   });
 }

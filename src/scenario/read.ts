@@ -2,8 +2,10 @@
  * Reads a scenario and checks all of it before its first step: operations, their fields and limits, names of earlier
  * answers. Every fault has its line and column.
  */
+
 import { shapeProblem } from '../contract/check.ts';
 import { CliError } from '../core/errors.ts';
+import { SCENARIO_STEPS } from '../core/input-limits.ts';
 import {
   plainOf,
   type YamlEntry,
@@ -33,7 +35,6 @@ export interface Scenario {
   readonly steps: readonly Step[];
 }
 
-const MOST_STEPS = 1_000;
 const MOST_SHOWN = 20;
 const STEP_WORDS = ['as', 'expect', 'fails', 'note'];
 
@@ -75,8 +76,11 @@ class Reading {
     const steps = root.entries.find(entry => entry.name === 'steps');
     if (steps?.node.kind !== 'list') return this.#fault(steps?.node ?? root, 'steps must be a list');
     const { items } = steps.node;
-    if (items.length === 0 || items.length > MOST_STEPS) {
-      return this.#fault(steps.node, `${items.length} steps; a scenario has 1 to ${MOST_STEPS}`);
+    if (items.length === 0 || items.length > SCENARIO_STEPS) {
+      return this.#fault(
+        steps.node,
+        `${items.length} steps; a scenario has 1 to ${SCENARIO_STEPS.toLocaleString('en-US')}`,
+      );
     }
     const read = items.map((item, index) => this.#step(item, index + 1));
     return { name: name ?? '', steps: read.filter(step => step !== undefined) };

@@ -101,6 +101,6 @@ describe('the CSV reader', () => {
   });
 
   it('gives up a field that never ends', () => {
-    expect(faults(`a\n"${'x'.repeat(1_000_001)}`)).toEqual(['2:1 a field is longer than 1000000 characters']);
+    expect(faults(`a\n"${'x'.repeat(1_000_001)}`)).toEqual(['2:1 a field is longer than 1,000,000 characters']);
   });
 });

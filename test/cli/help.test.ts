@@ -73,6 +73,18 @@ describe('help of a command', () => {
   });
 });
 
+describe('help of arguments', () => {
+  it.each([
+    ['sandbox snapshot save', 'at most 64 characters'],
+    ['sandbox clock set', 'real, offset, frozen, scaled'],
+    ['profiles use', '1 to 32 of a-z, 0-9, _ and -'],
+    ['cards presets save', '1 to 32 of a-z, 0-9, _ and -'],
+  ])('tells what the argument of %s may be', async (path, limit) => {
+    const text = (await page(...path.split(' '), '--help')).replace(/\s+/g, ' ');
+    expect(text.slice(text.indexOf('Arguments'), text.indexOf('Effect:'))).toContain(limit);
+  });
+});
+
 describe('help of groups and the root', () => {
   it.each(REGISTRY.map(({ name }) => name))('%s', async name => {
     await page(name, '--help');
@@ -120,6 +132,14 @@ describe('topics', () => {
     for (const [kind, { exit }] of Object.entries(ERROR_KINDS))
       expect(out).toMatch(new RegExp(`^ *${exit}  ${kind} `, 'm'));
     expect(out).toContain('on 7 and 12');
+  });
+
+  it('scripting and scenarios hold every limit of what is read', async () => {
+    const limits = await page('help', 'scripting');
+    for (const most of ['256 MB', '16 MB', '256 KB', '4,096 bytes', '1,000,000 characters', '1,000 steps']) {
+      expect(limits.replace(/\s+/g, ' ')).toContain(most);
+    }
+    expect(await page('help', 'scenarios')).toContain('A list of at most 1,000');
   });
 
   it('output holds every format', async () => {

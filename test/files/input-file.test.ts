@@ -54,7 +54,7 @@ test.skipIf(process.platform === 'win32')('a pipe is read to its bound and no fu
     const read = failure(() => readWhole(path, 'rows.csv', 100_000, around));
     const writer = await open(path, 'w');
     const written = writer.writeFile('x'.repeat(1_000_000)).catch((error: NodeJS.ErrnoException) => error.code);
-    expect((await read).facts.message).toContain('is larger than 100000 bytes');
+    expect((await read).facts.message).toContain('is larger than 100,000 bytes');
     expect(await written).toBe('EPIPE');
     await writer.close();
   }),

@@ -95,7 +95,7 @@ describe('faults', () => {
     ['- a', 'file.yaml:1:1: a scenario is a map of scenario and steps'],
     ['steps: [{wallet.get: }]', 'file.yaml:1:1: scenario is missing'],
     ['scenario: a', 'file.yaml:1:1: steps must be a list'],
-    ['scenario: a\nsteps: []', 'file.yaml:2:8: 0 steps; a scenario has 1 to 1000'],
+    ['scenario: a\nsteps: []', 'file.yaml:2:8: 0 steps; a scenario has 1 to 1,000'],
     [
       'scenario: a\nstep: []\nsteps: [{wallet.get: }]',
       'file.yaml:2:1: "step" is not known here; known: scenario, about, steps',
@@ -155,7 +155,7 @@ describe('faults', () => {
     ).map(([step, fault]) => [`scenario: a\nsteps:\n  - ${step}`, expect.stringContaining(`:${fault}`)] as const),
     [
       `scenario: a\nsteps:\n${'  - wallet.get:\n'.repeat(1_001)}`,
-      'file.yaml:3:3: 1001 steps; a scenario has 1 to 1000',
+      'file.yaml:3:3: 1001 steps; a scenario has 1 to 1,000',
     ],
     ['scenario: a\nscenario: b\nsteps: [{wallet.get: }]', 'file.yaml:2:1: Map keys must be unique'],
     ['scenario: &a b\nsteps: [{wallet.get: *a}]', 'file.yaml:2:22: an alias means nothing here: write it out'],

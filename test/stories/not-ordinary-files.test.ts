@@ -111,7 +111,7 @@ test('a device is refused, and a pipe without an end is cut off', async () => {
   const child = spawn('bash', ['-c', `${program} --contract <(yes) --sandbox cards list`], { env, stdio: 'pipe' });
   child.stdin.end();
   const { code, err } = await ended(child);
-  expect([code, err]).toEqual([2, expect.stringContaining('is larger than 16777216 bytes')]);
+  expect([code, err]).toEqual([2, expect.stringContaining('is larger than 16 MB')]);
 });
 
 test('too few open files are said, and are no bug', async () => {

@@ -70,6 +70,7 @@ function commandHelp(command: Command): string {
     `${page.summary}.\n`,
     page.usage.map((line, index) => hang(index === 0 ? 'Usage: ' : '       ', line)).join(''),
     ...page.about.map(paragraph => wrap(paragraph)),
+    section('Arguments', page.args.map(({ term, means }) => optionRow(term, means)).join('')),
     section('Options', page.options.map(({ term, means }) => optionRow(term, means)).join('')),
     wrap(`Effect: ${page.effect}`),
     section('JSON', answerLines(page)),

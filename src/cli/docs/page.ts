@@ -1,6 +1,7 @@
 /** What there is to say about a command, once: help, the reference and the manual pages lay it out each in its way. */
 import { basisText } from '../../contract/basis.ts';
-import type { Shape } from '../../contract/field.ts';
+import type { AnyField, Shape } from '../../contract/field.ts';
+import { LIMITS } from '../../contract/limits.ts';
 import type { Effect, Operation } from '../../contract/operation.ts';
 import { limitText } from '../../contract/violation.ts';
 import type { Answers } from '../answer-fields.ts';
@@ -16,6 +17,8 @@ export interface Page {
   /** Command lines, `cardwright cards get <card>`. */
   readonly usage: readonly string[];
   readonly about: readonly string[];
+  /** Words of the line that are no options, with what they may be. */
+  readonly args: readonly { readonly term: string; readonly means: string }[];
   readonly options: readonly { readonly term: string; readonly means: string }[];
   readonly effect: string;
   /** The shapes of the answer, a line each. */
@@ -47,6 +50,7 @@ export function pageOf(command: Command): Page {
     summary: command.summary,
     usage: usageLines(command, flags),
     about: command.about,
+    args: Object.entries(command.args).map(argRow),
     options: flags.map(optionRow),
     effect: `${EFFECTS[effectOf(command)]}.${row ? basisLine(command, row) : ''}`,
     json: branches.map(answerText),
@@ -73,11 +77,20 @@ function usageLines(command: Command, flags: readonly ResolvedFlag[]): readonly 
   return [single, ...chosen, `cardwright ${command.path} --file <csv|ndjson|-> [options]`];
 }
 
+function argRow([name, { field, many }]: [string, Command['args'][string]]) {
+  const limit = limitOf(field);
+  return { term: `<${many ? `${name}...` : name}>`, means: limit === '' ? field.doc : `${field.doc} (${limit})` };
+}
+
+function limitOf(field: AnyField): string {
+  const { metadataKeyLength: key, metadataValueLength: value } = LIMITS;
+  if (field.kind === 'choice') return (field.choices ?? []).join(', ');
+  const limit = limitText(field.kind === 'list' ? (field.item ?? field) : field);
+  return field.maxKeys === undefined ? limit : `${limit}, of ${key.max} characters; values of ${value.max}`;
+}
+
 function optionRow({ name, short, placeholder, field, needed, repeats }: ResolvedFlag) {
-  const limit =
-    field.kind === 'choice'
-      ? (field.choices ?? []).join(', ')
-      : limitText(field.kind === 'list' ? (field.item ?? field) : field);
+  const limit = limitOf(field);
   const facts = [
     limit && `${limit}`,
     field.defaults !== undefined && `default ${field.defaults}`,

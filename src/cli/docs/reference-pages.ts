@@ -21,7 +21,7 @@ function groupPage({ name, summary }: Group, commands: readonly Command[]): stri
 }
 
 function commandPart(page: Page): string {
-  const { path, summary, usage, about, options, effect, json, typed, exits, otherExits, examples } = page;
+  const { path, summary, usage, about, args, options, effect, json, typed, exits, otherExits, examples } = page;
   const optionRows = options.map(({ term, means }) => `| ${code(term)} | ${plain(means)} |`);
   const exitRows = exits.map(({ exit, kind, means }) => `| ${exit} | ${kind} | ${plain(means)} |`);
   const runs = examples.map(({ does, run }) => `# ${does}\ncardwright ${run}`);
@@ -30,6 +30,14 @@ function commandPart(page: Page): string {
     `${plain(summary)}.`,
     block('text', usage),
     ...about.map(plain),
+    ...(args.length === 0
+      ? []
+      : [
+          table(
+            ['argument', 'means'],
+            args.map(({ term, means }) => `| ${code(term)} | ${plain(means)} |`),
+          ),
+        ]),
     ...(options.length === 0 ? [] : [table(['option', 'means'], optionRows)]),
     `**Effect:** ${plain(effect)}`,
     `**JSON**${typed ? `, typed by \`cardwright schema ${path}\`` : ''}:`,

@@ -7,6 +7,7 @@ import { choice, flag, map, text } from '../../contract/field.ts';
 import { matchOperation, revealsSecret } from '../../contract/matching.ts';
 import type { RawAnswer } from '../../contract/operation.ts';
 import { CliError } from '../../core/errors.ts';
+import { RAW_BODY_BYTES } from '../../core/input-limits.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
 import { idempotencyKey } from '../cards/key-flag.ts';
@@ -81,11 +82,8 @@ export const api = command({
   }),
 });
 
-/** Room to spare over the largest body a service takes. */
-const MAX_BODY_BYTES = 256 * 1024;
-
 async function bodyText(ctx: Context, file: string): Promise<string> {
-  return file === '-' ? ctx.stdin.readAll(MAX_BODY_BYTES) : ctx.readFile(file);
+  return file === '-' ? ctx.stdin.readAll(RAW_BODY_BYTES) : ctx.readFile(file);
 }
 
 const MARKER_USE = '--marker is for a request that creates a card; nothing else can carry it';

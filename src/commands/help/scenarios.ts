@@ -1,5 +1,6 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
+import { SCENARIO_STEPS } from '../../core/input-limits.ts';
 import { EXAMPLES, PURCHASE } from '../../scenario/examples.ts';
 import { STEP_OPERATIONS } from '../../scenario/operations.ts';
 import { showTopic } from './topic.ts';
@@ -8,7 +9,7 @@ const WORDS = [
   { word: 'scenario', means: 'What the story is called. At the top of the file, beside about and steps.' },
   {
     word: 'steps',
-    means: 'A list, carried out in order. A step is one operation with its fields: a map, or nothing for none.',
+    means: `A list of at most ${SCENARIO_STEPS.toLocaleString('en-US')}, carried out in order. A step is one operation with its fields: a map, or nothing for none.`,
   },
   { word: 'as', means: 'Keeps what the step answered under a name, for the steps after it.' },
   {

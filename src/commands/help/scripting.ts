@@ -1,5 +1,14 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
+import {
+  KEY_TEXT_BYTES,
+  LONGEST_LINE,
+  PIPED_ROWS_BYTES,
+  RAW_BODY_BYTES,
+  SCENARIO_STEPS,
+  sizeText,
+  WHOLE_INPUT_BYTES,
+} from '../../core/input-limits.ts';
 import { showTopic } from './topic.ts';
 
 const ADVICE = [
@@ -35,6 +44,10 @@ const ADVICE = [
   {
     topic: 'all pages',
     means: 'Lists print one page. --all reads every page, --limit as many as it takes.',
+  },
+  {
+    topic: 'limits',
+    means: `Rows through a pipe: ${sizeText(PIPED_ROWS_BYTES)}; a file of rows has no limit. A line or a field of a row: ${LONGEST_LINE.toLocaleString('en-US')} characters. Every other file and standard input: ${sizeText(WHOLE_INPUT_BYTES)}. The body of api: ${sizeText(RAW_BODY_BYTES)}. A key in a file or from a program: ${sizeText(KEY_TEXT_BYTES)}. A scenario: ${SCENARIO_STEPS.toLocaleString('en-US')} steps.`,
   },
   {
     topic: 'the tree',

@@ -2,6 +2,7 @@ import { orNull, tells } from '../../cli/answer-fields.ts';
 import type { ProfileRow } from '../../cli/context.ts';
 import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
+import { GIVEN_NAME_RULE } from '../../core/given-name.ts';
 import type { Column } from '../../terminal/view.ts';
 
 export const PROFILE_COLUMNS: readonly Column[] = [
@@ -23,7 +24,9 @@ export function columnsOf({ settings }: ProfileRow): readonly Column[] {
   return [...PROFILE_COLUMNS, ...own];
 }
 
-export const profile = argument(text({ doc: 'Name of the profile.', basis: OURS, names: 'profile' }));
+export const profile = argument(
+  text({ doc: `Name of the profile. It has ${GIVEN_NAME_RULE}.`, basis: OURS, names: 'profile' }),
+);
 
 /** Label and value lines of a profile; the key as prefix and last four only. */
 export function profilePairs(row: ProfileRow): [string, string][] {

@@ -1,13 +1,15 @@
 /** A preset as what is typed, as what is saved, and as what is shown. */
+
 import { maybe, tells } from '../../../cli/answer-fields.ts';
 import type { Preset } from '../../../cli/context.ts';
 import { argument, flagName, OURS } from '../../../cli/parsing/flag.ts';
 import { text } from '../../../contract/field.ts';
+import { GIVEN_NAME_RULE } from '../../../core/given-name.ts';
 import { plainAmount, toCents } from '../../../core/money.ts';
 import type { Column } from '../../../terminal/view.ts';
 import { money } from '../columns.ts';
 
-export const presetName = text({ doc: 'Name of the preset.', basis: OURS, names: 'preset' });
+export const presetName = text({ doc: `Name of the preset. It has ${GIVEN_NAME_RULE}.`, basis: OURS, names: 'preset' });
 export const preset = argument(presetName);
 
 export const PRESET_COLUMNS: readonly Column[] = [
