@@ -1,6 +1,6 @@
 /**
  * Writes what is made from code: the completion scripts, the reference, the list of manual pages in package.json,
- * llms.txt and the skill, and the tables of the README and of docs/testing.md between their marks. With --check nothing
+ * llms.txt and the skill, and the table of docs/testing.md between its marks. With --check nothing
  * is written; a file that differs is named and the exit code is 1.
  */
 import { rmSync } from 'node:fs';
@@ -38,7 +38,6 @@ const files = Object.entries(COMPLETION_FILES).map(([shell, name]) => [
   completionStub(shell),
 ]);
 
-const { commandTable, exitCodeTable } = await load('src/cli/docs/reference.ts');
 const { REGISTRY } = await load('src/commands/registry.ts');
 const { referencePages } = await load('src/cli/docs/reference-pages.ts');
 const { manualPages } = await load('src/cli/docs/manual-pages.ts');
@@ -54,9 +53,6 @@ const advice = [];
 for await (const rows of listing.batches) advice.push(...rows);
 files.push(['llms.txt', await llmsText(REGISTRY)]);
 files.push([join('skills', 'cardwright', 'SKILL.md'), await skillText(REGISTRY, advice)]);
-const readme = await readFile(join(root, 'README.md'), 'utf8');
-const tables = { commands: await commandTable(REGISTRY), 'exit-codes': exitCodeTable() };
-files.push(['README.md', Object.entries(tables).reduce(between, readme)]);
 const { methodTable } = await load('src/cli/docs/method-table.ts');
 const testing = await readFile(join(root, 'docs', 'testing.md'), 'utf8');
 files.push([join('docs', 'testing.md'), between(testing, ['methods', methodTable()])]);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
 
-it('completion scripts and README tables are what the code says', () => {
+it('completion scripts, reference and tables are what the code says', () => {
   const output = execFileSync(process.execPath, [join(root, 'scripts', 'generate.mjs'), '--check'], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],

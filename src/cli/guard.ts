@@ -5,7 +5,7 @@ import type { Effect } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from './identity.ts';
 
-/** What help, `help safety` and the README say of freezing with a live key; `guardEffect` keeps it. */
+/** What help, `help safety` and `docs/guide/service.md` say of freezing with a live key; `guardEffect` keeps it. */
 export const FREEZING_ASKS =
   'Freezing cards by their ids is the safe direction: with a live key it asks nothing on a terminal, and needs --live alone off it. A file or a condition asks as for any change.';
 

@@ -3,7 +3,7 @@ import { CliError } from './errors.ts';
 
 const OURS = 'CARDWRIGHT_';
 
-/** What help and the README say of it. */
+/** What help and `docs/guide/service.md` say of it. */
 export const EMPTY_VARIABLES = `A variable ${OURS}… that is set and empty is refused (exit 2).`;
 
 /**

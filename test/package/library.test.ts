@@ -56,6 +56,7 @@ const typed = (files: readonly string[], more: readonly string[]) =>
 describe('the example of', () => {
   it.each([
     ['README.md', 1],
+    [join('docs', 'guide', 'programs.md'), 1],
     [join('docs', 'testing.md'), 4],
   ])('%s is run by Vitest and accepted by TypeScript', { timeout: 180_000 }, async (page, count) => {
     const name = `${basename(page, '.md')}.test.ts`;

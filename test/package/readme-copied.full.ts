@@ -1,5 +1,5 @@
 /**
- * What the README shows, copied line by line into a shell on an empty home with the built program: without a terminal,
+ * What the README and the guides show, copied line by line into a shell on an empty home with the built program: without a terminal,
  * with standard error away, with standard input closed, and where the first failure ends the script.
  */
 import { spawnSync } from 'node:child_process';
@@ -7,11 +7,12 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
+import { GUIDE_PAGES } from '../support/guide-pages.ts';
 import { home, ROOT } from './built.ts';
 
 interface Line {
   readonly text: string;
-  /** The exit code that the README shows. */
+  /** The exit code that the page shows. */
   readonly code: number;
 }
 
@@ -21,17 +22,22 @@ interface Copied {
   readonly lines: readonly Line[];
 }
 
-const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-const files = [...readme.matchAll(/^```file (\S+)\n(.*?)^```$/gms)].map(([, name = '', text = '']) => ({ name, text }));
+/** Another service, an op, an id or a program that only its reader has, and what sets the program up. */
+const NOT_HERE =
+  /…|api\.example\.com|^npm |-- npm |\brows\.csv|checkout\.sh|card_7\b|^cardwright --profile team|^cardwright login|^cardwright profiles set team/;
 
-/** Another service, an op or an id that only its reader has, and what sets the program up, cannot be copied here. */
-const NOT_HERE = /…|api\.example\.com|^npm |^cardwright --profile team|^cardwright login/;
-
-const blocks: Copied[] = [...readme.matchAll(/^```(sh|console[^\n]*)\n(.*?)^```$/gms)]
-  .map(([, kind = '', text = '']) => (kind === 'sh' ? plainLines(text) : consoleLines(text)))
-  .map(lines => lines.filter(({ text }) => !NOT_HERE.test(text)))
-  .filter(lines => lines.length > 0)
-  .map(lines => ({ title: lines[0]?.text ?? '', files, lines }));
+const blocks: Copied[] = GUIDE_PAGES.flatMap(page => {
+  const markdown = readFileSync(join(ROOT, page), 'utf8');
+  const files = [...markdown.matchAll(/^```file (\S+)\n(.*?)^```$/gms)].map(([, name = '', text = '']) => ({
+    name,
+    text,
+  }));
+  return [...markdown.matchAll(/^```(sh|console[^\n]*)\n(.*?)^```$/gms)]
+    .map(([, kind = '', text = '']) => (kind === 'sh' ? plainLines(text) : consoleLines(text)))
+    .map(lines => lines.filter(({ text }) => !NOT_HERE.test(text) || files.some(({ name }) => text.includes(name))))
+    .filter(lines => lines.length > 0)
+    .map(lines => ({ title: `${page}: ${lines[0]?.text ?? ''}`, files, lines }));
+});
 
 function plainLines(text: string): Line[] {
   const lines = text.split('\n').filter(line => line.trim() !== '');
@@ -90,7 +96,7 @@ describe.each(blocks)('$title', block => {
   });
 });
 
-it('covers most of what the README shows', () => {
+it('covers most of what the pages show', () => {
   expect(blocks.length).toBeGreaterThanOrEqual(9);
   expect(blocks.flatMap(({ lines }) => lines).length).toBeGreaterThanOrEqual(25);
 });

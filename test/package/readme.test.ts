@@ -1,9 +1,10 @@
-/** The README's examples that start processes: run in a real shell with the built program. */
+/** The examples of the README and the guides that start processes: run in a real shell with the built program. */
 import { execFile } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
+import { GUIDE_PAGES } from '../support/guide-pages.ts';
 import { fits } from '../support/transcript.ts';
 import { home, ROOT } from './built.ts';
 
@@ -12,8 +13,10 @@ interface Step {
   readonly expected: string;
 }
 
-const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
-const blocks = [...readme.matchAll(/^```console shell\n(.*?)^```$/gms)].map(([, text = '']) => stepsOf(text));
+const pages = await Promise.all(GUIDE_PAGES.map(page => readFile(join(ROOT, page), 'utf8')));
+const blocks = pages.flatMap(page =>
+  [...page.matchAll(/^```console shell\n(.*?)^```$/gms)].map(([, text = '']) => stepsOf(text)),
+);
 
 function stepsOf(text: string): readonly Step[] {
   const parts = text.split(/^\$ /m).slice(1);
@@ -42,7 +45,7 @@ async function inShell(steps: readonly Step[]): Promise<readonly string[]> {
   return text.split(`${MARK}\n`).map(part => part.trimEnd());
 }
 
-describe('the README in a shell', () => {
+describe('the guides in a shell', () => {
   it.each(blocks.map(steps => [steps[0]?.line ?? '', steps] as const))('%s', { timeout: 180_000 }, async (_, steps) => {
     const told = await inShell(steps);
     for (const [index, { line, expected }] of steps.entries()) {

@@ -120,11 +120,11 @@ describe('freezing, the safe direction', () => {
     expect((await here.run(`${line} --live env`, { env: live })).code).toBe(EACH_SENT);
   });
 
-  test('is said alike by the README, its help and help safety', async () => {
+  test('is said alike by the guide, its help and help safety', async () => {
     await using here = await world();
     const plain = (text: string) => text.replace(/[`\s]+/g, ' ');
-    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-    const pages = [readme, (await here.run('cards freeze --help')).out, (await here.run('help safety --json')).out];
+    const guide = await readFile(new URL('../../docs/guide/service.md', import.meta.url), 'utf8');
+    const pages = [guide, (await here.run('cards freeze --help')).out, (await here.run('help safety --json')).out];
     expect(pages.map(page => plain(page).includes(FREEZING_ASKS))).toEqual([true, true, true]);
   });
 });

@@ -35,7 +35,8 @@ ${lines.join('\n')}
 
 ## More
 
-- [README](README.md): installing, the quick start, profiles and keys
+- [README](README.md): what it is, installing, the first card
+- [Guides](docs/guide/README.md): one page a task
 - [SECURITY](SECURITY.md): what is promised about keys and card numbers, and what cannot be
 `;
 }

@@ -1,6 +1,8 @@
 /** The reference as Markdown: one page a group, from the same data as help. */
+import { ERROR_KINDS } from '../../core/errors.ts';
 import type { Command, Group, Registry } from '../parsing/command.ts';
 import { type Page, pageOf } from './page.ts';
+import { commandTable, exitCodeTable, REPEATABLE } from './reference-tables.ts';
 
 /** Text of each page by its file name, `cards.md`, and an index. */
 export async function referencePages(registry: Registry): Promise<ReadonlyMap<string, string>> {
@@ -11,9 +13,26 @@ export async function referencePages(registry: Registry): Promise<ReadonlyMap<st
     pages.set(`${group.name}.md`, groupPage(group, commands));
     index.push(`- [${group.name}](${group.name}.md): ${group.summary}`);
   }
-  const about =
-    'Every command, generated from its declaration: `npm run generate`. The same text is `<command> --help`.';
-  return pages.set('README.md', `# Reference\n\n${about}\n\n${index.join('\n')}\n`);
+  return pages.set('README.md', indexPage(index, await commandTable(registry)));
+}
+
+function indexPage(groups: readonly string[], commands: string): string {
+  return `# Reference
+
+Generated from the declarations of the commands (\`npm run generate\`). \`cardwright <command> --help\` prints the same text.
+
+${groups.join('\n')}
+
+## Commands
+
+${commands}
+
+## Exit codes
+
+${exitCodeTable()}
+
+A script may repeat a command that ended with ${REPEATABLE.join(' or ')}. After ${ERROR_KINDS.outcome_unknown.exit} it must first find out what happened.
+`;
 }
 
 function groupPage({ name, summary }: Group, commands: readonly Command[]): string {

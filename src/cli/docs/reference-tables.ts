@@ -1,4 +1,4 @@
-/** Pieces of documents made from the declarations: tables for the README. */
+/** Tables of the reference, made from the declarations. */
 import { ERROR_KINDS } from '../../core/errors.ts';
 import type { Command, Registry } from '../parsing/command.ts';
 import { flagsOf } from '../parsing/resolved-flags.ts';
@@ -23,3 +23,8 @@ export function exitCodeTable(): string {
   const rows = Object.entries(ERROR_KINDS).map(([kind, { exit, means }]) => `| ${exit} | \`${kind}\` | ${means} |`);
   return ['| code | kind | meaning |', '|---|---|---|', '| 0 | | Done, also an empty list. |', ...rows].join('\n');
 }
+
+/** Exit codes after which a script may run the same command again without looking first. */
+export const REPEATABLE: readonly number[] = Object.values(ERROR_KINDS)
+  .filter(kind => 'retryable' in kind)
+  .map(({ exit }) => exit);
