@@ -57,8 +57,11 @@ export async function profilesFor(host: Surroundings, notice: (text: string) => 
       const row = Object.hasOwn(PROFILE_SETTINGS, setting)
         ? PROFILE_SETTINGS[setting as keyof typeof PROFILE_SETTINGS]
         : undefined;
-      const path = row !== undefined && 'isPath' in row && row.isPath && value !== 'none';
-      return rowOf(await store.set(name, setting, path ? resolvePath(host.cwd, value) : value));
+      const isPath = row !== undefined && 'isPath' in row && row.isPath && value !== 'none';
+      if (!isPath) return rowOf(await store.set(name, setting, value));
+      await get(name);
+      await checkOverrides(host, value);
+      return rowOf(await store.set(name, setting, resolvePath(host.cwd, value)));
     },
     async accept(name) {
       await get(name);
@@ -81,6 +84,12 @@ export async function profilesFor(host: Surroundings, notice: (text: string) => 
       return rowOf(saved);
     },
   };
+}
+
+/** Whoever sets a file hears now that it is missing or wrong, and not at the next command. Throws `usage`. */
+async function checkOverrides(host: Surroundings, path: string): Promise<void> {
+  const { readOverrides } = await import('../contract/read-overrides.ts');
+  readOverrides(await host.readFile(resolvePath(host.cwd, path)), path);
 }
 
 function builtInStays(why: string): CliError {

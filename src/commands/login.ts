@@ -4,7 +4,7 @@ import { OURS, option } from '../cli/parsing/flag.ts';
 import { usage } from '../cli/parsing/values.ts';
 import { flag, text } from '../contract/field.ts';
 import { Secret } from '../core/secret.ts';
-import { columnsOf, PROFILE_ROW, profilePairs } from './profiles/columns.ts';
+import { ONE_PROFILE_COLUMNS, PROFILE_ROW, profilePairs } from './profiles/columns.ts';
 
 const MAX_KEY_BYTES = 4096;
 
@@ -52,7 +52,7 @@ export const login = command({
     data: { ...row },
     noun: 'profile',
     idField: 'name',
-    columns: columnsOf(row),
+    columns: ONE_PROFILE_COLUMNS,
     blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
     notes: ['Next: cardwright whoami'],
   }),

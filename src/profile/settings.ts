@@ -1,10 +1,11 @@
 /** Settings of a profile: their names, and what each may be. */
 import { CliError } from '../core/errors.ts';
 import { parseAmount, plainAmount } from '../core/money.ts';
+import type { KeptSetting } from '../core/setting-names.ts';
 import { quoted } from './name.ts';
 
 /** Settings of a profile; what is absent is not limited and not allowed. Amounts are decimal USD text, `250.00`. */
-export interface ProfileSettings {
+export interface ProfileSettings extends Partial<Record<KeptSetting, SettingValue>> {
   /** Live reveals may run with nobody watching (docs/design/cli.md, "Revealing a card"). */
   readonly allow_unattended_reveal?: boolean;
   readonly read_only?: boolean;
@@ -102,7 +103,7 @@ export const PROFILE_SETTINGS = {
     // The address is judged together with the key's mode, where that is known.
     parse: text => text,
   },
-} as const satisfies Record<string, SettingRow>;
+} as const satisfies Record<KeptSetting | 'contract' | 'base_url', SettingRow>;
 
 export type SettingName = keyof typeof PROFILE_SETTINGS;
 

@@ -44,6 +44,21 @@ describe('readGlobals', () => {
     expect(readGlobals({}, Object.fromEntries(others.map(name => [name, ''])))).toEqual(readGlobals({}, {}));
   });
 
+  const withValue = (GLOBALS as readonly GlobalOption[]).filter(({ name, value }) => value && name !== 'profile');
+
+  it.each(withValue.map(({ name }) => name))('refuses --%s that is empty', name => {
+    for (const blank of ['', ' ']) {
+      expect(() => readGlobals({ [name]: blank }, {})).toThrow(`--${name} ${JSON.stringify(blank)} must not be empty`);
+    }
+  });
+
+  it.each(['fields', 'columns'])('refuses --%s with a name left out', name => {
+    for (const list of [',', ', ,', 'id,', ',id', 'id,,balance']) {
+      expect(() => readGlobals({ [name]: list }, {})).toThrow('a name is missing at a comma');
+    }
+    expect(readGlobals({ [name]: ' id , balance' }, {})).toMatchObject({ [name]: ['id', 'balance'] });
+  });
+
   it.each([
     [{ noInput: true }, {}],
     [{ json: true }, {}],
@@ -66,7 +81,7 @@ describe('readGlobals', () => {
   });
 
   it('splits lists of fields', () => {
-    expect(readGlobals({ fields: 'id, status,,' }, {}).fields).toEqual(['id', 'status']);
+    expect(readGlobals({ fields: 'id, status' }, {}).fields).toEqual(['id', 'status']);
   });
 
   it.each([

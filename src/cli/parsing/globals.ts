@@ -111,15 +111,18 @@ type Typed = Readonly<Record<string, unknown>>;
  */
 export function readGlobals(typed: Typed, env: Environment): Globals {
   refuseEmptyVariables(env);
+  refuseEmptyOptions(typed);
   const word = (name: string, variable?: string) => {
     const value = typed[name] ?? (variable === undefined ? undefined : env[variable]);
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
-  const list = (name: string) =>
-    word(name)
+  const list = (name: string) => {
+    const names = word(name)
       ?.split(',')
-      .map(part => part.trim())
-      .filter(part => part !== '');
+      .map(part => part.trim());
+    if (names?.includes('')) throw usage(`--${name} ${JSON.stringify(typed[name])}: a name is missing at a comma`);
+    return names;
+  };
   const jq = typeof typed['jq'] === 'string' ? typed['jq'] : undefined;
   const named = typeof typed['output'] === 'string' ? typed['output'] : undefined;
   if (jq !== undefined && named !== undefined && named !== 'json') {
@@ -164,6 +167,18 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
     accessible: typed['accessible'] === true,
     repeated: repeatedOptions(typed),
   };
+}
+
+/** A script whose variable is empty meant a value; these options have none that is empty. Throws `usage`. */
+function refuseEmptyOptions(typed: Typed): void {
+  for (const { name, value } of GLOBALS as readonly GlobalOption[]) {
+    // A wrong name, which an empty one is, is told by the rule of names.
+    if (value === undefined || name === 'profile') continue;
+    const given = typed[name];
+    if (typeof given === 'string' && given.trim() === '') {
+      throw usage(`--${name} ${JSON.stringify(given)} must not be empty; write --${name} <${value}> or leave it out`);
+    }
+  }
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY };

@@ -1,6 +1,6 @@
 import { confirmed } from '../../cli/confirm.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { columnsOf, PROFILE_ROW, profile, profilePairs } from './columns.ts';
+import { ONE_PROFILE_COLUMNS, PROFILE_ROW, profile, profilePairs } from './columns.ts';
 
 /** Takes a profile that was changed by hand as it stands now. */
 export const acceptProfile = command({
@@ -36,7 +36,7 @@ export const acceptProfile = command({
     data: { ...row },
     noun: 'profile',
     idField: 'name',
-    columns: columnsOf(row),
+    columns: ONE_PROFILE_COLUMNS,
     blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
   }),
 });

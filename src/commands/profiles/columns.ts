@@ -3,6 +3,7 @@ import type { ProfileRow } from '../../cli/context.ts';
 import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
 import { GIVEN_NAME_RULE } from '../../core/given-name.ts';
+import { KEPT_SETTINGS } from '../../core/setting-names.ts';
 import type { Column } from '../../terminal/view.ts';
 
 export const PROFILE_COLUMNS: readonly Column[] = [
@@ -15,14 +16,14 @@ export const PROFILE_COLUMNS: readonly Column[] = [
   { field: 'contract', title: 'CONTRACT', kind: 'text', priority: 6, wideOnly: true },
 ];
 
-/** The columns of one profile: its settings too, under the names that `--fields` and the JSON have for them. */
-export function columnsOf({ settings }: ProfileRow): readonly Column[] {
-  const own = Object.keys(settings).map(
+/** The columns of one profile: every setting too, set or not, under the names that `--fields` and the JSON have. */
+export const ONE_PROFILE_COLUMNS: readonly Column[] = [
+  ...PROFILE_COLUMNS,
+  ...KEPT_SETTINGS.map(
     // A list of BINs; every other value is one word.
     (name): Column => ({ field: `settings.${name}`, title: name.toUpperCase(), kind: 'list', priority: 7 }),
-  );
-  return [...PROFILE_COLUMNS, ...own];
-}
+  ),
+];
 
 export const profile = argument(
   text({ doc: `Name of the profile. It has ${GIVEN_NAME_RULE}.`, basis: OURS, names: 'profile' }),

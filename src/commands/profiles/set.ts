@@ -1,7 +1,7 @@
 import { command } from '../../cli/parsing/command.ts';
 import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
-import { columnsOf, PROFILE_ROW, profile, profilePairs } from './columns.ts';
+import { ONE_PROFILE_COLUMNS, PROFILE_ROW, profile, profilePairs } from './columns.ts';
 
 /** Changes one setting of a profile. */
 export const setProfile = command({
@@ -11,7 +11,7 @@ export const setProfile = command({
   effect: 'reversible',
   ends: { not_found: 'There is no such profile.' },
   about: [
-    'Settings: contract, base_url, allow_unattended_reveal, read_only, and the spend guards max_per_call, max_per_run, max_per_day, max_cards, bins. The value none takes a setting away. The built-in profile sandbox has none.',
+    'Settings: contract, base_url, allow_unattended_reveal, read_only, and the spend guards max_per_call, max_per_run, max_per_day, max_cards, bins. The value none takes a setting away. The file of contract is read and checked at once. The built-in profile sandbox has none.',
   ],
   args: {
     profile,
@@ -27,7 +27,7 @@ export const setProfile = command({
     data: { ...row },
     noun: 'profile',
     idField: 'name',
-    columns: columnsOf(row),
+    columns: ONE_PROFILE_COLUMNS,
     blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
   }),
 });

@@ -1,5 +1,5 @@
 import { command } from '../../cli/parsing/command.ts';
-import { columnsOf, PROFILE_ROW, profile, profilePairs } from './columns.ts';
+import { ONE_PROFILE_COLUMNS, PROFILE_ROW, profile, profilePairs } from './columns.ts';
 
 /** Shows one profile; of its key the prefix and the last four. */
 export const showProfile = command({
@@ -18,7 +18,7 @@ export const showProfile = command({
     data: { ...row },
     noun: 'profile',
     idField: 'name',
-    columns: columnsOf(row),
+    columns: ONE_PROFILE_COLUMNS,
     blocks: [{ kind: 'pairs', pairs: profilePairs(row) }],
   }),
 });

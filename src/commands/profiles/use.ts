@@ -1,5 +1,5 @@
 import { command } from '../../cli/parsing/command.ts';
-import { columnsOf, PROFILE_ROW, profile } from './columns.ts';
+import { ONE_PROFILE_COLUMNS, PROFILE_ROW, profile } from './columns.ts';
 
 /** Makes a profile the current one. */
 export const useProfile = command({
@@ -18,7 +18,7 @@ export const useProfile = command({
     data: { ...row },
     noun: 'profile',
     idField: 'name',
-    columns: columnsOf(row),
+    columns: ONE_PROFILE_COLUMNS,
     blocks: [{ kind: 'line', text: `Now using ${row.name} (${row.mode}, ${row.base_url}).` }],
   }),
 });
