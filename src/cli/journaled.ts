@@ -95,6 +95,7 @@ export function objected(operation: string, op: string, objections: readonly str
   return new CliError('check_failed', {
     message: `${operation}: the audit of ${op} objects`,
     notes: objections,
+    evidence: { objections },
     hint: `cardwright ops show ${op}`,
     outcome: 'done',
     operation,

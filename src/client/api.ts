@@ -24,7 +24,7 @@ import { createDeadlines } from './deadline.ts';
 import { asDelivery, type Delivered, type Delivering, deliverParcel, undeliverable } from './deliver.ts';
 import { isWrite, planRequest, type Target } from './encode.ts';
 import { type ArrivedPage, type Row, walkPages } from './pages.ts';
-import { doubtful, isUnmoved, readBalances } from './read-back.ts';
+import { doubtful, isNotSubscribed, isUnmoved, readBalances } from './read-back.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { Wait } from './retry.ts';
 import { createCutter } from './row-slicer.ts';
@@ -187,7 +187,10 @@ function createCalls(settings: ServiceSettings<Table>) {
     }
   }
 
-  /** A refusal of money in words that nobody knows may follow the deed: balances deny it, or nothing does. */
+  /**
+   * A refusal in words that nobody knows may follow the deed: of money the balances deny it, of a subscription the list
+   * does, or nothing does.
+   */
   async function believed(
     operation: string,
     input: Values,
@@ -195,8 +198,8 @@ function createCalls(settings: ServiceSettings<Table>) {
     policy: DeliveryPolicy,
   ) {
     const { row } = targetOf(operation);
-    const isMoney = row.transfer !== undefined || row.makes === 'card';
-    if (is !== 'refused' || error === undefined || !isMoney) return error;
+    if (is !== 'refused' || error === undefined || (row.transfer === undefined && row.makes === undefined))
+      return error;
     if (isDefiniteRefusal(refused.refusal, refused.status)) return error;
     const asked = { target: targetOf(operation), input, evidence: policy.evidence };
     const settling = {
@@ -204,7 +207,8 @@ function createCalls(settings: ServiceSettings<Table>) {
       signal: policy.stop,
       read: (name: string, values: Values) => delivering.read(name, values, policy.stop),
     };
-    return (await isUnmoved(asked, settling)) ? error : doubtful(error);
+    const isDenied = row.makes === 'webhook' ? isNotSubscribed : isUnmoved;
+    return (await isDenied(asked, settling)) ? error : doubtful(error);
   }
 
   function send(operation: string, input: Values, options: CallOptions, paging?: PageReading): Promise<Done> {
@@ -223,8 +227,8 @@ function createCalls(settings: ServiceSettings<Table>) {
     const policy = { keyHonoured: false, stop: options.signal, evidence };
     const delivered = await deliver(operation, planned, { input, policy, signals, paging });
     const { result, next, changed, reread, status, requestId } = delivered;
-    const error =
-      options.readsBalancesBefore === true ? await believed(operation, input, delivered, policy) : delivered.error;
+    const isLooked = options.readsBalancesBefore === true || targetOf(operation).row.makes === 'webhook';
+    const error = isLooked ? await believed(operation, input, delivered, policy) : delivered.error;
     if (delivered.class === 'done') {
       return { result, next, changed, reread, status: status ?? 0, requestId, idempotencyKey: planned.idempotencyKey };
     }

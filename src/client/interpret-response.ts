@@ -38,7 +38,13 @@ export interface Received {
 
 export type Verdict =
   /** `reread` when it was not the answer that showed it. */
-  | (Received & { readonly class: 'done'; readonly decoded: Decoded; readonly reread?: boolean })
+  | (Received & {
+      readonly class: 'done';
+      readonly decoded: Decoded;
+      readonly reread?: boolean;
+      /** Of a write: as it was judged by, its times by the clock of the service. */
+      readonly evidence?: Evidence | undefined;
+    })
   /** `error` is what to throw when the effect cannot be confirmed. */
   | (Received & {
       readonly class: 'unverified';
@@ -252,7 +258,7 @@ function judgeWritten({ exchange, body, judged, extra, received }: Succeeded): V
   if (problem) return doubted('lacking', problemText(decoded), partial);
   const missing = none ? undefined : unshown(judged, partial, evidence);
   if (missing !== undefined) return doubted('lacking', missing, partial);
-  return { class: 'done', status, requestId: received.requestId, decoded };
+  return { class: 'done', status, requestId: received.requestId, decoded, evidence };
 }
 
 /**

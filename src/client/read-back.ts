@@ -4,6 +4,8 @@ import {
   balancesIn,
   type CardAndWallet,
   type Evidence,
+  notMadeNow,
+  sameUrl,
   transferAgrees,
   transferShown,
 } from '../contract/evidence.ts';
@@ -18,6 +20,7 @@ import { proofOf, unshown } from './effect.ts';
 import { errorOf } from './error-messages.ts';
 import type { Verdict } from './interpret-response.ts';
 import { rest } from './retry.ts';
+import { isObject } from './values.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 type Unverified = Extract<Verdict, { class: 'unverified' }>;
@@ -66,10 +69,14 @@ export async function lookFor(asked: Asked, settling: Settling): Promise<Values 
   }
 }
 
-/** Whether an answer that shows the effect is not yet believed: what it says of money and states is read as well. */
+/**
+ * Whether an answer that shows the effect is not yet believed: what it says of money and states is read as well, and so is
+ * a new card, but for those of a run, which are all compared with the list at its end.
+ */
 export function isReadAfter({ target, evidence }: Asked): boolean {
-  const { transfer, leadsTo } = target.row;
+  const { transfer, leadsTo, makes } = target.row;
   if (evidence === undefined) return false;
+  if (makes === 'card') return evidence.alone;
   return leadsTo !== undefined || (transfer !== undefined && evidence.before !== undefined);
 }
 
@@ -79,10 +86,12 @@ export function isReadAfter({ target, evidence }: Asked): boolean {
  */
 export async function confirmAnswer(asked: Asked, verdict: Shown, settling: Settling): Promise<Values> {
   const result = verdict.decoded.result as Values;
-  const read = asked.target.row.leadsTo === undefined ? balancesAgree : stateAgrees;
+  const { leadsTo, makes } = asked.target.row;
+  const judgedBy = { ...asked, evidence: verdict.evidence ?? asked.evidence };
+  const read = makes === 'card' ? cardAgrees : leadsTo === undefined ? balancesAgree : stateAgrees;
   const patient = { ...settling, read: patiently(settling) };
   for (const pause of [...LAG_MS, undefined]) {
-    const seen = await read(asked, result, patient).catch((failed: unknown) => {
+    const seen = await read(judgedBy, result, patient).catch((failed: unknown) => {
       throw denied(asked, verdict, `reading it back: ${failed instanceof Error ? failed.message : 'it failed'}`);
     });
     if (typeof seen !== 'string') return seen;
@@ -115,6 +124,19 @@ function denied({ target, input }: Asked, { status, requestId }: Shown, seen: st
 async function stateAgrees(asked: Asked, result: Values, settling: Settling): Promise<Values | string> {
   const resource = await settling.read(asked.target.row.readBack ?? '', paramsOf(asked));
   return unshown(asked, resource, undefined) === undefined ? result : 'the card does not when it is read';
+}
+
+/** The id may be that of a card that was there before, with everything else in the answer made up. */
+async function cardAgrees({ evidence }: Asked, result: Values, { read }: Settling): Promise<Values | string> {
+  const { id } = result;
+  const card = await read(MADE.card.read, { [MADE.card.by]: id }).catch((failed: unknown) => {
+    // A replica may not have it yet.
+    if (failed instanceof CliError && failed.kind === 'not_found') return undefined;
+    throw failed;
+  });
+  if (card === undefined) return `there is no card ${String(id)} when it is read`;
+  const why = evidence && notMadeNow(card, evidence);
+  return why === undefined ? result : `the card that is read under its id is another: ${why}`;
 }
 
 /** One reading of the card for a row of a run: the wallet is moved by the other rows, and is not shown. */
@@ -154,6 +176,17 @@ export async function isUnmoved({ target, input, evidence }: Asked, { read }: Se
   try {
     const after = await readBalances(read, input['card_id']);
     return transferShown({ transfer, amount: input['amount'] as Cents }, evidence, after) === 'unchanged';
+  } catch (failed) {
+    if (failed instanceof CliError) return false;
+    throw failed;
+  }
+}
+
+/** Whether the list shows no subscription for the address of a refused create; false where it cannot be read. */
+export async function isNotSubscribed({ input }: Asked, { read }: Settling): Promise<boolean> {
+  try {
+    const { data } = await read('webhooks.list', {});
+    return Array.isArray(data) && !data.some(each => isObject(each) && sameUrl(each['url'], input['url']));
   } catch (failed) {
     if (failed instanceof CliError) return false;
     throw failed;

@@ -117,6 +117,19 @@ export function proofOfCard(card: Values, asked: Values, { plannedAt, mark }: Ev
   return { by: differences.length === 0 ? 'fields' : 'nothing', differences };
 }
 
+/**
+ * Why a card that was read cannot be the one that a create has made; undefined where nothing says so. What was spent of it
+ * or changed by now says nothing, and neither does a service that gives no metadata back.
+ */
+export function notMadeNow(card: Values, { plannedAt, mark }: Evidence): string | undefined {
+  if (mark !== undefined) {
+    const read = membersOf(card['metadata'])[mark.key];
+    if (read !== undefined && read !== mark.value) return OTHER_MARK;
+  }
+  return ageProblem(card['created_at'], plannedAt) === TOO_OLD ? TOO_OLD : undefined;
+}
+
+const OTHER_MARK = 'it carries the mark of another operation';
 const TOO_OLD = 'it is older than this operation';
 
 function cardDifferences(card: Values, asked: Values): string[] {
@@ -158,7 +171,8 @@ export function proofOfWebhook(webhook: Values, asked: Values, { plannedAt }: Ev
   return { by: differences.length === 0 ? 'fields' : 'nothing', differences };
 }
 
-function sameUrl(one: unknown, other: unknown): boolean {
+/** Whether two addresses are one, however they are written. */
+export function sameUrl(one: unknown, other: unknown): boolean {
   const plain = (url: unknown) => (typeof url === 'string' && URL.canParse(url) ? new URL(url).href : url);
   return plain(one) === plain(other);
 }

@@ -98,6 +98,11 @@ const OTHER_CARDS: readonly Spoken[] = (
       'old card with all that was asked',
       ({ old, asked }: View) => cardAsked({ card: old, asked } as View, { bin_id: asked['bin_id'] }),
     ],
+    [
+      'old card that says it is new',
+      ({ old, asked, at }: View) =>
+        cardAsked({ card: old, asked } as View, { bin_id: asked['bin_id'], created_at: new Date(at).toISOString() }),
+    ],
     ['other amount', (view: View) => cardAsked(view, { balance: 500 })],
     ['other bin', (view: View) => cardAsked(view, { bin_id: 'bin_9' })],
     ['other label', (view: View) => cardAsked(view, { label: 'of somebody else' })],

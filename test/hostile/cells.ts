@@ -271,6 +271,7 @@ function isNeedless(stage: Stage, told: Told, classes: readonly AnswerClass[]): 
     answers,
     keyProved: cell.known === 'honoured' && cell.keys === 'honoured',
     markerShown: cell.metadata === undefined,
+    markerNeeded: cell.road === 'lease',
     happened: effectsOf(stage, row) > 0,
   });
 }

@@ -60,6 +60,8 @@ export interface Seen {
   readonly keyProved: boolean;
   /** The marker of a new card can be read. */
   readonly markerShown: boolean;
+  /** A lease uses no card whose mark it cannot see (docs/design/security.md, "Reveal gate"). */
+  readonly markerNeeded: boolean;
   readonly happened: boolean;
 }
 
@@ -74,7 +76,9 @@ const OPEN: ReadonlySet<Says> = new Set<Says>(['lost', 'broken', 'accepted', 'no
  *   move too: it says enough only beside a 2xx that says neither no nor later.
  * - It did not happen: every answer is a definite no. After an open one it may still happen.
  */
-export function isKnowable({ operation, answers, keyProved, markerShown, happened }: Seen): boolean {
+export function isKnowable(seen: Seen): boolean {
+  const { operation, answers, keyProved, markerShown, markerNeeded, happened } = seen;
+  if (happened && markerNeeded && !markerShown) return false;
   const last = answers.at(-1);
   const earlier = answers.slice(0, -1).some(says => OPEN.has(says));
   if (!happened) return answers.every(says => !OPEN.has(says));

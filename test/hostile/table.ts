@@ -37,6 +37,7 @@ const TYPICAL: ReadonlySet<string> = new Set([
   '200 empty',
   '201 old card',
   '201 old card with all that was asked',
+  '201 old card that says it is new',
   '201 other amount',
   '201 other marker',
   '200 other card',
@@ -63,6 +64,9 @@ const TYPICAL: ReadonlySet<string> = new Set([
   '404 odd word',
 ]);
 
+/** Rows are not read one by one: the end of the run objects to such a card, as `other-cards.test.ts` shows. */
+const SEEN_AT_THE_END = '201 old card that says it is new';
+
 type Chosen = 'every' | 'typical';
 
 /** `leads` come before each class of answer, so that it meets a later attempt. */
@@ -72,11 +76,12 @@ function cellsFor(
   around: Partial<Cell>,
   ...leads: readonly (readonly string[])[]
 ): Cell[] {
+  const isPlayed = (name: string) => around.road !== 'bulk' || !name.startsWith(SEEN_AT_THE_END);
   const isChosen = (name: string) => chosen === 'every' || TYPICAL.has(name.slice(0, name.lastIndexOf(',')));
   return operations.flatMap(operation =>
     (leads.length === 0 ? [[]] : leads).flatMap(lead =>
       answersTo(operation)
-        .filter(({ name }) => isChosen(name))
+        .filter(({ name }) => isChosen(name) && isPlayed(name))
         .map(({ name }) => ({ ...PLAIN, operation, ...around, answers: [...lead, name] })),
     ),
   );
@@ -169,6 +174,7 @@ export const SHORT: readonly Cell[] = [
   ...cellsOf(['create', 'fund'], { mode: 'live', road: 'api', keys: 'ignored' }, [IN_PROGRESS]),
   ...cellsOf(['fund', 'withdraw'], { road: 'bulk' }, ...NO_AFTER_ALL),
   ...cellsOf(['create'], { road: 'api' }, ...NO_AFTER_ALL),
+  ...cellsOf(['create'], { road: 'api' }, ['201 old card that says it is new, none']),
   ...cellsOf(['create'], { metadata: 'nowhere' }, ...NO_AFTER_ALL),
   ...cellsOf(
     ['create'],
@@ -176,6 +182,7 @@ export const SHORT: readonly Cell[] = [
     ['201 old card, none'],
     ['201 old card, done'],
     ['201 old card with all that was asked, none'],
+    ['201 old card that says it is new, none'],
     [LOST_DONE],
   ),
 ];

@@ -13,8 +13,8 @@ const OWN = '4539148803436467';
 const DETAILS = { cvv: '739', exp_month: 11, exp_year: 2029 };
 
 let number = OTHER;
-/** The card, once it was terminated. */
-let ended: object | undefined;
+/** The card as it was made, and later terminated; undefined while it is as it was before. */
+let now: object | undefined;
 let service: Served;
 beforeAll(async () => {
   service = await serve(({ method, url, body }, response) => {
@@ -25,12 +25,13 @@ beforeAll(async () => {
       json(response, 200, { data: [{ id: 'bin_1', network: 'visa', max_monthly: 9000 }] });
     else if (method === 'POST' && url.endsWith('/cards')) {
       const { amount, ...asked } = JSON.parse(body) as Record<string, unknown>;
-      json(response, 201, { ...card, ...asked, balance: amount });
+      now = { ...card, ...asked, balance: amount };
+      json(response, 201, now);
     } else if (url.includes('/terminate')) {
-      ended = { ...card, status: 'terminated', balance: 0 };
-      json(response, 200, ended);
+      now = { ...card, ...now, status: 'terminated', balance: 0 };
+      json(response, 200, now);
     } else if (/\/cards(?:\?|$)/.test(url)) json(response, 200, { data: [card], page: 1, total: 1 });
-    else json(response, 200, ended ?? card);
+    else json(response, 200, now ?? card);
   });
 });
 afterAll(() => service.close());

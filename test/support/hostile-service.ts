@@ -56,6 +56,8 @@ export interface View {
   readonly old: Readonly<Record<string, unknown>> | undefined;
   readonly asked: Readonly<Record<string, unknown>>;
   readonly books: Books;
+  /** Time of the service, ms. */
+  readonly at: number;
 }
 
 export interface Answered {
@@ -188,7 +190,7 @@ export async function hostileService(options: { readonly now: () => number }): P
     const answered = perform(account, seen, play?.effect ?? 'done');
     const said = play?.answer ?? 'honest';
     if (said === 'honest') return { answered };
-    if (typeof said === 'function') return { answered: said(viewOf(account, seen, answered)) };
+    if (typeof said === 'function') return { answered: said(viewOf(account, seen, answered, now())) };
     return 'lost' in said ? { answered, lost: said.lost } : { answered: said };
   }
 
@@ -480,14 +482,14 @@ function cardsOf(account: Account, query: URLSearchParams): Answered {
   };
 }
 
-function viewOf(account: Account, seen: SeenRequest, honest: Answered): View {
+function viewOf(account: Account, seen: SeenRequest, honest: Answered, at: number): View {
   const { books } = account;
   const operation = seen.operation as WriteOperation;
   const made = books.effects.findLast(({ request }) => request === seen.number)?.card;
   const own = books.cards.get(seen.operation === 'create' ? (made ?? '') : (seen.card ?? ''));
   const old = [...books.cards.values()].find(({ id, created_at }) => id !== own?.id && created_at === LONG_AGO);
   const single = (card: HostileCard | undefined) => (card === undefined ? undefined : shown(account, card, 'single'));
-  return { operation, honest, card: single(own), old: single(old), asked: seen.body, books };
+  return { operation, honest, card: single(own), old: single(old), asked: seen.body, books, at };
 }
 
 /** The four fields of an error, interface 2.7. */

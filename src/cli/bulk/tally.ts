@@ -130,6 +130,7 @@ export function createTally({ total, single }: TallySettings): Tally {
       return new CliError(kind, {
         message: message(end),
         notes: notes(end),
+        ...(end.objections.length > 0 && { evidence: { objections: end.objections } }),
         ...(!end.ended && { hint: `cardwright ops resume ${end.op}` }),
         ...(service !== undefined && { service }),
         ...(httpStatus !== undefined && { httpStatus }),

@@ -52,8 +52,8 @@ export async function makeLease(ctx: Context, asked: Input<'cards.create'>, ttlM
  * A card that does not carry the mark of the lease may be anybody's: it is neither used nor terminated. Throws
  * `contract_mismatch` with what to do by hand.
  */
-async function proveOurs(ctx: Context, { id, metadata }: Result<'cards.create'>, mark: string): Promise<void> {
-  if (metadata?.[LEASE_MARK] === mark) return;
+async function proveOurs(ctx: Context, { id }: Result<'cards.create'>, mark: string): Promise<void> {
+  // An answer repeats what was asked for; the card itself tells whose it is.
   const card = await ctx.read('cards.get', { card_id: id }).catch((thrown: unknown) => {
     if (!(thrown instanceof CliError)) throw thrown;
     return undefined;

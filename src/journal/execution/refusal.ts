@@ -1,4 +1,5 @@
 /** Whether a refusal is believed: one in words that nobody knows, or about the key, may follow the deed (section 1). */
+import { CALLS } from '../../contract/raw.ts';
 import { isDefiniteRefusal, REFUSALS } from '../../contract/refusals.ts';
 import type { Delivery } from '../../contract/service.ts';
 import { absenceProves, lookFor, traceOf } from './evidence.ts';
@@ -16,7 +17,8 @@ export async function doubtOf(desk: Desk, number: number, delivery: Delivery): P
   if (trace === 'state') return undefined;
   if (trace === 'none') {
     const makesCard = row.item.operation === 'cards.create';
-    return makesCard ? 'a card that was made all the same could not be told from another' : undefined;
+    if (makesCard) return 'a card that was made all the same could not be told from another';
+    return CALLS[row.item.operation].repeat === 'never' ? 'nothing tells whether it was done all the same' : undefined;
   }
   const { found } = await lookFor(row, trace, desk);
   if (found === 'nothing') return undefined;

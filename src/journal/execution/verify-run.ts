@@ -14,8 +14,9 @@ import { duplicateNotes } from './unknown-error.ts';
 export async function auditRun(desk: Desk): Promise<string[]> {
   const made = cardsOf(desk.book);
   if (made.bins.size === 0) return [];
-  const { missing, twice } = await compared(desk, made);
-  return [...(await notThere(desk.reader, missing)), ...twice, ...made.objections];
+  const { missing, unmarked, twice } = await compared(desk, made);
+  const others = await otherCards(desk, unmarked);
+  return [...(await notThere(desk.reader, missing)), ...others, ...twice, ...made.objections];
 }
 
 /** What the rows say, gone through once: there may be a hundred thousand of them. */
@@ -73,10 +74,14 @@ export async function walletRemarks({ reader, plan, book }: Desk, moved: Cents):
   }
 }
 
-/** The lists of their BINs: cards that are not in them, by row, and rows of which they show several. */
+/**
+ * The lists of their BINs: cards that are not in them, by row, those that do not show the marker of their row there, and
+ * rows of which they show several.
+ */
 async function compared(desk: Desk, { bins, rows, duplicates }: Made) {
   const { reader, plan } = desk;
   const missing = new Map(rows);
+  const unmarked = new Map<string, number>();
   const first = new Map<number, string>();
   const several = new Map<number, string[]>();
   const prefix = `${plan.op}.`;
@@ -85,6 +90,8 @@ async function compared(desk: Desk, { bins, rows, duplicates }: Made) {
       for (const { id, metadata } of data) {
         missing.delete(id);
         const marker = metadata?.[MARKER_KEY];
+        const own = rows.get(id);
+        if (own !== undefined && marker !== markerOf(plan.op, own)) unmarked.set(id, own);
         if (!desk.markerUsable() || typeof marker !== 'string' || !marker.startsWith(prefix)) continue;
         const row = Number(marker.slice(prefix.length));
         if (marker !== markerOf(plan.op, row)) continue;
@@ -102,7 +109,24 @@ async function compared(desk: Desk, { bins, rows, duplicates }: Made) {
   });
   const told = [...duplicates.values()].filter(({ item }) => !several.has(item.row));
   const twice = [...found, ...told].flatMap(row => (row === undefined ? [] : duplicateNotes(row)));
-  return { missing, twice };
+  return { missing, unmarked, twice };
+}
+
+/** Of a service whose lists hold no metadata every card looks unmarked; it is not asked for all of them. */
+const MOST_READ = 20;
+
+/** An answer may hold our marker beside the id of a card that was there before: the card itself does not carry it. */
+async function otherCards({ reader, plan, markerUsable }: Desk, unmarked: ReadonlyMap<string, number>) {
+  if (!markerUsable() || unmarked.size > MOST_READ) return [];
+  const others: string[] = [];
+  for (const [id, row] of unmarked) {
+    const { metadata } = await reader.read('cards.get', { card_id: id });
+    if (metadata === undefined || metadata === null || metadata[MARKER_KEY] === markerOf(plan.op, row)) continue;
+    others.push(
+      `row ${row}: card ${id} does not carry the marker of this run, so it is not the card that was asked for`,
+    );
+  }
+  return others;
 }
 
 /** A list may be stale or leave states out; a card that is not in it is asked for by name. */

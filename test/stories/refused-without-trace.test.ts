@@ -1,0 +1,103 @@
+/**
+ * A refusal in words that nobody knows, of writes that leave little or no trace: it may follow the deed
+ * (docs/design/reliability.md, section 1).
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { world } from '../support/world.ts';
+
+interface Refusing extends AsyncDisposable {
+  readonly env: Readonly<Record<string, string>>;
+  status: number;
+  error: string;
+  /** A subscription was made all the same, or none; `broken`: the list cannot be read. */
+  list: readonly object[] | 'broken';
+  writes: number;
+}
+
+/** Refuses every write, lists what it is told to. */
+async function refusing(): Promise<Refusing> {
+  const server = createServer((request, response) => {
+    const isRead = request.method === 'GET';
+    if (!isRead) told.writes += 1;
+    request.resume().on('end', () => {
+      const isBroken = isRead && told.list === 'broken';
+      const status = isBroken ? 500 : isRead ? 200 : told.status;
+      const body = isRead ? { data: told.list } : { error: told.error, message: told.error, code: told.status };
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+  });
+  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening));
+  const told: Refusing = {
+    env: {
+      CARDWRIGHT_PROFILE: '',
+      CARDWRIGHT_API_KEY: 'sk_test_0123456789abcdef',
+      CARDWRIGHT_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    },
+    status: 400,
+    error: '',
+    list: [],
+    writes: 0,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise(closed => server.close(closed));
+    },
+  };
+  return told;
+}
+
+/** A warning may stand before it. */
+const outcomeOf = (err: string): unknown => JSON.parse(err.trim().split('\n').at(-1) ?? '').error.outcome;
+
+const ODD = [
+  [400, 'not_this_way'],
+  [409, 'conflict'],
+  [410, 'gone_now'],
+  [422, 'idempotency_key_reused'],
+] as const;
+const PROVED = [
+  [400, 'invalid_request'],
+  [400, 'insufficient_funds'],
+  [401, 'what_key'],
+  [404, 'no_route_here'],
+  [413, 'too_much'],
+] as const;
+
+test('a change of a kind that nobody knows is unknown, and is not sent again', async () => {
+  await using service = await refusing();
+  await using here = await world({ env: service.env });
+  for (const [index, [status, error]] of ODD.entries()) {
+    Object.assign(service, { status, error, writes: 0 });
+    const line = `api POST /transfers -f to=${index} --yes --json`;
+    const first = await here.run(line);
+    expect([error, first.code, outcomeOf(first.err)]).toEqual([error, 11, 'unknown']);
+    // The same again is a twin of what is not known.
+    expect([error, (await here.run(line)).code, service.writes]).toEqual([error, 14, 1]);
+  }
+  for (const [index, [status, error]] of PROVED.entries()) {
+    Object.assign(service, { status, error });
+    const { code, err } = await here.run(`api POST /payouts -f to=${index} --yes --json`);
+    expect([error, outcomeOf(err)]).toEqual([error, 'refused']);
+    expect([4, 5, 6, 10]).toContain(code);
+  }
+});
+
+test('a new webhook is refused when no subscription for its address is listed, and unknown else', async () => {
+  await using service = await refusing();
+  await using here = await world({ env: service.env });
+  const url = 'https://example.com/hook';
+  const line = `webhooks create --url ${url} --events card.created --yes --json`;
+  const made = { id: 'wh_1', url: 'https://EXAMPLE.com/hook', events: ['card.created'], status: 'active' };
+  for (const [list, odd, proved] of [
+    [[], 6, 6],
+    [[{ ...made, url: 'https://example.com/other' }], 6, 6],
+    [[made], 11, 6],
+    ['broken', 11, 6],
+  ] as const) {
+    Object.assign(service, { list, status: 409, error: 'not_this_way' });
+    expect([list, (await here.run(line, { onPause: () => undefined })).code]).toEqual([list, odd]);
+    Object.assign(service, { status: 400, error: 'invalid_request' });
+    expect([list, (await here.run(line)).code]).toEqual([list, proved]);
+  }
+});
