@@ -4,6 +4,7 @@
  */
 
 import { shapeProblem } from '../contract/check.ts';
+import { mismatches } from '../contract/sandbox/together.ts';
 import { CliError } from '../core/errors.ts';
 import { SCENARIO_STEPS } from '../core/input-limits.ts';
 import {
@@ -16,7 +17,6 @@ import {
 } from '../terminal/yaml-tree.ts';
 import { fieldsOf, STEP_OPERATIONS, type StepOperation } from './operations.ts';
 import { isMistaken, isName, knownInstead, type Reference, referenceOf } from './references.ts';
-import { mismatches } from './together.ts';
 
 export interface Step extends YamlPlace {
   /** Counted from 1. */

@@ -42,7 +42,9 @@ test('logout tells where a key stays that was never ours', async () => {
   const { code, out } = await here.run('logout');
   expect(code).toBe(0);
   // The screen breaks the sentence where the path is long.
-  expect(out.replace(/\s+/g, ' ')).toContain(`Logged out of team. Its key stays in the key file ${file}.`);
+  expect(out.replace(/\s+/g, ' ')).toContain(
+    `Removed profile team and its settings. Its key stays in the key file ${file}.`,
+  );
 });
 
 test('a key command runs without a shell, by its absolute path, without our variables', async () => {

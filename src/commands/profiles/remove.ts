@@ -8,7 +8,7 @@ import { showRemoved } from './removed.ts';
 /** Removes a profile and every copy of its key. */
 export const removeProfile = command({
   path: 'profiles remove',
-  summary: 'Remove a profile and its key',
+  summary: 'Remove a profile with its key and settings, after asking',
   answers: { one: { name: tells.text('Name of the profile.'), removed: tells.yes('Always true.') } },
   effect: 'irreversible',
   ends: { not_found: 'There is no such profile.' },
@@ -28,5 +28,5 @@ export const removeProfile = command({
     });
     return { name: profile, remains: await profiles.remove(profile) };
   },
-  show: removed => showRemoved(removed, 'Removed'),
+  show: removed => showRemoved(removed),
 });

@@ -8,7 +8,7 @@ export interface Removed {
 }
 
 /** A profile that is gone. Where its key is not, that is said, and a failure when it was ours to take away. */
-export function showRemoved({ name, remains }: Removed, done: string): Shown {
+export function showRemoved({ name, remains }: Removed): Shown {
   const stays = remains === undefined ? 'its key is gone from this machine' : `its key stays in ${remains.place}`;
   const failed = remains?.why !== undefined;
   return {
@@ -19,7 +19,14 @@ export function showRemoved({ name, remains }: Removed, done: string): Shown {
       { field: 'name', title: 'NAME', kind: 'id', priority: 1 },
       { field: 'removed', title: 'REMOVED', kind: 'boolean', priority: 1 },
     ],
-    blocks: failed ? [] : [{ kind: 'line', text: `${done} ${name}. ${stays[0]?.toUpperCase()}${stays.slice(1)}.` }],
+    blocks: failed
+      ? []
+      : [
+          {
+            kind: 'line',
+            text: `Removed profile ${name} and its settings. ${stays[0]?.toUpperCase()}${stays.slice(1)}.`,
+          },
+        ],
     ...(failed && {
       failure: new CliError('check_failed', {
         message: `profile ${name} is removed, and its key may still be in ${remains.place}: ${remains.why}`,

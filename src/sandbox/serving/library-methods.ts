@@ -1,7 +1,9 @@
 /** The control surface as methods of `startSandbox()`, made from its rows; their types are contract/sandbox/typescript.ts. */
 import { shapeProblem } from '../../contract/check.ts';
+import type { Shape } from '../../contract/field.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { type AdminMethod, adminMethodsByGroup } from '../../contract/sandbox/methods.ts';
+import { mismatches } from '../../contract/sandbox/together.ts';
 import { CliError } from '../../core/errors.ts';
 import type { SandboxAdmin } from './library-types.ts';
 
@@ -22,14 +24,21 @@ function methodOf({ operation, row, group, name }: AdminMethod, admin: SandboxAd
   const called = `sandbox.${group === undefined ? name : `${group}.${name}`}`;
   return async (input = {}) => {
     const { method, params = {}, query = {}, body } = row as Operation;
-    const problem = shapeProblem({ ...params, ...query, ...body }, input);
+    const problem = problemOf(operation, { ...params, ...query, ...body }, input);
     if (problem !== undefined) {
-      const message = `${called}: ${problem.field} ${problem.text}`;
-      throw new CliError('usage', { message, outcome: 'not_sent', operation });
+      throw new CliError('usage', { message: `${called}: ${problem}`, outcome: 'not_sent', operation });
     }
     const path = withParams(row.path, input) + queryText(query, input);
     return admin.request(method as 'GET', path, body === undefined ? undefined : partOf(body, input));
   };
+}
+
+/** What is wrong with an input, so that nothing is sent. */
+function problemOf(operation: string, shape: Shape, input: Values): string | undefined {
+  const problem = shapeProblem(shape, input);
+  if (problem !== undefined) return `${problem.field} ${problem.text}`;
+  const given = new Set(Object.keys(input).filter(name => input[name] !== undefined));
+  return mismatches(operation, { given, values: input })[0]?.text;
 }
 
 function withParams(path: string, input: Values): string {

@@ -1,7 +1,11 @@
-/** What is wrong with a step although each of its fields is right: what belongs together, and text that has a form. */
-import { EVENTS } from '../contract/events.ts';
-import { faultProblem } from '../contract/sandbox/fault-rule.ts';
-import { durationOf } from '../core/durations.ts';
+/**
+ * What is wrong with an input although each of its fields is right: what belongs together, and text that has a form.
+ * For whoever checks before anything is sent: steps of a scenario, methods of the library.
+ */
+import { DAY, durationOf } from '../../core/durations.ts';
+import { EVENTS } from '../events.ts';
+import { faultProblem } from './fault-rule.ts';
+import { SNAPSHOT_NAME } from './snapshots.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -27,13 +31,22 @@ const oneOf =
       ? undefined
       : { text: `one of ${names.join(' and ')} is needed` };
 
-const spanIn =
-  (field: string, alsoNone = false): Check =>
-  ({ values: { [field]: value } }) => {
-    if (typeof value !== 'string' || durationOf(value) !== undefined) return undefined;
-    if (alsoNone && /^0[dhms]$/.test(value)) return undefined;
-    return { field, text: `${field} ${JSON.stringify(value)} is not a time such as 7d, 36h or 1d12h` };
-  };
+const span: Check = ({ values: { by } }) =>
+  typeof by !== 'string' || durationOf(by) !== undefined
+    ? undefined
+    : { field: 'by', text: `by ${JSON.stringify(by)} is not a time such as 7d, 36h or 1d12h` };
+
+const overlap: Check = ({ values: { overlap: given } }) => {
+  if (typeof given !== 'string' || /^0[dhms]$/.test(given)) return undefined;
+  const length = durationOf(given);
+  if (length !== undefined && length <= 365 * DAY) return undefined;
+  return { field: 'overlap', text: `overlap ${JSON.stringify(given)} is not a time up to 365d, such as 24h or 90m` };
+};
+
+const snapshotName: Check = ({ values: { name } }) =>
+  typeof name !== 'string' || SNAPSHOT_NAME.test(name)
+    ? undefined
+    : { field: 'name', text: `name ${JSON.stringify(name)}: lower-case letters, digits, - and _, at most 64 of them` };
 
 const rateOfScaled: Check = ({ given, values: { mode } }) =>
   mode === undefined || (mode === 'scaled') === given.has('rate')
@@ -54,16 +67,19 @@ const knownEvents: Check = ({ values: { events } }) => {
 };
 
 const CHECKS: Readonly<Record<string, readonly Check[]>> = {
-  'clock.advance': [oneOf('by', 'to'), spanIn('by')],
+  'clock.advance': [oneOf('by', 'to'), span],
   'clock.set': [rateOfScaled],
   'simulate.deposit': [oneOf('amount', 'crypto_amount')],
-  'deliveries.rotate': [spanIn('overlap', true)],
+  'deliveries.rotate': [overlap],
   'faults.add': [rule],
+  'snapshots.save': [snapshotName],
+  'snapshots.restore': [snapshotName],
+  'snapshots.remove': [snapshotName],
   'webhooks.create': [knownEvents],
   'webhooks.update': [knownEvents],
 };
 
-/** Everything of the kind in a step of `operation`. */
+/** Everything of the kind in an input of `operation`. */
 export function mismatches(operation: string, step: Together): readonly Mismatch[] {
   const checks = Object.hasOwn(CHECKS, operation) ? (CHECKS[operation] ?? []) : [];
   return checks.map(check => check(step)).filter(found => found !== undefined);
