@@ -40,7 +40,7 @@ export const NEEDED_CONDITIONS: OwnFlag<readonly string[], true> = eachTime(
 
 /** Explains what the values of conditions may be, for the help of a command that takes them. */
 export const CONDITION_VALUES =
-  'A condition is <field><op><value> with = != < <= > >= and ~ (contains), for example balance<20 or metadata.team=ads; several, in several flags or joined with &&, must all hold. A date is the whole day; 30d is thirty days ago, so created_at<30d is older than that, and expires_at<+30d ends within thirty days.';
+  'A condition is <field><op><value> with = != < <= > >= and ~ (contains), such as balance<20 or metadata.team=ads. Several conditions, in several flags or joined with &&, must all hold. A date means the whole day. 30d means thirty days ago: created_at<30d is older than that, and expires_at<+30d expires within thirty days.';
 
 /** One test that holds when every condition does; no condition always holds. Throws `usage`. */
 export function allOf(texts: readonly string[], settings: ConditionSettings): Test {

@@ -7,7 +7,7 @@ import type { Identity } from './identity.ts';
 
 /** What help, `help safety` and `docs/guide/service.md` say of freezing with a live key; `guardEffect` keeps it. */
 export const FREEZING_ASKS =
-  'Freezing cards by their ids is the safe direction: with a live key it asks nothing on a terminal, and needs --live alone off it. A file or a condition asks as for any change.';
+  'Freezing cards by their ids is the safe direction: with a live key it asks no question at a terminal, and needs only --live in a script. A file or a condition asks as for any change.';
 
 export interface GuardQuestion {
   readonly identity: Identity;

@@ -18,9 +18,9 @@ import type { Shown } from './shown.ts';
 
 /** What `help output` says of reading short ids, and `help safety` of changing by them; `withShortIds` keeps both. */
 export const SHORT_IDS_READ =
-  'Where a command takes an id, it takes a beginning that only one id has, and the short id of a table with its … or ... at the end; where it takes a card, the last four digits too. All pages are read to find it, and the whole id is said on standard error. Of several at once every short id is found, or nothing is sent. A card of a wait or a sum needs the … or the digits. Where several ids fit, that is exit 2, with each of them. Files and standard input hold whole ids.';
+  'A command accepts an id in a short form: the first characters, if only one id starts with them; the short id of a table, which ends with … or ...; for a card also the last four digits. All pages are read to find it, and the whole id is printed on standard error. With several ids, every short id must be found, or nothing is sent. The card of a wait or a sum needs the … or the digits. If several ids match, that is exit 2 with a list of them. Files and standard input need whole ids.';
 export const SHORT_IDS_CHANGE =
-  'A change asks before it takes a short id, and needs --yes where nobody can be asked; revealing does there too. The last four digits alone name a card to be terminated or revealed only where a person answers.';
+  'A change by a short id asks first; in a script it needs --yes, and so does a reveal. To terminate or reveal a card by its last four digits, a person must answer.';
 
 const KINDS = ['card', 'bin', 'webhook', 'op', 'transaction'] as const;
 type Kind = (typeof KINDS)[number];

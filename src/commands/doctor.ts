@@ -17,7 +17,7 @@ export const doctor = command({
     },
   },
   about: [
-    'One reading request is sent; with --sandbox nothing leaves this machine. Modes of private files that are too open are repaired, as every command does. A check that fails makes it exit 15.',
+    'Sends one read request; with --sandbox nothing leaves this machine. Private files with too open modes are repaired, as in every command. A failed check is exit 15.',
   ],
   reach: 'service',
   ends: { check_failed: 'A check failed; the table says what to do.' },

@@ -36,14 +36,14 @@ type Explained =
 /** Says what a code, a kind, an identifier, an operation or a request was. Nothing is sent. */
 export const explain = command({
   path: 'explain',
-  summary: 'Say what an exit code, an error, a fact, an operation or a request means',
+  summary: 'Explain an exit code, an error, a fact, an operation or a request',
   about: [
-    'Offline. A section of the interface (4.1, or §4), an assumption (A-08), and the name of an operation, a field or an event (cards.create, card.balance, card.frozen) are answered with the facts of the contract, as contract show lists them.',
-    'An operation of this machine (op_…) and the id of a request (req_…) are looked up in the journal of this machine, which knows the operations that moved money. Where several operations carry the request, the newest is shown.',
+    'Offline. A section of the interface (4.1, or §4), an assumption (A-08), and the name of an operation, a field or an event (cards.create, card.balance, card.frozen) are explained with the facts of the contract, as in contract show.',
+    'An operation (op_…) and the id of a request (req_…) are looked up in the journal of this machine. If several operations contain the request, the newest is shown.',
   ],
   answers: { either: [{ list: MEANING }, { list: FACT_ROW }, { one: OP_DETAIL }] },
   reach: 'files',
-  ends: { not_found: 'This machine knows no such operation or request.' },
+  ends: { not_found: 'This machine has no such operation or request.' },
   args: {
     what: argument(
       text({ doc: 'Exit code, kind, identifier, section, assumption, name, op or request id.', basis: OURS }),

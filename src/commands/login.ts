@@ -16,8 +16,8 @@ export const login = command({
   effect: 'reversible',
   ends: { not_confirmed: 'The key could not be asked for.' },
   about: [
-    'The profile is the one of --profile, else default. The key is asked for without echo, or read with --key-stdin; it is kept in a file only you can read and sent to the given address alone.',
-    'With --keychain it is kept in the keychain of this system, where that answers; otherwise that is said, and the file is used. With --key-file or --key-command nothing is kept: the key is read there each time.',
+    'Uses the profile of --profile, or the profile default. Asks for the key without showing it, or reads it with --key-stdin. The key is kept in a file that only you can read, and is sent only to the given address.',
+    'With --keychain the key is kept in the keychain of this system. If that is not available, a message says so and the file is used. With --key-file or --key-command nothing is kept: the key is read from there each time.',
   ],
   flags: {
     baseUrl: option(

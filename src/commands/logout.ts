@@ -10,7 +10,7 @@ export const logout = command({
   answers: { one: { name: tells.text('Name of the profile.'), removed: tells.yes('Always true.') } },
   effect: 'irreversible',
   about: [
-    'The profile is the one of --profile, else the current one. Nothing is asked: login makes it again, without its settings such as spend limits. The key stays valid at the service.',
+    'Uses the profile of --profile, or the current one. Asks no question. login can save the key again, but settings such as spend limits are gone. The key stays valid at the service.',
   ],
   examples: [
     { does: 'The current profile', run: 'logout' },

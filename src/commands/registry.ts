@@ -43,7 +43,7 @@ export const REGISTRY: Registry = [
   {
     name: 'wait',
     heading: 'Events',
-    summary: 'until a card, the wallet or a transaction is so',
+    summary: 'wait until a card, the wallet or a transaction meets a condition',
     load: async () => (await import('./wait/group.ts')).WAIT_COMMANDS,
   },
   {
@@ -67,7 +67,7 @@ export const REGISTRY: Registry = [
   {
     name: 'explain',
     heading: 'Safety',
-    summary: 'what an exit code, an error, an operation or a request means',
+    summary: 'explain an exit code, an error, an operation or a request',
     load: alone(async () => (await import('./explain.ts')).explain),
   },
   {
@@ -103,7 +103,7 @@ export const REGISTRY: Registry = [
   {
     name: 'contract',
     heading: 'Setting up',
-    summary: 'what is stated, what is assumed, what you override',
+    summary: 'the facts about the service: stated, assumed or overridden',
     load: async () => (await import('./contract/group.ts')).CONTRACT_COMMANDS,
   },
   {
@@ -115,7 +115,7 @@ export const REGISTRY: Registry = [
   {
     name: 'completion',
     heading: 'For scripts',
-    summary: 'completion in your shell: install it, or print its script',
+    summary: 'shell completion: install it, or print its script',
     load: async () => (await import('./completion/group.ts')).COMPLETION_COMMANDS,
   },
   {
@@ -127,7 +127,7 @@ export const REGISTRY: Registry = [
   {
     name: 'schema',
     heading: 'For scripts',
-    summary: 'the shape of each answer',
+    summary: 'JSON Schema of each answer',
     load: alone(async () => (await import('./schema.ts')).printSchema),
   },
   {

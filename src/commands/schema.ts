@@ -13,9 +13,9 @@ const ERROR = 'error';
 /** The shape of answers as JSON Schema, from the rows of the contract. */
 export const printSchema = command({
   path: 'schema',
-  summary: 'Print the JSON Schema of what a command answers',
+  summary: 'Print the JSON Schema of the answer of a command',
   about: [
-    'Names and types in it are a promise: they change with a new major version only. Answers may hold more than it tells, for unknown fields of the service are kept. x-stated names the section of the interface a field is from, x-assumed the assumption.',
+    'Names and types are a promise: they change only with a new major version. An answer can have more fields, because unknown fields of the service are kept. x-stated names the section of the documentation behind a field, x-assumed the assumption.',
     'Without a command it is one document with every command below $defs; the word error stands for the error object.',
   ],
   answers: { any: 'A JSON Schema, draft 2020-12.' },

@@ -4,7 +4,7 @@ import { command } from '../cli/parsing/command.ts';
 /** Tells profile, mode, address and key of this run, and what decided. Nothing is sent. */
 export const whoami = command({
   path: 'whoami',
-  summary: 'Show profile, mode, address and key of this run, and what chose them',
+  summary: 'Show profile, mode, address and key of this run, and where each comes from',
   answers: {
     one: {
       profile: tells.text('Name of the profile; env for a key of the environment.'),

@@ -39,7 +39,7 @@ export const METADATA = map({
 });
 
 export const BIN_ID = must(
-  text({ doc: 'Identifier of the BIN the card is issued from.', basis: stated('2.1'), names: 'bin' }),
+  text({ doc: 'Id of the BIN that the card is issued from.', basis: stated('2.1'), names: 'bin' }),
 );
 
 export const CARD = {
@@ -107,7 +107,7 @@ export const CREATE_CARD = {
     defaults: LIMITS.monthlySpending.defaults,
   }),
   allowed_categories: list(CATEGORY, {
-    doc: 'MCC categories to allow; all when left out.',
+    doc: 'MCC categories to allow; all by default.',
     basis: stated('4.1', assumed('A-134', 'the words are not shown')),
   }),
   auto_freeze_at: money({

@@ -27,7 +27,8 @@ const page = integer({
   min: LIMITS.page.min,
   defaults: LIMITS.page.defaults,
 });
-const cardFilter = (section: '4.4' | '4') => text({ doc: 'Only of this card.', basis: stated(section), names: 'card' });
+const cardFilter = (section: '4.4' | '4') =>
+  text({ doc: 'Only for this card.', basis: stated(section), names: 'card' });
 const range = (doc: string) =>
   time({ doc, basis: stated('4.4', assumed('A-26', 'whether the ends are included is not shown')) });
 
@@ -285,7 +286,7 @@ export const OPERATIONS = {
     readBack: 'webhooks.get',
   }),
   'webhooks.delete': operation({
-    summary: 'End a subscription',
+    summary: 'Delete a subscription',
     section: '4',
     method: 'DELETE',
     path: '/webhooks/{webhook_id}',

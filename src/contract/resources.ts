@@ -48,7 +48,7 @@ export const WALLET = {
 } as const;
 
 export const CURRENCIES = ['btc', 'eth', 'sol', 'usdt'] as const;
-export const CURRENCY = choice(CURRENCIES, { doc: 'Cryptocurrency; all when left out.', basis: stated('4') });
+export const CURRENCY = choice(CURRENCIES, { doc: 'Cryptocurrency; all by default.', basis: stated('4') });
 
 export const ADDRESS = {
   currency: must(

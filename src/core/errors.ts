@@ -12,36 +12,40 @@ interface KindRow {
 
 export const ERROR_KINDS = {
   internal: { exit: 1, means: 'A bug in cardwright.' },
-  usage: { exit: 2, means: 'Wrong command line, or a value that breaks a stated limit. Nothing was sent.' },
+  usage: { exit: 2, means: 'Wrong command line, or a value outside of a documented limit. Nothing was sent.' },
   not_confirmed: {
     exit: 3,
-    means: 'Declined, or a confirmation was needed and nobody could be asked. Nothing was sent.',
+    means: 'Not confirmed: declined, or nobody could be asked. Nothing was sent.',
   },
   not_authenticated: { exit: 4, means: 'No key, or the service answered 401 or 403.' },
   not_found: { exit: 5, means: 'The service does not know this card, BIN or subscription.' },
-  refused: { exit: 6, means: 'Another definite no of the service: a state conflict or a validation error.' },
-  rate_limited: { exit: 7, means: 'Still rate limited after the allowed wait.', retryable: true },
-  wait_expired: { exit: 8, means: 'The awaited thing did not happen in time.' },
-  partly_failed: { exit: 9, means: 'A bulk run ended with failed rows and none unknown.' },
+  refused: { exit: 6, means: 'The service refused it: a state conflict or a validation error.' },
+  rate_limited: { exit: 7, means: 'The service still limited the rate after all retries.', retryable: true },
+  wait_expired: { exit: 8, means: 'The wait ended before the condition was met.' },
+  partly_failed: { exit: 9, means: 'A run of many rows ended; some rows failed, none is unknown.' },
   insufficient_funds: {
     exit: 10,
-    means: 'The wallet is too low. Nothing changed; unchanged it will fail again.',
+    means: 'The wallet does not hold enough money. Nothing changed.',
   },
   outcome_unknown: {
     exit: 11,
-    means: 'Sent, and no trustworthy answer came: it may or may not have happened. Never repeat blindly.',
+    means: 'Sent, but no trustworthy answer came: it may or may not have happened. Find out before you repeat it.',
   },
-  unreachable: { exit: 12, means: 'Not sent, or a read that failed after retries.', retryable: true },
-  contract_mismatch: { exit: 13, means: 'The answer lacks what the operation must return.' },
+  unreachable: {
+    exit: 12,
+    means: 'The service could not be reached, or a read failed after all retries. Nothing was changed.',
+    retryable: true,
+  },
+  contract_mismatch: { exit: 13, means: 'The answer of the service lacks required data.' },
   guarded: {
     exit: 14,
     means:
-      'A guard said no: live key without --live, spend guard, key bound to another origin, a journal that cannot be written. Nothing was sent.',
+      'A guard refused it: live key without --live, spend limit, key of another address, journal that cannot be written. Nothing was sent.',
   },
   check_failed: {
     exit: 15,
     means:
-      'A check said no: bad signature, broken audit chain, damaged journal or store, doctor. Or the answer could not be written to standard output.',
+      'A check failed: bad signature, broken audit chain, damaged journal or store, doctor. Or the answer could not be written to standard output.',
   },
   interrupted: { exit: 130, means: 'Stopped by Ctrl-C (SIGINT).' },
   terminated: { exit: 143, means: 'Stopped by SIGTERM.' },

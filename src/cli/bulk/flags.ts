@@ -11,24 +11,22 @@ export const USUAL_WORKERS = 8;
 
 const RUN_FLAGS = {
   file: option(
-    must(text({ doc: 'Rows in place of one operation: CSV or NDJSON, columns named like the body.', basis: OURS })),
+    must(
+      text({ doc: 'Read rows from a file: CSV or NDJSON, with the fields of the request as columns.', basis: OURS }),
+    ),
     '<csv|ndjson|->',
   ),
   concurrency: option(
     integer({
-      doc: 'Rows at once; fewer when the service asks to slow down.',
+      doc: 'Rows to send at the same time; fewer when the service asks to slow down.',
       basis: OURS,
       min: 1,
       max: MOST_WORKERS,
       defaults: USUAL_WORKERS,
     }),
   ),
-  keepGoing: option(
-    flag({ doc: 'Skip wrong rows; go on with the others when the wallet is too low for one.', basis: OURS }),
-  ),
-  again: typedOnly(
-    option(flag({ doc: 'The same rows a second time are meant; for runs that are finished.', basis: OURS })),
-  ),
+  keepGoing: option(flag({ doc: 'Skip wrong rows, and go on when the wallet is too low for one.', basis: OURS })),
+  again: typedOnly(option(flag({ doc: 'Allow rows of a finished run to be sent a second time.', basis: OURS }))),
 };
 
 const TOTAL_FLAG = {
@@ -38,7 +36,7 @@ const TOTAL_FLAG = {
 const SELECTION_FLAGS = {
   where: CONDITIONS,
   idle: option(
-    text({ doc: 'Every card older than this and without a transaction for so long, such as 30d.', basis: OURS }),
+    text({ doc: 'Cards older than this and without a transaction in that time, such as 30d.', basis: OURS }),
     '<duration>',
   ),
 };

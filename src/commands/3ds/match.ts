@@ -17,7 +17,7 @@ export const CHALLENGE_COLUMNS = columnsOf(CHALLENGE, {
 
 export const MATCH_FLAGS = {
   merchant: option(text({ doc: 'Only where the merchant contains this.', basis: OURS })),
-  amount: option(money({ doc: 'Only of exactly this amount, USD.', basis: OURS, min: 1 })),
+  amount: option(money({ doc: 'Only for exactly this amount, USD.', basis: OURS, min: 1 })),
 } as const;
 
 export interface Meant {

@@ -12,7 +12,7 @@ const EVERY_MS = 2_000;
 export const watchChallenges = command({
   path: '3ds watch',
   summary: 'Show 3DS challenges and their codes as they come',
-  about: ['Asks every two seconds and adds a line for each new challenge until Ctrl-C. -o ndjson gives objects.'],
+  about: ['Asks every two seconds and prints a line for each new challenge, until Ctrl-C. -o ndjson prints objects.'],
   operation: 'challenges.list',
   flags: { card: 'query.card_id', ...MATCH_FLAGS, ...LIVE_FLAGS },
   examples: [

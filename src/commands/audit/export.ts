@@ -8,14 +8,14 @@ import { AUDIT_COLUMNS, AUDIT_ENTRY } from './columns.ts';
 /** The log as it is, line for line, so that its digests can be checked elsewhere. */
 export const exportAudit = command({
   path: 'audit export',
-  summary: 'Print the audit log as it is, one JSON object a line',
+  summary: 'Print the audit log unchanged, one JSON object a line',
   answers: { either: [{ list: AUDIT_ENTRY }, { none: 'With --out, everything is in the file.' }] },
   about: [
-    'The bytes are those of the file, so that the chain can be followed elsewhere. A broken log is printed too, and ends with exit 15.',
+    'The output is the file byte for byte, so that another program can check the chain. A broken log is printed too, with exit 15.',
   ],
   reach: 'files',
   ends: { check_failed: 'The chain is broken; the log is printed all the same.' },
-  flags: { out: option(text({ doc: 'Into a new file that only you can read.', basis: OURS }), '<file>') },
+  flags: { out: option(text({ doc: 'Write to a new file that only you can read.', basis: OURS }), '<file>') },
   examples: [
     { does: 'Keep a copy elsewhere', run: 'audit export --out audit.jsonl' },
     { does: 'Into another program', run: 'audit export' },

@@ -11,15 +11,15 @@ export const listAudit = command({
   summary: 'List the writes and reveals of this machine',
   answers: { list: AUDIT_ENTRY },
   about: [
-    'Each write and reveal has a line before its request and one with its outcome after it. A run of rows has one line before it, one for each row with its outcome, and one for its end. Lines say which user ran it and on which machine, and hold no key, number, code or label.',
+    'Each write and reveal has one line before its request and one with its outcome. A run of many rows has one line at the start, one for each row, and one at the end. A line names the user and the machine. It holds no key, card number, code or label.',
   ],
   reach: 'files',
   ends: { check_failed: 'The chain is broken; the lines that can be read are shown.' },
   flags: {
     card: option(text({ doc: 'Only lines about this card.', basis: OURS, names: 'card' })),
     event: option(choice(['write', 'outcome', 'run', 'reveal'], { doc: 'Only these lines.', basis: OURS })),
-    since: option(time({ doc: 'Only lines since then.', basis: OURS }), '<time>'),
-    limit: option(integer({ doc: 'Only the last so many.', basis: OURS, min: 1 })),
+    since: option(time({ doc: 'Only lines since this time.', basis: OURS }), '<time>'),
+    limit: option(integer({ doc: 'Only the last n.', basis: OURS, min: 1 })),
   },
   examples: [
     { does: 'The last ten', run: 'audit list --limit 10' },

@@ -15,7 +15,7 @@ export const verifyAudit = command({
     },
   },
   about: [
-    'Every line carries the digest of the one before it, and the last one is named in a file beside the log. Whoever may write as this user can rewrite all of it: keep exports elsewhere.',
+    'Every line contains the digest of the line before it, and a file beside the log holds the last digest. A program that runs as this user can rewrite both, so keep exports on another machine.',
   ],
   reach: 'files',
   ends: { check_failed: 'The chain is broken.' },

@@ -16,11 +16,11 @@ export const pickBin = command({
   ends: { not_found: 'No BIN has all of that.' },
   flags: {
     need: option(
-      list(choice(NEEDS, { doc: 'Feature.', basis: OURS }), { doc: 'Features it must have.', basis: OURS }),
+      list(choice(NEEDS, { doc: 'Feature.', basis: OURS }), { doc: 'Features that it must have.', basis: OURS }),
       '<a,b>',
     ),
-    for: option(text({ doc: 'What it is for; BINs made for it come first.', basis: OURS }), '<tag>'),
-    minTransaction: option(money({ doc: 'Amount it must take at once, USD.', basis: OURS, min: 1 })),
+    for: option(text({ doc: 'Purpose; BINs made for it come first.', basis: OURS }), '<tag>'),
+    minTransaction: option(money({ doc: 'Single transaction that it must allow, USD.', basis: OURS, min: 1 })),
   },
   examples: [
     { does: 'For advertising, with Apple Pay and 3DS', run: 'bins pick --for ads --need apple_pay,3ds' },

@@ -8,6 +8,6 @@ export const cards = manyArguments(CARD_ID);
 
 /** Of the commands that hand a card to a program. */
 export const PROGRAM_FLAGS = {
-  reveal: typedOnly(option(flag({ doc: 'Stands for the typed last four digits.', basis: OURS }))),
+  reveal: typedOnly(option(flag({ doc: 'Confirm the reveal without typing the last four digits.', basis: OURS }))),
   mask: option(flag({ doc: 'Hide number and CVV in the log of GitHub Actions first.', basis: OURS })),
 } as const;

@@ -9,15 +9,17 @@ import { idempotencyKey } from './key-flag.ts';
 import { wordsOf } from './presets/preset.ts';
 
 const bin = text({ doc: 'BIN to issue from, or auto for the best one.', basis: OURS, names: 'bin' });
-const preset = option(text({ doc: 'Begin with a saved preset; flags beside it win.', basis: OURS, names: 'preset' }));
+const preset = option(
+  text({ doc: 'Start from a saved preset; flags that you type win.', basis: OURS, names: 'preset' }),
+);
 
 /** Issues a card and funds it from the wallet. */
 export const createCard = command({
   path: 'cards create',
   summary: 'Issue a card and fund it from the wallet',
   about: [
-    'Label, limit, categories and auto-freeze are fixed at creation: the service has no operation that changes them.',
-    'Without flags a person is asked at a terminal, and the whole command is printed before it is run.',
+    'Label, limit, categories and auto-freeze cannot be changed later: the service has no operation for it.',
+    'At a terminal it asks for values that you leave out, and prints the complete command before it runs.',
   ],
   operation: 'cards.create',
   bulk: { keeps: ['noMarker'], bestBin: (bins, amount) => binFor(bins, amount)?.id },
@@ -33,7 +35,10 @@ export const createCard = command({
     idempotencyKey,
     noMarker: typedOnly(
       option(
-        flag({ doc: 'Leave out the metadata key cardwright; a lost answer can then never be settled.', basis: OURS }),
+        flag({
+          doc: 'Leave out the metadata key cardwright. A card whose answer was lost can then not be found again.',
+          basis: OURS,
+        }),
       ),
     ),
   },

@@ -24,20 +24,20 @@ export const cardDetails = command({
     ],
   },
   about: [
-    'On a terminal the last four digits are asked for and the card is shown on a screen of its own for 30 seconds. Off a terminal nothing is asked: --reveal and one of --print, --out and --copy must be given. A live key also needs --live and the profile setting allow_unattended_reveal there.',
-    'The card is read first: a number that does not end in its last four digits is shown to nobody, and ends with 13.',
-    'At most 30 cards a minute are revealed on this machine. Each reveal has a line in the audit log, without card data. Nothing is revealed under a debugger. What is printed or recorded by others, script(1) for one, cannot be taken back.',
+    'At a terminal it asks for the last four digits and shows the card on a separate screen for 30 seconds. In a script it asks nothing: give --reveal and one of --print, --out and --copy. A live key also needs --live and the profile setting allow_unattended_reveal there.',
+    'The card is read first. A number that does not end in its last four digits is not shown; the command ends with 13.',
+    'This machine reveals at most 30 cards a minute. Each reveal has a line in the audit log, without card data. Nothing is revealed under a debugger. A recording by another program, such as script(1), cannot be undone.',
   ],
   operation: 'cards.details',
   args: { card },
   flags: {
-    field: option(choice(['number', 'cvv', 'expiry'], { doc: 'Only this one, as plain text.', basis: OURS })),
-    reveal: typedOnly(option(flag({ doc: 'Stands for the typed last four digits.', basis: OURS }))),
-    print: option(flag({ doc: 'To the ordinary screen or the pipe.', basis: OURS })),
+    field: option(choice(['number', 'cvv', 'expiry'], { doc: 'Only this field, as plain text.', basis: OURS })),
+    reveal: typedOnly(option(flag({ doc: 'Confirm the reveal without typing the last four digits.', basis: OURS }))),
+    print: option(flag({ doc: 'Print to the normal screen or the pipe.', basis: OURS })),
     copy: option(
-      choice(['number', 'cvv', 'expiry'], { doc: 'Onto the clipboard, which is cleared after 45 s.', basis: OURS }),
+      choice(['number', 'cvv', 'expiry'], { doc: 'Copy to the clipboard, which is cleared after 45 s.', basis: OURS }),
     ),
-    out: option(text({ doc: 'Into a new file that only you can read.', basis: OURS }), '<file>'),
+    out: option(text({ doc: 'Write to a new file that only you can read.', basis: OURS }), '<file>'),
   },
   examples: [
     { does: 'On a screen of its own, after the last four digits', run: 'cards details card_1' },

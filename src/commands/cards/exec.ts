@@ -8,8 +8,8 @@ export const cardExec = command({
   summary: 'Run a program with the details of one card in its environment',
   answers: { none: 'What the program prints.' },
   about: [
-    'The program gets CARD_ID, CARD_NUMBER, CARD_CVV, CARD_EXP_MONTH and CARD_EXP_YEAR, no key of ours, and our streams; no shell is between. cardwright prints nothing and ends with its exit code.',
-    'On a terminal the last four digits are asked for. Off a terminal --reveal must be given, and for a live key --live and the profile setting allow_unattended_reveal.',
+    'The program gets CARD_ID, CARD_NUMBER, CARD_CVV, CARD_EXP_MONTH and CARD_EXP_YEAR, and the same standard streams. It does not get your API key, and no shell runs in between. cardwright prints nothing and ends with the exit code of the program.',
+    'At a terminal it asks for the last four digits. In a script give --reveal; a live key also needs --live and the profile setting allow_unattended_reveal.',
   ],
   operation: 'cards.details',
   args: { card },

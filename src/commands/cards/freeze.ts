@@ -3,14 +3,14 @@ import { command } from '../../cli/parsing/command.ts';
 import { cards } from './arguments.ts';
 import { changeState, STATE_ANSWERS, showState } from './state.ts';
 
-/** Suspend all transactions of cards. */
+/** Freeze cards: decline all new transactions. */
 export const freezeCards = command({
   path: 'cards freeze',
-  summary: 'Suspend all transactions of cards',
+  summary: 'Freeze cards: decline all new transactions',
   answers: STATE_ANSWERS,
   about: [
-    'A frozen card keeps its balance and can be funded; new authorizations decline. Already frozen is success with changed: false.',
-    '--idle 30d chooses the cards that are older than that and had no transaction since, a decline neither; --where those that meet a condition, as cards list does.',
+    'A frozen card keeps its balance and can be funded; new authorizations are declined. A card that is already frozen is a success with changed: false.',
+    '--idle 30d chooses cards that are older than 30 days and had no transaction since, not even a decline. --where chooses cards that meet a condition, as in cards list.',
     FREEZING_ASKS,
   ],
   operation: 'cards.freeze',

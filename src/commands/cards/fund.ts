@@ -10,7 +10,7 @@ export const fundCard = command({
   path: 'cards fund',
   summary: 'Move money from the wallet to a card',
   about: [
-    '--where chooses every card that meets the conditions, as cards list does, and --to says the balance each is brought to; a card that has changed meanwhile is not taken above it. The cards are shown and confirmed first; the same command again moves nothing twice.',
+    '--where chooses every card that meets the conditions, as cards list does, and --to is the balance that each card is filled up to. A card that changed in the meantime is not filled above it. The cards are shown and confirmed first. Running the same command again moves nothing twice.',
   ],
   operation: 'cards.fund',
   bulk: {},

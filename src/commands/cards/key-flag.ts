@@ -3,6 +3,6 @@ import { OURS, option } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
 
 export const idempotencyKey = option(
-  text({ doc: 'Your own idempotency key; a fresh one is made otherwise.', basis: OURS, maxLength: 64 }),
+  text({ doc: 'Your own idempotency key; a new one by default.', basis: OURS, maxLength: 64 }),
   '<key>',
 );

@@ -16,28 +16,22 @@ const DEFAULT_TTL = '20m';
 /** A card for the length of one program. */
 export const leaseCard = command({
   path: 'cards lease',
-  summary: 'Make a card for the length of a program, and terminate it after',
+  summary: 'Make a card for one program and terminate it afterwards',
   answers: LEASE_ANSWERS,
   about: [
-    'The program gets the environment of cards exec, and its exit code is ours. The card is terminated when it ends, and its balance returns to the wallet.',
-    'The end is written down, here and on the card, before the card is made: after a crash --reap terminates what is left, from this machine or, once its time is over, from any other.',
-    'Off a terminal --reveal and --yes must be given; a live key also needs what cards exec needs.',
+    'The program gets the same environment as with cards exec, and cardwright ends with its exit code. When the program ends, the card is terminated and its balance returns to the wallet.',
+    'The end of the lease is stored on this machine and on the card before the card is used. After a crash --reap terminates the cards that are left: at once from this machine, and after the end of the lease from any other.',
+    'In a script give --reveal and --yes. A live key needs the same as with cards exec.',
   ],
   operation: 'cards.create',
   ends: { wait_expired: 'The program ended with 0 after the time of the lease.' },
   flags: {
     amount: option(CREATE_CARD.amount),
-    bin: option(
-      text({ doc: 'BIN to issue from; the best one when left out.', basis: OURS, names: 'bin' }),
-      '<bin|auto>',
-    ),
+    bin: option(text({ doc: 'BIN to issue from; the best one by default.', basis: OURS, names: 'bin' }), '<bin|auto>'),
     label: 'body.label',
-    ttl: option(
-      text({ doc: `Terminate it after so long at the latest; ${DEFAULT_TTL} when left out.`, basis: OURS }),
-      '<duration>',
-    ),
+    ttl: option(text({ doc: `Longest life of the card; ${DEFAULT_TTL} by default.`, basis: OURS }), '<duration>'),
     ...PROGRAM_FLAGS,
-    reap: option(flag({ doc: 'Only terminate the cards that runs before left behind.', basis: OURS })),
+    reap: option(flag({ doc: 'Only terminate cards that earlier runs left behind.', basis: OURS })),
   },
   rest: 'run for its exit code',
   examples: [

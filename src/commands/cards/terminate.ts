@@ -2,14 +2,14 @@ import { command } from '../../cli/parsing/command.ts';
 import { cards } from './arguments.ts';
 import { changeState, STATE_ANSWERS, showState } from './state.ts';
 
-/** End cards for good; their balance returns to the wallet. */
+/** Terminate cards for good; their balance returns to the wallet. */
 export const terminateCards = command({
   path: 'cards terminate',
-  summary: 'End cards for good; their balance returns to the wallet',
+  summary: 'Terminate cards for good; their balance returns to the wallet',
   answers: STATE_ANSWERS,
   about: [
-    'Asks for the last four digits, for several cards for their count; --yes skips the question. Already terminated is success with changed: false.',
-    '--where chooses every card that meets a condition, as cards list does, and --idle 90d those without a transaction for so long.',
+    'Asks for the last four digits, or for several cards for their number; --yes skips the question. A card that is already terminated is a success with changed: false.',
+    '--where chooses cards that meet a condition, as in cards list. --idle 90d chooses cards without a transaction for 90 days.',
   ],
   operation: 'cards.terminate',
   bulk: {},

@@ -2,13 +2,13 @@ import { command } from '../../cli/parsing/command.ts';
 import { cards } from './arguments.ts';
 import { changeState, STATE_ANSWERS, showState } from './state.ts';
 
-/** Let frozen cards transact again. */
+/** Unfreeze cards, so that they can be used again. */
 export const unfreezeCards = command({
   path: 'cards unfreeze',
-  summary: 'Let frozen cards transact again',
+  summary: 'Unfreeze cards, so that they can be used again',
   answers: STATE_ANSWERS,
   about: [
-    'Already active is success with changed: false. --where chooses the frozen cards that meet a condition, as cards list does.',
+    'A card that is already active is a success with changed: false. --where chooses frozen cards that meet a condition, as in cards list.',
   ],
   operation: 'cards.unfreeze',
   bulk: {},

@@ -11,7 +11,7 @@ export const withdrawCard = command({
   summary: 'Move money from a card back to the wallet',
   about: [
     'When the balance falls below the auto-freeze amount of the card, the card freezes.',
-    '--where and --idle choose cards, and --to says the balance each is brought down to.',
+    '--where and --idle choose cards, and --to is the balance that each card is brought down to.',
   ],
   operation: 'cards.withdraw',
   bulk: {},

@@ -10,7 +10,7 @@ import { choice } from '../../contract/field.ts';
 import type { Environment } from '../../platform/host.ts';
 
 export const SHELL_FLAG = {
-  shell: option(choice(COMPLETION_SHELLS, { doc: 'Which shell; that of SHELL when left out.', basis: OURS })),
+  shell: option(choice(COMPLETION_SHELLS, { doc: 'Which shell; by default that of the variable SHELL.', basis: OURS })),
 };
 
 export const FILES_CHANGED = {

@@ -4,13 +4,13 @@ import { asked, FILES_CHANGED, SHELL_FLAG, showFiles } from './files.ts';
 /** Puts the script where the shell looks for it. */
 export const completionInstall = command({
   path: 'completion install',
-  summary: 'Put the completion script where your shell finds it',
+  summary: 'Install the completion script for your shell',
   answers: { one: FILES_CHANGED },
   effect: 'reversible',
   ends: { not_confirmed: 'Declined, or --yes was needed because nobody could be asked. Nothing was changed.' },
   about: [
-    'The shell is the one of --shell, else of SHELL. fish looks into a folder by itself; bash, zsh and PowerShell are told in the file they read at their start, by a few lines between two marks. What will be changed is shown first.',
-    'Doing it again changes nothing, or brings an older script up to date. A file that is a link is changed where it really is; one that is write-protected is left alone, and the lines are shown to be added by hand. "completion uninstall" leaves every byte as it was.',
+    'Without --shell it is the shell of the variable SHELL. For fish the script goes into its completions folder. For bash, zsh and PowerShell a few marked lines are added to their start-up file. The change is shown first.',
+    'You can run it again: it changes nothing, or updates an older script. For a symbolic link the file behind it is changed. A read-only file is not changed; the lines to add are shown. "completion uninstall" restores your files byte for byte.',
   ],
   flags: SHELL_FLAG,
   examples: [

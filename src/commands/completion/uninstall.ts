@@ -4,11 +4,11 @@ import { asked, FILES_CHANGED, SHELL_FLAG, showFiles } from './files.ts';
 /** Takes away what `completion install` put there. */
 export const completionUninstall = command({
   path: 'completion uninstall',
-  summary: 'Take the completion script away again',
+  summary: 'Remove the completion script',
   answers: { one: FILES_CHANGED },
   effect: 'reversible',
   ends: { not_confirmed: 'Declined, or --yes was needed because nobody could be asked. Nothing was changed.' },
-  about: ['Files are afterwards, byte for byte, as they were before "completion install".'],
+  about: ['Your files are then, byte for byte, as before "completion install".'],
   flags: SHELL_FLAG,
   examples: [
     { does: 'For the shell you use', run: 'completion uninstall --yes' },

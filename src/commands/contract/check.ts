@@ -26,7 +26,7 @@ const COLUMNS: readonly Column[] = [
 /** Asks every reading route once and tells which answer as the contract says. */
 export const checkContract = command({
   path: 'contract check',
-  summary: 'Ask every reading route and compare the answers with the contract',
+  summary: 'Send every read request and compare the answers with the contract',
   answers: {
     list: {
       operation: tells.text('Operation of the contract.'),
@@ -36,9 +36,9 @@ export const checkContract = command({
     },
   },
   about: [
-    'Only GET requests are made. A route that needs an id is asked with one that the lists hold; without any it is skipped.',
+    'Only GET requests are sent. A route that needs an id is tried with an id from the lists, and skipped when there is none.',
     '--probe-idempotency also uses one key twice for create, fund and withdraw, terminates the card it made, and remembers for this key and address whether idempotency keys are honoured. It writes, and refuses a live key. Up to $4.00 count against the limits of the profile.',
-    'honoured takes proof: a second answer with the result of the first, and one effect by reading. Two effects are ignored. Anything else, such as a lost or throttled second answer, is unknown, and then nothing is sent twice.',
+    'The result is honoured if the second answer repeats the first and reading shows one effect, and ignored if there are two effects. Anything else, such as a lost or throttled second answer, is unknown; then no request is ever sent twice.',
   ],
   reach: 'service',
   ends: {

@@ -8,7 +8,7 @@ export const printOpenApi = command({
   summary: 'Print the contract as an OpenAPI 3.1 document',
   answers: { any: 'An OpenAPI 3.1 document.' },
   about: [
-    'JSON, or the format that is named. Every node carries x-stated with the section of the interface that states it, or x-assumed with what is assumed in its place. Overrides of a profile are not in it: it says what cardwright takes the service to be.',
+    'Prints JSON unless you choose another format. Every node has x-stated (the section of the documentation) or x-assumed (the assumption made instead). Overrides of a profile are not included.',
   ],
   examples: [
     { does: 'For a file that other tools read', run: 'contract openapi' },

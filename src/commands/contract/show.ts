@@ -16,10 +16,10 @@ interface Wish {
 /** Shows every fact of the service and where it is known from, with what this profile overrides. */
 export const showContract = command({
   path: 'contract show',
-  summary: 'Show what the interface states, what is assumed, and what you override',
+  summary: 'Show every fact of the contract: stated, assumed or overridden',
   answers: { list: FACT_ROW },
   about: [
-    'BASIS is the section that states a fact (§4.1), the assumption that fills what the interface does not show (A-08), or both. A fact that your profile overrides is marked yours and shown as it is sent; the JSON holds both.',
+    'BASIS is the section of the documentation that states a fact (§4.1), the assumption made where the documentation is silent (A-08), or both. A fact that your profile overrides is marked yours and shown as it is sent; the JSON holds both.',
   ],
   reach: 'files',
   flags: {

@@ -26,7 +26,7 @@ export const helpEnvironment = command({
       fields: ['name', 'option', 'means'],
       rows,
       before: [
-        `An option on the command line goes before its variable. ${EMPTY_VARIABLES} Any other empty variable counts as not set.`,
+        `An option on the command line wins over its variable. ${EMPTY_VARIABLES} Any other empty variable counts as not set.`,
       ],
       list: rows.map(({ name, option, means }) => [name, option === null ? means : `${means} (${option})`]),
     }),

@@ -8,7 +8,7 @@ const DONE = { exit: 0, kind: 'done', means: 'Done; also an empty list.', retrya
 /** The table of exit codes, from the error kinds. */
 export const helpExitCodes = command({
   path: 'help exit-codes',
-  summary: 'Exit codes, the kind of failure each stands for, and what a script may conclude',
+  summary: 'Exit codes, what each means, and what a script may do next',
   answers: {
     list: {
       exit: tells.count('Exit code.'),

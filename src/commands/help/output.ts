@@ -6,12 +6,12 @@ import { showTopic } from './topic.ts';
 
 const MEANS: Readonly<Record<OutputFormat, string>> = {
   table:
-    'for people; off a terminal rows are tsv, one result is a line a field (field, tab, value), and a table only when -o table names it',
-  wide: 'a table with every column there is room for and full times',
+    'for people. In a pipe a list becomes tsv and a single result one field a line (field, tab, value), unless you give -o table',
+  wide: 'a table with as many columns as fit, and full times',
   json: 'one document: a list is {"data": [...], "page": {...}}, everything else the bare resource',
   ndjson: 'one object a line, written as rows arrive',
-  csv: 'a header and one row a line; a cell that begins like a formula gets a leading apostrophe, control characters are escapes (--csv-raw: neither)',
-  tsv: 'no header, tabs between cells; tab, newline and other control characters in a value are escapes',
+  csv: 'a header and one row a line. A cell that looks like a formula gets a leading apostrophe, and control characters are escaped (--csv-raw: neither)',
+  tsv: 'no header, tabs between cells; tabs, newlines and other control characters in a value are escaped',
   yaml: 'the same document as json',
   env: 'NAME=value lines of one object, quoted for a shell',
   id: 'one id a line, for xargs',
@@ -20,7 +20,7 @@ const MEANS: Readonly<Record<OutputFormat, string>> = {
 /** The formats and the streams. */
 export const helpOutput = command({
   path: 'help output',
-  summary: 'Formats of the answer, and what goes to which stream',
+  summary: 'Output formats, and what goes to which stream',
   answers: { list: { format: tells.text('Format.'), means: tells.text('What it means.') } },
   examples: [
     { does: 'As a page', run: 'help output' },
@@ -35,13 +35,13 @@ export const helpOutput = command({
       before: ['Choose with -o, --output or CARDWRIGHT_OUTPUT; --json is -o json.'],
       list: rows.map(({ format, means }) => [format, means]),
       after: [
-        'Standard output carries the answer and nothing else. Prompts, warnings, hints and errors go to standard error.',
-        'Control and direction characters of the service are escapes in every format, in a pipe too. As they are they come from --csv-raw, env and --jq, off a terminal.',
+        'Standard output holds the answer and nothing else. Prompts, warnings, hints and errors go to standard error.',
+        'Control and direction characters in texts of the service are escaped in every format, in a pipe too. Only --csv-raw, env and --jq print them unchanged, and only in a pipe.',
         SHORT_IDS_READ,
-        '--jq filters the JSON with an expression of jq, once, over all pages that were read; strings come out raw. One that cannot be read is exit 2, and nothing is sent.',
-        '--fields keeps some fields of json, ndjson, yaml, csv, tsv and env. --columns and --sort lay out a table. -q prints the requested data alone: for a new card its id.',
-        'With json, ndjson and yaml an error is one JSON object, the last line of standard error, and nothing is ever asked.',
-        'Amounts are JSON numbers of USD, in tsv and csv plain decimals such as 1234.50. Times are ISO 8601 in UTC. Neither depends on the locale.',
+        '--jq filters the JSON with a jq expression, once, over all pages that were read. Strings are printed without quotes. A wrong expression is exit 2, and nothing is sent.',
+        '--fields keeps some fields of json, ndjson, yaml, csv, tsv and env. --columns and --sort set columns and order of a table. -q prints only the requested data: for a new card its id.',
+        'With json, ndjson and yaml an error is one JSON object on the last line of standard error, and no question is asked.',
+        'Amounts are USD: JSON numbers, or plain decimals such as 1234.50 in tsv and csv. Times are ISO 8601 in UTC. Neither depends on the locale.',
       ],
     }),
 });

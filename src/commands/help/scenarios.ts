@@ -6,28 +6,28 @@ import { STEP_OPERATIONS } from '../../scenario/operations.ts';
 import { showTopic } from './topic.ts';
 
 const WORDS = [
-  { word: 'scenario', means: 'What the story is called. At the top of the file, beside about and steps.' },
+  { word: 'scenario', means: 'Title of the scenario, at the top of the file, beside about and steps.' },
   {
     word: 'steps',
-    means: `A list of at most ${SCENARIO_STEPS.toLocaleString('en-US')}, carried out in order. A step is one operation with its fields: a map, or nothing for none.`,
+    means: `A list of at most ${SCENARIO_STEPS.toLocaleString('en-US')}, executed in order. A step is one operation with its fields as a map, or without fields.`,
   },
-  { word: 'as', means: 'Keeps what the step answered under a name, for the steps after it.' },
+  { word: 'as', means: 'Saves the answer of the step under a name, for later steps.' },
   {
     word: '$name.field',
-    means: 'A value of such an answer, wherever a value may stand: $card.id, $bins.data.0.id. $$ begins a plain $.',
+    means: 'A value of a saved answer, in place of any value: $card.id, $bins.data.0.id. $$ is a plain $.',
   },
   {
     word: 'expect',
-    means: 'What must be in the answer: the members named are compared, however deep; lists entry by entry.',
+    means: 'What the answer must contain. Only the named members are compared, at any depth; lists entry by entry.',
   },
-  { word: 'fails', means: 'The identifier of the error the step must be refused with, such as insufficient_funds.' },
-  { word: 'note', means: 'Text for whoever reads the file.' },
+  { word: 'fails', means: 'The error that the step must be refused with, such as insufficient_funds.' },
+  { word: 'note', means: 'A comment.' },
 ] as const;
 
 /** How a scenario file is written. */
 export const helpScenarios = command({
   path: 'help scenarios',
-  summary: 'How a scenario file for sandbox simulate run is written',
+  summary: 'The format of scenario files',
   answers: { list: { word: tells.text('Word of the file.'), means: tells.text('What it means.') } },
   examples: [
     { does: 'As a page', run: 'help scenarios' },
@@ -41,10 +41,10 @@ export const helpScenarios = command({
       fields: ['word', 'means'],
       rows,
       before: [
-        'A scenario is a YAML file: what happens in the sandbox, step by step, and what must come of it. cardwright sandbox simulate run <file> checks all of it first (a fault is exit 2, with its line and column), then plays it; the first step that is not as expected is exit 15.',
+        'A scenario is a YAML file with steps for the sandbox and their expected results. cardwright sandbox simulate run <file> first checks the whole file (an error is exit 2, with line and column) and then runs it. The first step with another result than expected is exit 15.',
       ],
       list: rows.map(({ word, means }) => [word, means]),
-      after: [`Operations, with the fields their commands have: ${operations}.`],
+      after: [`Operations, with the fields of their commands: ${operations}.`],
     });
     return { ...page, prose: `${page.prose}\n${Object.keys(EXAMPLES)[0]}:\n\n${indented(PURCHASE)}` };
   },

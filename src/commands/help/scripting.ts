@@ -15,22 +15,22 @@ const ADVICE = [
   {
     topic: 'who',
     means:
-      'Off a terminal no profile is assumed: give --sandbox or --profile, or set CARDWRIGHT_API_KEY and CARDWRIGHT_BASE_URL.',
+      'A script must choose where to send requests: give --sandbox or --profile, or set CARDWRIGHT_API_KEY and CARDWRIGHT_BASE_URL.',
   },
   {
     topic: 'data',
     means:
-      '--json on every command. Names of fields, flags and exit codes are a promise; wording of human text is not.',
+      'Every command has --json. Names of fields, flags and exit codes are a promise; the wording of texts is not.',
   },
   {
     topic: 'ids',
     means:
-      '-q prints the new id, -o id one id a line. Commands that take several cards read ids from - as well, and --file of a run on cards takes a list of cards or the result of a run as it is printed.',
+      '-q prints the new id, -o id one id a line. Commands on several cards also read ids from standard input (-). --file also takes a list of cards, or the result of a run, as it was printed.',
   },
   {
     topic: 'questions',
     means:
-      'Nothing is asked with --no-input, a machine format, CI set or without a terminal: what is missing is exit 2, what must be confirmed exit 3 unless --yes stands there.',
+      'No question is asked with --no-input, with a machine format, with CI set or without a terminal. A missing value is then exit 2; a missing confirmation is exit 3 unless you give --yes.',
   },
   {
     topic: 'errors',
@@ -39,11 +39,12 @@ const ADVICE = [
   },
   {
     topic: 'repeating',
-    means: 'Repeat on 7 and 12. Never blindly on 11. An --idempotency-key of your own makes one intent one intent.',
+    means:
+      'Repeat on 7 and 12. On 11 find out first what happened. Two commands with the same --idempotency-key are one operation.',
   },
   {
     topic: 'all pages',
-    means: 'Lists print one page. --all reads every page, --limit as many as it takes.',
+    means: 'Lists print one page. --all reads every page, --limit as many pages as it needs.',
   },
   {
     topic: 'limits',
@@ -60,7 +61,7 @@ const ADVICE = [
 export const helpScripting = command({
   path: 'help scripting',
   summary: 'What scripts, CI and agents can rely on',
-  answers: { list: { topic: tells.text('Topic.'), means: tells.text('What can be relied on.') } },
+  answers: { list: { topic: tells.text('Topic.'), means: tells.text('What you can rely on.') } },
   examples: [
     { does: 'As a page', run: 'help scripting' },
     { does: 'As data', run: 'help scripting --json' },

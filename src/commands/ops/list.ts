@@ -12,12 +12,12 @@ export const listOps = command({
   summary: 'List the money operations and bulk runs of this machine',
   answers: { list: OP_ROW },
   about: [
-    'STATE is finished, unknown (sent, and no trustworthy answer came), open (rows that were not sent), running, damaged, or newer: written by a newer cardwright, which alone can show and resume it. Nothing is asked of the service.',
+    'STATE is finished, unknown (sent, but no trustworthy answer came), open (some rows were not sent), running, damaged, or newer (written by a newer version of cardwright; only that version can show and resume it). No request is sent.',
   ],
   reach: 'files',
   flags: {
-    state: option(choice(STATES, { doc: 'Only those that stand so.', basis: OURS })),
-    limit: option(integer({ doc: 'Only the newest so many.', basis: OURS, min: 1 })),
+    state: option(choice(STATES, { doc: 'Only operations in this state.', basis: OURS })),
+    limit: option(integer({ doc: 'Only the newest n.', basis: OURS, min: 1 })),
   },
   examples: [
     { does: 'What nobody knows the outcome of', run: 'ops list --state unknown' },

@@ -7,7 +7,7 @@ export const pruneOps = command({
   summary: 'Remove the journals of operations finished more than 90 days ago',
   answers: { list: { op: tells.text('Operation whose journal was removed.') } },
   effect: 'irreversible',
-  about: ['Whatever is open or unknown is kept, however old. --dry-run names what would go.'],
+  about: ['Open and unknown operations are always kept. --dry-run lists what would be removed.'],
   examples: [
     { does: 'Look first', run: 'ops prune --dry-run' },
     { does: 'Remove them', run: 'ops prune' },

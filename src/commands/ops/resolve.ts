@@ -9,18 +9,20 @@ import { showDetail } from './show.ts';
 /** Settles rows by hand, for what only a person or the service's support can know. */
 export const resolveOp = command({
   path: 'ops resolve',
-  summary: 'Settle rows by hand, with a note',
+  summary: 'Record the outcome of rows by hand, with a note',
   answers: { one: OP_DETAIL },
   effect: 'reversible',
   ends: { not_found: 'This machine knows no such operation.' },
-  about: ['Nothing is sent. The note stays in the journal beside what was found.'],
+  about: ['Sends nothing. The note is kept in the journal.'],
   args: {
     op,
-    row: optionalArgument(integer({ doc: 'Only this row; every open or unknown one otherwise.', basis: OURS, min: 1 })),
+    row: optionalArgument(
+      integer({ doc: 'Only this row; every open or unknown row by default.', basis: OURS, min: 1 }),
+    ),
   },
   flags: {
-    as: needs(choice(['done', 'not-done'], { doc: 'What it came to.', basis: OURS })),
-    note: needs(must(text({ doc: 'How you know.', basis: OURS, maxLength: 500 })), '<text>'),
+    as: needs(choice(['done', 'not-done'], { doc: 'The outcome.', basis: OURS })),
+    note: needs(must(text({ doc: 'How you know the outcome.', basis: OURS, maxLength: 500 })), '<text>'),
   },
   examples: [
     {

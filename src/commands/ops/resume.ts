@@ -12,7 +12,7 @@ import { op } from './arguments.ts';
 /** Takes an operation up where it stopped: settles unknown rows, sends open ones. */
 export const resumeOp = command({
   path: 'ops resume',
-  summary: 'Take an operation up where it stopped',
+  summary: 'Finish an operation that stopped',
   answers: RUN_ANSWER,
   effect: 'moves-money',
   reach: 'service',
@@ -25,12 +25,12 @@ export const resumeOp = command({
     guarded: 'A guard said no. Nothing was sent.',
   },
   about: [
-    'Rows without a trustworthy answer are looked for first, and waited for until nothing can be on its way any more. They are sent again only under their own key, where the service is known to honour it. Rows that were never sent are sent. --dry-run only looks.',
-    'With --resend-absent rows of which no trace was found are sent again all the same, under the same key: where the service ignores keys and is slow, that can make a second card.',
+    'First looks for the effect of each row without a trustworthy answer, and waits until no request can still be on its way. Such a row is sent again only with its own idempotency key, and only if the service is known to honour it. Rows that were never sent are sent. --dry-run only looks.',
+    '--resend-absent also sends rows again of which no trace was found, with the same key. If the service ignores keys and is slow, that can make a second card.',
   ],
   args: { op },
   flags: {
-    resendAbsent: typedOnly(option(flag({ doc: 'Send rows again of which no trace was found.', basis: OURS }))),
+    resendAbsent: typedOnly(option(flag({ doc: 'Also send rows of which no trace was found.', basis: OURS }))),
   },
   examples: [
     { does: 'Only look', run: 'ops resume op_00000000000000000000000001 --dry-run' },

@@ -10,7 +10,7 @@ export const acceptProfile = command({
   effect: 'reversible',
   ends: { not_found: 'There is no such profile.', not_confirmed: 'No was said, or nobody could be asked.' },
   about: [
-    'Profiles are kept with a checksum. One that something else has changed is used for nothing until it is accepted: what it says now is shown, and asked about.',
+    'Profiles have a checksum. A profile that another program or an editor has changed is not used until you accept it. The command shows what it says now, and asks.',
   ],
   args: { profile },
   examples: [

@@ -7,10 +7,10 @@ import { CliError } from '../../core/errors.ts';
 /** Writes everything the sandbox holds into one file. */
 export const exportSandbox = command({
   path: 'sandbox export',
-  summary: 'Write everything the sandbox holds into one file',
+  summary: 'Write the whole state of the sandbox to a file',
   answers: { one: { file: tells.text('File that was written.'), bytes: tells.count('Its size.') } },
   about: [
-    'The file is a snapshot with the sums of all its parts: lines of JSON, 0600 because it holds test card data. It is written beside, synced and renamed; an export is replaced, any other file of that name is left alone.',
+    'The file holds lines of JSON with checksums. Its mode is 0600 because it holds test card data. An older export of that name is replaced; any other file of that name is not touched.',
   ],
   reach: 'files',
   args: { file: argument(text({ doc: 'File to write.', basis: OURS })) },

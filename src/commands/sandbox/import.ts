@@ -10,11 +10,11 @@ import { refuseDamaged, showRestored } from './snapshot/shown.ts';
 /** Puts an exported file in place of everything the sandbox holds. */
 export const importSandbox = command({
   path: 'sandbox import',
-  summary: 'Put an exported file in place of everything the sandbox holds',
+  summary: 'Replace the whole state of the sandbox with an exported file',
   effect: 'irreversible',
   ends: { check_failed: 'The file is not as it was written; nothing has changed.' },
   answers: { one: ADMIN_OPERATIONS['snapshots.restore'].returns.shape },
-  about: ['Every sum is checked first; one byte that is not as it was written is exit 15, and nothing has changed.'],
+  about: ['Every checksum is verified first. If one byte differs, that is exit 15, and nothing has changed.'],
   args: { file: argument(text({ doc: 'File of sandbox export; - for standard input.', basis: OURS })) },
   examples: [
     { does: 'From a file', run: 'sandbox import sandbox.ndjson --yes' },

@@ -23,10 +23,10 @@ const COLUMNS = columnsOf(LOGGED_REQUEST, {
 /** Lists what was asked of the service, without secrets; `--expect` makes a check of it. */
 export const sandboxRequests = command({
   path: 'sandbox requests',
-  summary: 'List requests the sandbox was sent, newest first',
+  summary: 'List the requests that the sandbox received, newest first',
   about: [
-    'The newest 1,000, without keys, codes and card numbers. Requests that were turned away before they were counted, for an unknown route or a wrong key, are not among them.',
-    '--expect compares how many fit and fails with 15 when there are more or fewer.',
+    'Keeps the newest 1,000, without keys, codes and card numbers. Requests with an unknown route or a wrong key are not included.',
+    '--expect compares the number of matches, and fails with 15 if it is different.',
   ],
   operation: 'requests',
   ends: { check_failed: 'There are more or fewer requests than --expect.' },

@@ -12,7 +12,7 @@ import { STATUS_COLUMNS, statusPairs } from './state.ts';
 /** Starts the sandbox over. Its files are never deleted: `--hard` moves them aside. */
 export const resetSandbox = command({
   path: 'sandbox reset',
-  summary: 'Start the sandbox over with a data set',
+  summary: 'Reset the sandbox to a data set',
   answers: {
     one: {
       ...ADMIN_OPERATIONS.reset.returns.shape,
@@ -20,9 +20,9 @@ export const resetSandbox = command({
     },
   },
   about: [
-    'The data sets: empty has BINs and a wallet of 0.00; demo is six weeks of a small team; load is as many cards and records as you ask for (--cards, --transactions), with a whole ledger.',
-    '--keep leaves BINs, fault rules or keys that were made as they are.',
-    '--hard is the way out of a damaged store: its files are moved aside, unread, and a new store is made.',
+    'Data sets: empty has BINs and an empty wallet; demo is six weeks of a small team; load has as many cards and transactions as you ask for (--cards, --transactions).',
+    '--keep keeps BINs, fault rules or created keys.',
+    '--hard replaces a damaged store: its files are moved aside without being read, and a new store is made.',
   ],
   operation: 'reset',
   flags: {

@@ -17,7 +17,7 @@ function serverWords(server: ServerRow | undefined): string {
 /** Shows what the sandbox holds; a ledger that does not add up or a timer that failed is exit 15. */
 export const sandboxStatus = command({
   path: 'sandbox status',
-  summary: 'Show what the sandbox holds and whether its ledger is whole',
+  summary: 'Show what the sandbox holds and whether its ledger balances',
   answers: {
     one: {
       ...ADMIN_OPERATIONS.status.returns.shape,
@@ -27,10 +27,10 @@ export const sandboxStatus = command({
   operation: 'status',
   ends: { check_failed: 'The ledger does not add up, or a timer failed.' },
   about: [
-    'The books are looked through each time as long as there are at most 10,000 transactions and events; of more it says what was found when they last were, by --check, a reset or a restore, or that they never were. --check looks through files and books, whatever their size.',
-    'With -o env it prints the address and the key file of the sandbox that was started, CARDWRIGHT_BASE_URL and CARDWRIGHT_API_KEY_FILE; exit 12 where none is started.',
+    'Up to 10,000 transactions and events the ledger is checked every time. Above that it shows the result of the last check, by --check, a reset or a restore. --check checks files and ledger, whatever their size.',
+    '-o env prints the address and the key file of the started sandbox as CARDWRIGHT_BASE_URL and CARDWRIGHT_API_KEY_FILE. If no sandbox is started, that is exit 12.',
   ],
-  flags: { check: option(flag({ doc: 'Look through files and books first, however large.', basis: OURS })) },
+  flags: { check: option(flag({ doc: 'Check files and ledger first, whatever their size.', basis: OURS })) },
   examples: [
     { does: 'In words', run: 'sandbox status' },
     { does: 'Looked through whole', run: 'sandbox status --check' },

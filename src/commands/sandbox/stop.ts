@@ -6,7 +6,7 @@ import { SERVER_COLUMNS, SERVER_ROW, UNSET_SERVER } from './server.ts';
 /** Ends the sandbox that was started; what it holds stays. */
 export const stopSandbox = command({
   path: 'sandbox stop',
-  summary: 'End the sandbox that was started, once its running requests are finished',
+  summary: 'Stop the started sandbox after its running requests',
   effect: 'reversible',
   reach: 'service',
   ends: {
@@ -22,7 +22,7 @@ export const stopSandbox = command({
     },
   },
   about: [
-    'The one on the store of --sandbox, or the one that CARDWRIGHT_SANDBOX_URL names. Its store and its key stay. A shell that was given its address keeps it: unset CARDWRIGHT_BASE_URL CARDWRIGHT_API_KEY_FILE. Where none is started it is exit 12.',
+    'Stops the sandbox that serves the store of --sandbox, or the one that CARDWRIGHT_SANDBOX_URL names. Store and key stay. A shell that has its address in the environment keeps it: unset CARDWRIGHT_BASE_URL CARDWRIGHT_API_KEY_FILE. If no sandbox is started, that is exit 12.',
   ],
   examples: [
     { does: 'End it', run: 'sandbox stop' },

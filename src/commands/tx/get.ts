@@ -33,7 +33,7 @@ export const getTransaction = command({
   path: 'tx get',
   summary: 'Show one transaction',
   answers: { one: TRANSACTION },
-  about: ['The service has no operation for one transaction: the pages of the list are read until it is found.'],
+  about: ['The service has no request for one transaction, so the pages of the list are read until it is found.'],
   operation: 'transactions.list',
   ends: { not_found: 'There is no such transaction.' },
   args: { transaction: argument(must(text({ doc: 'Transaction identifier.', basis: OURS, maxLength: 128 }))) },

@@ -14,8 +14,8 @@ export const listTransactions = command({
   path: 'tx list',
   summary: 'List transactions, newest first',
   about: [
-    'Times are ISO 8601, a date such as 2026-11-01, yesterday, or 7d for seven days ago; local unless a zone is given. Both ends are included.',
-    '--where, --merchant and --label look at every page; --merchant and --label take a part of the name, large or small letters alike.',
+    'A time is ISO 8601, a date such as 2026-11-01, yesterday, or 7d for seven days ago. It is local unless it names a zone. Both ends are included.',
+    '--where, --merchant and --label read every page. --merchant and --label match a part of the name, in upper or lower case.',
     CONDITION_VALUES,
   ],
   operation: 'transactions.list',

@@ -8,7 +8,7 @@ import type { Column, Listing } from '../../terminal/view.ts';
 import { refuseBackwards } from './range.ts';
 import { GROUPINGS, type Grouping, Summary } from './sums.ts';
 
-const by = option(choice(GROUPINGS, { doc: 'What to add up by; day when left out.', basis: OURS }));
+const by = option(choice(GROUPINGS, { doc: 'What to sum by; day by default.', basis: OURS }));
 
 const SUMS = {
   transactions: tells.count('How many there are.'),
@@ -22,14 +22,14 @@ const SUMS = {
 /** Adds transactions up, over all pages. */
 export const summarizeTransactions = command({
   path: 'tx summary',
-  summary: 'Add transactions up by day, merchant, card or type',
+  summary: 'Sum transactions by day, merchant, card or type',
   answers: {
     list: { group: orNull(tells.text('Day, merchant, card or type.')), ...SUMS },
     page: { by: tells.word('What was added up by.', GROUPINGS), ...SUMS },
   },
   about: [
-    'Reads every page. Spent is what was settled less what was refunded; pending are authorizations that still hold money. Days are those of your time zone.',
-    'On a terminal a bar stands beside each number; --accessible leaves the bars out, and they are never in a pipe.',
+    'Reads every page. Spent is settlements minus refunds. Pending is the sum of authorizations that still hold money. Days are in your time zone.',
+    'At a terminal a bar is drawn beside each sum, unless you give --accessible.',
   ],
   operation: 'transactions.list',
   flags: { by, card: 'query.card_id', type: 'query.type', from: 'query.from', to: 'query.to' },

@@ -19,13 +19,13 @@ export const tailTransactions = command({
   path: 'tx tail',
   summary: 'Show transactions as they come',
   about: [
-    'Asks every two seconds and adds a line for each new record, oldest first, until Ctrl-C. -o ndjson gives objects.',
+    'Asks every two seconds and prints a line for each new transaction, oldest first, until Ctrl-C. -o ndjson prints objects.',
   ],
   operation: 'transactions.list',
   flags: {
     card: 'query.card_id',
     type: 'query.type',
-    last: option(integer({ doc: 'Begin with so many of the newest page.', basis: OURS, min: 1 })),
+    last: option(integer({ doc: 'Start with this many of the newest page.', basis: OURS, min: 1 })),
     ...LIVE_FLAGS,
   },
   examples: [

@@ -11,7 +11,7 @@ import { durationText } from '../../terminal/times.ts';
 export const DEFAULT_WAIT = '2m';
 
 export const WAIT_TIMEOUT = option(
-  text({ doc: `How long to wait at most; ${DEFAULT_WAIT} when left out.`, basis: OURS }),
+  text({ doc: `How long to wait; ${DEFAULT_WAIT} by default.`, basis: OURS }),
   '<duration>',
 );
 
@@ -19,7 +19,7 @@ export const WAIT_TIMEOUT = option(
 export const LIVE_FLAGS = {
   count: option(integer({ doc: 'End after this many.', basis: OURS, min: 1 })),
   waitTimeout: alsoNamed(
-    option(text({ doc: 'End after this long; for ever when left out.', basis: OURS }), '<duration>'),
+    option(text({ doc: 'End after this time; no limit by default.', basis: OURS }), '<duration>'),
     'for',
   ),
 } as const;

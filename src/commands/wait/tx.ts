@@ -11,10 +11,10 @@ type Transaction = Item<'transactions.list'>;
 /** Waits until there is a transaction as asked for. */
 export const waitTransaction = command({
   path: 'wait tx',
-  summary: 'Wait until there is a transaction as asked for',
+  summary: 'Wait for a transaction that meets a condition',
   answers: { one: TRANSACTION },
   about: [
-    'The newest that fits, also when it was there before; --from now wants a new one. Looks at the newest page, at once and then at most once a second. When none comes, exit 8.',
+    'Takes the newest that matches, even if it was there before; --from now takes only a new one. Reads the newest page at once and then at most once a second. If none comes in time, that is exit 8.',
     CONDITION_VALUES,
   ],
   operation: 'transactions.list',

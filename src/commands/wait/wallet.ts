@@ -8,9 +8,9 @@ import { recordUntil } from './until.ts';
 /** Waits until the wallet is as asked for. */
 export const waitWallet = command({
   path: 'wait wallet',
-  summary: 'Wait until the wallet is as asked for',
+  summary: 'Wait until the wallet meets a condition',
   about: [
-    'Asks at once and then at most once a second. When it does not happen, exit 8 and the value it had last.',
+    'Asks at once and then at most once a second. If the condition is not met in time, that is exit 8 with the last value.',
     CONDITION_VALUES,
   ],
   operation: 'wallet.get',

@@ -24,9 +24,9 @@ type Addresses = Result<'wallet.addresses'>;
 /** Lists the addresses that top the wallet up. */
 export const listAddresses = command({
   path: 'wallet addresses',
-  summary: 'List the deposit addresses that top the wallet up',
+  summary: 'List the addresses for deposits into the wallet',
   about: [
-    'A QR code holds exactly the address the service returned; a memo is not in it. The addresses of the sandbox are of no chain, so that no money can be sent to one; a line on standard error says so.',
+    'A QR code holds exactly the address that the service returned, without a memo. Addresses of the sandbox belong to no real chain, so no money can be sent to them; a line on standard error says so.',
   ],
   operation: 'wallet.addresses',
   flags: { currency: 'query.currency', qr },

@@ -19,7 +19,7 @@ const COLUMNS = columnsOf(WALLET, {
 /** Shows the wallet. */
 export const showWallet = command({
   path: 'wallet',
-  summary: 'Show the wallet: what is spendable, on cards, pending, spent',
+  summary: 'Show the wallet: available, on cards, pending, spent',
   operation: 'wallet.get',
   examples: [
     { does: 'In words', run: 'wallet' },

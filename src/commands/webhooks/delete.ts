@@ -5,7 +5,7 @@ import { webhook } from './columns.ts';
 /** Ends a subscription. */
 export const deleteWebhook = command({
   path: 'webhooks delete',
-  summary: 'End a subscription',
+  summary: 'Delete a subscription',
   answers: { one: { id: tells.text('The subscription.'), deleted: tells.yes('Always true.') } },
   operation: 'webhooks.delete',
   args: { webhook },

@@ -18,12 +18,12 @@ const DEFAULT_WAIT = '30s';
 /** Asserts that events arrive: exit 0 when they do, 15 when they do not. */
 export const expectEvents = command({
   path: 'webhooks expect',
-  summary: 'Check that an event arrives, and nothing else if wished',
+  summary: 'Check that an event arrives, and optionally no other',
   answers: { list: EVENT_ROW },
   about: [
-    'Listens as webhooks listen does. The time begins when it listens; with a program after --, which may cause the events, when the program has ended. What was expected and did not come is exit 15, and so is another event with --no-other, which always waits until the time is over.',
+    'Listens as webhooks listen does. The time limit begins when it listens, or when the program after -- has ended. If the event does not come, that is exit 15. With --no-other any other event is exit 15 too, and the command always waits until the time is over.',
     `Conditions are on the object the event carries. ${CONDITION_VALUES}`,
-    'A program that fails ends it two seconds later, with the exit code of the program; standard error says so, and what came.',
+    'If the program fails, the command ends two seconds later with its exit code. Standard error says so and lists the events that came.',
   ],
   reach: 'service',
   ends: {
@@ -34,11 +34,11 @@ export const expectEvents = command({
   flags: {
     where: CONDITIONS,
     waitTimeout: alsoNamed(
-      option(text({ doc: `How long to wait; ${DEFAULT_WAIT} when left out.`, basis: OURS }), '<duration>'),
+      option(text({ doc: `How long to wait; ${DEFAULT_WAIT} by default.`, basis: OURS }), '<duration>'),
       'within',
     ),
-    count: option(integer({ doc: 'So many of them; 1 when left out.', basis: OURS, min: 1 })),
-    noOther: option(flag({ doc: 'No further event of any kind within the time.', basis: OURS })),
+    count: option(integer({ doc: 'How many must come; 1 by default.', basis: OURS, min: 1 })),
+    noOther: option(flag({ doc: 'Fail if any other event comes within the time.', basis: OURS })),
     ...SESSION_FLAGS,
   },
   rest: 'run for its exit code',

@@ -14,13 +14,13 @@ import { endAbandoned, sandboxHere } from './subscription.ts';
 export const SESSION_ENDS = { unreachable: 'The port is taken, or a subscription could not be made.' } as const;
 
 export const SESSION_FLAGS = {
-  port: option(integer({ doc: 'Port on 127.0.0.1; any free one when left out.', basis: OURS, min: 0, max: 65_535 })),
+  port: option(integer({ doc: 'Port on 127.0.0.1; any free one by default.', basis: OURS, min: 0, max: 65_535 })),
   secretFile: SECRET_FILES_IF_ANY,
   signatureHeader: option(
-    text({ doc: 'Header of the signature; the usual ones when left out.', basis: OURS }),
+    text({ doc: 'Name of the signature header; the usual names by default.', basis: OURS }),
     '<name>',
   ),
-  readyFile: option(text({ doc: 'File that holds the address, one line, while it listens.', basis: OURS }), '<file>'),
+  readyFile: option(text({ doc: 'File for the address (one line) while it listens.', basis: OURS }), '<file>'),
 } as const;
 
 export const EVENT_PATTERNS = option(

@@ -17,13 +17,13 @@ const DRAIN_MS = 5_000;
 /** Receives deliveries on this machine, checks them, shows them and passes them on. */
 export const listenWebhooks = command({
   path: 'webhooks listen',
-  summary: 'Receive deliveries on this machine, verified before they are shown',
+  summary: 'Receive webhooks on this machine and verify each before it is shown',
   answers: LISTEN_ANSWERS,
   about: [
-    'A sandbox on this machine is subscribed to for the time of the run, with a secret made for it. For any other service name its secret, and lead its deliveries here.',
-    'What cannot be passed on is tried up to five times, said and counted; the sender is told 200 all the same. With --fail-unforwarded it is told 502 and tries again itself: at least once, from its end to yours.',
-    'A wrong signature is answered 401, counted and never passed on. Each event is shown once, and flagged when it comes out of order. A signature over the body alone cannot detect a replay: repeats are known by their event id, for the time of the run.',
-    'With a program after --, it runs while we listen, with CARDWRIGHT_LISTENER_URL in its environment, and its exit code is ours.',
+    'A sandbox on this machine is subscribed to during the run, with a new secret. For another service give its secret, and send its deliveries to this address.',
+    'A delivery that cannot be forwarded is tried up to five times, then reported and counted; the sender still gets 200. With --fail-unforwarded the sender gets 502 and tries again itself, so each event arrives at least once.',
+    'A delivery with a wrong signature is answered with 401, counted and never forwarded. Each event is shown once, and marked if it is out of order. The signature covers the body alone and cannot detect a replay, so repeats are recognized by their event id during the run.',
+    'A program after -- runs while cardwright listens. It gets CARDWRIGHT_LISTENER_URL in its environment, and cardwright ends with its exit code.',
   ],
   reach: 'service',
   ends: SESSION_ENDS,
@@ -32,17 +32,17 @@ export const listenWebhooks = command({
     events: EVENT_PATTERNS,
     forwardTo: option(
       list(text({ doc: 'Address.', basis: OURS }), {
-        doc: 'Pass the bytes on; [pattern=]url, https or this machine. Repeat it.',
+        doc: 'Forward the bytes to [pattern=]url: https, or this machine.',
         basis: OURS,
       }),
       '<url>',
     ),
     failUnforwarded: option(
-      flag({ doc: 'Answer the sender 502 while a target has not taken it, so that it sends it again.', basis: OURS }),
+      flag({ doc: 'Answer 502 while a target has not accepted it, so that the sender tries again.', basis: OURS }),
     ),
     until: option(text({ doc: 'End after an event of this pattern.', basis: OURS }), '<pattern>'),
     ...LIVE_FLAGS,
-    reap: option(flag({ doc: 'Only end the subscriptions of runs that crashed.', basis: OURS })),
+    reap: option(flag({ doc: 'Only delete the subscriptions of runs that crashed.', basis: OURS })),
   },
   rest: 'run for its exit code',
   examples: [

@@ -22,8 +22,8 @@ export const verifySignature = command({
     },
   },
   about: [
-    'Reads the payload as the bytes it is. Several secrets are tried while one is being replaced. A signature in another form than documented (64 lowercase hex digits) counts, and is spoken of.',
-    'A signature over the body alone cannot tell a repeated delivery from the first one: keep the event ids you have seen.',
+    'The payload is read as raw bytes. You can give several secrets while one is being replaced. A signature that is not in the documented form (64 lowercase hex digits) is accepted with a note.',
+    'The signature covers the body alone and cannot detect a repeated delivery: remember the event ids you have seen.',
   ],
   reach: 'files',
   ends: { check_failed: 'The signature does not fit the payload.' },
@@ -31,7 +31,7 @@ export const verifySignature = command({
     payload: needs(text({ doc: 'File that holds the payload; - for standard input.', basis: OURS }), '<file|->'),
     signature: needs(text({ doc: 'Signature that came with it.', basis: OURS }), '<hex>'),
     secretFile: SECRET_FILES,
-    explain: option(flag({ doc: 'Say which of the usual mistakes was made.', basis: OURS })),
+    explain: option(flag({ doc: 'Look for the usual mistakes and say which one was made.', basis: OURS })),
   },
   examples: [
     {

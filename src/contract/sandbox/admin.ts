@@ -80,7 +80,7 @@ const DOCUMENTS = {
 
 export const ADMIN_OPERATIONS = {
   status: operation({
-    summary: 'Show what the sandbox holds and whether its ledger is whole',
+    summary: 'Show what the sandbox holds and whether its ledger balances',
     section: 'sandbox',
     method: 'GET',
     path: '/status',
@@ -98,7 +98,7 @@ export const ADMIN_OPERATIONS = {
     effect: 'irreversible',
     body: {
       data: choice(DATA_SETS, { ...said('Data set to load.'), defaults: 'demo' }),
-      seed: integer({ ...said('Seed of ids, numbers and codes.'), min: 0 }),
+      seed: integer({ ...said('Seed of ids, card numbers and codes.'), min: 0 }),
       cards: integer({ ...said('Cards of the data set load.'), min: 1, max: 1_000_000, defaults: LOAD_SIZE.cards }),
       transactions: integer({
         ...said('Transaction records of the data set load.'),
@@ -106,7 +106,7 @@ export const ADMIN_OPERATIONS = {
         max: 10_000_000,
         defaults: LOAD_SIZE.transactions,
       }),
-      keep: list(choice(KEPT, said('One of them.')), said('What stays as it is: BINs, keys, fault rules.')),
+      keep: list(choice(KEPT, said('One of them.')), said('What to keep: BINs, keys, fault rules.')),
     },
     returns: one(STATUS, ours),
   }),

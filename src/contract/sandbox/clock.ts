@@ -31,7 +31,7 @@ export const CLOCK_OPERATIONS = {
     method: 'PUT',
     path: '/clock',
     body: {
-      mode: must(choice(CLOCK_MODES, said('How it shall go.'))),
+      mode: must(choice(CLOCK_MODES, said('Mode of the clock.'))),
       at: time(said('What it shall show now; what it shows when left out.')),
       rate: number({ ...said('Seconds in one real second, for a scaled clock.'), min: 0.001, max: 1_000_000 }),
     },

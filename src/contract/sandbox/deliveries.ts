@@ -52,17 +52,17 @@ export const DELIVERY_OPERATIONS = {
   }),
   'deliveries.redeliver': operation({
     ...change,
-    summary: 'Send something once more, with the same event id and the same bytes',
+    summary: 'Send a delivery again, with the same event id and the same bytes',
     path: '/deliveries/{delivery_id}/redeliver',
     params: { delivery_id: must(text(said('Delivery to repeat.'))) },
     returns: one(DELIVERY, ours, 201),
   }),
   'deliveries.recover': operation({
     ...change,
-    summary: 'Send a subscription all events since a time that it did not get',
+    summary: 'Send a subscription every event that it missed since a time',
     path: '/webhooks/{webhook_id}/recover',
     params: { webhook_id: WEBHOOK_ID },
-    body: { since: must(time(said('Events from then on, on the clock of the sandbox.'))) },
+    body: { since: must(time(said('Events since this time, on the clock of the sandbox.'))) },
     returns: one(
       {
         webhook_id: WEBHOOK_ID,
@@ -74,7 +74,7 @@ export const DELIVERY_OPERATIONS = {
   }),
   'deliveries.example': operation({
     ...change,
-    summary: 'Send a subscription an example of an event',
+    summary: 'Send an example event to a subscription',
     path: '/webhooks/{webhook_id}/example',
     params: { webhook_id: WEBHOOK_ID },
     body: { event: must(event) },
@@ -82,7 +82,7 @@ export const DELIVERY_OPERATIONS = {
   }),
   'deliveries.rotate': operation({
     ...change,
-    summary: 'Give a subscription a new signing secret; the old one signs as well for a while',
+    summary: 'Replace the signing secret of a subscription; both sign for a while',
     path: '/webhooks/{webhook_id}/rotate',
     params: { webhook_id: WEBHOOK_ID },
     body: {

@@ -22,7 +22,7 @@ export const FAULT = {
 } as const;
 
 const operationName = choice(Object.keys(OPERATIONS), said('Only requests of this operation.'));
-const since = time(said('Only requests since then, on the clock of the sandbox.'));
+const since = time(said('Only requests since this time, on the clock of the sandbox.'));
 const key = text({ ...said('Only requests under this idempotency key.'), maxLength: 255 });
 const cardId = text({ ...said('Only requests about this card.'), names: 'card' });
 const status = integer({ ...said('Only requests answered with this status.'), min: 100, max: 599 });

@@ -49,7 +49,7 @@ const SIMULATED = {
 const MOST = 100_000_000_00;
 
 const amount = must(money({ ...said('Amount, USD.'), min: 1, max: MOST }));
-const someAmount = money({ ...said('Amount, USD; all that is left when left out.'), min: 1, max: MOST });
+const someAmount = money({ ...said('Amount, USD; the rest by default.'), min: 1, max: MOST });
 const merchant = text({ ...said('Merchant name.'), defaults: 'COFFEE SHOP', maxLength: LIMITS.labelLength.max });
 const mcc = text({ ...said('Merchant category code, four digits.'), defaults: '5814' });
 const country = text({ ...said('Country of the merchant.'), defaults: 'US' });
@@ -62,7 +62,7 @@ const ofDeposit = (doc: string) => ({ deposit_id: must(text(said(doc))) });
 const PURCHASES = {
   'simulate.authorize': operation({
     ...change,
-    summary: 'A merchant asks for an authorization on a card',
+    summary: 'Simulate an authorization on a card',
     path: '/simulate/authorizations',
     body: {
       card_id: CARD_ID,
@@ -70,7 +70,7 @@ const PURCHASES = {
       merchant,
       mcc,
       country,
-      force_decline: choice(DECLINE_REASONS, said('Decline it for this reason.')),
+      force_decline: choice(DECLINE_REASONS, said('Decline it with this reason.')),
       three_ds: choice(['challenge', 'frictionless'], said('Ask for a 3DS code first, or pass 3DS silently.')),
       mismatch: choice(['cvv', 'expiry'], said('Let the merchant send a wrong CVV or expiry.')),
     },
@@ -78,7 +78,7 @@ const PURCHASES = {
   }),
   'simulate.increment': operation({
     ...change,
-    summary: 'The merchant asks for more on a pending authorization',
+    summary: 'Simulate an increase of a pending authorization',
     path: '/simulate/authorizations/{authorization_id}/increment',
     params: ofAuthorization('Authorization to raise.'),
     body: { amount },
@@ -86,7 +86,7 @@ const PURCHASES = {
   }),
   'simulate.settle': operation({
     ...change,
-    summary: 'The merchant settles an authorization',
+    summary: 'Simulate the settlement of an authorization',
     path: '/simulate/authorizations/{authorization_id}/settle',
     params: ofAuthorization('Authorization to settle.'),
     body: { amount: someAmount, final: flag({ ...said('Release the rest of the hold.'), defaults: 'true' }) },
@@ -94,7 +94,7 @@ const PURCHASES = {
   }),
   'simulate.reverse': operation({
     ...change,
-    summary: 'The merchant gives a hold back',
+    summary: 'Simulate a reversal: release a hold',
     path: '/simulate/authorizations/{authorization_id}/reverse',
     params: ofAuthorization('Authorization to reverse.'),
     body: { amount: someAmount },
@@ -102,14 +102,14 @@ const PURCHASES = {
   }),
   'simulate.expire': operation({
     ...change,
-    summary: 'A pending authorization expires now',
+    summary: 'Expire a pending authorization now',
     path: '/simulate/authorizations/{authorization_id}/expire',
     params: ofAuthorization('Authorization to end.'),
     returns: done,
   }),
   'simulate.refund': operation({
     ...change,
-    summary: 'The merchant refunds what was settled',
+    summary: 'Simulate a refund of a settled purchase',
     path: '/simulate/authorizations/{authorization_id}/refund',
     params: ofAuthorization('Authorization whose settlement is refunded.'),
     body: { amount: someAmount },
@@ -117,14 +117,14 @@ const PURCHASES = {
   }),
   'simulate.force-post': operation({
     ...change,
-    summary: 'A merchant posts a settlement that nobody authorized',
+    summary: 'Simulate a settlement without an authorization',
     path: '/simulate/force-posts',
     body: { card_id: CARD_ID, amount, merchant, mcc, country },
     returns: done,
   }),
   'simulate.unlinked-refund': operation({
     ...change,
-    summary: 'A merchant gives money to a card without a purchase before it',
+    summary: 'Simulate a refund without a purchase before it',
     path: '/simulate/refunds',
     body: { card_id: CARD_ID, amount, merchant, mcc, country },
     returns: done,
@@ -134,14 +134,14 @@ const PURCHASES = {
 const CHALLENGES = {
   'simulate.challenge': operation({
     ...change,
-    summary: 'A merchant opens a 3DS challenge on a card',
+    summary: 'Open a 3DS challenge on a card',
     path: '/simulate/challenges',
     body: {
       card_id: CARD_ID,
       amount,
       merchant,
       then: choice(['nothing', 'authorize'], {
-        ...said('What the right code leads to.'),
+        ...said('What happens after the right code.'),
         defaults: 'nothing',
       }),
     },
@@ -160,14 +160,14 @@ const CHALLENGES = {
   }),
   'simulate.challenge-expire': operation({
     ...change,
-    summary: 'A pending challenge runs out now',
+    summary: 'Expire a pending 3DS challenge now',
     path: '/simulate/challenges/{challenge_id}/expire',
     params: ofChallenge('Challenge to end.'),
     returns: done,
   }),
   'simulate.cancel': operation({
     ...change,
-    summary: 'The card holder cancels a 3DS challenge',
+    summary: 'Cancel a 3DS challenge as the card holder',
     path: '/simulate/challenges/{challenge_id}/cancel',
     params: ofChallenge('Challenge to cancel.'),
     returns: done,
@@ -177,14 +177,14 @@ const CHALLENGES = {
 const DEPOSITS = {
   'simulate.deposit': operation({
     ...change,
-    summary: 'A crypto deposit is detected',
+    summary: 'Simulate a crypto deposit',
     path: '/simulate/deposits',
     body: {
       currency: must(choice(CURRENCIES, said('Cryptocurrency.'))),
       amount: money({ ...said('Amount, USD.'), min: 1, max: MOST }),
       crypto_amount: text({ ...said('Amount in the cryptocurrency, in place of USD.'), maxLength: 24 }),
       confirmations: choice(['timed', 'manual'], {
-        ...said('One with every block of the chain, or only by hand.'),
+        ...said('One for every block, or only by hand.'),
         defaults: 'timed',
       }),
     },
@@ -192,7 +192,7 @@ const DEPOSITS = {
   }),
   'simulate.confirmations': operation({
     ...change,
-    summary: 'Blocks are found on top of a pending deposit',
+    summary: 'Add confirmations to a pending deposit',
     path: '/simulate/deposits/{deposit_id}/confirmations',
     params: ofDeposit('Deposit to count for.'),
     body: { add: must(integer({ ...said('How many confirmations come.'), min: 1, max: 1000 })) },
@@ -200,14 +200,14 @@ const DEPOSITS = {
   }),
   'simulate.confirm': operation({
     ...change,
-    summary: 'A pending deposit is confirmed and credited',
+    summary: 'Confirm a pending deposit and credit it',
     path: '/simulate/deposits/{deposit_id}/confirm',
     params: ofDeposit('Deposit to confirm.'),
     returns: done,
   }),
   'simulate.fail': operation({
     ...change,
-    summary: 'A pending deposit fails and is never credited',
+    summary: 'Let a pending deposit fail; it is never credited',
     path: '/simulate/deposits/{deposit_id}/fail',
     params: ofDeposit('Deposit to fail.'),
     returns: done,

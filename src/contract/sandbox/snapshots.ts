@@ -16,7 +16,7 @@ export const SNAPSHOT = {
   whole: must(flag(said('Its manifest is as it was written; the rest is checked when it is restored.'))),
   made_at: nullable(time(said('When, on the clock of the sandbox.'))),
   data_set: nullable(text(said('Data set the sandbox was seeded with.'))),
-  seed: nullable(integer(said('Seed of ids, numbers and codes.'))),
+  seed: nullable(integer(said('Seed of ids, card numbers and codes.'))),
   clock: nullable(choice(['real', 'offset', 'frozen', 'scaled'], said('How the clock went.'))),
   cards: nullable(integer(said('Cards.'))),
   transactions: nullable(integer(said('Transaction records.'))),
@@ -47,7 +47,7 @@ export const SNAPSHOT_OPERATIONS = {
   'snapshots.save': operation({
     ...change,
     ...THOROUGH,
-    summary: 'Keep everything the sandbox holds under a name; one of that name is replaced',
+    summary: 'Save the whole state of the sandbox under a name; an older one of that name is replaced',
     path: '/snapshots',
     body: { name: NAME },
     returns: one(SNAPSHOT, ours, 201),
@@ -55,7 +55,7 @@ export const SNAPSHOT_OPERATIONS = {
   'snapshots.restore': operation({
     ...change,
     ...THOROUGH,
-    summary: 'Put a snapshot in place of everything the sandbox holds',
+    summary: 'Replace the whole state of the sandbox with a snapshot',
     path: '/snapshots/{name}/restore',
     effect: 'irreversible',
     params: { name: NAME },

@@ -5,7 +5,7 @@ import { PRESET_COLUMNS, PRESET_ROW } from './preset.ts';
 /** Lists saved presets. */
 export const listPresets = command({
   path: 'cards presets list',
-  summary: 'List what cards create --preset stands for',
+  summary: 'List the presets of cards create',
   answers: { list: PRESET_ROW },
   reach: 'files',
   examples: [

@@ -5,7 +5,7 @@ import { preset } from './preset.ts';
 /** Removes a saved preset; cards made with it stay as they are. */
 export const removePreset = command({
   path: 'cards presets remove',
-  summary: 'Remove a preset; cards made with it stay as they are',
+  summary: 'Remove a preset; cards made with it do not change',
   answers: { one: { name: tells.text('The preset.'), removed: tells.yes('Always true.') } },
   effect: 'reversible',
   ends: { not_found: 'There is no such preset.' },

@@ -12,10 +12,10 @@ const bin = text({ doc: 'BIN to issue from, or auto for the best one.', basis: O
 /** Saves what new cards are made with under a name. */
 export const savePreset = command({
   path: 'cards presets save',
-  summary: 'Save what new cards are made with under a name',
+  summary: 'Save the flags of cards create under a name',
   answers: { one: PRESET_ROW },
   about: [
-    'cards create --preset <name> then stands for these flags; what is typed beside it wins. A preset of that name is replaced. Presets are kept beside the profiles and go with any of them.',
+    'cards create --preset <name> then uses these flags; flags that you type win. An older preset of that name is replaced. All profiles share the presets.',
   ],
   effect: 'reversible',
   args: { preset },

@@ -10,16 +10,16 @@ import { HAPPENED, showAdvanced } from './shown.ts';
 /** Lets time pass. */
 export const advanceSandboxClock = command({
   path: 'sandbox clock advance',
-  summary: 'Move the clock of the sandbox forward and show what happened on the way',
+  summary: 'Move the clock of the sandbox forward and show what became due',
   about: [
-    'Everything due on the way happens at its own time, in order: holds and codes that expire, confirmations, and each try of a webhook where a sandbox is started or serves this program. The command ends when all of it is done.',
+    'Everything that becomes due happens in order, each at its own time: expired holds and codes, confirmations, and webhook attempts of a sandbox that is started or serves this program. The command ends when all of it is done.',
   ],
   operation: 'clock.advance',
   answers: { one: { ...ADMIN_OPERATIONS['clock.advance'].returns.shape, happened: HAPPENED } },
-  args: { span: optionalArgument(text({ doc: 'How far, such as 7d, 36h or 1d12h; --by is the same.', basis: OURS })) },
+  args: { span: optionalArgument(text({ doc: 'How far, such as 7d, 36h or 1d12h; same as --by.', basis: OURS })) },
   flags: {
     by: 'body.by',
-    to: option(text({ doc: 'Until when, ISO 8601 UTC.', basis: OURS }), '<time>'),
+    to: option(text({ doc: 'Time to move to, ISO 8601 UTC.', basis: OURS }), '<time>'),
   },
   examples: [
     { does: 'A week', run: 'sandbox clock advance 7d' },

@@ -9,13 +9,13 @@ import { showClock } from './shown.ts';
 /** Sets the clock, backwards too. */
 export const setSandboxClock = command({
   path: 'sandbox clock set',
-  summary: 'Set the clock of the sandbox, backwards too',
-  about: ['What becomes due by it happens before the next request. To see it happen in order: sandbox clock advance.'],
+  summary: 'Set the clock of the sandbox, forwards or backwards',
+  about: ['What becomes due happens before the next request. To see it in order, use sandbox clock advance.'],
   operation: 'clock.set',
-  args: { mode: argument(choice(CLOCK_MODES, { doc: 'How it shall go.', basis: OURS })) },
+  args: { mode: argument(choice(CLOCK_MODES, { doc: 'Mode of the clock.', basis: OURS })) },
   flags: {
     // Not a time word: `7d` would be a time in the past of another clock.
-    at: option(text({ doc: 'What it shall show, ISO 8601 UTC.', basis: OURS }), '<time>'),
+    at: option(text({ doc: 'Time to set, ISO 8601 UTC.', basis: OURS }), '<time>'),
     rate: 'body.rate',
   },
   examples: [

@@ -15,7 +15,7 @@ export const listDeliveries = command({
     },
   },
   about: [
-    'Sent by sandbox start, sandbox exec and a running webhooks listen; until one of them runs, deliveries wait. --json shows each attempt with what was sent and what came back.',
+    'sandbox start, sandbox exec and webhooks listen send deliveries; until one of them runs, deliveries wait. --json shows each attempt with what was sent and what was answered.',
   ],
   operation: 'deliveries',
   flags: {

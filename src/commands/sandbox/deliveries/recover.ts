@@ -5,8 +5,10 @@ import { runAdmin } from '../simulate/run-admin.ts';
 /** Sends a subscription what it missed. */
 export const recoverDeliveries = command({
   path: 'sandbox deliveries recover',
-  summary: 'Send a subscription all events since a time that it did not get',
-  about: ['Also those that came while it was disabled. An event that was delivered, or is on its way, is left out.'],
+  summary: 'Send a subscription every event that it missed since a time',
+  about: [
+    'Includes events of the time when it was disabled. Events that were delivered or are on their way are left out.',
+  ],
   operation: 'deliveries.recover',
   args: { webhook },
   flags: { since: 'body.since' },

@@ -5,7 +5,7 @@ import { delivery, showQueued } from './columns.ts';
 /** Sends something once more. */
 export const redeliver = command({
   path: 'sandbox deliveries redeliver',
-  summary: 'Send something once more, with the same event id and the same bytes',
+  summary: 'Send a delivery again, with the same event id and the same bytes',
   operation: 'deliveries.redeliver',
   args: { delivery },
   examples: [

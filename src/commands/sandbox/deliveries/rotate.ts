@@ -5,9 +5,9 @@ import { runAdmin } from '../simulate/run-admin.ts';
 /** Gives a subscription a new secret. */
 export const rotateSecret = command({
   path: 'sandbox deliveries rotate',
-  summary: 'Give a subscription a new signing secret; the old one signs as well for a while',
+  summary: 'Replace the signing secret of a subscription; both sign for a while',
   about: [
-    'While both are valid the signature header holds one signature of each, separated by a comma, the new one first. A second rotation ends the oldest secret at once: at most two sign.',
+    'While both are valid, the signature header holds one signature of each, separated by a comma, the new one first. At most two secrets sign: a second rotation ends the oldest at once.',
   ],
   operation: 'deliveries.rotate',
   args: { webhook },

@@ -7,8 +7,10 @@ import { showQueued } from './columns.ts';
 /** Sends a made-up event. */
 export const sendExample = command({
   path: 'sandbox deliveries send-example',
-  summary: 'Send a subscription an example of an event',
-  about: ['The payload is made up and signed like every other. It goes whatever events the subscription asked for.'],
+  summary: 'Send an example event to a subscription',
+  about: [
+    'The payload is invented and signed like a real one. It is sent even if the subscription did not ask for this event.',
+  ],
   operation: 'deliveries.example',
   args: { webhook },
   flags: { event: 'body.event' },

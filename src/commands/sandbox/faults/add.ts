@@ -16,9 +16,9 @@ export const addFaults = command({
   summary: 'Add fault rules: lost answers, errors, delays',
   answers: { list: FAULT_ROW },
   about: [
-    `A rule is JSON: {"match": …, "phase": "before" or "after_commit", "action": {"kind": …}, "times": n, "expires_at": …}; a file may hold a list of them. The next card is made and its answer lost: ${EXAMPLE}`,
-    `Kinds of action with their members, in brackets what may be left out: ${FAULT_ACTIONS.join('; ')}. Of latency one of the three, in ms.`,
-    'match takes operation, method, path, card_id, key_last4, key_prefix, nth and probability; for deliveries event and webhook_id. Without times a rule stays until it is removed. Rules are kept in the store: the next command meets them.',
+    `A rule is JSON: {"match": …, "phase": "before" or "after_commit", "action": {"kind": …}, "times": n, "expires_at": …}; a file can hold a list of rules. This rule makes the next card and loses the answer: ${EXAMPLE}`,
+    `Kinds of action with their members; those in brackets are optional: ${FAULT_ACTIONS.join('; ')}. latency takes one of the three, in ms.`,
+    'match takes operation, method, path, card_id, key_last4, key_prefix, nth and probability; for deliveries event and webhook_id. A rule without times stays until it is removed. Rules are kept in the store, so they apply to the commands that follow.',
   ],
   operation: 'faults.add',
   args: { file: argument(text({ doc: 'File with the rules; - for standard input.', basis: OURS })) },

@@ -9,7 +9,7 @@ import { FAULT } from '../../../contract/sandbox/faults.ts';
 
 export type FaultRule = ItemOf<AdminOperations['faults']>;
 
-export const fault = argument(text({ doc: 'Rule, as sandbox faults list names it.', basis: OURS }));
+export const fault = argument(text({ doc: 'Id of the rule; see sandbox faults list.', basis: OURS }));
 
 export const FAULT_COLUMNS = [
   ...columnsOf(FAULT, { id: { priority: 1 }, active: { priority: 2 } }),

@@ -6,7 +6,7 @@ import { FAULT_COLUMNS, FAULT_ROW, inWords } from './columns.ts';
 /** Lists rules with how often each was met. */
 export const listFaults = command({
   path: 'sandbox faults list',
-  summary: 'List fault rules with how often they happened',
+  summary: 'List fault rules and how often each was applied',
   answers: { list: FAULT_ROW },
   operation: 'faults',
   examples: [

@@ -9,7 +9,7 @@ import { runAdmin } from './run-admin.ts';
 /** The card holder types a code. */
 export const simulateAnswer = command({
   path: 'sandbox simulate answer',
-  summary: 'The card holder answers a 3DS challenge',
+  summary: 'Answer a 3DS challenge as the card holder',
   operation: 'simulate.answer',
   args: { challenge },
   flags: {

@@ -5,7 +5,7 @@ import { runAdmin } from './run-admin.ts';
 /** A merchant asks for an authorization. */
 export const simulateAuthorize = command({
   path: 'sandbox simulate authorize',
-  summary: 'A merchant asks for an authorization on a card',
+  summary: 'Simulate an authorization on a card',
   about: ['A declined authorization is a result, not a failure: the command ends with 0 and says why.'],
   operation: 'simulate.authorize',
   flags: {

@@ -6,7 +6,7 @@ import { runAdmin } from './run-admin.ts';
 /** The card holder gives up. */
 export const simulateCancel = command({
   path: 'sandbox simulate cancel',
-  summary: 'The card holder cancels a 3DS challenge',
+  summary: 'Cancel a 3DS challenge as the card holder',
   operation: 'simulate.cancel',
   args: { challenge },
   examples: [

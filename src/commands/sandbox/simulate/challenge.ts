@@ -5,7 +5,7 @@ import { runAdmin } from './run-admin.ts';
 /** A merchant opens a 3DS challenge. */
 export const simulateChallenge = command({
   path: 'sandbox simulate challenge',
-  summary: 'A merchant opens a 3DS challenge on a card',
+  summary: 'Open a 3DS challenge on a card',
   operation: 'simulate.challenge',
   flags: { card: 'body.card_id', amount: 'body.amount', merchant: 'body.merchant', then: 'body.then' },
   examples: [

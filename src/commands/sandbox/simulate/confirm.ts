@@ -8,12 +8,12 @@ import { runAdmin } from './run-admin.ts';
 /** A pending deposit is confirmed. */
 export const simulateConfirm = command({
   path: 'sandbox simulate confirm',
-  summary: 'A pending deposit is confirmed and credited to the wallet',
+  summary: 'Confirm a pending deposit and credit it to the wallet',
   operation: 'simulate.confirm',
   args: { deposit },
   flags: {
     blocks: option(
-      integer({ doc: 'Only so many confirmations more; all when left out.', basis: OURS, min: 1, max: 1000 }),
+      integer({ doc: 'Add only this many confirmations; all by default.', basis: OURS, min: 1, max: 1000 }),
     ),
   },
   examples: [

@@ -3,11 +3,13 @@ import { usage } from '../../../cli/parsing/values.ts';
 import { showSimulated } from './outcome.ts';
 import { runAdmin } from './run-admin.ts';
 
-/** A crypto deposit is detected. */
+/** Simulate a crypto deposit. */
 export const simulateDeposit = command({
   path: 'sandbox simulate deposit',
-  summary: 'A crypto deposit is detected; it counts once confirmed',
-  about: ['A confirmation comes with every block on the clock of the sandbox, unless --confirmations manual is given.'],
+  summary: 'Simulate a crypto deposit; it counts once it is confirmed',
+  about: [
+    'A confirmation is added with every block on the clock of the sandbox, unless you give --confirmations manual.',
+  ],
   operation: 'simulate.deposit',
   flags: {
     currency: 'body.currency',

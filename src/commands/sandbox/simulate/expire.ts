@@ -10,8 +10,8 @@ const isChallenge = (id: string) => id.startsWith('tds_');
 /** The time of an authorization or a challenge is over. */
 export const simulateExpire = command({
   path: 'sandbox simulate expire',
-  summary: 'The time of an authorization or a 3DS challenge is over',
-  about: ['Only this one ends, the clock stays; sandbox clock advance lets time pass for all of them.'],
+  summary: 'Expire an authorization or a 3DS challenge now',
+  about: ['Only this one expires; the clock does not move. sandbox clock advance moves the clock for all of them.'],
   operation: 'simulate.expire',
   args: { pending: argument(text({ doc: 'Authorization or challenge.', basis: OURS })) },
   examples: [

@@ -6,7 +6,7 @@ import { runAdmin } from './run-admin.ts';
 /** A pending deposit never comes. */
 export const simulateFail = command({
   path: 'sandbox simulate fail',
-  summary: 'A pending deposit fails and is never credited',
+  summary: 'Let a pending deposit fail; it is never credited',
   operation: 'simulate.fail',
   args: { deposit },
   examples: [

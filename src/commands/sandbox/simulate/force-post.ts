@@ -5,8 +5,10 @@ import { runAdmin } from './run-admin.ts';
 /** A merchant posts without asking. */
 export const simulateForcePost = command({
   path: 'sandbox simulate force-post',
-  summary: 'A merchant posts a settlement that nobody authorized',
-  about: ['It is never declined: the balance may fall below 0, and a terminated card takes it from the wallet.'],
+  summary: 'Simulate a settlement without an authorization',
+  about: [
+    'It is never declined. The balance can fall below 0; on a terminated card the amount is taken from the wallet.',
+  ],
   operation: 'simulate.force-post',
   flags: {
     card: 'body.card_id',

@@ -6,8 +6,8 @@ import { runAdmin } from './run-admin.ts';
 /** The merchant asks for more. */
 export const simulateIncrement = command({
   path: 'sandbox simulate increment',
-  summary: 'The merchant asks for more on a pending authorization',
-  about: ['The checks of an authorization run again. Declined, the authorization stays as it is.'],
+  summary: 'Simulate an increase of a pending authorization',
+  about: ['The checks of an authorization run again. If the increase is declined, the authorization does not change.'],
   operation: 'simulate.increment',
   args: { authorization },
   flags: { amount: 'body.amount' },

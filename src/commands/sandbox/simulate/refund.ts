@@ -9,13 +9,13 @@ import { runAdmin } from './run-admin.ts';
 /** The merchant refunds. */
 export const simulateRefund = command({
   path: 'sandbox simulate refund',
-  summary: 'The merchant refunds what was settled, or gives money to a card',
-  about: ['With --card in place of an authorization the refund belongs to no purchase and may be of any amount.'],
+  summary: 'Simulate a refund, with or without a purchase before it',
+  about: ['With --card instead of an authorization the refund belongs to no purchase and can have any amount.'],
   operation: 'simulate.refund',
   args: { authorization: maybeAuthorization },
   flags: {
     amount: 'body.amount',
-    card: option(text({ doc: 'Card that gets it, without a purchase before it.', basis: OURS, names: 'card' })),
+    card: option(text({ doc: 'Card that gets the money, without a purchase before it.', basis: OURS, names: 'card' })),
     merchant: option(text({ doc: 'Merchant name, with --card.', basis: OURS })),
   },
   examples: [

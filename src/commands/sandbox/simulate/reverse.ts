@@ -3,10 +3,10 @@ import { authorization } from './arguments.ts';
 import { showSimulated } from './outcome.ts';
 import { runAdmin } from './run-admin.ts';
 
-/** The merchant gives a hold back. */
+/** Simulate a reversal: release a hold. */
 export const simulateReverse = command({
   path: 'sandbox simulate reverse',
-  summary: 'The merchant gives a hold back, wholly or in part',
+  summary: 'Simulate a reversal: release a hold, in full or in part',
   operation: 'simulate.reverse',
   args: { authorization },
   flags: { amount: 'body.amount' },

@@ -13,7 +13,7 @@ const MOST_BYTES = 1_048_576;
 /** Plays a scenario: steps, what they must answer, and the clock between them. */
 export const runSandboxScenario = command({
   path: 'sandbox simulate run',
-  summary: 'Play a scenario file: steps, the clock between them, and what must come of it',
+  summary: 'Run a scenario file: steps and expected results',
   effect: 'reversible',
   reach: 'service',
   ends: {
@@ -30,7 +30,7 @@ export const runSandboxScenario = command({
     },
   },
   about: [
-    'The whole file is checked before the first step: every fault is told with its line and column, and nothing is sent. The first step that is not as expected ends the run with 15 and its line. The format: cardwright help scenarios.',
+    'The whole file is checked before the first step. If it has errors, each is shown with line and column, and nothing is sent. The first step with another result than expected ends the run with 15. The format: cardwright help scenarios.',
   ],
   args: { file: argument(text({ doc: 'Scenario in YAML; - for standard input.', basis: OURS })) },
   examples: [

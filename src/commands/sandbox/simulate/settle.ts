@@ -8,12 +8,12 @@ import { runAdmin } from './run-admin.ts';
 /** The merchant settles. */
 export const simulateSettle = command({
   path: 'sandbox simulate settle',
-  summary: 'The merchant settles an authorization, wholly or in part',
+  summary: 'Simulate the settlement of an authorization, in full or in part',
   operation: 'simulate.settle',
   args: { authorization },
   flags: {
     amount: 'body.amount',
-    notFinal: option(flag({ doc: 'More will follow; the rest of the hold stays.', basis: OURS })),
+    notFinal: option(flag({ doc: 'More settlements will follow; keep the rest of the hold.', basis: OURS })),
   },
   examples: [
     { does: 'All of it', run: 'sandbox simulate settle txn_1' },

@@ -6,8 +6,8 @@ import { checkedName, refuseDamaged, showRestored, snapshotName } from './shown.
 /** Puts a snapshot in place of everything the sandbox holds. */
 export const restoreSnapshot = command({
   path: 'sandbox snapshot restore',
-  summary: 'Put a snapshot in place of everything the sandbox holds',
-  about: ['Every sum is checked first; one byte that is not as it was written is exit 15, and nothing has changed.'],
+  summary: 'Replace the whole state of the sandbox with a snapshot',
+  about: ['Every checksum is verified first. If one byte differs, that is exit 15, and nothing has changed.'],
   operation: 'snapshots.restore',
   ends: { check_failed: 'The snapshot is damaged; nothing has changed.' },
   args: { name: snapshotName },

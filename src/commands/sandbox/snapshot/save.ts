@@ -5,9 +5,9 @@ import { checkedName, SNAPSHOT_COLUMNS, snapshotName } from './shown.ts';
 /** Keeps everything the sandbox holds under a name. */
 export const saveSnapshot = command({
   path: 'sandbox snapshot save',
-  summary: 'Keep everything the sandbox holds under a name',
+  summary: 'Save the whole state of the sandbox under a name',
   about: [
-    'Cards, ledger, events, clock and seed, with a sum of every file. A snapshot of that name is replaced; anything else of that name is left alone.',
+    'Holds cards, ledger, events, clock and seed, with a checksum of every file. An older snapshot of that name is replaced; any other file of that name is not touched.',
   ],
   operation: 'snapshots.save',
   args: { name: snapshotName },
