@@ -33,7 +33,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Commands and the writer speak to the journal through its types and `inputDigest`; who opens it is composition.
   // What a command waits for and listens to is in `events`; it knows the client's interface, which stands in the contract.
-  commands: ['cli', 'terminal', 'contract', 'journal', 'audit', 'events', 'scenario', 'core', 'platform'],
+  commands: ['books', 'cli', 'terminal', 'contract', 'journal', 'audit', 'events', 'scenario', 'core', 'platform'],
   // Looks at everything and changes nothing.
   doctor: ['client', 'profile', 'sandbox', 'audit', 'files', 'cli', 'contract', 'core', 'platform'],
   // The context hands out the cleanup log of `events` by its type.

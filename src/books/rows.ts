@@ -116,8 +116,11 @@ export interface CutCardRow {
   readonly created_cents: Cents;
   readonly funded_cents: Cents;
   readonly withdrawn_cents: Cents;
-  /** 1 while the holds of the first cut are not verified: the card had an open authorization at every cut so far. */
-  readonly unverified: 0 | 1;
+  /**
+   * 1 while the holds of the first cut are not verified: the card had an open authorization at every cut so far. 2
+   * where records gave no bound for them either.
+   */
+  readonly unverified: 0 | 1 | 2;
 }
 
 /**
@@ -138,7 +141,7 @@ export interface CutRow {
   readonly total_spent_cents: Cents;
   /** What of the wallet is explained by `hold_released` on terminated cards, carried to the next cut. */
   readonly carried_cents: Cents;
-  /** JSON list of own rows, `<op>.<row>`, whose outcome was unknown and that the sums showed to be done. */
+  /** JSON object from own rows, `<op>.<row>`, whose outcome was unknown and that the sums showed to be done, to cards. */
   readonly counted_rows: string;
 }
 

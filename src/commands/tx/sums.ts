@@ -1,4 +1,5 @@
 /** Adds transactions up by day, merchant, card or type, in cents. */
+import { effectOf } from '../../books/effect.ts';
 import type { Item } from '../../contract/calls.ts';
 import { type Cents, cents, toCents, toUsd } from '../../core/money.ts';
 
@@ -73,24 +74,13 @@ function localDay(time: string): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
-/**
- * An authorization counts as long as it is pending: settled, it has a record of its own; reversed, it is nothing. A
- * refund that is its own authorization is a purchase in one changing record (A-40): both settled and given back.
- */
 function count(tally: Tally, { id, type, status, amount, authorization_id }: Transaction): void {
   tally.transactions += 1;
-  if (type === 'refund' && authorization_id === id) tally.settled = cents(tally.settled + toCents(amount));
-  const column =
-    type === 'settlement'
-      ? 'settled'
-      : type === 'refund'
-        ? 'refunded'
-        : type === 'decline'
-          ? 'declined'
-          : status === 'pending'
-            ? 'pending'
-            : undefined;
-  if (column !== undefined) tally[column] = cents(tally[column] + toCents(amount));
+  const columns = { tx_id: id, type, status: status ?? null, authorization_id: authorization_id ?? null };
+  const effect = effectOf({ ...columns, cents: toCents(amount) });
+  for (const column of ['settled', 'refunded', 'pending', 'declined'] as const) {
+    tally[column] = cents(tally[column] + effect[column]);
+  }
 }
 
 function emptyTally(): Tally {

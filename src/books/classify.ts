@@ -1,0 +1,350 @@
+/** From residuals and evidence to findings: structure first, then own unknown rows, then what balances alone show. */
+import { type Finding, finding, findingOf } from './finding.ts';
+import { rowName } from './position.ts';
+import type { NewRecord, RecordSums } from './purchases.ts';
+import type { Residuals } from './residuals.ts';
+import type { CardRow, MoveRow } from './rows.ts';
+import { type Guess, search } from './search.ts';
+import type { Structure } from './structure.ts';
+import { type Cause, operatorCause, recordCause, Unexplained } from './unexplained.ts';
+
+export interface Evidence {
+  readonly records: Pick<RecordSums, 'structure' | 'fresh' | 'hasChangingRecords'>;
+  readonly moves: readonly MoveRow[];
+  /** Own rows that an earlier cut counts as done, with their cards. */
+  readonly counted: ReadonlyMap<string, string>;
+  readonly cards: ReadonlyMap<string, Pick<CardRow, 'metadata'>>;
+  /** ms UTC of the base: own rows after it are compared with what they should have done. */
+  readonly since: number;
+  readonly soleOperator: boolean;
+}
+
+export interface Classified {
+  readonly findings: readonly Finding[];
+  /** Own rows of unknown outcome that the sums show to be done, with their cards. */
+  readonly counted: ReadonlyMap<string, string>;
+  /** What findings explain beside records and own rows, a card: for the column OTHER. */
+  readonly others: ReadonlyMap<string, number>;
+  /** Rest within the bounds of holds, a card that is not terminated. */
+  readonly released: ReadonlyMap<string, number>;
+  /** The same of terminated cards, in the wallet. */
+  readonly carried: number;
+  /** What other spenders took out of the wallet, negative, or brought back. */
+  readonly walletOther: number;
+}
+
+/** Everything the difference of two positions shows. `residuals` are not changed. */
+export function classify(residuals: Residuals, evidence: Evidence): Classified {
+  return new Classification(residuals, evidence).result();
+}
+
+class Classification {
+  readonly #rest: Unexplained;
+  readonly #evidence: Evidence;
+  readonly #findings: Finding[] = [];
+  readonly #counted = new Map<string, string>();
+  readonly #others = new Map<string, number>();
+  #walletOther = 0;
+  /** Cards that somebody else made, and how much of the wallet went there so far. */
+  readonly #created = new Map<string, number>();
+
+  constructor(residuals: Residuals, evidence: Evidence) {
+    this.#rest = new Unexplained(residuals);
+    this.#evidence = evidence;
+  }
+
+  result(): Classified {
+    this.#structure();
+    this.#ownUnknownRows();
+    this.#foreignStates();
+    this.#wrongCards();
+    this.#guesses();
+    this.#created.forEach((amount, card) => {
+      this.#add({ class: 'other_created', candidates: [card], cents: amount, ...this.#markerNote(card) });
+      this.#note(card, amount);
+    });
+    this.#leftOver();
+    const { released, carried } = this.#inBounds();
+    return {
+      findings: this.#findings,
+      counted: this.#counted,
+      others: this.#others,
+      released,
+      carried,
+      walletOther: this.#walletOther,
+    };
+  }
+
+  #add(facts: Parameters<typeof finding>[0]): void {
+    this.#findings.push(finding(facts, { soleOperator: this.#evidence.soleOperator }));
+  }
+
+  /** Money that came from the wallet, or from nowhere in the sums. */
+  #note(card: string | undefined, amount: number, { ofWallet = true } = {}): void {
+    if (ofWallet) this.#walletOther -= amount;
+    if (card === undefined) return;
+    if (amount !== 0) this.#others.set(card, (this.#others.get(card) ?? 0) + amount);
+  }
+
+  #structure(): void {
+    const { records } = this.#evidence;
+    // What sums rest on comes first: a duplicate is only wrong where the totals do not count it.
+    for (const each of records.structure) {
+      const cause = causeOf(each);
+      const explains = cause !== undefined && this.#rest.takeIfLess(...cause);
+      if (each.kind === 'record_changed' && records.hasChangingRecords) continue;
+      if (each.kind === 'fee') {
+        if (explains || this.#tryFee(each)) {
+          this.#note(each.card_id, each.cents, { ofWallet: false });
+          this.#push(each);
+        }
+      } else this.#push(each, each.kind === 'duplicate' ? explains : undefined);
+    }
+  }
+
+  #push(each: Structure, isWrong?: boolean): void {
+    const made = findingOf(each, isWrong);
+    if (made !== undefined) this.#findings.push(made);
+  }
+
+  /** A fee that `total_spent` counts, or a credit of either kind. */
+  #tryFee({ card_id, cents }: Structure): boolean {
+    const forms = [
+      { card: cents, spent: -cents },
+      { card: -cents, spent: 0 },
+      { card: -cents, spent: cents },
+    ];
+    return forms.some(form => this.#rest.takeIfLess({ card_id, wallet: 0, ...form }));
+  }
+
+  #ownUnknownRows(): void {
+    const unknown: OwnRow[] = [];
+    for (const move of this.#evidence.moves) {
+      const row = rowName(move);
+      if (move.outcome !== 'unknown' || this.#evidence.counted.has(row)) continue;
+      const card = move.card_id ?? this.#madeBy(move);
+      if (card === undefined) continue;
+      if (move.operation === 'cards.terminate') {
+        const change = this.#rest.changes.get(card);
+        if (change?.hasEnded) this.#add(ofRow({ row, card, amount: -change.returned }));
+      } else unknown.push({ row, card, amount: move.operation === 'cards.withdraw' ? -move.cents : move.cents });
+    }
+    for (const own of this.#rowsDone(unknown)) {
+      this.#rest.take(operatorCause(own.card, own.amount));
+      this.#note(own.card, own.amount);
+      this.#counted.set(own.row, own.card);
+      this.#add(ofRow(own));
+    }
+  }
+
+  /** Rows that together leave the least unexplained: all choices of a few rows, else one row after the other. */
+  #rowsDone(unknown: readonly OwnRow[]): readonly OwnRow[] {
+    const start = { count: this.#rest.count(), size: this.#rest.size() };
+    if (unknown.length === 0 || start.count === 0) return [];
+    if (unknown.length > MOST_CHOICES) {
+      return unknown.filter(({ card, amount }) => {
+        const cause = operatorCause(card, amount);
+        if (!this.#rest.takeIfLess(cause)) return false;
+        this.#rest.take(cause, -1);
+        return true;
+      });
+    }
+    let best: { count: number; size: number; rows: readonly OwnRow[] } = { ...start, rows: [] };
+    for (let choice = 1; choice < 2 ** unknown.length; choice++) {
+      const rows = unknown.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 1);
+      for (const { card, amount } of rows) this.#rest.take(operatorCause(card, amount));
+      const [count, size] = [this.#rest.count(), this.#rest.size()];
+      for (const { card, amount } of rows) this.#rest.take(operatorCause(card, amount), -1);
+      const isLess = count < best.count || (count === best.count && size < best.size && count < start.count);
+      if (isLess) best = { count, size, rows };
+    }
+    return best.rows;
+  }
+
+  /** The new card whose marker names the row; where the service shows no metadata, one that came with its amount. */
+  #madeBy(move: MoveRow): string | undefined {
+    if (move.operation !== 'cards.create') return undefined;
+    const made = new Set(this.#evidence.moves.map(({ operation, card_id }) => operation === 'cards.create' && card_id));
+    const fresh = this.#newCards().filter(card => !made.has(card));
+    const marked = fresh.find(card => markerIn(this.#evidence.cards.get(card)) === rowName(move));
+    return marked ?? fresh.find(card => this.#rest.of(card) === move.cents);
+  }
+
+  #newCards(): string[] {
+    return [...this.#rest.changes.values()].filter(change => change.isNew).map(change => change.card_id);
+  }
+
+  /** Cards and ends of cards that no own row explains. */
+  #foreignStates(): void {
+    const made = new Set<string | null>();
+    const ended = new Set<string | null>();
+    for (const { operation, card_id } of this.#evidence.moves) {
+      if (operation === 'cards.create') made.add(card_id);
+      if (operation === 'cards.terminate') ended.add(card_id);
+    }
+    for (const card of this.#counted.values()) made.add(card);
+    for (const { card_id, isNew, isOver, hasEnded, returned } of this.#rest.changes.values()) {
+      if (isNew && this.#evidence.cards.has(card_id) && !made.has(card_id)) {
+        const amount = isOver ? 0 : this.#rest.of(card_id);
+        this.#rest.take(operatorCause(card_id, amount));
+        this.#created.set(card_id, amount);
+      }
+      if (hasEnded && !ended.has(card_id)) {
+        this.#add({ class: 'other_terminated', candidates: [card_id], cents: -returned, ...this.#markerNote(card_id) });
+      }
+    }
+  }
+
+  #markerNote(card: string): { readonly note?: string } {
+    return markerIn(this.#evidence.cards.get(card)) === undefined
+      ? {}
+      : { note: 'it carries our mark: another machine of yours' };
+  }
+
+  /** A new record on one card, and opposite residuals of its amount on that card and another. */
+  #wrongCards(): void {
+    const fresh = new Map<number, NewRecord[]>();
+    for (const record of this.#evidence.records.fresh) {
+      const known = fresh.get(record.spent);
+      if (known === undefined) fresh.set(record.spent, [record]);
+      else known.push(record);
+    }
+    for (const card of [...this.#rest.outside]) {
+      const rest = this.#rest.of(card);
+      const records = fresh.get(-rest) ?? [];
+      const fitting = records.filter(
+        record =>
+          record.card_id !== card && !this.#rest.isOver(record.card_id) && this.#rest.of(record.card_id) === -rest,
+      );
+      const [first] = fitting;
+      if (first === undefined || !this.#rest.takeIfLess(...moved(first, card))) continue;
+      const candidates = [card, ...new Set(fitting.map(record => record.card_id))];
+      this.#add({ class: 'record_moved', candidates, cents: rest, records: fitting.map(record => record.tx_id) });
+    }
+  }
+
+  #guesses(): void {
+    const likely = new Set(
+      this.#evidence.records.structure.filter(each => each.kind === 'settlement_not_listed').map(each => each.card_id),
+    );
+    for (const guess of search(this.#rest, { likely, created: this.#created })) this.#name(guess);
+  }
+
+  #name({ kind, amount, candidates }: Guess): void {
+    if (kind === 'record') {
+      const records = this.#evidence.records.structure
+        .filter(each => each.kind === 'settlement_not_listed' && candidates.includes(each.card_id))
+        .flatMap(each => each.records);
+      this.#add({ class: 'record_missing', candidates, cents: -amount, records });
+      return;
+    }
+    const [only = ''] = candidates;
+    // A card that somebody else made needs no second cause: the wallet says how much came with it.
+    const fresh = candidates.find(card => this.#created.has(card));
+    if (fresh !== undefined) {
+      this.#created.set(fresh, (this.#created.get(fresh) ?? 0) + amount);
+      return;
+    }
+    const rows = this.#rowsUndone(candidates, amount);
+    if (rows.length > 0) {
+      this.#add({ class: 'done_without_effect', candidates, cents: amount, rows });
+      return;
+    }
+    this.#note(candidates.length === 1 ? only : undefined, amount);
+    const name = amount > 0 ? 'other_funded' : 'other_withdrew';
+    this.#add({ class: name, candidates, cents: amount, ...(candidates.length === 1 && this.#markerNote(only)) });
+  }
+
+  /** Own rows since the base that say they did what the balances say was undone. */
+  #rowsUndone(candidates: readonly string[], amount: number): string[] {
+    return this.#evidence.moves
+      .filter(
+        ({ outcome, card_id, at_ms }) =>
+          outcome === 'done' && card_id !== null && candidates.includes(card_id) && at_ms > this.#evidence.since,
+      )
+      .filter(
+        ({ operation, cents }) =>
+          (operation === 'cards.withdraw' ? cents : operation === 'cards.terminate' ? 0 : -cents) === amount,
+      )
+      .map(rowName);
+  }
+
+  #leftOver(): void {
+    const { spent, wallet } = this.#rest;
+    const { outside } = this.#rest;
+    // Cards that could not be told apart are all named; without one, two totals of the service disagree.
+    if (spent !== 0 && outside.size === 0) this.#add({ class: 'total_differs', candidates: [], cents: spent });
+    if (spent !== 0 && outside.size > 0) {
+      this.#add({ class: 'record_missing', candidates: [...outside].sort(), cents: -spent });
+    }
+    for (const card of [...this.#rest.outside].sort()) {
+      const rest = this.#rest.of(card);
+      this.#add({ class: rest < 0 ? 'unrecorded_debit' : 'unrecorded_credit', candidates: [card], cents: rest });
+    }
+    if (!this.#rest.fitsWallet(wallet)) this.#add({ class: 'wallet_unexplained', candidates: [], cents: wallet });
+  }
+
+  #inBounds(): { readonly released: ReadonlyMap<string, number>; readonly carried: number } {
+    const released = new Map<string, number>();
+    for (const [card, rest] of this.#rest.withRest()) {
+      if (this.#rest.outside.has(card)) continue;
+      released.set(card, rest);
+      // The holds of a first cut that turn out lower were never known: no finding, once nothing is open.
+      const change = this.#rest.changes.get(card);
+      const isVerified = change !== undefined && change.high === 0 && change.low !== -Infinity;
+      if (!isVerified) this.#add({ class: 'hold_released', candidates: [card], cents: rest });
+    }
+    const { wallet } = this.#rest;
+    if (wallet === 0 || !this.#rest.fitsWallet(wallet)) return { released, carried: 0 };
+    const open = [...this.#rest.changes.values()].filter(({ isOver, low, high }) => isOver && (high > 0 || low < 0));
+    const isOpen = open.some(({ high, low }) => high > 0 || low === -Infinity);
+    if (isOpen) this.#add({ class: 'hold_released', candidates: open.map(({ card_id }) => card_id), cents: wallet });
+    return { released, carried: wallet };
+  }
+}
+
+/** An own row of unknown outcome, and what it would have moved from the wallet to the card. */
+interface OwnRow {
+  readonly row: string;
+  readonly card: string;
+  readonly amount: number;
+}
+
+/** All choices of so many rows are tried. */
+const MOST_CHOICES = 10;
+
+function ofRow({ row, card, amount }: OwnRow) {
+  return { class: 'unknown_row_done', candidates: [card], cents: amount, rows: [row] } as const;
+}
+
+/** What a structure adds to the residuals when the account itself is as it was. */
+function causeOf({ kind, card_id, other_card, cents }: Structure): readonly Cause[] | undefined {
+  switch (kind) {
+    case 'record_gone':
+      return [recordCause(card_id, -cents)];
+    case 'record_changed':
+    case 'duplicate':
+      return [recordCause(card_id, cents)];
+    case 'record_moved':
+      return other_card === undefined ? undefined : moved({ card_id, spent: -cents, tx_id: '' }, other_card);
+    case 'fee':
+      return [{ card_id, card: cents, spent: 0, wallet: 0 }];
+    default:
+      return undefined;
+  }
+}
+
+/** A record that stands on its card and belongs to another. */
+function moved({ card_id, spent }: NewRecord, belongsTo: string): readonly Cause[] {
+  return [
+    { card_id, card: spent, spent: 0, wallet: 0 },
+    { card_id: belongsTo, card: -spent, spent: 0, wallet: 0 },
+  ];
+}
+
+/** `<op>.<row>` of this program in the metadata of a card. */
+function markerIn(card: Pick<CardRow, 'metadata'> | undefined): string | undefined {
+  if (card === undefined || !card.metadata.includes('"cardwright"')) return undefined;
+  const value = (JSON.parse(card.metadata) as Readonly<Record<string, unknown>>)['cardwright'];
+  return typeof value === 'string' ? value : undefined;
+}

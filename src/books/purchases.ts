@@ -1,0 +1,161 @@
+/** Goes through records purchase by purchase: sums of each card, and what the structure of the records shows. */
+import { effectOf, isChangingRecord, isKnownType, isPending, spentBy } from './effect.ts';
+import { remarksOn } from './remarks.ts';
+import { purchaseOf, type TxChangeRow, type TxRow } from './rows.ts';
+import type { Structure } from './structure.ts';
+
+/** Sums of all records of a card, integer cents. */
+export interface CardSums {
+  settled: number;
+  refunded: number;
+  /** Upper bound of what is held: max(0, amount - its settlements) over pending authorizations. */
+  holds: number;
+  /** A pending purchase does not show what it had authorized, so that nothing bounds its hold (A-40, one record). */
+  unbounded: boolean;
+}
+
+/** A settlement or refund that came after the base. */
+export interface NewRecord {
+  readonly tx_id: string;
+  readonly card_id: string;
+  /** Settled less refunded, integer cents. */
+  readonly spent: number;
+}
+
+export interface RecordSums {
+  readonly cards: ReadonlyMap<string, CardSums>;
+  readonly structure: readonly Structure[];
+  readonly fresh: readonly NewRecord[];
+  /** Some purchase is one changing record (A-40). */
+  readonly hasChangingRecords: boolean;
+}
+
+export interface ReadingOptions {
+  /** ms UTC: records first seen later are new. Undefined for a first cut, which remarks on structure alone. */
+  readonly since: number | undefined;
+  /** Changes seen after `since`. */
+  readonly changes?: readonly TxChangeRow[];
+  /** Cards that are terminated, for refunds that come after. */
+  readonly terminated?: ReadonlySet<string>;
+}
+
+/**
+ * Adds up rows that come purchase by purchase (`purchaseOf`). Rows that are gone count as nothing and are named.
+ * Records without a card count on no card.
+ */
+export function addUp(rows: Iterable<TxRow>, options: ReadingOptions): RecordSums {
+  const reading = new Reading(options);
+  let purchase: TxRow[] = [];
+  let key: string | undefined;
+  for (const row of rows) {
+    const own = purchaseOf(row);
+    if (own !== key && purchase.length > 0) {
+      reading.take(purchase);
+      purchase = [];
+    }
+    key = own;
+    purchase.push(row);
+  }
+  if (purchase.length > 0) reading.take(purchase);
+  return reading;
+}
+
+/** A record as it was before its first change after the base. */
+export function before(row: TxRow, changes: readonly TxChangeRow[]): TxRow {
+  const old: Record<string, unknown> = {};
+  for (const { field, old: value } of changes) {
+    if (field in old) continue;
+    old[field] = field === 'cents' && value !== null ? Number(value) : value;
+  }
+  return { ...row, ...old };
+}
+
+class Reading implements RecordSums {
+  readonly cards = new Map<string, CardSums>();
+  readonly structure: Structure[] = [];
+  readonly fresh: NewRecord[] = [];
+  hasChangingRecords = false;
+  readonly #since: number | undefined;
+  readonly #terminated: ReadonlySet<string>;
+  readonly #changes = new Map<string, TxChangeRow[]>();
+
+  constructor({ since, changes = [], terminated = new Set() }: ReadingOptions) {
+    this.#since = since;
+    this.#terminated = terminated;
+    for (const change of [...changes].sort((a, b) => a.seen - b.seen)) {
+      const known = this.#changes.get(change.tx_id);
+      if (known === undefined) this.#changes.set(change.tx_id, [change]);
+      else known.push(change);
+    }
+  }
+
+  take(rows: readonly TxRow[]): void {
+    const listed = rows.some(row => row.gone_at !== null) ? rows.filter(row => row.gone_at === null) : rows;
+    for (const row of listed) this.#count(row, listed);
+    if (this.#since === undefined) {
+      this.structure.push(...remarksOn(listed, { isNew: () => false, terminated: this.#terminated }));
+      return;
+    }
+    const since = this.#since;
+    const isNew = (row: TxRow) => row.first_seen > since || this.#changes.has(row.tx_id);
+    if (!rows.some(row => isNew(row) || (row.gone_at ?? 0) > since)) return;
+    for (const row of rows) this.#compare(row, since);
+    this.structure.push(...remarksOn(listed, { isNew, terminated: this.#terminated }));
+  }
+
+  #count(row: TxRow, purchase: readonly TxRow[]): void {
+    if (row.card_id === null) return;
+    const sums = this.#sumsOf(row.card_id);
+    const { settled, refunded, pending } = effectOf(row);
+    sums.settled += settled;
+    sums.refunded += refunded;
+    if (pending > 0) sums.holds += openHold(row, purchase);
+    if (!isChangingRecord(row)) return;
+    this.hasChangingRecords = true;
+    if (isPending(row)) sums.unbounded = true;
+  }
+
+  #sumsOf(card: string): CardSums {
+    const known = this.cards.get(card);
+    if (known !== undefined) return known;
+    const sums = { settled: 0, refunded: 0, holds: 0, unbounded: false };
+    this.cards.set(card, sums);
+    return sums;
+  }
+
+  /** What is otherwise than it was when the base was made. */
+  #compare(row: TxRow, since: number): void {
+    const { tx_id, card_id } = row;
+    if (card_id === null) return;
+    const spent = spentBy(row);
+    const records = [tx_id];
+    if (row.gone_at !== null) {
+      // A record that came and went after the base was in no sum.
+      if (row.gone_at > since && spent !== 0) this.#note({ kind: 'record_gone', card_id, cents: -spent, records });
+      return;
+    }
+    if (row.first_seen > since && spent !== 0) this.fresh.push({ tx_id, card_id, spent });
+    if (row.first_seen > since && !isKnownType(row.type) && row.cents !== 0) {
+      this.#note({ kind: 'fee', card_id, cents: -row.cents, records });
+    }
+    const changes = this.#changes.get(tx_id);
+    if (changes === undefined || isChangingRecord(row)) return;
+    const was = before(row, changes);
+    if (was.card_id !== card_id && was.card_id !== null && spent !== 0) {
+      this.#note({ kind: 'record_moved', card_id, other_card: was.card_id, cents: -spent, records });
+    } else if (spentBy(was) !== spent) {
+      this.#note({ kind: 'record_changed', card_id, cents: spentBy(was) - spent, records });
+    }
+  }
+
+  #note(structure: Structure): void {
+    this.structure.push(structure);
+  }
+}
+
+/** What a pending authorization may still hold at most. */
+function openHold(authorization: TxRow, purchase: readonly TxRow[]): number {
+  let left: number = authorization.cents;
+  for (const row of purchase) if (row.type === 'settlement') left -= row.cents;
+  return Math.max(0, left);
+}

@@ -1,0 +1,255 @@
+/** One reconciliation: two positions, what explains their difference, the verdict and the cut that is kept. */
+import { cents } from '../core/money.ts';
+import { type Classified, classify } from './classify.ts';
+import { type Finding, finding, findingOf } from './finding.ts';
+import { ALL_RULES, type CardPosition, NOTHING_YET, type Position, positionOf, positionOfCut } from './position.ts';
+import type { RecordSums } from './purchases.ts';
+import { type CardChange, type Residuals, residualsBetween } from './residuals.ts';
+import type { CardRow, CountingRules, CutCardRow, CutRow, MoveRow, WalletRow } from './rows.ts';
+import { Unexplained } from './unexplained.ts';
+
+export const VERDICTS = ['baseline', 'balanced', 'provisional', 'unexplained'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** Wallet, cards, records and own rows of one instant, and the cut they are compared with. */
+export interface Reconciling {
+  /** Undefined for the first cut of an account. */
+  readonly base: { readonly cut: CutRow; readonly cards: Iterable<CutCardRow> } | undefined;
+  /** Id of the cut that this makes. */
+  readonly cutId: string;
+  /** ms UTC; every record has `first_seen` at or before it. */
+  readonly at: number;
+  readonly wallet: WalletRow;
+  readonly cards: readonly CardRow[];
+  /** Of all records, with `since` the time of the base. */
+  readonly records: RecordSums;
+  readonly moves: readonly MoveRow[];
+  readonly soleOperator?: boolean;
+}
+
+export interface Reconciled {
+  readonly verdict: Verdict;
+  readonly findings: readonly Finding[];
+  /** Sum of the absolute amounts of what is wrong, integer cents. */
+  readonly residual: number;
+  readonly changes: readonly CardChange[];
+  readonly wallet: WalletChange;
+  /** Rules in use first, then those that fit as well. */
+  readonly rules: readonly CountingRules[];
+  readonly classified: Classified;
+  readonly cut: CutRow;
+  readonly cutCards: readonly CutCardRow[];
+}
+
+/** The wallet from cut to cut, integer cents, each column with the sign of its word. */
+export interface WalletChange {
+  readonly opening: number;
+  readonly deposits: number;
+  readonly created: number;
+  readonly funded: number;
+  readonly withdrawn: number;
+  readonly returned: number;
+  readonly other: number;
+  readonly residual: number;
+  readonly closing: number;
+}
+
+interface Reading {
+  readonly rules: CountingRules;
+  readonly residuals: Residuals;
+  readonly classified: Classified;
+  readonly wrong: number;
+  /** Findings about another spender. */
+  readonly others: number;
+  /** Absolute cents that holds explain only for now. */
+  readonly provisional: number;
+}
+
+/** Compares, explains and judges. Throws `internal` when the sums do not close, which is a bug. */
+export function reconcile(input: Reconciling): Reconciled {
+  const { base, moves, soleOperator = false } = input;
+  const before = base === undefined ? NOTHING_YET : positionOfCut(base.cut, base.cards);
+  const counted = countedBy(base?.cut);
+  const { at, wallet, cards, records } = input;
+  const now = positionOf({ at, wallet, cards, records: records.cards, moves, counted });
+  const known = new Map(cards.map(card => [card.card_id, card]));
+  const evidence = { records, moves, counted, cards: known, since: before.at, soleOperator };
+  const asked = base === undefined ? firstRules() : (JSON.parse(base.cut.rules) as readonly CountingRules[]);
+  const read = (rules: CountingRules, residuals = residualsBetween(before, now, rules)): Reading => {
+    const explained = base === undefined ? ofBaseline(residuals, records) : classify(residuals, evidence);
+    const classified = { ...explained, findings: [...explained.findings, ...totalsThatDiffer(input, now, rules)] };
+    const wrong = classified.findings.filter(each => each.isWrong).length;
+    const others = classified.findings.filter(each => each.class.startsWith('other_')).length;
+    const provisional = provisionalOf(classified, residuals, base === undefined);
+    return { rules, residuals, classified, wrong, others, provisional };
+  };
+  const [usual, ...unusual] = asked;
+  if (usual === undefined) throw new RangeError('a cut without counting rules');
+  const first = read(usual);
+  const readings = [first];
+  for (const rules of unusual) {
+    const residuals = residualsBetween(before, now, rules);
+    // Where the rules in use explain everything, others need not be explained to be dropped.
+    const isPlain = first.wrong + first.others + first.provisional === 0;
+    if (!isPlain || new Unexplained(residuals).count() === 0) readings.push(read(rules, residuals));
+  }
+  return judged(input, { before, now, readings, counted });
+}
+
+function countedBy(cut: CutRow | undefined): ReadonlyMap<string, string> {
+  return new Map(cut === undefined ? [] : Object.entries(JSON.parse(cut.counted_rows) as Record<string, string>));
+}
+
+/** The default, and the three ways in which one number may count otherwise. */
+function firstRules(): readonly CountingRules[] {
+  return ALL_RULES.slice(0, 4);
+}
+
+function provisionalOf({ findings }: Classified, { identity }: Residuals, isFirst: boolean): number {
+  if (isFirst) return Math.abs(identity);
+  return findings.filter(each => each.isProvisional).reduce((sum, each) => sum + Math.abs(each.cents), 0);
+}
+
+/** What own rows do not explain is the baseline of a first cut; only what disagrees with itself is wrong. */
+function ofBaseline(residuals: Residuals, { structure }: RecordSums): Classified {
+  const findings = structure.filter(({ kind }) => kind === 'over_refund').flatMap(each => findingOf(each) ?? []);
+  const { spent, identity, cards } = residuals;
+  let [holds, isUnbounded] = [0, false];
+  for (const { high, low } of cards.values()) {
+    holds += high;
+    isUnbounded ||= low === -Infinity;
+  }
+  const fits = (amount: number) => amount >= -holds && (amount <= 0 || isUnbounded);
+  if (spent !== 0 && fits(identity)) {
+    findings.push(finding({ class: 'record_missing', candidates: [...cards.keys()], cents: -spent }));
+  } else if (spent !== 0 || !fits(identity)) {
+    findings.push(finding({ class: 'total_differs', candidates: [], cents: spent === 0 ? identity : spent }));
+  }
+  return { findings, counted: new Map(), others: new Map(), released: new Map(), carried: 0, walletOther: 0 };
+}
+
+/** Numbers of one cut that must agree whatever happened before. */
+function totalsThatDiffer(
+  { wallet, cards }: Reconciling,
+  { cards: positions }: Position,
+  rules: CountingRules,
+): Finding[] {
+  const shown = wallet.cards_total_balance_cents;
+  if (shown === null) return [];
+  let sum = 0;
+  for (const { card_id } of cards) {
+    const position = positions.get(card_id);
+    if (position === undefined || position.status === 'terminated') continue;
+    if (rules.cards_total_balance === 'all' || position.status === 'active') sum += position.balance;
+  }
+  return shown === sum ? [] : [finding({ class: 'total_differs', candidates: [], cents: shown - sum })];
+}
+
+interface Judging {
+  readonly before: Position;
+  readonly now: Position;
+  readonly readings: readonly Reading[];
+  readonly counted: ReadonlyMap<string, string>;
+}
+
+function judged(input: Reconciling, { before, now, readings, counted }: Judging): Reconciled {
+  const { base } = input;
+  const [best] = [...readings].sort(byFit);
+  if (best === undefined) throw new RangeError('a cut without counting rules');
+  const { classified, residuals } = best;
+  const isProvisional = classified.findings.some(each => each.isProvisional);
+  const rules = best.wrong > 0 ? readings.map(each => each.rules) : fitting(readings);
+  const good = base === undefined ? 'baseline' : isProvisional ? 'provisional' : 'balanced';
+  const verdict = best.wrong > 0 ? 'unexplained' : good;
+  const isExact = best.wrong === 0 && !isProvisional;
+  const all = new Map([...counted, ...classified.counted]);
+  // What counts as done from now on is in the sums that the next cut is compared with.
+  const { at, wallet, cards, records, moves } = input;
+  const kept = positionOf({ at, wallet, cards, records: records.cards, moves, counted: all });
+  const cut: CutRow = {
+    cut_id: input.cutId,
+    at_ms: input.at,
+    exact: isExact ? 1 : 0,
+    baseline: base === undefined ? 1 : 0,
+    rules: JSON.stringify(rules),
+    wallet_cents: cents(now.wallet),
+    total_deposited_cents: cents(now.deposited),
+    total_spent_cents: cents(now.spent),
+    carried_cents: cents(isExact ? 0 : (base?.cut.carried_cents ?? 0) + classified.carried),
+    counted_rows: JSON.stringify(Object.fromEntries(all)),
+  };
+  return {
+    verdict,
+    findings: classified.findings,
+    residual: classified.findings.filter(each => each.isWrong).reduce((sum, each) => sum + Math.abs(each.cents), 0),
+    changes: [...residuals.cards.values()],
+    wallet: walletChange(base?.cut.wallet_cents ?? 0, now, { residuals, classified }),
+    rules,
+    classified,
+    cut,
+    cutCards: [...kept.cards.values()].map(card =>
+      cutCard(input.cutId, card, { isFirst: base === undefined, old: before.cards.get(card.card_id), classified }),
+    ),
+  };
+}
+
+/**
+ * Nothing wrong first, then no other spender, then nothing provisional; of equals the earlier one, which is the default.
+ * Less provisional is no reason to leave the default: where holds are inside of balances, some always is.
+ */
+function byFit(a: Reading, b: Reading): number {
+  return (
+    Math.sign(a.wrong) - Math.sign(b.wrong) ||
+    (a.wrong > 0 ? 0 : a.others - b.others || Number(a.provisional > 0) - Number(b.provisional > 0))
+  );
+}
+
+/** Rules that explain this cut, the best first: a later cut may tell them apart. */
+function fitting(readings: readonly Reading[]): readonly CountingRules[] {
+  return readings
+    .filter(each => each.wrong === 0)
+    .sort(byFit)
+    .map(each => each.rules);
+}
+
+type Explained = Pick<Reading, 'residuals' | 'classified'>;
+
+function walletChange(opening: number, now: Position, { residuals, classified }: Explained): WalletChange {
+  const sums = { created: 0, funded: 0, withdrawn: 0, returned: classified.carried };
+  for (const change of residuals.cards.values()) {
+    sums.created += change.created;
+    sums.funded += change.funded;
+    sums.withdrawn += change.withdrawn;
+    sums.returned += change.returned;
+  }
+  const { walletOther: other, carried } = classified;
+  const residual = residuals.wallet - other - carried;
+  return { opening, deposits: residuals.deposits, ...sums, other, residual, closing: now.wallet };
+}
+
+interface Keeping {
+  readonly isFirst: boolean;
+  readonly old: CardPosition | undefined;
+  readonly classified: Classified;
+}
+
+function cutCard(cutId: string, card: CardPosition, { isFirst, old, classified }: Keeping): CutCardRow {
+  const { holds, unbounded } = card;
+  const isOpen = holds > 0 || unbounded;
+  const wasUnverified = isFirst || (old !== undefined && old.unverified > 0);
+  // Below nothing a release is what the holds of the first cut were too high by.
+  const released = Math.max(0, classified.released.get(card.card_id) ?? 0);
+  return {
+    cut_id: cutId,
+    card_id: card.card_id,
+    status: card.status,
+    balance_cents: cents(card.balance),
+    settled_cents: cents(card.settled),
+    refunded_cents: cents(card.refunded),
+    holds_cents: cents(Math.max(0, holds - released)),
+    created_cents: cents(card.created),
+    funded_cents: cents(card.funded),
+    withdrawn_cents: cents(card.withdrawn),
+    unverified: !isOpen || !wasUnverified ? 0 : unbounded ? 2 : 1,
+  };
+}

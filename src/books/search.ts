@@ -1,0 +1,180 @@
+/**
+ * The fewest causes that leave the least unexplained: at most one record cause and one operator cause, then a kind for
+ * each card. Causes that explain equally much are all candidates of one exact amount.
+ */
+import { type Cause, operatorCause, recordCause, type Unexplained } from './unexplained.ts';
+
+export interface Guess {
+  readonly kind: 'record' | 'operator';
+  /** Of the cause as in `recordCause` and `operatorCause`; exact, whichever candidate it is. */
+  readonly amount: number;
+  readonly candidates: readonly string[];
+}
+
+/** Beyond this many cards every kind for every card takes too long, and the cards are given one kind together. */
+const MOST_CARDS = 8;
+
+export interface Hints {
+  /** Cards whose records point at a missing one. */
+  readonly likely: ReadonlySet<string>;
+  /** Cards that somebody else made: of equals the first that operators are taken to have funded. */
+  readonly created: ReadonlyMap<string, number>;
+}
+
+/** Guesses, already taken out of `rest` from the first candidate of each. */
+export function search(rest: Unexplained, { likely, created }: Hints): readonly Guess[] {
+  if (rest.spent === 0 && rest.wallet === 0) return [];
+  const single = bestSingle(rest, likely);
+  if (single.left > 0 && rest.outside.size > 0) {
+    const several = aKindEach(rest);
+    if (several !== undefined && several.left < single.left) return taken(rest, several.guesses, created);
+  }
+  return taken(rest, single.guesses, created);
+}
+
+function taken(rest: Unexplained, guesses: readonly Guess[], created: Hints['created']): readonly Guess[] {
+  const ordered = guesses.map(guess => ({
+    ...guess,
+    candidates: [...guess.candidates].sort((a, b) => Number(created.has(b)) - Number(created.has(a))),
+  }));
+  for (const guess of ordered) rest.take(causeOf(guess));
+  return ordered;
+}
+
+function causeOf({ kind, amount, candidates: [card = ''] }: Guess): Cause {
+  return kind === 'record' ? recordCause(card, amount) : operatorCause(card, amount);
+}
+
+interface Best {
+  /** Sums that stay unexplained. */
+  readonly left: number;
+  readonly guesses: readonly Guess[];
+}
+
+function bestSingle(rest: Unexplained, likely: ReadonlySet<string>): Best {
+  const { spent } = rest;
+  const none = bestOperator(rest);
+  let best: Best = none;
+  let cards: string[] = [];
+  const consider = (card: string) => {
+    rest.take(recordCause(card, spent));
+    const { left, guesses } = bestOperator(rest);
+    rest.take(recordCause(card, spent), -1);
+    const isBetter =
+      left < best.left || (left === best.left && cards.length > 0 && guesses.length < best.guesses.length);
+    if (isBetter) [best, cards] = [{ left, guesses }, [card]];
+    else if (cards.length > 0 && left === best.left && guesses.length === best.guesses.length) cards.push(card);
+  };
+  if (spent !== 0) {
+    const over = [...rest.changes.values()].filter(change => change.isOver).map(change => change.card_id);
+    for (const card of recordTargets(rest, spent)) consider(card);
+    const [first] = over;
+    if (first !== undefined) {
+      const before = cards.length;
+      consider(first);
+      if (cards.at(-1) === first && cards.length !== before) cards.push(...over.slice(1));
+      else if (cards[0] === first) cards = over;
+    }
+  }
+  if (cards.length === 0) return best;
+  const pointed = cards.filter(card => likely.has(card));
+  const candidates = pointed.length > 0 ? pointed : cards;
+  return { left: best.left, guesses: [{ kind: 'record', amount: spent, candidates }, ...best.guesses] };
+}
+
+/** Cards that are not over and could have a record cause: it leaves their rest in bounds, or they are out of bounds. */
+function recordTargets(rest: Unexplained, spent: number): string[] {
+  const fitting = [...rest.changes.values()].filter(
+    ({ card_id, isOver }) => !isOver && (rest.outside.has(card_id) || rest.fits(card_id, rest.of(card_id) + spent)),
+  );
+  return fitting.map(({ card_id }) => card_id);
+}
+
+/** The best operator cause, or none. */
+function bestOperator(rest: Unexplained): Best {
+  const without: Best = { left: rest.count(), guesses: [] };
+  if (rest.wallet === 0 || without.left === 0) return without;
+  let best = without;
+  const consider = (card: string, amount: number) => {
+    rest.take(operatorCause(card, amount));
+    const left = rest.count();
+    rest.take(operatorCause(card, amount), -1);
+    const [guess] = best.guesses;
+    if (left < best.left) best = { left, guesses: [{ kind: 'operator', amount, candidates: [card] }] };
+    else if (left === best.left && guess?.amount === amount && !guess.candidates.includes(card)) {
+      best = { left, guesses: [{ ...guess, candidates: [...guess.candidates, card] }] };
+    }
+  };
+  const whole = -rest.wallet;
+  // Trying a cause takes cards out of this set and puts them back.
+  const outside = [...rest.outside];
+  for (const card of outside) consider(card, whole);
+  // The wallet may also hold what terminated cards released: then the card alone says how much was moved.
+  for (const card of outside) if (rest.of(card) !== whole) consider(card, rest.of(card));
+  if (best.left < without.left - 1) return best;
+  for (const { card_id, isOver, low, high } of rest.changes.values()) {
+    const kept = rest.of(card_id) - whole;
+    if (!isOver && kept >= low && kept <= high && !rest.outside.has(card_id)) consider(card_id, whole);
+  }
+  return best;
+}
+
+type Kind = 'record' | 'operator' | 'left';
+
+/** Gives each card out of bounds a kind, so that all of a kind add up to what was spent or to the wallet. */
+function aKindEach(rest: Unexplained): Best | undefined {
+  const cards = [...rest.outside];
+  const kinds: readonly Kind[] = ['operator', 'record', 'left'];
+  let best: Best | undefined;
+  const consider = (of: readonly Kind[]) => {
+    const guesses = guessesOf(rest, cards, of);
+    if (guesses === undefined) return;
+    for (const guess of guesses) rest.take(causeOf(guess));
+    const left = rest.count();
+    for (const guess of guesses) rest.take(causeOf(guess), -1);
+    const isBetter =
+      best === undefined || left < best.left || (left === best.left && guesses.length < best.guesses.length);
+    if (isBetter) best = { left, guesses };
+  };
+  if (cards.length > MOST_CARDS) {
+    for (const kind of kinds) consider(cards.map(() => kind));
+    return best;
+  }
+  for (let code = 0; code < 3 ** cards.length; code++) {
+    consider(cards.map((_, index) => kinds[Math.floor(code / 3 ** index) % 3] ?? 'left'));
+  }
+  return best;
+}
+
+/** One guess a card, and one more for what a sum still wants and holds of another card hide. */
+function guessesOf(rest: Unexplained, cards: readonly string[], kinds: readonly Kind[]): readonly Guess[] | undefined {
+  const of = (kind: Guess['kind']) => cards.filter((_, index) => kinds[index] === kind);
+  const operators = shared(rest, 'operator', of('operator'));
+  const records = shared(rest, 'record', of('record'));
+  return operators === undefined || records === undefined ? undefined : [...records, ...operators];
+}
+
+/** Undefined when the cards cannot make up the sum of their kind. */
+function shared(rest: Unexplained, kind: Guess['kind'], cards: readonly string[]): readonly Guess[] | undefined {
+  if (cards.length === 0) return [];
+  const sign = kind === 'operator' ? 1 : -1;
+  const amounts = new Map(cards.map(card => [card, sign * rest.of(card)]));
+  const whole = kind === 'operator' ? -rest.wallet : rest.spent;
+  const more = whole - [...amounts.values()].reduce((sum, amount) => sum + amount, 0);
+  const guesses = () =>
+    [...amounts].filter(([, amount]) => amount !== 0).map(([card, amount]) => ({ kind, amount, candidates: [card] }));
+  if (more === 0) return guesses();
+  // Where holds blur the rest of one of the cards, it takes the difference; else a card that nothing else points at.
+  const taker = cards.find(card => rest.fits(card, -sign * more));
+  if (taker !== undefined) {
+    amounts.set(taker, (amounts.get(taker) ?? 0) + more);
+    return guesses();
+  }
+  const hiding = [...rest.changes.values()]
+    .filter(({ card_id, isOver }) => !isOver && !rest.outside.has(card_id))
+    .filter(({ card_id }) => rest.fits(card_id, rest.of(card_id) - sign * more))
+    .map(({ card_id }) => card_id);
+  if (hiding.length > 0) return [...guesses(), { kind, amount: more, candidates: hiding }];
+  // Operators of a wallet that also holds releases need not add up to it; records always add up.
+  return kind === 'operator' && rest.fitsWallet(-more) ? guesses() : undefined;
+}

@@ -1,0 +1,44 @@
+/** Books that are right, and what is said of them all the same. */
+import { Account, type Counting, live, Reader, randomOf, type StepOptions } from './model.ts';
+
+export interface Life {
+  readonly counting?: Counting;
+  readonly options?: StepOptions;
+  /** Only before the first cut: what a baseline takes in. */
+  readonly othersFirst?: boolean;
+}
+
+/** Ways in which a service may count and an account may live; each is named in the answer. */
+export const LIVES: Readonly<Record<string, Life>> = {
+  default: {},
+  'other spenders before the first cut': { othersFirst: true },
+  'rows of unknown outcome': { options: { unknownRows: true } },
+  'total_spent gross': { counting: { gross: true } },
+  'cards_total_balance active only': { counting: { activeOnly: true } },
+  'balance with holds (ledger-balance)': { counting: { withHolds: true } },
+  'one record a purchase (auth-single)': { counting: { oneRecord: true } },
+};
+
+/** Alarms over histories of three cuts each: at most ten of them, and how many cuts there were. */
+export function alarms(life: string, histories: number, firstSeed = 1) {
+  const { counting = {}, options = {}, othersFirst = false } = LIVES[life] ?? {};
+  const wrong: string[] = [];
+  const counts = { cuts: 0, provisional: 0, alarms: 0 };
+  for (let seed = firstSeed; seed < firstSeed + histories; seed++) {
+    const random = randomOf(seed);
+    const account = new Account(counting);
+    const reader = new Reader(account);
+    for (let cut = 1; cut <= 3; cut++) {
+      live(account, random, 10 + random(20), { ...options, others: othersFirst && cut === 1 });
+      const { findings, verdict } = reader.reconcile();
+      counts.cuts += 1;
+      counts.provisional += Number(verdict === 'provisional');
+      const said = findings.filter(each => each.isWrong || each.class.startsWith('other_'));
+      if (said.length === 0) continue;
+      counts.alarms += 1;
+      const told = said.map(each => `${each.class} ${each.cents}`).join(', ');
+      if (wrong.length < 10) wrong.push(`${life}, seed ${seed}, cut ${cut}: ${told}`);
+    }
+  }
+  return { wrong, ...counts };
+}
