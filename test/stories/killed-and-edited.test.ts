@@ -89,6 +89,53 @@ test('rows that --keep-going left out, corrected after a kill', async () => {
   }
 });
 
+test.each([
+  ['cards create', `${HEAD}bin_1,5.50,one\nbin_1,6.50,two\nbin_1,7.50,three\n`],
+  ['cards create', `${HEAD}bin_1,5.50,one\nbin_1,6.50,other\n`],
+])('%s with every amount edited: refused until --again says that they are meant on top', async (command, text) => {
+  const { here, op } = await killedWorld(command, WHOLE);
+  await using _ = here;
+  const before = await labels(here);
+  const rows = text.split('\n').length - 2;
+  await writeFile(join(here.folder, 'edited.csv'), text);
+  for (const way of ['--yes', '--dry-run']) {
+    const { code, err } = await here.run(`${command} --file edited.csv ${way}`);
+    expect([code, err]).toEqual([14, expect.stringContaining(`which has done 2 of its 3: ${op}`)]);
+    expect(err).toContain(`of these ${rows} rows`);
+  }
+  expect(await labels(here)).toEqual(before);
+  const meant = await here.run(`${command} --file edited.csv --yes --again`);
+  expect([meant.code, meant.err]).toEqual([
+    0,
+    expect.stringMatching(/^warning: \d of these \d rows (is|are) the same but/),
+  ]);
+});
+
+test('a fund of the same cards with every amount edited, after a kill', async () => {
+  await using here = await world();
+  for (const label of ['one', 'two', 'three']) await here.run(`cards create --bin bin_1 --amount 5 --label ${label}`);
+  const ops = join(here.folder, 'state', 'ops');
+  for (const op of (await readdir(ops)).filter(name => name.startsWith('op_')))
+    await rm(join(ops, op), { recursive: true });
+  const file = (amounts: readonly number[]) =>
+    writeFile(
+      join(here.folder, 'f.csv'),
+      amounts.reduce((text, each, at) => `${text}card_${at + 1},${each}\n`, 'card_id,amount\n'),
+    );
+  await file([2, 3, 4]);
+  expect((await here.run('cards fund --file f.csv --concurrency 1 --yes')).code).toBe(0);
+  await killedAfter(here, 2);
+  await file([2.5, 3.5, 4.5]);
+  const { code, err } = await here.run('cards fund --file f.csv --yes');
+  expect([code, err]).toEqual([
+    14,
+    expect.stringContaining(`3 of these 3 rows are the same but for the amount in a run`),
+  ]);
+  // Money the other way is another matter.
+  expect((await here.run('cards withdraw --file f.csv --yes')).code).toBe(0);
+  expect((await here.run('cards fund --file f.csv --yes --again')).code).toBe(0);
+});
+
 test('no row in common: a run of its own', async () => {
   const { here } = await killedWorld('cards create', WHOLE);
   await using _ = here;

@@ -12,6 +12,7 @@ import type { History } from '../wal/replay.ts';
 import { mayBePerformed } from '../wal/replay.ts';
 import { beginOp, refuseTwins } from './begin.ts';
 import type { JournalSettings, Room } from './dependencies.ts';
+import { refuseEditedRows } from './edited-rows.ts';
 import { beginWithKey } from './given-key.ts';
 import { isOwnPlan, printOf } from './key-print.ts';
 import { openOp, underLock } from './open.ts';
@@ -38,6 +39,7 @@ export function createJournal(settings: JournalSettings): Journal {
       const like = { plan, record: { origin, digest: plan.digest } };
       await refuseTwins(room, like);
       await refuseFinishedRows(room, like);
+      await refuseEditedRows(room, like);
     },
     async begin(plan) {
       const { key } = plan;

@@ -57,7 +57,7 @@ interface Looked {
 async function refuseSharedWith({ disk, places, pid }: Room, { plan }: Sharing, { op, wanted }: Looked): Promise<void> {
   const history = await readOrError(disk, places, op);
   if (history instanceof CliError) {
-    const items = new Set((await readItems(disk, places, op)).map(digestOf));
+    const items = new Set((await readItems(disk, places, op)).map(rowWithoutMarker));
     if (wanted.sharedWith(items) > 0) throw damagedTwin(places.folder(op), history);
     return;
   }
@@ -68,7 +68,7 @@ async function refuseSharedWith({ disk, places, pid }: Room, { plan }: Sharing, 
   const inTheWay = (row: RowHistory) => (both ? row.resolved?.as !== 'not-done' : isInTheWay(row, history, held));
   const rows = new Map<string, RowHistory['state']>();
   for (const row of history.rows.values()) {
-    if (inTheWay(row)) rows.set(digestOf(row.item), row.state);
+    if (inTheWay(row)) rows.set(rowWithoutMarker(row.item), row.state);
   }
   const shared = wanted.sharedWith(rows);
   if (shared === 0) return;
@@ -96,8 +96,8 @@ interface Digests {
   sharedWith(digests: { has(digest: string): boolean }): number;
 }
 
-/** The same for a row of a plan and for the item its journal keeps: the marker is no part of what was asked for. */
-function digestOf({ operation, input }: Pick<PlannedRow, 'operation' | 'input'>): string {
+/** Digest of a row: the same for a row of a plan and for the item its journal keeps: the marker is no part of what was asked for. */
+export function rowWithoutMarker({ operation, input }: Pick<PlannedRow, 'operation' | 'input'>): string {
   const { metadata, ...rest } = input;
   if (typeof metadata !== 'object' || metadata === null) return rowDigest({ operation, input });
   const { [MARKER_KEY]: _, ...own } = metadata as Readonly<Record<string, unknown>>;
@@ -105,7 +105,7 @@ function digestOf({ operation, input }: Pick<PlannedRow, 'operation' | 'input'>)
 }
 
 /** Made once, when they are first asked for: most often no other operation is there to be compared with. */
-function createDigests(rows: Iterable<PlannedRow>): Digests {
+export function createDigests(rows: Iterable<PlannedRow>, digestOf = rowWithoutMarker): Digests {
   const counted = () => {
     const counts = new Map<string, number>();
     for (const row of rows) {
@@ -187,7 +187,7 @@ export async function refuseFinishedRows(room: Room, { plan, record }: Sharing):
     const history = await readOrError(disk, places, op);
     if (history === undefined || history instanceof CliError) continue;
     const rows = [...history.rows.values()].filter(({ state }) => state === 'done');
-    const shared = wanted.sharedWith(new Set(rows.map(({ item }) => digestOf(item))));
+    const shared = wanted.sharedWith(new Set(rows.map(({ item }) => rowWithoutMarker(item))));
     if (shared === 0) continue;
     const of = plan.rows.length;
     const these = of === 1 ? 'this row is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;

@@ -1,0 +1,78 @@
+/**
+ * Rows that ask for other amounts of the same targets than a run that was killed. Where every amount of a file was edited
+ * no row is shared any more, and yet its cards would be paid for a second time.
+ */
+import { DAY } from '../../core/durations.ts';
+import { CliError } from '../../core/errors.ts';
+import { isHeld } from '../../files/lock.ts';
+import { isOp } from '../wal/paths.ts';
+import { readEnd, readOrError, readPlan } from '../wal/read.ts';
+import type { History } from '../wal/replay.ts';
+import type { Room } from './dependencies.ts';
+import { createDigests, rowWithoutMarker, type Sharing } from './shared-rows.ts';
+
+/** An unfinished run that was last worked on longer ago is no file that was just edited. */
+const EDITED_MS = DAY;
+
+/**
+ * Throws `guarded` when rows of many are about targets of a run of many that is not finished and that nobody works on;
+ * with `again` it is said. The rows themselves are others: those that are the same were refused before.
+ */
+export async function refuseEditedRows(room: Room, { plan, record }: Sharing): Promise<void> {
+  const { disk, places, pid, clock, notice } = room;
+  if (!plan.bulk) return;
+  const wanted = createDigests(plan.rows, targetOf);
+  if (!wanted.any()) return;
+  const marks = new Set(await disk.names(places.unfinished));
+  for (const op of (await disk.names(places.root)).filter(isOp)) {
+    const other = await readPlan(disk, places, op);
+    if (other === undefined || other.origin !== record.origin || !other.bulk) continue;
+    // Twins have been looked for; of a run that brings cards to a balance the amounts are its own matter.
+    if (other.digest === record.digest || other.digest === plan.digestInOrder) continue;
+    if (!marks.has(op) && (await readEnd(disk, places, op)) !== undefined) continue;
+    const history = await readOrError(disk, places, op);
+    if (history === undefined || history instanceof CliError || !history.planned) continue;
+    if (clock.now() - history.latest >= EDITED_MS || (await isHeld(places.lock(op), { pid }))) continue;
+    const shared = wanted.sharedWith(targetsIn(history));
+    if (shared === 0) continue;
+    const of = plan.rows.length;
+    const these = of === 1 ? 'this row is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
+    const message = `${these} the same but for the amount in a run that is not finished, ${doneIn(history)}: ${op}`;
+    if (plan.again !== true) throw editedRows(op, message);
+    notice(`warning: ${message}`);
+  }
+}
+
+function targetOf(row: Parameters<typeof rowWithoutMarker>[0]): string {
+  const { operation, input } = row;
+  const { amount: _, ...target } = input;
+  return rowWithoutMarker({ operation, input: target });
+}
+
+function targetsIn({ rows }: History): ReadonlySet<string> {
+  const targets = new Set<string>();
+  for (const { item, resolved } of rows.values()) if (resolved?.as !== 'not-done') targets.add(targetOf(item));
+  return targets;
+}
+
+function doneIn({ rows }: History): string {
+  let [done, unknown] = [0, 0];
+  for (const { state } of rows.values()) {
+    if (state === 'done') done += 1;
+    if (state === 'unknown') unknown += 1;
+  }
+  return `which has done ${done} of its ${rows.size}${unknown === 0 ? '' : `, ${unknown} unknown`}`;
+}
+
+function editedRows(op: string, message: string): CliError {
+  return new CliError('guarded', {
+    message,
+    notes: [
+      `If this is its file with other amounts: what it has done is done. cardwright ops show ${op} -o csv tells which rows; a resume sends the rest with the amounts of before.`,
+      'If these amounts are meant on top of it: the same command with --again.',
+    ],
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
