@@ -102,7 +102,8 @@ export function openContext(opening: Opening): OpenContext {
       const { spentByProfile } = await import('./journal.ts');
       return spentByProfile(host, { profile, ...asked });
     };
-    const around = { profile, settings: limits, stateFolder: host.folders.state, files, lock, journaled };
+    const { dryRun } = globals;
+    const around = { profile, settings: limits, stateFolder: host.folders.state, files, lock, journaled, dryRun };
     return hold(around, spending, resumed);
   };
   const kept: AuditSurroundings = {

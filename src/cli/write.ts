@@ -70,6 +70,7 @@ export function createWriter(settings: WriteSettings) {
     const planned = service.plan(operation, input as never, { key, body });
     const wanted = { operation, input: input as Asked, key, marker, body, before: undefined };
     if (settings.dryRun) {
+      await foreseen(wanted);
       settings.planned.push(...(movesMoney(operation) ? await preview(wanted) : [planned]));
       throw new DryRun(options.intent);
     }
@@ -90,15 +91,27 @@ export function createWriter(settings: WriteSettings) {
     return { result: result as Written<N, Before>['result'], changed, reread, before };
   }
 
+  /** A dry run ends as the command would: limits and settings refuse it too. What would be asked or said is not. */
+  async function foreseen(write: JournaledWrite): Promise<void> {
+    await guard(write.operation, { named: true });
+    if (!movesMoney(write.operation)) return;
+    const { planOfOne } = await import('./journaled.ts');
+    // A key of the caller leads to the run that has it.
+    if (write.key === undefined) await (await settings.journal()).refuseTwin(planOfOne(write));
+    await settings.holdSpending(spendingOf(planOfOne(write).rows));
+  }
+
   /** `named`: the caller gave the ids, and no file or condition did. */
   async function guard(operation: WriteName, { named }: { readonly named: boolean }): Promise<'go' | 'ask'> {
+    const { dryRun } = settings;
     return guardEffect({
       identity: await settings.identity(),
       effect: CALLS[operation].effect,
       safeDirection: named && operation === 'cards.freeze',
       readOnly: await settings.readOnly(),
-      canAsk: settings.canAsk,
-      yes: settings.yes,
+      // In place of the question a dry run shows what would be sent.
+      canAsk: settings.canAsk || dryRun,
+      yes: settings.yes || dryRun,
       live: settings.live,
     });
   }

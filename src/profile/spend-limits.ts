@@ -1,7 +1,7 @@
 /** The spend guards of a profile: what one operation, one run and one day may take from the wallet. */
 
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, dollars, parseAmount, sumCents } from '../core/money.ts';
@@ -23,6 +23,8 @@ export interface SpendSurroundings {
   readonly stateFolder: string;
   readonly files: FileSurroundings;
   readonly lock: Omit<LockOptions, 'timeoutMs' | 'signal'>;
+  /** A dry run: what is asked is held against the limits, and nothing is written. */
+  readonly dryRun?: boolean | undefined;
   /** What the journal knows of this profile: cents by operation. */
   readonly journaled: (asked: JournaledSince) => Promise<ReadonlyMap<string, Cents>>;
 }
@@ -62,7 +64,8 @@ export async function holdSpending(
   if (wrong !== undefined) throw wrong;
   const limit = amountOf(around.settings.max_per_day);
   if (limit === undefined || spending.total === 0) return NOTHING_HELD;
-  return holdToday(around, { limit, asked: spending.total, resumed });
+  const wanted = { limit, asked: spending.total, resumed };
+  return around.dryRun ? wouldHoldToday(around, wanted) : holdToday(around, wanted);
 }
 
 /** The limits that need no memory. */
@@ -97,19 +100,13 @@ async function holdToday(around: SpendSurroundings, { limit, asked, resumed }: W
   const { random, clock } = around.lock;
   let name = resumed ?? `run-${Buffer.from(random.bytes(8)).toString('hex')}`;
   let named = resumed !== undefined;
-  const today = new Date(clock.now()).toISOString().slice(0, 10);
+  const today = todayAt(clock.now());
   await change(around, async (before, lockedAt) => {
-    // After a clock that was ahead, what is held is still held: the journal itself counts from today on, without end.
-    const day = before !== undefined && before.day >= today ? { ...before, day: today } : newDay(today);
+    const day = dayFrom(before, today);
     // A run that was killed holds its whole plan still.
     if (resumed !== undefined && day.held[resumed] !== undefined) return day;
-    const since = Date.parse(`${today}T00:00:00Z`);
-    const journaled = await around.journaled({ since, writtenSince: lockedAt - JOURNAL_AGE_MS });
-    const known = [...journaled].filter(([op]) => day.held[op] === undefined).map(([, amount]) => amount);
-    const used = sumCents([day.spent, ...Object.values(day.held), ...known]);
-    if (used + asked <= limit) return { ...day, held: { ...day.held, [name]: asked } };
-    const standing = `${dollars(limit)} for a day; ${dollars(used)} used today (UTC), ${dollars(asked)} asked`;
-    throw refusal(around.profile, 'max_per_day', standing);
+    await refuseOverDay(around, { day, limit, asked, writtenSince: lockedAt - JOURNAL_AGE_MS });
+    return { ...day, held: { ...day.held, [name]: asked } };
   });
   /** Takes the amount of this run off what is held; on another day there is nothing to take. */
   const changeHeld = (work: (day: Day, amount: Cents) => Day) =>
@@ -129,8 +126,45 @@ async function holdToday(around: SpendSurroundings, { limit, asked, resumed }: W
   };
 }
 
-function newDay(day: string): Day {
-  return { day, spent: cents(0), held: {} };
+/** The same question without an answer that is kept: another command may hold the rest before the run comes. */
+async function wouldHoldToday(around: SpendSurroundings, { limit, asked }: Wanted): Promise<SpendHold> {
+  const now = around.lock.clock.now();
+  const path = dayFile(around);
+  const day = dayFrom(readDay(await readPrivate(path, around.files), path), todayAt(now));
+  await refuseOverDay(around, { day, limit, asked, writtenSince: now - JOURNAL_AGE_MS });
+  return NOTHING_HELD;
+}
+
+interface AskedOfDay {
+  readonly day: Day;
+  readonly limit: Cents;
+  readonly asked: Cents;
+  /** Journals that were not written since then hold nothing of the day; ms. */
+  readonly writtenSince: number;
+}
+
+async function refuseOverDay(around: SpendSurroundings, { day, limit, asked, writtenSince }: AskedOfDay) {
+  const since = Date.parse(`${day.day}T00:00:00Z`);
+  const journaled = await around.journaled({ since, writtenSince });
+  const known = [...journaled].filter(([op]) => day.held[op] === undefined).map(([, amount]) => amount);
+  const used = sumCents([day.spent, ...Object.values(day.held), ...known]);
+  if (used + asked <= limit) return;
+  const standing = `${dollars(limit)} for a day; ${dollars(used)} used today (UTC), ${dollars(asked)} asked`;
+  throw refusal(around.profile, 'max_per_day', standing);
+}
+
+function todayAt(now: number): string {
+  return new Date(now).toISOString().slice(0, 10);
+}
+
+/** After a clock that was ahead, what is held is still held: the journal itself counts from today on, without end. */
+function dayFrom(before: Day | undefined, today: string): Day {
+  if (before !== undefined && before.day >= today) return { ...before, day: today };
+  return { day: today, spent: cents(0), held: {} };
+}
+
+function dayFile({ stateFolder, profile }: SpendSurroundings): string {
+  return join(stateFolder, 'spend', `${profile}.json`);
 }
 
 /** Changes the file of the day under its lock; `lockedAt` is now by the clock of the file system, ms. */
@@ -138,9 +172,8 @@ async function change(
   around: SpendSurroundings,
   work: (day: Day | undefined, lockedAt: number) => Promise<Day | undefined>,
 ): Promise<void> {
-  const folder = join(around.stateFolder, 'spend');
-  const path = join(folder, `${around.profile}.json`);
-  await preparePrivateFolder(folder, around.files);
+  const path = dayFile(around);
+  await preparePrivateFolder(dirname(path), around.files);
   await withLock(`${path}.lock`, { ...around.lock, timeoutMs: LOCK_WAIT_MS }, async () => {
     const before = readDay(await readPrivate(path, around.files), path);
     const { mtimeMs } = await inOurWords(path, () => stat(`${path}.lock`));

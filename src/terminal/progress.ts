@@ -85,7 +85,7 @@ export function createProgress(settings: ProgressSettings): Progress {
   let [drawnAt, drawn] = [Number.NEGATIVE_INFINITY, false];
   let [status, reported]: [string | undefined, boolean] = [undefined, false];
   let unhold: (() => void) | undefined;
-  let [loggedAt, tenths] = [begun, 0];
+  let [loggedAt, tenths, told] = [begun, 0, false];
 
   let written = Promise.resolve();
 
@@ -125,12 +125,11 @@ export function createProgress(settings: ProgressSettings): Progress {
 
   function log({ finished, total, logged, spoken }: Report, now: number): void {
     const tenth = total === undefined || total === 0 ? 0 : Math.floor((finished * 10) / total);
-    // The summary of the run says it next.
-    if (finished === total) return;
     const since = now - loggedAt;
     const due = tenth > tenths ? since >= LOG_PAUSE_MS : mode === 'log' && since >= LOG_MS;
-    if (!due) return;
-    [loggedAt, tenths] = [now, tenth];
+    // Who was told how far it is, is told of the end; of a short run the summary alone speaks.
+    if (finished === total ? !told : !due) return;
+    [loggedAt, tenths, told] = [now, tenth, finished !== total];
     write(`${mode === 'spoken' ? spoken() : logged(now - begun)}\n`);
   }
 

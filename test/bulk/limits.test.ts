@@ -33,18 +33,39 @@ test.each([
   await set(name, limit);
   const posts = here.proxy.posts().length;
   const { code, err } = await run(line);
+  const dry = await run(`${line.replace(' --yes', '')} --dry-run`);
   await set(name, 'none');
   expect(code).toBe(14);
+  expect([dry.code, dry.out, dry.err]).toEqual([14, '', err]);
   expect(err).toContain(`error: ${name} of profile team is ${standing}`);
   expect(err).toContain('No request was sent.');
   expect(here.proxy.posts().length).toBe(posts);
 });
 
-test('read_only refuses a run', async () => {
-  await set('read_only', 'true');
-  const { code } = await run('cards create --file two.csv --yes');
-  await set('read_only', 'false');
-  expect(code).toBe(14);
+test.each(['cards create --file two.csv', 'cards create --bin bin_1 --amount 5', 'cards freeze card_1'])(
+  'read_only refuses %s, and its dry run',
+  async line => {
+    await set('read_only', 'true');
+    const codes = [await run(`${line} --yes`), await run(`${line} --dry-run`)].map(({ code }) => code);
+    await set('read_only', 'false');
+    expect(codes).toEqual([14, 14]);
+  },
+);
+
+test('a dry run is refused by the limit of the day as the run is, and uses nothing of it', async () => {
+  await set('max_per_day', 49.99);
+  const kept = () => readFile(join(here.folder, 'state', 'spend', 'team.json'), 'utf8').catch(() => 'none');
+  const before = await kept();
+  const [dry, one] = [
+    await run('cards create --file two.csv --dry-run'),
+    await run('cards create --bin bin_1 --amount 50 --dry-run'),
+  ];
+  expect(await kept()).toBe(before);
+  const real = await run('cards create --file two.csv --yes');
+  await set('max_per_day', 'none');
+  const said = 'error: max_per_day of profile team is $49.99 for a day; $0.00 used today (UTC), $50.00 asked';
+  for (const { code, out, err } of [dry, one, real])
+    expect([code, out, err]).toEqual([14, '', expect.stringContaining(said)]);
 });
 
 test('a day adds up over commands; what was refused or came back does not count', async () => {

@@ -119,7 +119,7 @@ test('a wallet that runs dry on the way stops the run, and resume goes on with t
   expect([again.code, await here.wallet()]).toEqual([9, 1]);
 
   const dry = await here.creates('dry.csv', [1, 1.5]);
-  const short = await here.run(`cards create --file ${dry} --yes`);
+  const short = await here.run(`cards create --file ${dry} --yes --again`);
   expect([short.code, short.err.includes('$2.50 asked, $1.00 there, $1.50 short')]).toEqual([10, true]);
 });
 

@@ -44,10 +44,20 @@ async function killedWorld(command: string, text: string): Promise<{ here: World
 }
 
 test.each([
-  ['a row corrected', `${HEAD}bin_1,5,one\nbin_1,6,two\nbin_1,7.50,three\n`, '2 of these 3 rows', ', 2 done: op_'],
-  ['done rows deleted', `${HEAD}bin_1,7,three\nbin_1,8,four\n`, '1 of these 2 rows', ', 0 done: op_'],
-  ['a done row and a new one', `${HEAD}bin_1,8,four\nbin_1,5.00,one\n`, '1 of these 2 rows', ', 1 done: op_'],
-  ['a row added', `${WHOLE}bin_1,8,four\n`, '3 of these 4 rows', ', 2 done: op_'],
+  [
+    'a row corrected',
+    `${HEAD}bin_1,5,one\nbin_1,6,two\nbin_1,7.50,three\n`,
+    '2 of these 3 rows',
+    ', 2 of its 3 rows done: op_',
+  ],
+  ['done rows deleted', `${HEAD}bin_1,7,three\nbin_1,8,four\n`, '1 of these 2 rows', ', 2 of its 3 rows done: op_'],
+  [
+    'a done row and a new one',
+    `${HEAD}bin_1,8,four\nbin_1,5.00,one\n`,
+    '1 of these 2 rows',
+    ', 2 of its 3 rows done: op_',
+  ],
+  ['a row added', `${WHOLE}bin_1,8,four\n`, '3 of these 4 rows', ', 2 of its 3 rows done: op_'],
 ])('%s: refused, with --again too, until the run is finished', async (_how, text, shared, done) => {
   const { here, op } = await killedWorld('cards create', WHOLE);
   await using _ = here;
@@ -84,7 +94,7 @@ test('rows that --keep-going left out, corrected after a kill', async () => {
     expect([code, out, err]).toEqual([
       14,
       '',
-      expect.stringContaining(`2 of these 3 rows are in a run that is not finished, 1 done: ${op}`),
+      expect.stringContaining(`2 of these 3 rows are in a run that is not finished, 1 of its 2 rows done: ${op}`),
     ]);
   }
 });
@@ -100,7 +110,7 @@ test.each([
   await writeFile(join(here.folder, 'edited.csv'), text);
   for (const way of ['--yes', '--dry-run']) {
     const { code, err } = await here.run(`${command} --file edited.csv ${way}`);
-    expect([code, err]).toEqual([14, expect.stringContaining(`which has done 2 of its 3: ${op}`)]);
+    expect([code, err]).toEqual([14, expect.stringContaining(`2 of its 3 rows done: ${op}`)]);
     expect(err).toContain(`of these ${rows} rows`);
   }
   expect(await labels(here)).toEqual(before);

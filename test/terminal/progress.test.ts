@@ -130,8 +130,9 @@ describe('progress in a log', () => {
     for (let done = 1; done <= 500; done += 1)
       at(done / 8, done - Math.floor(done / 250), { failed: Math.floor(done / 250) });
     const lines = text().trimEnd().split('\n');
-    // The last tenth is the summary's to say.
-    expect(lines.length).toBe(9);
+    // Who read how far it is reads that it came to its end.
+    expect(lines.length).toBe(10);
+    expect(lines[9]).toMatch(/^500\/500 /);
     expect(lines[4]).toBe('250/500 ok=249 failed=1 unknown=0 elapsed=31s');
     expect(text()).not.toMatch(/[\r\x1b]/);
   });
@@ -158,8 +159,9 @@ describe('progress for a screen reader', () => {
     const { at, text } = progressAt('spoken');
     for (let done = 1; done <= 100; done += 1) at(done * 20, done, { total: 100 });
     const lines = text().trimEnd().split('\n');
-    expect(lines.length).toBe(9);
+    expect(lines.length).toBe(10);
     expect(lines[0]).toBe('10 of 100: 10 done, 0 failed, 0 unknown');
+    expect(lines[9]).toBe('100 of 100: 100 done, 0 failed, 0 unknown');
     expect(text()).not.toMatch(/[\r\x1b]/);
   });
 });

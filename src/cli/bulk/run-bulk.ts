@@ -48,6 +48,8 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
   await (await ctx.journal()).refuseTwin(plan());
   if (ctx.dryRun) {
     await tellSum(ctx, { operation, read, total });
+    await ctx.guardRun([operation]);
+    await ctx.holdSpending(spendingOf(read.rows));
     return showPlanned(await (await ctx.journal()).preview(plan()));
   }
   before.wallet = await confirmRun(ctx, { operation, read, total });

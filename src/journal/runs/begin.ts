@@ -19,7 +19,7 @@ import { refuseOverlaps } from './overlap.ts';
 import type { PlannedOp } from './planned.ts';
 import { releasing } from './release.ts';
 import { createRun } from './run.ts';
-import { damagedTwin, refuseSharedRows } from './shared-rows.ts';
+import { damagedTwin, refuseSharedRows, standingOf } from './shared-rows.ts';
 
 const AGAIN_MS = DAY;
 
@@ -249,14 +249,12 @@ function twinUntold(op: string): CliError {
   });
 }
 
-function bulkUnfinished({ plan: { op }, rows }: History, held: boolean): CliError {
-  const done = [...rows.values()].filter(({ state }) => state === 'done').length;
+function bulkUnfinished(history: History, held: boolean): CliError {
+  const { op } = history.plan;
   return new CliError('guarded', {
-    message: `a run with the same input ${held ? 'is under way in another process' : 'is not finished'}: ${op}`,
+    message: `a run with the same input ${held ? 'is under way in another process' : 'is not finished'}, ${standingOf(history)}: ${op}`,
     ...(!held && {
-      notes: [
-        `${done} of its ${rows.size} rows are done. A resume sends the others alone, and finishes it; --again is for runs that are finished.`,
-      ],
+      notes: [`A resume sends the others alone, and finishes it; --again is for runs that are finished.`],
     }),
     hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
     outcome: 'not_sent',

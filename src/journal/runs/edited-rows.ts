@@ -9,7 +9,7 @@ import { isOp } from '../wal/paths.ts';
 import { readEnd, readOrError, readPlan } from '../wal/read.ts';
 import type { History } from '../wal/replay.ts';
 import type { Room } from './dependencies.ts';
-import { createDigests, rowWithoutMarker, type Sharing } from './shared-rows.ts';
+import { countedDigests, createDigests, rowWithoutMarker, type Sharing, standingOf } from './shared-rows.ts';
 
 /** An unfinished run that was last worked on longer ago is no file that was just edited. */
 const EDITED_MS = DAY;
@@ -37,7 +37,7 @@ export async function refuseEditedRows(room: Room, { plan, record }: Sharing): P
     if (shared === 0) continue;
     const of = plan.rows.length;
     const these = of === 1 ? 'this row is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
-    const message = `${these} the same but for the amount in a run that is not finished, ${doneIn(history)}: ${op}`;
+    const message = `${these} the same but for the amount in a run that is not finished, ${standingOf(history)}: ${op}`;
     if (plan.again !== true) throw editedRows(op, message);
     notice(`warning: ${message}`);
   }
@@ -49,19 +49,9 @@ function targetOf(row: Parameters<typeof rowWithoutMarker>[0]): string {
   return rowWithoutMarker({ operation, input: target });
 }
 
-function targetsIn({ rows }: History): ReadonlySet<string> {
-  const targets = new Set<string>();
-  for (const { item, resolved } of rows.values()) if (resolved?.as !== 'not-done') targets.add(targetOf(item));
-  return targets;
-}
-
-function doneIn({ rows }: History): string {
-  let [done, unknown] = [0, 0];
-  for (const { state } of rows.values()) {
-    if (state === 'done') done += 1;
-    if (state === 'unknown') unknown += 1;
-  }
-  return `which has done ${done} of its ${rows.size}${unknown === 0 ? '' : `, ${unknown} unknown`}`;
+function targetsIn({ rows }: History): ReadonlyMap<string, number> {
+  const taken = [...rows.values()].filter(({ resolved }) => resolved?.as !== 'not-done');
+  return countedDigests(taken.map(({ item }) => targetOf(item)));
 }
 
 function editedRows(op: string, message: string): CliError {

@@ -57,7 +57,7 @@ interface Looked {
 async function refuseSharedWith({ disk, places, pid }: Room, { plan }: Sharing, { op, wanted }: Looked): Promise<void> {
   const history = await readOrError(disk, places, op);
   if (history instanceof CliError) {
-    const items = new Set((await readItems(disk, places, op)).map(rowWithoutMarker));
+    const items = countedDigests((await readItems(disk, places, op)).map(rowWithoutMarker));
     if (wanted.sharedWith(items) > 0) throw damagedTwin(places.folder(op), history);
     return;
   }
@@ -66,15 +66,10 @@ async function refuseSharedWith({ disk, places, pid }: Room, { plan }: Sharing, 
   const both = plan.bulk && history.plan.bulk;
   // Somebody who says that a row is not done has taken it out of the run.
   const inTheWay = (row: RowHistory) => (both ? row.resolved?.as !== 'not-done' : isInTheWay(row, history, held));
-  const rows = new Map<string, RowHistory['state']>();
-  for (const row of history.rows.values()) {
-    if (inTheWay(row)) rows.set(rowWithoutMarker(row.item), row.state);
-  }
-  const shared = wanted.sharedWith(rows);
+  const rows = [...history.rows.values()].filter(inTheWay);
+  const shared = wanted.sharedWith(countedDigests(rows.map(({ item }) => rowWithoutMarker(item))));
   if (shared === 0) return;
-  const counted = (wished: RowHistory['state']) =>
-    wanted.sharedWith(new Set([...rows].filter(([, state]) => state === wished).map(([digest]) => digest)));
-  throw sharedRows(op, { shared, done: counted('done'), unknown: counted('unknown'), of: plan.rows.length, held });
+  throw sharedRows(history, { shared, of: plan.rows.length, held });
 }
 
 /**
@@ -92,8 +87,25 @@ function isInTheWay(row: RowHistory, { plan }: History, held: boolean): boolean 
 interface Digests {
   /** Whether there is any row that must not be done twice. */
   any(): boolean;
-  /** How many of the rows are there; equal rows count one by one. */
-  sharedWith(digests: { has(digest: string): boolean }): number;
+  /** How many of the rows are there too; of equal rows as many as both have. */
+  sharedWith(digests: ReadonlyMap<string, number>): number;
+}
+
+/** How often each stands there. */
+export function countedDigests(digests: Iterable<string>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const digest of digests) counts.set(digest, (counts.get(digest) ?? 0) + 1);
+  return counts;
+}
+
+/** How far a run is: the one count that every refusal for its sake tells. */
+export function standingOf({ rows }: History): string {
+  let [done, unknown] = [0, 0];
+  for (const { state } of rows.values()) {
+    if (state === 'done') done += 1;
+    else if (state === 'unknown') unknown += 1;
+  }
+  return `${done} of its ${rows.size} rows done${unknown === 0 ? '' : `, ${unknown} unknown`}`;
 }
 
 /** Digest of a row: the same for a row of a plan and for the item its journal keeps: the marker is no part of what was asked for. */
@@ -107,13 +119,9 @@ export function rowWithoutMarker({ operation, input }: Pick<PlannedRow, 'operati
 /** Made once, when they are first asked for: most often no other operation is there to be compared with. */
 export function createDigests(rows: Iterable<PlannedRow>, digestOf = rowWithoutMarker): Digests {
   const counted = () => {
-    const counts = new Map<string, number>();
-    for (const row of rows) {
-      if (CALLS[row.operation].repeat === 'freely') continue;
-      const digest = digestOf(row);
-      counts.set(digest, (counts.get(digest) ?? 0) + 1);
-    }
-    return counts;
+    const digests: string[] = [];
+    for (const row of rows) if (CALLS[row.operation].repeat !== 'freely') digests.push(digestOf(row));
+    return countedDigests(digests);
   };
   let kept: ReadonlyMap<string, number> | undefined;
   return {
@@ -124,7 +132,7 @@ export function createDigests(rows: Iterable<PlannedRow>, digestOf = rowWithoutM
     sharedWith(digests) {
       kept ??= counted();
       let shared = 0;
-      for (const [digest, count] of kept) if (digests.has(digest)) shared += count;
+      for (const [digest, count] of kept) shared += Math.min(count, digests.get(digest) ?? 0);
       return shared;
     },
   };
@@ -132,22 +140,22 @@ export function createDigests(rows: Iterable<PlannedRow>, digestOf = rowWithoutM
 
 interface Shares {
   readonly shared: number;
-  readonly done: number;
-  readonly unknown: number;
   /** Rows of the plan. */
   readonly of: number;
   readonly held: boolean;
 }
 
-function sharedRows(op: string, { shared, done, unknown, of, held }: Shares): CliError {
+function sharedRows(history: History, { shared, of, held }: Shares): CliError {
+  const { op } = history.plan;
+  const hasUnknown = [...history.rows.values()].some(({ state }) => state === 'unknown');
   const which = of === 1 ? 'the same change is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
   const where = held ? 'in a run that is under way in another process' : 'in a run that is not finished';
   return new CliError('guarded', {
-    message: `${which} ${where}, ${stateOf({ done, unknown, of })}: ${op}`,
+    message: `${which} ${where}, ${standingOf(history)}: ${op}`,
     ...(!held && {
       notes: [
         `What is done there would be done a second time. A resume does the rest of ${op} and finishes it; then run what is left.`,
-        unknown > 0
+        hasUnknown
           ? `What is unknown may have happened. Look at the card, then say so: cardwright ops resolve ${op} --as done|not-done --note "why"`
           : `When it is over and is not to be resumed: cardwright ops resolve ${op} --as not-done --note "why"`,
       ],
@@ -156,11 +164,6 @@ function sharedRows(op: string, { shared, done, unknown, of, held }: Shares): Cl
     outcome: 'not_sent',
     op,
   });
-}
-
-function stateOf({ done, unknown, of }: Pick<Shares, 'done' | 'unknown' | 'of'>): string {
-  if (of === 1) return done === 1 ? 'done' : unknown === 1 ? 'its outcome unknown' : 'not done';
-  return unknown === 0 ? `${done} done` : `${done} done, ${unknown} unknown`;
 }
 
 /** Within this time after its end a run of many rows is told of. */
@@ -187,7 +190,7 @@ export async function refuseFinishedRows(room: Room, { plan, record }: Sharing):
     const history = await readOrError(disk, places, op);
     if (history === undefined || history instanceof CliError) continue;
     const rows = [...history.rows.values()].filter(({ state }) => state === 'done');
-    const shared = wanted.sharedWith(new Set(rows.map(({ item }) => rowWithoutMarker(item))));
+    const shared = wanted.sharedWith(countedDigests(rows.map(({ item }) => rowWithoutMarker(item))));
     if (shared === 0) continue;
     const of = plan.rows.length;
     const these = of === 1 ? 'this row is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
