@@ -55,7 +55,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Writes and reveals of this machine; commands and the writer know its types, composition opens it.
   audit: ['files', 'contract', 'core', 'platform'],
   // Sums, classes and statements over plain rows; nothing here reads or writes.
-  books: ['contract', 'core'],
+  books: ['terminal', 'contract', 'core'],
   terminal: ['core', 'platform'],
   contract: ['core'],
   files: ['core', 'platform'],

@@ -5,8 +5,8 @@
 import { type AnyField, type Shape, text as textField } from '../contract/field.ts';
 import { CliError } from '../core/errors.ts';
 import { amountBehindNoise, centsOf, parseAmount, plainAmount } from '../core/money.ts';
+import { nearest } from '../core/nearest.ts';
 import { eachTime, needs, OURS, type OwnFlag, option } from './parsing/flag.ts';
-import { nearest } from './parsing/suggest.ts';
 import { parseTimeWord } from './parsing/time-words.ts';
 import { quote } from './parsing/values.ts';
 

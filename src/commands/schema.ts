@@ -1,9 +1,9 @@
 import type { Command } from '../cli/parsing/command.ts';
 import { command } from '../cli/parsing/command.ts';
 import { OURS, optionalArguments } from '../cli/parsing/flag.ts';
-import { nearest } from '../cli/parsing/suggest.ts';
 import { quote, usage } from '../cli/parsing/values.ts';
 import { text } from '../contract/field.ts';
+import { nearest } from '../core/nearest.ts';
 import type { Row } from '../terminal/view.ts';
 import { REGISTRY } from './registry.ts';
 

@@ -1,10 +1,11 @@
 /** Finds the command the words of a command line name, without parsing its options. */
+
+import { nearest } from '../../core/nearest.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { meantFirst, meantWords, whyAbsent } from '../synonyms.ts';
 import type { Command, Group, Registry } from './command.ts';
 import { GLOBALS, type GlobalOption } from './globals.ts';
 import { secretRefusal } from './secret-flags.ts';
-import { nearest } from './suggest.ts';
 import { quote, usage } from './values.ts';
 
 export interface Located {

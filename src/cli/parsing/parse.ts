@@ -1,12 +1,12 @@
 /** The parser library behind one adapter: a declared command becomes a Commander command, built anew for each run. */
 import { Command as Commander, CommanderError, Option } from 'commander';
 import type { CliError } from '../../core/errors.ts';
+import { nearest } from '../../core/nearest.ts';
 import { type RunFlags, rowSource } from '../bulk/flags.ts';
 import type { Command } from './command.ts';
 import { GLOBALS, type GlobalOption } from './globals.ts';
 import { flagsOf, type ResolvedFlag } from './resolved-flags.ts';
 import { secretRefusal } from './secret-flags.ts';
-import { nearest } from './suggest.ts';
 import { countsFromNow } from './time-words.ts';
 import { parseList, parseMap, parseValue, quote, usage, type ValueSettings } from './values.ts';
 

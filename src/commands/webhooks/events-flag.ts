@@ -1,7 +1,8 @@
 /** Event names as a flag takes them: a misspelled one would subscribe to nothing. */
-import { nearest } from '../../cli/parsing/suggest.ts';
+
 import { usage } from '../../cli/parsing/values.ts';
 import { EVENTS, eventsMatching } from '../../contract/events.ts';
+import { nearest } from '../../core/nearest.ts';
 
 /** The names as they are. Throws `usage` with the nearest one for a name the interface does not have. */
 export function checkEvents(names: readonly string[]): readonly string[] {

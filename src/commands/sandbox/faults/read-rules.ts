@@ -1,8 +1,8 @@
 /** Fault rules from a file or standard input: one object or a list of them, checked before any is added. */
 import type { Context } from '../../../cli/context.ts';
-import { nearest } from '../../../cli/parsing/suggest.ts';
 import { type FaultRule, faultProblem } from '../../../contract/sandbox/fault-rule.ts';
 import { CliError } from '../../../core/errors.ts';
+import { nearest } from '../../../core/nearest.ts';
 
 const MOST_BYTES = 1_048_576;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nearest } from '../../src/cli/parsing/suggest.ts';
+import { nearest } from '../../src/core/nearest.ts';
 
 const VERBS = ['create', 'list', 'get', 'details', 'fund', 'withdraw', 'freeze', 'unfreeze', 'terminate'];
 

@@ -1,0 +1,127 @@
+/** What the records of a card say of its use: when it was used last, what it spent, how much of its limit is used. */
+import { DAY } from '../core/durations.ts';
+import { effectOf, isChangingRecord, isPending, spentBy } from './effect.ts';
+import { purchaseOf, type TxRow } from './rows.ts';
+
+/** Columns of a record that activity is counted from. */
+export type ActivityRecord = Pick<
+  TxRow,
+  'tx_id' | 'card_id' | 'type' | 'status' | 'cents' | 'authorization_id' | 'at_ms'
+>;
+
+/** Of one card, by the instant of `Activities`. Amounts are cents; a span is of days of 24 hours. */
+export interface Activity {
+  /** ms UTC of the newest authorization or settlement; undefined for none. */
+  readonly lastUse: number | undefined;
+  /** Settled less refunded. */
+  readonly spent: Readonly<Record<1 | 7 | 30, number>>;
+  /** Number of declines. */
+  readonly declined1: number;
+  /** Number of refunds. */
+  readonly refunded30: number;
+}
+
+const SPANS = [1, 7, 30] as const;
+
+/** Records older than the answer are needed for the last use alone: `useAt` takes that without them. */
+export function oldestCounted(now: number): number {
+  return Math.min(monthStart(now), now - 30 * DAY);
+}
+
+/** First instant of the calendar month, UTC. */
+export function monthStart(now: number): number {
+  const at = new Date(now);
+  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1);
+}
+
+interface Counted {
+  lastUse: number | undefined;
+  readonly spent: Record<1 | 7 | 30, number>;
+  declined1: number;
+  refunded30: number;
+}
+
+interface MonthPurchase {
+  /** Card of its authorization, once that was seen and lies in the month. */
+  card: string | undefined;
+  held: number;
+  settled: number;
+}
+
+/** Takes records in any order, each once; those after `now` (ms UTC) are left out. */
+export class Activities {
+  readonly now: number;
+  /** First instant of its calendar month, UTC. */
+  readonly monthStart: number;
+  readonly #cards = new Map<string, Counted>();
+  readonly #month = new Map<string, MonthPurchase>();
+  #used: Map<string, number> | undefined;
+
+  constructor(now: number) {
+    this.now = now;
+    this.monthStart = monthStart(now);
+  }
+
+  add(record: ActivityRecord): void {
+    const { card_id: card, type, at_ms: at } = record;
+    if (card === null || at > this.now) return;
+    this.#addToMonth(record, card);
+    if (type === 'authorization' || type === 'settlement' || isChangingRecord(record)) this.useAt(card, at);
+    const counted = this.#of(card);
+    const spent = spentBy(record);
+    for (const days of SPANS) if (at > this.now - days * DAY) counted.spent[days] += spent;
+    if (type === 'decline' && at > this.now - DAY) counted.declined1 += 1;
+    if (type === 'refund' && at > this.now - 30 * DAY) counted.refunded30 += 1;
+  }
+
+  /** The card had an authorization or a settlement at that time. */
+  useAt(card: string, at: number): void {
+    const counted = this.#of(card);
+    if (at <= this.now && at > (counted.lastUse ?? Number.NEGATIVE_INFINITY)) counted.lastUse = at;
+  }
+
+  of(card: string): Activity {
+    return this.#cards.get(card) ?? NONE;
+  }
+
+  /**
+   * Cents of this month's limit that are used (A-161): what authorizations of this month hold or settled for; refunds
+   * give nothing back. An upper bound, as partial reversals leave no trace.
+   */
+  limitUsed(card: string): number {
+    this.#used ??= this.#summedMonth();
+    return this.#used.get(card) ?? 0;
+  }
+
+  #of(card: string): Counted {
+    const known = this.#cards.get(card);
+    if (known !== undefined) return known;
+    const made: Counted = { lastUse: undefined, spent: { 1: 0, 7: 0, 30: 0 }, declined1: 0, refunded30: 0 };
+    this.#cards.set(card, made);
+    return made;
+  }
+
+  #addToMonth(record: ActivityRecord, card: string): void {
+    if (record.at_ms < this.monthStart) return;
+    const isOwn = isChangingRecord(record);
+    const { settled } = effectOf(record);
+    if (record.type !== 'authorization' && !isOwn && settled === 0) return;
+    const name = purchaseOf(record);
+    const purchase = this.#month.get(name) ?? { card: undefined, held: 0, settled: 0 };
+    this.#month.set(name, purchase);
+    purchase.settled += settled;
+    if (record.type === 'authorization' || isOwn) purchase.card = card;
+    if (record.type === 'authorization' && isPending(record)) purchase.held = record.cents;
+    this.#used = undefined;
+  }
+
+  #summedMonth(): Map<string, number> {
+    const used = new Map<string, number>();
+    for (const { card, held, settled } of this.#month.values()) {
+      if (card !== undefined) used.set(card, (used.get(card) ?? 0) + Math.max(held, settled));
+    }
+    return used;
+  }
+}
+
+const NONE: Activity = { lastUse: undefined, spent: { 1: 0, 7: 0, 30: 0 }, declined1: 0, refunded30: 0 };

@@ -1,0 +1,142 @@
+/** What rules may ask of a card, each fact once: what it is, and how it is made from rows. */
+import { DAY } from '../../core/durations.ts';
+import type { Activities } from '../activity.ts';
+import type { CardRow } from '../rows.ts';
+
+/** `days`, `count`: whole numbers. `money`: cents. `percent`: hundredths of a percent. `text`: none, one or several. */
+export type FactKind = 'days' | 'count' | 'money' | 'percent' | 'text' | 'flag';
+
+/** The records of the copy are whole after this instant, ms UTC, and up to the instant of the activities. */
+export interface Known {
+  readonly activities: Activities;
+  readonly wholeSince: number;
+}
+
+/** A number, undefined while it is not known; texts, none for what is empty. */
+export type FactValue = number | undefined | readonly string[];
+
+interface FactRow {
+  readonly kind: FactKind;
+  readonly says: string;
+  readonly of: (card: CardRow, known: Known) => FactValue;
+}
+
+/** Facts of a span are known when all of it was read. */
+const within =
+  (days: number, count: (card: CardRow, known: Known) => number) =>
+  (card: CardRow, known: Known): number | undefined =>
+    known.wholeSince <= known.activities.now - days * DAY ? count(card, known) : undefined;
+
+const spent = (days: 1 | 7 | 30): FactRow => ({
+  kind: 'money',
+  says: `Settled less refunded in the last ${days === 1 ? '24 hours' : `${days} days`}, USD.`,
+  of: within(days, ({ card_id }, { activities }) => activities.of(card_id).spent[days]),
+});
+
+/** Every fact but `metadata.<key>`. */
+export const FACTS = {
+  unused_days: {
+    kind: 'days',
+    says: 'Whole days since the last authorization or settlement; of a card never used, since it was made.',
+    of: unusedDays,
+  },
+  age_days: {
+    kind: 'days',
+    says: 'Whole days since it was made.',
+    of: ({ created_ms }, { activities: { now } }) => (created_ms === null ? undefined : wholeDays(now - created_ms)),
+  },
+  expires_days: {
+    kind: 'days',
+    says: 'Whole days until it expires, below 0 afterwards.',
+    of: ({ expires_ms }, { activities: { now } }) => (expires_ms === null ? undefined : wholeDays(expires_ms - now)),
+  },
+  balance: { kind: 'money', says: 'Balance, USD.', of: ({ balance_cents }) => balance_cents ?? undefined },
+  spent_1d: spent(1),
+  spent_7d: spent(7),
+  spent_30d: spent(30),
+  limit: {
+    kind: 'money',
+    says: 'Monthly limit, USD.',
+    of: ({ spending_limit_cents }) => spending_limit_cents ?? undefined,
+  },
+  limit_use: {
+    kind: 'percent',
+    says: 'Share of the monthly limit that this UTC month used, about: partial reversals leave no record (A-161).',
+    of: limitUse,
+  },
+  declines_1d: {
+    kind: 'count',
+    says: 'Declines in the last 24 hours.',
+    of: within(1, ({ card_id }, { activities }) => activities.of(card_id).declined1),
+  },
+  refunds_30d: {
+    kind: 'count',
+    says: 'Refunds in the last 30 days.',
+    of: within(30, ({ card_id }, { activities }) => activities.of(card_id).refunded30),
+  },
+  label: { kind: 'text', says: 'Label.', of: ({ label }) => texts([label]) },
+  categories: {
+    kind: 'text',
+    says: 'Allowed categories; empty means no restriction.',
+    of: ({ allowed_categories }) => texts(jsonOf<readonly unknown[]>(allowed_categories, [])),
+  },
+  own: {
+    kind: 'flag',
+    says: 'true for a card that cardwright made: its metadata carries our marker.',
+    of: card => metadataOf(card, 'cardwright'),
+  },
+} as const satisfies Record<string, FactRow>;
+
+export type FactName = keyof typeof FACTS;
+
+const METADATA = 'metadata.';
+
+/** The fact of that name; undefined when there is none. */
+export function factNamed(name: string): FactRow | undefined {
+  if (Object.hasOwn(FACTS, name)) return FACTS[name as FactName];
+  if (!name.startsWith(METADATA) || name.length === METADATA.length) return undefined;
+  const key = name.slice(METADATA.length);
+  return { kind: 'text', says: 'A value of its metadata.', of: card => metadataOf(card, key) };
+}
+
+/** Metadata of each card, read once: several rules ask for it. */
+const READ = new WeakMap<CardRow, Readonly<Record<string, unknown>>>();
+
+/** A value of the metadata; none for a key that is not there. */
+export function metadataOf(card: CardRow, key: string): readonly string[] {
+  const values = READ.get(card) ?? jsonOf<Readonly<Record<string, unknown>>>(card.metadata, {});
+  READ.set(card, values);
+  return Object.hasOwn(values, key) ? texts([values[key]]) : [];
+}
+
+/** An open window may hide a later use, but none that is newer than the one that is known. */
+function unusedDays({ card_id, created_ms }: CardRow, { activities, wholeSince }: Known): number | undefined {
+  const { lastUse } = activities.of(card_id);
+  const since = lastUse ?? created_ms;
+  if (since === null || since < wholeSince) return undefined;
+  return wholeDays(activities.now - since);
+}
+
+function limitUse(
+  { card_id, spending_limit_cents: limit }: CardRow,
+  { activities, wholeSince }: Known,
+): number | undefined {
+  if (limit === null || limit <= 0 || wholeSince > activities.monthStart) return undefined;
+  return (activities.limitUsed(card_id) * 10_000) / limit;
+}
+
+function wholeDays(ms: number): number {
+  return Math.floor(ms / DAY);
+}
+
+function texts(values: readonly unknown[]): readonly string[] {
+  return values.filter(value => value !== null && value !== undefined && value !== '').map(String);
+}
+
+function jsonOf<T>(json: string, otherwise: T): T {
+  try {
+    return (JSON.parse(json) ?? otherwise) as T;
+  } catch {
+    return otherwise;
+  }
+}

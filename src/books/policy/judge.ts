@@ -1,0 +1,100 @@
+/** Holds cards against a policy. Nothing here sends anything: what a rule would change is named. */
+import { type Cents, cents, toUsd } from '../../core/money.ts';
+import type { CardRow } from '../rows.ts';
+import type { FactKind, FactValue, Known } from './facts.ts';
+import { type Policy, type Rule, SEVERITIES, type Severity } from './policy.ts';
+
+/** One change of one card; the amount is what is withdrawn. */
+export type Change =
+  | { readonly do: 'freeze' }
+  | { readonly do: 'withdraw'; readonly keep: Cents; readonly amount: Cents };
+
+export interface Finding {
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly card: CardRow;
+  /** What the rule asked for, as JSON: days and counts, USD, percent, texts. */
+  readonly facts: Readonly<Record<string, number | boolean | string | readonly string[] | null>>;
+  /** Undefined where the rule asks for nothing, and where the card is there already. */
+  readonly change: Change | undefined;
+}
+
+/** Cards that a rule could not be held against, because a fact of them is not known. */
+export interface Skipped {
+  readonly rule: string;
+  readonly fact: string;
+  readonly cards: number;
+}
+
+export interface Judgement {
+  /** Cards that at least one rule speaks of. */
+  readonly cards: number;
+  /** The worst severity first, then in the order of the rules, then of the cards. */
+  readonly findings: readonly Finding[];
+  readonly skipped: readonly Skipped[];
+}
+
+/** Cards that the service does not know any more are left out. */
+export function judge(policy: Policy, all: Iterable<CardRow>, known: Known): Judgement {
+  const found: { readonly nth: number; readonly finding: Finding }[] = [];
+  const unknown = new Map<string, { readonly rule: string; readonly fact: string; cards: number }>();
+  let count = 0;
+  for (const card of all) {
+    if (card.gone_at !== null) continue;
+    let spokenOf = false;
+    for (const [nth, rule] of policy.rules.entries()) {
+      if (!rule.chooses(card)) continue;
+      spokenOf = true;
+      const verdict = verdictOf(rule, card, known);
+      if (verdict === true) found.push({ nth, finding: findingOf(rule, card, known) });
+      else if (verdict !== false) countUnknown(unknown, rule, verdict);
+    }
+    if (spokenOf) count += 1;
+  }
+  const rank = ({ finding }: { readonly finding: Finding }) => SEVERITIES.indexOf(finding.severity);
+  found.sort((a, b) => rank(a) - rank(b) || a.nth - b.nth);
+  return { cards: count, findings: found.map(({ finding }) => finding), skipped: [...unknown.values()] };
+}
+
+/** Names the first fact that is not known where everything that is known holds. */
+function verdictOf({ when }: Rule, card: CardRow, known: Known): boolean | { readonly fact: string } {
+  let missing: string | undefined;
+  for (const { fact, of, holds } of when) {
+    const verdict = holds(of(card, known));
+    if (verdict === false) return false;
+    if (verdict === undefined) missing ??= fact;
+  }
+  return missing === undefined ? true : { fact: missing };
+}
+
+function countUnknown(
+  unknown: Map<string, { readonly rule: string; readonly fact: string; cards: number }>,
+  { name: rule }: Rule,
+  { fact }: { readonly fact: string },
+): void {
+  const key = `${rule} ${fact}`;
+  const entry = unknown.get(key) ?? { rule, fact, cards: 0 };
+  entry.cards += 1;
+  unknown.set(key, entry);
+}
+
+function findingOf({ name, severity, when, then }: Rule, card: CardRow, known: Known): Finding {
+  const facts: Record<string, Finding['facts'][string]> = {};
+  for (const { fact, kind, of } of when) facts[fact] = plainFact(kind, of(card, known));
+  return { rule: name, severity, card, facts, change: changeOf(then, card) };
+}
+
+/** A frozen card is not frozen again; a card with the money to keep or less gives nothing. */
+function changeOf(then: Rule['then'], { status, balance_cents }: CardRow): Change | undefined {
+  if (then?.do === 'freeze') return status === 'active' ? then : undefined;
+  if (then === undefined || balance_cents === null || (status !== 'active' && status !== 'frozen')) return undefined;
+  return balance_cents > then.keep ? { ...then, amount: cents(balance_cents - then.keep) } : undefined;
+}
+
+function plainFact(kind: FactKind, value: FactValue): Finding['facts'][string] {
+  if (kind === 'flag') return Array.isArray(value) && value.length > 0;
+  if (value === undefined) return null;
+  if (typeof value !== 'number') return value.length > 1 ? value : (value[0] ?? '');
+  if (kind === 'money') return toUsd(cents(value));
+  return kind === 'percent' ? Math.round(value) / 100 : value;
+}

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { Activities } from '../../../src/books/activity.ts';
+import type { Known } from '../../../src/books/policy/facts.ts';
+import { judge } from '../../../src/books/policy/judge.ts';
+import { brokenCaps, planChanges, withdrawnBy } from '../../../src/books/policy/plan.ts';
+import { readPolicy } from '../../../src/books/policy/read.ts';
+import type { CardRow, TxRow } from '../../../src/books/rows.ts';
+import { CliError } from '../../../src/core/errors.ts';
+import { cents } from '../../../src/core/money.ts';
+import { readYaml } from '../../../src/terminal/yaml-text.ts';
+import { card, DAY, NOW, record } from '../rows.ts';
+
+const policyOf = (text: string) => readPolicy(readYaml(text), 'policy.yaml');
+const rule = (text: string) => policyOf(`version: 1\nrules: [{ name: r, ${text} }]\n`);
+
+function known({ records = [], wholeSince = 0 }: { records?: readonly TxRow[]; wholeSince?: number } = {}): Known {
+  const activities = new Activities(NOW);
+  for (const each of records) activities.add(each);
+  return { activities, wholeSince };
+}
+
+function found(text: string, wish: Partial<CardRow> = {}, given: Known = known()): number {
+  return judge(rule(text), [card({ card_id: 'card_1', ...wish })], given).findings.length;
+}
+
+function faultsOf(text: string): readonly string[] {
+  try {
+    policyOf(text);
+  } catch (thrown) {
+    if (!(thrown instanceof CliError)) throw thrown;
+    expect(thrown.exitCode).toBe(2);
+    return [thrown.facts.message, ...(thrown.facts.notes ?? [])];
+  }
+  return [];
+}
+
+describe('a policy file', () => {
+  it('is told every fault at once, with line, column and the nearest word', () => {
+    const text = [
+      'version: 2',
+      'rule: []',
+      'rules:',
+      '  - { name: unused, when: { unused_days: ">= 30" }, then: freeze }',
+      '  - { name: unused, when: { unused_day: ">= 30" } }',
+      '  - { name: Loud,   when: { balance: 200 }, severity: fatal }',
+      '  - { name: twice,  when: { label: empty }, than: freeze }',
+      '  - { name: end,    when: { age_days: "> 1" }, then: terminate }',
+      '  - { name: less,   when: { limit_use: "< 10" }, then: { withdraw: { keep: -1 } } }',
+      '  - { name: none,   cards: { status: activ, lable: x }, when: {} }',
+      '',
+    ].join('\n');
+    expect(faultsOf(text)).toEqual([
+      'policy.yaml:1:10 version: must be 1',
+      'policy.yaml:2:1 rule: not known here; known are version, rules; rules?',
+      'policy.yaml:5:13 rules[1].name: rules[0] is called unused already',
+      'policy.yaml:5:29 rules[1].when.unused_day: no such fact; unused_days?',
+      'policy.yaml:6:13 rules[2].name: must be 1 to 40 of a-z, 0-9 and -',
+      'policy.yaml:6:38 rules[2].when.balance: a test of it is "< <= = >= > or !=, then USD", such as "> 200.00", not 200',
+      'policy.yaml:6:55 rules[2].severity: must be one of error, warning, info',
+      'policy.yaml:7:45 rules[3].than: not known here; known are name, cards, when, severity, then; then?',
+      'policy.yaml:8:54 rules[4].then: must be freeze or {withdraw: {keep: 20.00}}',
+      'policy.yaml:9:40 rules[5].when.limit_use: a test of it is "< <= = >= > or !=, then percent", such as "< 10%", not "< 10"',
+      'policy.yaml:9:76 rules[5].then.withdraw.keep: must be an amount in USD such as 20.00',
+      'policy.yaml:10:38 rules[6].cards.status: active, frozen, terminated are the states of a card; active?',
+      'policy.yaml:10:45 rules[6].cards.lable: cards are chosen by status, bin, label, metadata.<key>; label?',
+      'policy.yaml:10:63 rules[6].when: must be a map of facts and tests',
+    ]);
+  });
+
+  it('that is empty, a list or no YAML is refused', () => {
+    for (const text of [
+      '',
+      '- 1',
+      'version: 1',
+      'version: 1\nrules: []',
+      'a: [',
+      'version: 1\nversion: 1',
+      'version: 1\nrules: 5',
+    ])
+      expect(faultsOf(text)).not.toEqual([]);
+  });
+});
+
+describe('facts and tests', () => {
+  const settled = (daysAgo: number, amount = 1_00) =>
+    record({ tx_id: `s${daysAgo}`, at_ms: NOW - daysAgo * DAY, cents: amount });
+
+  it('hold at the bound and not beside it', () => {
+    const used = known({ records: [settled(30)] });
+    expect(found('when: { unused_days: ">= 30" }', {}, used)).toBe(1);
+    expect(found('when: { unused_days: "> 30" }', {}, used)).toBe(0);
+    expect(found('when: { unused_days: "= 100" }')).toBe(1);
+    expect(found('when: { balance: ">= 100.00" }')).toBe(1);
+    expect(found('when: { balance: "> $100.00" }')).toBe(0);
+    expect(found('when: { balance: "< -5.00" }', { balance_cents: cents(-5_01) })).toBe(1);
+    expect(found('when: { expires_days: "<= 30" }', { expires_ms: NOW + 30 * DAY + 5 })).toBe(1);
+    const half = known({
+      records: [record({ tx_id: 'a', type: 'authorization', status: 'pending', cents: 2_500_00 })],
+    });
+    expect(found('when: { limit_use: "= 50%" }', {}, half)).toBe(1);
+    expect(found('when: { limit_use: "< 50%" }', {}, half)).toBe(0);
+    expect(found('when: { limit_use: "<= 49.99%" }', {}, half)).toBe(0);
+  });
+
+  it('of texts take empty, set, patterns and lists of them', () => {
+    expect(found('when: { label: empty }')).toBe(1);
+    expect(found('when: { label: empty }', { label: 'ads' })).toBe(0);
+    expect(found('when: { label: "saas*" }', { label: 'saas-eu' })).toBe(1);
+    expect(found('when: { label: "*.*" }', { label: 'saas' })).toBe(0);
+    expect(found('when: { categories: [5734, "58*"] }', { allowed_categories: '["5812"]' })).toBe(1);
+    expect(found('when: { categories: empty }', { allowed_categories: '["5812"]' })).toBe(0);
+    expect(found('when: { metadata.owner: empty }', { metadata: '{"team":"a"}' })).toBe(1);
+    expect(found('when: { metadata.owner: "a*" }', { metadata: '{"owner":"anna"}' })).toBe(1);
+    expect(found('when: { own: true }', { metadata: '{"cardwright":"op_1.1"}' })).toBe(1);
+    expect(found('when: { own: false }')).toBe(1);
+  });
+
+  it('speak of active cards unless the rule says others, and never of cards that are gone', () => {
+    const any = 'when: { age_days: "> 1" }';
+    expect(found(any, { status: 'frozen' })).toBe(0);
+    expect(found(`cards: { status: [active, frozen] }, ${any}`, { status: 'frozen' })).toBe(1);
+    expect(found(`cards: { bin: bin_2 }, ${any}`)).toBe(0);
+    expect(found(`cards: { label: "saas*", metadata.team: growth }, ${any}`, { label: 'saas' })).toBe(0);
+    expect(found(any, { gone_at: NOW })).toBe(0);
+  });
+
+  it('that are not known never hold, and are counted where everything else holds', () => {
+    const given = known({ wholeSince: NOW - 10 * DAY });
+    const cards = [card({ card_id: 'card_1' }), card({ card_id: 'card_2', balance_cents: null })];
+    const skippedBy = (text: string) => judge(rule(text), cards, given);
+    expect(skippedBy('when: { unused_days: ">= 30" }')).toMatchObject({
+      findings: [],
+      skipped: [{ rule: 'r', fact: 'unused_days', cards: 2 }],
+    });
+    expect(skippedBy('when: { spent_7d: "= 0" }').findings).toHaveLength(2);
+    expect(skippedBy('when: { spent_30d: "= 0", balance: "> 500" }').skipped).toEqual([
+      { rule: 'r', fact: 'spent_30d', cards: 1 },
+    ]);
+    expect(skippedBy('when: { balance: "!= 1" }')).toMatchObject({ skipped: [{ fact: 'balance', cards: 1 }] });
+    // A use inside what was read whole is the newest there is.
+    const used = known({ wholeSince: NOW - 10 * DAY, records: [settled(8)] });
+    expect(found('when: { unused_days: "= 8" }', {}, used)).toBe(1);
+  });
+});
+
+describe('what a policy would change', () => {
+  const TEXT = [
+    'version: 1',
+    'rules:',
+    '  - { name: rich,   when: { balance: "> 50" }, then: { withdraw: { keep: 20.00 } } }',
+    '  - { name: poorer, when: { balance: "> 50" }, then: { withdraw: { keep: 0 } } }',
+    '  - { name: idle,   when: { unused_days: ">= 30" }, then: freeze, severity: error }',
+    '  - { name: cold,   cards: { status: frozen }, when: { unused_days: ">= 30" }, then: freeze }',
+  ].join('\n');
+  const cards = [
+    card({ card_id: 'card_1' }),
+    card({ card_id: 'card_2', balance_cents: cents(20_00) }),
+    card({ card_id: 'card_3', status: 'frozen' }),
+    card({ card_id: 'card_4', status: 'terminated' }),
+  ];
+
+  it('is each card once, freezes first, and never more than it has', () => {
+    const { findings } = judge(policyOf(TEXT), cards, known());
+    expect(findings.map(({ rule, card: { card_id } }) => `${rule} ${card_id}`)).toEqual([
+      'idle card_1',
+      'idle card_2',
+      'rich card_1',
+      'poorer card_1',
+      'cold card_3',
+    ]);
+    const changes = planChanges(findings);
+    expect(changes.map(({ operation, card: { card_id }, amount }) => [operation, card_id, amount])).toEqual([
+      ['cards.freeze', 'card_1', undefined],
+      ['cards.freeze', 'card_2', undefined],
+      ['cards.withdraw', 'card_1', 80_00],
+    ]);
+    expect(withdrawnBy(changes)).toBe(80_00);
+  });
+
+  it('is held against the caps by cards, not by changes', () => {
+    const changes = planChanges(judge(policyOf(TEXT), cards, known()).findings);
+    expect(brokenCaps(changes, 3, { maxCards: 2, maxShare: 6_667 })).toBeUndefined();
+    expect(brokenCaps(changes, 3, { maxCards: 1, maxShare: 6_666 })).toEqual({
+      touched: 2,
+      of: 3,
+      broken: ['maxCards', 'maxShare'],
+    });
+  });
+});
