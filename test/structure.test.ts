@@ -28,16 +28,30 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'platform',
     'profile',
     'sandbox',
+    'mirror',
+    'books',
     'scenario',
     'terminal',
   ],
   // Commands and the writer speak to the journal through its types and `inputDigest`; who opens it is composition.
   // What a command waits for and listens to is in `events`; it knows the client's interface, which stands in the contract.
-  commands: ['books', 'cli', 'terminal', 'contract', 'journal', 'audit', 'events', 'scenario', 'core', 'platform'],
+  commands: [
+    'books',
+    'cli',
+    'mirror',
+    'terminal',
+    'contract',
+    'journal',
+    'audit',
+    'events',
+    'scenario',
+    'core',
+    'platform',
+  ],
   // Looks at everything and changes nothing.
   doctor: ['client', 'profile', 'sandbox', 'audit', 'files', 'cli', 'contract', 'core', 'platform'],
   // The context hands out the cleanup log of `events` by its type.
-  cli: ['bulk', 'terminal', 'contract', 'journal', 'audit', 'events', 'core', 'platform'],
+  cli: ['bulk', 'mirror', 'terminal', 'contract', 'journal', 'audit', 'events', 'core', 'platform'],
   // Reads inputs of rows and drives the rows of a run; what one row takes is behind the journal's types.
   bulk: ['journal', 'core'],
   // A story read from the tree of its file and held against the rows; who sends its steps is handed in.
@@ -56,6 +70,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   audit: ['files', 'contract', 'core', 'platform'],
   // Sums, classes and statements over plain rows; nothing here reads or writes.
   books: ['terminal', 'contract', 'core'],
+  // The local copy of an account; it sees the client by its interface, which stands in the contract.
+  mirror: ['books', 'engine', 'files', 'contract', 'core', 'platform'],
   terminal: ['core', 'platform'],
   contract: ['core'],
   files: ['core', 'platform'],

@@ -37,6 +37,10 @@ export function compose(around: Surroundings, version: string): Machine & { read
       const { lookAround } = await import('./completion-refresh.ts');
       await lookAround(words, { host, version, redactions, keys });
     },
+    async answerQuery() {
+      const { answerQuery } = await import('./mirror.ts');
+      await answerQuery(host);
+    },
     async openContext(globals, rest) {
       const { openContext } = await import('./context.ts');
       return openContext({ host, version, globals, rest, redactions, keys, beforeOutput });

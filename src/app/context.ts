@@ -239,6 +239,10 @@ export function openContext(opening: Opening): OpenContext {
     audit,
     recorder,
     rest: opening.rest,
+    mirror: once(async () => {
+      const { mirrorFor } = await import('./mirror.ts');
+      return mirrorFor({ host, opened, reader, journal, progress, warn });
+    }),
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');
       return doctorFor({ host, opened, version: opening.version, audit });

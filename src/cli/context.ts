@@ -9,6 +9,7 @@ import type { Secret } from '../core/secret.ts';
 import type { HoldSpending } from '../core/spending.ts';
 import type { Leftovers } from '../events/cleanup-log.ts';
 import type { Journal } from '../journal/types.ts';
+import type { Mirror } from '../mirror/mirror.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../platform/host.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Prompts } from '../terminal/prompts.ts';
@@ -189,6 +190,8 @@ export interface Context {
   readonly rest: readonly string[];
   /** Writes and reveals of this machine; opened lazily. */
   audit(): Promise<AuditLog>;
+  /** The local copy of the account; opened lazily, nothing is sent before it is asked. */
+  mirror(): Promise<Mirror>;
   /** Looks at key, network, files and contract; changes nothing. */
   diagnose(): Promise<readonly Finding[]>;
   /** Money operations and bulk runs of this machine; opened lazily, nothing is read before it is asked. */

@@ -9,6 +9,7 @@ import type { LineToComplete } from './complete-line.ts';
 import type { ValueProvider, WantedName } from './completion/complete.ts';
 import type { Context } from './context.ts';
 import { keptPage } from './docs/kept-pages.ts';
+import type { Offline } from './offline.ts';
 import type { Command, Registry } from './parsing/command.ts';
 import type { Globals } from './parsing/globals.ts';
 import type { Located } from './parsing/locate.ts';
@@ -25,6 +26,8 @@ export interface Machine {
   completionValues(): Promise<ValueProvider>;
   /** Looks at what a profile holds, for completion: `card` and the name of a profile. */
   lookAround(words: readonly string[]): Promise<void>;
+  /** Answers a query of a mirror on standard input, as the process of its own that such a query has. */
+  answerQuery(): Promise<void>;
   /** Takes secrets of this process out of a text. */
   redact(text: string): string;
 }
@@ -43,6 +46,7 @@ export async function run(machine: Machine): Promise<number> {
   try {
     if (first === '-V' || first === '--version') return await print(machine, `${machine.version}\n`);
     if (first === '__complete') return await complete(machine, typed.slice(1));
+    if (first === '__query') return await machine.answerQuery().then(() => 0);
     if (first === '__look') return await machine.lookAround(typed.slice(1)).then(() => 0);
     const page = keptPage(typed);
     if (page !== undefined) return await print(machine, page);
@@ -117,14 +121,18 @@ async function execute(
   // An expression that cannot be read is found out before anything is sent.
   await using jq = globals.jq === undefined ? undefined : await filterOf(globals.jq, host);
   const opened = await machine.openContext(globals, typed.rest);
+  let offline: Offline | undefined;
   try {
+    if (typed.typed['offline'] === true) offline = await (await import('./offline.ts')).openOffline(opened.context);
+    const context = offline?.context ?? opened.context;
     const isOfService = command.operation !== undefined && typed.countsFromNow;
-    const now = isOfService ? wholeSeconds(await opened.context.askServiceTime()) : host.clock.now();
+    const now = isOfService ? wholeSeconds(await context.askServiceTime()) : host.clock.now();
     const settings = { now, grouped: host.streams.stdin.isTerminal };
-    const parsed = await completed(command, typed, { context: opened.context, argv, settings });
-    const input = await parsed.values(settings, () => opened.context.stdin.readAll(WHOLE_INPUT_BYTES));
-    const shown = await withIds(command, { context: opened.context, argv, input });
-    await answer(machine, globals, { shown, jq, now: () => opened.context.serviceNow() }).catch(async thrown => {
+    const parsed = await completed(command, typed, { context, argv, settings });
+    const input = await parsed.values(settings, () => context.stdin.readAll(WHOLE_INPUT_BYTES));
+    const found = await withIds(command, { context, argv, input });
+    const shown = offline?.mark(found) ?? found;
+    await answer(machine, globals, { shown, jq, now: () => context.serviceNow() }).catch(async thrown => {
       const { carriedOut, onlyLost } = await import('./post-effect-error.ts');
       if (!globals.dryRun) throw carriedOut(thrown, command, shown);
       throw thrown instanceof OutputError ? onlyLost(thrown) : thrown;
@@ -135,6 +143,7 @@ async function execute(
     if (failure) return await fail(machine, failure, lookOf(globals));
     return (typeof shown.exit === 'function' ? shown.exit() : shown.exit) ?? 0;
   } finally {
+    offline?.[Symbol.dispose]();
     await opened.close();
   }
 }

@@ -29,6 +29,12 @@ export const REGISTRY: Registry = [
     load: async () => (await import('./tx/group.ts')).TRANSACTION_COMMANDS,
   },
   {
+    name: 'mirror',
+    heading: 'Cards and money',
+    summary: 'a local copy of the account: sync it, ask it in SQL',
+    load: async () => (await import('./mirror/group.ts')).MIRROR_COMMANDS,
+  },
+  {
     name: '3ds',
     heading: 'Events',
     summary: 'list, wait for or watch one-time codes',

@@ -9,6 +9,7 @@ import { REGISTRY } from './registry.ts';
 
 const DIALECT = { $schema: 'https://json-schema.org/draft/2020-12/schema' };
 const ERROR = 'error';
+const MIRROR = 'mirror';
 
 /** The shape of answers as JSON Schema, from the rows of the contract. */
 export const printSchema = command({
@@ -16,13 +17,14 @@ export const printSchema = command({
   summary: 'Print the JSON Schema of the answer of a command',
   about: [
     'Names and types are a promise: they change only with a new major version. An answer can have more fields, because unknown fields of the service are kept. x-stated names the section of the documentation behind a field, x-assumed the assumption.',
-    'Without a command it is one document with every command below $defs; the word error stands for the error object.',
+    'Without a command it is one document with every command below $defs; the word error stands for the error object, the word mirror for the views that mirror query reads.',
   ],
-  answers: { any: 'A JSON Schema, draft 2020-12.' },
-  args: { command: optionalArguments(text({ doc: 'Words of a command, or error.', basis: OURS })) },
+  answers: { any: 'A JSON Schema, draft 2020-12; for mirror the views and their columns.' },
+  args: { command: optionalArguments(text({ doc: 'Words of a command, error, or mirror.', basis: OURS })) },
   examples: [
     { does: 'What a list of cards holds', run: 'schema cards list' },
     { does: 'The error object', run: 'schema error' },
+    { does: 'What SQL on the mirror may read', run: 'schema mirror' },
     { does: 'Everything, for a generator of types', run: 'schema --json' },
   ],
   async run(_ctx, { command: words = [] }) {
@@ -31,6 +33,7 @@ export const printSchema = command({
     const { commandSchema } = await import('../cli/docs/answers.ts');
     const { errorSchema } = await import('../cli/docs/error-answer.ts');
     const path = words.join(' ');
+    if (path === MIRROR) return viewsOf(await import('../mirror/schema.ts'));
     if (path === ERROR) return { ...DIALECT, ...errorSchema() };
     if (path !== '') return { ...DIALECT, ...commandSchema(named(path, commands)) };
     const all = commands.map(each => [each.path, commandSchema(each)] as const);
@@ -49,10 +52,15 @@ export const printSchema = command({
   }),
 });
 
+/** The views of the mirror, without how they are made. */
+function viewsOf({ VIEWS }: typeof import('../mirror/schema.ts')) {
+  return { title: 'Views of the mirror', views: VIEWS.map(({ name, says, columns }) => ({ name, says, columns })) };
+}
+
 function named(path: string, commands: readonly Command[]): Command {
   const found = commands.find(each => each.path === path);
   if (found !== undefined) return found;
-  const near = nearest(path, [...commands.map(each => each.path), ERROR]);
+  const near = nearest(path, [...commands.map(each => each.path), ERROR, MIRROR]);
   const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`;
   throw usage(`there is no command ${quote(path)}.${meant}`, 'cardwright commands');
 }

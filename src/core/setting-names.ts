@@ -7,6 +7,7 @@ export const KEPT_SETTINGS = [
   'max_per_day',
   'max_cards',
   'bins',
+  'mirror',
 ] as const;
 
 export type KeptSetting = (typeof KEPT_SETTINGS)[number];

@@ -7,11 +7,14 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type { Connection } from './connection.ts';
+import type { Connection, GuardedConnection } from './connection.ts';
 import { isBusy, isFull } from './faults.ts';
 
 interface Engine {
-  readonly DatabaseSync: new (path: string, options: { readonly timeout: number }) => Connection;
+  readonly DatabaseSync: {
+    new (path: string, options: { readonly timeout: number; readonly readOnly?: boolean }): Connection;
+    readonly prototype: object;
+  };
 }
 
 const SAFE_VERSION = [3, 51, 3] as const;
@@ -34,6 +37,16 @@ export function closeConnection(connection: Pick<Connection, 'exec' | 'close'>, 
   } finally {
     connection.close();
   }
+}
+
+/**
+ * A connection that only reads, of an engine with an authorizer: Node's own has one from 24.10 on, else it is the
+ * package's. For a process that opens no other file: both engines in one would not see each other's locks.
+ */
+export function connectToRead(path: string): GuardedConnection {
+  const own = isSafe(process.versions['sqlite']) ? builtinEngine() : undefined;
+  const { DatabaseSync } = own !== undefined && 'setAuthorizer' in own.DatabaseSync.prototype ? own : packagedEngine();
+  return new DatabaseSync(path, { timeout: ENGINE_WAIT, readOnly: true }) as unknown as GuardedConnection;
 }
 
 /** Never both engines in one process: they would not see each other's locks. */

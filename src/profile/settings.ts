@@ -14,6 +14,8 @@ export interface ProfileSettings extends Partial<Record<KeptSetting, SettingValu
   readonly max_per_day?: string;
   readonly max_cards?: number;
   readonly bins?: readonly string[];
+  /** `off`: no copy of this account on this machine. */
+  readonly mirror?: 'on' | 'off';
 }
 
 type SettingValue = boolean | string | number | readonly string[];
@@ -88,6 +90,13 @@ export const PROFILE_SETTINGS = {
     form: 'BIN ids separated by commas, or none',
     home: 'settings',
     parse: parseBins,
+  },
+  mirror: {
+    means: 'whether a copy of the account may lie on this machine',
+    form: 'on or off',
+    choices: ['on', 'off'],
+    home: 'settings',
+    parse: text => (text === 'on' || text === 'off' ? text : undefined),
   },
   contract: {
     means: 'file with contract overrides',

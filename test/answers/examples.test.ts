@@ -24,6 +24,7 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   'tx list': [PURCHASE, DECLINE],
   'tx get': [PURCHASE],
   'tx tail': [PURCHASE],
+  'tx search': [PURCHASE, 'mirror sync'],
   '3ds list': [CHALLENGE],
   '3ds wait': [CHALLENGE],
   '3ds watch': [CHALLENGE],

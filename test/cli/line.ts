@@ -27,6 +27,7 @@ export async function runWords(argv: readonly string[], options: LineOptions = {
     version: '9.8.7',
     registry: REGISTRY,
     completionValues: async () => contractValues,
+    answerQuery: async () => undefined,
     lookAround: async () => undefined,
     openContext: async () => ({ context: {} as Context, close: async () => undefined }),
     redact: text => text,

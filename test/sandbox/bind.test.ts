@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { bound, placeholders, plainRow } from '../../src/engine/bind.ts';
 import { connectTo } from '../../src/engine/open.ts';
-import { bound, placeholders, plainRow } from '../../src/sandbox/store/bind.ts';
 import type { SqlValue } from '../../src/sandbox/store/sql.ts';
 import { Statements } from '../../src/sandbox/store/statements.ts';
 import { codePoint } from '../support/code-point.ts';

@@ -23,8 +23,18 @@ export function answersOf(command: Command): Answers | undefined {
   return { either: [...('either' in single ? single.either : [single]), RUN_ANSWER] };
 }
 
-/** Of one operation, not of a run of rows. */
-function singleAnswer({ answers, operation }: Command): Answers | undefined {
+/** Of one operation, not of a run of rows. With --offline it tells of which instant it is. */
+function singleAnswer(command: Command): Answers | undefined {
+  const said = plainAnswer(command);
+  if (said === undefined || !Object.hasOwn(command.flags, 'offline')) return said;
+  if ('one' in said) return { one: { ...said.one, ...AS_OF } };
+  return 'list' in said ? { ...said, page: { ...said.page, ...AS_OF, offline: OFFLINE_PAGE } } : said;
+}
+
+const AS_OF = { as_of: maybe(tells.time('The copy is of this instant of the service.')) };
+const OFFLINE_PAGE = maybe(tells.yes('Nothing was sent.'));
+
+function plainAnswer({ answers, operation }: Command): Answers | undefined {
   if (answers !== undefined) return answers;
   if (operation === undefined) return undefined;
   const { kind, shape } = (rowOf(operation) as Operation).returns;

@@ -1,3 +1,4 @@
+import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { card } from './arguments.ts';
 import { CARD_COLUMNS, cardPairs } from './columns.ts';
@@ -8,6 +9,7 @@ export const getCard = command({
   summary: 'Show one card, without its number',
   operation: 'cards.get',
   args: { card },
+  flags: { offline: OFFLINE },
   examples: [
     { does: 'In words', run: 'cards get card_1' },
     { does: 'Its balance for a script', run: 'cards get card_1 --json --fields balance' },

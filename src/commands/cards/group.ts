@@ -9,6 +9,7 @@ import { listCards } from './list.ts';
 import { listPresets } from './presets/list.ts';
 import { removePreset } from './presets/remove.ts';
 import { savePreset } from './presets/save.ts';
+import { searchCards } from './search.ts';
 import { terminateCards } from './terminate.ts';
 import { unfreezeCards } from './unfreeze.ts';
 import { withdrawCard } from './withdraw.ts';
@@ -17,6 +18,7 @@ export const CARD_COMMANDS = [
   createCard,
   listCards,
   getCard,
+  searchCards,
   cardDetails,
   cardExec,
   leaseCard,

@@ -1,5 +1,6 @@
 import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition } from '../../cli/condition.ts';
 import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { CARD } from '../../contract/card.ts';
@@ -20,6 +21,7 @@ export const listCards = command({
     ...PAGING_FLAGS,
     label: option(text({ doc: 'Only cards whose label contains this.', basis: OURS })),
     where: CONDITIONS,
+    offline: OFFLINE,
   },
   examples: [
     { does: 'The first page', run: 'cards list' },

@@ -1,6 +1,7 @@
 import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
 import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
@@ -29,6 +30,7 @@ export const listTransactions = command({
     merchant: option(text({ doc: 'Only those whose merchant contains this.', basis: OURS })),
     label: option(text({ doc: 'Only those of cards whose label contains this.', basis: OURS })),
     where: CONDITIONS,
+    offline: OFFLINE,
   },
   examples: [
     { does: 'The newest', run: 'tx list' },

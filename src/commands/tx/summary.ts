@@ -1,5 +1,6 @@
 import { orNull, tells } from '../../cli/answer-fields.ts';
 import { watchedPages } from '../../cli/listing.ts';
+import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { choice } from '../../contract/field.ts';
@@ -32,7 +33,7 @@ export const summarizeTransactions = command({
     'At a terminal a bar is drawn beside each sum, unless you give --accessible.',
   ],
   operation: 'transactions.list',
-  flags: { by, card: 'query.card_id', type: 'query.type', from: 'query.from', to: 'query.to' },
+  flags: { by, card: 'query.card_id', type: 'query.type', from: 'query.from', to: 'query.to', offline: OFFLINE },
   examples: [
     { does: 'What was spent, day by day', run: 'tx summary --from 30d' },
     { does: 'Where the money goes', run: 'tx summary --by merchant' },

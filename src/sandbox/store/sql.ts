@@ -3,11 +3,9 @@
  * Nothing but statements may be awaited inside `read` or `write`: the connection is one, commands queue on it.
  */
 
-/** What may be bound. Whole numbers only (money is cents, times are ms, flags 0 or 1); booleans and undefined throw. */
-export type SqlValue = string | number | bigint | null | Uint8Array;
+import type { SqlRow, SqlValue } from '../../engine/connection.ts';
 
-/** Columns come back as text, safe integers, null or bytes; rows are plain objects. */
-export type SqlRow = Record<string, string | number | null | Uint8Array>;
+export type { SqlRow, SqlValue };
 
 export interface Sql {
   /** First row, or undefined. `?` marks a value; the number of values is checked. */

@@ -1,6 +1,7 @@
 /** Prepared statements of one connection, and what they are spared: answers remembered, rows gathered and written together. */
+
+import { bound, placeholders, plainRow } from '../../engine/bind.ts';
 import type { Connection, Statement } from '../../engine/connection.ts';
-import { bound, placeholders, plainRow } from './bind.ts';
 import type { KeyedTail, Sql, SqlRow, SqlValue } from './sql.ts';
 import { Tails } from './tails.ts';
 

@@ -4,8 +4,8 @@
  * table finds them: they are written first.
  */
 
+import { bound } from '../../engine/bind.ts';
 import type { Bound } from '../../engine/connection.ts';
-import { bound } from './bind.ts';
 import type { KeyedTail, Single, Tail } from './sql.ts';
 
 /** Writes a statement right away. */

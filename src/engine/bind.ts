@@ -2,8 +2,7 @@
  * The one place where values go into and come out of the engine. The engines disagree about booleans, undefined,
  * NaN, large numbers and NUL in text (docs/design/sandbox.md, section 11), so only what all take alike gets through.
  */
-import type { Bound } from '../../engine/connection.ts';
-import type { SqlRow, SqlValue } from './sql.ts';
+import type { Bound, SqlRow, SqlValue } from './connection.ts';
 
 /** A value as the engine gets it. Throws a `TypeError` for whatever the engines would change or refuse. */
 export function bound(value: SqlValue): Bound {

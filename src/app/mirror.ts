@@ -1,0 +1,107 @@
+/** The mirror of the profile of this run, on the real disk. */
+import type { MoveRow } from '../books/rows.ts';
+import type { Reader } from '../contract/service.ts';
+import { cents } from '../core/money.ts';
+import { SECRET_VARIABLES } from '../core/redaction.ts';
+import type { Journal, OpRow } from '../journal/types.ts';
+import { mirrorPath } from '../mirror/file.ts';
+import { createMirror, type Mirror } from '../mirror/mirror.ts';
+import type { Asked, Line } from '../mirror/query-child.ts';
+import type { OwnOperation } from '../mirror/sync.ts';
+import type { Progress } from '../terminal/progress.ts';
+import type { Surroundings } from './app-host.ts';
+import type { Connections } from './connections.ts';
+
+export interface MirrorSurroundings {
+  readonly host: Surroundings;
+  readonly opened: Connections;
+  readonly reader: () => Promise<Reader>;
+  readonly journal: () => Promise<Journal>;
+  readonly progress: Progress;
+  readonly warn: (text: string) => void;
+}
+
+export async function mirrorFor({
+  host,
+  opened,
+  reader,
+  journal,
+  progress,
+  warn,
+}: MirrorSurroundings): Promise<Mirror> {
+  const { profile, mode, baseUrl } = await opened.identity();
+  let rows = 0;
+  return createMirror({
+    path: mirrorPath(host.folders.data, profile),
+    platform: host.platform,
+    clock: host.clock,
+    random: host.noise,
+    pid: host.pid,
+    isRunning: other => host.isRunning(other),
+    signal: host.signal,
+    forbidden: async () => (await opened.settings()).mirror === 'off',
+    account: async () => ({ profile, mode, origin: baseUrl, key: opened.key }),
+    reader,
+    serviceNow: opened.serviceNow,
+    ownOperations: async () => ownOperations(await journal(), profile),
+    warn,
+    onRows(more) {
+      rows += more;
+      progress.reading({ noun: 'transaction', rows, total: undefined });
+    },
+    program: [...host.program, '__query'],
+    env: Object.fromEntries(Object.entries(host.env).filter(([name]) => !isSecret(name))),
+  });
+}
+
+/** Answers a query in a process of its own: asked on standard input, answered on standard output. */
+export async function answerQuery({ streams }: Surroundings): Promise<void> {
+  const { runQuery } = await import('../mirror/query-child.ts');
+  const asked = JSON.parse(await streams.stdin.readAll(LONGEST_QUESTION)) as Asked;
+  await runQuery(asked, (line: Line) => streams.stdout.write(`${JSON.stringify(line)}\n`));
+}
+
+const LONGEST_QUESTION = 16 * 1024 * 1024;
+
+function isSecret(name: string): boolean {
+  return (SECRET_VARIABLES as readonly string[]).includes(name);
+}
+
+const MOVES: readonly string[] = [
+  'cards.create',
+  'cards.fund',
+  'cards.withdraw',
+  'cards.terminate',
+] satisfies MoveRow['operation'][];
+
+async function ownOperations(journal: Journal, profile: string): Promise<readonly OwnOperation[]> {
+  const found = await journal.list();
+  return found
+    .filter(op => op.profile === profile && op.state !== 'damaged' && op.state !== 'newer')
+    .map(({ op, last_at, started_at }) => ({
+      op,
+      last_at,
+      async rows() {
+        const { rowsInDetail } = await journal.show(op);
+        return rowsInDetail.flatMap(row => moveOf(op, row, started_at));
+      },
+    }));
+}
+
+/** The row as the books take it; none for what moved nothing or never left. */
+function moveOf(op: string, row: OpRow, startedAt: string): MoveRow[] {
+  const { operation, resolved, state } = row;
+  const outcome = resolved === undefined ? state : resolved.as === 'done' ? 'done' : 'refused';
+  if (!MOVES.includes(operation) || outcome === 'open' || outcome === 'not_sent') return [];
+  return [
+    {
+      op,
+      row: row.row,
+      operation: operation as MoveRow['operation'],
+      card_id: row.cardId ?? null,
+      cents: row.amount ?? cents(0),
+      outcome,
+      at_ms: Date.parse(row.sentAt ?? startedAt),
+    },
+  ];
+}

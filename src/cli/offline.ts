@@ -1,0 +1,59 @@
+/** `--offline`: a reading command answered by the mirror of the account. Nothing is sent. */
+import { flag, text } from '../contract/field.ts';
+import { CliError } from '../core/errors.ts';
+import type { Context } from './context.ts';
+import { OURS, option } from './parsing/flag.ts';
+import { parseDuration } from './parsing/globals.ts';
+import type { Shown } from './shown.ts';
+
+/** A command that declares it need not look at it: the context it gets reads the copy, and its answer says so. */
+export const OFFLINE = option(flag({ doc: 'From the mirror of the account; nothing is sent.', basis: OURS }));
+
+const DEFAULT_MAX_AGE = '15m';
+
+export const MAX_AGE = option(
+  text({ doc: `Sync first when the copy is older; ${DEFAULT_MAX_AGE} when left out.`, basis: OURS }),
+  '<duration>',
+);
+
+/** ms of `--max-age`. Throws `usage`. */
+export function maxAge(typed: string | undefined): number {
+  return parseDuration(typed ?? DEFAULT_MAX_AGE, '--max-age');
+}
+
+export interface Offline extends Disposable {
+  readonly context: Context;
+  /** Tells of which instant the answer is. */
+  mark(shown: Shown): Shown;
+}
+
+/** Opens the copy. Throws `unreachable` (12) where there is none. */
+export async function openOffline(context: Context): Promise<Offline> {
+  const copy = await (await context.mirror()).read();
+  const { reader, as_of } = copy;
+  context.notice(`offline · as of ${as_of}`);
+  return {
+    context: {
+      ...context,
+      reader: async () => reader,
+      read: (operation, input) => reader.read(operation, input),
+      write: () => Promise.reject(notOffline()),
+      serviceNow: () => context.clock.now(),
+      askServiceTime: async () => context.clock.now(),
+    },
+    mark(shown) {
+      const { listing, data } = shown;
+      if (listing !== undefined) {
+        const page = () => ({ ...listing.page(), offline: true, as_of });
+        return { ...shown, listing: { ...listing, page } };
+      }
+      const isObject = typeof data === 'object' && !Array.isArray(data);
+      return isObject ? { ...shown, data: { ...data, as_of } } : shown;
+    },
+    [Symbol.dispose]: () => copy[Symbol.dispose](),
+  };
+}
+
+function notOffline(): CliError {
+  return new CliError('internal', { message: 'a command that writes has no --offline' });
+}

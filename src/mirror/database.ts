@@ -1,0 +1,111 @@
+/** The file of a mirror as the rest of this folder uses it: statements kept ready, transactions, plain rows. */
+import { bound, plainRow } from '../engine/bind.ts';
+import type { Connection, SqlRow, SqlValue, Statement } from '../engine/connection.ts';
+import { closeConnection } from '../engine/open.ts';
+
+export class MirrorDatabase {
+  readonly path: string;
+  readonly #connection: Connection;
+  readonly #statements = new Map<string, Statement>();
+  readonly #onCommit: (() => void) | undefined;
+
+  /** `onCommit` is called before each commit; what it throws undoes the transaction, as a kill would. */
+  constructor(path: string, connection: Connection, onCommit?: () => void) {
+    this.path = path;
+    this.#connection = connection;
+    this.#onCommit = onCommit;
+  }
+
+  get<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Row | undefined {
+    const row = this.#prepared(statement).get(...values.map(bound));
+    return row === undefined ? undefined : (plainRow(row) as Row);
+  }
+
+  all<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Row[] {
+    return this.#prepared(statement)
+      .all(...values.map(bound))
+      .map(row => plainRow(row) as Row);
+  }
+
+  /** Rows one after the other. The statement is its own, so that another walk may be under way. */
+  *each<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Generator<Row> {
+    for (const row of this.#connection.prepare(statement).iterate(...values.map(bound))) yield plainRow(row) as Row;
+  }
+
+  /** Resolves to the number of rows it changed. */
+  run(statement: string, ...values: readonly SqlValue[]): number {
+    return Number(this.#prepared(statement).run(...values.map(bound)).changes);
+  }
+
+  /** Runs `work`, which must not wait for anything, in one transaction that has the write lock from its beginning. */
+  commit<T>(work: () => T): T {
+    this.#connection.exec('begin immediate');
+    try {
+      const value = work();
+      this.#onCommit?.();
+      this.#connection.exec('commit');
+      return value;
+    } catch (error) {
+      if (this.#connection.isTransaction) this.#connection.exec('rollback');
+      throw error;
+    }
+  }
+
+  /** A fact of the mirror about itself. */
+  fact(name: FactName): string | undefined {
+    return this.get<{ value: string }>('select value from facts where name = ?', name)?.value;
+  }
+
+  setFact(name: FactName, value: string | number): void {
+    this.run(
+      'insert into facts (name, value) values (?, ?) on conflict (name) do update set value = excluded.value',
+      name,
+      String(value),
+    );
+  }
+
+  /** A fact that is a number; undefined where there is none. */
+  number(name: FactName): number | undefined {
+    const value = this.fact(name);
+    return value === undefined ? undefined : Number(value);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    closeConnection(this.#connection, this.path);
+  }
+
+  #prepared(statement: string): Statement {
+    const known = this.#statements.get(statement);
+    if (known !== undefined) return known;
+    const made = this.#connection.prepare(statement);
+    this.#statements.set(statement, made);
+    return made;
+  }
+}
+
+/**
+ * `origin`, `mode`, `salt`, `key_print`: whose it is. `as_of`: the copy is of this instant of the service, ms.
+ * `synced_at`: the same by the clock of this machine. `windows_end`: everything up to here was read complete.
+ * `cards_at`, `days_at`, `full_at`: when cards were read, days audited, everything read. `sync`: number of the sync under
+ * way; `finished_sync`: of the last one that came to its end. `seen`: what the first three requests showed.
+ * `totals`, `filters`, `order`: what was found out about the service. `walked`: the list was once read to its end.
+ */
+export type FactName =
+  | 'origin'
+  | 'mode'
+  | 'salt'
+  | 'key_print'
+  | 'as_of'
+  | 'synced_at'
+  | 'windows_end'
+  | 'cards_at'
+  | 'days_at'
+  | 'full_at'
+  | 'sync'
+  | 'finished_sync'
+  | 'seen'
+  | 'totals'
+  | 'filters'
+  | 'order'
+  | 'walked';

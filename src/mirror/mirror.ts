@@ -1,0 +1,273 @@
+/** The mirror of an account as commands use it: brought up to date, looked at, read, put aside. */
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Reader } from '../contract/service.ts';
+import { MINUTE } from '../core/durations.ts';
+import { CliError } from '../core/errors.ts';
+import { withLock } from '../files/lock.ts';
+import { privateFolder } from '../files/private-at-once.ts';
+import type { Clock, Environment, Randomness } from '../platform/host.ts';
+import { type Account, bindAccount, checkPlace } from './account.ts';
+import { Ask } from './ask.ts';
+import { copyReader, type Found, findCards, findTransactions } from './copy.ts';
+import type { MirrorDatabase } from './database.ts';
+import { Damaged, findingDamage, moveAside, openForReading, openForSync, removeMirror } from './file.ts';
+import { type QueryAnswer, queryCopy } from './query.ts';
+import type { Card, Transaction } from './records.ts';
+import type { CardQuery, TransactionQuery } from './search.ts';
+import { isoText, type OwnOperation, openWindows, type SyncReport, syncMirror } from './sync.ts';
+import { DEFAULT_RATE } from './wishes.ts';
+
+export interface SyncWish {
+  readonly full?: boolean | undefined;
+  /** Requests a minute; 300 when left out. */
+  readonly rate?: number | undefined;
+}
+
+export interface MirrorStatus {
+  readonly path: string;
+  readonly exists: boolean;
+  /** Bytes, with what is not yet written back. */
+  readonly size: number;
+  readonly as_of: string | null;
+  readonly cards: number;
+  readonly transactions: number;
+  readonly gone: number;
+  readonly merchants: number;
+  readonly changes: number;
+  readonly moves: number;
+  readonly open_windows: number;
+  readonly last_exact_cut: string | null;
+  /** What was found out about the service; null while nobody knows. */
+  readonly totals: string | null;
+  readonly filters: string | null;
+  readonly order: string | null;
+  /** Fields that the contract does not know: how often each was seen on a new record. */
+  readonly unknown_fields: Readonly<Record<string, number>>;
+}
+
+export interface Mirror {
+  readonly path: string;
+  /** Throws `guarded` where the profile forbids the file, another sync runs, or the file is of another account. */
+  sync(wish?: SyncWish): Promise<SyncReport>;
+  /** Nothing is sent. */
+  status(): Promise<MirrorStatus>;
+  /** Puts the copy aside, or deletes it. Resolves to where it is now; undefined where there was none, or is none now. */
+  reset(how: { readonly hard: boolean }): Promise<{ readonly existed: boolean; readonly moved_to?: string }>;
+  /**
+   * The copy for reading, its instant with it. Nothing is sent. Throws `unreachable` (12) where there is none, and
+   * `check_failed` where it is damaged.
+   */
+  read(): Promise<Copy>;
+  /** The copy, brought up to date first where it is older than that. */
+  readFresh(maxAgeMs: number): Promise<Copy>;
+}
+
+export type { Found };
+
+export interface Copy extends Disposable {
+  readonly db: MirrorDatabase;
+  /** ISO 8601 UTC. */
+  readonly as_of: string;
+  /** Reading operations, answered by the copy. */
+  readonly reader: Reader;
+  /** Rows as the lists show them, newest first. Throws `usage` for words without a letter or digit. */
+  transactions(query: TransactionQuery): Found<Transaction>;
+  cards(query: CardQuery): Found<Card>;
+  /** One statement that only reads, in a process of its own. Throws `usage` where it is refused, `wait_expired` late. */
+  query(sql: string, timeoutMs: number): Promise<QueryAnswer>;
+}
+
+export interface MirrorParts {
+  readonly path: string;
+  readonly platform: NodeJS.Platform;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly pid: number;
+  readonly isRunning: (pid: number) => boolean;
+  readonly signal: AbortSignal;
+  /** The profile says `mirror off`. */
+  readonly forbidden: () => Promise<boolean>;
+  readonly account: () => Promise<Account>;
+  readonly reader: () => Promise<Reader>;
+  readonly serviceNow: () => number | undefined;
+  readonly ownOperations: () => Promise<readonly OwnOperation[]>;
+  readonly warn: (text: string) => void;
+  readonly onRows: (rows: number) => void;
+  /** Starts this program once more as the process of a query. */
+  readonly program: readonly [string, ...string[]];
+  /** Its environment, without secrets. */
+  readonly env: Environment;
+  /** Called before each commit; for tests. */
+  readonly onCommit?: () => void;
+}
+
+/** How long a sync waits for another one. */
+const LOCK_PATIENCE_MS = MINUTE;
+
+export function createMirror(parts: MirrorParts): Mirror {
+  const { path } = parts;
+  return {
+    path,
+    sync: wish => locked(parts, () => syncOnce(parts, wish ?? {})),
+    status: () => statusOf(parts),
+    reset: ({ hard }) => locked(parts, () => resetMirror(path, hard)),
+    read: () => readCopy(parts),
+    async readFresh(maxAgeMs) {
+      await refuseForbidden(parts);
+      if (!(await isFresh(parts, maxAgeMs))) await locked(parts, () => syncOnce(parts, {}));
+      return readCopy(parts);
+    },
+  };
+}
+
+async function locked<T>(parts: MirrorParts, work: () => Promise<T>): Promise<T> {
+  const { path, platform, pid, clock, random, isRunning, signal } = parts;
+  privateFolder(dirname(path), platform);
+  return withLock(`${path}.lock`, { pid, clock, random, timeoutMs: LOCK_PATIENCE_MS, isRunning, signal }, work);
+}
+
+async function syncOnce(parts: MirrorParts, wish: SyncWish): Promise<SyncReport> {
+  await refuseForbidden(parts);
+  try {
+    return await findingDamage(() => syncFile(parts, wish));
+  } catch (error) {
+    if (!(error instanceof Damaged)) throw error;
+    const aside = moveAside(parts.path, 'damaged');
+    parts.warn(`the mirror was damaged; it is now ${aside}, and everything is read again`);
+    return syncFile(parts, wish);
+  }
+}
+
+async function syncFile(parts: MirrorParts, { full = false, rate = DEFAULT_RATE }: SyncWish): Promise<SyncReport> {
+  const { clock, signal, random } = parts;
+  const db = await openForSync(parts);
+  try {
+    const account = await parts.account();
+    checkPlace(db, account);
+    const reader = await parts.reader();
+    const ask = new Ask({ reader, clock, signal, rate });
+    await bindAccount(db, account, { ask, random });
+    return await syncMirror({ ...parts, db, ask, full });
+  } finally {
+    db.close();
+  }
+}
+
+async function isFresh(parts: MirrorParts, maxAgeMs: number): Promise<boolean> {
+  // Damage is told by the sync, which also mends it.
+  const db = await openForReading(parts).catch(error => {
+    if (error instanceof Damaged) return undefined;
+    throw error;
+  });
+  if (db === undefined) return false;
+  try {
+    const syncedAt = db.number('synced_at');
+    const age = parts.clock.now() - (syncedAt ?? Number.NEGATIVE_INFINITY);
+    // A clock that was set back makes no copy young for ever.
+    return age >= 0 && age <= maxAgeMs && openWindows(db) === 0;
+  } finally {
+    db.close();
+  }
+}
+
+async function readCopy(parts: MirrorParts): Promise<Copy> {
+  await refuseForbidden(parts);
+  const db = await openForReading(parts).catch(error => {
+    throw error instanceof Damaged ? damaged(parts.path) : error;
+  });
+  const asOf = db?.number('as_of');
+  if (db === undefined || asOf === undefined) {
+    db?.close();
+    throw noMirror();
+  }
+  try {
+    checkPlace(db, await parts.account());
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  return {
+    db,
+    as_of: isoText(asOf),
+    reader: copyReader(db),
+    transactions: query => findTransactions(db, query),
+    cards: query => findCards(db, query),
+    query: (sql, timeoutMs) => queryCopy({ path: parts.path, sql }, timeoutMs, parts),
+    [Symbol.dispose]: () => db.close(),
+  };
+}
+
+async function statusOf(parts: MirrorParts): Promise<MirrorStatus> {
+  const { path } = parts;
+  const db = await openForReading(parts).catch(error => {
+    throw error instanceof Damaged ? damaged(path) : error;
+  });
+  const count = (table: string) => db?.get<{ n: number }>(`select count(*) as n from ${table}`)?.n ?? 0;
+  try {
+    const asOf = db?.number('as_of');
+    const unknown = db?.all<{ name: string; times: number }>(
+      `select of || '.' || name as name, times from unknown_field order by 1`,
+    );
+    const cut = db?.get<{ cut_id: string }>('select cut_id from cut where exact = 1 order by at_ms desc limit 1');
+    return {
+      path,
+      exists: db !== undefined,
+      size: ['', '-wal'].map(part => sizeOf(path + part)).reduce((sum, size) => sum + size, 0),
+      as_of: asOf === undefined ? null : isoText(asOf),
+      cards: count('card where gone_at is null'),
+      transactions: count('record where gone_at is null'),
+      gone: count('record where gone_at is not null'),
+      merchants: count('merchant'),
+      changes: count('record_change'),
+      moves: count('move'),
+      open_windows: count('open_window'),
+      last_exact_cut: cut?.cut_id ?? null,
+      totals: db?.fact('totals') ?? null,
+      filters: db?.fact('filters') ?? null,
+      order: db?.fact('order') ?? null,
+      unknown_fields: Object.fromEntries((unknown ?? []).map(({ name, times }) => [name, times])),
+    };
+  } finally {
+    db?.close();
+  }
+}
+
+async function resetMirror(path: string, hard: boolean): Promise<{ existed: boolean; moved_to?: string }> {
+  if (!existsSync(path)) return { existed: false };
+  if (!hard) return { existed: true, moved_to: moveAside(path, 'reset') };
+  await removeMirror(path);
+  return { existed: true };
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+async function refuseForbidden({ forbidden, account }: MirrorParts): Promise<void> {
+  if (!(await forbidden())) return;
+  const { profile } = await account();
+  throw new CliError('guarded', {
+    message: `the setting mirror of profile ${profile} is off: no copy of this account may lie on this machine`,
+    hint: `cardwright profiles set ${profile} mirror on`,
+    outcome: 'not_sent',
+  });
+}
+
+/** There is no copy to read. */
+function noMirror(): CliError {
+  return new CliError('unreachable', {
+    message: 'there is no mirror of this account on this machine yet',
+    hint: 'cardwright mirror sync',
+    outcome: 'not_sent',
+  });
+}
+
+function damaged(path: string): CliError {
+  return new CliError('check_failed', {
+    message: `the mirror ${path} is damaged`,
+    notes: ['The hint moves it aside and reads everything again; nothing is deleted.'],
+    hint: 'cardwright mirror sync',
+    outcome: 'not_sent',
+  });
+}

@@ -1,0 +1,173 @@
+/**
+ * What of an answer goes into the mirror: the columns named here and no others. Free texts lose what looks like a card
+ * number or a key. Unknown fields of the service are counted by their name; their values are dropped.
+ */
+
+import type { Item, Result } from '../contract/calls.ts';
+import { CARD } from '../contract/card.ts';
+import { TRANSACTION } from '../contract/resources.ts';
+import { withoutCardNumbers } from '../core/card-numbers.ts';
+import { type Cents, toCents } from '../core/money.ts';
+import { withoutShapes } from '../core/redaction.ts';
+
+export type Transaction = Item<'transactions.list'>;
+export type Card = Item<'cards.list'>;
+export type Wallet = Result<'wallet.get'>;
+export type Challenge = Item<'challenges.list'>;
+
+/** Columns of a transaction that may be seen to change. */
+export interface RecordValues {
+  readonly card_id: string | null;
+  readonly type: string;
+  readonly status: string | null;
+  readonly cents: Cents;
+  readonly currency: string | null;
+  readonly merchant: string | null;
+  readonly mcc: string | null;
+  readonly merchant_country: string | null;
+  readonly authorization_id: string | null;
+  readonly decline_reason: string | null;
+  /** ms UTC; null where the service does not tell it. */
+  readonly at_ms: number | null;
+  readonly created_at: string | null;
+}
+
+export interface CardValues {
+  readonly bin_id: string | null;
+  readonly network: string | null;
+  readonly last4: string | null;
+  readonly label: string | null;
+  readonly status: string;
+  readonly balance_cents: Cents | null;
+  readonly spending_limit_cents: Cents | null;
+  readonly auto_freeze_cents: Cents | null;
+  /** JSON. */
+  readonly allowed_categories: string;
+  /** JSON. */
+  readonly metadata: string;
+  readonly created_ms: number | null;
+  readonly created_at: string | null;
+  readonly expires_ms: number | null;
+  readonly expires_at: string | null;
+}
+
+export interface WalletValues {
+  readonly balance_cents: Cents;
+  readonly pending_deposits_cents: Cents | null;
+  readonly total_deposited_cents: Cents | null;
+  readonly total_spent_cents: Cents | null;
+  readonly cards_active: number | null;
+  readonly cards_total_balance_cents: Cents | null;
+}
+
+export interface ChallengeValues {
+  readonly challenge_id: string;
+  readonly card_id: string | null;
+  readonly merchant: string | null;
+  readonly cents: Cents | null;
+  readonly status: string | null;
+  readonly expires_ms: number | null;
+}
+
+export function recordValues(record: Transaction): RecordValues {
+  return {
+    card_id: id(record.card_id),
+    type: word(record.type) ?? '',
+    status: word(record.status),
+    cents: toCents(record.amount),
+    currency: word(record.currency),
+    merchant: word(record.merchant),
+    mcc: word(record.mcc),
+    merchant_country: word(record.merchant_country),
+    authorization_id: id(record.authorization_id),
+    decline_reason: word(record.decline_reason),
+    at_ms: timeOf(record.created_at),
+    created_at: word(record.created_at),
+  };
+}
+
+export function cardValues(card: Card): CardValues {
+  return {
+    bin_id: id(card.bin_id),
+    network: word(card.network),
+    last4: word(card.last4)?.slice(-4) ?? null,
+    label: word(card.label),
+    status: word(card.status) ?? '',
+    balance_cents: amountOf(card.balance),
+    spending_limit_cents: amountOf(card.spending_limit),
+    auto_freeze_cents: amountOf(card.auto_freeze_at),
+    allowed_categories: JSON.stringify((card.allowed_categories ?? []).map(each => word(each) ?? '')),
+    metadata: JSON.stringify(cleanMetadata(card.metadata ?? {})),
+    created_ms: timeOf(card.created_at),
+    created_at: word(card.created_at),
+    expires_ms: timeOf(card.expires_at),
+    expires_at: word(card.expires_at),
+  };
+}
+
+export function walletValues(wallet: Wallet): WalletValues {
+  return {
+    balance_cents: toCents(wallet.balance),
+    pending_deposits_cents: amountOf(wallet.pending_deposits),
+    total_deposited_cents: amountOf(wallet.total_deposited),
+    total_spent_cents: amountOf(wallet.total_spent),
+    cards_active: wallet.cards_active ?? null,
+    cards_total_balance_cents: amountOf(wallet.cards_total_balance),
+  };
+}
+
+/** Without the code. */
+export function challengeValues(challenge: Challenge): ChallengeValues {
+  return {
+    challenge_id: storable(challenge.id),
+    card_id: id(challenge.card_id),
+    merchant: word(challenge.merchant),
+    cents: amountOf(challenge.amount),
+    status: word(challenge.status),
+    expires_ms: timeOf(challenge.expires_at),
+  };
+}
+
+const KNOWN_CARD = new Set(Object.keys(CARD));
+const KNOWN_TRANSACTION = new Set(Object.keys(TRANSACTION));
+
+/** Names of fields that the contract does not know; one that may be a value itself is told as `(other)`. */
+export function unknownNames(row: object, of: 'card' | 'tx'): string[] {
+  const known = of === 'card' ? KNOWN_CARD : KNOWN_TRANSACTION;
+  return Object.keys(row)
+    .filter(name => !known.has(name))
+    .map(name => (/^[A-Za-z_][A-Za-z_]{0,39}\d{0,2}$/.test(name) ? name : '(other)'));
+}
+
+/** ms UTC of ISO text; null where there is none or none that can be read. */
+export function timeOf(text: string | null | undefined): number | null {
+  if (text == null) return null;
+  // Times are UTC, also where the service leaves the zone out (A-137).
+  const isLocal = /T[\d:.]+$/.test(text);
+  const at = Date.parse(isLocal ? `${text}Z` : text);
+  return Number.isFinite(at) ? at : null;
+}
+
+function amountOf(usd: number | null | undefined): Cents | null {
+  return usd == null ? null : toCents(usd);
+}
+
+/** An id as the service wrote it: another text would be another record. */
+function id(value: string | null | undefined): string | null {
+  return value == null ? null : storable(value);
+}
+
+/** Names and words: masked, for a service or a person may put anything anywhere. */
+function word(value: string | null | undefined): string | null {
+  return value == null ? null : storable(withoutShapes(withoutCardNumbers(value)));
+}
+
+/** The engine takes neither NUL nor half a character. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\ufffd').toWellFormed();
+}
+
+function cleanMetadata(metadata: Readonly<Record<string, unknown>>): Record<string, string> {
+  const entries = Object.entries(metadata).map(([name, value]) => [word(name) ?? '', word(String(value)) ?? '']);
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,27 @@
+/** What the steps of one sync share. */
+import type { Clock } from '../platform/host.ts';
+import type { Ask } from './ask.ts';
+import type { MirrorDatabase } from './database.ts';
+import type { Writing } from './store-records.ts';
+
+export interface SyncRun extends Writing {
+  readonly db: MirrorDatabase;
+  readonly ask: Ask;
+  readonly clock: Clock;
+  /** Everything before it was read in this sync from closed windows; ms of the service. */
+  readonly end: number;
+  readonly tally: Tally;
+  readonly warn: (text: string) => void;
+  /** Rows read so far, for the progress. */
+  readonly onRows: (rows: number) => void;
+}
+
+export interface Tally {
+  /** Windows read complete. */
+  windows: number;
+}
+
+/** The service takes no notice of from and to. */
+export class FiltersIgnored extends Error {
+  override readonly name = 'FiltersIgnored';
+}

@@ -1,0 +1,74 @@
+/**
+ * Reads the list of a service that takes no notice of from and to: from its first page on, until two pages hold only
+ * known, unchanged records that are old enough. Where its order is another, everything is read.
+ */
+import { HOUR } from '../core/durations.ts';
+import { isLastPage } from './ask.ts';
+import { timeOf } from './records.ts';
+import type { SyncRun } from './run.ts';
+import { missRecords, storeRecords } from './store-records.ts';
+
+/** Pages of nothing new that end a walk. */
+const QUIET_PAGES = 2;
+const OVERLAP_MS = 72 * HOUR;
+/** Readings in which known records were missing, until they are gone. */
+const ROUNDS = 2;
+
+/** `full`: to the end of the list, whatever is known. */
+export async function walkAll(run: SyncRun, { full }: { readonly full: boolean }): Promise<void> {
+  const { db } = run;
+  db.commit(() => db.setFact('filters', 'ignored'));
+  for (let round = 1; round <= ROUNDS; round += 1) if ((await walkOnce(run, full)) === 0) return;
+}
+
+/** Resolves to how many known records were missing for the first time, which only a complete walk can tell. */
+async function walkOnce(run: SyncRun, full: boolean): Promise<number> {
+  const { db } = run;
+  const known = oldEnough(run);
+  let mayStop = !full && db.fact('walked') === 'yes' && db.fact('order') !== 'other';
+  let [quiet, previous] = [0, Number.POSITIVE_INFINITY];
+  const seen = new Set<string>();
+  let [first, last]: (number | undefined)[] = [];
+  for (let number = 1; ; number += 1) {
+    const { rows, facts } = await run.ask.transactions({}, number);
+    const before = seen.size;
+    const times = rows.map(({ created_at }) => timeOf(created_at) ?? run.now);
+    const isOrdered = times.every((at, index) => at <= (times[index - 1] ?? previous));
+    previous = times.at(-1) ?? previous;
+    for (const { id } of rows) seen.add(id);
+    if (number === 1) first = facts.total;
+    last = facts.total ?? last;
+    if (!isOrdered && mayStop) {
+      run.warn('the service takes no notice of from and to and lists transactions in no order of time: all are read');
+      db.commit(() => db.setFact('order', 'other'));
+      mayStop = false;
+    }
+    const moved = rows.length === 0 ? 0 : db.commit(() => storeRecords(run, rows));
+    run.onRows(seen.size - before);
+    quiet = moved === 0 && times.every(at => at < known) ? quiet + 1 : 0;
+    // Records that are gone, or dated back, are seen by the count alone.
+    if (mayStop && quiet >= QUIET_PAGES && (facts.total ?? count(db)) === count(db)) return 0;
+    const standing = { number, rows: rows.length, fresh: seen.size - before, distinct: seen.size };
+    if (isLastPage(facts, standing)) break;
+  }
+  const isComplete = first === undefined || (first === last && first === seen.size);
+  return db.commit(() => {
+    db.setFact('walked', 'yes');
+    if (!isComplete) return 0;
+    run.tally.windows += 1;
+    return missRecords(run, { from: 0, to: run.end, ids: seen });
+  });
+}
+
+function count(db: SyncRun['db']): number {
+  return db.get<{ count: number }>('select count(*) as count from record where gone_at is null')?.count ?? 0;
+}
+
+/** Records before this are not expected to change: older than the overlap and than every open authorization. */
+function oldEnough({ db, end }: SyncRun): number {
+  const asOf = db.number('as_of') ?? end;
+  const pending = db.get<{ at_ms: number | null }>(
+    `select min(at_ms) as at_ms from record where type = 'authorization' and status = 'pending' and gone_at is null`,
+  )?.at_ms;
+  return Math.min(asOf - OVERLAP_MS, pending ?? Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,161 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { Secret } from '../../src/core/secret.ts';
+import { history, MANNERS } from './histories.ts';
+import { MovingService } from './moving-service.ts';
+import { syncing } from './syncing.ts';
+
+const HOUR = 3_600_000;
+
+/** A service that has lived for a while and now stands still. */
+function still(seed: number): MovingService {
+  const service = new MovingService(seed);
+  service.live(300, 2 * HOUR);
+  service.moves = false;
+  return service;
+}
+
+it.each(MANNERS.map((manners, seed) => [JSON.stringify(manners), seed] as const))(
+  'holds what a moving service holds, whatever was killed: %s',
+  async (_manners, seed) => {
+    const { held, truth } = await history(seed + 1_000, 4);
+    expect(held).toEqual(truth);
+  },
+);
+
+it('needs three requests when nothing moved', async () => {
+  const service = still(1);
+  await using world = await syncing(service);
+  const first = await world.mirror.sync();
+  expect(first).toMatchObject({ transactions: { new: service.records.length, changed: 0, gone: 0 } });
+  expect(await world.mirror.sync()).toMatchObject({ requests: 3, transactions: { new: 0, changed: 0, gone: 0 } });
+});
+
+it('writes down what changed and what is gone, and takes back what came again', async () => {
+  const service = still(2);
+  await using world = await syncing(service);
+  await world.mirror.sync();
+  const pending = service.records.find(({ type, status }) => type === 'authorization' && status === 'pending');
+  if (pending === undefined) throw new Error('no open authorization');
+  pending.cents += 500;
+  const [gone] = service.records.splice(10, 1);
+  if (gone === undefined) throw new Error('no record');
+  service.now += 2 * HOUR;
+  expect(await world.mirror.sync()).toMatchObject({ transactions: { new: 0, gone: 1 } });
+  service.records.push(gone);
+  service.now += HOUR;
+  await world.mirror.sync();
+  using copy = await world.mirror.read();
+  const changes = copy.db.all<{ tx_id: string; field: string; old: string; new: string }>(
+    'select tx_id, field, old, new from tx_changes',
+  );
+  expect(changes).toContainEqual({
+    tx_id: pending.id,
+    field: 'cents',
+    old: String(pending.cents - 500),
+    new: String(pending.cents),
+  });
+  expect(changes.filter(({ tx_id }) => tx_id === gone.id).map(({ field }) => field)).toEqual(['gone_at', 'gone_at']);
+  expect(await world.held()).toEqual(service.truth());
+});
+
+it('takes another key of the same account, and refuses one of another account', async () => {
+  const service = still(3);
+  let [key, reader] = [new Secret('sk_test_one'), service.reader];
+  const account = async () => ({
+    profile: 'team',
+    mode: 'test',
+    origin: 'https://api.example.com/v1',
+    key: async () => key,
+  });
+  await using world = await syncing(service, { account, reader: async () => reader });
+  await world.mirror.sync();
+  key = new Secret('sk_test_two');
+  await world.mirror.sync();
+  key = new Secret('sk_test_three');
+  const other = new MovingService(4);
+  reader = other.reader;
+  await expect(world.mirror.sync()).rejects.toMatchObject({
+    kind: 'guarded',
+    message: expect.stringMatching(/another account\?/),
+  });
+  reader = service.reader;
+  expect(await world.held()).toEqual(service.truth());
+});
+
+it('moves a damaged file aside, says so, and reads everything again', async () => {
+  const service = still(5);
+  await using world = await syncing(service);
+  await world.mirror.sync();
+  writeFileSync(world.mirror.path, Buffer.alloc(8192, 'not a database'));
+  await expect(world.mirror.read()).rejects.toMatchObject({ kind: 'check_failed' });
+  const report = await world.mirror.sync();
+  expect(report.transactions.new).toBe(service.records.length);
+  expect(world.warnings).toEqual([expect.stringMatching(/was damaged; it is now .*\.damaged-1/)]);
+  expect(await world.held()).toEqual(service.truth());
+});
+
+it('leaves a window open that moves at each try, and reads it when it stands still', async () => {
+  const service = still(6);
+  let isMoving = true;
+  const reader = {
+    ...service.reader,
+    async read(operation: string, input: object) {
+      const answer = await service.reader.read(operation as 'transactions.list', input);
+      // The service counts one row more at each look.
+      if (operation !== 'transactions.list' || !('to' in input) || !isMoving) return answer;
+      return { ...answer, page: { ...answer.page, total: service.requests + 1_000_000_000 - 999_999_900 } };
+    },
+  };
+  await using world = await syncing(service, { reader: async () => reader as never });
+  const report = await world.mirror.sync();
+  expect(report.windows.open).toBeGreaterThan(0);
+  isMoving = false;
+  expect(await world.mirror.sync()).toMatchObject({ windows: { open: 0 } });
+  expect(await world.held()).toEqual(service.truth());
+});
+
+it('keeps the file to its user, and nothing in it that could be spent', async () => {
+  const service = still(7);
+  const [pan, otp, key] = ['4111111111111111', 'code 918273', 'sk_live_abcdefghijkl'];
+  const reader = {
+    ...service.reader,
+    async read(operation: string, input: object) {
+      const answer = (await service.reader.read(operation as 'cards.list', input)) as unknown as {
+        data?: object[];
+      };
+      if (operation === 'challenges.list') {
+        const id = { id: 'ch_1', card_id: 'card_1', merchant: `SHOP ${pan}`, amount: 5, status: 'pending' };
+        return { data: [{ ...id, otp, expires_at: '2026-11-20T15:00:00Z' }], page: {} };
+      }
+      const planted = { merchant: `ACME ${pan}`, label: `ads ${pan}`, metadata: { note: `card ${pan}, ${key}` } };
+      const hidden = { acct: pan, cvc: '918', [`pan_${pan}`]: 1, raw: { number: pan, secret: key } };
+      return { ...answer, ...(answer.data && { data: answer.data.map(row => ({ ...row, ...planted, ...hidden })) }) };
+    },
+  };
+  await using world = await syncing(service, { reader: async () => reader as never });
+  await world.mirror.sync();
+  const folder = dirname(world.mirror.path);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  const bytes = readdirSync(folder).map(name => {
+    expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+    return readFileSync(join(folder, name), 'latin1');
+  });
+  for (const canary of [pan, otp, key, service.key.expose()])
+    expect(bytes.some(text => text.includes(canary))).toBe(false);
+  const status = await world.mirror.status();
+  expect(Object.keys(status.unknown_fields)).toEqual([
+    'card.(other)',
+    'card.acct',
+    'card.cvc',
+    'card.merchant',
+    'card.raw',
+    'tx.(other)',
+    'tx.acct',
+    'tx.cvc',
+    'tx.label',
+    'tx.metadata',
+    'tx.raw',
+  ]);
+});
