@@ -1,0 +1,189 @@
+/** What of an account asks for a look, most pressing kind first. */
+import { DAY } from '../../core/durations.ts';
+import { type Cents, cents, dollars } from '../../core/money.ts';
+import { factNamed, type Known } from '../policy/facts.ts';
+import type { CardRow, MoveRow, ReportRow } from '../rows.ts';
+import { dayOf, dayText } from './calendar.ts';
+
+/** In the order in which they are told. */
+export const ATTENTION_KINDS = [
+  'unknown_rows',
+  'books_unexplained',
+  'books_old',
+  'wallet_low',
+  'declines',
+  'near_limit',
+  'near_auto_freeze',
+  'expires',
+  'idle',
+] as const;
+export type AttentionKind = (typeof ATTENTION_KINDS)[number];
+
+export interface Attention {
+  readonly kind: AttentionKind;
+  /** `error` makes `overview --check` fail. */
+  readonly severity: 'error' | 'warning';
+  /** What it is about, short: an operation, `books`, `wallet`, last four digits and label of a card. */
+  readonly subject: string;
+  readonly card_id: string | null;
+  readonly op: string | null;
+  readonly text: string;
+  readonly next: string;
+}
+
+/** An operation of our journal with rows whose outcome is unknown. */
+export interface UnknownRows {
+  readonly op: string;
+  readonly rows: number;
+  /** ms UTC of its latest record. */
+  readonly since: number;
+}
+
+export interface AttentionRows {
+  readonly unknown: readonly UnknownRows[];
+  /** The newest reconciliation; undefined while there was none. */
+  readonly report: Pick<ReportRow, 'verdict' | 'residual_cents' | 'at_ms'> | undefined;
+  readonly wallet: Cents;
+  readonly moves: Iterable<MoveRow>;
+  readonly cards: readonly CardRow[];
+  readonly known: Known;
+}
+
+export const IDLE_DAYS = 30;
+const EXPIRY_DAYS = 30;
+const NEAR_LIMIT = 80_00;
+const MANY_DECLINES = 5;
+const WALLET_DAYS = 7;
+const BOOKS_DAYS = 7;
+
+export function attentionOf(rows: AttentionRows): readonly Attention[] {
+  const { cards, known } = rows;
+  return [
+    ...rows.unknown.map(unknownRows),
+    ...books(rows),
+    ...lowWallet(rows),
+    ...cards.flatMap(card => declines(card, known)),
+    ...cards.flatMap(card => nearLimit(card, known)),
+    ...cards.flatMap(nearAutoFreeze),
+    ...cards.flatMap(card => expiry(card, known)),
+    ...cards.flatMap(card => idle(card, known)),
+  ];
+}
+
+/** Its use of this month's limit, hundredths of a percent, when that is 80 % and more; undefined otherwise. */
+export function nearLimitUse(card: CardRow, known: Known): number | undefined {
+  const use = numberOf('limit_use', card, known);
+  return isAlive(card) && use !== undefined && use >= NEAR_LIMIT ? use : undefined;
+}
+
+/** Days until it expires, when they are 30 or fewer; undefined otherwise. */
+export function daysToExpiry(card: CardRow, known: Known): number | undefined {
+  const days = numberOf('expires_days', card, known);
+  return isAlive(card) && days !== undefined && days <= EXPIRY_DAYS ? days : undefined;
+}
+
+/** Days without an authorization or settlement, when they are 30 and more; undefined otherwise. */
+export function idleDays(card: CardRow, known: Known): number | undefined {
+  const days = numberOf('unused_days', card, known);
+  return isAlive(card) && days !== undefined && days >= IDLE_DAYS ? days : undefined;
+}
+
+/** Neither ended nor unknown to the service. */
+export function isAlive({ status, gone_at }: CardRow): boolean {
+  return status !== 'terminated' && gone_at === null;
+}
+
+function numberOf(fact: string, card: CardRow, known: Known): number | undefined {
+  const value = factNamed(fact)?.of(card, known);
+  return typeof value === 'number' ? value : undefined;
+}
+
+function unknownRows({ op, rows, since }: UnknownRows): Attention {
+  const text = `${rows} ${rows === 1 ? 'row' : 'rows'} unknown since ${dayText(dayOf(since))}`;
+  return {
+    kind: 'unknown_rows',
+    severity: 'error',
+    subject: op,
+    card_id: null,
+    op,
+    text,
+    next: `cardwright ops resume ${op}`,
+  };
+}
+
+function books({ report, known }: AttentionRows): Attention[] {
+  if (report === undefined) return [];
+  const of = { subject: 'books', card_id: null, op: null, next: 'cardwright reconcile' } as const;
+  const since = dayText(dayOf(report.at_ms));
+  if (report.verdict === 'unexplained') {
+    const text = `${dollars(report.residual_cents)} unexplained since ${since}`;
+    return [{ kind: 'books_unexplained', severity: 'error', ...of, text }];
+  }
+  if (known.activities.now - report.at_ms < BOOKS_DAYS * DAY) return [];
+  return [{ kind: 'books_old', severity: 'warning', ...of, text: `not reconciled since ${since}` }];
+}
+
+/** Below what goes from it to cards in seven days, by the average of the last 30. */
+function lowWallet({ wallet, moves, known }: AttentionRows): Attention[] {
+  const from = known.activities.now - 30 * DAY;
+  let funded = 0;
+  for (const { operation, outcome, cents: amount, at_ms } of moves) {
+    const funds = operation === 'cards.fund' || operation === 'cards.create';
+    if (funds && outcome === 'done' && at_ms > from) funded += amount;
+  }
+  if (funded === 0 || wallet * 30 >= funded * WALLET_DAYS) return [];
+  const week = cents(Math.round((funded * WALLET_DAYS) / 30));
+  const text = `${dollars(wallet)} left; cards take about ${dollars(week)} a week`;
+  const next = 'cardwright wallet addresses';
+  return [{ kind: 'wallet_low', severity: 'warning', subject: 'wallet', card_id: null, op: null, text, next }];
+}
+
+function ofCard(
+  kind: AttentionKind,
+  card: CardRow,
+  told: { readonly text: string; readonly next?: string },
+): Attention {
+  const { card_id, last4, label } = card;
+  const subject = [last4 ?? card_id, label ?? ''].filter(part => part !== '').join(' ');
+  return { kind, severity: 'warning', subject, card_id, op: null, next: `cardwright cards get ${card_id}`, ...told };
+}
+
+function declines(card: CardRow, known: Known): Attention[] {
+  const count = numberOf('declines_1d', card, known) ?? 0;
+  if (!isAlive(card) || count < MANY_DECLINES) return [];
+  const next = `cardwright tx list --card ${card.card_id} --type decline`;
+  return [ofCard('declines', card, { text: `${count} declines in 24 hours`, next })];
+}
+
+function nearLimit(card: CardRow, known: Known): Attention[] {
+  const use = nearLimitUse(card, known);
+  if (use === undefined) return [];
+  const limit = dollars(cents(card.spending_limit_cents ?? 0));
+  return [ofCard('near_limit', card, { text: `about ${Math.floor(use / 100)} % of its monthly limit of ${limit}` })];
+}
+
+/** Its next purchases may freeze it. */
+function nearAutoFreeze(card: CardRow): Attention[] {
+  const { status, gone_at, balance_cents: balance, auto_freeze_cents: line } = card;
+  if (status !== 'active' || gone_at !== null || balance === null || line === null || line <= 0) return [];
+  if (balance < line || balance * 10 > line * 11) return [];
+  return [ofCard('near_auto_freeze', card, { text: `${dollars(balance)} left, freezes below ${dollars(line)}` })];
+}
+
+function expiry(card: CardRow, known: Known): Attention[] {
+  const days = daysToExpiry(card, known);
+  if (days === undefined) return [];
+  const money = dollars(cents(card.balance_cents ?? 0));
+  const text = days < 0 ? `expired, with ${money}` : `expires in ${countOf(days)} with ${money}`;
+  return [ofCard('expires', card, { text })];
+}
+
+function idle(card: CardRow, known: Known): Attention[] {
+  const days = idleDays(card, known);
+  if (days === undefined) return [];
+  return [ofCard('idle', card, { text: `idle ${countOf(days)} with ${dollars(cents(card.balance_cents ?? 0))}` })];
+}
+
+function countOf(days: number): string {
+  return `${days} ${days === 1 ? 'day' : 'days'}`;
+}

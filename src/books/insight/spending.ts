@@ -1,0 +1,95 @@
+/** What was spent in the last days, in as many days before, and at which merchants it grew. */
+import { type Cents, cents } from '../../core/money.ts';
+import { type EffectColumns, effectOf } from '../effect.ts';
+import { dayOf, startOfDay } from './calendar.ts';
+import type { Bucket } from './chart.ts';
+
+export interface SpendingRecord extends EffectColumns {
+  readonly at_ms: number;
+  readonly merchant: string | null;
+}
+
+/** A merchant where at least $50.00 were spent, and twice as much as before. */
+export interface Growing {
+  readonly merchant: string;
+  readonly spent: Cents;
+  readonly before: Cents;
+  /** `spent / before` with one decimal; null for a merchant where nothing was spent before. */
+  readonly factor: number | null;
+}
+
+const LEAST_GROWN = 50_00;
+const MOST_GROWING = 10;
+
+/** Takes records in any order, each once. The span is of calendar days, today with it. */
+export class Spending {
+  readonly days: number;
+  readonly #now: number;
+  readonly #first: number;
+  readonly #sums: { spent: number; moved: boolean }[];
+  readonly #merchants = new Map<string, { spent: number; before: number }>();
+  #before = 0;
+
+  constructor(now: number, days: number) {
+    this.days = days;
+    this.#now = now;
+    this.#first = dayOf(now) - days + 1;
+    this.#sums = Array.from({ length: days }, () => ({ spent: 0, moved: false }));
+  }
+
+  /** The oldest instant that is counted, ms UTC. */
+  get oldestCounted(): number {
+    return startOfDay(this.#first - this.days);
+  }
+
+  add(record: SpendingRecord): void {
+    const { at_ms: at, merchant } = record;
+    const day = at > this.#now ? undefined : dayOf(at) - this.#first;
+    if (day === undefined || day < -this.days) return;
+    const { settled, refunded } = effectOf(record);
+    if (settled === 0 && refunded === 0) return;
+    const spent = settled - refunded;
+    const sum = this.#sums[day];
+    if (sum === undefined) this.#before += spent;
+    else {
+      sum.spent += spent;
+      sum.moved = true;
+    }
+    if (merchant === null) return;
+    const of = this.#merchants.get(merchant) ?? { spent: 0, before: 0 };
+    this.#merchants.set(merchant, of);
+    of[sum === undefined ? 'before' : 'spent'] += spent;
+  }
+
+  get total(): Cents {
+    return cents(this.#sums.reduce((sum, { spent }) => sum + spent, 0));
+  }
+
+  get before(): Cents {
+    return cents(this.#before);
+  }
+
+  /** Share by which it grew, with two decimals, negative when it fell; null where nothing was spent before. */
+  get change(): number | null {
+    return this.#before > 0 ? Math.round(((this.total - this.#before) * 100) / this.#before) / 100 : null;
+  }
+
+  /** One a day, oldest first. */
+  get buckets(): readonly Bucket[] {
+    return this.#sums.map(({ spent, moved }, nth) => ({ start: this.#first + nth, spent: cents(spent), moved }));
+  }
+
+  /** By what was spent, most first, ten at most. */
+  get growing(): readonly Growing[] {
+    return [...this.#merchants]
+      .filter(([, { spent, before }]) => spent >= LEAST_GROWN && spent >= 2 * before)
+      .sort(([a, one], [b, other]) => other.spent - one.spent || a.localeCompare(b, 'en'))
+      .slice(0, MOST_GROWING)
+      .map(([merchant, { spent, before }]) => ({
+        merchant,
+        spent: cents(spent),
+        before: cents(before),
+        factor: before > 0 ? Math.round((spent * 10) / before) / 10 : null,
+      }));
+  }
+}
