@@ -56,6 +56,18 @@ export function printableCell(text: string): string {
   return escapeUnsafe(text, character => (character === '\n' || character === '\t' ? character : visible(character)));
 }
 
+/** How `printableCell` writes a character that is not shown as it is. */
+const ESCAPE = /\\(?:r|x([0-9a-f]{2})|u\{([0-9a-f]{1,6})\})/g;
+
+/** The first escape of a text that `printableCell` may have written for a character; undefined without one. */
+export function writtenEscape(text: string): string | undefined {
+  for (const [written, short, long] of text.matchAll(ESCAPE)) {
+    const code = Number.parseInt(short ?? long ?? 'd', 16);
+    if (code <= 0x10ffff && printableCell(String.fromCodePoint(code)) === written) return written;
+  }
+  return undefined;
+}
+
 /** JSON text with the same characters as `\u` escapes, so that it parses to the same value. */
 export function printableJson(json: string): string {
   return escapeUnsafe(json, character => (character === '\n' ? character : jsonEscape(character)));

@@ -74,6 +74,9 @@ export function writeTsv(job: Job): Promise<void> {
 export async function writeFields(job: Job): Promise<void> {
   const [row = {}] = await collectRows(job);
   const columns = columnsFor(job.presentation.columns, [row]);
+  const [only] = columns;
+  // A list without entries is no line: who counts lines would count one.
+  if (columns.length === 1 && only?.kind === 'list' && machineCell(only, valueAt(row, only.field)) === '') return;
   await job.streams.stdout.write(columns.length === 1 ? tsvLines([row], columns) : fieldLines(row, columns));
 }
 

@@ -76,6 +76,11 @@ describe('cards lease', () => {
     expect(await left(here)).toHaveLength(1);
   });
 
+  it('reaps nothing where nothing is left, and prints no line for it', async () => {
+    await using here = await world();
+    expect(await here.run('cards lease --reap --yes')).toMatchObject({ code: 0, out: '' });
+  });
+
   it('reaps by the mark on the card once its time is over, without any note', async () => {
     await using here = await world();
     const mark = 'lease_0011 until 2026-11-20T14:10:00Z';

@@ -13,6 +13,7 @@ import { CliError } from '../../core/errors.ts';
 import { type Cents, toCents } from '../../core/money.ts';
 import { MARKER_KEY } from '../../journal/execution/marker.ts';
 import type { PlannedRow } from '../../journal/types.ts';
+import { writtenEscape } from '../../terminal/printable.ts';
 import { ATTEMPT_ROW } from '../each.ts';
 import { parseValue, quote, usage } from '../parsing/values.ts';
 import type { BulkDeclaration, BulkOperation } from './flags.ts';
@@ -188,18 +189,29 @@ function cellsOf(
 
 function csvValue(name: string, field: AnyField, cells: readonly NamedCell[]): unknown {
   if (field.kind === 'map') {
-    const pairs = cells.map(([column, { value }]) => [column.slice(name.length + 1), unguardFormula(String(value))]);
+    const pairs = cells.map(([column, { value }]) => [column.slice(name.length + 1), exactText(column, String(value))]);
     return checked(name, field, Object.fromEntries(pairs));
   }
   const text = String(cells[0]?.[1].value);
   if (field.kind === 'list') {
-    const words = unguardFormula(text)
+    const words = exactText(name, text)
       .split(';')
       .map(word => word.trim())
       .filter(word => word !== '');
     return checked(name, field, words);
   }
-  return parseValue(name, field, field.kind === 'text' ? unguardFormula(text) : text, VALUES);
+  return parseValue(name, field, field.kind === 'text' ? exactText(name, text) : text, VALUES);
+}
+
+/**
+ * The text that a cell of our own CSV was made from: the guard against formulas is taken off. Throws `usage` for an
+ * escape, which stands for another character in a list that was printed and for itself in a file that was typed.
+ */
+function exactText(name: string, cell: string): string {
+  const text = unguardFormula(cell);
+  const written = writtenEscape(text);
+  if (written === undefined) return text;
+  throw usage(`${name} holds ${written}, as CSV shows a character that cannot be seen; NDJSON (-o ndjson) keeps it`);
 }
 
 function jsonValue(name: string, field: AnyField, value: unknown): unknown {
