@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { Cents } from '../core/money.ts';
 import { capabilitiesIn } from '../journal/idempotency-support.ts';
+import { knownStatesIn } from '../journal/known-states.ts';
 import { createJournal } from '../journal/runs/journal.ts';
 import { type SpentSince, spentByOp } from '../journal/runs/spent.ts';
 import type { Journal } from '../journal/types.ts';
@@ -48,6 +49,10 @@ export function journalFor(surroundings: JournalSurroundings): Journal {
     sandboxHonoursKeys: opened.sandboxHonoursKeys,
     serviceNow: opened.serviceNow,
     capabilities: capabilitiesIn(host.folders.state, files),
+    knownStates: knownStatesIn(
+      { configFolder: host.folders.config, stateFolder: host.folders.state, machine: host.machine },
+      files,
+    ),
     writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,
     stop: host.signal,
     cut: host.cut,

@@ -2,6 +2,7 @@
 import type { Service } from '../../contract/service.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Capabilities } from '../idempotency-support.ts';
+import type { KnownStates } from '../known-states.ts';
 import type { Places } from '../wal/paths.ts';
 import type { JournalDisk } from '../wal/storage.ts';
 
@@ -29,6 +30,8 @@ export interface JournalSettings {
   /** The API key under HMAC with a local random value; eight hexadecimal digits, never the key. */
   readonly keyPrint: (salt: string) => Promise<string>;
   readonly capabilities: Capabilities;
+  /** The state folders that the configuration knows; none is asked about when left out. */
+  readonly knownStates?: KnownStates;
   /** The clock of the service by its newest answer, ms UTC; undefined while none told the time. */
   readonly serviceNow?: (() => number | undefined) | undefined;
   /** `--timeout` or the total of one write, ms. */

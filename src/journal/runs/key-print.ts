@@ -2,7 +2,10 @@
  * Whose operations these are: the print of an API key, an HMAC under a random value of this machine. Without that value
  * a plan cannot be told from one of another account, so nothing that is not finished goes on without it.
  */
+import { createHash } from 'node:crypto';
 import { CliError } from '../../core/errors.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import type { KnownState, KnownStates } from '../known-states.ts';
 import { isOp } from '../wal/paths.ts';
 import { readOrError } from '../wal/read.ts';
 import type { PlanRecord } from '../wal/records.ts';
@@ -13,20 +16,27 @@ const SALT = /^[0-9a-f]{32}$/;
 
 /**
  * The print of the key this process acts with, for a plan. Makes the random value where there is none yet. Throws
- * `guarded` when it is damaged, or lost while operations that are not finished depend on it.
+ * `guarded` when it is damaged, lost while operations that are not finished depend on it, or not there beside a
+ * configuration that knew another state folder.
  */
 export async function printOf(room: Room, mode: Acting['mode']): Promise<string> {
   if (mode === 'sandbox') return 'sandbox';
   const { disk, places, random } = room;
   const known = await saltIn(room);
-  if (known !== undefined) return room.keyPrint(known);
-  const waiting = await unfinishedOps(room);
-  if (waiting.length > 0) throw lost(room, waiting);
+  if (known !== undefined) {
+    await room.knownStates?.add(printOfState(known));
+    return room.keyPrint(known);
+  }
+  const { unfinished, any } = await accountOps(room);
+  if (unfinished.length > 0) throw lost(room, unfinished);
+  // With operations of an account in it, this is the folder that was used before.
+  if (!any && room.knownStates !== undefined) await refuseFresh(room, room.knownStates);
   await disk.prepareFolder(places.root);
   // Of two processes that come first at the same time both use the one that is there then.
   await disk.note(places.saltFile, Buffer.from(random.bytes(16)).toString('hex'));
   const made = await saltIn(room);
   if (made === undefined) throw lost(room, []);
+  await room.knownStates?.add(printOfState(made));
   return room.keyPrint(made);
 }
 
@@ -50,16 +60,49 @@ async function saltIn({ disk, places }: Room): Promise<string | undefined> {
   });
 }
 
-/** Operations of an account that a resume could still send something of, or that cannot be read. */
-async function unfinishedOps({ disk, places }: Room): Promise<string[]> {
-  const found: string[] = [];
+/** Operations of an account: those that a resume could still send something of, or that cannot be read; and any at all. */
+async function accountOps({ disk, places }: Room): Promise<{ readonly unfinished: string[]; readonly any: boolean }> {
+  const unfinished: string[] = [];
+  let any = false;
   for (const op of (await disk.names(places.root)).filter(isOp)) {
     const history = await readOrError(disk, places, op);
     if (history === undefined) continue;
-    if (history instanceof CliError) found.push(op);
-    else if (history.plan.mode !== 'sandbox' && stateOf(history) !== 'finished') found.push(op);
+    if (!(history instanceof CliError) && history.plan.mode === 'sandbox') continue;
+    any = true;
+    if (history instanceof CliError || stateOf(history) !== 'finished') unfinished.push(op);
   }
-  return found.sort();
+  return { unfinished: unfinished.sort(), any };
+}
+
+/** Tells two journals apart without telling the random value of either. */
+function printOfState(salt: string): string {
+  return createHash('sha256').update(`state ${salt}`).digest('hex').slice(0, 16);
+}
+
+/** Throws `guarded` when money was moved with this configuration and the journal of it is not here. */
+async function refuseFresh({ stateFolder }: Room, knownStates: KnownStates): Promise<void> {
+  const known = await knownStates.read();
+  const last = known === 'damaged' ? undefined : known.at(-1);
+  if (known !== 'damaged' && last === undefined) return;
+  throw new CliError('guarded', {
+    message: freshText(stateFolder, last),
+    notes: [
+      'Operations that are not finished, the limits of the day and the audit log stand there: without them the same change could be made twice.',
+      last === undefined || last.folder === stateFolder
+        ? 'Put the folder back from where it was moved to, or from a copy.'
+        : 'XDG_STATE_HOME, CARDWRIGHT_CONFIG_DIR and HOME say where the state folder is.',
+      'If it is gone for good, look at the cards and the wallet first; then accept this folder:',
+    ],
+    hint: `rm ${shellWord(knownStates.path)}`,
+    outcome: 'not_sent',
+  });
+}
+
+function freshText(stateFolder: string, last: KnownState | undefined): string {
+  if (last === undefined) return `the state folder ${stateFolder} is new, and which one was used before cannot be read`;
+  return last.folder === stateFolder
+    ? `the state folder ${stateFolder} was emptied or moved away: the journal of earlier operations is not in it`
+    : `the state folder ${stateFolder} is new: the journal of earlier operations is in ${last.folder}`;
 }
 
 const NAMED = 3;

@@ -1,0 +1,85 @@
+/**
+ * Which state folders this configuration was used with. A journal that was moved away or removed takes every guard with it
+ * that looks at earlier operations, so that a fresh one beside a configuration that knew another is said before money moves.
+ */
+import { join } from 'node:path';
+import { CliError } from '../core/errors.ts';
+import { type FileSurroundings, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
+
+/** One state folder, as it was when money was moved from there. */
+export interface KnownState {
+  /** Name of the machine: a configuration may be shared by several, each with a state of its own. */
+  readonly machine: string;
+  readonly folder: string;
+  /** Print of the random value of its journal. */
+  readonly id: string;
+}
+
+export interface KnownStates {
+  /** Whoever removes this file accepts the state folder of the next operation. */
+  readonly path: string;
+  /** Those of this machine, oldest first; `damaged` where the file cannot be understood. */
+  read(): Promise<readonly KnownState[] | 'damaged'>;
+  /** Adds the folder that is used now. A configuration that cannot be written is left as it is. */
+  add(id: string): Promise<void>;
+}
+
+export interface StatePlace {
+  readonly configFolder: string;
+  readonly stateFolder: string;
+  readonly machine: string;
+}
+
+const VERSION = 1;
+/** Containers have a new name each time. */
+const MOST = 50;
+
+/** Kept in `known-states.json` of the configuration folder. */
+export function knownStatesIn(
+  { configFolder, stateFolder, machine }: StatePlace,
+  around: FileSurroundings,
+): KnownStates {
+  const path = join(configFolder, 'known-states.json');
+  const all = async () => statesIn(await readPrivate(path, around));
+  return {
+    path,
+    async read() {
+      const states = await all();
+      return states === 'damaged' ? states : states.filter(each => each.machine === machine);
+    },
+    async add(id) {
+      const now: KnownState = { machine, folder: stateFolder, id };
+      try {
+        const found = await all();
+        const states = found === 'damaged' ? [] : found;
+        if (found !== 'damaged' && states.some(each => isSame(each, now))) return;
+        await preparePrivateFolder(configFolder, around);
+        const kept = { version: VERSION, states: [...states, now].slice(-MOST) };
+        await writePrivate(path, `${JSON.stringify(kept, undefined, 2)}\n`, around);
+      } catch (error) {
+        // A configuration that is mounted read-only says nothing against the operation.
+        if (!(error instanceof CliError)) throw error;
+      }
+    },
+  };
+}
+
+function isSame(one: KnownState, other: KnownState): boolean {
+  return one.machine === other.machine && one.folder === other.folder && one.id === other.id;
+}
+
+function statesIn(text: string | undefined): readonly KnownState[] | 'damaged' {
+  if (text === undefined) return [];
+  try {
+    const { version, states } = JSON.parse(text) as { readonly version?: unknown; readonly states?: unknown };
+    return version === VERSION && Array.isArray(states) && states.every(isKnownState) ? states : 'damaged';
+  } catch {
+    return 'damaged';
+  }
+}
+
+function isKnownState(value: unknown): value is KnownState {
+  if (typeof value !== 'object' || value === null) return false;
+  const { machine, folder, id } = value as Record<keyof KnownState, unknown>;
+  return [machine, folder, id].every(each => typeof each === 'string');
+}

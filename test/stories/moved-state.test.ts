@@ -1,0 +1,67 @@
+/** The state folder is moved away, emptied or another one, while the configuration knows that there was one. */
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type ScriptedWorld, scriptedWorld } from '../support/scripted-world.ts';
+
+const FUND = 'cards fund card_old --amount 25';
+
+/** A fund whose answer was lost, so that its journal is all that stands between it and a second one. */
+async function withUnknownFund(s: ScriptedWorld) {
+  s.service.script = write => {
+    if (write.times > 1) return write.execute();
+    write.execute();
+    return 'lost';
+  };
+  expect((await s.run(FUND)).code).toBe(11);
+  const [state, away] = ['state', 'away'].map(name => join(s.here.folder, name)) as [string, string];
+  return { state, away, known: join(s.here.folder, 'config', 'known-states.json') };
+}
+
+test('no money moves without the journal that was there, until the new folder is accepted', async () => {
+  await using s = await scriptedWorld();
+  const { state, away, known } = await withUnknownFund(s);
+  await rename(state, away);
+  for (const line of [FUND, 'cards create --bin bin_1 --amount 5', 'cards terminate card_old --yes']) {
+    const { code, error } = await s.run(line);
+    expect([line, code, error['outcome'], error['hint']]).toEqual([line, 14, 'not_sent', `rm ${known}`]);
+    expect(error['message']).toContain(`${state} was emptied or moved away`);
+  }
+  expect(s.service.effects).toEqual(['fund']);
+  expect((await s.run('cards list')).code).toBe(0);
+  // Put back, the journal says what is open.
+  await rm(state, { recursive: true, force: true });
+  await rename(away, state);
+  expect((await s.run(FUND)).error['message']).toContain('unknown outcome');
+  // Accepted, a new one begins, and is known from then on.
+  await rename(state, away);
+  await rm(known);
+  expect((await s.run(FUND)).code).toBe(0);
+  expect(s.service.effects).toEqual(['fund', 'fund']);
+  await rm(state, { recursive: true });
+  expect((await s.run('cards fund card_old --amount 26')).code).toBe(14);
+});
+
+test('another folder is named with the one that was used before', async () => {
+  await using s = await scriptedWorld();
+  const { state, known } = await withUnknownFund(s);
+  const text = await readFile(known, 'utf8');
+  await rm(state, { recursive: true });
+  await writeFile(known, text.replaceAll(state, '/elsewhere/state'));
+  expect((await s.run(FUND)).error['message']).toContain('the journal of earlier operations is in /elsewhere/state');
+  await writeFile(known, 'not JSON');
+  const { code, error } = await s.run(FUND);
+  expect([code, error['hint']]).toEqual([14, `rm ${known}`]);
+});
+
+test('it holds for one machine, for keys of a service, and where the configuration can be written', async () => {
+  await using s = await scriptedWorld();
+  const { state, known } = await withUnknownFund(s);
+  await rm(state, { recursive: true });
+  expect((await s.here.run('--sandbox cards create --bin auto --amount 5')).code).toBe(0);
+  await writeFile(known, (await readFile(known, 'utf8')).replaceAll('"desk"', '"another"'));
+  expect((await s.run(FUND)).code).toBe(0);
+  await rm(known);
+  await mkdir(known);
+  expect((await s.run('cards fund card_old --amount 26')).code).toBe(0);
+});
