@@ -50,7 +50,7 @@ describe('what bash is offered', () => {
     ['cardwright --sandbox ca', 'cards'],
     ['cardwright -p team ca', 'cards'],
     ['cardwright --profile=team ca', 'cards'],
-    ['cardwright cards ', 'create list get details exec lease fund withdraw freeze unfreeze terminate presets'],
+    ['cardwright cards ', 'create list get search details exec lease fund withdraw freeze unfreeze terminate presets'],
     ['cardwright cards un', 'unfreeze'],
     ['cardwright sandbox sim', 'simulate'],
     ['cardwright sandbox simulate se', 'settle'],

@@ -35,13 +35,11 @@ export const queryMirror = command({
   },
   examples: [
     {
-      does: 'What each merchant took',
-      run: 'mirror query "select merchant, sum(cents) / 100.0 as usd from tx where type = \'settlement\' group by merchant order by usd desc"',
+      does: 'How many cards there are of each status',
+      run: "mirror query 'select count(*) from cards group by status'",
     },
-    {
-      does: 'As an object a row',
-      run: 'mirror query "select status, count(*) as cards from cards group by status" --json',
-    },
+    { does: 'What was refunded, in cents', run: `mirror query "select sum(cents) from tx where type='refund'"` },
+    { does: 'As an object a row', run: "mirror query 'select merchant, cents from tx' --json" },
   ],
   async run(ctx, { sql, sqlTimeout, offline, maxAge: age }) {
     const timeoutMs = parseDuration(sqlTimeout ?? DEFAULT_TIMEOUT, '--sql-timeout');

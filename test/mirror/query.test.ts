@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { queryCopy } from '../../src/mirror/query.ts';
+import { type Line, runQuery } from '../../src/mirror/query-child.ts';
+import { notOneStatement } from '../../src/mirror/statement-end.ts';
+import { ANSWERED, ENDLESS, LONG, REFUSED } from './hostile-statements.ts';
+import { MovingService } from './moving-service.ts';
+import { syncing } from './syncing.ts';
+
+const PROGRAM = [process.execPath, join(import.meta.dirname, '..', '..', 'bin', 'cardwright.js'), '__query'] as const;
+
+async function copied() {
+  const service = new MovingService(8);
+  service.live(200, 3_600_000);
+  service.moves = false;
+  const world = await syncing(service);
+  await world.mirror.sync();
+  const { path } = world.mirror;
+  /** Every byte beside the copy: its log too, and files that should not be there. */
+  const bytes = () => {
+    const names = readdirSync(dirname(path)).filter(name => !name.endsWith('-shm'));
+    const all = names.map(
+      name =>
+        `${name} ${createHash('sha256')
+          .update(readFileSync(join(dirname(path), name)))
+          .digest('hex')}`,
+    );
+    return all.filter(line => !line.endsWith('-wal e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'));
+  };
+  const asked = async (sql: string) => {
+    const lines: Line[] = [];
+    await runQuery({ path, sql }, async line => void lines.push(line));
+    return lines;
+  };
+  return { world, path, bytes, asked };
+}
+
+it('refuses what would write, and changes no byte whatever it is asked', async () => {
+  const { world, bytes, asked } = await copied();
+  await using _world = world;
+  const before = bytes();
+  for (const sql of REFUSED) {
+    const last = (await asked(sql)).at(-1);
+    expect({ sql, refused: last !== undefined && 'refused' in last }).toEqual({ sql, refused: true });
+  }
+  for (const sql of LONG) expect(JSON.stringify(await asked(sql)).length).toBeLessThan(2_100_000);
+  for (const sql of ANSWERED) expect({ sql, last: (await asked(sql)).at(-1) }).toEqual({ sql, last: { end: true } });
+  expect(bytes().filter(line => !line.includes('-wal '))).toEqual(before.filter(line => !line.includes('-wal ')));
+  expect(REFUSED.length + LONG.length).toBeGreaterThanOrEqual(60);
+});
+
+it('ends what goes on for too long, with 8, and keeps keys out of its process', async () => {
+  const { world, path } = await copied();
+  await using _world = world;
+  const parts = { program: PROGRAM, env: { PATH: process.env['PATH'] }, signal: new AbortController().signal };
+  for (const sql of ENDLESS.slice(0, 2)) {
+    await expect(queryAll(sql)).rejects.toMatchObject({ kind: 'wait_expired' });
+  }
+  expect(await queryAll('select count(*) as n from cards')).toEqual([{ n: expect.any(Number) }]);
+
+  async function queryAll(sql: string) {
+    const { batches } = await queryCopy({ path, sql }, sql.startsWith('select count(*) as n') ? 20_000 : 1_000, parts);
+    const rows: unknown[] = [];
+    for await (const batch of batches) rows.push(...batch);
+    return rows;
+  }
+});
+
+it('takes one statement for one, whatever stands in its texts and comments', () => {
+  const quoted = fc.string().map(text => text.replaceAll('\0', ''));
+  const piece = fc.oneof(
+    quoted.map(text => `'${text.replaceAll("'", "''")}'`),
+    quoted.map(text => `"${text.replaceAll('"', '""')}"`),
+    quoted.map(text => `/*${text.replaceAll('*/', '')} */`),
+    quoted.map(text => `--${text.replaceAll('\n', '')}\n`),
+    fc.constantFrom(' 1 ', ' a ', '+', '\n'),
+  );
+  fc.assert(
+    fc.property(fc.array(piece), pieces => {
+      const one = `select ${pieces.join('')}`;
+      expect(notOneStatement(one)).toBeUndefined();
+      expect(notOneStatement(`${one} ; -- end\n ;`)).toBeUndefined();
+      expect(notOneStatement(`${one} ; select 2`)).toMatch(/one statement at a time/);
+    }),
+  );
+});
