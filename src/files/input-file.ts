@@ -40,7 +40,7 @@ export async function openInputFile(path: string, name: string, around: InputSur
   // Reading a folder would say so too late: a request for its bytes would have begun.
   if (found.isDirectory()) throw unreadable(name, systemWords('EISDIR'));
   if (isDevice(found) && (await realpath(path)) !== NOTHING) {
-    throw unreadable(name, 'it is a device, not a file or a pipe', 'name - to read standard input');
+    throw unreadable(name, 'it is a device, not a file or a pipe');
   }
   return ordinary(await inTheUsersWords(name, () => open(path, 'r')), name);
 }
@@ -123,7 +123,7 @@ async function inTheUsersWords<T>(name: string, work: () => Promise<T>): Promise
   }
 }
 
-function unreadable(name: string, why: string, hint?: string): CliError {
+function unreadable(name: string, why: string): CliError {
   const message = `cannot read ${JSON.stringify(name)}: ${why}`;
-  return new CliError('usage', { message, outcome: 'not_sent', ...(hint !== undefined && { hint }) });
+  return new CliError('usage', { message, outcome: 'not_sent' });
 }
