@@ -32,8 +32,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'books',
     'scenario',
     'terminal',
+    'writes',
   ],
-  // Commands and the writer speak to the journal through its types and `inputDigest`; who opens it is composition.
+  // Commands and the pipeline speak to the journal through its types and `inputDigest`; who opens it is composition.
   // What a command waits for and listens to is in `events`; it knows the client's interface, which stands in the contract.
   commands: [
     'books',
@@ -45,13 +46,16 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'audit',
     'events',
     'scenario',
+    'writes',
     'core',
     'platform',
   ],
   // Looks at everything and changes nothing.
   doctor: ['client', 'profile', 'sandbox', 'audit', 'files', 'cli', 'contract', 'core', 'platform'],
   // The context hands out the cleanup log of `events` by its type.
-  cli: ['bulk', 'mirror', 'terminal', 'contract', 'journal', 'audit', 'events', 'core', 'platform'],
+  cli: ['writes', 'bulk', 'mirror', 'terminal', 'contract', 'journal', 'audit', 'events', 'core', 'platform'],
+  // The one order of every change; the journal, the audit log and the limits are handed in.
+  writes: ['terminal', 'contract', 'journal', 'audit', 'core'],
   // Reads inputs of rows and drives the rows of a run; what one row takes is behind the journal's types.
   bulk: ['journal', 'core'],
   // A story read from the tree of its file and held against the rows; who sends its steps is handed in.

@@ -1,6 +1,5 @@
 /** Which service this run speaks to: the profile's, or the embedded sandbox opened in this process. */
 
-import type { Identity } from '../cli/identity.ts';
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { Observed } from '../client/attempt.ts';
 import type { Wait } from '../client/retry.ts';
@@ -8,6 +7,7 @@ import { NO_OVERRIDES, type Overrides } from '../contract/overrides.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
 import type { Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
+import type { Identity } from '../core/identity.ts';
 import { Secret } from '../core/secret.ts';
 import { takeNotes } from '../id-cache/notes.ts';
 import { isKept } from '../id-cache/place.ts';

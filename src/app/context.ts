@@ -5,10 +5,8 @@ import type { AuditSurroundings } from '../audit/log.ts';
 import { maskInLog } from '../cli/ci-log.ts';
 import type { Context } from '../cli/context.ts';
 import type { Globals } from '../cli/parsing/globals.ts';
-import { createRecorder } from '../cli/record.ts';
 import { withRepeated } from '../cli/repeated.ts';
 import type { OpenContext } from '../cli/run.ts';
-import { createWriter } from '../cli/write.ts';
 import type { ReadName } from '../contract/calls.ts';
 import type { PlannedRequest, Reader, ReadOptions, Service } from '../contract/service.ts';
 import { asCliError, CliError } from '../core/errors.ts';
@@ -19,6 +17,10 @@ import { createPrompts } from '../terminal/prompts.ts';
 import { screenWidth } from '../terminal/screen.ts';
 import { createSignOfLife } from '../terminal/sign-of-life.ts';
 import { typedInput } from '../terminal/typed-input.ts';
+import { createRecorder } from '../writes/audit-record.ts';
+import { createPipeline } from '../writes/pipeline.ts';
+import { askPerson } from '../writes/question.ts';
+import { createWriter } from '../writes/single-write.ts';
 import type { Surroundings } from './app-host.ts';
 import { type Connections, connections, once } from './connections.ts';
 import { openInput, openRows, readBytes } from './input.ts';
@@ -127,14 +129,9 @@ export function openContext(opening: Opening): OpenContext {
     return revealFor({ ...settings, host, globals, opened, kept, recorder, notice, maskInLog: hide });
   });
   const servers = sandboxServersFor({ host, version: opening.version, notice, adminAt: opened.adminAt });
-  const writer = createWriter({
-    ...settings,
-    recorder,
-    journal,
-    holdSpending,
-    planned,
-    readOnly: async () => (await opened.settings()).read_only === true,
-  });
+  const readOnly = async () => (await opened.settings()).read_only === true;
+  const pipeline = createPipeline({ ...settings, recorder, holdSpending, readOnly });
+  const writer = createWriter({ ...settings, pipeline, journal, planned });
 
   const serviceNow = () => opened.serviceNow() ?? host.clock.now();
   const context: Context = {
@@ -144,7 +141,6 @@ export function openContext(opening: Opening): OpenContext {
     stdin,
     prompts,
     progress,
-    holdSpending,
     dryRun: globals.dryRun,
     yes: globals.yes,
     forPeople: stdout.isTerminal && !globals.machine && !globals.quiet,
@@ -175,7 +171,8 @@ export function openContext(opening: Opening): OpenContext {
     read: async (operation, input, options) => (await reader()).read(operation, input, options),
     write: writer.write,
     confirmCount: writer.confirmCount,
-    guardRun: writer.guardRun,
+    pipeline,
+    ask: question => askPerson(settings, question),
     journal,
     profiles: once(async () => {
       const { profilesFor } = await import('./profiles.ts');

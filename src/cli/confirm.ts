@@ -1,5 +1,5 @@
 /** Yes or no before a command changes something of this machine. */
-import { CliError } from '../core/errors.ts';
+import { declined, nobodyToAsk } from '../writes/question.ts';
 import type { Context } from './context.ts';
 
 export interface Confirmation {
@@ -15,14 +15,5 @@ export async function confirmed(ctx: Context, { intent, question, command }: Con
   if (ctx.yes) return;
   if (!ctx.canAsk) throw nobodyToAsk(intent, command);
   if (await ctx.prompts.confirm(question, { flag: '--yes' })) return;
-  throw new CliError('not_confirmed', { message: 'not confirmed. Nothing was changed.', outcome: 'not_sent' });
-}
-
-/** The refusal where a confirmation is needed and stdin or stderr is no terminal. */
-export function nobodyToAsk(intent: string, command: string): CliError {
-  return new CliError('not_confirmed', {
-    message: `${intent}: this needs a confirmation, and nobody can be asked here`,
-    hint: command,
-    outcome: 'not_sent',
-  });
+  throw declined();
 }

@@ -5,44 +5,24 @@ import type { ResultOf } from '../contract/operation.ts';
 import type { Overrides } from '../contract/overrides.ts';
 import type { AdminOperations, SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
 import type { PlannedRequest, Reader, ReadOptions } from '../contract/service.ts';
+import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
-import type { HoldSpending } from '../core/spending.ts';
 import type { Leftovers } from '../events/cleanup-log.ts';
 import type { Journal } from '../journal/types.ts';
 import type { Mirror } from '../mirror/mirror.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../platform/host.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Prompts } from '../terminal/prompts.ts';
+import type { Recorder } from '../writes/audit-record.ts';
+import type { Pipeline } from '../writes/pipeline.ts';
+import type { ChangeQuestion } from '../writes/question.ts';
+import type { WriteOptions, Written } from '../writes/single-write.ts';
 import type { PlannedFile } from './completion/completion-places.ts';
 import type { CompletionShell } from './completion/completion-stubs.ts';
 import type { Finding } from './finding.ts';
-import type { Identity } from './identity.ts';
-import type { Recorder } from './record.ts';
 import type { RevealOptions, RunWithCard } from './reveal-options.ts';
 import type { SandboxServers } from './sandbox-servers.ts';
 import type { Shown } from './shown.ts';
-
-export interface WriteOptions<Before> {
-  /** Idempotency key chosen by the caller. */
-  readonly key?: string | undefined;
-  /** What is being done, for the question, the dry run and errors: `Create a card for $25.00`. */
-  readonly intent: string;
-  /** Read just before sending, for showing before and after; not read in a dry run. */
-  readonly before?: (reader: Reader) => Promise<Before>;
-  /** False: a created card carries no marker of the journal, and is never sent twice. */
-  readonly marker?: boolean | undefined;
-  /** The question was asked already, for several targets at once. */
-  readonly confirmed?: boolean;
-  /** Exact text of the body, which the input was read from; no marker can be added to it. */
-  readonly body?: string | undefined;
-}
-
-export interface Written<N extends WriteName, Before> {
-  readonly result: Result<N>;
-  readonly changed: boolean;
-  readonly reread: boolean;
-  readonly before: Before | undefined;
-}
 
 /** Profiles as commands see them: never a key, only its hint. */
 export interface ProfileRow {
@@ -167,7 +147,7 @@ export interface Context {
   reader(): Promise<Reader>;
   /** Reads one thing; short for `reader()` and `read`. */
   read<N extends ReadName>(operation: N, input: Input<N>, options?: ReadOptions): Promise<Result<N>>;
-  /** Every change goes through here: guard, dry run, confirmation by the row's effect, then the request. */
+  /** One change, through the pipeline. Throws `DryRun` in a dry run. */
   write<N extends WriteName, Before = undefined>(
     operation: N,
     input: Input<N>,
@@ -175,13 +155,10 @@ export interface Context {
   ): Promise<Written<N, Before>>;
   /** Asks once for several targets of an irreversible operation. Throws `not_confirmed`. */
   confirmCount(operation: WriteName, ids: readonly string[]): Promise<void>;
-  /**
-   * The live guard and its question for a run of several rows, before the first request. Throws `guarded` and
-   * `not_confirmed`. Without an intent nothing is asked: the run has a question of its own.
-   */
-  guardRun(operations: readonly WriteName[], intent?: string): Promise<void>;
-  /** Holds what is about to be spent against the limits of the profile. */
-  readonly holdSpending: HoldSpending;
+  /** Every change goes through here: what is asked, held, recorded and sent, in its one order. */
+  readonly pipeline: Pipeline;
+  /** The question before a change, for the pipeline. Throws `not_confirmed`. */
+  ask(question: ChangeQuestion): Promise<void>;
   /** How far a run is, on standard error. */
   readonly progress: Progress;
   /** Tells the audit log what is about to happen, and what became of it. */

@@ -5,20 +5,6 @@ import type { Command } from './parsing/command.ts';
 import { effectOf } from './parsing/resolved-flags.ts';
 import type { Shown } from './shown.ts';
 
-/** What was thrown after a write was carried out: it says so first, whatever its own words are. */
-export function afterwards(thrown: unknown, operation: string, what: string, op?: string): unknown {
-  if (!(thrown instanceof CliError)) return thrown;
-  return new CliError('check_failed', {
-    message: `${operation} is done, but ${what}: ${thrown.message}`,
-    notes: ['Do not run the command again: look at what it did.'],
-    hint: op === undefined ? 'cardwright ops list' : `cardwright ops show ${op}`,
-    outcome: 'done',
-    operation,
-    ...(op !== undefined && { op }),
-    cause: thrown,
-  });
-}
-
 /** The error of showing. For a command that changes something, one that says what was carried out. */
 export function carriedOut(thrown: unknown, command: Command, shown: Shown): unknown {
   const unshown = thrown instanceof CliError && (thrown.kind === 'usage' || thrown instanceof OutputError);

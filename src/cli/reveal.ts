@@ -5,13 +5,13 @@ import { REVEALS_A_MINUTE } from '../audit/reveal-budget.ts';
 import type { Item, Result } from '../contract/calls.ts';
 import type { Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
+import type { Identity } from '../core/identity.ts';
 import { dollars, toCents } from '../core/money.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Prompts } from '../terminal/prompts.ts';
-import { guardEffect } from './guard.ts';
-import type { Identity } from './identity.ts';
+import type { Recorder } from '../writes/audit-record.ts';
+import { guardEffect } from '../writes/guard.ts';
 import { preloads, type Runtime, recorders, watchers } from './process-exposure.ts';
-import type { Recorder } from './record.ts';
 
 export const SHOWN_SECONDS = 30;
 

@@ -9,7 +9,7 @@ import { dollars, toCents } from '../core/money.ts';
 import type { WrittenRows } from '../core/raw-rows.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Listing, Row } from '../terminal/view.ts';
-import { nobodyToAsk } from './confirm.ts';
+import { declined, nobodyToAsk } from '../writes/question.ts';
 import type { Context } from './context.ts';
 import type { Command } from './parsing/command.ts';
 import { effectOf, flagsOf } from './parsing/resolved-flags.ts';
@@ -337,7 +337,7 @@ async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
     });
   }
   const go = await context.prompts.confirm(`${meanings.join('; ')}. ${command.path}: go on?`, { flag: 'the whole id' });
-  if (!go) throw new CliError('not_confirmed', { message: 'not confirmed. Nothing was changed.', outcome: 'not_sent' });
+  if (!go) throw declined();
 }
 
 /** What a command may do to a service that counts; the sandbox is there to be played with. */

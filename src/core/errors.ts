@@ -81,6 +81,8 @@ export interface ErrorFacts {
   readonly op?: string;
   /** An unknown outcome: what was asked, sent, looked at and concluded; the same facts as the notes. */
   readonly evidence?: Readonly<Record<string, unknown>>;
+  /** Our own word for why, such as the name of a limit; for the audit log, where the service said none. */
+  readonly reason?: string;
   /** How long the service asked us to wait, in milliseconds. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;

@@ -18,6 +18,8 @@ export interface SpendHold {
   nameOp(op: string): Promise<void>;
   /** Ends it; `unspent` is what certainly did not leave the wallet. */
   end(unspent: Cents): Promise<void>;
+  /** Nothing was begun: what was held before is held again, of an op that another process works on too. */
+  abandon(): Promise<void>;
 }
 
 /** Throws `guarded` (14) naming limit, used and asked; nothing was sent then. `resumed` is an op taken up again. */

@@ -26,7 +26,7 @@ export interface PlannedRow {
   readonly aim?: Cents | undefined;
   readonly cardId?: string | undefined;
   readonly label?: string | undefined;
-  /** Card and wallet just before, when the caller has read them; fund and withdraw rows read them otherwise. */
+  /** Card and wallet just before, when the caller has read them; see `SeenBefore`. */
   readonly before?: Balances | undefined;
   /** Exact text of the body, where the caller wrote it; `input` is what was read from it. */
   readonly body?: string | undefined;
@@ -175,11 +175,35 @@ export interface Run extends AsyncDisposable {
   finish(): Promise<Finished>;
 }
 
+/** What the caller has read just before a run begins. */
+export interface SeenBefore {
+  /** Card and wallet of a single fund or withdraw; rows of these read them otherwise. */
+  readonly before?: Balances | undefined;
+  /** The wallet, of a bulk run that moves money. */
+  readonly wallet?: Cents | undefined;
+}
+
+/** A plan whose requests are made. */
+export interface PreparedRun {
+  /** The op it will have; another one where it takes up what a key of the caller was used for. */
+  readonly op: string;
+  /** As they would be sent, for dry runs. */
+  readonly requests: Rows<PlannedRequest>;
+  /** As `Journal.begin`. */
+  begin(seen?: SeenBefore): Promise<Run>;
+}
+
 export interface ResumeOptions {
   /** Send rows again of which no trace was found after settling. */
   readonly resendAbsent?: boolean | undefined;
-  /** Only look: settle nothing, send nothing. */
-  readonly lookOnly?: boolean | undefined;
+}
+
+/** An op as its journal has it now; nothing is held. */
+export interface SeenOp {
+  /** Looks at rows and asks the service, and neither writes nor sends. Needs no disposing. */
+  readonly run: Run;
+  /** As `Journal.resume`; what was seen is read again under the lock. */
+  takeOver(options?: ResumeOptions): Promise<Run>;
 }
 
 export type OpState = 'running' | 'open' | 'unknown' | 'finished' | 'damaged' | 'newer';
@@ -238,8 +262,8 @@ export interface Resolution {
 
 /** All operations of this user. Every method throws `check_failed` for a damaged journal it must read. */
 export interface Journal {
-  /** The requests of a plan as they would be sent, for dry runs. Nothing is written or sent. */
-  preview(plan: RunPlan): Promise<Rows<PlannedRequest>>;
+  /** Makes the requests of a plan, once. Throws `usage` for rows that cannot be sent. Nothing is written or sent. */
+  prepare(plan: RunPlan): Promise<PreparedRun>;
   /**
    * Throws for a twin as `begin` does, before anything is asked or written; gives notice of rows that a run finished
    * less than 24 hours ago has done.
@@ -250,10 +274,12 @@ export interface Journal {
    * whose outcome is unknown or was told to nobody, a bulk input that is not finished, also with `again`, or was
    * finished less than 24 hours ago, rows that another operation which is not finished has too, or a folder that
    * cannot be written; `usage` (2) for an idempotency key that was used with other bytes. With a key used before
-   * for the same bytes it resumes that run.
+   * for the same bytes it resumes that run. Short for `prepare` and its `begin`.
    */
   begin(plan: RunPlan): Promise<Run>;
-  /** Throws `guarded` when another process works on it, `usage` for an unknown op or another account's. */
+  /** Throws `usage` for an unknown op or another account's. */
+  look(op: string): Promise<SeenOp>;
+  /** Short for `look` and its `takeOver`. Throws `guarded` when another process works on it. */
   resume(op: string, options?: ResumeOptions): Promise<Run>;
   list(): Promise<readonly OpSummary[]>;
   show(op: string): Promise<OpDetail>;

@@ -49,7 +49,11 @@ const LIMITS = ['max_per_call', 'max_per_run', 'max_per_day', 'max_cards', 'bins
 const LOCK_WAIT_MS = 10_000;
 /** A journal that was not written for so long holds nothing of today, in whatever time zone and after a leap of the clock. */
 const JOURNAL_AGE_MS = 2 * DAY;
-const NOTHING_HELD: SpendHold = { nameOp: async () => undefined, end: async () => undefined };
+const NOTHING_HELD: SpendHold = {
+  nameOp: async () => undefined,
+  end: async () => undefined,
+  abandon: async () => undefined,
+};
 
 /**
  * Holds what is asked against the limits. Throws `guarded` naming the limit, what is used of it and what was asked,
@@ -100,13 +104,16 @@ async function holdToday(around: SpendSurroundings, { limit, asked, resumed }: W
   const { random, clock } = around.lock;
   let name = resumed ?? `run-${Buffer.from(random.bytes(8)).toString('hex')}`;
   let named = resumed !== undefined;
+  let wasHeld = false;
   const today = todayAt(clock.now());
   await change(around, async (before, lockedAt) => {
     const day = dayFrom(before, today);
     // A run that was killed holds its whole plan still.
-    if (resumed !== undefined && day.held[resumed] !== undefined) return day;
-    await refuseOverDay(around, { day, limit, asked, writtenSince: lockedAt - JOURNAL_AGE_MS });
-    return { ...day, held: { ...day.held, [name]: asked } };
+    wasHeld = resumed !== undefined && day.held[resumed] !== undefined;
+    if (wasHeld) return day;
+    const journaled = await refuseOverDay(around, { day, limit, asked, writtenSince: lockedAt - JOURNAL_AGE_MS });
+    // What is held stands for all that the op spends: of one that is taken up again, what it has spent already too.
+    return { ...day, held: { ...day.held, [name]: cents(asked + (journaled.get(name) ?? 0)) } };
   });
   /** Takes the amount of this run off what is held; on another day there is nothing to take. */
   const changeHeld = (work: (day: Day, amount: Cents) => Day) =>
@@ -123,6 +130,9 @@ async function holdToday(around: SpendSurroundings, { limit, asked, resumed }: W
     // What a named operation has spent is in its journal.
     end: unspent =>
       changeHeld((day, amount) => (named ? day : { ...day, spent: cents(day.spent + Math.max(0, amount - unspent)) })),
+    async abandon() {
+      if (!wasHeld) await changeHeld(day => day);
+    },
   };
 }
 
@@ -143,12 +153,13 @@ interface AskedOfDay {
   readonly writtenSince: number;
 }
 
+/** What the journal knows of the day, by operation. Throws `guarded` where it leaves too little. */
 async function refuseOverDay(around: SpendSurroundings, { day, limit, asked, writtenSince }: AskedOfDay) {
   const since = Date.parse(`${day.day}T00:00:00Z`);
   const journaled = await around.journaled({ since, writtenSince });
   const known = [...journaled].filter(([op]) => day.held[op] === undefined).map(([, amount]) => amount);
   const used = sumCents([day.spent, ...Object.values(day.held), ...known]);
-  if (used + asked <= limit) return;
+  if (used + asked <= limit) return journaled;
   const standing = `${dollars(limit)} for a day; ${dollars(used)} used today (UTC), ${dollars(asked)} asked`;
   throw refusal(around.profile, 'max_per_day', standing);
 }
@@ -203,6 +214,7 @@ function readDay(text: string | undefined, path: string): Day | undefined {
 function refusal(profile: string, name: keyof ProfileSettings, standing: string): CliError {
   return new CliError('guarded', {
     message: `${name} of profile ${profile} is ${standing}`,
+    reason: name,
     hint: `cardwright profiles show ${profile}`,
     outcome: 'not_sent',
   });

@@ -118,7 +118,7 @@ test('only looking sends nothing and writes nothing', async () => {
   await run.perform(1);
   await run[Symbol.asyncDispose]();
   const before = await b.journal.show(run.op);
-  await using look = await b.journal.resume(run.op, { lookOnly: true });
+  const { run: look } = await b.journal.look(run.op);
   expect(await look.perform(1)).toMatchObject({ outcome: 'unknown' });
   await look.finish();
   expect(await b.journal.show(run.op)).toEqual(before);

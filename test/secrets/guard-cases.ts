@@ -1,6 +1,6 @@
 /**
  * What the guards must say to every command in every situation, from the effect column alone: a second telling of
- * docs/design/cli.md, "Guards", that shares no code with `cli/guard.ts`.
+ * docs/design/cli.md, "Guards", that shares no code with `writes/guard.ts`.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -150,8 +150,10 @@ export async function stage(mode: Mode): Promise<Stage> {
   const writes = async () => {
     if (mode !== 'sandbox') return front.asked.filter(({ method }) => method !== 'GET').length;
     const { out } = await here.run('audit list --json --sandbox');
-    const { data } = JSON.parse(out) as { data: { event: string }[] };
-    return data.filter(({ event }) => event === 'write' || event === 'run').length;
+    const { data } = JSON.parse(out) as { data: { event: string; of?: number; outcome?: string }[] };
+    // What was refused before it was sent has its lines too.
+    const unsent = data.filter(({ of, outcome }) => of !== undefined && outcome === 'not_sent').length;
+    return data.filter(({ event }) => event === 'write' || event === 'run').length - unsent;
   };
   seen = await writes();
   return {

@@ -52,8 +52,11 @@ test('every write has a line before and one after, whatever became of it; reads 
     ['outcome', 'cards.terminate', 'done', 7],
     ['write', 'cards.fund', null, null],
     ['outcome', 'cards.fund', 'refused', 9],
+    // Refused by nobody but the guard of the command.
+    ['write', 'cards.terminate', null, null],
+    ['outcome', 'cards.terminate', 'not_sent', 11],
     ['write', 'webhooks.create', null, null],
-    ['outcome', 'webhooks.create', 'done', 11],
+    ['outcome', 'webhooks.create', 'done', 13],
   ]);
   expect(await readFile(fileOf(here), 'utf8')).not.toMatch(/CANARY|whsec_/);
 });

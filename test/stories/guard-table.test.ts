@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { FREEZING_ASKS } from '../../src/cli/guard.ts';
+import { FREEZING_ASKS } from '../../src/writes/guard.ts';
 import { type World, world } from '../support/world.ts';
 
 const NO_PROFILE = { CARDWRIGHT_PROFILE: '' };

@@ -1,25 +1,19 @@
 /** A run of the journal driven to its end under the eyes of a person: outcomes out, progress, signals, exit code. */
 import { type DriveRow, drive, isSignal } from '../../bulk/scheduler.ts';
 import type { CliError } from '../../core/errors.ts';
-import { cents, dollars, toUsd } from '../../core/money.ts';
-import type { SpendHold } from '../../core/spending.ts';
+import { dollars } from '../../core/money.ts';
 import type { RowOutcome, Run } from '../../journal/types.ts';
 import type { Row } from '../../terminal/view.ts';
+import { type RunRecord, recordedRow } from '../../writes/audit-record.ts';
+import type { Underway } from '../../writes/pipeline.ts';
 import type { Context } from '../context.ts';
-import { type EarlierRow, outcomeOf, type RecordedRow, type RunRecord, whyOf } from '../record.ts';
 import type { Shown } from '../shown.ts';
 import { RESULT_COLUMNS, resultRow } from './result-row.ts';
 import { createTally, type Tally } from './tally.ts';
 
-export interface OpenedRun {
-  readonly run: Run;
-  /** Ended when the run ends. */
-  readonly hold: SpendHold;
-}
-
 export interface Driving {
   /** Begins or takes up the run; called when the result is about to be printed. Its errors end the command. */
-  readonly open: () => Promise<OpenedRun>;
+  readonly begin: () => Promise<Underway<Run>>;
   readonly concurrency: number;
   readonly keepGoing: boolean;
   /** Rows of the input that are no rows of the run. */
@@ -31,21 +25,19 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
   let failure: CliError | undefined;
   let page: Row = {};
   async function* batches() {
-    const { run, hold } = await driving.open();
+    const underway = await driving.begin();
+    const { run } = underway;
     const rows = rowsOf(run, driving.skipped);
     const tally = createTally({ total: rows.length, single: !run.plan.bulk });
-    const working: Working = { ...driving, run, hold, rows, tally };
+    const working: Working = { ...driving, run, recorded: underway.rows, rows, tally };
     let stopped: CliError | undefined;
-    let recorded: RunRecord | undefined;
     ctx.progress.begin();
     try {
-      if (!ctx.dryRun) recorded = await recordRun(ctx, run);
       // An output that cannot be written must be found out before anything is sent.
       yield [];
-      stopped = yield* outcomesOf(ctx, { ...working, recorded });
+      stopped = yield* outcomesOf(ctx, working);
     } finally {
-      failure = await concluded(ctx, working, stopped);
-      await recorded?.end(failure === undefined ? 'done' : outcomeOf(failure));
+      failure = await ended(underway, () => concluded(ctx, working, stopped));
       page = { total: rows.length, op: run.op, ...tally.counts() };
     }
   }
@@ -58,42 +50,23 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
   };
 }
 
-/** A line for each row that was decided before and not recorded; then one for the run, where anything is left to do. */
-async function recordRun(ctx: Context, { op, plan, rows, total }: Run): Promise<RunRecord | undefined> {
-  const [first] = rows;
-  const operation = first?.planned.operation ?? plan.command;
-  const earlier: EarlierRow[] = [];
-  let isWork = false;
-  for (const row of rows) {
-    if (row.state === 'open' || row.state === 'unknown') isWork = true;
-    else if (row.outcome !== undefined && row.decided !== undefined)
-      earlier.push({ ...recordedRow(row.outcome), decided: row.decided });
-  }
-  await ctx.recorder.recordEarlier({ operation, op }, earlier);
-  if (!isWork) return undefined;
-  const amount = total / 100;
-  return ctx.recorder.beginRun({
-    event: 'run',
-    operation,
-    rows: rows.length,
-    op,
-    ...(amount > 0 && { amount }),
+/** The last stage of the pipeline, whatever became of the run. */
+async function ended(
+  underway: Underway<Run>,
+  conclude: () => Promise<CliError | undefined>,
+): Promise<CliError | undefined> {
+  const learned = { op: underway.run.op };
+  const failure = await conclude().catch(async (thrown: unknown) => {
+    await underway.end({ failure: thrown, learned });
+    throw thrown;
   });
+  await underway.end({ failure, learned });
+  return failure;
 }
 
-function recordedRow({ row, outcome, cardId, last4, amount, error }: RowOutcome): RecordedRow {
-  return {
-    row,
-    ...(cardId !== undefined && { card_id: cardId }),
-    ...(last4 !== undefined && { last4 }),
-    ...(amount !== undefined && { amount: toUsd(amount) }),
-    outcome,
-    ...(outcome !== 'done' && whyOf(error)),
-  };
-}
-
-interface Working extends OpenedRun, Driving {
-  readonly recorded?: RunRecord | undefined;
+interface Working extends Driving {
+  readonly run: Run;
+  readonly recorded: RunRecord | undefined;
   readonly rows: readonly DriveRow[];
   readonly tally: Tally;
 }
@@ -146,10 +119,9 @@ async function* outcomesOf(
   }
 }
 
-/** Audits, lets go of what the day's limit holds, and says what it came to. */
+/** Verifies the run, and says what it came to. */
 async function concluded(ctx: Context, working: Working, stopped: CliError | undefined): Promise<CliError | undefined> {
-  const { hold, tally } = working;
-  await using run = working.run;
+  const { run, tally } = working;
   const reason: unknown = ctx.signal.aborted ? ctx.signal.reason : undefined;
   const signal = isSignal(reason) ? reason : undefined;
   // After a signal nothing is asked of the service any more; a resume makes the audit.
@@ -157,7 +129,6 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
   const finished = cutShort ? { objections: [], remarks: [], ended: false } : await run.finish();
   const { objections, ended } = finished;
   for (const remark of finished.remarks) ctx.notice(`note: ${remark}`);
-  await hold.end(cents(Math.max(0, run.total - tally.moved - tally.doubtful)));
   const verdict = tally.verdict({ op: run.op, objections, ended, stopped, signal });
   if (verdict !== undefined) return verdict;
   const { total } = tally.standing;

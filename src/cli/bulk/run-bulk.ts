@@ -4,10 +4,10 @@
  */
 import { OPERATIONS } from '../../contract/operations.ts';
 import { CliError } from '../../core/errors.ts';
-import { type Cents, cents, dollars, toCents } from '../../core/money.ts';
+import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import { spendingOf } from '../../core/spending.ts';
 import type { RunPlan } from '../../journal/types.ts';
-import { nobodyToAsk } from '../confirm.ts';
+import type { Change } from '../../writes/pipeline.ts';
 import type { Context } from '../context.ts';
 import { showPlanned } from '../dry-run.ts';
 import type { Shown } from '../shown.ts';
@@ -31,9 +31,7 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
       : await readRows(ctx, { operation, file, keepGoing, marker: !noMarker, bestBin });
   if (read.rows.length === 0 && read.skipped.length === 0) return nothingToDo(ctx, read, file !== undefined);
   const { total } = read;
-  if (maxTotal !== undefined && total > maxTotal) throw overMaxTotal(read.name, total, maxTotal);
-  const before: Before = {};
-  const plan = (): RunPlan => ({
+  const plan: RunPlan = {
     command: operation.replace('.', ' '),
     rows: read.rows,
     digest: read.digest,
@@ -42,39 +40,45 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
     marker: !noMarker,
     again: again === true || read.aimed,
     ...(maxTotal !== undefined && { maxTotal }),
-    ...(before.wallet !== undefined && { wallet: before.wallet }),
-  });
-  // Before the wallet is looked at: for the rest of an unfinished run it may well be too low.
-  await (await ctx.journal()).refuseTwin(plan());
+  };
+  const journal = await ctx.journal();
+  const prepared = await journal.prepare(plan);
+  let wallet: Cents | undefined;
+  const check = async () => {
+    if (maxTotal !== undefined && total > maxTotal) throw overMaxTotal(read.name, total, maxTotal);
+    // Before the wallet is looked at: for the rest of an unfinished run it may well be too low.
+    await journal.refuseTwin(plan);
+    wallet = await tellSum(ctx, { operation, read, total });
+  };
+  const change: Change = {
+    audited: { event: 'run', operation, rows: read.rows.length, ...(total > 0 && { amount: toUsd(total) }) },
+    operations: [operation],
+    check,
+    ask: () => askForAll(ctx, { operation, read, total }),
+  };
+  const spending = spendingOf(read.rows);
   if (ctx.dryRun) {
-    await tellSum(ctx, { operation, read, total });
-    await ctx.guardRun([operation]);
-    await ctx.holdSpending(spendingOf(read.rows));
-    return showPlanned(await (await ctx.journal()).preview(plan()));
+    await ctx.pipeline.foresee(change, spending);
+    return showPlanned(prepared.requests);
   }
-  before.wallet = await confirmRun(ctx, { operation, read, total });
+  const admitted = await ctx.pipeline.admit(change);
+  const { op } = prepared;
   return driveRun(ctx, {
     concurrency,
     keepGoing,
     skipped: read.skipped,
-    async open() {
-      const hold = await ctx.holdSpending(spendingOf(read.rows));
-      try {
-        const run = await (await ctx.journal()).begin(plan());
-        await hold.nameOp(run.op);
-        ctx.notice(`${run.op}. If anything stops this run: cardwright ops resume ${run.op}`);
-        return { run, hold };
-      } catch (thrown) {
-        await hold.end(total);
-        throw thrown;
-      }
-    },
+    begin: () =>
+      admitted.begin({
+        lines: 'run',
+        op,
+        spending,
+        async open() {
+          const run = await prepared.begin({ wallet });
+          ctx.notice(`${op}. If anything stops this run: cardwright ops resume ${op}`);
+          return run;
+        },
+      }),
   });
-}
-
-/** Read before anything is sent. */
-interface Before {
-  wallet?: Cents | undefined;
 }
 
 interface Asking {
@@ -92,23 +96,19 @@ async function tellSum(ctx: Context, { operation, read, total }: Asking): Promis
   return wallet;
 }
 
-/** Count, sum and wallet; then the guards and the question. Resolves to the wallet, where money moves. */
-async function confirmRun(ctx: Context, { operation, read, total }: Asking): Promise<Cents | undefined> {
-  const { rows } = read;
-  const wallet = await tellSum(ctx, { operation, read, total });
-  const { identity, intent } = { identity: await ctx.identity(), intent: intentOf(operation, rows.length, total) };
-  await ctx.guardRun([operation]);
-  if (ctx.yes) return wallet;
-  if (!ctx.canAsk) throw nobodyToAsk(intent, 'the same command with --yes');
-  const where = identity.mode === 'live' ? ` with the live key of ${identity.profile}` : '';
+/** One question for all rows; their count is typed where they cannot be undone, or the key is live. */
+async function askForAll(ctx: Context, { operation, read, total }: Asking): Promise<void> {
+  if (ctx.yes) return;
+  const { mode } = await ctx.identity();
+  const count = read.rows.length;
   const irreversible = OPERATIONS[operation].effect === 'irreversible';
-  const typed = irreversible || identity.mode === 'live';
-  const question = `${intent}${where}?${irreversible ? ' This cannot be undone.' : ''}`;
-  const agreed = typed
-    ? ctx.prompts.typed(`${question} Type their count`, { expect: String(rows.length), flag: '--yes' })
-    : ctx.prompts.confirm(question, { flag: '--yes' });
-  if (await agreed) return wallet;
-  throw new CliError('not_confirmed', { message: 'not confirmed. Nothing was changed.', outcome: 'not_sent' });
+  const typed = { what: 'their count', expect: String(count) } as const;
+  await ctx.ask({
+    intent: intentOf(operation, count, total),
+    irreversible,
+    command: 'the same command with --yes',
+    ...((irreversible || mode === 'live') && { typed }),
+  });
 }
 
 /** What takes money from the wallet must find it there; the rest names the sum alone. */
@@ -143,6 +143,7 @@ function intentOf(operation: BulkOperation, count: number, total: Cents): string
 
 function overMaxTotal(name: string, total: Cents, most: Cents): CliError {
   return new CliError('guarded', {
+    reason: 'max_total',
     message: `${name} adds up to ${dollars(total)}, over --max-total ${dollars(most)}`,
     hint: 'look at the amounts, or name a higher --max-total',
     outcome: 'not_sent',

@@ -11,7 +11,7 @@ export const listAudit = command({
   summary: 'List the writes and reveals of this machine',
   answers: { list: AUDIT_ENTRY },
   about: [
-    'Each write and reveal has one line before its request and one with its outcome. A run of many rows has one line at the start, one for each row, and one at the end. A line names the user and the machine. It holds no key, card number, code or label.',
+    'Each write and reveal has one line before its request and one with its outcome, also when the write was refused before it was sent. A run of many rows has one line at the start, one for each row, and one at the end. A line names the user and the machine. It holds no key, card number, code or label.',
   ],
   reach: 'files',
   ends: { check_failed: 'The chain is broken; the lines that can be read are shown.' },

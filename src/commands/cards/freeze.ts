@@ -1,5 +1,5 @@
-import { FREEZING_ASKS } from '../../cli/guard.ts';
 import { command } from '../../cli/parsing/command.ts';
+import { FREEZING_ASKS } from '../../writes/guard.ts';
 import { cards } from './arguments.ts';
 import { changeState, STATE_ANSWERS, showState } from './state.ts';
 

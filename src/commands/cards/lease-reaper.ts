@@ -2,6 +2,7 @@
 import type { Context } from '../../cli/context.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
+import type { Verdict } from '../../writes/guard.ts';
 import { LEASE_MARK, terminate } from './leases.ts';
 
 const MARKED = /^(lease_[0-9a-z]+) until (\S+)$/;
@@ -19,15 +20,11 @@ export async function reapLeases(ctx: Context): Promise<readonly string[]> {
   const cards = await leasedCards(ctx);
   const due = cards.filter(({ lease, until }) => gone.has(lease) || until <= ctx.serviceNow()).map(({ id }) => id);
   if (due.length > 0) {
-    if (!ctx.canAsk && !ctx.yes) {
-      const message = `${due.length} leased ${due.length === 1 ? 'card is' : 'cards are'} left: ${due.join(', ')}`;
-      throw new CliError('not_confirmed', {
-        message,
-        hint: 'cardwright cards lease --reap --yes',
-        outcome: 'not_sent',
-      });
-    }
-    await ctx.guardRun(['cards.terminate'], `Terminate ${due.length} leased cards`);
+    await ctx.pipeline.admit({
+      audited: { event: 'run', operation: 'cards.terminate', rows: due.length },
+      operations: ['cards.terminate'],
+      ask: verdict => askForReaping(ctx, verdict, due),
+    });
   }
   let failed: unknown;
   for (const id of due) {
@@ -40,6 +37,19 @@ export async function reapLeases(ctx: Context): Promise<readonly string[]> {
   // Only now: whatever stopped this before must find them again.
   for (const noted of abandoned) await noted.forget();
   return due;
+}
+
+async function askForReaping(ctx: Context, verdict: Verdict, due: readonly string[]): Promise<void> {
+  if (ctx.yes) return;
+  const command = 'cardwright cards lease --reap --yes';
+  const intent = `Terminate ${due.length} leased cards`;
+  if (ctx.canAsk) return verdict === 'go' ? undefined : ctx.ask({ intent, command });
+  throw new CliError('not_confirmed', {
+    message: `${due.length} leased ${due.length === 1 ? 'card is' : 'cards are'} left: ${due.join(', ')}`,
+    hint: command,
+    reason: 'nobody_to_ask',
+    outcome: 'not_sent',
+  });
 }
 
 async function leasedCards(ctx: Context) {

@@ -5,11 +5,12 @@ import { usage } from '../../cli/parsing/values.ts';
 import { CREATE_CARD } from '../../contract/card.ts';
 import { flag, text } from '../../contract/field.ts';
 import { dollars } from '../../core/money.ts';
+import { recordOf } from '../../writes/audit-record.ts';
 import { bestBin } from '../bins/rank.ts';
 import { PROGRAM_FLAGS } from './arguments.ts';
 import { LEASE_ANSWERS } from './lease-answers.ts';
 import { reapLeases } from './lease-reaper.ts';
-import { endLease, makeLease, needsYes } from './leases.ts';
+import { askForLease, endLease, makeLease } from './leases.ts';
 
 const DEFAULT_TTL = '20m';
 
@@ -44,9 +45,12 @@ export const leaseCard = command({
     if (ctx.rest.length === 0) throw usage('cards lease needs a program after --', 'cardwright cards lease --help');
     const ttlMs = parseDuration(ttl ?? DEFAULT_TTL, '--ttl');
     if (!ctx.dryRun) {
-      await ctx.checkRunWithCard({ program: ctx.rest, reveal });
-      if (!ctx.canAsk && !ctx.yes) throw needsYes(dollars(amount));
-      await ctx.guardRun(['cards.create', 'cards.terminate'], `Lease a card with ${dollars(amount)}`);
+      await ctx.pipeline.admit({
+        audited: recordOf('cards.create', { amount }),
+        operations: ['cards.create', 'cards.terminate'],
+        check: () => ctx.checkRunWithCard({ program: ctx.rest, reveal }),
+        ask: verdict => askForLease(ctx, verdict, dollars(amount)),
+      });
     }
     const binId = bin === undefined || bin === 'auto' ? (await bestBin(ctx, amount)).id : bin;
     let stopped: NodeJS.Signals | undefined;

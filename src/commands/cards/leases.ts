@@ -7,6 +7,8 @@ import { CliError } from '../../core/errors.ts';
 import { randomName } from '../../core/random-name.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Noted } from '../../events/cleanup-log.ts';
+import type { Verdict } from '../../writes/guard.ts';
+import { nobodyToAsk } from '../../writes/question.ts';
 
 /** Metadata of a leased card: `lease_<name> until <ISO time by the service's clock>`. */
 export const LEASE_MARK = 'cardwright_lease';
@@ -95,11 +97,10 @@ export async function terminate(ctx: Context, cardId: string): Promise<void> {
   }
 }
 
-/** Why a lease is not begun where nobody can be asked; `amount` as a person reads it. */
-export function needsYes(amount: string): CliError {
-  return new CliError('not_confirmed', {
-    message: `a lease makes a card with ${amount} and terminates it: this needs a confirmation, and nobody can be asked here`,
-    hint: 'the same command with --yes',
-    outcome: 'not_sent',
-  });
+/** `amount` as a person reads it. Throws `not_confirmed`. */
+export async function askForLease(ctx: Context, verdict: Verdict, amount: string): Promise<void> {
+  if (ctx.yes) return;
+  const command = 'the same command with --yes';
+  if (ctx.canAsk) return verdict === 'go' ? undefined : ctx.ask({ intent: `Lease a card with ${amount}`, command });
+  throw nobodyToAsk(`a lease makes a card with ${amount} and terminates it`, command);
 }

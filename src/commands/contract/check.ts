@@ -1,11 +1,9 @@
 import { tells } from '../../cli/answer-fields.ts';
-import { confirmed } from '../../cli/confirm.ts';
 import type { Context } from '../../cli/context.ts';
 import { showPlanned } from '../../cli/dry-run.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import { learnedFrom, recordOf } from '../../cli/record.ts';
 import { flag } from '../../contract/field.ts';
 import type { Delivery } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
@@ -13,6 +11,7 @@ import { type Cents, cents } from '../../core/money.ts';
 import { spendingOf } from '../../core/spending.ts';
 import type { PlannedRow, Probe } from '../../journal/types.ts';
 import type { Column, Row } from '../../terminal/view.ts';
+import { learnedFrom, recordOf } from '../../writes/audit-record.ts';
 import { bestBin } from '../bins/rank.ts';
 import { readingRoutes } from './reading-routes.ts';
 
@@ -91,11 +90,16 @@ const INTENT = 'Create a $1.00 card, use keys twice on it and terminate it';
 async function probe(ctx: Context): Promise<Row[]> {
   const { id } = await bestBin(ctx, cents(100));
   const { rows, run } = await (await ctx.journal()).probe(id);
-  await ctx.guardRun([...new Set([...rows].map(({ operation }) => operation))]);
   const command = 'cardwright contract check --probe-idempotency --yes';
-  await confirmed(ctx, { intent: INTENT, question: `${INTENT}?`, command });
-  const hold = await ctx.holdSpending(spendingOf(rows));
-  let unspent = spendingOf(rows).total;
+  const admitted = await ctx.pipeline.admit({
+    audited: { event: 'run', operation: 'cards.create', rows: rows.length },
+    operations: [...rows].map(({ operation }) => operation),
+    ask: async () => (ctx.yes ? undefined : ctx.ask({ intent: INTENT, command })),
+  });
+  const spending = spendingOf(rows);
+  // Each of its writes has lines of its own.
+  const underway = await admitted.begin({ lines: 'none', spending, open: async () => undefined });
+  let unspent = spending.total;
   try {
     const probed = await run(async ({ operation, input, key }, send) => {
       const ended = await ctx.recorder.begin(recordOf(operation, input, key));
@@ -111,7 +115,7 @@ async function probe(ctx: Context): Promise<Row[]> {
       detail: text,
     }));
   } finally {
-    await hold.end(unspent);
+    await underway.end({ unspent });
   }
 }
 

@@ -1,7 +1,7 @@
 import { tells } from '../../cli/answer-fields.ts';
-import { FREEZING_ASKS } from '../../cli/guard.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { SHORT_IDS_CHANGE } from '../../cli/short-ids.ts';
+import { FREEZING_ASKS } from '../../writes/guard.ts';
 import { showTopic } from './topic.ts';
 
 const RULES = [

@@ -1,12 +1,16 @@
 import { RUN_ANSWER } from '../../cli/answer-fields.ts';
-import { driveRun, type OpenedRun } from '../../cli/bulk/drive-run.ts';
+import { driveRun } from '../../cli/bulk/drive-run.ts';
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
+import type { WriteName } from '../../contract/calls.ts';
 import { flag } from '../../contract/field.ts';
+import { CliError } from '../../core/errors.ts';
+import { toUsd } from '../../core/money.ts';
 import { spendingOf } from '../../core/spending.ts';
-import type { PlannedRow, Run } from '../../journal/types.ts';
+import type { PlannedRow, ResumeOptions, Run, SeenOp } from '../../journal/types.ts';
+import { lookedAt, type Underway } from '../../writes/pipeline.ts';
 import { op } from './arguments.ts';
 
 /** Takes an operation up where it stopped: settles unknown rows, sends open ones. */
@@ -37,31 +41,55 @@ export const resumeOp = command({
     { does: 'Settle it', run: 'ops resume op_00000000000000000000000001' },
   ],
   async run(ctx, { op, resendAbsent = false }) {
-    const journal = await ctx.journal();
-    if (!ctx.dryRun) await guard(ctx, op);
-    return driveRun(ctx, {
-      concurrency: USUAL_WORKERS,
-      keepGoing: false,
-      skipped: [],
-      open: async () => held(ctx, await journal.resume(op, { resendAbsent, lookOnly: ctx.dryRun })),
-    });
+    const seen = await (await ctx.journal()).look(op);
+    const begin = ctx.dryRun ? async () => lookedAt(seen.run) : await resuming(ctx, seen, { resendAbsent });
+    return driveRun(ctx, { concurrency: USUAL_WORKERS, keepGoing: false, skipped: [], begin });
   },
   show: shown => shown,
 });
 
-async function guard(ctx: Context, op: string): Promise<void> {
-  const { rowsInDetail } = await (await ctx.journal()).show(op);
-  await ctx.guardRun([...new Set(rowsInDetail.map(({ operation }) => operation))], `Resume ${op}`);
+/** What is still open counts against the limits of the profile like a new run. */
+async function resuming(ctx: Context, seen: SeenOp, options: ResumeOptions): Promise<() => Promise<Underway<Run>>> {
+  const { op, plan, rows, total } = seen.run;
+  const operations = new Set<WriteName>();
+  for (const { planned } of rows) operations.add(planned.operation);
+  const [operation = plan.command] = operations;
+  const spending = spendingOf(openRows(seen.run));
+  const admitted = await ctx.pipeline.admit({
+    audited: { event: 'run', operation, rows: rows.length, op, ...(total > 0 && { amount: toUsd(total) }) },
+    operations,
+    ask: async verdict => {
+      if (verdict === 'ask') await ctx.ask({ intent: `Resume ${op}`, command: `cardwright ops resume ${op} --yes` });
+    },
+  });
+  return () =>
+    admitted.begin({
+      lines: isWork(seen.run) ? 'run' : 'none',
+      op,
+      resumed: op,
+      spending,
+      async open() {
+        const run = await seen.takeOver(options);
+        if (spendingOf(openRows(run)).total <= spending.total) return run;
+        await run[Symbol.asyncDispose]();
+        throw changedMeanwhile(op);
+      },
+    });
 }
 
-/** What is still open counts against the limits of the profile like a new run. */
-async function held(ctx: Context, run: Run): Promise<OpenedRun> {
-  try {
-    return { run, hold: await ctx.holdSpending(spendingOf(ctx.dryRun ? [] : openRows(run)), run.op) };
-  } catch (thrown) {
-    await run[Symbol.asyncDispose]();
-    throw thrown;
-  }
+function isWork({ rows }: Run): boolean {
+  for (const { state } of rows) if (state === 'open' || state === 'unknown') return true;
+  return false;
+}
+
+/** More is open now than was held for: another resume has found out that it was not sent. */
+function changedMeanwhile(op: string): CliError {
+  return new CliError('guarded', {
+    message: `another process has worked on ${op} since it was looked at. This command sent nothing`,
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
 }
 
 function* openRows({ rows }: Run): Iterable<PlannedRow> {

@@ -1,7 +1,7 @@
 /** A subscription of our own for the time of one run: made, watched, taken away, also by whoever comes after a crash. */
 import type { Context } from '../../cli/context.ts';
-import type { Identity } from '../../cli/identity.ts';
 import { CliError } from '../../core/errors.ts';
+import type { Identity } from '../../core/identity.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Noted } from '../../events/cleanup-log.ts';
 import { patient, turns } from '../../events/poll.ts';

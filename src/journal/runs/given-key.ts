@@ -9,7 +9,7 @@ import { readHistory } from '../wal/read.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { beginOp } from './begin.ts';
 import type { Room } from './dependencies.ts';
-import { planOp } from './planned.ts';
+import { type PreparedOp, planOp, prepareOp } from './planned.ts';
 
 /** What a key was used for, as far as this machine knows. */
 type Earlier =
@@ -24,9 +24,10 @@ type Earlier =
  */
 export async function beginWithKey(
   room: Room,
-  { plan, key, resume }: { plan: RunPlan; key: string; resume: (op: string) => Promise<Run> },
+  { prepared, key, resume }: { prepared: PreparedOp; key: string; resume: (op: string) => Promise<Run> },
 ): Promise<Run> {
   const { disk, places } = room;
+  const { plan } = prepared;
   const { origin } = await room.acting();
   await disk.prepareFolder(places.root);
   await disk.prepareFolder(places.givenKeys);
@@ -39,12 +40,17 @@ export async function beginWithKey(
     const run =
       earlier.kind === 'begun'
         ? await resume(earlier.op)
-        : await beginOp(room, await planOp(room, plan, { keyIsSpent: earlier.kind === 'refused' }));
+        : await beginOp(room, await planOp(room, await withUsableKey(room, prepared, earlier)));
     return claiming(run, unclaim);
   } catch (thrown) {
     await unclaim();
     throw thrown;
   }
+}
+
+/** After a refusal that is kept under the key the requests are made anew, under a key of the op. */
+async function withUsableKey(room: Room, prepared: PreparedOp, { kind }: Earlier): Promise<PreparedOp> {
+  return kind === 'refused' ? prepareOp(room, prepared.plan, { keyIsSpent: true }) : prepared;
 }
 
 /** The claim ends with the run. */

@@ -5,7 +5,17 @@ import { DAY, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { probeKeys, probeRequests, probeRows } from '../execution/probe-keys.ts';
 import { readerOf } from '../execution/run-context.ts';
-import type { Journal, Probe, Resolution, ResumeOptions, Run } from '../types.ts';
+import type {
+  Journal,
+  PreparedRun,
+  Probe,
+  Resolution,
+  ResumeOptions,
+  Run,
+  RunPlan,
+  SeenBefore,
+  SeenOp,
+} from '../types.ts';
 import { placesIn } from '../wal/paths.ts';
 import { historyNamed, readHistory } from '../wal/read.ts';
 import type { History } from '../wal/replay.ts';
@@ -15,8 +25,8 @@ import type { JournalSettings, Room } from './dependencies.ts';
 import { refuseEditedRows } from './edited-rows.ts';
 import { beginWithKey } from './given-key.ts';
 import { isOwnPlan, printOf } from './key-print.ts';
-import { openOp, underLock } from './open.ts';
-import { planOp, requestsOf } from './planned.ts';
+import { lookAt, openOp, underLock } from './open.ts';
+import { planOp, prepareOp, requestsOf } from './planned.ts';
 import { detailOf, summaries } from './queries.ts';
 import { refuseFinishedRows } from './shared-rows.ts';
 
@@ -26,14 +36,32 @@ export function createJournal(settings: JournalSettings): Journal {
   const room: Room = { ...settings, places: placesIn(settings.stateFolder) };
   const { disk, places, clock } = room;
 
-  async function resume(op: string, options: ResumeOptions = {}): Promise<Run> {
+  async function look(op: string): Promise<SeenOp> {
     const history = await historyNamed(disk, places, op);
     await sameAccount(room, history);
-    return openOp(room, op, options);
+    return { run: await lookAt(room, history), takeOver: options => openOp(room, op, options ?? {}) };
+  }
+
+  async function resume(op: string, options?: ResumeOptions): Promise<Run> {
+    const { takeOver } = await look(op);
+    return takeOver(options);
+  }
+
+  async function prepare(plan: RunPlan): Promise<PreparedRun> {
+    const prepared = await prepareOp(room, plan);
+    return {
+      op: prepared.op,
+      requests: requestsOf(prepared),
+      async begin(seen) {
+        const known = { ...prepared, plan: withSeen(plan, seen) };
+        const { key } = plan;
+        if (key !== undefined) return beginWithKey(room, { prepared: known, key, resume });
+        return beginOp(room, await planOp(room, known));
+      },
+    };
   }
 
   return {
-    preview: plan => requestsOf(room, plan),
     async refuseTwin(plan) {
       const { origin } = await room.acting();
       const like = { plan, record: { origin, digest: plan.digest } };
@@ -41,11 +69,9 @@ export function createJournal(settings: JournalSettings): Journal {
       await refuseFinishedRows(room, like);
       await refuseEditedRows(room, like);
     },
-    async begin(plan) {
-      const { key } = plan;
-      if (key !== undefined) return beginWithKey(room, { plan, key, resume });
-      return beginOp(room, await planOp(room, plan));
-    },
+    prepare: plan => prepare(plan),
+    begin: async plan => (await prepare(plan)).begin(),
+    look,
     resume,
     list: () => summaries(room),
     show: op => detailOf(room, op),
@@ -64,6 +90,12 @@ export function createJournal(settings: JournalSettings): Journal {
       return removed;
     },
   };
+}
+
+/** Balances are evidence of a single row, and for the verification of a run. */
+function withSeen(plan: RunPlan, { before, wallet }: SeenBefore = {}): RunPlan {
+  const rows = before === undefined ? plan.rows : [...plan.rows].map(row => ({ ...row, before }));
+  return { ...plan, rows, ...(wallet !== undefined && { wallet }) };
 }
 
 async function forget({ disk, places }: Room, op: string): Promise<void> {

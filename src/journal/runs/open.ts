@@ -10,7 +10,7 @@ import { type Book, heldBook } from '../execution/row-index.ts';
 import { createDesk, type Desk } from '../execution/run-context.ts';
 import { type Capability, capabilityOf, UNKNOWN } from '../idempotency-support.ts';
 import type { ResumeOptions, Run, RunPlan } from '../types.ts';
-import { decodeLines } from '../wal/codec.ts';
+import { decodeLines, wholeLength } from '../wal/codec.ts';
 import { historyNamed } from '../wal/read.ts';
 import { type History, historyOf } from '../wal/replay.ts';
 import { type Log, openLog } from '../wal/writer.ts';
@@ -18,23 +18,16 @@ import type { Room } from './dependencies.ts';
 import { releasing } from './release.ts';
 import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
 
-/** Takes the op over, or only looks at it. Throws `guarded` when another process works on it. */
-export async function openOp(room: Room, op: string, options: ResumeOptions): Promise<Run> {
-  const { resendAbsent = false, lookOnly = false } = options;
+/** A run over records that were read and are not held: it may look, and sends and writes nothing. */
+export async function lookAt(room: Room, history: History): Promise<Run> {
+  const desk = await deskFor(room, wishesOf(history, { log: undefined, resendAbsent: false }));
+  const release = async () => undefined;
+  return createRun({ desk, plan: planOf(history), log: undefined, release, notice: room.notice, ended: false });
+}
+
+/** Takes the op over. Throws `guarded` when another process works on it. */
+export async function openOp(room: Room, op: string, { resendAbsent = false }: ResumeOptions): Promise<Run> {
   const { notice } = room;
-  if (lookOnly) {
-    const history = await historyNamed(room.disk, room.places, op);
-    const desk = await deskFor(room, wishesOf(history, { log: undefined, resendAbsent: false }));
-    const nothing = async () => undefined;
-    return createRun({
-      desk,
-      plan: planOf(history),
-      log: undefined,
-      release: nothing,
-      notice,
-      ended: false,
-    });
-  }
   const held = await takeOver(room, op);
   const release = releasing(room, op, held.release);
   try {
@@ -70,7 +63,7 @@ async function takeOver(room: Room, op: string): Promise<Held> {
     if (file === undefined) throw new CliError('internal', { message: `${op} has no journal` });
     try {
       const before = await file.readAll();
-      const { whole } = decodeLines(before, op);
+      const whole = wholeLength(before, op);
       // A torn line was never relied upon, and nothing may be appended to it.
       if (whole < before.length) await file.truncate(whole);
       const by = Buffer.from(random.bytes(4)).toString('hex');

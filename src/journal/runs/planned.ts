@@ -12,7 +12,14 @@ import { type ItemRecord, JOURNAL_VERSION, type PlanRecord } from '../wal/record
 import type { Room } from './dependencies.ts';
 import { printOf } from './key-print.ts';
 
-/** A plan with its op and the exact requests. */
+/** A plan with the op it will have and the exact requests; nothing of it is written down yet. */
+export interface PreparedOp {
+  readonly plan: RunPlan;
+  readonly op: string;
+  readonly items: Iterable<ItemRecord>;
+}
+
+/** The same with its first record. */
 export interface PlannedOp {
   readonly plan: RunPlan;
   readonly record: PlanRecord;
@@ -21,9 +28,21 @@ export interface PlannedOp {
 
 const MOST_KEYS = LIMITS.metadataKeys.max;
 
-/** The requests of a plan as they would be sent, under the op they would have. Nothing is written. */
-export async function requestsOf(room: Room, plan: RunPlan): Promise<Rows<PlannedRequest>> {
-  const items = itemsOf(await room.service(), plan, newOp(room.random));
+/**
+ * Makes the requests of a plan, once. Throws `usage` for rows that cannot be sent as they are; of a file these were
+ * looked at one by one, and its requests are made when they are asked for. With `keyIsSpent` the caller's key is not
+ * sent: the service keeps a definite refusal under it, and a correction goes under a key of the op
+ * (docs/design/reliability.md, section 3).
+ */
+export async function prepareOp(room: Room, plan: RunPlan, { keyIsSpent = false } = {}): Promise<PreparedOp> {
+  if (plan.rows.length === 0) throw new CliError('internal', { message: 'a run without rows' });
+  const op = newOp(room.random);
+  const items = itemsOf(await room.service(), keyIsSpent ? { ...plan, key: undefined } : plan, op);
+  return { plan, op, items: plan.bulk ? items : [...items] };
+}
+
+/** The requests as they would be sent, for dry runs. */
+export function requestsOf({ plan, items }: PreparedOp): Rows<PlannedRequest> {
   return {
     length: plan.rows.length,
     *[Symbol.iterator]() {
@@ -34,18 +53,8 @@ export async function requestsOf(room: Room, plan: RunPlan): Promise<Rows<Planne
   };
 }
 
-/**
- * Throws `usage` for rows that cannot be sent as they are. With `keyIsSpent` the caller's key is not sent: the service
- * keeps a definite refusal under it, and a correction goes under a key of the op
- * (docs/design/reliability.md, section 3).
- */
-export async function planOp(room: Room, plan: RunPlan, { keyIsSpent = false } = {}): Promise<PlannedOp> {
-  if (plan.rows.length === 0) throw new CliError('internal', { message: 'a run without rows' });
-  const op = newOp(room.random);
-  const sent = keyIsSpent ? { ...plan, key: undefined } : plan;
-  const items = itemsOf(await room.service(), sent, op);
-  // What cannot be sent is found out before anything is written; the rows of a file were looked at one by one.
-  const checked = plan.bulk ? items : [...items];
+/** Nothing is written by it but the folders and the random value of key prints. */
+export async function planOp(room: Room, { plan, op, items }: PreparedOp): Promise<PlannedOp> {
   const { profile, mode, origin } = await room.acting();
   const operations = new Set<PlannedRow['operation']>();
   let total = 0;
@@ -79,7 +88,7 @@ export async function planOp(room: Room, plan: RunPlan, { keyIsSpent = false } =
     ...(plan.key !== undefined && { given_key: plan.key }),
     at: room.clock.now(),
   };
-  return { plan, record, items: checked };
+  return { plan, record, items };
 }
 
 async function prepareFolders({ disk, places }: Room): Promise<void> {

@@ -53,6 +53,16 @@ const HEAD = /^([0-9a-f]{8}) (\d{1,9}) (\d{1,9}) /;
 const WRITER = /^\{"by":"([0-9a-f]{8})",/;
 const HEAD_SO_FAR = /^[0-9a-f]{0,8}$|^[0-9a-f]{8} \d{0,9}$|^[0-9a-f]{8} \d{1,9} \d{0,9}$/;
 
+/**
+ * Bytes of whole lines. Only what follows the last of them is looked at: it must be a torn line, or this throws
+ * `check_failed`.
+ */
+export function wholeLength(bytes: Uint8Array, name: string): number {
+  const whole = bytes.lastIndexOf(NEWLINE) + 1;
+  if (whole < bytes.length && !isTorn(bytes.subarray(whole))) throw damaged(name, undefined);
+  return whole;
+}
+
 /** All records of a journal. Throws `check_failed` naming `name` for anything but a torn last line. */
 export function decodeLines(bytes: Uint8Array, name: string): ReadLines {
   const written: Written[] = [];

@@ -4,9 +4,9 @@ import { CALLS } from '../contract/raw.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, centsOf } from '../core/money.ts';
-import type { Balances, Journal, PlannedRow, RowOutcome, RunPlan } from '../journal/types.ts';
+import type { Balances, PlannedRow, RowOutcome, Run, RunPlan, SeenBefore } from '../journal/types.ts';
 import { inputDigest } from '../journal/wal/op-id.ts';
-import { afterwards } from './post-effect-error.ts';
+import { afterwards } from './post-effect.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -17,8 +17,6 @@ export interface JournaledWrite {
   readonly marker: boolean;
   /** Exact text of the body, in the caller's words. */
   readonly body?: string | undefined;
-  /** What the command read before, for showing; the balances among it are evidence too. */
-  readonly before: unknown;
 }
 
 export interface JournaledResult {
@@ -29,7 +27,7 @@ export interface JournaledResult {
 }
 
 /** The run of one write. */
-export function planOfOne({ operation, input, key, marker, body, before }: JournaledWrite): RunPlan {
+export function planOfOne({ operation, input, key, marker, body }: JournaledWrite): RunPlan {
   const { amount, card_id: cardId } = input;
   // A request in the caller's own words is known by them, in `ops list` and in an error.
   const label = operation === 'api.write' ? `${input['method']} ${input['path']}` : input['label'];
@@ -41,57 +39,61 @@ export function planOfOne({ operation, input, key, marker, body, before }: Journ
     ...(typeof cardId === 'string' && { cardId }),
     ...(typeof label === 'string' && { label }),
     ...(body !== undefined && { body }),
-    ...balancesIn(before),
   };
   const command = operation === 'api.write' ? 'api' : operation.replace('.', ' ');
   return { command, rows: [row], digest: inputDigest([row]), bulk: false, marker, ...(key !== undefined && { key }) };
 }
 
-/** Throws the outcome's error unless it is done; it carries the op. `onBegin` is told the op before anything is sent. */
-export async function writeJournaled(
-  journal: Journal,
-  write: JournaledWrite,
+/**
+ * Carries out the only row of a run, and ends it. Throws the outcome's error unless it is done; it carries the op. What
+ * an earlier command with the same key has done is read from the service.
+ */
+export async function performOnly(
+  run: Run,
+  { operation, input }: Pick<JournaledWrite, 'operation' | 'input'>,
   reader: Reader,
-  onBegin?: (op: string) => Promise<void>,
 ): Promise<JournaledResult> {
-  await using run = await journal.begin(planOfOne(write));
-  await onBegin?.(run.op);
   const outcome = await run.perform(1);
   const { objections } = await run.finish().catch((thrown: unknown) => {
     // What became of the write comes before what became of its journal.
-    throw outcome.error ?? afterwards(thrown, write.operation, 'its journal could not be closed', run.op);
+    throw outcome.error ?? afterwards(thrown, operation, 'its journal could not be closed', run.op);
   });
   if (outcome.error !== undefined) throw outcome.error;
-  if (objections.length > 0) throw objected(write.operation, run.op, objections);
+  if (objections.length > 0) throw objected(operation, run.op, objections);
   const { result, changed = true, reread = false } = outcome;
-  if (result !== undefined || CALLS[write.operation].returns.kind === 'none') {
+  if (result !== undefined || CALLS[operation].returns.kind === 'none') {
     return { result: result ?? {}, changed, reread, op: run.op };
   }
-  const now = await readNow(write, outcome, reader).catch((thrown: unknown) => {
-    throw afterwards(thrown, write.operation, 'the card could not be read', run.op);
+  const now = await readNow({ operation, input }, outcome, reader).catch((thrown: unknown) => {
+    throw afterwards(thrown, operation, 'the card could not be read', run.op);
   });
   return { result: now, changed: false, reread: true, op: run.op };
 }
 
-function balancesIn(before: unknown): { readonly before?: Balances } {
+/** The balances among what a command read before, for showing: they are evidence too. */
+export function seenIn(before: unknown): SeenBefore {
   const { card, wallet } = (before ?? {}) as { card?: unknown; wallet?: unknown };
   if (typeof card !== 'number' || typeof wallet !== 'number') return {};
   const [cardCents, walletCents] = [centsOf(card), centsOf(wallet)];
-  return cardCents === undefined || walletCents === undefined
-    ? {}
-    : { before: { card: cardCents, wallet: walletCents } };
+  if (cardCents === undefined || walletCents === undefined) return {};
+  const balances: Balances = { card: cardCents, wallet: walletCents };
+  return { before: balances };
 }
 
-/** An earlier command with this key has done it; the resource is shown as it is now. */
-async function readNow(write: JournaledWrite, { cardId = '' }: RowOutcome, reader: Reader): Promise<Values> {
+/** The resource as it is now. */
+async function readNow(
+  { operation, input }: Pick<JournaledWrite, 'operation' | 'input'>,
+  { cardId = '' }: RowOutcome,
+  reader: Reader,
+): Promise<Values> {
   const card = await reader.read('cards.get', { card_id: cardId });
-  if (write.operation === 'cards.create' || write.operation === 'cards.terminate') return card;
+  if (operation === 'cards.create' || operation === 'cards.terminate') return card;
   const wallet = await reader.read('wallet.get', {});
-  const amount = (write.input['amount'] as number) / 100;
+  const amount = (input['amount'] as number) / 100;
   return { card_id: card.id, amount, card_balance: card.balance, wallet_balance: wallet.balance };
 }
 
-export function objected(operation: string, op: string, objections: readonly string[]): CliError {
+function objected(operation: string, op: string, objections: readonly string[]): CliError {
   return new CliError('check_failed', {
     message: `${operation}: the audit of ${op} objects`,
     notes: objections,

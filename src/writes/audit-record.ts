@@ -2,8 +2,9 @@
 import type { AuditEntry, AuditFacts } from '../audit/entry.ts';
 import type { AuditLog } from '../audit/log.ts';
 import { CliError } from '../core/errors.ts';
-import type { Decided } from '../journal/types.ts';
-import type { Identity } from './identity.ts';
+import type { Identity } from '../core/identity.ts';
+import { toUsd } from '../core/money.ts';
+import type { Decided, RowOutcome } from '../journal/types.ts';
 
 /** What only the caller knows. */
 export type Recorded = Omit<AuditFacts, 'profile' | 'mode' | 'origin' | 'of' | 'outcome'>;
@@ -28,10 +29,12 @@ export interface EarlierRow extends RecordedRow {
 export interface RunRecord {
   /** Takes the outcome of a row; it is written soon, together with others. */
   row(row: RecordedRow): void;
-  end(outcome: string): Promise<void>;
+  end(outcome: string, learned?: Learned): Promise<void>;
 }
 
 export interface Recorder {
+  /** The two lines of a write that was refused before anything was asked, held or sent. A lost line is a warning. */
+  refused(facts: Recorded, thrown: unknown): Promise<void>;
   /**
    * Records, does the work, records its outcome. Throws `guarded` or `check_failed` before the work when the log
    * cannot be written and the key is live; with another key that is a warning.
@@ -45,7 +48,12 @@ export interface Recorder {
    * Rows of an op that earlier commands decided. Those without a line of their outcome get it, with the time and the
    * process of the deed: a process that was killed could not write it any more.
    */
-  recordEarlier(of: { readonly operation: string; readonly op: string }, rows: readonly EarlierRow[]): Promise<void>;
+  recordEarlier(of: NamedRun, rows: readonly EarlierRow[]): Promise<void>;
+}
+
+export interface NamedRun {
+  readonly operation: string;
+  readonly op: string;
 }
 
 /** Lines of one write. */
@@ -59,66 +67,13 @@ export interface RecorderSettings {
   readonly warn: (text: string) => void;
 }
 
-export function createRecorder({ audit, identity, warn }: RecorderSettings): Recorder {
-  async function begin(facts: Recorded) {
-    const { profile, mode, baseUrl } = await identity();
-    const who = { profile, mode, origin: originOf(baseUrl) };
-    const of = await appended({ ...facts, ...who }).catch(thrown => {
-      if (!(thrown instanceof CliError)) throw thrown;
-      // Whoever keeps the log does not know when it is written: only here is it before the send.
-      if (mode === 'live') throw thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
-      return unrecorded(`${facts.operation} is`, thrown);
-    });
-    return async (outcome: string, learned: Learned = {}) => {
-      if (of === undefined) return;
-      const { operation, card_id } = facts;
-      const ended = { event: 'outcome', ...who, operation, ...(card_id !== undefined && { card_id }) } as const;
-      // It has happened: a log that cannot be written now must not hide what became of it.
-      await appended({ ...ended, ...learned, outcome, of }).catch(thrown => {
-        unrecorded(`${operation}: ${outcome}; that is`, thrown);
-      });
-    };
-  }
-
-  async function beginRun(facts: Recorded & { readonly op: string }): Promise<RunRecord> {
-    const ended = await begin(facts);
-    const { op } = facts;
-    const of = await outcomesOf(facts);
-    const lost = (thrown: unknown) => void unrecorded(`rows of ${op} are`, thrown);
-    return createRunRecord({ of, ended, audit, unrecorded: lost });
-  }
-
-  async function outcomesOf({ operation, op }: { readonly operation: string; readonly op: string }) {
-    const { profile, mode, baseUrl } = await identity();
-    return { event: 'outcome', profile, mode, origin: originOf(baseUrl), operation, op } as const;
-  }
-
-  async function appended(facts: AuditFacts): Promise<number> {
-    return (await audit()).append(facts);
-  }
-
-  function unrecorded(what: string, thrown: unknown): undefined {
-    warn(`${what} not in the audit log: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
-    return undefined;
-  }
-
+export function createRecorder(settings: RecorderSettings): Recorder {
+  const begin = (facts: Recorded) => beginWrite(settings, facts);
   return {
     begin,
-    beginRun,
-    async recordEarlier(named, rows) {
-      if (rows.length === 0) return;
-      const log = await audit();
-      const isRecorded = recordedRows((await log.read()).entries, named.op);
-      const of = await outcomesOf(named);
-      const missing = rows.filter(row => !isRecorded(row));
-      for (let at = 0; at < missing.length; at += MOST_TOGETHER) {
-        const lines = missing.slice(at, at + MOST_TOGETHER).map(({ decided: { at, pid }, ...row }) => {
-          return { ...of, ...row, happened: { at: new Date(at).toISOString(), pid } };
-        });
-        // It has happened: a log that cannot be written now must not hide what became of it.
-        await log.appendAll(lines).catch(thrown => void unrecorded(`rows of ${named.op} are`, thrown));
-      }
-    },
+    beginRun: facts => beginRun(settings, facts),
+    refused: (facts, thrown) => recordRefusal(settings, facts, thrown),
+    recordEarlier: (named, rows) => recordEarlier(settings, named, rows),
     async around(facts, work, learn) {
       const ended = await begin(facts);
       let outcome = 'done';
@@ -136,6 +91,84 @@ export function createRecorder({ audit, identity, warn }: RecorderSettings): Rec
       }
     },
   };
+}
+
+async function beginWrite(settings: RecorderSettings, facts: Recorded) {
+  const who = actingAs(await settings.identity());
+  const of = await append(settings, { ...facts, ...who }).catch(thrown => {
+    if (!(thrown instanceof CliError)) throw thrown;
+    // Whoever keeps the log does not know when it is written: only here is it before the send.
+    if (who.mode === 'live') throw thrown.with({ message: `${thrown.message}. Nothing was sent`, outcome: 'not_sent' });
+    return unrecorded(settings, `${facts.operation} is`, thrown);
+  });
+  return async (outcome: string, learned: Learned = {}) => {
+    if (of === undefined) return;
+    // It has happened: a log that cannot be written now must not hide what became of it.
+    await append(settings, { ...outcomeLine(facts, who), ...learned, outcome, of }).catch(thrown => {
+      unrecorded(settings, `${facts.operation}: ${outcome}; that is`, thrown);
+    });
+  };
+}
+
+async function beginRun(settings: RecorderSettings, facts: Recorded & { readonly op: string }): Promise<RunRecord> {
+  const ended = await beginWrite(settings, facts);
+  const of = await runOutcome(settings, facts);
+  const lost = (thrown: unknown) => void unrecorded(settings, `rows of ${facts.op} are`, thrown);
+  return createRunRecord({ of, ended, audit: settings.audit, unrecorded: lost });
+}
+
+async function recordRefusal(settings: RecorderSettings, facts: Recorded, thrown: unknown): Promise<void> {
+  const identity = await settings.identity().catch(() => undefined);
+  // Nobody knows whose write it would have been.
+  if (identity === undefined || !(thrown instanceof CliError)) return;
+  const who = actingAs(identity);
+  try {
+    const of = await append(settings, { ...facts, ...who });
+    await append(settings, { ...outcomeLine(facts, who), ...whyOf(thrown), outcome: 'not_sent', of });
+  } catch (lost) {
+    if (!(lost instanceof CliError)) throw lost;
+    unrecorded(settings, `${facts.operation}: not_sent; that is`, lost);
+  }
+}
+
+async function recordEarlier(settings: RecorderSettings, named: NamedRun, rows: readonly EarlierRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const log = await settings.audit();
+  const isRecorded = recordedRows((await log.read()).entries, named.op);
+  const of = await runOutcome(settings, named);
+  const missing = rows.filter(row => !isRecorded(row));
+  for (let begin = 0; begin < missing.length; begin += MOST_TOGETHER) {
+    const lines = missing.slice(begin, begin + MOST_TOGETHER).map(({ decided: { at, pid }, ...row }) => {
+      return { ...of, ...row, happened: { at: new Date(at).toISOString(), pid } };
+    });
+    // It has happened: a log that cannot be written now must not hide what became of it.
+    await log.appendAll(lines).catch(thrown => void unrecorded(settings, `rows of ${named.op} are`, thrown));
+  }
+}
+
+type Who = Pick<AuditFacts, 'profile' | 'mode' | 'origin'>;
+
+function actingAs({ profile, mode, baseUrl }: Identity): Who {
+  return { profile, mode, origin: originOf(baseUrl) };
+}
+
+function outcomeLine({ operation, card_id, op }: Recorded, who: Who) {
+  const about = { ...(card_id !== undefined && { card_id }), ...(op !== undefined && { op }) };
+  return { event: 'outcome', ...who, operation, ...about } as const;
+}
+
+/** What every line of a run says. */
+async function runOutcome({ identity }: RecorderSettings, { operation, op }: NamedRun) {
+  return { event: 'outcome', ...actingAs(await identity()), operation, op } as const;
+}
+
+async function append({ audit }: RecorderSettings, facts: AuditFacts): Promise<number> {
+  return (await audit()).append(facts);
+}
+
+function unrecorded({ warn }: RecorderSettings, what: string, thrown: unknown): undefined {
+  warn(`${what} not in the audit log: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  return undefined;
 }
 
 interface Recording {
@@ -169,10 +202,10 @@ function createRunRecord({ of, ended, audit, unrecorded }: Recording): RunRecord
   };
   return {
     row,
-    async end(outcome) {
+    async end(outcome, learned) {
       await writing;
       waiting = [];
-      await ended(outcome, { op: of.op });
+      await ended(outcome, { ...learned, op: of.op });
     },
   };
 }
@@ -201,8 +234,8 @@ export function outcomeOf(thrown: unknown): string {
 /** Kind and reason of an error, as far as they are words: a text of the service could hold anything. */
 export function whyOf(thrown: unknown): Learned {
   if (!(thrown instanceof CliError)) return {};
-  const { op, service, httpStatus } = thrown.facts;
-  const word = service?.error;
+  const { op, service, httpStatus, reason: own } = thrown.facts;
+  const word = service?.error ?? own;
   const reason = word !== undefined && REASON.test(word) ? word : httpStatus?.toString();
   return { kind: thrown.kind, ...(op !== undefined && { op }), ...(reason !== undefined && { reason }) };
 }
@@ -231,4 +264,16 @@ export function learnedFrom(result: unknown): Learned {
 
 function originOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).origin : baseUrl;
+}
+
+/** The line of a row. */
+export function recordedRow({ row, outcome, cardId, last4, amount, error }: RowOutcome): RecordedRow {
+  return {
+    row,
+    ...(cardId !== undefined && { card_id: cardId }),
+    ...(last4 !== undefined && { last4 }),
+    ...(amount !== undefined && { amount: toUsd(amount) }),
+    outcome,
+    ...(outcome !== 'done' && whyOf(error)),
+  };
 }

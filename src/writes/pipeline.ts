@@ -1,0 +1,280 @@
+/**
+ * The one order of everything that changes something at the service. A single command, several ids, a file, a
+ * selection, `ops resume`, a lease, `api` and a probe of keys hand in what they want and what must be asked; the
+ * stages follow each other here alone.
+ *
+ * | stage | what happens | when it refuses |
+ * |---|---|---|
+ * | check | what the caller itself knows against it: a twin, a wallet that is too low | nothing was sent |
+ * | guard | live key, read-only profile, `--live` | nothing was sent |
+ * | confirm | the question to a person | nothing was sent |
+ * | audit begin | a line that it begins; with a live key nothing goes on without it | nothing was sent |
+ * | hold | the limits of the profile; what may be spent is held for the day | nothing was sent |
+ * | journal | the plan is durable, or the op is taken over | nothing was sent |
+ * | carry out | the requests | as each of them says |
+ * | audit end | what became of it; what is held is let go | |
+ *
+ * Whatever refuses it, in whatever stage, the audit log has a line of it.
+ */
+import type { WriteName } from '../contract/calls.ts';
+import { CALLS } from '../contract/raw.ts';
+import { CliError } from '../core/errors.ts';
+import type { Identity } from '../core/identity.ts';
+import { type Cents, cents } from '../core/money.ts';
+import type { HoldSpending, SpendHold, Spending } from '../core/spending.ts';
+import type { Run } from '../journal/types.ts';
+import {
+  type EarlierRow,
+  type Learned,
+  outcomeOf,
+  type Recorded,
+  type Recorder,
+  type RunRecord,
+  recordedRow,
+  whyOf,
+} from './audit-record.ts';
+import { guardEffect, type Verdict } from './guard.ts';
+import { afterwards } from './post-effect.ts';
+
+/** What somebody wants changed. */
+export interface Change {
+  /** What the audit log says of it; no op, for there is none before the journal has one. */
+  readonly audited: Recorded;
+  /** Every kind of operation in it; the guard is asked for each. */
+  readonly operations: Iterable<WriteName>;
+  /** The caller gave the ids, and no file or condition did: freezing these is the safe direction. */
+  readonly named?: boolean;
+  /** Throws what speaks against it before anybody is asked. */
+  check?(): Promise<void>;
+  /** Asks a person where that is due. Throws `not_confirmed`. */
+  ask?(verdict: Verdict): Promise<void>;
+}
+
+/** How an admitted change begins. */
+export interface Beginning<R extends Run | undefined> {
+  /** What it would take from the wallet; nothing is held for what takes nothing. */
+  readonly spending: Spending;
+  /** An op that is taken up again: what it holds already is not counted twice. */
+  readonly resumed?: string | undefined;
+  /**
+   * What the lines are of: one `write`, a `run` with a line for each row, or nothing of its own, because each of its
+   * writes is recorded by itself.
+   */
+  readonly lines: 'write' | 'run' | 'none';
+  /** The op that the run will have, for its first line. */
+  readonly op?: string | undefined;
+  /** Makes the plan durable, or takes the op over; nothing is sent by it. Undefined for what is not journaled. */
+  open(): Promise<R>;
+}
+
+/** A change under way: everything before its first request has happened. */
+export interface Underway<R extends Run | undefined> {
+  /** Let go at the end. */
+  readonly run: R;
+  /** Takes the outcomes of rows; undefined where the lines are not those of a run. */
+  readonly rows: RunRecord | undefined;
+  /**
+   * The last stage. Throws `check_failed` when it is done and what was held could not be let go.
+   */
+  end(ending: Ending): Promise<void>;
+}
+
+export interface Ending {
+  /** Why it is not done; undefined when it is. */
+  readonly failure?: unknown;
+  /** What the answer told of what was made. */
+  readonly learned?: Learned | undefined;
+  /** What certainly did not leave the wallet, of writes without an op; of an op the journal knows. */
+  readonly unspent?: Cents;
+}
+
+/** A change that nothing refused and somebody agreed to. Nothing was written or sent yet. */
+export interface Admitted {
+  begin<R extends Run | undefined>(beginning: Beginning<R>): Promise<Underway<R>>;
+  /** Begins, carries out and ends. */
+  perform<R extends Run | undefined, Result>(beginning: Beginning<R>, work: Work<R, Result>): Promise<Result>;
+}
+
+export interface Work<R extends Run | undefined, Result> {
+  carryOut(run: R): Promise<Result>;
+  /** What the answer tells of what was made. */
+  learn?(result: Result): Learned;
+}
+
+export interface Pipeline {
+  /**
+   * What would refuse the change, for a dry run: check, guard and limits. Nobody is asked, and nothing is written, held
+   * or recorded. Throws as `admit` and `begin` would.
+   */
+  foresee(change: Change, spending: Spending): Promise<void>;
+  /** Check, guard and question. Throws `guarded`, `not_confirmed` and what the check throws; nothing was sent. */
+  admit(change: Change): Promise<Admitted>;
+}
+
+export interface PipelineSettings {
+  readonly identity: () => Promise<Identity>;
+  readonly readOnly: () => Promise<boolean>;
+  readonly canAsk: boolean;
+  readonly yes: boolean;
+  readonly live: string | undefined;
+  readonly dryRun: boolean;
+  readonly recorder: Recorder;
+  readonly holdSpending: HoldSpending;
+}
+
+export function createPipeline(settings: PipelineSettings): Pipeline {
+  const { recorder } = settings;
+
+  async function guard({ operations, named = false }: Change): Promise<Verdict> {
+    const [identity, readOnly] = [await settings.identity(), await settings.readOnly()];
+    const { live, dryRun } = settings;
+    // In place of the question a dry run shows what would be sent.
+    const [canAsk, yes] = [settings.canAsk || dryRun, settings.yes || dryRun];
+    const verdicts = [...new Set(operations)].map(operation => {
+      const safeDirection = named && operation === 'cards.freeze';
+      return guardEffect({ identity, effect: CALLS[operation].effect, safeDirection, readOnly, canAsk, yes, live });
+    });
+    return verdicts.includes('ask') ? 'ask' : 'go';
+  }
+
+  async function begin<R extends Run | undefined>(change: Change, beginning: Beginning<R>): Promise<Underway<R>> {
+    const lines = await beginLines(recorder, change, beginning);
+    let hold: SpendHold | undefined;
+    try {
+      hold = await holdFor(settings.holdSpending, beginning);
+      const run = await opened(beginning, hold);
+      if (run !== undefined && beginning.resumed !== undefined) await recordEarlier(recorder, run);
+      return { run, rows: lines.rows, end: ending => end(change, { run, lines, hold }, ending) };
+    } catch (thrown) {
+      // Nothing was sent. An amount that cannot be let go stays counted.
+      await hold?.abandon().catch(() => undefined);
+      await lines.unsent(thrown);
+      throw thrown;
+    }
+  }
+
+  return {
+    async foresee(change, spending) {
+      await change.check?.();
+      await guard(change);
+      await holdFor(settings.holdSpending, { spending });
+    },
+    async admit(change) {
+      try {
+        await change.check?.();
+        const verdict = await guard(change);
+        await change.ask?.(verdict);
+      } catch (thrown) {
+        await recorder.refused(change.audited, thrown);
+        throw thrown;
+      }
+      return {
+        begin: beginning => begin(change, beginning),
+        perform: (beginning, work) => performed(() => begin(change, beginning), work),
+      };
+    },
+  };
+}
+
+/** A run that is only looked at: nothing is guarded, held or recorded. */
+export function lookedAt(run: Run): Underway<Run> {
+  return { run, rows: undefined, end: async () => run[Symbol.asyncDispose]() };
+}
+
+interface Lines {
+  readonly rows: RunRecord | undefined;
+  end(outcome: string, learned?: Learned): Promise<void>;
+  /** The end of what was refused before anything was sent. */
+  unsent(thrown: unknown): Promise<void>;
+}
+
+async function beginLines(
+  recorder: Recorder,
+  { audited }: Change,
+  { lines, op }: Pick<Beginning<undefined>, 'lines' | 'op'>,
+): Promise<Lines> {
+  if (lines === 'none') {
+    const end = async () => undefined;
+    return { rows: undefined, end, unsent: thrown => recorder.refused(audited, thrown) };
+  }
+  const rows = lines === 'run' && op !== undefined ? await recorder.beginRun({ ...audited, op }) : undefined;
+  const end = rows?.end ?? (await recorder.begin(audited));
+  const unsent = (thrown: unknown) =>
+    end(thrown instanceof CliError ? (thrown.facts.outcome ?? 'not_sent') : 'internal', whyOf(thrown));
+  return { rows, end, unsent };
+}
+
+/** Money that comes back to the wallet, and changes of state, are held against no limit. */
+async function holdFor(
+  holdSpending: HoldSpending,
+  { spending, resumed }: Pick<Beginning<undefined>, 'spending' | 'resumed'>,
+): Promise<SpendHold | undefined> {
+  if (spending.total === 0 && !spending.untold) return undefined;
+  return holdSpending(spending, resumed);
+}
+
+/** Rows that were decided before and have no line, because their process was killed before it wrote one. */
+async function recordEarlier(recorder: Recorder, { op, plan, rows }: Run): Promise<void> {
+  const earlier: EarlierRow[] = [];
+  let operation: string | undefined;
+  for (const { state, outcome, decided, planned } of rows) {
+    operation ??= planned.operation;
+    if (state === 'open' || state === 'unknown' || outcome === undefined || decided === undefined) continue;
+    earlier.push({ ...recordedRow(outcome), decided });
+  }
+  await recorder.recordEarlier({ operation: operation ?? plan.command, op }, earlier);
+}
+
+/** From here on the journal says what the op has spent. */
+async function opened<R extends Run | undefined>(beginning: Beginning<R>, hold: SpendHold | undefined): Promise<R> {
+  const run = await beginning.open();
+  if (run === undefined || run.op === beginning.resumed) return run;
+  try {
+    await hold?.nameOp(run.op);
+    return run;
+  } catch (thrown) {
+    await run[Symbol.asyncDispose]();
+    throw thrown;
+  }
+}
+
+interface Held {
+  readonly run: Run | undefined;
+  readonly lines: Lines;
+  readonly hold: SpendHold | undefined;
+}
+
+async function end({ audited }: Change, { run, lines, hold }: Held, ending: Ending): Promise<void> {
+  const { failure, learned, unspent = cents(0) } = ending;
+  let lost: unknown;
+  const attempt = async (what: string, work: () => PromiseLike<void> | undefined) => {
+    try {
+      await work();
+    } catch (thrown) {
+      lost ??= afterwards(thrown, audited.operation, what, run?.op);
+    }
+  };
+  await attempt('its journal could not be let go', () => run?.[Symbol.asyncDispose]());
+  // An amount that cannot be let go stays counted.
+  await attempt('the limit of the day could not be written', () => hold?.end(unspent));
+  if (failure !== undefined) return lines.end(outcomeOf(failure), { ...learned, ...whyOf(failure) });
+  await lines.end('done', learned);
+  // What became of the write comes before what became of its files.
+  if (lost !== undefined) throw lost;
+}
+
+async function performed<R extends Run | undefined, Result>(
+  begin: () => Promise<Underway<R>>,
+  { carryOut, learn }: Work<R, Result>,
+): Promise<Result> {
+  const underway = await begin();
+  let result: Result;
+  try {
+    result = await carryOut(underway.run);
+  } catch (thrown) {
+    await underway.end({ failure: thrown });
+    throw thrown;
+  }
+  await underway.end({ learned: learn?.(result) });
+  return result;
+}

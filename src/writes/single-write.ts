@@ -1,0 +1,260 @@
+/** One write of a command: what it asks for, what is asked of a person, and what its refusal is called. */
+import type { Input, Result, WriteName } from '../contract/calls.ts';
+import { LIMITS } from '../contract/limits.ts';
+import { CALLS } from '../contract/raw.ts';
+import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, cents, dollars, plainAmount, toCents } from '../core/money.ts';
+import { shellWord } from '../core/shell-quote.ts';
+import { type Spending, spendingOf } from '../core/spending.ts';
+import type { Journal, Run, RunPlan } from '../journal/types.ts';
+import { learnedFrom, recordOf } from './audit-record.ts';
+import type { Verdict } from './guard.ts';
+import type { Admitted, Change, Pipeline } from './pipeline.ts';
+import { type Asker, askPerson, type ChangeQuestion } from './question.ts';
+
+/** Thrown in a dry run in place of sending; the run prints what was planned and ends with 0. */
+export class DryRun extends Error {
+  override readonly name = 'DryRun';
+}
+
+export interface WriteOptions<Before> {
+  /** Idempotency key chosen by the caller. */
+  readonly key?: string | undefined;
+  /** What is being done, for the question, the dry run and errors: `Create a card for $25.00`. */
+  readonly intent: string;
+  /** Read just before sending, for showing before and after; not read in a dry run. */
+  readonly before?: (reader: Reader) => Promise<Before>;
+  /** False: a created card carries no marker of the journal, and is never sent twice. */
+  readonly marker?: boolean | undefined;
+  /** The question was asked already, for several targets at once. */
+  readonly confirmed?: boolean;
+  /** Exact text of the body, which the input was read from; no marker can be added to it. */
+  readonly body?: string | undefined;
+}
+
+export interface Written<N extends WriteName, Before> {
+  readonly result: Result<N>;
+  readonly changed: boolean;
+  readonly reread: boolean;
+  readonly before: Before | undefined;
+}
+
+export interface WriteSettings extends Asker {
+  readonly pipeline: Pipeline;
+  readonly service: () => Promise<Service>;
+  readonly reader: () => Promise<Reader>;
+  readonly yes: boolean;
+  readonly dryRun: boolean;
+  /** Dry runs put their requests here. */
+  readonly planned: PlannedRequest[];
+  readonly signal: AbortSignal;
+  readonly journal: () => Promise<Journal>;
+}
+
+interface Answer {
+  readonly result: unknown;
+  readonly changed: boolean;
+  readonly reread: boolean;
+  readonly before?: unknown;
+  /** Of a journaled write. */
+  readonly op?: string;
+}
+
+/** What of an input an explanation may name. */
+interface Asked extends Readonly<Record<string, unknown>> {
+  readonly amount?: Cents;
+  readonly card_id?: string;
+  readonly bin_id?: string;
+}
+
+/** A write with its request made; nothing was written or sent. */
+interface Prepared {
+  readonly requests: Iterable<PlannedRequest>;
+  readonly spending: Spending;
+  /** What its beginning would refuse it for; a dry run asks for it. */
+  check?(): Promise<void>;
+  /** What is left of the pipeline once it is admitted. */
+  perform(admitted: Admitted): Promise<Answer>;
+}
+
+export function createWriter(settings: WriteSettings) {
+  async function write<N extends WriteName, Before = undefined>(
+    operation: N,
+    input: Input<N>,
+    options: WriteOptions<Before>,
+  ): Promise<Written<N, Before>> {
+    const asked = input as Asked;
+    const wanted = { operation, input: asked, ...options };
+    const prepared = isJournaled(operation) ? await throughJournal(settings, wanted) : await straight(settings, wanted);
+    if (settings.dryRun) {
+      const { check, spending } = prepared;
+      await settings.pipeline.foresee({ ...changeOf(settings, wanted), ...(check && { check }) }, spending);
+      settings.planned.push(...prepared.requests);
+      throw new DryRun(options.intent);
+    }
+    const admitted = await settings.pipeline.admit(changeOf(settings, wanted));
+    const answer = await prepared.perform(admitted).catch(async thrown => {
+      throw await inTheUsersNumbers(ownKeyReused(thrown, options.key), operation, asked, settings.reader);
+    });
+    return answer as Written<N, Before>;
+  }
+
+  return {
+    write,
+    confirmCount: (operation: WriteName, ids: readonly string[]) => confirmCount(settings, operation, ids),
+  };
+}
+
+interface Wanted extends WriteOptions<unknown> {
+  readonly operation: WriteName;
+  readonly input: Asked;
+}
+
+/** Create, fund, withdraw and terminate: a run of one row. */
+async function throughJournal(
+  settings: WriteSettings,
+  { marker = true, key, before, ...wanted }: Wanted,
+): Promise<Prepared> {
+  const { performOnly, planOfOne, seenIn } = await import('./journaled-write.ts');
+  const plan: RunPlan = planOfOne({ ...wanted, marker, key });
+  const journal = await settings.journal();
+  const prepared = await journal.prepare(plan);
+  const spending = spendingOf(plan.rows);
+  let seen: unknown;
+  return {
+    requests: prepared.requests,
+    spending,
+    // A key of the caller leads to the run that has it.
+    ...(key === undefined && { check: () => journal.refuseTwin(plan) }),
+    async perform(admitted) {
+      const open = async () => {
+        seen = before && (await readBefore(before(await settings.reader())));
+        return prepared.begin(seenIn(seen));
+      };
+      const carryOut = async (run: Run) => performOnly(run, wanted, await settings.reader());
+      const answer = await admitted.perform({ lines: 'write', spending, open }, { carryOut, learn: learnedFromAnswer });
+      return { ...answer, before: seen };
+    },
+  };
+}
+
+/** Changes that the retry policy of the client is enough for. */
+async function straight(settings: WriteSettings, { operation, input, key, body }: Wanted): Promise<Prepared> {
+  const service = await settings.service();
+  const planned = service.plan(operation, input as never, { key, body });
+  const sent = { key: planned.idempotencyKey, signal: settings.signal, body };
+  const spending = spendingOf([]);
+  return {
+    requests: [planned],
+    spending,
+    perform: admitted =>
+      admitted.perform(
+        { lines: 'write', spending, open: async () => undefined },
+        { carryOut: (): Promise<Answer> => service.send(operation, input as never, sent), learn: learnedFromAnswer },
+      ),
+  };
+}
+
+function changeOf(settings: WriteSettings, { operation, input, intent, key, confirmed = false }: Wanted): Change {
+  return {
+    audited: recordOf(operation, input, key),
+    operations: [operation],
+    named: true,
+    ...(!confirmed && { ask: verdict => askForOne(settings, { operation, input, intent }, verdict) }),
+  };
+}
+
+/** What cannot be undone is asked for by the last four digits of its card. */
+async function askForOne(
+  settings: WriteSettings,
+  { operation, input, intent }: Wanted,
+  verdict: Verdict,
+): Promise<void> {
+  const irreversible = CALLS[operation].effect === 'irreversible';
+  if (settings.yes || (!irreversible && verdict === 'go')) return;
+  const command = commandFor(operation, Object.values(input).map(String));
+  const question: ChangeQuestion = { intent, command };
+  if (!settings.canAsk || !irreversible || input.card_id === undefined) return askPerson(settings, question);
+  const card = await (await settings.reader()).read('cards.get', { card_id: input.card_id });
+  if (card.status === 'terminated') return;
+  const label = card.label ? [JSON.stringify(card.label)] : [];
+  const facts = [`ending ${card.last4}`, ...label, card.status, dollars(toCents(card.balance))];
+  const typed = { what: 'the last four digits', expect: card.last4 } as const;
+  await askPerson(settings, { ...question, facts, irreversible, typed });
+}
+
+/** One question for several targets, before the first request. Each of them is a write of its own then. */
+async function confirmCount(settings: WriteSettings, operation: WriteName, ids: readonly string[]): Promise<void> {
+  if (settings.dryRun || settings.yes || CALLS[operation].effect !== 'irreversible') return;
+  const [, verb = operation] = operation.split('.');
+  const intent = `${verb[0]?.toUpperCase()}${verb.slice(1)} ${ids.length} cards`;
+  const typed = { what: 'their count', expect: String(ids.length) } as const;
+  const question = { intent, irreversible: true, typed, command: commandFor(operation, ids) };
+  await settings.pipeline.admit({
+    audited: { event: 'run', operation, rows: ids.length },
+    operations: [operation],
+    named: true,
+    ask: () => askPerson(settings, question),
+  });
+}
+
+/** Create, fund, withdraw, and terminate, which moves the balance back. */
+function isJournaled(operation: WriteName): boolean {
+  const row = CALLS[operation];
+  return row.effect === 'moves-money' || (row.effect === 'irreversible' && 'leadsTo' in row);
+}
+
+function learnedFromAnswer({ result, op }: Answer) {
+  return { ...learnedFrom(result), ...(op !== undefined && { op }) };
+}
+
+/** The command that needs no question. An operation's words are its command's; ids are all that these take. */
+function commandFor(operation: WriteName, ids: readonly string[]): string {
+  return `cardwright ${operation.replace('.', ' ')} ${ids.map(shellWord).join(' ')} --yes`;
+}
+
+/** Balances before are for showing alone: for a card that is not there the service's answer to the write counts. */
+async function readBefore<Before>(reading: Promise<Before>): Promise<Before | undefined> {
+  return reading.catch(thrown => {
+    if (thrown instanceof CliError && thrown.kind === 'not_found') return undefined;
+    throw thrown;
+  });
+}
+/** A key the caller chose and used before for something else is the caller's matter, not a bug of ours. */
+function ownKeyReused(thrown: unknown, key: string | undefined): unknown {
+  if (key === undefined || !(thrown instanceof CliError) || thrown.kind !== 'internal') return thrown;
+  return new CliError('refused', {
+    ...thrown.facts,
+    message: `the service knows the idempotency key ${JSON.stringify(key)} from another request than this one; this command has changed nothing`,
+    notes: ['No operation of this machine is known under it: another machine or program has used it.'],
+    hint: 'the same command with another --idempotency-key',
+  });
+}
+
+/** The wallet's refusal with what was asked and what is there; the service's own words stay in the error. */
+async function inTheUsersNumbers(thrown: unknown, operation: WriteName, input: Asked, reader: () => Promise<Reader>) {
+  if (!(thrown instanceof CliError) || thrown.kind !== 'insufficient_funds' || input.amount === undefined)
+    return thrown;
+  try {
+    const wallet = await (await reader()).read('wallet.get', {});
+    const there = toCents(wallet.balance);
+    const short = cents(input.amount - there);
+    return thrown.with({
+      message: `the wallet is too low: ${dollars(input.amount)} asked, ${dollars(there)} there, ${dollars(short)} short`,
+      hint: affordable(operation, input, there),
+    });
+  } catch {
+    // The wallet could not be read either: the refusal itself is what the user must see.
+    return thrown;
+  }
+}
+
+/** The same command with what the wallet holds, when that is an amount the operation takes. */
+function affordable(operation: WriteName, { card_id, bin_id }: Asked, there: Cents): string {
+  if (there < LIMITS.fundingAmount.min) return 'cardwright wallet addresses';
+  const amount = `--amount ${plainAmount(there)}`;
+  return operation === 'cards.fund'
+    ? `cardwright cards fund ${shellWord(card_id ?? '')} ${amount}`
+    : `cardwright cards create --bin ${shellWord(bin_id ?? '')} ${amount}`;
+}
