@@ -76,6 +76,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   books: ['terminal', 'contract', 'core'],
   // The local copy of an account; it sees the client by its interface, which stands in the contract.
   mirror: ['books', 'engine', 'files', 'contract', 'core', 'platform'],
+  // Statements as text; the accounts file is read from the tree of its file.
+  writers: ['books', 'terminal', 'core'],
   terminal: ['core', 'platform'],
   contract: ['core'],
   files: ['core', 'platform'],

@@ -313,6 +313,11 @@ export class Reader {
     return done;
   }
 
+  /** Cards as they are shown now. */
+  cardRows(): CardRow[] {
+    return [...this.#shown().cards].map(([id, card]) => cardRow(id, card));
+  }
+
   #sync(shown: Shown, at: number): void {
     for (const row of shown.records.values()) {
       const known = this.#known.get(row.tx_id);

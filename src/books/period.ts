@@ -1,0 +1,117 @@
+/** Days and periods in a time zone. Times are ms UTC; a period holds its first instant and not its last. */
+import { CliError } from '../core/errors.ts';
+
+export interface Period {
+  /** As it was asked for: `2026-10`, `2026-Q4`, `2026`, `2026-10-03..2026-10-09`. */
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+const DAY = 86_400_000;
+
+/** What a clock on the wall of a zone shows at a time. */
+export interface WallTime {
+  /** `2026-10-31`. */
+  readonly date: string;
+  /** `23:59:59`. */
+  readonly time: string;
+}
+
+/** Reads times as the wall of a zone shows them. Throws `usage` for a zone that the system does not know. */
+export class WallClock {
+  readonly #format: Intl.DateTimeFormat | undefined;
+  readonly #offsets = new Map<number, number>();
+
+  constructor(zone: string) {
+    if (zone === 'UTC') return;
+    try {
+      this.#format = new Intl.DateTimeFormat('en-CA-u-hc-h23', {
+        timeZone: zone,
+        dateStyle: 'short',
+        timeStyle: 'medium',
+      });
+    } catch (cause) {
+      throw new CliError('usage', {
+        message: `--tz ${zone} is no time zone that this system knows`,
+        hint: 'Give a name as Europe/Berlin, or UTC',
+        cause,
+      });
+    }
+  }
+
+  at(ms: number): WallTime {
+    const text = new Date(ms + this.#offsetAt(ms)).toISOString();
+    return { date: text.slice(0, 10), time: text.slice(11, 19) };
+  }
+
+  /** ms UTC of the midnight that begins a day. Where a clock jumps over it, the first instant of the day. */
+  startOf(year: number, month: number, day: number): number {
+    const wanted = Date.UTC(year, month - 1, day);
+    const near = wanted - this.#offsetAt(wanted);
+    const found = wanted - this.#offsetAt(near);
+    return this.at(found).date < new Date(wanted).toISOString().slice(0, 10) ? near : found;
+  }
+
+  /** Offsets change at a quarter of an hour at the finest. */
+  #offsetAt(ms: number): number {
+    if (this.#format === undefined) return 0;
+    const quarter = Math.floor(ms / 900_000);
+    const known = this.#offsets.get(quarter);
+    if (known !== undefined) return known;
+    const start = quarter * 900_000;
+    const parts = Object.fromEntries(this.#format.formatToParts(start).map(({ type, value }) => [type, Number(value)]));
+    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+    const offset = Date.UTC(year, month - 1, day, hour, minute, second) - start;
+    this.#offsets.set(quarter, offset);
+    return offset;
+  }
+}
+
+/** Reads `--period`. Throws `usage` for any other text, and for a period that ends before it begins. */
+export function readPeriod(name: string, clock: WallClock): Period {
+  const span = spanOf(name);
+  if (span === undefined) {
+    throw new CliError('usage', {
+      message: `--period ${name} is no period`,
+      hint: 'Give a month as 2026-10, a quarter as 2026-Q4, a year as 2026, or days as 2026-10-01..2026-10-31',
+    });
+  }
+  const [first, last] = span;
+  const from = clock.startOf(...first);
+  const to = clock.startOf(...last);
+  if (from < to) return { name, from, to };
+  throw new CliError('usage', { message: `--period ${name} ends before it begins` });
+}
+
+type Day = readonly [year: number, month: number, day: number];
+
+/** First day, and the day after the last. */
+function spanOf(name: string): readonly [Day, Day] | undefined {
+  const [, year = '', rest = ''] = /^(\d{4})(?:-(\d{2}|Q[1-4]))?$/.exec(name) ?? [];
+  if (year !== '') {
+    const [month, months] =
+      rest === '' ? [1, 12] : rest.startsWith('Q') ? [Number(rest[1]) * 3 - 2, 3] : [Number(rest), 1];
+    if (month < 1 || month > 12) return undefined;
+    return [
+      [Number(year), month, 1],
+      [Number(year), month + months, 1],
+    ];
+  }
+  const [from, to] = name.split('..').map(dayOf);
+  if (from === undefined || to === undefined || name.split('..').length !== 2) return undefined;
+  return [from, [to[0], to[1], to[2] + 1]];
+}
+
+function dayOf(text: string): Day | undefined {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
+  const parts: Day = [Number(year), Number(month), Number(day)];
+  // 2026-02-30 would become a day of March.
+  const at = new Date(Date.UTC(parts[0], parts[1] - 1, parts[2]));
+  return year !== undefined && at.toISOString().startsWith(text) ? parts : undefined;
+}
+
+/** Whether a period of which nothing is pending may still change: refunds and late settlements come within 35 days. */
+export function isPast({ to }: Period, now: number): boolean {
+  return now - to >= 35 * DAY;
+}

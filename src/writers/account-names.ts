@@ -1,0 +1,39 @@
+/** How the accounts of a statement are called: in bank formats by numbers, in journals by the accounts file. */
+import { createHash } from 'node:crypto';
+import { base32, type Line, type StatementAccount } from '../books/statement.ts';
+import type { AccountsFile } from './accounts-file.ts';
+
+const printOf = (id: string, length: number) => base32(createHash('sha256').update(id).digest()).slice(0, length);
+
+/** At most 22 characters, as OFX wants: `4242-` and a print of the card's id, `W-` and one of the wallet. */
+export function accountNumber({ kind, card_id, last4 }: StatementAccount): string {
+  if (kind === 'wallet') return `W-${printOf('wallet', 17)}`;
+  return `${(last4 ?? '').replace(/\D/g, '').padStart(4, '0').slice(-4)}-${printOf(card_id ?? '', 17)}`;
+}
+
+/** For people: `Card 4242 abcdef`. Labels may change, so no name rests on them. */
+export function displayName({ kind, card_id, last4 }: StatementAccount): string {
+  return kind === 'wallet' ? 'Cardwright Wallet' : `Card ${last4 ?? ''} ${printOf(card_id ?? '', 6)}`;
+}
+
+/** `Assets:Cardwright:C4242-abcdef`, by the accounts file. */
+export function ledgerName({ kind, card_id, last4, label }: StatementAccount, file: AccountsFile): string {
+  if (kind === 'wallet') return file.wallet;
+  return file.cards
+    .replaceAll('{last4}', (last4 ?? '').replace(/\D/g, '') || '0000')
+    .replaceAll('{short}', printOf(card_id ?? '', 6))
+    .replaceAll('{label}', (label ?? '').replace(/[^A-Za-z0-9-]+/g, '-').replace(/^-+|-+$/g, '') || 'none');
+}
+
+/** Account on the other side of a line that is no transfer: the first rule that fits, else the default. */
+export function categoryOf(line: Line, label: string | null, file: AccountsFile): string {
+  if (line.counter === 'deposits') return file.deposits;
+  if (line.counter !== 'merchant') return file.default;
+  const rule = file.rules.find(
+    each =>
+      (each.mcc === undefined || (line.mcc !== null && line.mcc >= each.mcc[0] && line.mcc <= each.mcc[1])) &&
+      (each.merchant === undefined || each.merchant.test(line.payee)) &&
+      (each.label === undefined || each.label.test(label ?? '')),
+  );
+  return rule?.account ?? file.default;
+}

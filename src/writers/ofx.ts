@@ -1,0 +1,77 @@
+/** A statement as OFX 1.0.2, and as the QBO of QuickBooks: one bank account a card, ids that make a second import add nothing. */
+import type { Line, Statement, StatementAccount } from '../books/statement.ts';
+import { accountNumber } from './account-names.ts';
+import { amount, ascii, short } from './text.ts';
+
+export interface OfxOptions {
+  /** ms UTC: when the file is made. Same cuts and same time give same bytes. */
+  readonly at: number;
+  /** QBO: number of the bank that QuickBooks knows, and one account a file. */
+  readonly intuBid?: string;
+}
+
+const HEADER = [
+  'OFXHEADER:100',
+  'DATA:OFXSGML',
+  'VERSION:102',
+  'SECURITY:NONE',
+  'ENCODING:USASCII',
+  'CHARSET:1252',
+  'COMPRESSION:NONE',
+  'OLDFILEUID:NONE',
+  'NEWFILEUID:NONE',
+  '',
+];
+
+/** One file with every account, or a file an account with `intuBid`. */
+export function ofxFiles(statement: Statement, options: OfxOptions): readonly string[] {
+  const groups = options.intuBid === undefined ? [statement.accounts] : statement.accounts.map(account => [account]);
+  return groups.map(accounts => file(statement, accounts, options));
+}
+
+function file({ period }: Statement, accounts: readonly StatementAccount[], { at, intuBid }: OfxOptions): string {
+  const lines = [
+    ...HEADER,
+    '<OFX>',
+    '<SIGNONMSGSRSV1><SONRS><STATUS><CODE>0<SEVERITY>INFO</STATUS>',
+    `<DTSERVER>${moment(at)}<LANGUAGE>ENG`,
+    ...(intuBid === undefined ? [] : [`<FI><ORG>CARDWRIGHT<FID>${escaped(intuBid)}</FI><INTU.BID>${escaped(intuBid)}`]),
+    '</SONRS></SIGNONMSGSRSV1>',
+    '<BANKMSGSRSV1>',
+    ...accounts.flatMap((account, index) => accountLines(account, index + 1, period)),
+    '</BANKMSGSRSV1>',
+    '</OFX>',
+    '',
+  ];
+  return lines.join('\r\n');
+}
+
+function accountLines(account: StatementAccount, nth: number, { from, to }: Statement['period']): readonly string[] {
+  return [
+    `<STMTTRNRS><TRNUID>${nth}<STATUS><CODE>0<SEVERITY>INFO</STATUS>`,
+    '<STMTRS><CURDEF>USD',
+    `<BANKACCTFROM><BANKID>000000000<ACCTID>${accountNumber(account)}<ACCTTYPE>CHECKING</BANKACCTFROM>`,
+    `<BANKTRANLIST><DTSTART>${moment(from)}<DTEND>${moment(to)}`,
+    ...account.lines.map(transaction),
+    '</BANKTRANLIST>',
+    `<LEDGERBAL><BALAMT>${amount(account.closing)}<DTASOF>${moment(to)}</LEDGERBAL>`,
+    '</STMTRS></STMTTRNRS>',
+  ];
+}
+
+function transaction(line: Line): string {
+  const kind = line.type === 'transfer' ? 'XFER' : line.cents < 0 ? 'DEBIT' : 'CREDIT';
+  const name = escaped(short(ascii(line.payee) || line.type, 32));
+  const memo = escaped(short(ascii([line.type, line.mcc, line.country].filter(Boolean).join(' ')), 255));
+  const day = line.date.replaceAll('-', '') + line.time.replaceAll(':', '');
+  return `<STMTTRN><TRNTYPE>${kind}<DTPOSTED>${day}<TRNAMT>${amount(line.cents)}<FITID>${escaped(line.id)}<NAME>${name}<MEMO>${memo}</STMTTRN>`;
+}
+
+/** `20261031235959`, UTC. */
+function moment(ms: number): string {
+  return new Date(ms).toISOString().replace(/[-:T]/g, '').slice(0, 14);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { readPeriod, WallClock } from '../../src/books/period.ts';
+import { statementOf } from '../../src/books/statement.ts';
+import { simulated } from '../writers/month.ts';
+
+describe('a statement', () => {
+  const seeds = Array.from({ length: 40 }, (_, index) => index + 1);
+
+  it('closes at what the ledger has, and begins where the one before closed', () => {
+    for (const seed of seeds) {
+      const { input, statement, expected, verdict } = simulated(seed, 60);
+      if (verdict !== 'balanced') continue;
+      const { from, to } = input.period;
+      const middle = from + 30_000 + 8 * 3_600_000;
+      const parts = [
+        { name: 'a', from, to: middle },
+        { name: 'b', from: middle, to },
+      ].map(period => statementOf({ ...input, period }));
+      for (const account of statement.accounts) {
+        const key = account.card_id;
+        expect(account.closing, `seed ${seed} ${key}`).toBe(expected.get(key ?? 'wallet'));
+        expect(account.opening, `seed ${seed} ${key}`).toBe(0);
+        const [first, second] = parts.map(part => part.accounts.find(each => each.card_id === key));
+        expect(second?.opening ?? 0).toBe(first?.closing ?? 0);
+        expect([...(first?.lines ?? []), ...(second?.lines ?? [])].map(({ id, cents }) => [id, cents])).toEqual(
+          account.lines.map(({ id, cents }) => [id, cents]),
+        );
+      }
+    }
+  });
+
+  it('both sides of a transfer carry one id, and the same cuts give the same ids', () => {
+    const { input, statement } = simulated(3, 90);
+    const [wallet, ...cards] = statement.accounts;
+    const transfers = cards.flatMap(card => card.lines.filter(line => line.counter === 'wallet'));
+    const sides = new Map(wallet?.lines.map(line => [line.id, line.cents]));
+    expect(transfers.length).toBeGreaterThan(5);
+    expect(transfers.map(({ id, cents }) => [id, -cents])).toEqual(transfers.map(({ id }) => [id, sides.get(id)]));
+    expect(statementOf(input)).toEqual(statement);
+  });
+
+  it('is refused where no exact cut proves its end', () => {
+    const { input } = simulated(3, 30);
+    const period = { ...input.period, to: input.now + 1 };
+    expect(() => statementOf({ ...input, period })).toThrow('no exact cut stands at or after the end of all');
+  });
+
+  it('names a deposit whose two observations lie on both sides of its end', () => {
+    const { input } = simulated(3, 30);
+    const [first] = input.cuts;
+    const period = { ...input.period, from: input.period.from, to: (first?.cut.at_ms ?? 0) - 1 };
+    const { straddling } = statementOf({ ...input, period });
+    expect(straddling.some(line => line.type === 'deposit')).toBe(true);
+  });
+});
+
+describe('a period', () => {
+  const at = (name: string, zone = 'UTC') => {
+    const { from, to } = readPeriod(name, new WallClock(zone));
+    return [new Date(from).toISOString(), new Date(to).toISOString()];
+  };
+
+  it.each([
+    ['2026-10', '2026-10-01', '2026-11-01'],
+    ['2026-12', '2026-12-01', '2027-01-01'],
+    ['2026-Q4', '2026-10-01', '2027-01-01'],
+    ['2026', '2026-01-01', '2027-01-01'],
+    ['2026-10-03..2026-10-03', '2026-10-03', '2026-10-04'],
+  ])('%s', (name, from, to) => {
+    expect(at(name)).toEqual([`${from}T00:00:00.000Z`, `${to}T00:00:00.000Z`]);
+  });
+
+  it('begins and ends at midnights of its zone, over a change of the clock too', () => {
+    expect(at('2026-10', 'Europe/Berlin')).toEqual(['2026-09-30T22:00:00.000Z', '2026-10-31T23:00:00.000Z']);
+    expect(at('2026', 'Asia/Kathmandu')[0]).toBe('2025-12-31T18:15:00.000Z');
+    // Clocks of Beirut went from 00:00 to 01:00: the day has no midnight.
+    expect(at('2022-03-27..2022-03-27', 'Asia/Beirut')[0]).toBe('2022-03-26T22:00:00.000Z');
+  });
+
+  it.each([
+    '2026-13',
+    '2026-Q5',
+    'October',
+    '2026-02-30..2026-03-01',
+    '2026-10-01',
+    '1..2',
+    '2026-10-01..2026-10-02..2026-10-03',
+  ])('refuses %s', name => expect(() => at(name)).toThrow(`--period ${name} is no period`));
+
+  it('refuses a period that ends before it begins, and a zone that is none', () => {
+    expect(() => at('2026-10-09..2026-10-03')).toThrow('ends before it begins');
+    expect(() => new WallClock('Mars/Base')).toThrow('--tz Mars/Base is no time zone');
+  });
+});

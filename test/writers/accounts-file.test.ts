@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import type { Line } from '../../src/books/statement.ts';
+import { CliError } from '../../src/core/errors.ts';
+import { readYaml } from '../../src/terminal/yaml-text.ts';
+import { categoryOf } from '../../src/writers/account-names.ts';
+import { readAccounts } from '../../src/writers/accounts-file.ts';
+import { ascii, oneLine } from '../../src/writers/text.ts';
+
+const read = (text: string) => readAccounts(readYaml(text), 'accounts.yaml');
+
+function faults(text: string): readonly string[] {
+  try {
+    read(text);
+  } catch (error) {
+    if (error instanceof CliError) return [error.facts.message, ...(error.facts.notes ?? [])];
+    throw error;
+  }
+  return [];
+}
+
+const line = (over: Partial<Line>) => ({ counter: 'merchant', mcc: null, payee: '', ...over }) as Line;
+
+describe('the accounts file', () => {
+  const file = read(`version: 1
+cards: Assets:Cards:C{last4}-{short}
+rules:
+  - { mcc: 5811-5814, account: Expenses:Meals }
+  - { merchant: "CLOUD *", label: "saas*", account: Expenses:Hosting }
+`);
+
+  it('takes the first rule that fits, else the default', () => {
+    expect(categoryOf(line({ mcc: '5812', payee: 'CLOUD ONE' }), 'saas', file)).toBe('Expenses:Meals');
+    expect(categoryOf(line({ payee: 'cloud one' }), 'saas-1', file)).toBe('Expenses:Hosting');
+    expect(categoryOf(line({ payee: 'CLOUD ONE' }), 'ads', file)).toBe('Expenses:Uncategorized');
+    expect(categoryOf(line({ counter: 'deposits' }), null, file)).toBe('Equity:Deposits');
+  });
+
+  it('names every fault at once, with line and column', () => {
+    const text = `version: 2
+wallets: Assets:W
+cards: Assets:Cards
+deposits: equity
+rules:
+  - { mcc: 58, account: Expenses:Meals }
+  - { merchant: 5, acount: X }
+`;
+    expect(faults(text)).toEqual([
+      'accounts.yaml:1:10: version must be 1',
+      'accounts.yaml:2:1: wallets is not known; known: version, wallet, cards, deposits, default, rules',
+      'accounts.yaml:3:8: cards must have {short} in it: the last four digits of two cards may be equal',
+      'accounts.yaml:4:11: deposits must be an account of two parts or more, as Expenses:Meals: letters, digits and -',
+      'accounts.yaml:6:12: rules[0].mcc must be four digits or a range of them, as 5811-5814',
+      'accounts.yaml:7:5: rules[1] has no account',
+      'accounts.yaml:7:17: rules[1].merchant must be text; * stands for any text',
+      'accounts.yaml:7:20: rules[1].acount is not known; known: mcc, merchant, label, account',
+    ]);
+    expect(faults('version: [')).toHaveLength(1);
+    expect(faults('')).toEqual([
+      'accounts.yaml:1:1: an accounts file is a map of version, wallet, cards, deposits, default, rules',
+    ]);
+  });
+});
+
+describe('texts of an export', () => {
+  it('stay on their line and lose what is not shown', () => {
+    expect(oneLine('two\r\nlines\u2028three\u202eright\u0000')).toBe('two lines three right');
+    expect(ascii('Café Söhne 小')).toBe('Cafe Sohne ?');
+  });
+});

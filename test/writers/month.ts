@@ -1,0 +1,69 @@
+/** A statement of a simulated life with hostile names, and the balances it must close with. */
+import { WallClock } from '../../src/books/period.ts';
+import type { TxRow } from '../../src/books/rows.ts';
+import { type Statement, statementOf } from '../../src/books/statement.ts';
+import { Account, live, Reader, randomOf } from '../books/model.ts';
+
+export const HOSTILE_NAMES = [
+  'CAFÉ "CENTRAL"',
+  "O'Reilly; rm -rf /",
+  'A&B <Shop> & Söhne',
+  'TAB\tSHOP',
+  '=SUM(A1)',
+  '@here|there',
+  'back\\slash "quoted"',
+  'two\nlines\r\n; comment',
+  '* ! (code) {note}',
+  '\u202eright to left',
+  '小さな店',
+  '  spaces  ',
+];
+
+const DAY = 86_400_000;
+
+/** Statement of everything that happened in about so many steps; cents of each account by card id, `wallet` for the wallet. */
+export function simulated(seed: number, steps: number) {
+  const random = randomOf(seed);
+  const account = new Account();
+  const reader = new Reader(account);
+  const start = account.now;
+  account.deposit(5_000_00);
+  for (let part = 0; part < 3; part++) {
+    live(account, random, Math.ceil(steps / 3), { partialReversals: false, others: part === 1 });
+    reader.reconcile();
+  }
+  let named = 0;
+  for (const [id, row] of account.records) {
+    account.change(id, { merchant: HOSTILE_NAMES[named % HOSTILE_NAMES.length] ?? null });
+    if (row.authorization_id === null) named += 1;
+  }
+  // Whole days, so that the period ends at a midnight.
+  account.now = Math.ceil(account.now / DAY) * DAY;
+  const to = account.now;
+  const last = reader.reconcile();
+  const exact = reader.cuts.filter(({ cut }) => cut.exact === 1).map(({ cut, cutCards }) => ({ cut, cards: cutCards }));
+  const clock = new WallClock('UTC');
+  const period = { name: 'all', from: Math.floor(start / DAY) * DAY, to };
+  const at = last.cut.at_ms;
+  const records: TxRow[] = [...account.records.values()].map(row => ({ ...row, first_seen: at }));
+  const cards = reader.cardRows().map((card, index) => ({ ...card, last4: String(1000 + index), label: 'ads; "x"' }));
+  const input = { period, clock, now: at, cuts: exact, cards, records, moves: account.moves, deposits: [] };
+  const expected = new Map<string, number>([['wallet', account.wallet]]);
+  for (const card of account.cards.values()) expected.set(card.id, card.balance);
+  for (const { card, held } of account.authorizations.values()) expected.set(card, (expected.get(card) ?? 0) + held);
+  return { input, statement: statementOf(input), expected, verdict: last.verdict };
+}
+
+/** The same statement with a cent more on one line: what a judge must refuse. */
+export function withACentMore(statement: Statement): Statement {
+  let changed = false;
+  const accounts = statement.accounts.map(account => {
+    if (changed || account.lines.length === 0 || account.kind === 'wallet') return account;
+    changed = true;
+    return {
+      ...account,
+      lines: account.lines.map((line, at) => (at === 0 ? { ...line, cents: line.cents + 1 } : line)),
+    };
+  });
+  return { ...statement, accounts };
+}
