@@ -17,7 +17,7 @@ const PLACES: readonly (readonly [string, readonly string[]])[] = [
   ['state/audit.jsonl', ['--sandbox', 'cards', 'create', '--bin', 'auto', '--amount', '5']],
   ['state/audit.head', ['audit', 'verify']],
   ['state/ops/op_00000000000000000000000001/journal', ['ops', 'list']],
-  ['state/ops/op_00000000000000000000000001/journal', ['__complete', 'cardwright', 'ops', 'show', '']],
+  ['state/ops/op_00000000000000000000000001/journal', ['__complete', 'fish', 'ops', 'show', '']],
   ['config/presets.json', ['cards', 'presets', 'list']],
 ];
 
