@@ -40,7 +40,11 @@ function run(words, home) {
   const ran = spawnSync('script', ['--quiet', '--return', '--command', line, '/dev/null'], { env, encoding: 'utf8' });
   if (ran.error) throw new Error(`script(1) of util-linux is needed: ${ran.error.message}`);
   if (ran.status !== 0) throw new Error(`cardwright ${words} ended with ${ran.status}:\n${ran.stdout}`);
-  return ran.stdout.replaceAll('\r\n', '\n').trimEnd();
+  // A line of progress that was erased is not on the screen at the end; a slow machine has one.
+  return ran.stdout
+    .replaceAll('\r\n', '\n')
+    .replaceAll(/[^\n]*\x1b\[2K\r?/g, '')
+    .trimEnd();
 }
 
 function record() {

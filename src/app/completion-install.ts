@@ -50,7 +50,7 @@ async function scriptChange(path: string, text: string | undefined): Promise<Cha
   const file = await readUsersFile(path);
   if (file.bytes !== undefined && !isOurScript(file.bytes)) {
     throw new CliError('guarded', {
-      message: `${path} is there and is not a script of cardwright; it was left as it is`,
+      message: `${path} exists and is not a script of cardwright; it was not changed`,
       outcome: 'not_sent',
     });
   }
@@ -77,7 +77,10 @@ function actionOf(before: Buffer | undefined, next: Buffer | undefined): Planned
 function told(path: string, lines: string, wish: 'install' | 'uninstall') {
   return (thrown: unknown): never => {
     if (!(thrown instanceof CliError)) throw thrown;
-    const advice = wish === 'install' ? `Add by hand where your shell starts:\n${lines}` : `The block is in ${path}.`;
+    const advice =
+      wish === 'install'
+        ? `Add these lines by hand to the start-up file of your shell:\n${lines}`
+        : `The block is in ${path}.`;
     throw thrown.with({ notes: [...(thrown.facts.notes ?? []), advice] });
   };
 }

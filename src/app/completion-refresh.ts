@@ -21,7 +21,7 @@ export async function lookAround(words: readonly string[], looking: Looking): Pr
   const { host } = looking;
   const enough = new AbortController();
   const over = new AbortController();
-  const late = () => enough.abort(new CliError('unreachable', { message: 'the look took too long' }));
+  const late = () => enough.abort(new CliError('unreachable', { message: 'the refresh took too long' }));
   host.clock.sleep(PATIENCE_MS, over.signal).then(late, () => undefined);
   const named = Object.fromEntries([...used].map(([name, value]) => [name.slice(2), value]));
   const silent = () => undefined;

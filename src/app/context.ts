@@ -282,7 +282,7 @@ async function createFile(host: Surroundings, path: string, content: string): Pr
   await createPrivate(resolve(host.cwd, path), content).catch((error: unknown) => {
     const code = systemCode(error);
     if (code === undefined) throw error;
-    const why = code === 'EEXIST' ? 'it is there already, and nothing is overwritten' : code;
+    const why = code === 'EEXIST' ? 'the file already exists and is not overwritten' : code;
     throw new CliError('usage', { message: `--out ${JSON.stringify(path)} cannot be made: ${why}`, cause: error });
   });
 }

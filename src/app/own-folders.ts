@@ -32,7 +32,7 @@ function noPlace(variable: string, value: string): CliError {
   const is = value === '' ? 'is empty' : `is ${JSON.stringify(value)}, no absolute path`;
   return new CliError('usage', {
     message: `${variable} ${is}, so there is no place for profiles and the journal`,
-    notes: ['Nothing was read: what is relative to the working folder may be of somebody else.'],
+    notes: ['Nothing was read: a path that is relative to the working folder may belong to somebody else.'],
     hint: 'export CARDWRIGHT_CONFIG_DIR="$PWD/.cardwright"',
     outcome: 'not_sent',
   });

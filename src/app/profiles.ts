@@ -53,7 +53,7 @@ export async function profilesFor(host: Surroundings, notice: (text: string) => 
       return get(name);
     },
     async set(name, setting, value) {
-      if (name === 'sandbox') throw builtInStays('has no settings: its money is not real, its address not elsewhere');
+      if (name === 'sandbox') throw builtInStays('has no settings: its money is not real and its address is fixed');
       const row = Object.hasOwn(PROFILE_SETTINGS, setting)
         ? PROFILE_SETTINGS[setting as keyof typeof PROFILE_SETTINGS]
         : undefined;

@@ -35,7 +35,8 @@ export function revealFor({ host, globals, opened, kept, ...facts }: RevealFacts
     async countDown(ms) {
       const { countDown } = await import('../terminal/countdown.ts');
       const redraw = !globals.accessible && host.env['TERM'] !== 'dumb';
-      const says = (seconds: number) => `The minute is full; going on in ${seconds} s (Ctrl-C cancels)`;
+      const says = (seconds: number) =>
+        `The limit of this minute is reached; continuing in ${seconds} s (Ctrl-C cancels)`;
       await countDown(ms, says, { stderr, clock: host.clock, signal: host.signal, redraw });
     },
     showOnScreen: (lines, { seconds, actions }) => onScreen(host, { lines, seconds, actions }),

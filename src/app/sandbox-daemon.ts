@@ -115,7 +115,7 @@ async function failure(log: string, why: string): Promise<CliError> {
   }
   return new CliError('unreachable', {
     message: `the sandbox did not start: ${why}`,
-    notes: [`What it said stands in ${log}.`],
+    notes: [`Its output is in ${log}.`],
     hint: 'cardwright sandbox start',
     outcome: 'not_sent',
   });

@@ -110,7 +110,7 @@ function rowOf({ folders }: Surroundings, { url, pid, started_at }: Found, keyFi
 
 function nothingRuns(): CliError {
   return new CliError('unreachable', {
-    message: 'no sandbox is started on this store',
+    message: 'no sandbox is started for this store',
     hint: 'cardwright sandbox start',
     outcome: 'not_sent',
   });

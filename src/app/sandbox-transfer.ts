@@ -40,7 +40,7 @@ export async function checkTarget({ cwd, platform, noise: random }: Surroundings
 function refuseStream(path: string): void {
   if (path !== '-') return;
   throw new CliError('usage', {
-    message: 'an export goes into a file, whole or not at all, and not to standard output; ./- is a file of that name',
+    message: 'an export needs a file and cannot go to standard output; ./- is a file of that name',
     outcome: 'not_sent',
   });
 }

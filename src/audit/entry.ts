@@ -109,7 +109,7 @@ export function followChain(lines: readonly string[]): { readonly entries: Audit
   for (const [index, text] of lines.entries()) {
     const line = index + 1;
     const read = readLine(text);
-    if (read === undefined) return { entries, flaw: { line, why: 'its digest does not fit its text' } };
+    if (read === undefined) return { entries, flaw: { line, why: 'its digest does not match its text' } };
     if (read.prev !== before.hash) return { entries, flaw: { line, why: 'it does not follow the line before it' } };
     if (read.seq !== line) return { entries, flaw: { line, why: `it is numbered ${read.seq}` } };
     entries.push(JSON.parse(text) as AuditEntry);

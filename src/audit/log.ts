@@ -86,7 +86,7 @@ export function auditLog(around: AuditSurroundings): AuditLog {
     try {
       const { size, last, torn } = await tailOf(file, path);
       const head = await readPrivate(headPath, files);
-      if (!mayFollow(last, head)) throw damaged(path, `${headPath} names another last line`);
+      if (!mayFollow(last, head)) throw damaged(path, `${headPath} names a different last line`);
       // A torn last line was promised to nobody.
       if (torn) await file.truncate(size);
       // A head that could not be written falls behind by one write at most: the next one brings it here first.
@@ -170,13 +170,13 @@ function headFlaw(
       : { line: last, why: 'the file audit.head, which names the last line, is missing' };
   }
   const [, seq, hash] = HEAD.exec(head) ?? [];
-  if (seq === undefined) return { line: last, why: 'the file audit.head is not as it was written' };
+  if (seq === undefined) return { line: last, why: 'the file audit.head is damaged' };
   const named = entries[Number(seq) - 1];
   if (named === undefined) {
-    const cut = torn ? 'it is cut in the middle, which a full disk does too' : 'it is missing';
+    const cut = torn ? 'it is cut in the middle; a full disk can cause that' : 'it is missing';
     return { line: last + 1, why: `${cut}: ${Number(seq)} lines were written` };
   }
-  if (named.hash !== hash) return { line: named.seq, why: 'it is not the line audit.head names' };
+  if (named.hash !== hash) return { line: named.seq, why: 'it is not the line that audit.head names' };
   const behind = last - Number(seq);
   const [unnamed] = entries.slice(-1);
   const together = (unnamed?.batch ?? last) === Number(seq) + 1;
@@ -241,7 +241,7 @@ async function tailOf(file: FileHandle, path: string): Promise<Tail> {
   return { size: from + end, last, torn };
 }
 
-const LAST_LINE = 'its last line is not as it was written';
+const LAST_LINE = 'its last line is damaged';
 
 function damaged(path: string, why: string): CliError {
   return new CliError('check_failed', {

@@ -113,7 +113,7 @@ export function createCsvReader(): CsvReader {
           state = 'quoted';
           inQuotes = true;
           column += 1;
-        } else if (state === 'after') fault(here(), 'text follows a closing quote; quote the whole field');
+        } else if (state === 'after') fault(here(), 'there is text after a closing quote; quote the whole field');
         else fault(here(), 'a quote inside a field without quotes; quote the field and double the quote');
     }
   }

@@ -35,11 +35,11 @@ export function readJsonLine(line: string): JsonLine {
   const column = (at: number) => pointsIn(line.slice(0, at)) + 1;
   try {
     const begin = skip(line, 0);
-    if (line[begin] === '[') throw new Unreadable(begin, 'a list; NDJSON holds one object a line');
+    if (line[begin] === '[') throw new Unreadable(begin, 'a list; NDJSON has one object a line');
     if (line[begin] !== '{') throw new Unreadable(begin, 'not a JSON object');
     const { members, end } = readObject(line, begin, 1);
     const rest = skip(line, end);
-    if (rest < line.length) throw new Unreadable(rest, 'text follows the object');
+    if (rest < line.length) throw new Unreadable(rest, 'there is text after the object');
     return { members: new Map([...members].map(([name, { value, at }]) => [name, { value, column: column(at) }])) };
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown;
@@ -82,7 +82,7 @@ function readObject(line: string, begin: number, depth: number) {
     if (line[at] !== '"') throw new Unreadable(at, 'a name in quotes was expected here');
     const { value, end } = readString(line, at);
     const name = String(value);
-    if (members.has(name)) throw new Unreadable(at, `${JSON.stringify(name.slice(0, 60))} stands here a second time`);
+    if (members.has(name)) throw new Unreadable(at, `${JSON.stringify(name.slice(0, 60))} is given a second time`);
     at = expect(line, skip(line, end), ':');
     at = skip(line, at);
     const member = readValue(line, at, depth);

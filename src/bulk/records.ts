@@ -40,7 +40,7 @@ export async function readRecords(
   let head = '';
   while (head.trim() === '') {
     const { done, value } = await pieces.next();
-    if (done) throw usage(`${name} is empty: a header line or one JSON object a line is needed`);
+    if (done) throw usage(`${name} is empty; it needs a header line, or one JSON object a line`);
     head += value;
   }
   async function* whole() {
@@ -48,7 +48,7 @@ export async function readRecords(
     for (let next = await pieces.next(); !next.done; next = await pieces.next()) yield next.value;
   }
   const first = head.trimStart()[0];
-  if (first === '[') throw usage(`${name} is a JSON list: NDJSON holds one object a line, without brackets and commas`);
+  if (first === '[') throw usage(`${name} is a JSON list; NDJSON has one object a line, without brackets and commas`);
   if (first === '{') return { form: 'ndjson', records: jsonRecords(whole(), name) };
   return { form: 'csv', records: csvRecords(whole(), { name, checkHeader }) };
 }

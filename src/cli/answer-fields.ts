@@ -64,11 +64,11 @@ const RUN_PAGE = {
 /** One row of a bulk run (docs/design/cli.md, "Bulk"). */
 export const RESULT_ROW = {
   row: tells.count('Number of the input row, from 1.'),
-  outcome: tells.word('What came of it.', ['done', 'refused', 'unknown', 'not_sent']),
+  outcome: tells.word('The outcome.', ['done', 'refused', 'unknown', 'not_sent']),
   card_id: orNull(tells.text('The card.')),
   last4: orNull(tells.text('Its last four digits.')),
-  amount: orNull(tells.usd('What the row moves, USD.')),
-  error: orNull(tells.text('Why it is not done.')),
+  amount: orNull(tells.usd('Amount of the row, USD.')),
+  error: orNull(tells.text('Why it was not done.')),
   request_id: orNull(tells.text('Identifier of the request, for support.')),
 } as const;
 

@@ -46,7 +46,7 @@ export async function findProgram(
   name: string | undefined,
   { env, cwd, platform }: Pick<ChildSettings, 'env' | 'cwd' | 'platform'>,
 ): Promise<string> {
-  if (!name) throw cannotStart('no program was named');
+  if (!name) throw cannotStart('no program was given');
   const windows = platform === 'win32';
   const isPath = name.includes('/') || (windows && name.includes('\\'));
   const folders = isPath ? [''] : (env['PATH'] ?? env['Path'] ?? USUAL_PATH).split(delimiter).filter(isAbsolute);
@@ -56,7 +56,7 @@ export async function findProgram(
       if (await isProgram(path)) return path;
     }
   }
-  const where = isPath ? 'is no program' : 'is in no absolute folder of PATH';
+  const where = isPath ? 'is no program' : 'is not in any absolute folder of PATH';
   throw cannotStart(`${JSON.stringify(name)} ${where}`);
 }
 

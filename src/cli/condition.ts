@@ -105,7 +105,7 @@ export function parseCondition(text: string, settings: ConditionSettings): Test 
 type ValueIn = (row: Readonly<Record<string, unknown>>) => unknown;
 
 function contains(valueIn: ValueIn, wanted: string, where: string): Test {
-  if (wanted === '') throw usage(`${where}: write a text behind ~`);
+  if (wanted === '') throw usage(`${where}: write a text after ~`);
   return row => {
     const value = valueIn(row);
     return value !== undefined && value !== null && asText(value).toLowerCase().includes(wanted.toLowerCase());

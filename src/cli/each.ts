@@ -23,10 +23,10 @@ export interface Attempts {
 
 export const ATTEMPT_ROW = {
   card_id: tells.text('The card.'),
-  outcome: tells.word('What came of it.', ['done', 'refused', 'unknown', 'not_sent']),
-  changed: maybe(tells.yes('False when it was so already.')),
+  outcome: tells.word('The outcome.', ['done', 'refused', 'unknown', 'not_sent']),
+  changed: maybe(tells.yes('False if there was nothing to change.')),
   status: maybe(tells.text('Its status now.')),
-  error: maybe(tells.text('Why it is not done.')),
+  error: maybe(tells.text('Why it was not done.')),
   request_id: maybe(tells.text('Identifier of the request, for support.')),
 } as const;
 

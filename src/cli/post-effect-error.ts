@@ -14,7 +14,7 @@ export function carriedOut(thrown: unknown, command: Command, shown: Shown): unk
   const failure = failureOf(shown);
   if (failure !== undefined) return failure.with({ notes: [...(failure.facts.notes ?? []), lost(thrown)] });
   return new CliError('check_failed', {
-    message: `${command.path} was carried out${whatOf(shown)}, but its answer cannot be shown as asked: ${thrown.message}`,
+    message: `${command.path} was carried out${whatOf(shown)}, but its answer cannot be shown as requested: ${thrown.message}`,
     notes: ['Do not run the command again: look at what it did.'],
     hint: 'cardwright audit list',
     outcome: 'done',
@@ -35,7 +35,7 @@ export function lostAnswer(command: Command, shown: Shown): string | undefined {
 
 /** The answer of a read, or of what changed nothing, can be asked for again. */
 export function onlyLost(thrown: CliError): CliError {
-  const notes = ['The answer is lost. Run the same command with its output somewhere else.'];
+  const notes = ['The answer is lost. Run the same command again with another output.'];
   return thrown.with({ notes: [...(thrown.facts.notes ?? []), ...notes] });
 }
 
@@ -58,7 +58,7 @@ function ofRun(thrown: CliError, shown: Shown): CliError {
   const failure = failureOf(shown);
   if (failure === undefined) {
     return new CliError('check_failed', {
-      message: `every row is done, but the results cannot be shown as asked: ${thrown.message}`,
+      message: `every row is done, but the results cannot be shown as requested: ${thrown.message}`,
       notes: ['Do not run the command again. This prints them once more and sends nothing:'],
       hint: `cardwright ops resume ${op}`,
       outcome: 'done',
@@ -77,5 +77,5 @@ function failureOf({ failure }: Shown): CliError | undefined {
 }
 
 function lost({ message }: CliError): string {
-  return `The results cannot be shown as asked: ${message}`;
+  return `The results cannot be shown as requested: ${message}`;
 }

@@ -57,9 +57,7 @@ export async function revealCard(settings: SinkSettings, cardId: string, options
   const sink = sinkOf(options);
   // There the card would stay where it was written.
   if (sink === 'screen' && settings.canAsk && settings.runtime.env['TERM'] === 'dumb') {
-    throw usage(
-      'this terminal (TERM=dumb) has no screen that could be wiped; --print writes into it, --out into a file',
-    );
+    throw usage('this terminal (TERM=dumb) cannot clear its screen; use --print to print here, or --out for a file');
   }
   const clipboard = sink === 'clipboard' ? await theClipboard(settings) : undefined;
   // With a place to put them named, the wish to reveal is all that is missing.
@@ -111,8 +109,8 @@ export async function runWithCard(
 
 function sinkOf({ print, out, copy, field }: RevealOptions): Sink {
   const places = [print && '--print', out !== undefined && '--out', copy !== undefined && '--copy'].filter(Boolean);
-  if (places.length > 1) throw usage(`${places.join(' and ')} name several places; give one of them`);
-  if (copy !== undefined && field !== undefined) throw usage('--copy names the field itself; leave --field out');
+  if (places.length > 1) throw usage(`${places.join(' and ')} name several places; give only one`);
+  if (copy !== undefined && field !== undefined) throw usage('--copy names the field; remove --field');
   return out !== undefined ? 'file' : copy !== undefined ? 'clipboard' : print ? 'print' : 'screen';
 }
 
@@ -203,7 +201,7 @@ async function inFile(path: string, work: () => Promise<void>): Promise<void> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
     if (code === undefined) throw error;
-    const why = code === 'EEXIST' ? 'it is there already, and nothing is overwritten' : code;
+    const why = code === 'EEXIST' ? 'the file already exists and is not overwritten' : code;
     throw new CliError('usage', {
       message: `--out ${JSON.stringify(path)} cannot be made: ${why}`,
       operation: 'cards.details',
@@ -239,7 +237,7 @@ async function clearCopied(settings: SinkSettings, clipboard: Clipboard, text: s
   settings.notice(`The clipboard is cleared in ${CLIPBOARD_SECONDS} s; Ctrl-C clears it now.`);
   const cleared = await settings.clearLater(clipboard, text);
   settings.notice(
-    cleared ? 'The clipboard is cleared.' : 'The clipboard holds something else by now and was left alone.',
+    cleared ? 'The clipboard is cleared.' : 'The clipboard now holds something else and was not changed.',
   );
   return cleared;
 }

@@ -103,7 +103,7 @@ function refuseUnasked(settings: GateSettings, { sink, reveal, command, cardId }
   if (reveal && named) return;
   if (settings.canAsk && (named || settings.stdoutIsTerminal)) return;
   throw new CliError('not_confirmed', {
-    message: 'where nobody is asked, card details are given only when asked for by name',
+    message: 'when nobody can be asked, card details need an explicit option',
     notes: [
       `to one command:     cardwright cards exec ${shellWord(cardId)} --reveal -- ./checkout.sh`,
       `to a private file:  cardwright cards details ${shellWord(cardId)} --reveal --out card.json`,
@@ -117,23 +117,26 @@ function refuseUnasked(settings: GateSettings, { sink, reveal, command, cardId }
 function refuseWatched(runtime: Runtime): void {
   const [watcher] = watchers(runtime);
   if (watcher === undefined) return;
-  throw guarded(`card details are not fetched while others can read along: ${watcher}`, 'cardwright doctor');
+  throw guarded(`card details are not fetched while another program can read them: ${watcher}`, 'cardwright doctor');
 }
 
 /** A live card: nobody but the person at this machine may see it, unless the profile allows more. */
 async function refuseExposed(settings: GateSettings, { profile }: Identity): Promise<void> {
   const [preload] = preloads(settings.runtime);
   if (preload !== undefined) {
-    throw guarded(`a live card is not revealed beside preloaded code: ${preload}`, 'cardwright doctor');
+    throw guarded(`a live card is not revealed together with preloaded code: ${preload}`, 'cardwright doctor');
   }
   if (await settings.allowUnattended()) return;
   const hint = `cardwright profiles set ${profile} allow_unattended_reveal true`;
   const [recorder] = recorders(settings.runtime.env);
   if (recorder !== undefined) {
-    throw guarded(`${recorder} is set: this session may be recorded or seen elsewhere, and ${profile} is live`, hint);
+    throw guarded(
+      `${recorder} is set: this session may be recorded or visible elsewhere, and ${profile} is live`,
+      hint,
+    );
   }
   if (!settings.canAsk) {
-    throw guarded(`profile ${profile} does not allow card details of a live key where nobody is asked`, hint);
+    throw guarded(`profile ${profile} does not allow card details of a live key when nobody can be asked`, hint);
   }
 }
 
@@ -146,7 +149,7 @@ interface Asking {
 
 const WHERE: Readonly<Record<Sink, string>> = {
   screen: `will be shown on this screen for ${SHOWN_SECONDS} s and leave no scrollback`,
-  print: 'will be printed and stay in the scrollback',
+  print: 'will be printed and will stay in the scrollback',
   file: 'will be written to a new file that only you can read',
   clipboard: 'will be put on the clipboard for 45 s',
   child: 'will be in the environment of one program',
@@ -162,10 +165,10 @@ async function askForLastFour(settings: GateSettings, { card, identity, wish, us
   settings.notice(
     `Reveals left this minute, counted on this machine: ${REVEALS_A_MINUTE - used} of ${REVEALS_A_MINUTE}.`,
   );
-  const question = 'Type the last four digits to go on (Ctrl-C cancels):';
+  const question = 'Type the last four digits to continue (Ctrl-C cancels):';
   if (await settings.prompts.typed(question, { expect: card.last4, flag: '--reveal' })) return;
   throw new CliError('not_confirmed', {
-    message: 'those are not the last four digits. Nothing was shown.',
+    message: 'these are not the last four digits. Nothing was shown.',
     outcome: 'not_sent',
     operation: 'cards.details',
   });
@@ -182,7 +185,7 @@ async function takeOne(settings: GateSettings, budget: RevealBudget): Promise<vo
     await settings.countDown(waitMs);
   }
   throw new CliError('rate_limited', {
-    message: `${REVEALS_A_MINUTE} cards were revealed in the last minute on this machine; the next is possible in ${Math.ceil(waitMs / 1000)} s`,
+    message: `${REVEALS_A_MINUTE} cards were revealed on this machine in the last minute; the next is possible in ${Math.ceil(waitMs / 1000)} s`,
     retryAfterMs: waitMs,
     outcome: 'not_sent',
     operation: 'cards.details',

@@ -80,7 +80,7 @@ interface Conclusion {
 
 function concluded({ notice }: Context, { end, broken, finalCheck, unwritten }: Conclusion): Executed {
   const how = end.signal === undefined ? `ended with ${end.code}` : `was ended by ${end.signal} (${end.code})`;
-  const books = broken.length > 0 ? `the books of the sandbox do not agree: ${broken.join('; ')}` : undefined;
+  const books = broken.length > 0 ? `the ledger of the sandbox does not balance: ${broken.join('; ')}` : undefined;
   if (end.code === 0 && books !== undefined) {
     const failure = new CliError('check_failed', { message: `sandbox exec: the program ${how}, but ${books}` });
     return { exit: 15, failure };
@@ -89,7 +89,7 @@ function concluded({ notice }: Context, { end, broken, finalCheck, unwritten }: 
     const message = `sandbox exec: the program ${how}, but ${unwritten.message}`;
     return { exit: unwritten.exitCode, failure: new CliError(unwritten.kind, { message, cause: unwritten }) };
   }
-  const checked = finalCheck ? '; the books of the sandbox agree' : '';
+  const checked = finalCheck ? '; the ledger of the sandbox balances' : '';
   notice(`sandbox exec: the program ${how}${books === undefined ? checked : `, and ${books}`}`);
   return { exit: end.code, failure: undefined };
 }
@@ -98,7 +98,7 @@ function concluded({ notice }: Context, { end, broken, finalCheck, unwritten }: 
 async function tell({ notice }: Context, admin: SandboxAdmin): Promise<void> {
   const { result: requests } = await admin.send('requests', { per_page: REQUESTS_TOLD });
   const { length } = requests.data;
-  const which = ['no request came', 'the one request that came', `the last ${length} requests, oldest first`];
+  const which = ['no request came', 'the only request that came', `the last ${length} requests, oldest first`];
   notice(`sandbox exec: ${which[Math.min(length, 2)]}`);
   for (const { operation, method, path, status, error, fault, request_id, card_id } of [...requests.data].reverse()) {
     const more = [error, card_id, fault == null ? undefined : `fault ${fault}`].filter(word => word != null);

@@ -254,7 +254,10 @@ function theOne({ kind, word }: Typed, found: readonly Candidate[]): Candidate {
   }
   if (fitting.length === 1) return first;
   const more = fitting.length > MOST_NAMED ? [`and ${fitting.length - MOST_NAMED} more`] : [];
-  const { message, facts } = usage(`${quote(word)} fits ${fitting.length} ${NOUNS[kind]}s: write more of the id`, hint);
+  const { message, facts } = usage(
+    `${quote(word)} fits ${fitting.length} ${NOUNS[kind]}s: write more characters of the id`,
+    hint,
+  );
   const notes = [...fitting.slice(0, MOST_NAMED).map(told), ...more];
   throw new CliError('usage', { ...facts, message, notes });
 }
@@ -280,9 +283,7 @@ function told({ id, facts }: Candidate): string {
 
 async function* known({ command, context: ctx }: Line, kind: Kind): AsyncIterable<Candidate> {
   if (isOfSandbox(command) && (await ctx.identity()).mode !== 'sandbox') {
-    throw usage(
-      'short ids are looked up in the sandbox alone where it is chosen: add --sandbox, or write the whole id',
-    );
+    throw usage('short ids are not looked up in a sandbox that was not chosen: add --sandbox, or write the whole id');
   }
   if (kind === 'card') {
     for await (const { data } of (await ctx.reader()).pages('cards.list', { per_page: 100 })) {
@@ -331,12 +332,14 @@ async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
     const meant = `${meanings.join('; ')}: ${command.path} by`;
     if (!byDigitsAlone) throw nobodyToAsk(`${meant} a short id`, wholeCommand(line, resolved));
     throw new CliError('not_confirmed', {
-      message: `${meant} the last four digits: they are not enough where nobody can be asked, with --yes or without`,
+      message: `${meant} the last four digits: they are not enough when nobody can be asked, even with --yes`,
       hint: wholeCommand(line, resolved),
       outcome: 'not_sent',
     });
   }
-  const go = await context.prompts.confirm(`${meanings.join('; ')}. ${command.path}: go on?`, { flag: 'the whole id' });
+  const go = await context.prompts.confirm(`${meanings.join('; ')}. ${command.path}: continue?`, {
+    flag: 'the whole id',
+  });
   if (!go) throw declined();
 }
 

@@ -42,9 +42,9 @@ const MEANT_FIRST: Readonly<Record<string, string>> = {
 
 /** What no command does, and why; by the words typed. */
 const ABSENT: Readonly<Record<string, string>> = {
-  'cards update': 'What a card was made with cannot be changed; make another one.',
-  'cards edit': 'What a card was made with cannot be changed; make another one.',
-  'cards set': 'What a card was made with cannot be changed; make another one.',
+  'cards update': 'The properties of a card cannot be changed; make a new card.',
+  'cards edit': 'The properties of a card cannot be changed; make a new card.',
+  'cards set': 'The properties of a card cannot be changed; make a new card.',
 };
 
 /** Words of ours that the word of another tool may mean. */

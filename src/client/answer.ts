@@ -49,7 +49,10 @@ function decodeNone({ target, input }: Asked, value: unknown): Decoded {
   const problems: Problem[] = [];
   if (said['deleted'] === false) problems.push({ path: 'deleted', text: 'is false' });
   if (typeof said['id'] === 'string' && asked.length > 0 && !asked.includes(said['id'])) {
-    problems.push({ path: 'id', text: `is ${JSON.stringify(said['id'])}, asked was ${JSON.stringify(asked[0])}` });
+    problems.push({
+      path: 'id',
+      text: `is ${JSON.stringify(said['id'])}, but asked for was ${JSON.stringify(asked[0])}`,
+    });
   }
   return { result: undefined, problems, contradicts: problems.length > 0, warnings: [] };
 }
@@ -116,7 +119,7 @@ function decodeList({ target }: Asked, value: unknown, headers: WireHeaders): De
   return { result, problems, contradicts: false, warnings, ...(found.next !== undefined && { next: found.next }) };
 }
 
-const hiddenAt = (place: string) => `${place} holds what looks like a card number; it is hidden`;
+const hiddenAt = (place: string) => `${place} looks like a card number; it is masked`;
 
 /** Fields whose sign is left out although the service itself does not agree on it (A-41). */
 function mixedSigns(rows: readonly unknown[], shape: Shape): string[] {
@@ -142,12 +145,15 @@ function differences({ target, input }: Asked, value: Values): Problem[] {
     const slot = [param, 'id'].find(each => field.names !== undefined && shape[each]?.names === field.names);
     const answered = slot === undefined ? undefined : value[slot];
     if (slot !== undefined && answered !== undefined && answered !== null && answered !== input[param]) {
-      problems.push({ path: slot, text: `is ${JSON.stringify(answered)}, asked was ${JSON.stringify(input[param])}` });
+      problems.push({
+        path: slot,
+        text: `is ${JSON.stringify(answered)}, but asked for was ${JSON.stringify(input[param])}`,
+      });
     }
   }
   if (isMoney(row.body) && isMoney(shape) && typeof value['amount'] === 'number') {
     const differs = value['amount'] !== toUsd(input['amount'] as Cents);
-    if (differs) problems.push({ path: 'amount', text: 'is another amount than was asked for' });
+    if (differs) problems.push({ path: 'amount', text: 'is a different amount than asked for' });
   }
   return problems;
 }

@@ -26,7 +26,7 @@ export function readBody({ headers, bytes, failure }: ReceivedBody): Body {
   if (failure !== undefined) return { kind: 'damaged', cut: failure.reason !== 'too_large', text: failure.text };
   const encoding = headerText(headers, 'content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
-    return damaged(`the answer is encoded as ${JSON.stringify(encoding.slice(0, 40))}, which was not asked for`);
+    return damaged(`the answer is encoded as ${JSON.stringify(encoding.slice(0, 40))}, which was not requested`);
   }
   const text = decodeUtf8(bytes);
   if (text === undefined) return damaged('the answer is not UTF-8 text');

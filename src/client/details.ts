@@ -51,7 +51,11 @@ function shapeProblems(source: Readonly<Record<string, unknown>>, value: Readonl
     const digits = /^\d{13,19}$/.test(number);
     check('number', digits, 'is not 13 to 19 digits');
     check('number', !digits || passesLuhn(number), 'does not pass the check digit test');
-    check('number', typeof last4 !== 'string' || number.endsWith(last4), 'does not end in the last4 beside it');
+    check(
+      'number',
+      typeof last4 !== 'string' || number.endsWith(last4),
+      'does not end in the last4 of the same answer',
+    );
   }
   if (code !== undefined) check('cvv', /^\d{3,4}$/.test(code), 'is not 3 or 4 digits');
   for (const slot of ['exp_month', 'exp_year'] as const) {

@@ -31,7 +31,7 @@ export function unshown(asked: Asked, result: Values, evidence: Evidence | undef
   const { by, differences } = proofOf(asked, result, evidence);
   const [difference] = differences;
   if (difference === undefined) return undefined;
-  return by === 'mark' ? `the card is ours, but ${difference}` : difference;
+  return by === 'mark' ? `the card was made by this operation, but ${difference}` : difference;
 }
 
 function transferUnshown({ target, input }: Asked, result: Values, evidence: Evidence): string | undefined {
@@ -40,9 +40,9 @@ function transferUnshown({ target, input }: Asked, result: Values, evidence: Evi
   if (transfer === undefined) return undefined;
   const shown = after && transferShown({ transfer, amount: input['amount'] as Cents }, evidence, after);
   if (shown === 'shown') return undefined;
-  if (evidence.before === undefined) return 'the balances before are not known, so those after show nothing';
+  if (evidence.before === undefined) return 'the balances before are not known, so the balances after prove nothing';
   return shown === 'unchanged'
-    ? 'the balance of the card is as it was before'
+    ? 'the balance of the card has not changed'
     : 'the balances did not change by the amount';
 }
 

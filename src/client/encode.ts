@@ -122,7 +122,8 @@ function fillPath(target: Target, template: string, values: Values): { path: str
   const used = new Set<string>();
   const path = template.replace(/\{(\w+)\}/g, (_whole, slot: string) => {
     const value = values[slot];
-    if (value === undefined) throw usage(target.name, `${slot} is missing; this profile's contract has it in the path`);
+    if (value === undefined)
+      throw usage(target.name, `${slot} is missing; the contract of this profile has it in the path`);
     used.add(slot);
     return segment(target, slot, String(value));
   });

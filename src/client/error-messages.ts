@@ -29,7 +29,7 @@ export interface Happened {
 export function errorOf(classified: Classified, told: Happened): CliError {
   const { target, status, service, idempotencyKey, retryAfterMs } = told;
   const unset = leftBehind(told);
-  const why = unset === undefined ? told.why : `${told.why}; ${told.variables?.[0]} names that address`;
+  const why = unset === undefined ? told.why : `${told.why}; ${told.variables?.[0]} sets that address`;
   const happened = { ...told, why };
   const hint = unset ?? hintFor(classified, happened);
   return new CliError(classified.kind, {
@@ -58,13 +58,13 @@ function messageFor(classified: Classified, { target, input, why, retryAfterMs }
     case 'not_sent':
       return `${name} was not sent: ${why}`;
     case 'throttled': {
-      const wait = retryAfterMs === undefined ? '' : `; it asks to wait ${seconds(retryAfterMs)}`;
+      const wait = retryAfterMs === undefined ? '' : `; it asks for a pause of ${seconds(retryAfterMs)}`;
       return `${name} was refused because of a rate limit (${why})${wait}`;
     }
     case 'in_progress':
-      return `${name} with this key is still being worked on (${why})`;
+      return `${name} with this key is still in progress (${why})`;
     case 'ambiguous':
-      return `${name} was sent and no trustworthy answer came back: ${why}. It may or may not have happened`;
+      return `${name} was sent, but no trustworthy answer came back: ${why}. It may or may not have happened`;
     case 'read_failed':
       return `${name} failed: ${why}`;
     case 'unreadable':

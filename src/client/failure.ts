@@ -28,15 +28,15 @@ const WORDS: Readonly<Record<string, Words>> = {
   ENOENT: place => `nothing listens at ${place}`,
   EACCES: place => `no permission to connect to ${place}`,
   ENOTFOUND: place => `the name of ${place} cannot be resolved`,
-  EAI_AGAIN: place => `the name of ${place} cannot be resolved just now`,
+  EAI_AGAIN: place => `the name of ${place} cannot be resolved at the moment`,
   EHOSTUNREACH: place => `no route to ${place}`,
-  ENETUNREACH: place => `no network on the way to ${place}`,
+  ENETUNREACH: place => `no network connection to ${place}`,
   ECONNRESET: place => `${place} reset the connection`,
   EPIPE: place => `${place} closed the connection`,
-  ETIMEDOUT: place => `no connection to ${place} in time`,
+  ETIMEDOUT: place => `no connection to ${place} within the time limit`,
   UND_ERR_SOCKET: place => `${place} closed the connection`,
-  UND_ERR_CONNECT_TIMEOUT: place => `no connection to ${place} in time`,
-  UND_ERR_HEADERS_TIMEOUT: place => `${place} did not begin to answer in time`,
+  UND_ERR_CONNECT_TIMEOUT: place => `no connection to ${place} within the time limit`,
+  UND_ERR_HEADERS_TIMEOUT: place => `${place} did not start to answer within the time limit`,
   UND_ERR_HEADERS_OVERFLOW: place => `${place} sent more than 16 KiB of headers`,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: place => `the answer of ${place} was cut off`,
   CERT_HAS_EXPIRED: place => `the TLS certificate of ${place} has expired`,
@@ -65,7 +65,7 @@ export function describeFailure(thrown: unknown, place: string): WireFailure {
   if (thrown instanceof ConnectionProblem) return { text: thrown.message, reason: 'network', cause: thrown };
   const code = codeOf(thrown);
   const issuer = issuerOf(thrown);
-  const said = isParserError(thrown, code) ? `${place} does not speak proper HTTP` : WORDS[code ?? '']?.(place);
+  const said = isParserError(thrown, code) ? `${place} does not speak correct HTTP` : WORDS[code ?? '']?.(place);
   const text = said ?? `the connection to ${place} failed`;
   const facts = [code, issuer && `issued by ${issuer}`].filter(Boolean).join(', ');
   return {

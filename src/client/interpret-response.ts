@@ -241,14 +241,14 @@ function judgeWritten({ exchange, body, judged, extra, received }: Succeeded): V
     const why = `the answer says that it failed (${status}, ${word.text})`;
     return failed(classifyUnusable(row, false), judged, { ...extra, why });
   }
-  if (status === 202) return doubted('pending', 'the service accepted it and has not finished (202)');
+  if (status === 202) return doubted('pending', 'the service accepted it but has not finished (202)');
   // What a resource of a kind nobody knows is waiting for may be its ordinary life.
   if (word !== undefined && !raw) return doubted('pending', `the service has not finished (${status}, ${word.text})`);
   const unusable = unusableText(body);
   const contentless = status === 204 || saysNothingElse(body);
   const none = raw || row.returns.kind === 'none';
   if (none && body.kind === 'empty') return { ...received, class: 'done', decoded: decode(exchange, body, judged) };
-  if (contentless && !none) return doubted('no_content', 'the answer holds nothing but success');
+  if (contentless && !none) return doubted('no_content', 'the answer holds only a word of success');
   if (unusable !== undefined) return doubted('worthless', unusable);
   if (body.kind === 'json' && !raw && !isObject(body.value)) return doubted('worthless', 'the answer is not an object');
   const decoded = decode(exchange, body, judged);
@@ -306,7 +306,7 @@ function unusableText(body: Body): string | undefined {
   }
 }
 
-const notTheApi = (title: string | undefined) => `a web page came, not the API${title ? `: "${title}"` : ''}`;
+const notTheApi = (title: string | undefined) => `the answer is a web page, not the API${title ? `: "${title}"` : ''}`;
 
 /** `{"success": true}`, and what a delete answers: `{"id", "deleted": true}`. */
 function saysNothingElse(body: Body): boolean {

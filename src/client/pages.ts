@@ -56,8 +56,8 @@ export async function* walkPages(paging: Paging): AsyncGenerator<ListPage<Row>> 
     ahead.expect(last);
     note(counts, page.list.page, { length, fresh: fresh.count });
     if (number === from || fresh.count > 0) yield fresh.list;
-    if (length === 0) return end(page.next && number > from ? 'a page came empty' : undefined);
-    if (fresh.count === 0) return end(page.next ? 'a page came twice' : undefined);
+    if (length === 0) return end(page.next && number > from ? 'a page was empty' : undefined);
+    if (fresh.count === 0) return end(page.next ? 'a page was received twice' : undefined);
     if (!goesOn) return end();
   }
   end(`stopped after ${maxPages} pages`);
@@ -135,10 +135,11 @@ function note(counts: Counts, { total }: PageFacts, { length, fresh }: { length:
 }
 
 function doubtOf({ first, last, rows, moved }: Counts, from: number): string | undefined {
-  if (from === 1 && last !== undefined && last !== rows) return `the service counts ${last}, ${rows} came`;
+  if (from === 1 && last !== undefined && last !== rows) return `the service counts ${last}, but ${rows} were received`;
   // Rows that go pull others onto pages that were read already, and the count agrees all the same.
   if (first !== last) return `the service counted ${first} at first and ${last} at the end`;
-  if (moved > 0) return `${moved} ${moved === 1 ? 'row' : 'rows'} came again on a later page, so rows moved meanwhile`;
+  if (moved > 0)
+    return `${moved} ${moved === 1 ? 'row' : 'rows'} appeared again on a later page, so rows moved in the meantime`;
   return undefined;
 }
 

@@ -116,14 +116,14 @@ function patiently({ read, clock, signal }: Settling): Settling['read'] {
 }
 
 function denied({ target, input }: Asked, { status, requestId }: Shown, seen: string): CliError {
-  const why = `the answer shows it, but ${seen}`;
+  const why = `the answer shows the effect, but ${seen}`;
   const service = requestId === undefined ? {} : { service: { request_id: requestId } };
   return errorOf(classifyUnusable(target.row, false), { target, input, status, why, ...service });
 }
 
 async function stateAgrees(asked: Asked, result: Values, settling: Settling): Promise<Values | string> {
   const resource = await settling.read(asked.target.row.readBack ?? '', paramsOf(asked));
-  return unshown(asked, resource, undefined) === undefined ? result : 'the card does not when it is read';
+  return unshown(asked, resource, undefined) === undefined ? result : 'a read of the card does not';
 }
 
 /** The id may be that of a card that was there before, with everything else in the answer made up. */
@@ -134,9 +134,9 @@ async function cardAgrees({ evidence }: Asked, result: Values, { read }: Settlin
     if (failed instanceof CliError && failed.kind === 'not_found') return undefined;
     throw failed;
   });
-  if (card === undefined) return `there is no card ${String(id)} when it is read`;
+  if (card === undefined) return `a read finds no card ${String(id)}`;
   const why = evidence && notMadeNow(card, evidence);
-  return why === undefined ? result : `the card that is read under its id is another: ${why}`;
+  return why === undefined ? result : `a read of its id shows another card: ${why}`;
 }
 
 /** One reading of the card for a row of a run: the wallet is moved by the other rows, and is not shown. */
@@ -146,7 +146,7 @@ async function balancesAgree(asked: Asked, result: Values, { read }: Settling): 
   const { before, alone, replay } = asked.evidence as Evidence & { readonly before: Balances };
   const after = alone ? await readBalances(read, cardId) : await readCard(read, cardId);
   const moved = { transfer: target.row.transfer ?? 'to-card', amount: amount as Cents };
-  if (!transferAgrees(moved, { before, alone, replay }, after)) return 'the balance that is read afterwards does not';
+  if (!transferAgrees(moved, { before, alone, replay }, after)) return 'a later read of the balance does not';
   return {
     ...result,
     card_balance: after.card / 100,
@@ -215,7 +215,7 @@ function confirmState(asked: Asked, verdict: Unverified, settling: Settling): Pr
   const { readBack = '' } = asked.target.row;
   return follow(verdict, settling, async () => {
     const resource = await settling.read(readBack, paramsOf(asked));
-    return unshown(asked, resource, undefined) === undefined ? resource : 'it does not show when it is read';
+    return unshown(asked, resource, undefined) === undefined ? resource : 'a read does not show it';
   });
 }
 
@@ -230,7 +230,7 @@ async function confirmTransfer(asked: Asked, verdict: Unverified, settling: Sett
   return follow(verdict, settling, async () => {
     const after = await readBalances(settling.read, cardId);
     const shown = transferShown(moved, evidence, after);
-    if (shown === 'unchanged') return 'the balance of the card is as it was before';
+    if (shown === 'unchanged') return 'the balance of the card has not changed';
     if (shown === 'unclear') return 'the balances have changed, but not by this amount';
     const balances = { card_balance: after.card / 100, wallet_balance: after.wallet / 100 };
     return { ...withAsked(asked, partial), card_id: cardId, amount: (amount as Cents) / 100, ...balances };
@@ -274,7 +274,7 @@ function because(error: CliError, why: string | undefined): CliError {
 }
 
 function madeOtherwise(error: CliError, { id, difference }: { id: string; difference: string }): CliError {
-  const made = lost(error, `${id} was made by this operation, its mark says so, but ${difference}`);
+  const made = lost(error, `${id} was made by this operation (it carries our marker), but ${difference}`);
   return made.with({ hint: `cardwright cards get ${shellWord(id)}` });
 }
 

@@ -97,7 +97,7 @@ async function counted(once: () => Promise<Verdict>, budget: RetryBudget): Promi
 function tooOld(open: Repeated): Repeated {
   const { verdict } = open;
   if (verdict.class === 'done' || verdict.class === 'unverified') return open;
-  const message = `${verdict.error.message}; not asked again, for the service may have forgotten the key by now`;
+  const message = `${verdict.error.message}; not asked again, because the service may have forgotten the key`;
   return { ...open, verdict: { ...verdict, error: verdict.error.with({ message }) } };
 }
 

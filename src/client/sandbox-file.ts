@@ -108,7 +108,7 @@ function refused(text: string, status: number): CliError {
   const said = answerOf(text);
   const kind = status === 401 || status === 403 ? 'not_authenticated' : status === 409 ? 'refused' : 'unreachable';
   return new CliError(kind, {
-    message: `the sandbox did not take it: ${said.message ?? `HTTP ${status}`}`,
+    message: `the sandbox refused it: ${said.message ?? `HTTP ${status}`}`,
     httpStatus: status,
     outcome: 'refused',
   });
@@ -128,7 +128,7 @@ function brokenOff({ baseUrl, socketPath }: SandboxPlace, cause: unknown): CliEr
   if (cause instanceof CliError) return cause;
   const why = cause instanceof Error ? `: ${cause.message}` : '';
   return new CliError('unreachable', {
-    message: `the connection to the sandbox at ${socketPath ?? new URL(baseUrl).host} broke off${why}`,
+    message: `the connection to the sandbox at ${socketPath ?? new URL(baseUrl).host} was interrupted${why}`,
     hint: 'cardwright sandbox status',
     outcome: 'unknown',
     cause,

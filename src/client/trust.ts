@@ -15,10 +15,9 @@ export function checkVerification(
   env: Environment,
 ): string | undefined {
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0' || origin.protocol !== 'https:') return undefined;
-  if (mode !== 'live') return 'NODE_TLS_REJECT_UNAUTHORIZED=0: nobody checks whom the key is sent to';
+  if (mode !== 'live') return 'NODE_TLS_REJECT_UNAUTHORIZED=0: the receiver of the key is not checked';
   throw new CliError('guarded', {
-    message:
-      'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of certificates, and a live key is not sent like that',
+    message: 'NODE_TLS_REJECT_UNAUTHORIZED=0 turns off certificate checks, and a live key is not sent without them',
     notes: ['For a private authority set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to its certificate.'],
     hint: 'unset NODE_TLS_REJECT_UNAUTHORIZED',
     outcome: 'not_sent',
@@ -40,7 +39,7 @@ export async function authorities(
   const [own, also] = await Promise.all([readFile(path), extra ? readFile(extra) : '']);
   if (!own.includes('-----BEGIN CERTIFICATE-----')) {
     throw new CliError('usage', {
-      message: `SSL_CERT_FILE names ${JSON.stringify(path)}, and there is no certificate in it`,
+      message: `SSL_CERT_FILE names ${JSON.stringify(path)}, but it contains no certificate`,
       hint: 'unset SSL_CERT_FILE',
       outcome: 'not_sent',
     });

@@ -42,7 +42,7 @@ function readMoney(value: unknown): ReadValue {
   if (typeof value === 'string') {
     const amount = DECIMAL.test(value) ? Number(value) : undefined;
     if (amount === undefined || centsOf(amount) === undefined) return wrong('is text that is not an amount of money');
-    return fine(amount, 'is an amount sent as text');
+    return fine(amount, 'is an amount as text');
   }
   if (typeof value !== 'number') return wrong('is not an amount of money');
   // More decimals, infinite, negative zero or beyond safe cents: such a number must not decide anything.

@@ -11,7 +11,7 @@ export const doctor = command({
   answers: {
     list: {
       check: tells.text('What was looked at.'),
-      status: tells.word('What came of it.', ['ok', 'warn', 'fail', 'skip']),
+      status: tells.word('The outcome.', ['ok', 'warn', 'fail', 'skip']),
       says: tells.text('In one line.'),
       hint: maybe(tells.text('The next command.')),
     },

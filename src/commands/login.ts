@@ -14,7 +14,7 @@ export const login = command({
   summary: 'Save a key in a profile and use it from now on',
   answers: { one: PROFILE_ROW },
   effect: 'reversible',
-  ends: { not_confirmed: 'The key could not be asked for.' },
+  ends: { not_confirmed: 'The key is missing and nobody could be asked.' },
   about: [
     'Uses the profile of --profile, or the profile default. Asks for the key without showing it, or reads it with --key-stdin. The key is kept in a file that only you can read, and is sent only to the given address.',
     'With --keychain the key is kept in the keychain of this system. If that is not available, a message says so and the file is used. With --key-file or --key-command nothing is kept: the key is read from there each time.',
@@ -69,9 +69,9 @@ async function givenKey(ctx: Context, { keyStdin, keychain, keyFile, keyCommand 
   const ways = [keyStdin && '--key-stdin', keyFile !== undefined && '--key-file', keyCommand && '--key-command'].filter(
     Boolean,
   );
-  if (ways.length > 1) throw usage(`${ways.join(' and ')} name different keys; give one of them`);
+  if (ways.length > 1) throw usage(`${ways.join(' and ')} name different keys; give only one`);
   if (keychain && (keyFile !== undefined || keyCommand))
-    throw usage(`--keychain keeps a key, and ${ways[0]} keeps none`);
+    throw usage(`--keychain stores a key, but ${ways[0]} stores none`);
   if (!keyCommand && ctx.rest.length > 0) throw usage('words after -- are the command of --key-command');
   if (keyFile !== undefined) return { key_file: keyFile };
   if (!keyCommand) return { key: await readKeyText(ctx, keyStdin ?? false), keychain: keychain ?? false };

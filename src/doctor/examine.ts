@@ -104,7 +104,7 @@ function verificationFinding(origin: URL | undefined, { runtime: { env } }: Exam
   const check = 'authorities';
   const off = env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0';
   if (off && origin?.protocol === 'https:') {
-    const says = 'NODE_TLS_REJECT_UNAUTHORIZED=0: nobody checks whom the key is sent to';
+    const says = 'NODE_TLS_REJECT_UNAUTHORIZED=0: the receiver of the key is not checked';
     return { check, status: 'fail', says, hint: 'unset NODE_TLS_REJECT_UNAUTHORIZED' };
   }
   const added = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].filter(name => env[name]);
@@ -141,7 +141,7 @@ async function storeFinding({ storeFaults }: Examined, identity: Identity | unde
   const faults = await storeFaults().catch(asError);
   if (faults instanceof CliError) return failed(check, faults);
   const [fault] = faults;
-  if (fault === undefined) return { check, status: 'ok', says: 'the books of the sandbox agree' };
+  if (fault === undefined) return { check, status: 'ok', says: 'the ledger of the sandbox balances' };
   return { check, status: 'fail', says: fault, hint: 'cardwright sandbox reset' };
 }
 

@@ -93,7 +93,7 @@ export async function openListener(settings: ListenerSettings): Promise<Listener
       counts.unwished += 1;
       return 200;
     }
-    for (const place of hidden) onHidden(`${event.type}: ${place} holds what looks like a card number; it is hidden`);
+    for (const place of hidden) onHidden(`${event.type}: ${place} looks like a card number; it is masked`);
     const arrived = { event: received(event), delivery };
     if (seen.add(event.id)) show(arrived);
     else counts.duplicates += 1;

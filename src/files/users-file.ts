@@ -86,5 +86,5 @@ function nothingThere(error: unknown): undefined {
 }
 
 function leftAlone(path: string, why: string): CliError {
-  return new CliError('guarded', { message: `${path} ${why}; it was left as it is`, outcome: 'not_sent' });
+  return new CliError('guarded', { message: `${path} ${why}; it was not changed`, outcome: 'not_sent' });
 }

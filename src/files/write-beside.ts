@@ -72,7 +72,7 @@ async function refuseForeign(path: string, { name, mark }: Beside): Promise<void
   });
   if (found === undefined || (found.isFile() && (await beginning(path, mark.length)) === mark)) return;
   throw new CliError('guarded', {
-    message: `${JSON.stringify(name)} is there and is nothing cardwright wrote; it was left as it is`,
+    message: `${JSON.stringify(name)} exists and was not written by cardwright; it was not changed`,
     outcome: 'not_sent',
   });
 }

@@ -150,7 +150,7 @@ function checkOurs(connection: Connection, path: string): void {
 function unusable(path: string, what: string): CliError {
   return new CliError('check_failed', {
     message: `the mirror ${path} ${what}`,
-    notes: ['It was left as it is. The hint moves it aside; nothing is deleted.'],
+    notes: ['It was not changed. The hint moves it aside; nothing is deleted.'],
     hint: 'cardwright mirror reset',
     outcome: 'not_sent',
   });

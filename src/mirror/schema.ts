@@ -278,7 +278,7 @@ const REPORTS = view<ReportRow>(
     at_ms: at('When'),
     from_cut: text('From this cut.'),
     to_cut: text('To this cut.'),
-    verdict: text('What came of it.'),
+    verdict: text('The outcome.'),
     residual_cents: cents('Not explained'),
     report: text('The JSON that was printed.'),
   },

@@ -74,7 +74,7 @@ function parsed<Preset extends StoredPreset>(path: string, text: string): readon
   const presets = isRecord(whole) ? whole['presets'] : undefined;
   if (Array.isArray(presets) && presets.every(isPreset)) return presets as Preset[];
   throw new CliError('check_failed', {
-    message: `${path} is damaged; it was left as it is`,
+    message: `${path} is damaged; it was not changed`,
     hint: 'move it aside, then save the presets again',
     outcome: 'not_sent',
   });

@@ -50,7 +50,7 @@ export function guardEffect(question: GuardQuestion): Verdict {
     ...(question.yes || question.safeDirection ? [] : ['--yes']),
   ];
   if (missing.length === 0) return 'go';
-  const message = `a live key needs ${missing.join(' and ')} for this where nobody is asked`;
+  const message = `a live key needs ${missing.join(' and ')} for this when nobody can be asked`;
   throw guarded('live_key', { message });
 }
 

@@ -256,7 +256,7 @@ async function end({ audited }: Change, { run, lines, hold }: Held, ending: Endi
   };
   await attempt('its journal could not be let go', () => run?.[Symbol.asyncDispose]());
   // An amount that cannot be let go stays counted.
-  await attempt('the limit of the day could not be written', () => hold?.end(unspent));
+  await attempt('the limit of the day could not be saved', () => hold?.end(unspent));
   if (failure !== undefined) return lines.end(outcomeOf(failure), { ...learned, ...whyOf(failure) });
   await lines.end('done', learned);
   // What became of the write comes before what became of its files.

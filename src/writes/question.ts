@@ -49,7 +49,7 @@ export function declined(): CliError {
 /** The refusal where a confirmation is needed and stdin or stderr is no terminal. */
 export function nobodyToAsk(intent: string, command: string): CliError {
   return new CliError('not_confirmed', {
-    message: `${intent}: this needs a confirmation, and nobody can be asked here`,
+    message: `${intent}: this needs a confirmation, but nobody can be asked here`,
     hint: command,
     reason: 'nobody_to_ask',
     outcome: 'not_sent',

@@ -90,7 +90,7 @@ test('a last line cut by a person is not hidden, and nothing is written behind i
   await writeFile(log.path, whole.slice(0, -40));
   expect((await log.read()).flaw).toEqual({
     line: 3,
-    why: 'it is cut in the middle, which a full disk does too: 3 lines were written',
+    why: 'it is cut in the middle; a full disk can cause that: 3 lines were written',
   });
   await expect(log.append(LINE)).rejects.toMatchObject({ kind: 'check_failed' });
   expect((await stat(log.path)).size).toBe(whole.length - 40);

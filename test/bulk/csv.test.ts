@@ -80,7 +80,7 @@ describe('the CSV reader', () => {
   });
 
   it.each([
-    ['a,b\n"c"d,e\nf,g\n', ['2:4 text follows a closing quote; quote the whole field']],
+    ['a,b\n"c"d,e\nf,g\n', ['2:4 there is text after a closing quote; quote the whole field']],
     ['a\nx"y\n', ['2:2 a quote inside a field without quotes; quote the field and double the quote']],
     ['a\n"open\nand on\n', ['2:1 a quote is opened here and never closed']],
     ['a\rb\r', ['1:2 a carriage return alone; lines end with LF or CRLF']],

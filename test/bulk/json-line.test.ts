@@ -51,10 +51,10 @@ describe('one line of NDJSON', () => {
   });
 
   it.each([
-    ['[1]', '1 a list; NDJSON holds one object a line'],
+    ['[1]', '1 a list; NDJSON has one object a line'],
     ['5', '1 not a JSON object'],
-    ['{"a":1} x', '9 text follows the object'],
-    ['{"a":1,"a":2}', '8 "a" stands here a second time'],
+    ['{"a":1} x', '9 there is text after the object'],
+    ['{"a":1,"a":2}', '8 "a" is given a second time'],
     ['{"é😀":01}', '8 "," was expected here'],
     ["{'a':1}", '2 a name in quotes was expected here'],
     ['{"a":}', '6 a value was expected here'],

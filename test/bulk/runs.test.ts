@@ -181,7 +181,7 @@ test('an input that is written to while it is read is refused before anything is
   await appendFile(path, 'bin_1,5,late\n');
   const { code, err } = await running;
   expect(code).toBe(2);
-  expect(err).toContain('error: team.csv was written to while it was read. Nothing was sent\n');
+  expect(err).toContain('error: team.csv changed while it was read. Nothing was sent\n');
   expect(here.proxy.posts()).toEqual([]);
 });
 

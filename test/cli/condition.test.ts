@@ -188,7 +188,7 @@ describe('a wrong condition', () => {
     ['status=Active', 'is not one of active, frozen, terminated.'],
     ['status<frozen', 'have no order; write = or !='],
     ['statsu=active', 'Did you mean "status"?'],
-    ['label~', 'write a text behind ~'],
+    ['label~', 'write a text after ~'],
     ['status=active && status=forzen', 'Did you mean "frozen"?'],
     ['metadata=x', 'write metadata.<key>'],
     ['status.x=1', 'write status'],

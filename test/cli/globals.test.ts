@@ -54,7 +54,7 @@ describe('readGlobals', () => {
 
   it.each(['fields', 'columns'])('refuses --%s with a name left out', name => {
     for (const list of [',', ', ,', 'id,', ',id', 'id,,balance']) {
-      expect(() => readGlobals({ [name]: list }, {})).toThrow('a name is missing at a comma');
+      expect(() => readGlobals({ [name]: list }, {})).toThrow('a name is missing before or after a comma');
     }
     expect(readGlobals({ [name]: ' id , balance' }, {})).toMatchObject({ [name]: ['id', 'balance'] });
   });

@@ -79,7 +79,7 @@ describe('refusals', () => {
     ['cards fund --amount 25', 'cards fund needs a card'],
     ['cards freeze', 'cards freeze needs one or more cards'],
     ['cards get card_1 card_2', 'cards get does not take "card_2"'],
-    ['sandbox exec npm test', 'sandbox exec does not take "npm"; a program goes behind --'],
+    ['sandbox exec npm test', 'sandbox exec does not take "npm"; a program goes after --'],
     ['cards fund card_1 --amount', '--amount needs a value'],
     ['cards list -o', '--output needs a value'],
     ['cards list --statu frozen', 'unknown option "--statu". Did you mean "--status"?'],
@@ -158,7 +158,7 @@ describe('a flag given twice', () => {
       for (const each of [name, ...aliases]) {
         const said = await twice(path, each, 'two');
         if (repeats) expect(said, `${path} ${each} ${placeholder}`).toBe('taken');
-        else expect(said).toBe(`usage: ${name} takes one value and was given "one" and "two"`);
+        else expect(said).toBe(`usage: ${name} takes one value, but was given "one" and "two"`);
         expect(await twice(path, each, 'one'), `${path} ${each}`).toBe('taken');
       }
       for (const alias of aliases)

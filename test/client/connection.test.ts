@@ -142,7 +142,7 @@ describe('time and size', () => {
     const { port } = await listen(socket => socket.once('data', () => socket.end('SSH-2.0-OpenSSH\r\n\r\n')));
     const failed = await thrown(speak(`http://127.0.0.1:${port}/v1`).service.send('cards.fund', fund));
     expect(failed.kind).toBe('outcome_unknown');
-    expect(failed.message).toContain('does not speak proper HTTP');
+    expect(failed.message).toContain('does not speak correct HTTP');
   });
 
   test('stopped after the send: a write stays unknown', async () => {

@@ -221,7 +221,7 @@ describe('writes that are confirmed by reading', () => {
       [funded, carriesOut] = [false, false];
       const failed = await thrown(service.send('cards.fund', fund, { readsBalancesBefore: true }));
       expect(failed.facts).toMatchObject({ outcome: 'unknown', operation: 'cards.fund' });
-      expect(failed.message).toContain('the balance of the card is as it was before');
+      expect(failed.message).toContain('the balance of the card has not changed');
     },
   );
 

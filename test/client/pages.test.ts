@@ -50,7 +50,7 @@ describe('the loop', () => {
     const { ids, warnings } = await walk(page => plain(pages[page - 1] ?? []));
     expect(ids).toEqual(['c0', 'c1', 'c2', 'c3', 'c4', 'c5']);
     expect(warnings).toEqual([
-      'the list of cards.list may be incomplete: 1 row came again on a later page, so rows moved meanwhile',
+      'the list of cards.list may be incomplete: 1 row appeared again on a later page, so rows moved in the meantime',
     ]);
   });
 
@@ -108,7 +108,7 @@ describe('the loop', () => {
 
   test('a total that disagrees is said', async () => {
     const { warnings } = await walk(page => ({ list: { data: page === 1 ? rowsOf(0, 2) : [], page: { total: 9 } } }));
-    expect(warnings).toEqual(['the list of cards.list may be incomplete: the service counts 9, 2 came']);
+    expect(warnings).toEqual(['the list of cards.list may be incomplete: the service counts 9, but 2 were received']);
   });
 
   test('endless pages end at the cap', async () => {

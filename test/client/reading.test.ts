@@ -102,7 +102,7 @@ describe('card details', () => {
     ['other last four', { ...details, last4: '0000' }, 'last4'],
     ['code without its zero', { ...details, cvv: 12 }, '3 or 4 digits'],
     ['month 13', { ...details, exp_month: 13 }, 'exp_month'],
-    ['another card', { ...details, card_id: 'card_2' }, 'asked was "card_1"'],
+    ['another card', { ...details, card_id: 'card_2' }, 'but asked for was "card_1"'],
     ['no expiry', { ...details, exp_month: undefined, expiry: 'soon' }, 'exp_month is missing'],
   ])('%s is refused without a digit of it', async (_name, body, text) => {
     const failed = await thrown(get(body));
@@ -142,8 +142,8 @@ describe('money', () => {
     await service.send('wallet.get', {});
     expect(result).toEqual({ balance: 12.3, total_spent: -4 });
     expect(warnings).toEqual([
-      'wallet.get: balance is an amount sent as text',
-      'wallet.get: total_spent is an amount sent as text',
+      'wallet.get: balance is an amount as text',
+      'wallet.get: total_spent is an amount as text',
     ]);
   });
 
@@ -215,7 +215,7 @@ describe('objects', () => {
     const { service } = speak(served.baseUrl);
     expect((await service.send('cards.get', { card_id: 'card_1' })).result.id).toBe('card_1');
     const failed = await thrown(service.send('cards.get', { card_id: 'card_7' }));
-    expect(failed.message).toContain('id is "card_1", asked was "card_7"');
+    expect(failed.message).toContain('id is "card_1", but asked for was "card_7"');
   });
 
   test('a merchant may be an object, a category code a number', async () => {

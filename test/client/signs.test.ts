@@ -18,7 +18,7 @@ test('debits with a minus read as amounts', async () => {
   const rows = [record('t1', 'settlement', -12.5), record('t2', 'refund', 3), record('t3', 'settlement', '-0.10')];
   const { amounts, warnings } = await listed(rows);
   expect(amounts).toEqual([12.5, 3, 0.1]);
-  expect(warnings).toEqual(['transactions.list: data[].amount is an amount sent as text']);
+  expect(warnings).toEqual(['transactions.list: data[].amount is an amount as text']);
 });
 
 test('records of one type with both signs are said once', async () => {

@@ -56,8 +56,8 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
   const origin = new URL('https://api.example.com');
 
   it('is refused with a live key and warned of with a test key', () => {
-    expect(() => checkVerification(origin, 'live', off)).toThrow('a live key is not sent like that');
-    expect(checkVerification(origin, 'test', off)).toContain('nobody checks');
+    expect(() => checkVerification(origin, 'live', off)).toThrow('a live key is not sent without them');
+    expect(checkVerification(origin, 'test', off)).toContain('the receiver of the key is not checked');
   });
 
   it('does not matter where there is no TLS, or where it says something else', () => {

@@ -119,7 +119,7 @@ describe('output', () => {
       14,
       [
         'error: stopped after 0 of 2: 0 done, 2 not started',
-        '  The results cannot be shown as asked: cannot write standard output: no space is left (ENOSPC)',
+        '  The results cannot be shown as requested: cannot write standard output: no space is left (ENOSPC)',
         `  try: cardwright --sandbox ops resume ${op}`,
         'No request was sent.',
         '',

@@ -111,7 +111,7 @@ describe('a snapshot', () => {
     await writeFile(join(foreign, 'notes.txt'), 'dear to me');
     for (const tried of [save, remove]) {
       const { status, json } = await tried(service, 'mine');
-      expect([status, json.message]).toEqual([409, `${foreign} is there and is no snapshot; it was left as it is`]);
+      expect([status, json.message]).toEqual([409, `${foreign} exists and is not a snapshot; it was not changed`]);
     }
     expect(await readFile(join(foreign, 'notes.txt'), 'utf8')).toBe('dear to me');
     expect((await list(service)).map(({ name }: { name: string }) => name)).toEqual(['a']);
@@ -174,7 +174,7 @@ describe('a snapshot', () => {
     [
       'a file is another one',
       (folder: string) => copyFile(join(folder, 'bins.ndjson'), join(folder, 'cards.ndjson')),
-      /^cards\.ndjson is not as it was written$/,
+      /^cards\.ndjson is damaged$/,
     ],
   ])('is refused when %s', async (_, harm, said) => {
     await using service = await fullService();

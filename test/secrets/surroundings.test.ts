@@ -235,7 +235,7 @@ describe('certificates', () => {
     expect(front.asked.length).toBe(before);
     const test = await place.run(['wallet'], { env: env(TEST_KEY, off) });
     expect({ code: test.code, err: test.err }).toMatchObject({ code: 0 });
-    expect(test.err).toContain('nobody checks whom the key is sent to');
+    expect(test.err).toContain('the receiver of the key is not checked');
   });
 });
 

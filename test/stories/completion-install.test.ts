@@ -144,7 +144,7 @@ describe('a start file that must stay what it is', () => {
     const before = { state: (await lstat(start)).mode, bytes: await bytesOf(start) };
     const { code, err } = await here.run('completion install --shell bash --yes', env);
     expect(code).toBe(14);
-    expect(err).toContain('it was left as it is');
+    expect(err).toContain('it was not changed');
     expect(err).toContain('[ -r ');
     expect({ state: (await lstat(start)).mode, bytes: await bytesOf(start) }).toEqual(before);
     expect(await bytesOf(join(home, '.local', 'share', 'bash-completion'))).toBeUndefined();

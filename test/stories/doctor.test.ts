@@ -52,7 +52,7 @@ describe('doctor', () => {
     const { code, out } = await here.run('doctor --color never');
     expect(code).toBe(0);
     expect(out).toMatch(/^CHECK +STATUS +SAYS/);
-    expect(out).toMatch(/^store +ok +the books of the sandbox agree/m);
+    expect(out).toMatch(/^store +ok +the ledger of the sandbox balances/m);
   });
 
   test.each([200, 80, 40, 30])('at %i columns what is wrong and what to do stand there in whole', async terminal => {

@@ -155,7 +155,7 @@ describe('the keychain', () => {
       expect({ code, out }).toMatchObject({ code: 15 });
       expect(err).toContain('team is removed, and its key may still be in the keychain of this system as team@');
       expect(err).toContain('did not answer within 3 s');
-      expect(`${out}${err}`).not.toContain('gone from this machine');
+      expect(`${out}${err}`).not.toContain('deleted from this machine');
       expect((await here.run('profiles list')).out).not.toContain('team');
     },
   );

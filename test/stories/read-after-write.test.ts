@@ -86,7 +86,10 @@ test.each([
   async (_, line) => {
     expect((await run(line, { lag: 2 })).code).toBe(0);
     const { code, err } = await run(line, { lag: 100 });
-    expect({ code, err }).toMatchObject({ code: 11, err: expect.stringContaining('the answer shows it, but ') });
+    expect({ code, err }).toMatchObject({
+      code: 11,
+      err: expect.stringContaining('the answer shows the effect, but '),
+    });
   },
 );
 

@@ -35,7 +35,7 @@ it('every list of cards and every result of a run names the cards of the next ru
   for (const stdin of inputs.slice(0, 2)) {
     const again = await here.run('cards fund --file - --dry-run', { stdin });
     expect(again).toMatchObject({ code: 2, out: '' });
-    expect(again.err).toContain('this row was done in a run before');
+    expect(again.err).toContain('this row was already done in an earlier run');
   }
   const amounts = created.out.replaceAll(',done,', ',,');
   const funded = await here.run('cards fund --file - --dry-run -o ndjson', { stdin: amounts });

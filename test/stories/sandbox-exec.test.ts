@@ -54,7 +54,7 @@ describe('what the program gets', () => {
       CARDWRIGHT_TEST_ONLY: '1',
     });
     expect(existsSync(ours['CARDWRIGHT_CONFIG_DIR'] ?? '')).toBe(false);
-    expect(last(ran)).toBe('sandbox exec: the program ended with 0; the books of the sandbox agree');
+    expect(last(ran)).toBe('sandbox exec: the program ended with 0; the ledger of the sandbox balances');
     const secrets = ['CARDWRIGHT_API_KEY', 'CARDWRIGHT_SANDBOX_TOKEN', 'CARDWRIGHT_WEBHOOK_SECRET'];
     for (const name of secrets) expect(ran.err).not.toContain(ours[name]);
   });
@@ -125,7 +125,9 @@ describe('how it ends', () => {
     const spoil = script(SPOIL);
     const ran = await exec([], spoil, { env: { NODE_PATH: join(import.meta.dirname, '..', '..', 'node_modules') } });
     expect(ran).toMatchObject({ code: 15, out: '' });
-    expect(last(ran)).toMatch(/^error: sandbox exec: the program ended with 0, but the books .* do not agree: I2 /);
+    expect(last(ran)).toMatch(
+      /^error: sandbox exec: the program ended with 0, but the ledger .* does not balance: I2 /,
+    );
     const unasked = await exec(['--no-final-check'], spoil, {
       env: { NODE_PATH: join(import.meta.dirname, '..', '..', 'node_modules') },
     });

@@ -129,7 +129,7 @@ describe('which code 3ds wait takes', () => {
     await here.run('sandbox clock advance --by 33s');
     const alone = await here.run(`${wait} --wait-timeout 2s`, { onPause: () => undefined });
     expect({ code: alone.code, out: alone.out }).toEqual({ code: 8, out: '' });
-    expect(alone.err).toContain('not taken, it was open before: tds_1  card_1  Old shop  $59.00');
+    expect(alone.err).toContain('not taken because it was open before: tds_1  card_1  Old shop  $59.00');
     expect(alone.err).not.toMatch(/\b\d{6}\b/);
     const { onPause } = inPauses(() => opens(here, 'New shop'));
     expect(JSON.parse((await here.run(wait, { onPause })).out)).toMatchObject({ merchant: 'New shop' });

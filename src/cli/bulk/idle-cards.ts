@@ -42,8 +42,8 @@ export async function idleCards({ reader, progress, since }: Idling): Promise<(c
       return card => isBefore(card.created_at, since) && !used.has(card.id);
   }
   throw new CliError('unreachable', {
-    message: 'the list of transactions did not come whole, so idle cards cannot be told. Nothing was sent',
-    hint: 'the same command again, when fewer transactions are coming in',
+    message: 'the list of transactions is incomplete, so idle cards cannot be determined. Nothing was sent',
+    hint: 'the same command again, when fewer transactions come in',
     outcome: 'not_sent',
   });
 }
@@ -55,7 +55,7 @@ function isBefore(time: string | null | undefined, since: number): boolean {
 
 function withoutCard(): CliError {
   return new CliError('contract_mismatch', {
-    message: 'a transaction does not say which card it is of, so idle cards cannot be told. Nothing was sent',
+    message: 'a transaction does not name its card, so idle cards cannot be determined. Nothing was sent',
     outcome: 'not_sent',
   });
 }

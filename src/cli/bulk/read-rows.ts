@@ -64,12 +64,12 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
       total = cents(total + (made.amount ?? 0));
     } else faults.add(record.row, made);
   }
-  if (!(await input.unchanged())) throw usage(`${name} was written to while it was read. Nothing was sent`);
+  if (!(await input.unchanged())) throw usage(`${name} changed while it was read. Nothing was sent`);
   const all = faults.wrong() === counted && counted > 0;
   if (faults.wrong() > 0 && (!keepGoing || all)) throw faults.error(name, counted, keepGoing);
   const { rows } = packed;
   const skipped = faults.outcomes();
-  const validity = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and left out`;
+  const validity = skipped.length === 0 ? 'all valid' : `${skipped.length} wrong and skipped`;
   const found = [`${name}: ${counted} ${counted === 1 ? 'row' : 'rows'}, ${validity}.`, ...repeats.lines()];
   const digests = { digest: inputDigest(rows), digestInOrder: digestInOrder(rows) };
   return { name, rows, total: cents(total), skipped, found, ...digests, aimed: false };
@@ -96,7 +96,7 @@ function createRepeats(operation: BulkOperation) {
       // The first of them is the same as another row too, once there is a second.
       same += count === 0 ? 0 : count === 1 ? 2 : 1;
     },
-    lines: () => (same === 0 ? [] : [`${same} rows are the same as another row of this file.`]),
+    lines: () => (same === 0 ? [] : [`${same} rows are equal to another row of this file.`]),
   };
 }
 
@@ -120,7 +120,7 @@ function createFaults() {
       return new CliError('usage', {
         message: `${name}: ${are} wrong of ${rows}. Nothing was sent`,
         notes: [...told.map(faultLine), ...more],
-        ...(!keptGoing && wrong < rows && { hint: 'the same command with --keep-going leaves wrong rows out' }),
+        ...(!keptGoing && wrong < rows && { hint: 'the same command with --keep-going skips wrong rows' }),
         evidence: { faults: told },
         outcome: 'not_sent',
       });

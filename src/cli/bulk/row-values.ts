@@ -67,12 +67,12 @@ function doneBefore(operation: BulkOperation, cells: ReadonlyMap<string, Cell>):
   const { line, column } = cell;
   switch (String(cell.value).trim().toLowerCase()) {
     case 'done':
-      return { line, column, text: 'this row was done in a run before; take the rows that are not done' };
+      return { line, column, text: 'this row was already done in an earlier run; remove the rows that are done' };
     case 'unknown':
       return {
         line,
         column,
-        text: 'this row is unknown in a run before and may have happened: cardwright ops list --state unknown',
+        text: 'this row is unknown in an earlier run and may have happened: cardwright ops list --state unknown',
       };
     default:
       return undefined;
@@ -244,7 +244,7 @@ function* ruleBreaks(values: Record<string, unknown>, rules: RowRules): Iterable
   if (!rules.marker || rules.operation !== 'cards.create') return;
   const most = 19;
   if (keys.includes(MARKER_KEY))
-    yield ['metadata', `the metadata key ${MARKER_KEY} is taken; --no-marker does without it`];
+    yield ['metadata', `the metadata key ${MARKER_KEY} is used by cardwright; --no-marker leaves it out`];
   else if (keys.length > most)
     yield ['metadata', `metadata holds ${keys.length} keys, ${most} are left; --no-marker gives one more`];
 }

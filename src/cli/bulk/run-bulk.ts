@@ -144,8 +144,8 @@ function intentOf(operation: BulkOperation, count: number, total: Cents): string
 function overMaxTotal(name: string, total: Cents, most: Cents): CliError {
   return new CliError('guarded', {
     reason: 'max_total',
-    message: `${name} adds up to ${dollars(total)}, over --max-total ${dollars(most)}`,
-    hint: 'look at the amounts, or name a higher --max-total',
+    message: `${name} adds up to ${dollars(total)}, more than --max-total ${dollars(most)}`,
+    hint: 'check the amounts, or give a higher --max-total',
     outcome: 'not_sent',
   });
 }

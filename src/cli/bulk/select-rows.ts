@@ -151,9 +151,9 @@ function leftOut({ row, cardId, text }: { row: number; cardId: string; text: str
 function cannotBe(name: string, texts: readonly string[], others: number): CliError {
   const more = texts.length - TOLD_CARDS;
   return new CliError('usage', {
-    message: `${name}: ${texts.length} of ${texts.length + others} cards cannot be brought there. Nothing was sent`,
+    message: `${name}: ${texts.length} of ${texts.length + others} cards cannot reach that balance. Nothing was sent`,
     notes: [...texts.slice(0, TOLD_CARDS), ...(more > 0 ? [`and ${more} more`] : [])],
-    ...(others > 0 && { hint: 'the same command with --keep-going leaves them out' }),
+    ...(others > 0 && { hint: 'the same command with --keep-going skips them' }),
     outcome: 'not_sent',
   });
 }

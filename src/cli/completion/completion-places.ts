@@ -67,7 +67,7 @@ export function placesFor(shell: CompletionShell, env: Environment, platform: No
 const NAME = 'cardwright completion';
 const END = `# <<< ${NAME} <<<\n`;
 /** What the first mark remembers, so that the file can be what it was. */
-const NOTES = { plain: '', cut: ' (the line above had no end)', made: ' (this file was made for it)' } as const;
+const NOTES = { plain: '', cut: ' (the line above had no line end)', made: ' (this file was made for it)' } as const;
 const markWith = (note: string) => `# >>> ${NAME}${note} >>>\n`;
 
 /** A block in a file: where it begins and ends, and what its first mark remembers. */
@@ -115,7 +115,7 @@ function blockIn(bytes: Buffer, path: string): Block | undefined {
   const end = bytes.indexOf(END, found.from);
   if (end >= 0) return { ...found, to: end + END.length };
   throw new CliError('guarded', {
-    message: `${path} holds the first mark of a block of cardwright and not the last; it was left as it is`,
+    message: `${path} has the first mark of a block of cardwright but not the last; it was not changed`,
     notes: [`The block ends with: ${END.trimEnd()}`],
     outcome: 'not_sent',
   });
@@ -125,8 +125,8 @@ function byHand(shell: CompletionShell): CliError {
   return new CliError('usage', {
     message:
       shell === 'powershell'
-        ? 'only PowerShell itself knows here where its profile is; add what "completion powershell" prints to $PROFILE'
-        : 'HOME is no absolute path, so it cannot be told where the files of the shell are',
+        ? 'only PowerShell knows the place of its profile on this system; add the output of "completion powershell" to $PROFILE'
+        : 'HOME is not an absolute path, so the files of the shell cannot be found',
     hint: `cardwright completion ${shell}`,
     outcome: 'not_sent',
   });

@@ -125,16 +125,17 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
     const names = word(name)
       ?.split(',')
       .map(part => part.trim());
-    if (names?.includes('')) throw usage(`--${name} ${JSON.stringify(typed[name])}: a name is missing at a comma`);
+    if (names?.includes(''))
+      throw usage(`--${name} ${JSON.stringify(typed[name])}: a name is missing before or after a comma`);
     return names;
   };
   const jq = typeof typed['jq'] === 'string' ? typed['jq'] : undefined;
   const named = typeof typed['output'] === 'string' ? typed['output'] : undefined;
   if (jq !== undefined && named !== undefined && named !== 'json') {
-    throw usage(`--jq filters JSON, and -o ${named} asks for something else; leave one of them out`);
+    throw usage(`--jq filters JSON, but -o ${named} is another format; remove one of them`);
   }
   if (typed['json'] === true && named !== undefined && named !== 'json') {
-    throw usage(`--json and -o ${named} ask for two formats; leave one of them out`);
+    throw usage(`--json and -o ${named} ask for two formats; remove one of them`);
   }
   const asJson = typed['json'] === true || jq !== undefined;
   const format = asJson ? 'json' : (named ?? word('output', 'CARDWRIGHT_OUTPUT') ?? 'table');

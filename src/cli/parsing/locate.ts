@@ -95,7 +95,7 @@ export function checkBehindDashes(argv: readonly string[], { commands, words }: 
   if (at < 0 || next === undefined) return;
   const known = words.length === 0 ? registry.map(({ name }) => name) : nextWords(words, commands);
   const meant = known.includes(next) ? argv.toSpliced(at, 1).map(shellWord).join(' ') : [...words, '--help'].join(' ');
-  throw usage('nothing was run: what stands behind "--" is never a command', `cardwright ${meant}`);
+  throw usage('nothing was run: words after "--" are never a command', `cardwright ${meant}`);
 }
 
 /** Words that may follow the given ones. */

@@ -102,10 +102,10 @@ function isSingle(
   const foreign = given.find(({ key }) => !runFlags[source].includes(key))?.name ?? words[0];
   if (foreign === undefined) return false;
   if (source === 'file') {
-    throw usage(`${foreign} does not go with --file: the values of the rows are columns of the file`, see);
+    throw usage(`${foreign} cannot be used with --file: the values of the rows are columns of the file`, see);
   }
   const selector = typed['where'] === undefined ? '--idle' : '--where';
-  throw usage(`${foreign} does not go with ${selector}, which chooses the cards by itself`, see);
+  throw usage(`${foreign} cannot be used with ${selector}, which chooses the cards`, see);
 }
 
 /** What a flag of runs must stand beside. */
@@ -155,7 +155,7 @@ function commandOptions({
 function once(name: string): (text: string, before: string | undefined) => string {
   return (text, before) => {
     if (before === undefined || before === text) return text;
-    throw usage(`${name} takes one value and was given ${quote(before)} and ${quote(text)}`);
+    throw usage(`${name} takes one value, but was given ${quote(before)} and ${quote(text)}`);
   };
 }
 
@@ -181,7 +181,7 @@ async function readArguments(
     values[key] = many ? [...new Set(parsed)] : parsed[0];
   }
   if (left.length > 0) {
-    const program = command.rest === undefined ? '' : '; a program goes behind --';
+    const program = command.rest === undefined ? '' : '; a program goes after --';
     const taken = `${command.path} does not take ${JSON.stringify(left[0])}${program}`;
     throw usage(taken, `cardwright ${command.path} --help`);
   }

@@ -12,5 +12,5 @@ const WAYS_THAT_WORK: Readonly<Record<string, string>> = {
 export function secretRefusal(option: string): CliError | undefined {
   const safer = Object.hasOwn(WAYS_THAT_WORK, option) ? WAYS_THAT_WORK[option] : undefined;
   if (safer === undefined) return undefined;
-  return usage(`no option takes a secret: it would be visible in the process list. Use ${safer}`);
+  return usage(`no option takes a secret, because other users could see it in the process list. Use ${safer}`);
 }

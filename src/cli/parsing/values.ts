@@ -38,7 +38,7 @@ export function parseValue(name: string, field: AnyField, text: string, settings
 /** Values of a repeated flag as a list; commas separate too. */
 export function parseList(name: string, field: AnyField, texts: readonly string[], settings: ValueSettings): unknown[] {
   const { item } = field;
-  if (item === undefined) throw new CliError('internal', { message: `${name} is a list without items` });
+  if (item === undefined) throw new CliError('internal', { message: `${name} is an empty list` });
   const words = texts.flatMap(text => text.split(',')).filter(word => word !== '');
   if (words.length === 0) throw usage(`${name} needs at least one value`);
   return words.map(word => parseValue(name, item, word, settings));

@@ -97,7 +97,7 @@ function ageRule(
   { since, any, onlyNew }: Age,
 ): (matches: readonly Challenge[]) => Promise<readonly Challenge[]> {
   if ([since !== undefined, any, onlyNew].filter(Boolean).length > 1) {
-    throw usage('--since, --any and --new say different things; leave all but one out');
+    throw usage('--since, --any and --new exclude each other; give only one');
   }
   if (since !== undefined && parseTimeWord(since, ctx.clock.now()) === undefined) {
     throw usage(`--since ${quote(since)} is not a time such as 2026-11-01T14:00:00Z, today or 2m (two minutes ago)`);
@@ -116,8 +116,9 @@ function ageRule(
       const isYoung = (row: Challenge) => (openedAt(row, now) ?? Number.NaN) >= Math.floor(from / SECOND) * SECOND;
       const old = any ? [] : matches.filter(row => isAtOnce || !isYoung(row));
       tooOld = new Set(old.map(({ id }) => id));
-      for (const row of old.slice(0, 5)) ctx.notice(`not taken, it was open before: ${facts(row)}`);
-      if (old.length > 0 && !onlyNew) ctx.notice('--any takes what is open already, --since says from when on.');
+      for (const row of old.slice(0, 5)) ctx.notice(`not taken because it was open before: ${facts(row)}`);
+      if (old.length > 0 && !onlyNew)
+        ctx.notice('--any also takes a challenge that was open before; --since sets from when.');
     }
     return matches.filter(({ id }) => !tooOld?.has(id));
   };
@@ -129,7 +130,7 @@ function sinceOf(text: string, now: number): number {
 
 /** The last state without any code: one that is printed late may be used late. */
 function nothingCame(ctx: Context, timeoutMs: number, others: number): CliError {
-  const open = others === 0 ? 'No other challenge is open.' : `${others} open, none that was asked for.`;
+  const open = others === 0 ? 'No other challenge is open.' : `${others} open, but none that matches.`;
   return waitOver(ctx, timeoutMs, {
     message: `no challenge came within ${durationText(timeoutMs)}`,
     notes: [open],

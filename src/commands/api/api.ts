@@ -60,14 +60,14 @@ export const api = command({
       if (paginate) throw usage('--paginate reads a list; it goes with GET');
       return change(ctx, asked, { key, include: include === true, marker: marker === true });
     }
-    if (key !== undefined) throw usage('--idempotency-key is for changes; a GET needs none');
+    if (key !== undefined) throw usage('--idempotency-key is for changes; a GET does not need one');
     if (marker) throw usage(MARKER_USE);
     const whole = `${asked.path}${asked.query}`;
     if (!paginate) {
       const answer = await ctx.read('api.read', { method, path: whole });
       return { ...answerOf(ctx, answer, include === true), isRead: true };
     }
-    if (include) throw usage('-i shows one answer, and --paginate reads several');
+    if (include) throw usage('-i shows one answer, but --paginate reads several');
     const pages = (await ctx.reader()).pages('api.pages', { path: whole });
     const listing = pagedListing(pages, { noun: 'row', all: true, sorted: ctx.sorted, progress: ctx.progress });
     return { listing, isRead: true };
@@ -86,7 +86,7 @@ async function bodyText(ctx: Context, file: string): Promise<string> {
   return file === '-' ? ctx.stdin.readAll(RAW_BODY_BYTES) : ctx.readFile(file);
 }
 
-const MARKER_USE = '--marker is for a request that creates a card; nothing else can carry it';
+const MARKER_USE = '--marker is for a request that creates a card; no other request can carry it';
 
 interface Wishes {
   readonly key: string | undefined;
@@ -101,7 +101,7 @@ async function change(ctx: Context, asked: Asked, { key, include, marker }: Wish
   if (matched !== undefined && isWriteName(matched.operation)) {
     const { operation } = matched;
     if (query !== '') throw usage(`${operation} takes no query`);
-    if (include) throw usage(`-i shows one answer, and ${operation} may take several; leave it out`);
+    if (include) throw usage(`-i shows one answer, and ${operation} may take several; remove it`);
     if (marker && operation !== 'cards.create') throw usage(MARKER_USE);
     const intent = `Send ${method} ${path} (${operation})`;
     const exact = { marker, ...(!marker && { body: text }) };
@@ -110,7 +110,7 @@ async function change(ctx: Context, asked: Asked, { key, include, marker }: Wish
   }
   if (marker) throw usage(MARKER_USE);
   const secret = secretMember(body);
-  if (secret !== undefined) throw usage(`the field ${JSON.stringify(secret)} is a secret and must not be journaled`);
+  if (secret !== undefined) throw usage(`the field ${JSON.stringify(secret)} is a secret and cannot be journaled`);
   const sent = { method, path: `${path}${query}`, ...(text !== undefined && { body: text }) };
   const { result } = await ctx.write('api.write', sent, { intent: `Send ${method} ${path}`, key });
   return answerOf(ctx, result, include);
@@ -119,14 +119,14 @@ async function change(ctx: Context, asked: Asked, { key, include, marker }: Wish
 function answerOf(ctx: Context, { status, headers, body, hidden }: RawAnswer, include: boolean): { body: unknown } {
   if (hidden > 0)
     ctx.notice(
-      `${hidden === 1 ? 'a secret value was' : `${hidden} secret values were`} taken out; cards details and 3ds list have them`,
+      `${hidden === 1 ? 'a secret value was' : `${hidden} secret values were`} removed; use cards details and 3ds list`,
     );
   return { body: include ? { status, headers, body: body ?? null } : body };
 }
 
 function gated(): CliError {
   return new CliError('guarded', {
-    message: 'card details are not sent for here: their gate is cards details',
+    message: 'card details are not available here: use cards details',
     hint: 'cardwright cards details --help',
     outcome: 'not_sent',
   });

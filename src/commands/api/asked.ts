@@ -35,7 +35,7 @@ export function askedFor(typed: Typed): Asked {
   const { path, query } = partsOf(typed.path);
   const members = membersOf(typed);
   if (method === 'GET') {
-    if (input !== undefined) throw usage('a GET carries no body; leave --input out');
+    if (input !== undefined) throw usage('a GET has no body; remove --input');
     refuseSecrets(members);
     const whole = [query, queryOf(members)].filter(part => part !== '').join('&');
     return { method, path, query: whole === '' ? '' : `?${whole}`, body: undefined, text: undefined };
@@ -46,7 +46,7 @@ export function askedFor(typed: Typed): Asked {
     const body = Object.keys(members).length > 0 ? members : undefined;
     return { ...asked, body, text: body && JSON.stringify(body) };
   }
-  if (Object.keys(members).length > 0) throw usage('--input is the whole body; -f and -F do not go with it');
+  if (Object.keys(members).length > 0) throw usage('--input is the whole body; -f and -F cannot be used with it');
   const body = objectIn(input);
   refuseSecrets(body);
   return { ...asked, body, text: input };
@@ -70,9 +70,10 @@ function decoded(text: string): string {
 /** Relative to the base address, and without anything that would lead out of it. */
 function partsOf(typed: string): { readonly path: string; readonly query: string } {
   const wrong = (why: string) => usage(`the path ${quote(typed)} ${why}`, 'cardwright api --help');
-  if (!typed.startsWith('/')) throw wrong('does not begin with /: write what follows the base address, such as /cards');
+  if (!typed.startsWith('/'))
+    throw wrong('does not begin with /: write the part after the base address, such as /cards');
   if (holdsKeyOrSecret(decoded(typed))) throw usage(`the path ${HOLDS_SECRET}`);
-  if (typed.startsWith('//')) throw wrong('names another host; requests go to the service of the profile alone');
+  if (typed.startsWith('//')) throw wrong('names another host; requests go only to the service of the profile');
   if (!/^[\x21-\x7e]+$/.test(typed) || /[\\#]/.test(typed)) {
     throw wrong('holds a character that must be percent-encoded');
   }
@@ -92,7 +93,7 @@ function membersOf({ texts, values }: Typed): Members {
   for (const [index, [key]] of all.entries()) {
     if (all.findIndex(([other]) => other === key) !== index) throw usage(`the field ${quote(key)} is given twice`);
     if (SECRET_NAMES.has(key.toLowerCase())) {
-      throw usage(`${quote(key)} is a secret, and an option would be visible in the process list: use --input -`);
+      throw usage(`${quote(key)} is a secret, and other users could see the option in the process list: use --input -`);
     }
   }
   return Object.fromEntries(all);
@@ -102,7 +103,7 @@ function jsonIn(text: string, key: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw usage(`--typed ${key}: ${quote(text)} is not JSON; a text is -f ${key}=…`);
+    throw usage(`--typed ${key}: ${quote(text)} is not JSON; for a text write -f ${key}=…`);
   }
 }
 

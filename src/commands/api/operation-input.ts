@@ -22,7 +22,10 @@ export function inputOf<N extends WriteName>(
 ): Input<N> {
   const shape = (CALLS[operation] as Operation).body ?? {};
   if (operation === 'webhooks.create' && body['secret'] === undefined) {
-    throw usage('the generated secret is shown once, and api shows no secret', 'cardwright webhooks create --help');
+    throw usage(
+      'the generated secret is shown only once, and api shows no secrets',
+      'cardwright webhooks create --help',
+    );
   }
   const members = Object.entries(body).map(([name, value]) => [name, memberOf(operation, shape, { name, value })]);
   return { ...params, ...Object.fromEntries(members) } as Input<N>;

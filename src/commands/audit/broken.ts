@@ -5,7 +5,10 @@ import { CliError } from '../../core/errors.ts';
 export function brokenChain(path: string, { line, why }: Flaw): CliError {
   return new CliError('check_failed', {
     message: `the audit log is broken at line ${line}: ${why}`,
-    notes: [`The file is ${path}. Lines before it are whole; nothing after it can be relied on.`, beginAgain(path)],
+    notes: [
+      `The file is ${path}. The lines before it are intact; the lines after it cannot be trusted.`,
+      beginAgain(path),
+    ],
     hint: 'cardwright audit export --out audit-broken.jsonl',
     evidence: { path, line, why },
   });

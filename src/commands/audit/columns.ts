@@ -49,7 +49,7 @@ export const AUDIT_ENTRY = {
   op: maybe(tells.text('Operation in the journal.')),
   idempotency_key: maybe(tells.text('Key chosen by the caller.')),
   sink: maybe(tells.text('Where card details went.')),
-  outcome: maybe(tells.text('What came of it.')),
+  outcome: maybe(tells.text('The outcome.')),
   kind: maybe(tells.text('Kind of the error.')),
   reason: maybe(tells.text("The service's word for why, or the status of its answer.")),
   of: maybe(tells.count('Line this is the outcome of.')),

@@ -14,7 +14,7 @@ export const exportAudit = command({
     'The output is the file byte for byte, so that another program can check the chain. A broken log is printed too, with exit 15.',
   ],
   reach: 'files',
-  ends: { check_failed: 'The chain is broken; the log is printed all the same.' },
+  ends: { check_failed: 'The chain is broken; the log is printed anyway.' },
   flags: { out: option(text({ doc: 'Write to a new file that only you can read.', basis: OURS }), '<file>') },
   examples: [
     { does: 'Keep a copy elsewhere', run: 'audit export --out audit.jsonl' },

@@ -11,9 +11,9 @@ import { NEEDS, rankBins } from './rank.ts';
 export const pickBin = command({
   path: 'bins pick',
   summary: 'Rank BINs for a job, best first, and say why',
-  answers: { list: { ...BIN, why: tells.text('Why it stands where it stands.') } },
+  answers: { list: { ...BIN, why: tells.text('Reasons for its rank.') } },
   operation: 'bins.list',
-  ends: { not_found: 'No BIN has all of that.' },
+  ends: { not_found: 'No BIN has all these features.' },
   flags: {
     need: option(
       list(choice(NEEDS, { doc: 'Feature.', basis: OURS }), { doc: 'Features that it must have.', basis: OURS }),
@@ -31,7 +31,7 @@ export const pickBin = command({
     const ranked = rankBins(data, { needs: need ?? [], purpose, minTransaction });
     if (ranked.length === 0) {
       throw new CliError('not_found', {
-        message: `none of the ${data.length} BINs has all of that`,
+        message: `none of the ${data.length} BINs has all these features`,
         hint: 'cardwright bins list',
         operation: 'bins.list',
       });

@@ -44,7 +44,7 @@ export const createCard = command({
   },
   examples: [
     { does: 'A card with $25 from the best BIN', run: 'cards create --bin auto --amount 25' },
-    { does: 'One card a line of a file', run: 'cards create --file team.csv --max-total 500 --yes' },
+    { does: 'One card for each line of a file', run: 'cards create --file team.csv --max-total 500 --yes' },
     { does: 'Only its id, for a script', run: 'cards create --bin bin_1 --amount 5 -q' },
     {
       does: 'For software only, frozen when it runs low',

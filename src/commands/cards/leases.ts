@@ -62,8 +62,8 @@ async function proveOurs(ctx: Context, { id }: Result<'cards.create'>, mark: str
   });
   if (card?.metadata?.[LEASE_MARK] === mark) return;
   throw new CliError('contract_mismatch', {
-    message: `a card was asked for and ${id} was answered, but it does not carry the mark of this lease: it is neither used nor terminated`,
-    notes: ['A service that does not give the metadata of a card back cannot be used for leases.'],
+    message: `a card was requested and ${id} came back, but it does not carry the marker of this lease: it is neither used nor terminated`,
+    notes: ['A service that does not return the metadata of a card cannot be used for leases.'],
     hint: `cardwright cards get ${shellWord(id)}`,
     outcome: 'unknown',
     operation: 'cards.create',
@@ -91,7 +91,7 @@ export async function terminate(ctx: Context, cardId: string): Promise<void> {
     const isUnknown = op !== undefined && ['outcome_unknown', 'guarded'].includes(error.kind);
     const reap = 'cardwright cards lease --reap --yes';
     const next = isUnknown
-      ? [`The leased card ${cardId} may still hold money. When that is settled: ${reap}`]
+      ? [`The leased card ${cardId} may still hold money. When that is clear: ${reap}`]
       : [`The leased card ${cardId} may still hold money.`];
     throw error.with({ notes: [...notes, ...next], hint: isUnknown ? `cardwright ops resume ${op}` : reap });
   }

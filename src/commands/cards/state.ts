@@ -13,7 +13,10 @@ type Card = Result<'cards.freeze'>;
 
 /** One card with `changed`; for several a row each. */
 export const STATE_ANSWERS: Answers = {
-  either: [{ one: { ...CARD, changed: tells.yes('False when the card was so already.') } }, { list: ATTEMPT_ROW }],
+  either: [
+    { one: { ...CARD, changed: tells.yes('False if the card was already in this state.') } },
+    { list: ATTEMPT_ROW },
+  ],
 };
 
 export type StateResult = { readonly card: Card; readonly changed: boolean } | Attempts;

@@ -15,11 +15,11 @@ export const SHELL_FLAG = {
 
 export const FILES_CHANGED = {
   shell: tells.word('The shell.', COMPLETION_SHELLS),
-  changed: tells.yes('False when everything was so already, and in a dry run.'),
+  changed: tells.yes('False if there was nothing to change, and in a dry run.'),
   files: tells.rows(
     {
       path: tells.text('The file.'),
-      action: tells.word('What is done to it.', ['create', 'change', 'remove', 'none']),
+      action: tells.word('What happens to it.', ['create', 'change', 'remove', 'none']),
     },
     'Files it takes.',
   ),
@@ -38,7 +38,7 @@ const DOES = { create: 'make', change: 'change', remove: 'remove', none: 'leave'
 function shellOf(named: CompletionShell | undefined, env: Environment): CompletionShell {
   const found = named ?? COMPLETION_SHELLS.find(shell => shell === env['SHELL']?.split('/').at(-1));
   if (found !== undefined) return found;
-  throw usage(`which shell it is for cannot be told from SHELL; name it: --shell ${COMPLETION_SHELLS.join('|')}`);
+  throw usage(`SHELL does not name a known shell; give one: --shell ${COMPLETION_SHELLS.join('|')}`);
 }
 
 /** Shows what would be changed, asks, and changes it; in a dry run it is only shown. */

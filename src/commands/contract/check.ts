@@ -43,7 +43,7 @@ export const checkContract = command({
   ends: {
     contract_mismatch: 'A route answers otherwise than the contract says.',
     not_confirmed: 'Declined, or nobody could be asked. Nothing was sent.',
-    guarded: 'A guard said no. Nothing was sent.',
+    guarded: 'A guard refused it. Nothing was sent.',
     insufficient_funds: 'The wallet is too low for the probe.',
     outcome_unknown: 'A probe was sent, and no trustworthy answer came.',
   },

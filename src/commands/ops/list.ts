@@ -20,7 +20,7 @@ export const listOps = command({
     limit: option(integer({ doc: 'Only the newest n.', basis: OURS, min: 1 })),
   },
   examples: [
-    { does: 'What nobody knows the outcome of', run: 'ops list --state unknown' },
+    { does: 'Operations with an unknown outcome', run: 'ops list --state unknown' },
     { does: 'All of them, newest first', run: 'ops list' },
     { does: 'Their ids', run: 'ops list -o id' },
   ],

@@ -26,7 +26,7 @@ export const resolveOp = command({
   },
   examples: [
     {
-      does: 'The support has confirmed it',
+      does: 'Support has confirmed it',
       run: 'ops resolve op_00000000000000000000000001 1 --as done --note "ticket 4711"',
     },
     {

@@ -23,10 +23,10 @@ export const resumeOp = command({
   ends: {
     not_confirmed: 'Declined, or nobody could be asked. Nothing was sent.',
     not_found: 'This machine knows no such operation.',
-    partly_failed: 'Settled, with rows that failed and none unknown.',
+    partly_failed: 'Finished; some rows failed, none is unknown.',
     insufficient_funds: 'The wallet is too low for what was sent again.',
-    outcome_unknown: 'Something is still unknown; the same command asks again.',
-    guarded: 'A guard said no. Nothing was sent.',
+    outcome_unknown: 'Some rows are still unknown; run the same command again later.',
+    guarded: 'A guard refused it. Nothing was sent.',
   },
   about: [
     'First looks for the effect of each row without a trustworthy answer, and waits until no request can still be on its way. Such a row is sent again only with its own idempotency key, and only if the service is known to honour it. Rows that were never sent are sent. --dry-run only looks.',

@@ -74,7 +74,7 @@ function times(count: number): string {
 function nextSteps({ op, state }: OpDetail): readonly string[] {
   if (state !== 'unknown' && state !== 'open') return [];
   return [
-    `Look and settle: cardwright ops resume ${op}`,
-    `Settle by hand: cardwright ops resolve ${op} --as done|not-done --note "..."`,
+    `Look and finish: cardwright ops resume ${op}`,
+    `Record by hand: cardwright ops resolve ${op} --as done|not-done --note "..."`,
   ];
 }

@@ -8,7 +8,7 @@ export const acceptProfile = command({
   summary: 'Accept a profile that was changed by hand',
   answers: { one: PROFILE_ROW },
   effect: 'reversible',
-  ends: { not_found: 'There is no such profile.', not_confirmed: 'No was said, or nobody could be asked.' },
+  ends: { not_found: 'There is no such profile.', not_confirmed: 'Declined, or nobody could be asked.' },
   about: [
     'Profiles have a checksum. A profile that another program or an editor has changed is not used until you accept it. The command shows what it says now, and asks.',
   ],

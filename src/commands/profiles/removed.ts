@@ -9,7 +9,7 @@ export interface Removed {
 
 /** A profile that is gone. Where its key is not, that is said, and a failure when it was ours to take away. */
 export function showRemoved({ name, remains }: Removed): Shown {
-  const stays = remains === undefined ? 'its key is gone from this machine' : `its key stays in ${remains.place}`;
+  const stays = remains === undefined ? 'its key was deleted from this machine' : `its key stays in ${remains.place}`;
   const failed = remains?.why !== undefined;
   return {
     data: { name, removed: true },
@@ -30,7 +30,7 @@ export function showRemoved({ name, remains }: Removed): Shown {
     ...(failed && {
       failure: new CliError('check_failed', {
         message: `profile ${name} is removed, and its key may still be in ${remains.place}: ${remains.why}`,
-        notes: ['Remove it there by hand.'],
+        notes: ['Delete it there by hand.'],
       }),
     }),
   };

@@ -19,7 +19,7 @@ export const setProfile = command({
     value: argument(text({ doc: 'Its value, or none.', basis: OURS })),
   },
   examples: [
-    { does: 'Look, do not touch', run: 'profiles set team read_only true' },
+    { does: 'Refuse every change', run: 'profiles set team read_only true' },
     { does: 'Other routes than assumed', run: 'profiles set team contract ./overrides.json' },
   ],
   run: async (ctx, { profile, setting, value }) => (await ctx.profiles()).set(profile, setting, value),

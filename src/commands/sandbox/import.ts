@@ -12,7 +12,7 @@ export const importSandbox = command({
   path: 'sandbox import',
   summary: 'Replace the whole state of the sandbox with an exported file',
   effect: 'irreversible',
-  ends: { check_failed: 'The file is not as it was written; nothing has changed.' },
+  ends: { check_failed: 'The file is damaged; nothing has changed.' },
   answers: { one: ADMIN_OPERATIONS['snapshots.restore'].returns.shape },
   about: ['Every checksum is verified first. If one byte differs, that is exit 15, and nothing has changed.'],
   args: { file: argument(text({ doc: 'File of sandbox export; - for standard input.', basis: OURS })) },

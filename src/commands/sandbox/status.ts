@@ -55,7 +55,7 @@ export const sandboxStatus = command({
       throw new CliError('unreachable', {
         message: elsewhere
           ? 'the environment names a sandbox elsewhere (CARDWRIGHT_SANDBOX_URL), whose key stands in no file known here'
-          : 'no sandbox is started on this store',
+          : 'no sandbox is started for this store',
         hint: 'cardwright sandbox start',
         outcome: 'not_sent',
       });

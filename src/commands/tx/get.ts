@@ -21,7 +21,7 @@ function severalFit(word: string, alike: readonly Transaction[]): CliError {
   });
   const more = alike.length > MOST_NAMED ? [`and ${alike.length - MOST_NAMED} more`] : [];
   return new CliError('usage', {
-    message: `${quote(word)} fits ${alike.length} transactions: write more of the id`,
+    message: `${quote(word)} fits ${alike.length} transactions: write more characters of the id`,
     notes: [...named, ...more],
     hint: 'cardwright tx list --all',
     outcome: 'not_sent',

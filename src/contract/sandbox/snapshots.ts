@@ -26,7 +26,7 @@ export const SNAPSHOT = {
 /** What came of putting something back. */
 export const RESTORED = {
   restored: must(flag(said('It stands in place of what was there; otherwise nothing changed.'))),
-  problems: must(list(text(said('What is not as it was written.')), said('Why it was not restored.'))),
+  problems: must(list(text(said('What is damaged.')), said('Why it was not restored.'))),
   made_at: time(said('When it was taken, on the clock of the sandbox.')),
   now: time(said('What the clock shows.')),
   data_set: text(said('Data set it was seeded with.')),

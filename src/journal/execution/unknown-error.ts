@@ -46,7 +46,7 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
     ...(item.card === undefined ? [] : [`card ${item.card}`]),
   ];
   return new CliError('outcome_unknown', {
-    message: `${item.operation} was sent at ${at} and no trustworthy answer came back (${clause(reason)}). It may or may not have happened`,
+    message: `${item.operation} was sent at ${at} but no trustworthy answer came back (${clause(reason)}). It may or may not have happened`,
     notes: [
       `Asked: ${asked(row, plan)}.`,
       `Checked: ${seen}.`,

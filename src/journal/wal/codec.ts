@@ -130,7 +130,7 @@ function damaged(name: string, line: number | undefined): CliError {
   const where = line === undefined ? 'in a record that was whole before' : `at record ${line}`;
   return new CliError('check_failed', {
     message: `the journal of ${name} is damaged ${where}; nothing was sent`,
-    notes: ['It is left as it is. Look at the service itself before doing any of its rows again.'],
+    notes: ['It is not changed. Look at the service itself before doing any of its rows again.'],
     hint: `cardwright ops show ${name}`,
     outcome: 'not_sent',
     op: name,

@@ -161,7 +161,7 @@ export class Archives {
 
 async function refuseForeign(path: string): Promise<void> {
   if (await isOurs(path)) return;
-  throw new Refused('invalid_request', `${path} is there and is no snapshot; it was left as it is`, 409);
+  throw new Refused('invalid_request', `${path} exists and is not a snapshot; it was not changed`, 409);
 }
 
 async function isThere(path: string): Promise<boolean> {

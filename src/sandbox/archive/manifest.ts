@@ -52,5 +52,5 @@ export function readManifest(line: string): Manifest {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new Damaged(`${MANIFEST_FILE} is not as it was written`);
+  throw new Damaged(`${MANIFEST_FILE} is damaged`);
 }

@@ -114,7 +114,7 @@ async function* linesOf(folder: string, table: TableFacts): AsyncGenerator<reado
       if (lines.length > 0) yield lines;
     }
     if (bytes !== table.bytes || rows !== table.rows || rest.length > 0 || hash.digest('hex') !== table.sha256) {
-      throw new Damaged(`${name} is not as it was written`);
+      throw new Damaged(`${name} is damaged`);
     }
   } finally {
     await file.close();
@@ -143,7 +143,7 @@ function textOf(bytes: Uint8Array, name: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    if (error instanceof TypeError) throw new Damaged(`${name} is not as it was written`);
+    if (error instanceof TypeError) throw new Damaged(`${name} is damaged`);
     throw error;
   }
 }

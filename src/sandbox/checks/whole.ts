@@ -58,7 +58,7 @@ export async function damagedPages(sql: Sql): Promise<readonly string[]> {
 function notServed({ path }: Store, what: string, hint: string): CliError {
   return new CliError('check_failed', {
     message: `the sandbox store ${path} ${what}`,
-    notes: ['It was left as it is, and nothing was served from it.'],
+    notes: ['It was not changed, and nothing was served from it.'],
     hint,
     outcome: 'not_sent',
   });

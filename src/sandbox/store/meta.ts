@@ -97,7 +97,7 @@ export function openingError(path: string, error: unknown): unknown {
 }
 
 function unusable(path: string, what: string, also?: string): CliError {
-  const kept = 'It was left as it is. The hint moves it aside and starts over; nothing is deleted.';
+  const kept = 'It was not changed. The hint moves it aside and starts over; nothing is deleted.';
   return new CliError('check_failed', {
     message: `the sandbox store ${path} ${what}`,
     notes: also === undefined ? [kept] : [also, kept],

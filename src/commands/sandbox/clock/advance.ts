@@ -31,7 +31,7 @@ export const advanceSandboxClock = command({
     }
     const by = span ?? far;
     if (by !== undefined && durationOf(by) === undefined) {
-      throw usage(`${JSON.stringify(by)} is no span of time such as 7d, 36h or 1d12h`);
+      throw usage(`${JSON.stringify(by)} is not a span of time such as 7d, 36h or 1d12h`);
     }
     // Moved around the one that sends, its webhooks would be tried once, however many tries are due by then.
     return runAdmin(ctx, 'clock.advance', { by, to }, () => ctx.servers.control());
