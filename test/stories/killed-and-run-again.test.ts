@@ -56,7 +56,7 @@ test.each([
     expect(err, way).toContain(`cardwright ops resume ${op}`);
   }
   const piped = await here.run('cards create --file - --yes', { stdin: ROWS });
-  expect([piped.code, piped.err]).toEqual([14, expect.stringContaining('2 of its 2 rows are done.')]);
+  expect([piped.code, piped.err]).toEqual([14, expect.stringContaining('2 of its 2 rows done')]);
   expect(await cards(here)).toBe(2);
   // What the error says is the way out.
   const resumed = await here.run(`ops resume ${op} --yes -o csv`);
