@@ -8,12 +8,12 @@ import { wireName } from '../contract/overrides.ts';
 import { maskedValue } from '../core/card-numbers.ts';
 import type { Cents } from '../core/money.ts';
 import { toUsd } from '../core/money.ts';
+import { isObject } from '../core/objects.ts';
 import { type Problem, readObject } from './decode.ts';
 import { readDetails } from './details.ts';
 import type { Target } from './encode.ts';
 import { findRows, readSingle } from './envelope.ts';
 import type { WireHeaders } from './transport.ts';
-import { isObject } from './values.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

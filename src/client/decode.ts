@@ -2,10 +2,12 @@
  * An object of an answer against its shape: aliases, overrides, unknown fields
  * (docs/design/contract-and-assumptions.md, "How to read an assumption").
  */
+
 import type { AnyField, Shape } from '../contract/field.ts';
 import { SECRET_NAMES } from '../contract/secret-names.ts';
+import { isObject } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
-import { isObject, type ReadValue, readValue } from './values.ts';
+import { type ReadValue, readValue } from './values.ts';
 
 export interface Problem {
   /** Where in the answer: `data[3].balance`. */

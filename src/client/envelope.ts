@@ -1,11 +1,12 @@
 /** Finds the object or the rows in whatever an answer is wrapped in (A-20, A-21; reading rule 5). */
+
 import { ENVELOPES } from '../contract/envelopes.ts';
 import type { PageFacts } from '../contract/operation.ts';
 import { PAGE_META } from '../contract/resources.ts';
+import { isObject } from '../core/objects.ts';
 import { type ReadObject, readObject, valueAt } from './decode.ts';
 import { headerText } from './headers.ts';
 import type { WireHeaders } from './transport.ts';
-import { isObject } from './values.ts';
 
 type Source = Readonly<Record<string, unknown>>;
 

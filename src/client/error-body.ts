@@ -1,7 +1,8 @@
 /** What an error answer says, in whatever form (interface 2.7; reading rule 9). */
+
 import { refusalNamed } from '../contract/refusals.ts';
 import type { ServiceRefusal } from '../core/errors.ts';
-import { isObject } from './values.ts';
+import { isObject } from '../core/objects.ts';
 
 type Source = Readonly<Record<string, unknown>>;
 

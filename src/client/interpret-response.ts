@@ -1,10 +1,12 @@
 /** One received answer to the class of its outcome (docs/design/reliability.md, sections 1 and 4). */
+
 import { answerWord } from '../contract/answer-words.ts';
 import { HEADERS } from '../contract/envelopes.ts';
 import type { Evidence } from '../contract/evidence.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
 import { type RefusalName, refusalNamed } from '../contract/refusals.ts';
 import type { CliError, ServiceRefusal } from '../core/errors.ts';
+import { isObject } from '../core/objects.ts';
 import type { WrittenRows } from '../core/raw-rows.ts';
 import { type Asked, type Decoded, decodeAnswer } from './answer.ts';
 import { type Body, readBody } from './body.ts';
@@ -18,7 +20,6 @@ import { decodeRaw, withoutSecrets } from './raw-answer.ts';
 import type { Redactor } from './redact.ts';
 import type { CutPage, Cutter } from './row-slicer.ts';
 import type { Exchange } from './transport.ts';
-import { isObject } from './values.ts';
 
 /** What is missing from a 2xx answer of a write. */
 export type Doubt =

@@ -6,12 +6,12 @@
 import type { RawAnswer } from '../contract/operation.ts';
 import { SECRET_NAMES } from '../contract/secret-names.ts';
 import { passesLuhn } from '../core/card-numbers.ts';
+import { isObject } from '../core/objects.ts';
 import { REDACTED } from '../core/redaction.ts';
 import type { Decoded } from './answer.ts';
 import { textOf } from './headers.ts';
 import type { Redactor } from './redact.ts';
 import type { WireHeaders } from './transport.ts';
-import { isObject } from './values.ts';
 
 export interface Cleaned {
   readonly value: unknown;

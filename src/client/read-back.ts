@@ -1,4 +1,5 @@
 /** Answers that do not show the effect: the resource or the balances are read (reading rule 7; ). */
+
 import {
   type Balances,
   balancesIn,
@@ -12,15 +13,16 @@ import {
 import { MADE } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, centsOf } from '../core/money.ts';
+import { isObject } from '../core/objects.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
+import { stretched } from '../platform/jitter.ts';
 import { type Asked, withAsked } from './answer.ts';
 import { classifyUnusable } from './classify.ts';
 import { proofOf, unshown } from './effect.ts';
 import { errorOf } from './error-messages.ts';
 import type { Verdict } from './interpret-response.ts';
 import { rest } from './retry.ts';
-import { isObject } from './values.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 type Unverified = Extract<Verdict, { class: 'unverified' }>;
@@ -205,7 +207,7 @@ async function follow(verdict: Unverified, settling: Settling, look: () => Promi
   for (;;) {
     const seen = await readOr(verdict.error, look);
     if (typeof seen !== 'string') return seen;
-    const wait = POLL_MS * (1 + random.fraction() / 4);
+    const wait = stretched(random, POLL_MS, 0.25);
     if (verdict.doubt !== 'pending' || clock.monotonic() + wait > until) throw because(verdict.error, seen);
     await clock.sleep(wait, settling.signal);
   }

@@ -2,7 +2,9 @@
  * The one place that sends again (docs/design/reliability.md, section 2): what was never sent, reads, waits that the
  * service asks for, and ambiguous writes where the caller knows that it is safe. A verdict covers all attempts.
  */
+
 import type { Clock, Randomness } from '../platform/host.ts';
+import { between } from '../platform/jitter.ts';
 import type { RetryBudget } from './budget.ts';
 import type { Verdict } from './interpret-response.ts';
 
@@ -154,7 +156,7 @@ function pauseAfter(verdict: Verdict, { count }: Failures, { random, ambiguousAg
 
 /** Full jitter: clients that failed together do not come back together. */
 export function backoff(baseMs: number, failures: number, random: Randomness): number {
-  return random.fraction() * Math.min(CEILING_MS, baseMs * 2 ** failures);
+  return between(random, 0, Math.min(CEILING_MS, baseMs * 2 ** failures));
 }
 
 /** False when it was cut short. */

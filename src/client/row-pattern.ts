@@ -3,10 +3,11 @@
  * writing it again would change nothing (docs/design/contract-and-assumptions.md, section 3). Sources of regular
  * expressions over Latin-1.
  */
+
 import type { AnyField, Shape } from '../contract/field.ts';
 import { SECRET_NAMES } from '../contract/secret-names.ts';
+import { isObject } from '../core/objects.ts';
 import type { WrittenMember } from '../core/raw-rows.ts';
-import { isObject } from './values.ts';
 
 /** A character of a text that stands for itself. */
 export const PLAIN = '[^"\\\\\\x00-\\x1f]';

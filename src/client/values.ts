@@ -1,6 +1,8 @@
 /** One value of an answer against its field: what the client tolerates when reading (reading rules 3, 4, 6, 11). */
+
 import type { AnyField } from '../contract/field.ts';
 import { centsOf } from '../core/money.ts';
+import { isObject } from '../core/objects.ts';
 import { Secret } from '../core/secret.ts';
 
 /** `warning` is a clause about the value at a path, without the value. */
@@ -89,8 +91,4 @@ function readMap(value: unknown): ReadValue {
     if (key !== '__proto__') texts[key] = typeof entry === 'string' ? entry : JSON.stringify(entry);
   }
   return fine(texts);
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@
  * them is shown, so every usual one counts: a word of failure in a 2xx answer is never success. What a row's own shape
  * names as a value of a field is an ordinary value of it and no such word.
  */
+import { isObject } from '../core/objects.ts';
 import { assumed, type Basis } from './basis.ts';
 import { ENVELOPES } from './envelopes.ts';
 
@@ -56,10 +57,10 @@ type Choices = (name: string) => readonly string[] | undefined;
 
 /** The word of a body that denies it or puts it off; the denial where both stand there. */
 export function answerWord(body: unknown, choices: Choices): AnswerWord | undefined {
-  if (!isMembers(body)) return undefined;
+  if (!isObject(body)) return undefined;
   const found = wordsIn(body, '', choices);
   for (const [name, inner] of Object.entries(body)) {
-    if (ANSWER_WORDS.envelopes.includes(name) && isMembers(inner)) found.push(...wordsIn(inner, `${name}.`, choices));
+    if (ANSWER_WORDS.envelopes.includes(name) && isObject(inner)) found.push(...wordsIn(inner, `${name}.`, choices));
   }
   return found.find(({ says }) => says === 'no') ?? found[0];
 }
@@ -119,8 +120,4 @@ function isYes(value: unknown): boolean {
 function isHttpError(value: unknown): boolean {
   const number = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && number >= 400 && number < 600;
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

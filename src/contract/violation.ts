@@ -2,7 +2,9 @@
  * What is wrong with a value, in a sentence that names the limit; shared by flags (before anything is sent),
  * by the sandbox (400 `invalid_request`) and by bulk rows.
  */
+
 import { amountBehindNoise, cents, centsOf, dollars, plainAmount } from '../core/money.ts';
+import { isObject } from '../core/objects.ts';
 import { holdsKeyOrSecret } from '../core/redaction.ts';
 import { type Basis, basisText } from './basis.ts';
 import type { AnyField } from './field.ts';
@@ -148,10 +150,6 @@ function mapViolation(field: AnyField, value: unknown): string | undefined {
 function source(basis: Basis): string {
   const text = basisText(basis);
   return text === '' ? '' : ` (${text})`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function orList(words: readonly string[]): string {

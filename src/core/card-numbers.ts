@@ -26,14 +26,23 @@ export function withoutCardNumbers(text: string): string {
 
 /** The check digit of card numbers; whatever is no digit is ignored. */
 export function passesLuhn(text: string): boolean {
-  let sum = 0;
   const digits = text.replace(/\D/g, '');
+  return digits.length > 0 && luhnSum(digits) % 10 === 0;
+}
+
+/** The digit that makes `digits` followed by it pass the Luhn check. */
+export function checkDigit(digits: string): string {
+  return String((10 - (luhnSum(`${digits}0`) % 10)) % 10);
+}
+
+function luhnSum(digits: string): number {
+  let sum = 0;
   for (let index = 0; index < digits.length; index += 1) {
     const digit = Number(digits[digits.length - 1 - index]);
     const doubled = index % 2 === 0 ? digit : digit * 2;
     sum += doubled > 9 ? doubled - 9 : doubled;
   }
-  return digits.length > 0 && sum % 10 === 0;
+  return sum;
 }
 
 const isHex = (run: string) => /[a-z]/i.test(run);

@@ -2,8 +2,10 @@
  * What a run makes and must take away again, written down before it is made: whoever comes after a crash finds it and
  * cleans up (docs/design/security.md, L7). One private file each, named by chance, in a folder of the state.
  */
+
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isObject } from '../core/objects.ts';
 import {
   type FileSurroundings,
   preparePrivateFolder,
@@ -113,14 +115,14 @@ function writtenIn(text: string | undefined): Written | undefined {
 }
 
 function isWritten(value: unknown): value is Written {
-  if (!isRecord(value)) return false;
+  if (!isObject(value)) return false;
   const { kind, profile, base_url: address, made_at: made, ends_at: ends, facts, by } = value;
-  const texts = (part: unknown, ...names: string[]) => isRecord(part) && names.every(name => isText(part[name]));
+  const texts = (part: unknown, ...names: string[]) => isObject(part) && names.every(name => isText(part[name]));
   return (
     [kind, profile, address].every(isText) &&
     typeof made === 'number' &&
     (ends === undefined || typeof ends === 'number') &&
-    isRecord(facts) &&
+    isObject(facts) &&
     Object.values(facts).every(isText) &&
     texts(by, 'started', 'boot', 'pids', 'machine') &&
     typeof (by as { pid?: unknown }).pid === 'number'
@@ -129,8 +131,4 @@ function isWritten(value: unknown): value is Written {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,9 @@
 /** A delivered payload as an event, whatever its names are. Read only after its signature was checked. */
+
 import { createHash } from 'node:crypto';
 import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS } from '../contract/events.ts';
 import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';
+import { isObject } from '../core/objects.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -38,7 +40,7 @@ export function readEvent(bytes: Uint8Array, headers: Readonly<Record<string, un
 function parsed(bytes: Uint8Array): Fields {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return isFields(value) ? value : {};
+    return isObject(value) ? value : {};
   } catch (error) {
     if (error instanceof SyntaxError) return {};
     throw error;
@@ -62,12 +64,8 @@ function headerId(headers: Fields): string | undefined {
 function dataOf(payload: Fields): unknown {
   for (const path of EVENT_DATA) {
     let value: unknown = payload;
-    for (const name of path.split('.')) value = isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-    if (isFields(value)) return value;
+    for (const name of path.split('.')) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+    if (isObject(value)) return value;
   }
   return payload;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

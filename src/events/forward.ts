@@ -2,10 +2,12 @@
  * Passes verified deliveries on, byte for byte, to programs that were named: in order for each of them, tried again
  * while there is a chance, never redirected (docs/design/security.md, H10, H11).
  */
+
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { matchesEvent } from '../contract/events.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
+import { stretched } from '../platform/jitter.ts';
 import { createSeen } from './dedupe.ts';
 import type { Arrived } from './listener.ts';
 
@@ -155,7 +157,7 @@ async function persistently({ clock, random }: ForwarderSettings, sending: Sendi
     const outcome = stop.aborted ? 'given up' : await once(clock, sending);
     const again = typeof outcome === 'string' || outcome >= 500 || outcome === 429;
     if (!again || attempts === MOST_ATTEMPTS || stop.aborted) return { outcome, attempts };
-    const pause = FIRST_PAUSE_MS * 2 ** (attempts - 1) * (1 + random.fraction() / 2);
+    const pause = stretched(random, FIRST_PAUSE_MS * 2 ** (attempts - 1), 0.5);
     await clock.sleep(pause, stop).catch(() => undefined);
   }
 }

@@ -2,8 +2,10 @@
  * Looking again and again, politely: never two requests within a second, pauses that grow, an end that comes on time
  * although the machine slept (docs/design/security.md, G14 and G15).
  */
+
 import { CliError } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
+import { stretched } from '../platform/jitter.ts';
 
 export interface Waiting {
   readonly clock: Clock;
@@ -47,7 +49,7 @@ export async function* turns(waiting: Waiting, pace: Pace = {}): AsyncGenerator<
     if (left <= 0) return;
     // Up to a tenth more, so that many who wait do not come at the same moments. The last look comes when time is over,
     // or a second after the one before.
-    const wished = Math.max(Math.ceil(pause * (1 + random.fraction() / 10)), atLeastMs());
+    const wished = Math.max(Math.ceil(stretched(random, pause, 0.1)), atLeastMs());
     await clock.sleep(Math.max(SHORTEST_PAUSE_MS, Math.min(wished, left)), signal);
   }
 }

@@ -1,7 +1,9 @@
 /** Locks between processes: files that one of several makes, and that a later one takes over from the dead. */
+
 import { rm } from 'node:fs/promises';
 import { CliError } from '../core/errors.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
+import { between } from '../platform/jitter.ts';
 import { createWhole } from './create-whole.ts';
 import { inOurWords, readOrdinary, systemCode } from './private-files.ts';
 import { type IsRunning, identify, isProvablyGone, type ProcessIdentity } from './process-identity.ts';
@@ -75,7 +77,7 @@ async function waitFor(path: string, us: Holder, options: LockOptions): Promise<
     before = holder;
     const left = deadline - clock.monotonic();
     if (left <= 0) throw held(path, attempt.holder);
-    await clock.sleep(Math.min(left, 1 + random.fraction() * pause), options.signal);
+    await clock.sleep(Math.min(left, between(random, 1, 1 + pause)), options.signal);
   }
 }
 

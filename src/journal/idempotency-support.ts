@@ -1,8 +1,10 @@
 /** What the idempotency key is worth, per account and operation (docs/design/reliability.md, section 3). */
+
 import { join } from 'node:path';
 import type { WriteName } from '../contract/calls.ts';
 import { KEY_RETENTION } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
+import { isObject } from '../core/objects.ts';
 import { type FileSurroundings, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 
 export type Capability =
@@ -99,34 +101,30 @@ function parse(text: string, path: string): Kept {
     throw unreadable(path, cause);
   }
   // Version 1 kept what it found per address alone: whose keys they were cannot be told any more.
-  if (isRecord(kept) && kept['version'] === 1) return NOTHING;
+  if (isObject(kept) && kept['version'] === 1) return NOTHING;
   if (isKept(kept)) return kept;
   throw unreadable(path, undefined);
 }
 
 function isKept(value: unknown): value is Kept {
-  if (!isRecord(value) || value['version'] !== 2 || !Array.isArray(value['accounts'])) return false;
+  if (!isObject(value) || value['version'] !== 2 || !Array.isArray(value['accounts'])) return false;
   return value['accounts'].every(
     each =>
-      isRecord(each) &&
+      isObject(each) &&
       typeof each['origin'] === 'string' &&
       typeof each['mode'] === 'string' &&
       typeof each['key_print'] === 'string' &&
-      isRecord(each['operations']) &&
+      isObject(each['operations']) &&
       Object.values(each['operations']).every(isCapability),
   );
 }
 
 function isCapability(value: unknown): value is Capability {
-  if (!isRecord(value)) return false;
+  if (!isObject(value)) return false;
   const { key, ttl_ms: ttl, at } = value;
   if (key === 'unknown') return true;
   if (key === 'ignored') return Number.isFinite(at);
   return key === 'honoured' && Number.isFinite(at) && (ttl === null || (typeof ttl === 'number' && ttl >= 0));
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function unreadable(path: string, cause: unknown): CliError {

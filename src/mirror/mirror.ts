@@ -1,9 +1,11 @@
 /** The mirror of an account as commands use it: brought up to date, looked at, read, put aside. */
+
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Reader } from '../contract/service.ts';
 import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
+import { isoTime } from '../core/iso-time.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-at-once.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
@@ -15,7 +17,7 @@ import { Damaged, findingDamage, moveAside, openForReading, openForSync, removeM
 import { type QueryAnswer, queryCopy } from './query.ts';
 import type { Card, Transaction } from './records.ts';
 import type { CardQuery, TransactionQuery } from './search.ts';
-import { isoText, type OwnOperation, openWindows, type SyncReport, syncMirror } from './sync.ts';
+import { type OwnOperation, openWindows, type SyncReport, syncMirror } from './sync.ts';
 import { DEFAULT_RATE } from './wishes.ts';
 
 export interface SyncWish {
@@ -189,7 +191,7 @@ async function readCopy(parts: MirrorParts): Promise<Copy> {
   }
   return {
     db,
-    as_of: isoText(asOf),
+    as_of: isoTime(asOf),
     reader: copyReader(db),
     transactions: query => findTransactions(db, query),
     cards: query => findCards(db, query),
@@ -214,7 +216,7 @@ async function statusOf(parts: MirrorParts): Promise<MirrorStatus> {
       path,
       exists: db !== undefined,
       size: ['', '-wal'].map(part => sizeOf(path + part)).reduce((sum, size) => sum + size, 0),
-      as_of: asOf === undefined ? null : isoText(asOf),
+      as_of: asOf === undefined ? null : isoTime(asOf),
       cards: count('card where gone_at is null'),
       transactions: count('record where gone_at is null'),
       gone: count('record where gone_at is not null'),

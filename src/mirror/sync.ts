@@ -1,7 +1,9 @@
 /** One sync: the copy is brought up to what the service shows. Each step is committed, so a killed one goes on there. */
+
 import { createHash } from 'node:crypto';
 import type { MoveRow } from '../books/rows.ts';
 import { HOUR, MINUTE, SECOND } from '../core/durations.ts';
+import { isoTime } from '../core/iso-time.ts';
 import type { Clock } from '../platform/host.ts';
 import type { Ask } from './ask.ts';
 import { auditCounts } from './count-audit.ts';
@@ -201,7 +203,7 @@ function finish({ db, now, sync, clock }: SyncRun, digest: string): void {
 function reportOf({ db, now, ask, counts, tally }: SyncRun): SyncReport {
   const cut = db.get<{ cut_id: string; exact: number }>('select cut_id, exact from cut order by at_ms desc limit 1');
   return {
-    as_of: isoText(now),
+    as_of: isoTime(now),
     requests: ask.requests,
     transactions: counts.transactions,
     cards: counts.cards,
@@ -217,9 +219,4 @@ export function openWindows(db: MirrorDatabase): number {
 
 function noCounts(): Counts {
   return { new: 0, changed: 0, gone: 0 };
-}
-
-/** ISO 8601 UTC, to the second where it is a whole one. */
-export function isoText(ms: number): string {
-  return new Date(ms).toISOString().replace('.000Z', 'Z');
 }

@@ -1,7 +1,9 @@
 /** Presets of new cards: one private file in the profiles' folder, the same for every profile. */
+
 import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import { GIVEN_NAME, GIVEN_NAME_RULE } from '../core/given-name.ts';
+import { isObject } from '../core/objects.ts';
 import { withLock } from '../files/lock.ts';
 import { type FileSurroundings, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 import type { IsRunning } from '../files/process-identity.ts';
@@ -71,7 +73,7 @@ export function openPresets<Preset extends StoredPreset>(
 
 function parsed<Preset extends StoredPreset>(path: string, text: string): readonly Preset[] {
   const whole = asJson(text);
-  const presets = isRecord(whole) ? whole['presets'] : undefined;
+  const presets = isObject(whole) ? whole['presets'] : undefined;
   if (Array.isArray(presets) && presets.every(isPreset)) return presets as Preset[];
   throw new CliError('check_failed', {
     message: `${path} is damaged; it was not changed`,
@@ -90,7 +92,7 @@ function asJson(text: string): unknown {
 
 /** A name, and beside it what flags could have said: texts, positive numbers, lists and records of texts. */
 function isPreset(value: unknown): boolean {
-  if (!isRecord(value) || typeof value['name'] !== 'string' || !GIVEN_NAME.test(value['name'])) return false;
+  if (!isObject(value) || typeof value['name'] !== 'string' || !GIVEN_NAME.test(value['name'])) return false;
   return Object.entries(value).every(([name, member]) => PRESET_MEMBERS[name]?.(member) === true);
 }
 
@@ -105,12 +107,8 @@ const PRESET_MEMBERS: Readonly<Record<string, (value: unknown) => boolean>> = {
   spending_limit: isAmount,
   auto_freeze_at: isAmount,
   allowed_categories: value => Array.isArray(value) && value.every(isText),
-  metadata: value => isRecord(value) && Object.values(value).every(isText),
+  metadata: value => isObject(value) && Object.values(value).every(isText),
 };
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function unknown(name: string, presets: readonly StoredPreset[]): never {
   const known = presets.map(preset => preset.name).join(', ');

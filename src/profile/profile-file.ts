@@ -1,6 +1,8 @@
 /** The profile file as text: what is written, and what is read back or refused. */
+
 import { createHash } from 'node:crypto';
 import { CliError } from '../core/errors.ts';
+import { isObject } from '../core/objects.ts';
 import type { Secret } from '../core/secret.ts';
 import { checkBaseUrl } from './base-url.ts';
 import { type KeyMode, keyMode, readKey } from './key.ts';
@@ -91,7 +93,7 @@ export function profileChecksum(profile: StoredProfile): string {
 
 function checksumOf(value: unknown): string {
   const text = JSON.stringify(value, (_, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
+    isObject(member)
       ? Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)))
       : member,
   );
@@ -184,7 +186,7 @@ function need(condition: boolean, where: string): asserts condition {
 }
 
 function asRecord(value: unknown, where: string): JsonRecord {
-  need(typeof value === 'object' && value !== null && !Array.isArray(value), where);
+  need(isObject(value), where);
   return value as JsonRecord;
 }
 

@@ -1,7 +1,9 @@
 /** The text of one value, for three readers: a person's table, a machine's cell, a screen reader. */
+import { isoTime } from '../core/iso-time.ts';
 import { centsOf, dollars, plainAmount } from '../core/money.ts';
+import { isObject } from '../core/objects.ts';
 import { printable } from './printable.ts';
-import { isoTime, monthText, parseTimestamp, relativeTime, relativeWords } from './times.ts';
+import { monthText, parseTimestamp, relativeTime, relativeWords } from './times.ts';
 import type { Column, ColumnKind } from './view.ts';
 
 export interface HumanCells {
@@ -25,10 +27,6 @@ export function plainText(value: unknown): string {
 
 function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The amount, when the value is a clean JSON number of dollars. Anything else is shown as it came. */

@@ -1,8 +1,9 @@
 /** Rows as lines: `field: value` for screen readers and narrow screens, aligned pairs for one result. */
+import { isoTime } from '../core/iso-time.ts';
 import { type HumanCells, humanCell, plainText, spokenCell, spokenName } from './cells.ts';
 import { printable } from './printable.ts';
 import { valueAt } from './rows.ts';
-import { isoTime, parseTimestamp, relativeTime } from './times.ts';
+import { parseTimestamp, relativeTime } from './times.ts';
 import type { Column, Row } from './view.ts';
 import type { Measure } from './width.ts';
 

@@ -1,17 +1,15 @@
 /** Rows and their fields: reading a path, choosing, ordering, and refusing a name that is not there. */
+
 import { CliError } from '../core/errors.ts';
+import { isObject } from '../core/objects.ts';
 import { plainText } from './cells.ts';
 import type { Column, OutputSettings, Row } from './view.ts';
-
-function isRow(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** A result as rows: an object is one, an array is its elements, anything else one row with `value`. */
 export function rowsOf(data: unknown): readonly Row[] {
   if (data === undefined) return [];
   const items = Array.isArray(data) ? data : [data];
-  return items.map(item => (isRow(item) ? item : { value: item }));
+  return items.map(item => (isObject(item) ? item : { value: item }));
 }
 
 /** The value of a field. An exact key wins over a dotted path; inherited keys do not exist. */
@@ -19,7 +17,7 @@ export function valueAt(row: Row, field: string): unknown {
   if (Object.hasOwn(row, field)) return row[field];
   let value: unknown = row;
   for (const key of field.split('.')) {
-    if (!isRow(value) || !Object.hasOwn(value, key)) return undefined;
+    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
     value = value[key];
   }
   return value;

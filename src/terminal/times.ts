@@ -21,11 +21,6 @@ export function parseTimestamp(value: unknown): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** `2026-11-20T14:03:11Z`; the fraction stays only where there is one. */
-export function isoTime(ms: number): string {
-  return new Date(ms).toISOString().replace('.000Z', 'Z');
-}
-
 interface Span {
   readonly count: number;
   readonly letter: string;

@@ -4,7 +4,8 @@ import process from 'node:process';
 import { build } from 'esbuild';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { isoTime, parseTimeWord } from '../../src/cli/parsing/time-words.ts';
+import { parseTimeWord } from '../../src/cli/parsing/time-words.ts';
+import { isoTime } from '../../src/core/iso-time.ts';
 
 const NOW = Date.parse('2026-11-20T14:03:11Z');
 const HOUR = 3_600_000;

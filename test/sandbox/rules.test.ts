@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { checkDigit } from '../../src/core/card-numbers.ts';
 import { type Cents, cents } from '../../src/core/money.ts';
 import { Refused } from '../../src/sandbox/calls/handler.ts';
-import { cardNumber, checkDigit, TEST_RANGES } from '../../src/sandbox/rules/card-numbers.ts';
+import { cardNumber, TEST_RANGES } from '../../src/sandbox/rules/card-numbers.ts';
 import { allowsMcc, authorizationDue, CATEGORIES, isCategory } from '../../src/sandbox/rules/categories.ts';
 import { COINS, cryptoAmount, depositAddress } from '../../src/sandbox/rules/crypto.ts';
 import { cardExpiry, inclusiveRange, isExpired, isoTime, monthOf } from '../../src/sandbox/rules/dates.ts';

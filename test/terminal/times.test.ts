@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  durationText,
-  isoTime,
-  monthText,
-  parseTimestamp,
-  relativeTime,
-  relativeWords,
-} from '../../src/terminal/times.ts';
+import { isoTime } from '../../src/core/iso-time.ts';
+import { durationText, monthText, parseTimestamp, relativeTime, relativeWords } from '../../src/terminal/times.ts';
 
 const NOW = Date.parse('2026-11-20T14:00:00Z');
 const S = 1000;

@@ -1,10 +1,11 @@
 /** Which cards had no transaction for a while: asked over all pages of the transactions since then. */
+
 import type { Item } from '../../contract/calls.ts';
 import type { Reader } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
+import { isoTime } from '../../core/iso-time.ts';
 import type { Progress } from '../../terminal/progress.ts';
 import { watchedPages } from '../listing.ts';
-import { isoTime } from '../parsing/time-words.ts';
 
 type Card = Item<'cards.list'>;
 

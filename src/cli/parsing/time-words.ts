@@ -2,6 +2,7 @@
 
 import { isCalendarDay } from '../../contract/violation.ts';
 import { DAY, HOUR, MINUTE } from '../../core/durations.ts';
+import { isoTime } from '../../core/iso-time.ts';
 
 const RELATIVE = /^(\+?)(\d{1,5})([mhdw])$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -42,9 +43,4 @@ function day(of: Date, offset: number, end: boolean): string {
   const start = new Date(of.getFullYear(), of.getMonth(), of.getDate() + offset);
   const next = new Date(of.getFullYear(), of.getMonth(), of.getDate() + offset + 1);
   return isoTime(end ? next.getTime() - 1 : start.getTime());
-}
-
-/** `2026-11-20T14:03:11Z`, with milliseconds only when there are some (A-137). */
-export function isoTime(ms: number): string {
-  return new Date(ms).toISOString().replace('.000Z', 'Z');
 }

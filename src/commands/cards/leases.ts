@@ -1,9 +1,9 @@
 /** Cards that must not outlive their run: their end stands in a file here and on the card itself before they are made. */
 
 import type { Context } from '../../cli/context.ts';
-import { isoTime } from '../../cli/parsing/time-words.ts';
 import type { Input, Result } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
+import { isoTime } from '../../core/iso-time.ts';
 import { randomName } from '../../core/random-name.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Noted } from '../../events/cleanup-log.ts';

@@ -2,7 +2,9 @@
  * A fault rule of the sandbox as JSON (docs/design/sandbox.md, section 5): its shape, and the check that names the
  * member that is wrong. The command checks a file with it before anything is sent, the sandbox again what arrives.
  */
+
 import { DAY } from '../../core/durations.ts';
+import { isObject } from '../../core/objects.ts';
 import { type Problem, shapeProblem, wordOf } from '../check.ts';
 import { EVENTS } from '../events.ts';
 import { choice, integer, must, number, object, type Shape, text, time } from '../field.ts';
@@ -259,8 +261,4 @@ function partProblem(at: string, shape: Shape, values: Values): Problem | undefi
     if (inner !== undefined) return inner;
   }
   return undefined;
-}
-
-function isObject(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,9 @@
 /** One row to its outcome: write down, send, write down (docs/design/reliability.md, section 6, "Algorithm"). */
+
 import type { Evidence } from '../../contract/evidence.ts';
 import type { Delivery, PlannedRequest } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
+import { isoSeconds } from '../../core/iso-time.ts';
 import { cents, centsOf } from '../../core/money.ts';
 import type { Balances, Flight, RowOutcome } from '../types.ts';
 import { keyOf } from '../wal/op-id.ts';
@@ -14,7 +16,7 @@ import { factsOf, toldOutcome } from './outcome.ts';
 import { hasSettled, settleUnknown } from './reconcile.ts';
 import { doubtOf, settlesFirst } from './refusal.ts';
 import type { Desk } from './run-context.ts';
-import { iso, unknownError } from './unknown-error.ts';
+import { unknownError } from './unknown-error.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -337,7 +339,7 @@ function unrecorded(
   const answer = yes ? 'the service said yes' : `the service answered (${delivery.class})`;
   const reason = `${answer}, but the journal could not be written: ${failure.message}`;
   const error = unknownError({ plan: desk.plan, row, reason, requestId: delivery.requestId });
-  const sentAt = iso(row.lastSent?.at ?? desk.plan.at);
+  const sentAt = isoSeconds(row.lastSent?.at ?? desk.plan.at);
   const message = `${row.item.operation} was sent at ${sentAt} and ${reason}`;
   const cardId = yes ? textOf((delivery.result as Values | undefined)?.['id']) : undefined;
   const told = { ...factsOf(row), ...(cardId !== undefined && { cardId }) };

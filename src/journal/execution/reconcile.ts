@@ -1,13 +1,14 @@
 /** A row whose outcome is unknown: look, wait, send again or leave it, as the policy says. */
 
 import { CALLS } from '../../contract/raw.ts';
+import { isoSeconds } from '../../core/iso-time.ts';
 import type { Flight, RowOutcome } from '../types.ts';
 import { absenceProves, type Look, lookFor, traceOf } from './evidence.ts';
 import { doneRecord, sendRow } from './execute-row.ts';
 import { factsOf } from './outcome.ts';
 import { clockIsSane, isLifeKnown, keyIsYoung, nextStep } from './policy.ts';
 import type { Desk } from './run-context.ts';
-import { iso, unknownError } from './unknown-error.ts';
+import { unknownError } from './unknown-error.ts';
 
 export interface Allowed {
   /** There is time to wait until nothing can be on its way any more. */
@@ -135,7 +136,7 @@ function leave(
     lookedAt,
     reason:
       doubt?.reason ??
-      `the process ended at ${iso(row.lastSent?.at ?? desk.plan.at)} before an answer was written down`,
+      `the process ended at ${isoSeconds(row.lastSent?.at ?? desk.plan.at)} before an answer was written down`,
     requestId: doubt?.request_id,
   });
   const absent = look?.found === 'nothing' && row.looks.some(({ t }) => t === 'ABSENT') && !desk.resendAbsent;

@@ -4,6 +4,7 @@
  */
 
 import { CliError } from '../../core/errors.ts';
+import { isoSeconds } from '../../core/iso-time.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { ItemRecord, PlanRecord } from '../wal/records.ts';
@@ -32,8 +33,8 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
   const { item } = row;
   const checks = row.looks.length;
   const verdict = verdictOf(look);
-  const at = iso(row.lastSent?.at ?? plan.at);
-  const lookedAt = facts.lookedAt === undefined ? undefined : iso(facts.lookedAt);
+  const at = isoSeconds(row.lastSent?.at ?? plan.at);
+  const lookedAt = facts.lookedAt === undefined ? undefined : isoSeconds(facts.lookedAt);
   const resolve = `cardwright ops resolve ${op} ${item.row} --as done|not-done --note "..."`;
   const seen = look === undefined || lookedAt === undefined ? 'nothing yet' : `${look.text}, at ${lookedAt}`;
   const count = `${checks} check${checks === 1 ? '' : 's'}`;
@@ -119,10 +120,6 @@ function danger({ item }: RowHistory): string {
 /** The client's message carries the frame already; only the cause is wanted here. */
 export function clause(reason: string): string {
   return reason.replace(/^.*no trustworthy answer came back: /s, '').replace('. It may or may not have happened', '');
-}
-
-export function iso(at: number): string {
-  return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 function withoutUndefined(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -1,9 +1,11 @@
 /** Operations as `ops list` and `ops show` tell them. Nothing here changes a file or asks the service. */
+
 import { CliError } from '../../core/errors.ts';
+import { isoSeconds } from '../../core/iso-time.ts';
 import { cents } from '../../core/money.ts';
 import { isHeld } from '../../files/lock.ts';
 import { toldOutcome } from '../execution/outcome.ts';
-import { clause, iso } from '../execution/unknown-error.ts';
+import { clause } from '../execution/unknown-error.ts';
 import type { OpDetail, OpRow, OpState, OpSummary } from '../types.ts';
 import { isOp } from '../wal/paths.ts';
 import { historyNamed, readOrError, readPlan } from '../wal/read.ts';
@@ -33,8 +35,8 @@ async function summaryOf(room: Room, history: History): Promise<OpSummary> {
   return {
     op: plan.op,
     command: plan.command,
-    started_at: iso(plan.at),
-    last_at: iso(latest),
+    started_at: isoSeconds(plan.at),
+    last_at: isoSeconds(latest),
     profile: plan.profile,
     mode: plan.mode,
     state: held ? 'running' : state,
@@ -68,11 +70,11 @@ function rowOf(row: RowHistory, { plan }: History): OpRow {
     ...(item.label !== undefined && { label: item.label }),
     ...(item.key !== undefined && { idempotencyKey: item.key }),
     ...(requestId !== undefined && { requestId }),
-    ...(lastSent !== undefined && { sentAt: iso(lastSent.at) }),
+    ...(lastSent !== undefined && { sentAt: isoSeconds(lastSent.at) }),
     ...(reason !== undefined && { reason }),
     ...(looks.length > 0 && { checks: looks.length, found: looks.at(-1)?.found }),
-    ...(checkedAt !== undefined && { checkedAt: iso(checkedAt) }),
-    ...(resolved !== undefined && { resolved: { as: resolved.as, note: resolved.note, at: iso(resolved.at) } }),
+    ...(checkedAt !== undefined && { checkedAt: isoSeconds(checkedAt) }),
+    ...(resolved !== undefined && { resolved: { as: resolved.as, note: resolved.note, at: isoSeconds(resolved.at) } }),
     ...(duplicate !== undefined && { duplicate: duplicate.ids }),
   };
 }
@@ -81,7 +83,7 @@ function rowOf(row: RowHistory, { plan }: History): OpRow {
 function unreadable(op: string, plan: PlanRecord | undefined): OpSummary {
   if (plan === undefined || !(plan.version > JOURNAL_VERSION)) return damaged(op);
   const { command, profile, mode, rows, total_cents: total, at } = plan;
-  const began = iso(at);
+  const began = isoSeconds(at);
   const seen = { command, profile, mode, rows, started_at: began, last_at: began, cents: cents(total) };
   return { ...damaged(op), ...seen, state: 'newer' };
 }

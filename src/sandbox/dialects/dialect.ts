@@ -1,6 +1,7 @@
 /**
  * A way of speaking that another service of this kind may have (docs/design/contract-and-assumptions.md, section 14).
  */
+
 import type { OperationName } from '../../contract/calls.ts';
 import type { EventName } from '../../contract/events.ts';
 import type { Method, Operation } from '../../contract/operation.ts';
@@ -53,8 +54,4 @@ export interface Spoken {
 /** The same answer with another body, with or without another status. */
 export function withBody(answer: Answer, body: unknown, status = answer.status): Answer {
   return { ...answer, status, body: JSON.stringify(body) };
-}
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

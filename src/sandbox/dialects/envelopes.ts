@@ -1,6 +1,7 @@
 /** Dialects that wrap answers another way; what the interface states itself stays as it is. */
+import { isObject } from '../../core/objects.ts';
 import type { Dialect, Fields, Spoken } from './dialect.ts';
-import { isObject, withBody } from './dialect.ts';
+import { withBody } from './dialect.ts';
 
 /** `{"data": […]}` is stated for these (interface 4). */
 const STATED: readonly string[] = ['bins.list', 'challenges.list'];

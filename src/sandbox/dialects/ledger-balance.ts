@@ -1,8 +1,10 @@
 /** `ledger-balance`: what a card holds is shown with its open holds in it (A-150). Decisions stay as they are. */
+
 import { type Cents, cents, centsOf, toUsd } from '../../core/money.ts';
+import { isObject } from '../../core/objects.ts';
 import { Encoded } from '../calls/encoded.ts';
 import { allHolds, holdOf } from '../store/holds.ts';
-import { type Dialect, type Fields, isObject, type Within } from './dialect.ts';
+import type { Dialect, Fields, Within } from './dialect.ts';
 
 export const LEDGER_BALANCE: Dialect = {
   changes: 'balance includes holds',

@@ -1,9 +1,11 @@
 /** Opens the store: a file or memory, made and filled where there is none. */
+
 import type { Connection } from '../../engine/connection.ts';
 import { isBusy } from '../../engine/faults.ts';
 import { connectTo } from '../../engine/open.ts';
 import { privateFile } from '../../files/private-at-once.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
+import { between } from '../../platform/jitter.ts';
 import { KIB_ELSE } from './bulk.ts';
 import { createTables, type IdForm, type Meta, migrate, openingError, readMeta } from './meta.ts';
 import { QueuedStore } from './queue.ts';
@@ -86,7 +88,7 @@ async function patiently({ clock, random }: StoreRequest, step: () => void): Pro
     } catch (error) {
       if (!isBusy(error)) throw error;
       if (clock.monotonic() >= deadline) throw new StoreBusy('the store is busy', { cause: error });
-      await clock.sleep(2 + random.fraction() * 18);
+      await clock.sleep(between(random, 2, 20));
     }
   }
 }

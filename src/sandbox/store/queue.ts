@@ -8,6 +8,7 @@ import type { Connection } from '../../engine/connection.ts';
 import { isBusy, isFull, leftNothing, losesAll } from '../../engine/faults.ts';
 import { closeConnection } from '../../engine/open.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
+import { between } from '../../platform/jitter.ts';
 import { type Job, type Reading, readAll } from './reading.ts';
 import { type Manner, type Sql, type Store, StoreBusy } from './sql.ts';
 import { Statements } from './statements.ts';
@@ -281,7 +282,7 @@ export class QueuedStore implements Store {
   }
 
   #pause(): Promise<void> {
-    return this.#parts.clock.sleep(2 + this.#parts.random.fraction() * 18);
+    return this.#parts.clock.sleep(between(this.#parts.random, 2, 20));
   }
 }
 
