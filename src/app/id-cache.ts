@@ -32,6 +32,9 @@ export function forgetting(host: Surroundings, admin: SandboxAdmin): SandboxAdmi
   };
 }
 
-export function forgetSandbox({ folders }: Surroundings): Promise<void> {
-  return forgetKnown(folders.cache, 'sandbox');
+/** The ids of completion and the mirror: another account with the same ids would be mixed into them. */
+export async function forgetSandbox({ folders }: Surroundings): Promise<void> {
+  await forgetKnown(folders.cache, 'sandbox');
+  const { mirrorPath, removeMirror } = await import('../mirror/file.ts');
+  await removeMirror(mirrorPath(folders.data, 'sandbox'));
 }

@@ -1,40 +1,51 @@
 /** The file of a mirror as the rest of this folder uses it: statements kept ready, transactions, plain rows. */
 import { bound, plainRow } from '../engine/bind.ts';
 import type { Connection, SqlRow, SqlValue, Statement } from '../engine/connection.ts';
+import { isDamage } from '../engine/faults.ts';
 import { closeConnection } from '../engine/open.ts';
+
+interface DatabaseSettings {
+  /** What is thrown where SQLite cannot read the file. */
+  readonly damaged: (cause: unknown) => Error;
+  /** Called before each commit; what it throws undoes the transaction, as a kill would. */
+  readonly onCommit?: (() => void) | undefined;
+}
 
 export class MirrorDatabase {
   readonly path: string;
   readonly #connection: Connection;
   readonly #statements = new Map<string, Statement>();
-  readonly #onCommit: (() => void) | undefined;
+  readonly #settings: DatabaseSettings;
 
-  /** `onCommit` is called before each commit; what it throws undoes the transaction, as a kill would. */
-  constructor(path: string, connection: Connection, onCommit?: () => void) {
+  constructor(path: string, connection: Connection, settings: DatabaseSettings) {
     this.path = path;
     this.#connection = connection;
-    this.#onCommit = onCommit;
+    this.#settings = settings;
   }
 
   get<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Row | undefined {
-    const row = this.#prepared(statement).get(...values.map(bound));
+    const row = this.#asked(() => this.#prepared(statement).get(...values.map(bound)));
     return row === undefined ? undefined : (plainRow(row) as Row);
   }
 
   all<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Row[] {
-    return this.#prepared(statement)
-      .all(...values.map(bound))
-      .map(row => plainRow(row) as Row);
+    const rows = this.#asked(() => this.#prepared(statement).all(...values.map(bound)));
+    return rows.map(row => plainRow(row) as Row);
   }
 
   /** Rows one after the other. The statement is its own, so that another walk may be under way. */
   *each<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Generator<Row> {
-    for (const row of this.#connection.prepare(statement).iterate(...values.map(bound))) yield plainRow(row) as Row;
+    const rows = this.#asked(() => this.#connection.prepare(statement).iterate(...values.map(bound)));
+    for (;;) {
+      const { value, done } = this.#asked(() => rows.next());
+      if (done === true) return;
+      yield plainRow(value) as Row;
+    }
   }
 
   /** Resolves to the number of rows it changed. */
   run(statement: string, ...values: readonly SqlValue[]): number {
-    return Number(this.#prepared(statement).run(...values.map(bound)).changes);
+    return Number(this.#asked(() => this.#prepared(statement).run(...values.map(bound))).changes);
   }
 
   /** Runs `work`, which must not wait for anything, in one transaction that has the write lock from its beginning. */
@@ -42,12 +53,12 @@ export class MirrorDatabase {
     this.#connection.exec('begin immediate');
     try {
       const value = work();
-      this.#onCommit?.();
+      this.#settings.onCommit?.();
       this.#connection.exec('commit');
       return value;
     } catch (error) {
       if (this.#connection.isTransaction) this.#connection.exec('rollback');
-      throw error;
+      throw isDamage(error) ? this.#settings.damaged(error) : error;
     }
   }
 
@@ -72,7 +83,20 @@ export class MirrorDatabase {
 
   close(): void {
     this.#statements.clear();
-    closeConnection(this.#connection, this.path);
+    try {
+      closeConnection(this.#connection, this.path);
+    } catch (error) {
+      // Whoever read it was told so; what stands in the log stays there.
+      if (!isDamage(error)) throw error;
+    }
+  }
+
+  #asked<T>(ask: () => T): T {
+    try {
+      return ask();
+    } catch (error) {
+      throw isDamage(error) ? this.#settings.damaged(error) : error;
+    }
   }
 
   #prepared(statement: string): Statement {

@@ -42,7 +42,7 @@ export async function openForSync(opening: Opening): Promise<MirrorDatabase> {
     if (isEmpty(connection)) make(connection);
     checkOurs(connection, path);
     connection.exec('pragma journal_mode = wal');
-    return new MirrorDatabase(path, connection, onCommit);
+    return new MirrorDatabase(path, connection, { damaged, onCommit });
   });
 }
 
@@ -53,7 +53,7 @@ export async function openForReading({ path, clock }: Opening): Promise<MirrorDa
     if (isEmpty(connection)) return undefined;
     checkOurs(connection, path);
     connection.exec('pragma query_only = on');
-    return new MirrorDatabase(path, connection);
+    return new MirrorDatabase(path, connection, { damaged: cause => damagedCopy(path, cause) });
   });
 }
 
@@ -62,14 +62,17 @@ export class Damaged extends Error {
   override readonly name = 'Damaged';
 }
 
-/** Runs work on a mirror; damage met on the way is thrown as `Damaged`. */
-export async function findingDamage<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isDamage(error)) throw new Damaged('the mirror is damaged', { cause: error });
-    throw error;
-  }
+const damaged = (cause: unknown) => new Damaged('the mirror is damaged', { cause });
+
+/** What whoever reads a damaged copy is told; a sync mends it. */
+export function damagedCopy(path: string, cause: unknown): CliError {
+  return new CliError('check_failed', {
+    message: `the mirror ${path} is damaged`,
+    notes: ['The hint moves it aside and reads everything again; nothing is deleted.'],
+    hint: 'cardwright mirror sync',
+    outcome: 'not_sent',
+    cause,
+  });
 }
 
 /** Renames the file with what belongs to it; resolves to the new name. A later one gets the next number. */

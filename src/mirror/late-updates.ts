@@ -12,8 +12,8 @@ export async function readLateUpdates(run: SyncRun, since: number): Promise<void
   for (const span of spansOf(run, dueTimes(run, since))) await readWindow(run, span, { type: 'authorization' });
 }
 
-/** Times of the authorizations to read, ms, oldest first. */
-function dueTimes({ db, end, sync }: SyncRun, since: number): number[] {
+/** Times of the authorizations before `since` that may have changed, ms, oldest first. */
+export function dueTimes({ db, end, sync }: SyncRun, since: number): number[] {
   const finished = db.number('finished_sync') ?? 0;
   const rows = db.all<{ at_ms: number }>(
     `select at_ms from record

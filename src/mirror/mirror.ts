@@ -13,7 +13,7 @@ import { type Account, bindAccount, checkPlace } from './account.ts';
 import { Ask } from './ask.ts';
 import { copyReader, type Found, findCards, findTransactions } from './copy.ts';
 import type { MirrorDatabase } from './database.ts';
-import { Damaged, findingDamage, moveAside, openForReading, openForSync, removeMirror } from './file.ts';
+import { Damaged, damagedCopy, moveAside, openForReading, openForSync, removeMirror } from './file.ts';
 import { type QueryAnswer, queryCopy } from './query.ts';
 import type { Card, Transaction } from './records.ts';
 import type { CardQuery, TransactionQuery } from './search.ts';
@@ -132,7 +132,7 @@ async function locked<T>(parts: MirrorParts, work: () => Promise<T>): Promise<T>
 async function syncOnce(parts: MirrorParts, wish: SyncWish): Promise<SyncReport> {
   await refuseForbidden(parts);
   try {
-    return await findingDamage(() => syncFile(parts, wish));
+    return await syncFile(parts, wish);
   } catch (error) {
     if (!(error instanceof Damaged)) throw error;
     const aside = moveAside(parts.path, 'damaged');
@@ -176,7 +176,7 @@ async function isFresh(parts: MirrorParts, maxAgeMs: number): Promise<boolean> {
 async function readCopy(parts: MirrorParts): Promise<Copy> {
   await refuseForbidden(parts);
   const db = await openForReading(parts).catch(error => {
-    throw error instanceof Damaged ? damaged(parts.path) : error;
+    throw error instanceof Damaged ? damagedCopy(parts.path, error) : error;
   });
   const asOf = db?.number('as_of');
   if (db === undefined || asOf === undefined) {
@@ -203,7 +203,7 @@ async function readCopy(parts: MirrorParts): Promise<Copy> {
 async function statusOf(parts: MirrorParts): Promise<MirrorStatus> {
   const { path } = parts;
   const db = await openForReading(parts).catch(error => {
-    throw error instanceof Damaged ? damaged(path) : error;
+    throw error instanceof Damaged ? damagedCopy(path, error) : error;
   });
   const count = (table: string) => db?.get<{ n: number }>(`select count(*) as n from ${table}`)?.n ?? 0;
   try {
@@ -260,15 +260,6 @@ async function refuseForbidden({ forbidden, account }: MirrorParts): Promise<voi
 function noMirror(): CliError {
   return new CliError('unreachable', {
     message: 'there is no mirror of this account on this machine yet',
-    hint: 'cardwright mirror sync',
-    outcome: 'not_sent',
-  });
-}
-
-function damaged(path: string): CliError {
-  return new CliError('check_failed', {
-    message: `the mirror ${path} is damaged`,
-    notes: ['The hint moves it aside and reads everything again; nothing is deleted.'],
     hint: 'cardwright mirror sync',
     outcome: 'not_sent',
   });

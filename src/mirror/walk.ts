@@ -4,6 +4,7 @@
  */
 import { HOUR } from '../core/durations.ts';
 import { isLastPage } from './ask.ts';
+import { dueTimes } from './late-updates.ts';
 import { timeOf } from './records.ts';
 import type { SyncRun } from './run.ts';
 import { missRecords, storeRecords } from './store-records.ts';
@@ -24,7 +25,7 @@ export async function walkAll(run: SyncRun, { full }: { readonly full: boolean }
 /** Resolves to how many known records were missing for the first time, which only a complete walk can tell. */
 async function walkOnce(run: SyncRun, full: boolean): Promise<number> {
   const { db } = run;
-  const known = oldEnough(run);
+  let known = oldEnough(run);
   let mayStop = !full && db.fact('walked') === 'yes' && db.fact('order') !== 'other';
   let [quiet, previous] = [0, Number.POSITIVE_INFINITY];
   const seen = new Set<string>();
@@ -45,6 +46,8 @@ async function walkOnce(run: SyncRun, full: boolean): Promise<number> {
     }
     const moved = rows.length === 0 ? 0 : db.commit(() => storeRecords(run, rows));
     run.onRows(seen.size - before);
+    // A settlement may name an authorization further behind.
+    if (moved > 0) known = oldEnough(run);
     quiet = moved === 0 && times.every(at => at < known) ? quiet + 1 : 0;
     // Records that are gone, or dated back, are seen by the count alone.
     if (mayStop && quiet >= QUIET_PAGES && (facts.total ?? count(db)) === count(db)) return 0;
@@ -64,11 +67,9 @@ function count(db: SyncRun['db']): number {
   return db.get<{ count: number }>('select count(*) as count from record where gone_at is null')?.count ?? 0;
 }
 
-/** Records before this are not expected to change: older than the overlap and than every open authorization. */
-function oldEnough({ db, end }: SyncRun): number {
-  const asOf = db.number('as_of') ?? end;
-  const pending = db.get<{ at_ms: number | null }>(
-    `select min(at_ms) as at_ms from record where type = 'authorization' and status = 'pending' and gone_at is null`,
-  )?.at_ms;
-  return Math.min(asOf - OVERLAP_MS, pending ?? Number.POSITIVE_INFINITY);
+/** Records before this are not expected to change: older than the overlap and than every authorization that may. */
+function oldEnough(run: SyncRun): number {
+  const asOf = run.db.number('as_of') ?? run.end;
+  const [oldest = Number.POSITIVE_INFINITY] = dueTimes(run, Number.MAX_SAFE_INTEGER);
+  return Math.min(asOf - OVERLAP_MS, oldest);
 }

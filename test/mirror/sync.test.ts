@@ -16,10 +16,11 @@ function still(seed: number): MovingService {
   return service;
 }
 
-it.each(MANNERS.map((manners, seed) => [JSON.stringify(manners), seed] as const))(
-  'holds what a moving service holds, whatever was killed: %s',
-  async (_manners, seed) => {
-    const { held, truth } = await history(seed + 1_000, 4);
+// The last one settles an expired purchase that lies behind the page where a walk would end.
+it.each([...MANNERS.keys()].map(seed => [seed + 1_000, 4]).concat([[175, 6]]))(
+  'holds what a moving service holds, whatever was killed: history %i of %i syncs',
+  async (seed, syncs) => {
+    const { held, truth } = await history(seed, syncs);
     expect(held).toEqual(truth);
   },
 );
