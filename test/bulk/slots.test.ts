@@ -68,3 +68,68 @@ test('there are never more on the wire than allowed, and never more begun than t
     ),
   );
 });
+
+/** The same rules without a word of speed: rows in a list, each in one state, and those that wait in their order. */
+function simpleLimiter(workers: number) {
+  const rows: ('preparing' | 'waiting' | 'flying' | 'over')[] = [];
+  const queue: number[] = [];
+  const flying = () => rows.filter(state => state === 'flying').length;
+  function over(row: number): void {
+    rows[row] = 'over';
+    for (const next of queue.splice(0)) {
+      if (rows[next] !== 'waiting') continue;
+      if (flying() < workers) rows[next] = 'flying';
+      else queue.push(next);
+    }
+  }
+  return {
+    flying,
+    wire: () => rows.flatMap((state, row) => (state === 'flying' ? [row] : [])),
+    begin: () => rows.push('preparing') - 1,
+    leave(row: number): boolean {
+      if (rows[row] !== 'preparing') return false;
+      const isFree = queue.length === 0 && flying() < workers;
+      rows[row] = isFree ? 'flying' : 'waiting';
+      if (!isFree) queue.push(row);
+      return true;
+    },
+    land: (row: number) => rows[row] === 'flying' && over(row),
+    end: (row: number) => rows[row] !== 'over' && over(row),
+  };
+}
+
+test('the same rows leave in the same order as from a simple list', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      fc.array(fc.tuple(fc.constantFrom('begin', 'leave', 'leave', 'land', 'end'), fc.nat()), { maxLength: 60 }),
+      async (workers, steps) => {
+        const [gate, simple] = [slots(workers, 100), simpleLimiter(workers)];
+        const rows: Slot[] = [];
+        const wire = new Set<number>();
+        for (const [what, which] of steps) {
+          const row = which % Math.max(1, rows.length);
+          if (what === 'begin') {
+            rows.push(gate.begin());
+            simple.begin();
+          } else if (rows[row] === undefined) continue;
+          else if (what === 'leave') {
+            // A row asks once until it is over; one that is sent a second time keeps its place.
+            if (!simple.leave(row)) continue;
+            void Promise.resolve(rows[row].takeOff()).then(may => may && wire.add(row));
+          } else if (what === 'land') {
+            rows[row].landed();
+            if (simple.land(row) !== false) wire.delete(row);
+          } else {
+            rows[row].end();
+            simple.end(row);
+            wire.delete(row);
+          }
+          for (let turn = 0; turn < 4; turn += 1) await undefined;
+          expect(gate.flying()).toBe(simple.flying());
+          expect([...wire].toSorted((a, b) => a - b)).toEqual(simple.wire());
+        }
+      },
+    ),
+  );
+});
