@@ -19,7 +19,7 @@ const aRecord = fc.record({
   card_id: fc.constantFrom('card_1', 'card_2', null),
 });
 
-const histories = fc.array(aRecord, { maxLength: 30 }).map(drawn =>
+const histories = fc.array(aRecord, { maxLength: 30, size: 'max' }).map(drawn =>
   drawn.map(({ purchase, daysAgo, type, ...others }, nth) =>
     record({
       ...others,

@@ -74,7 +74,7 @@ describe('driving the rows of a run', () => {
       fc.asyncProperty(
         fc.integer({ min: 1, max: 60 }),
         fc.integer({ min: 1, max: 20 }),
-        fc.array(fc.nat(), { minLength: 1, maxLength: 60 }),
+        fc.array(fc.nat(), { minLength: 1, maxLength: 60, size: 'max' }),
         async (count, concurrency, choices) => {
           const run = heldRun();
           const { outcomes } = drive({ ...usual, run, rows: rowsTo(count), concurrency });
@@ -96,8 +96,8 @@ describe('driving the rows of a run', () => {
   it('has one row of a lane under way at a time, in their order', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 40 }),
-        fc.array(fc.nat(), { minLength: 1, maxLength: 40 }),
+        fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 40, size: 'max' }),
+        fc.array(fc.nat(), { minLength: 1, maxLength: 40, size: 'max' }),
         async (lanes, choices) => {
           const run = heldRun();
           const rows = lanes.map((lane, index) => ({ row: index + 1, lane }));

@@ -112,7 +112,7 @@ const seen = (book: Book) => ({
 
 test('whatever is written, held or read back', () => {
   const numbers = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 12 });
-  const steps = fc.array(fc.tuple(fc.constantFrom(...EVENTS), fc.nat()), { maxLength: 40 });
+  const steps = fc.array(fc.tuple(fc.constantFrom(...EVENTS), fc.nat()), { maxLength: 40, size: 'max' });
   fc.assert(
     fc.property(numbers, steps, (rows, events) => {
       const { placed, held, write } = books(rows.toSorted((one, other) => one - other));
