@@ -49,6 +49,7 @@ export async function mirrorFor({
       rows += more;
       progress.reading({ noun: 'transaction', rows, total: undefined });
     },
+    onEnd: () => progress.clear(),
     program: [...host.program, '__query'],
     env: Object.fromEntries(Object.entries(host.env).filter(([name]) => !isSecret(name))),
   });

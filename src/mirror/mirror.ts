@@ -96,6 +96,8 @@ export interface MirrorParts {
   readonly ownOperations: () => Promise<readonly OwnOperation[]>;
   readonly warn: (text: string) => void;
   readonly onRows: (rows: number) => void;
+  /** Told when no more rows come. */
+  readonly onEnd: () => void;
   /** Starts this program once more as the process of a query. */
   readonly program: readonly [string, ...string[]];
   /** Its environment, without secrets. */
@@ -137,7 +139,9 @@ async function syncOnce(parts: MirrorParts, wish: SyncWish): Promise<SyncReport>
     if (!(error instanceof Damaged)) throw error;
     const aside = moveAside(parts.path, 'damaged');
     parts.warn(`the mirror was damaged; it is now ${aside}, and everything is read again`);
-    return syncFile(parts, wish);
+    return await syncFile(parts, wish);
+  } finally {
+    parts.onEnd();
   }
 }
 

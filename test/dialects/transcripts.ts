@@ -70,6 +70,7 @@ export const DIFFERENCES: Readonly<Record<DialectName, Reasons>> = {
   'tds-terminal': { '3ds/challenge.md': STAYS_LISTED, 'sandbox/3ds-ends.md': STAYS_LISTED },
   'auth-single': {
     'cards/list.md': ONE_RECORD,
+    'mirror/first-copy.md': ONE_RECORD,
     'sandbox/golden.md': ONE_RECORD,
     'sandbox/load.md': ONE_RECORD,
     'sandbox/purchase.md': ONE_RECORD,
@@ -78,6 +79,7 @@ export const DIFFERENCES: Readonly<Record<DialectName, Reasons>> = {
   },
   'ledger-balance': {
     'cards/edges.md': HOLDS_INSIDE,
+    'mirror/first-copy.md': HOLDS_INSIDE,
     'run/asked-for.md': HOLDS_INSIDE,
     'sandbox/auto-freeze.md': HOLDS_INSIDE,
     'sandbox/golden.md': HOLDS_INSIDE,

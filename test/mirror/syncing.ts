@@ -41,6 +41,7 @@ export async function syncing(service: MovingService, more: Partial<MirrorParts>
     ownOperations: async () => [],
     warn: text => void warnings.push(text),
     onRows: () => undefined,
+    onEnd: () => undefined,
     onCommit() {
       world.killAtCommit -= 1;
       if (world.killAtCommit === 0) throw new Killed('killed');

@@ -56,13 +56,7 @@ export const syncMirror = command({
     { does: 'Read everything again, slowly', run: 'mirror sync --full --rate 60' },
     { does: 'What was new, for a script', run: 'mirror sync --jq .transactions.new' },
   ],
-  async run(ctx, { full, rate }) {
-    try {
-      return await (await ctx.mirror()).sync({ full, rate });
-    } finally {
-      ctx.progress.clear();
-    }
-  },
+  run: async (ctx, { full, rate }) => (await ctx.mirror()).sync({ full, rate }),
   show: report => ({
     data: { ...report },
     noun: 'sync',
