@@ -195,10 +195,11 @@ class Classification {
     }
   }
 
+  /** A card with our mark that no own row here made. */
   #markerNote(card: string): { readonly note?: string } {
-    return markerIn(this.#evidence.cards.get(card)) === undefined
-      ? {}
-      : { note: 'it carries our mark: another machine of yours' };
+    const isMarked = markerIn(this.#evidence.cards.get(card)) !== undefined;
+    const isOwn = this.#evidence.moves.some(move => move.operation === 'cards.create' && move.card_id === card);
+    return isMarked && !isOwn ? { note: 'it carries our mark: another machine of yours' } : {};
   }
 
   /** A new record on one card, and opposite residuals of its amount on that card and another. */

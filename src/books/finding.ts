@@ -154,6 +154,7 @@ type Next = (facts: Pick<Finding, 'candidates' | 'records' | 'rows'>) => string 
 
 const readAgain: Next = () => 'cardwright mirror sync --full';
 const nothing: Next = () => undefined;
+const lookAt: Next = ({ candidates: [card = ''] }) => `cardwright cards get ${card}`;
 
 const NEXT: Readonly<Record<FindingClass, Next>> = {
   fx: nothing,
@@ -168,10 +169,10 @@ const NEXT: Readonly<Record<FindingClass, Next>> = {
     const [op = '', number = ''] = row.split('.');
     return `cardwright ops resolve ${op} ${number} --as done --note 'reconciled'`;
   },
-  other_funded: nothing,
-  other_withdrew: nothing,
-  other_created: nothing,
-  other_terminated: nothing,
+  other_funded: lookAt,
+  other_withdrew: lookAt,
+  other_created: lookAt,
+  other_terminated: lookAt,
   done_without_effect: ({ rows: [row = ''] }) => `cardwright ops show ${row.split('.')[0]}`,
   record_missing: readAgain,
   record_changed: readAgain,

@@ -35,6 +35,12 @@ export const REGISTRY: Registry = [
     load: async () => (await import('./mirror/group.ts')).MIRROR_COMMANDS,
   },
   {
+    name: 'reconcile',
+    heading: 'Cards and money',
+    summary: 'prove that the money of the account adds up',
+    load: alone(async () => (await import('./reconcile/reconcile.ts')).reconcileAccount),
+  },
+  {
     name: '3ds',
     heading: 'Events',
     summary: 'list, wait for or watch one-time codes',

@@ -15,9 +15,10 @@ import { copyReader, type Found, findCards, findTransactions } from './copy.ts';
 import type { MirrorDatabase } from './database.ts';
 import { Damaged, damagedCopy, moveAside, openForReading, openForSync, removeMirror } from './file.ts';
 import { type QueryAnswer, queryCopy } from './query.ts';
+import { type ReconcileWish, type Reconciliation, reconcileMirror } from './reconcile.ts';
 import type { Card, Transaction } from './records.ts';
 import type { CardQuery, TransactionQuery } from './search.ts';
-import { type OwnOperation, openWindows, type SyncReport, syncMirror } from './sync.ts';
+import { type OwnOperation, openWindows, type SyncParts, type SyncReport, syncMirror } from './sync.ts';
 import { DEFAULT_RATE } from './wishes.ts';
 
 export interface SyncWish {
@@ -63,6 +64,8 @@ export interface Mirror {
   read(): Promise<Copy>;
   /** The copy, brought up to date first where it is older than that. */
   readFresh(maxAgeMs: number): Promise<Copy>;
+  /** Brings the copy up to date, and holds it against the last exact cut. Keeps the cut and a report. */
+  reconcile(wish: ReconcileWish): Promise<Reconciliation>;
 }
 
 export type { Found };
@@ -117,6 +120,7 @@ export function createMirror(parts: MirrorParts): Mirror {
     status: () => statusOf(parts),
     reset: ({ hard }) => locked(parts, () => resetMirror(path, hard)),
     read: () => readCopy(parts),
+    reconcile: wish => locked(parts, () => onceFile(parts, {}, sync => reconcileMirror({ ...parts, ...sync }, wish))),
     async readFresh(maxAgeMs) {
       await refuseForbidden(parts);
       if (!(await isFresh(parts, maxAgeMs))) await locked(parts, () => syncOnce(parts, {}));
@@ -131,21 +135,31 @@ async function locked<T>(parts: MirrorParts, work: () => Promise<T>): Promise<T>
   return withLock(`${path}.lock`, { pid, clock, random, timeoutMs: LOCK_PATIENCE_MS, isRunning, signal }, work);
 }
 
-async function syncOnce(parts: MirrorParts, wish: SyncWish): Promise<SyncReport> {
+const syncOnce = (parts: MirrorParts, wish: SyncWish) =>
+  onceFile(parts, wish, sync => syncMirror({ ...parts, ...sync }));
+
+/** The open file with what a sync needs. */
+type Opened = Pick<SyncParts, 'db' | 'ask' | 'full'>;
+
+async function onceFile<T>(parts: MirrorParts, wish: SyncWish, work: (opened: Opened) => Promise<T>): Promise<T> {
   await refuseForbidden(parts);
   try {
-    return await syncFile(parts, wish);
+    return await onFile(parts, wish, work);
   } catch (error) {
     if (!(error instanceof Damaged)) throw error;
     const aside = moveAside(parts.path, 'damaged');
     parts.warn(`the mirror was damaged; it is now ${aside}, and everything is read again`);
-    return await syncFile(parts, wish);
+    return await onFile(parts, wish, work);
   } finally {
     parts.onEnd();
   }
 }
 
-async function syncFile(parts: MirrorParts, { full = false, rate = DEFAULT_RATE }: SyncWish): Promise<SyncReport> {
+async function onFile<T>(
+  parts: MirrorParts,
+  { full = false, rate = DEFAULT_RATE }: SyncWish,
+  work: (opened: Opened) => Promise<T>,
+): Promise<T> {
   const { clock, signal, random } = parts;
   const db = await openForSync(parts);
   try {
@@ -154,7 +168,7 @@ async function syncFile(parts: MirrorParts, { full = false, rate = DEFAULT_RATE 
     const reader = await parts.reader();
     const ask = new Ask({ reader, clock, signal, rate });
     await bindAccount(db, account, { ask, random });
-    return await syncMirror({ ...parts, db, ask, full });
+    return await work({ db, ask, full });
   } finally {
     db.close();
   }

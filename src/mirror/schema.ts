@@ -69,7 +69,8 @@ export const TABLES = [
   `create table cut (
     cut_id text primary key, at_ms integer not null, exact integer not null, baseline integer not null,
     rules text not null, wallet_cents integer not null, total_deposited_cents integer not null,
-    total_spent_cents integer not null, carried_cents integer not null, counted_rows text not null
+    total_spent_cents integer not null, carried_cents integer not null, counted_rows text not null,
+    sync integer not null, changes integer not null
   ) without rowid`,
   `create table cut_card (
     cut_id text not null, card_id text not null, status text not null, balance_cents integer not null,
@@ -265,7 +266,7 @@ const CUTS = view<CutRow>(
     total_deposited_cents: cents('Deposited in all'),
     total_spent_cents: cents('Spent in all'),
     carried_cents: cents('Carried to the next cut'),
-    counted_rows: text('JSON list of own rows whose outcome the sums showed.'),
+    counted_rows: text('JSON: own rows whose outcome the sums showed, and their cards.'),
   },
   { from: 'cut' },
 );

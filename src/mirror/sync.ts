@@ -31,6 +31,8 @@ export interface SyncParts {
   readonly clock: Clock;
   /** Reads everything again. */
   readonly full: boolean;
+  /** Reads cards although nothing seems to have moved: money may go from one to another. */
+  readonly readsCards?: boolean;
   /** ms UTC by the service's answers; undefined where they do not tell. */
   readonly serviceNow: () => number | undefined;
   /** Operations of this account in the journal of this machine. */
@@ -85,7 +87,7 @@ export async function syncMirror(parts: SyncParts): Promise<SyncReport> {
   });
   const isQuiet = !full && nothingMoved(db, first.digest, now);
   const cardsAt = db.number('cards_at');
-  if (!isQuiet || cardsAt === undefined || now - cardsAt >= CARDS_AFTER_MS) await readCards(run);
+  if (!isQuiet || parts.readsCards || cardsAt === undefined || now - cardsAt >= CARDS_AFTER_MS) await readCards(run);
   if (!isQuiet) await readTransactions(run, { full, firstPage: first.page });
   await copyMoves(db, await parts.ownOperations());
   finish(run, first.digest);

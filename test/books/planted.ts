@@ -152,6 +152,8 @@ export const KINDS: Readonly<Record<string, Plant>> = {
     const card = openCard(planting);
     const of = planting.account.authorize(card, 1 + planting.random(card.balance));
     hide(planting, of.id);
+    // It stays open when the others close.
+    planting.account.authorizations.delete(of.id);
     return { classes: ['unrecorded_debit'], cents: -of.amount, card: card.id };
   },
   '19 done without effect'(planting) {

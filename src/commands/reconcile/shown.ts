@@ -1,0 +1,118 @@
+/** How a reconciliation is shown: a line a card, the wallet, then what was found. */
+import type { Shown } from '../../cli/shown.ts';
+import { CliError } from '../../core/errors.ts';
+import { cents, dollars, plainAmount, toCents, toUsd } from '../../core/money.ts';
+import type { Block, Column, Row } from '../../terminal/view.ts';
+import type { FindingAnswer, Report } from './report.ts';
+
+const money = (field: string, title: string, priority: number): Column => ({ field, title, kind: 'money', priority });
+
+export const CARD_COLUMNS: readonly Column[] = [
+  { field: 'card', title: 'CARD', kind: 'text', priority: 1, shrink: true },
+  money('opening', 'OPENING', 1),
+  money('funded', 'FUNDED', 3),
+  money('withdrawn', 'WITHDRAWN', 3),
+  money('settled', 'SETTLED', 2),
+  money('refunded', 'REFUNDED', 3),
+  money('holds_change', 'HOLDS', 3),
+  money('other', 'OTHER', 2),
+  money('residual', 'DIFF', 1),
+  money('closing', 'CLOSING', 1),
+];
+
+/** Findings of exit 0 are many in a month; the JSON has all of them. */
+const MOST_SHOWN = 20;
+
+export function shownReport(report: Report): Shown {
+  const rows = report.cards.map(card => ({ ...card, ...signed(card), card: cardName(report, card.card_id) }));
+  return {
+    data: report,
+    noun: 'card',
+    idField: 'card_id',
+    quiet: [report.verdict],
+    columns: CARD_COLUMNS,
+    isRecord: true,
+    rows: { columns: CARD_COLUMNS, rows },
+    blocks: [
+      { kind: 'line', text: title(report) },
+      ...(rows.length === 0 ? [] : [{ kind: 'table', columns: CARD_COLUMNS, rows } as const]),
+      { kind: 'line', text: walletLine(report) },
+      ...findingLines(report),
+    ],
+    failure: failureOf(report),
+  };
+}
+
+/** Money that leaves stands with a minus; nothing is no number. */
+function signed(card: Report['cards'][number]): Row {
+  const { funded, refunded, other, residual, withdrawn, settled, holds_change, returned } = card;
+  const plus = (amount: number) => (amount === 0 ? null : amount);
+  const minus = (...amounts: readonly number[]) => {
+    const sum = cents(amounts.reduce((total, amount) => total + toCents(amount), 0));
+    return sum === 0 ? null : toUsd(cents(-sum));
+  };
+  return {
+    funded: plus(funded),
+    refunded: plus(refunded),
+    other: plus(other),
+    residual: plus(residual),
+    withdrawn: minus(withdrawn, returned),
+    settled: minus(settled),
+    holds_change: minus(holds_change),
+  };
+}
+
+function title({ from, to, verdict, cards, cards_in_all, requests, residual }: Report): string {
+  const span = from === null ? `from the beginning to ${to.at}` : `${from.at} -> ${to.at}`;
+  const words = verdict === 'unexplained' ? `unexplained: ${dollars(toCents(residual))}` : verdict;
+  return `RECONCILE  ${span}   ${words}   ${cards.length} of ${cards_in_all} cards moved, ${requests} requests`;
+}
+
+function walletLine({ wallet }: Report): string {
+  const parts = Object.entries(wallet)
+    .filter(([name, amount]) => name !== 'opening' && name !== 'closing' && amount !== 0)
+    .map(([name, amount]) => `${name} ${plainAmount(toCents(amount))}`);
+  const changes = parts.length === 0 ? 'nothing moved' : parts.join(', ');
+  return `WALLET  ${dollars(toCents(wallet.opening))} -> ${dollars(toCents(wallet.closing))}   ${changes}`;
+}
+
+function findingLines(report: Report): Block[] {
+  const { findings } = report;
+  const ordered = findings.toSorted((a, b) => rank(a) - rank(b));
+  const lines = ordered.slice(0, MOST_SHOWN).flatMap((each): Block[] => {
+    const [only] = each.candidates;
+    const where = each.candidates.length === 1 && only !== undefined ? `${cardName(report, only)}  ` : '';
+    const records = each.records.length === 0 ? '' : ` (${each.records.slice(0, 3).join(', ')})`;
+    const text = `${'x!'[rank(each)] ?? ' '} ${where}${plainAmount(toCents(each.amount))}  ${each.text}${records}`;
+    return each.wrong && each.next !== null
+      ? [
+          { kind: 'line', text },
+          { kind: 'line', text: `  ${each.next}`, whole: true },
+        ]
+      : [{ kind: 'line', text }];
+  });
+  const more = findings.length - MOST_SHOWN;
+  return more > 0 ? [...lines, { kind: 'line', text: `and ${more} more: --json has all of them` }] : lines;
+}
+
+/** What is wrong first, then what others did or may turn out otherwise, then what is only unusual. */
+function rank({ wrong, provisional, class: name }: FindingAnswer): number {
+  return wrong ? 0 : provisional || name.startsWith('other_') || name === 'unknown_row_done' ? 1 : 2;
+}
+
+function cardName({ cards }: Report, id: string): string {
+  const card = cards.find(each => each.card_id === id);
+  return [card?.last4, card?.label].filter(Boolean).join(' ') || id;
+}
+
+/** Exit 15 where something is wrong; the report stands on standard output all the same. */
+function failureOf({ findings, verdict, residual, to }: Report): CliError | undefined {
+  const wrong = findings.filter(each => each.wrong);
+  const [first] = wrong;
+  if (verdict !== 'unexplained' || first === undefined) return undefined;
+  const amount = dollars(cents(toCents(residual)));
+  return new CliError('check_failed', {
+    message: `${amount} unexplained at ${to.at}: ${first.text}${wrong.length > 1 ? `, and ${wrong.length - 1} more` : ''}`,
+    ...(first.next !== null && { hint: first.next }),
+  });
+}

@@ -1,0 +1,138 @@
+/** Holds the copy against the last exact cut, and keeps the cut and the report of it. */
+import { addUp } from '../books/purchases.ts';
+import { type Reconciled, reconcile } from '../books/reconcile.ts';
+import type { CardRow, CutCardRow, CutRow, MoveRow, TxChangeRow, TxRow } from '../books/rows.ts';
+import { MINUTE } from '../core/durations.ts';
+import { CliError } from '../core/errors.ts';
+import { randomName } from '../core/random-name.ts';
+import type { Randomness } from '../platform/host.ts';
+import type { MirrorDatabase } from './database.ts';
+import { type Instant, type InstantParts, readInstant } from './instant.ts';
+
+export interface ReconcileWish {
+  /** Id of a cut, or ms UTC: the last cut at or before. The last exact one when left out. */
+  readonly from?: string | number | undefined;
+  readonly soleOperator?: boolean | undefined;
+  /** How long to wait for an account that moves, ms; two minutes when left out. */
+  readonly patienceMs?: number | undefined;
+  /** What is kept as the report of it. */
+  readonly report: (done: Reconciliation) => string;
+}
+
+export interface Reconciliation extends Reconciled {
+  /** Undefined for the first cut. */
+  readonly from: CutRow | undefined;
+  readonly cards: readonly CardRow[];
+  readonly requests: number;
+}
+
+interface ReconcileParts extends InstantParts {
+  readonly random: Randomness;
+}
+
+/** With where the syncs and the changes of records stood: times alone do not order them within a second. */
+type KeptCut = CutRow & { readonly sync: number; readonly changes: number };
+
+/** Whoever calls it holds the lock of the mirror. */
+export async function reconcileMirror(parts: ReconcileParts, wish: ReconcileWish): Promise<Reconciliation> {
+  const { db, ask, random } = parts;
+  // A cut that is not there is told before anything is asked.
+  const from = baseOf(db, wish.from);
+  const instant = await readInstant(parts, wish.patienceMs ?? 2 * MINUTE);
+  const { wallet } = instant;
+  if (wallet.total_deposited_cents === null || wallet.total_spent_cents === null) {
+    throw new CliError('contract_mismatch', {
+      message: 'the wallet tells no total_deposited or no total_spent, and without them no sum can be proved',
+      operation: 'wallet.get',
+    });
+  }
+  const cards = db.all<CardRow>('select * from cards');
+  const terminated = new Set(cards.filter(card => card.status === 'terminated').map(card => card.card_id));
+  const done = reconcile({
+    base: from && { cut: from, cards: db.all<CutCardRow>('select * from cut_card where cut_id = ?', from.cut_id) },
+    cutId: `cut_${randomName(random.bytes(6))}`,
+    at: instant.at,
+    wallet,
+    cards,
+    records: addUp(recordsOf(db, from), {
+      since: from?.at_ms,
+      changes: from === undefined ? [] : changesSince(db, from),
+      terminated,
+    }),
+    moves: db.all<MoveRow>('select * from moves order by at_ms, op, row'),
+    soleOperator: wish.soleOperator ?? false,
+  });
+  const reconciliation = { ...done, from, cards, requests: ask.requests };
+  keep(db, reconciliation, { instant, report: wish.report(reconciliation) });
+  return reconciliation;
+}
+
+function baseOf(db: MirrorDatabase, from: string | number | undefined): KeptCut | undefined {
+  if (from === undefined)
+    return db.get<KeptCut>('select * from cut where exact = 1 order by sync desc, at_ms desc limit 1');
+  const asked =
+    typeof from === 'string'
+      ? db.get<KeptCut>('select * from cut where cut_id = ?', from)
+      : db.get<KeptCut>('select * from cut where at_ms <= ? order by at_ms desc, sync desc limit 1', from);
+  if (asked !== undefined) return asked;
+  throw new CliError('usage', {
+    message:
+      typeof from === 'string'
+        ? `there is no cut ${from}`
+        : `there is no cut at or before ${new Date(from).toISOString()}`,
+    hint: "cardwright mirror query 'select cut_id, at_ms, exact from cuts'",
+    outcome: 'not_sent',
+  });
+}
+
+/**
+ * Records purchase by purchase. Several syncs may come in one second, so what was seen after the base is known by the
+ * number of its sync and not by the time.
+ */
+function recordsOf(db: MirrorDatabase, from: KeptCut | undefined): Iterable<TxRow> {
+  const sync = from?.sync ?? 0;
+  const at = from?.at_ms ?? 0;
+  return db.each<TxRow>(
+    `select tx_id, card_id, type, status, cents, currency, null as merchant, mcc, merchant_country, authorization_id,
+      decline_reason, at_ms, '' as created_at, case when first_sync > ? then ? + 1 else ? end as first_seen,
+      case when gone_at >= ? then ? + 1 else gone_at end as gone_at
+      from record where type <> 'decline' order by coalesce(authorization_id, tx_id), at_ms, tx_id`,
+    ...[sync, at, at, at, at],
+  );
+}
+
+function changesSince(db: MirrorDatabase, { changes, at_ms }: KeptCut): TxChangeRow[] {
+  return db.all<TxChangeRow>(
+    'select tx_id, field, old, new, max(seen, ? + 1) as seen from record_change where rowid > ? order by rowid',
+    at_ms,
+    changes,
+  );
+}
+
+interface Keeping {
+  readonly instant: Instant;
+  readonly report: string;
+}
+
+function keep(db: MirrorDatabase, done: Reconciliation, { instant, report }: Keeping): void {
+  db.commit(() => {
+    const changes = db.get<{ n: number | null }>('select max(rowid) as n from record_change')?.n ?? 0;
+    insert(db, 'cut', { ...done.cut, sync: instant.sync, changes });
+    for (const row of done.cutCards) insert(db, 'cut_card', row);
+    insert(db, 'report', {
+      report_id: done.cut.cut_id.replace('cut_', 'rec_'),
+      at_ms: instant.at,
+      from_cut: done.from?.cut_id ?? null,
+      to_cut: done.cut.cut_id,
+      verdict: done.verdict,
+      residual_cents: done.residual,
+      report,
+    });
+  });
+}
+
+function insert(db: MirrorDatabase, table: string, row: object): void {
+  const entries = Object.entries(row) as [string, string | number | null][];
+  const [names, marks] = [entries.map(([name]) => name).join(', '), entries.map(() => '?').join(', ')];
+  db.run(`insert into ${table} (${names}) values (${marks})`, ...entries.map(([, value]) => value));
+}
