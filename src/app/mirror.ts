@@ -40,7 +40,7 @@ export async function mirrorFor({
     isRunning: other => host.isRunning(other),
     signal: host.signal,
     forbidden: async () => (await opened.settings()).mirror === 'off',
-    account: async () => ({ profile, mode, origin: baseUrl, key: opened.key }),
+    account: async () => ({ profile, mode, origin: baseUrl, key: mode === 'sandbox' ? undefined : opened.key }),
     reader,
     serviceNow: opened.serviceNow,
     ownOperations: async () => ownOperations(await journal(), profile),

@@ -11,7 +11,8 @@ export interface Account {
   readonly mode: string;
   /** Base address of the service, or `embedded`. */
   readonly origin: string;
-  readonly key: () => Promise<Secret>;
+  /** Undefined for the embedded sandbox, whose key is another one in each process. */
+  readonly key: (() => Promise<Secret>) | undefined;
 }
 
 const LOOKED_FOR = 25;
@@ -34,6 +35,10 @@ export function checkPlace(db: MirrorDatabase, account: Account): void {
  */
 export async function bindAccount(db: MirrorDatabase, account: Account, parts: { ask: Ask; random: Randomness }) {
   checkPlace(db, account);
+  if (account.key === undefined) {
+    db.commit(() => bindPlace(db, account));
+    return;
+  }
   const salt = db.fact('salt') ?? Buffer.from(parts.random.bytes(16)).toString('hex');
   const print = createHmac('sha256', salt)
     .update((await account.key()).expose())
@@ -48,11 +53,15 @@ export async function bindAccount(db: MirrorDatabase, account: Account, parts: {
     );
   }
   db.commit(() => {
-    db.setFact('origin', account.origin);
-    db.setFact('mode', account.mode);
+    bindPlace(db, account);
     db.setFact('salt', salt);
     db.setFact('key_print', print);
   });
+}
+
+function bindPlace(db: MirrorDatabase, { origin, mode }: Account): void {
+  db.setFact('origin', origin);
+  db.setFact('mode', mode);
 }
 
 async function showsTheSame(db: MirrorDatabase, ask: Ask): Promise<boolean> {

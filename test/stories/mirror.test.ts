@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -100,4 +101,16 @@ it('keeps rows of the journal that ops prune removes, and never the code of a ch
   const { otp } = JSON.parse((await here.run('3ds list --jq .data[0]')).out);
   expect(JSON.parse(challenges.out)).toMatchObject([{ merchant: 'Acme', cents: 900 }]);
   expect(readFileSync(join(here.folder, ...FILE), 'latin1')).not.toContain(otp);
+});
+
+it('takes the sandbox for the same account in every process, whose key is another one each time', async () => {
+  await using here = await world();
+  const program = join(import.meta.dirname, '..', '..', 'bin', 'cardwright.js');
+  const env = { PATH: process.env['PATH'], HOME: here.folder, CARDWRIGHT_CONFIG_DIR: join(here.folder, 'own') };
+  const synced = () => {
+    const words = [program, '--sandbox', 'mirror', 'sync', '--jq', '.requests'];
+    return execFileSync(process.execPath, words, { env, encoding: 'utf8' });
+  };
+  synced();
+  expect(synced()).toBe('3\n');
 });
