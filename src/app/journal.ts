@@ -1,5 +1,4 @@
 /** The journal of this user, on the real disk, for the profile of this run. */
-import { createHmac } from 'node:crypto';
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { Cents } from '../core/money.ts';
 import { capabilitiesIn } from '../journal/idempotency-support.ts';
@@ -11,6 +10,7 @@ import { placesIn } from '../journal/wal/paths.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { Surroundings } from './app-host.ts';
 import type { Connections } from './connections.ts';
+import { keyPrint } from './key-print.ts';
 
 export interface JournalSurroundings {
   readonly host: Surroundings;
@@ -42,10 +42,7 @@ export function journalFor(surroundings: JournalSurroundings): Journal {
       const { profile, mode, baseUrl } = await opened.identity();
       return { profile, mode, origin: baseUrl };
     },
-    async keyPrint(salt) {
-      const key = await opened.key();
-      return createHmac('sha256', salt).update(key.expose()).digest('hex').slice(0, 8);
-    },
+    keyPrint: salt => keyPrint(opened, salt),
     sandboxHonoursKeys: opened.sandboxHonoursKeys,
     serviceNow: opened.serviceNow,
     capabilities: capabilitiesIn(host.folders.state, files),

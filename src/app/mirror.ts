@@ -11,6 +11,7 @@ import type { OwnOperation } from '../mirror/sync.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Surroundings } from './app-host.ts';
 import type { Connections } from './connections.ts';
+import { keyPrint } from './key-print.ts';
 
 export interface MirrorSurroundings {
   readonly host: Surroundings;
@@ -40,7 +41,12 @@ export async function mirrorFor({
     isRunning: other => host.isRunning(other),
     signal: host.signal,
     forbidden: async () => (await opened.settings()).mirror === 'off',
-    account: async () => ({ profile, mode, origin: baseUrl, key: mode === 'sandbox' ? undefined : opened.key }),
+    account: async () => ({
+      profile,
+      mode,
+      origin: baseUrl,
+      keyPrint: mode === 'sandbox' ? undefined : salt => keyPrint(opened, salt),
+    }),
     reader,
     serviceNow: opened.serviceNow,
     ownOperations: async () => ownOperations(await journal(), profile),

@@ -1,7 +1,5 @@
 /** Whose mirror it is: bound to origin, mode and key. Another key is taken where it shows the transactions known here. */
-import { createHmac } from 'node:crypto';
 import { CliError } from '../core/errors.ts';
-import type { Secret } from '../core/secret.ts';
 import type { Randomness } from '../platform/host.ts';
 import type { Ask } from './ask.ts';
 import type { MirrorDatabase } from './database.ts';
@@ -11,8 +9,8 @@ export interface Account {
   readonly mode: string;
   /** Base address of the service, or `embedded`. */
   readonly origin: string;
-  /** Undefined for the embedded sandbox, whose key is another one in each process. */
-  readonly key: (() => Promise<Secret>) | undefined;
+  /** Tells one key from another, under a random value. Undefined for the embedded sandbox, whose key is another one in each process. */
+  readonly keyPrint: ((salt: string) => Promise<string>) | undefined;
 }
 
 const LOOKED_FOR = 25;
@@ -35,15 +33,12 @@ export function checkPlace(db: MirrorDatabase, account: Account): void {
  */
 export async function bindAccount(db: MirrorDatabase, account: Account, parts: { ask: Ask; random: Randomness }) {
   checkPlace(db, account);
-  if (account.key === undefined) {
+  if (account.keyPrint === undefined) {
     db.commit(() => bindPlace(db, account));
     return;
   }
   const salt = db.fact('salt') ?? Buffer.from(parts.random.bytes(16)).toString('hex');
-  const print = createHmac('sha256', salt)
-    .update((await account.key()).expose())
-    .digest('hex')
-    .slice(0, 16);
+  const print = await account.keyPrint(salt);
   const known = db.fact('key_print');
   if (known === print) return;
   if (known !== undefined && !(await showsTheSame(db, parts.ask))) {

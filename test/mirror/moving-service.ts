@@ -5,7 +5,6 @@
 
 import type { Reader } from '../../src/contract/service.ts';
 import { CliError } from '../../src/core/errors.ts';
-import { Secret } from '../../src/core/secret.ts';
 
 export interface Record {
   id: string;
@@ -87,10 +86,6 @@ export class MovingService {
         throw new Error('a sync asks for each page itself');
       },
     } as unknown as Reader;
-  }
-
-  get key(): Secret {
-    return new Secret('sk_test_moving');
   }
 
   /** What a true copy holds, one line a record. */

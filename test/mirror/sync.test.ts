@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { Secret } from '../../src/core/secret.ts';
 import { history, MANNERS } from './histories.ts';
 import { MovingService } from './moving-service.ts';
 import { syncing } from './syncing.ts';
@@ -63,18 +62,18 @@ it('writes down what changed and what is gone, and takes back what came again', 
 
 it('takes another key of the same account, and refuses one of another account', async () => {
   const service = still(3);
-  let [key, reader] = [new Secret('sk_test_one'), service.reader];
+  let [key, reader] = ['one', service.reader];
   const account = async () => ({
     profile: 'team',
     mode: 'test',
     origin: 'https://api.example.com/v1',
-    key: async () => key,
+    keyPrint: async (salt: string) => `${salt} ${key}`,
   });
   await using world = await syncing(service, { account, reader: async () => reader });
   await world.mirror.sync();
-  key = new Secret('sk_test_two');
+  key = 'two';
   await world.mirror.sync();
-  key = new Secret('sk_test_three');
+  key = 'three';
   const other = new MovingService(4);
   reader = other.reader;
   await expect(world.mirror.sync()).rejects.toMatchObject({
@@ -143,8 +142,7 @@ it('keeps the file to its user, and nothing in it that could be spent', async ()
     expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
     return readFileSync(join(folder, name), 'latin1');
   });
-  for (const canary of [pan, otp, key, service.key.expose()])
-    expect(bytes.some(text => text.includes(canary))).toBe(false);
+  for (const canary of [pan, otp, key]) expect(bytes.some(text => text.includes(canary))).toBe(false);
   const status = await world.mirror.status();
   expect(Object.keys(status.unknown_fields)).toEqual([
     'card.(other)',
@@ -159,4 +157,20 @@ it('keeps the file to its user, and nothing in it that could be spent', async ()
     'tx.metadata',
     'tx.raw',
   ]);
+});
+
+it('brings a copy up to date that is older than allowed, and leaves a young one alone', async () => {
+  const service = still(10);
+  await using world = await syncing(service);
+  const total = async (maxAgeMs: number) => {
+    using copy = await world.mirror.readFresh(maxAgeMs);
+    return copy.transactions({}).total;
+  };
+  expect(await total(HOUR)).toBe(service.records.length);
+  const before = service.requests;
+  service.live(20, HOUR / 100);
+  expect(await total(HOUR)).toBeLessThan(service.records.length);
+  expect(service.requests).toBe(before);
+  service.now += HOUR;
+  expect(await total(HOUR)).toBe(service.records.length);
 });

@@ -34,7 +34,7 @@ export async function syncing(service: MovingService, more: Partial<MirrorParts>
       profile: 'team',
       mode: 'test',
       origin: 'https://api.example.com/v1',
-      key: async () => service.key,
+      keyPrint: async () => 'print of one',
     }),
     reader: async () => service.reader,
     serviceNow: () => Math.floor(service.now / 1000) * 1000,
