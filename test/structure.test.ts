@@ -116,8 +116,6 @@ const HOMES: Readonly<Record<string, string>> = {
 const MEANT_CIRCLES = [
   // Two commands that show the registry, which loads every command when it is asked for.
   ['commands/registry.ts', 'commands/commands.ts', 'commands/schema.ts'],
-  // Sending may end unknown, and settling may send again.
-  ['journal/execution/execute-row.ts', 'journal/execution/reconcile.ts'],
 ];
 
 interface Import {

@@ -2,7 +2,7 @@
  * How many rows are on the wire. A row is written down before it takes a slot and after it has left it, so that the
  * record of a row that came back and those of the next ones share a sync, and a slot that falls free is taken at once.
  */
-import type { Flight } from '../journal/types.ts';
+import type { SendPermit } from '../journal/types.ts';
 
 export interface Slots {
   /** Whether one more row may be begun. */
@@ -14,9 +14,9 @@ export interface Slots {
   close(): void;
 }
 
-export interface Slot extends Flight {
+export interface Slot extends SendPermit {
   /** True when it was not allowed to leave. */
-  grounded(): boolean;
+  withheld(): boolean;
   /** The row has come to its outcome, wherever it was. */
   end(): void;
 }
@@ -55,26 +55,26 @@ export function createSlots({ workers, ahead, onFree }: SlotLimits): Slots {
 
   function begin(): Slot {
     let stage: 'preparing' | 'flying' | 'over' = 'preparing';
-    let grounded = false;
+    let withheld = false;
     const answer = (may: boolean): boolean => {
       if (stage !== 'preparing') return false;
       if (may) {
         leave();
         stage = 'flying';
-      } else grounded = true;
+      } else withheld = true;
       return may;
     };
     preparing += 1;
     return {
-      grounded: () => grounded,
-      takeOff() {
+      withheld: () => withheld,
+      acquire() {
         // A row may ask again, when it is sent a second time.
         if (stage !== 'preparing') return true;
         if (closed) return answer(false);
         if (waiting.length === 0 && flying < workers()) return answer(true);
         return new Promise(resolve => waiting.push(may => resolve(answer(may))));
       },
-      landed() {
+      acknowledge() {
         if (stage !== 'flying') return;
         stage = 'over';
         flying -= 1;

@@ -101,10 +101,10 @@ export function drive(settings: DriveSettings): Drive {
 
   function begin(index: number, row: DriveRow): void {
     underWay += 1;
-    const flight: Underway = { index, slot: slots.begin(), epoch: pace.epoch() };
-    run.perform(row.row, flight.slot).then(
-      outcome => settled(flight, outcome),
-      thrown => settled(flight, rejected(row.row, thrown)),
+    const begun: Underway = { index, slot: slots.begin(), epoch: pace.epoch() };
+    run.perform(row.row, begun.slot).then(
+      outcome => settled(begun, outcome),
+      thrown => settled(begun, rejected(row.row, thrown)),
     );
   }
 
@@ -113,7 +113,7 @@ export function drive(settings: DriveSettings): Drive {
     ended += 1;
     const lane = rows[index]?.lane;
     if (lane !== undefined) lanes.leave(lane);
-    if (slot.grounded() && outcome.outcome === 'not_sent') {
+    if (slot.withheld() && outcome.outcome === 'not_sent') {
       outcomes.set(index, { row: outcome.row, outcome: 'not_sent', begun: false });
     } else {
       outcomes.set(index, compact(outcome));

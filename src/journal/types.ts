@@ -150,12 +150,12 @@ export interface Finished {
   readonly ended: boolean;
 }
 
-/** What whoever drives many rows hears of one on its way, and decides. */
-export interface Flight {
+/** What the scheduler of many rows decides about one that is about to leave. */
+export interface SendPermit {
   /** The row is written down and would leave now. False when it must not: it then comes back as not sent. */
-  takeOff(): boolean | Promise<boolean>;
+  acquire(): boolean | Promise<boolean>;
   /** The service has said yes; all that is left is to write it down. */
-  landed(): void;
+  acknowledge(): void;
 }
 
 /** A run this process works on, under its lock. Disposing lets the lock go; nothing is lost by it. */
@@ -170,7 +170,7 @@ export interface Run extends AsyncDisposable {
    * and looked for first. Resolves only after the outcome is durable, so it may be printed. Rejects with `guarded`
    * when the journal cannot be written or another process has taken over: then nothing more was sent.
    */
-  perform(row: number, flight?: Flight): Promise<RowOutcome>;
+  perform(row: number, permit?: SendPermit): Promise<RowOutcome>;
   /** Audits, and closes the journal when no row is open or unknown. Call it after the last row came back. */
   finish(): Promise<Finished>;
 }

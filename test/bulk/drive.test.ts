@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DrivenOutcome, type DriveRow, drive } from '../../src/bulk/scheduler.ts';
 import { CliError, type ErrorKind } from '../../src/core/errors.ts';
-import type { Flight, RowOutcome } from '../../src/journal/types.ts';
+import type { RowOutcome, SendPermit } from '../../src/journal/types.ts';
 
 /** Rows on the wire until the test lets them end. */
 function heldRun(outcomeOf: (row: number) => Omit<RowOutcome, 'row'> = () => ({ outcome: 'done' })) {
@@ -16,14 +16,14 @@ function heldRun(outcomeOf: (row: number) => Omit<RowOutcome, 'row'> = () => ({ 
     begun,
     waiting,
     most: () => most,
-    async perform(row: number, flight?: Flight): Promise<RowOutcome> {
+    async perform(row: number, permit?: SendPermit): Promise<RowOutcome> {
       written.push(row);
-      if (!(await flight?.takeOff())) return { row, outcome: 'not_sent' };
+      if (!(await permit?.acquire())) return { row, outcome: 'not_sent' };
       begun.push(row);
       return new Promise(resolve => {
         waiting.set(row, () => {
           waiting.delete(row);
-          flight?.landed();
+          permit?.acknowledge();
           resolve({ row, ...outcomeOf(row) });
         });
         most = Math.max(most, waiting.size);
@@ -38,8 +38,8 @@ function quickRun(outcomeOf: (row: number) => Omit<RowOutcome, 'row'>) {
   const begun: number[] = [];
   return {
     begun,
-    async perform(row: number, flight?: Flight): Promise<RowOutcome> {
-      if (!(await flight?.takeOff())) return { row, outcome: 'not_sent' };
+    async perform(row: number, permit?: SendPermit): Promise<RowOutcome> {
+      if (!(await permit?.acquire())) return { row, outcome: 'not_sent' };
       begun.push(row);
       return { row, ...outcomeOf(row) };
     },

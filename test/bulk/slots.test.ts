@@ -12,10 +12,10 @@ test('a row that is written down leaves the moment another one lands, before tha
   const gate = slots(1, 1);
   const [first, second] = [gate.begin(), gate.begin()];
   expect(gate.hasRoom()).toBe(false);
-  expect(first.takeOff()).toBe(true);
-  const leaving = second.takeOff();
+  expect(first.acquire()).toBe(true);
+  const leaving = second.acquire();
   expect(gate.flying()).toBe(1);
-  first.landed();
+  first.acknowledge();
   expect(await leaving).toBe(true);
   expect([gate.flying(), gate.hasRoom()]).toEqual([1, true]);
 });
@@ -23,11 +23,11 @@ test('a row that is written down leaves the moment another one lands, before tha
 test('rows that wait when the run stops never leave, those on the wire come to their end', async () => {
   const gate = slots(1, 2);
   const [first, second, third] = [gate.begin(), gate.begin(), gate.begin()];
-  first.takeOff();
-  const [one, other] = [second.takeOff(), third.takeOff()];
+  first.acquire();
+  const [one, other] = [second.acquire(), third.acquire()];
   gate.close();
   expect(await Promise.all([one, other])).toEqual([false, false]);
-  expect([first.grounded(), second.grounded(), third.grounded()]).toEqual([false, true, true]);
+  expect([first.withheld(), second.withheld(), third.withheld()]).toEqual([false, true, true]);
   expect([gate.flying(), gate.hasRoom()]).toEqual([1, false]);
   first.end();
   expect(gate.flying()).toBe(0);
@@ -52,9 +52,9 @@ test('there are never more on the wire than allowed, and never more begun than t
             // One that is sent a second time keeps its place.
             if (asked.has(slot)) continue;
             asked.add(slot);
-            void Promise.resolve(slot.takeOff()).then(may => may && open.includes(slot) && wire.add(slot));
+            void Promise.resolve(slot.acquire()).then(may => may && open.includes(slot) && wire.add(slot));
           } else if (what === 'land') {
-            slot.landed();
+            slot.acknowledge();
             wire.delete(slot);
           } else if (what === 'end') {
             slot.end();
@@ -123,9 +123,9 @@ test('the same rows leave in the same order as from a simple list', async () => 
           else if (what === 'leave') {
             // A row asks once until it is over; one that is sent a second time keeps its place.
             if (!simple.leave(row)) continue;
-            void Promise.resolve(rows[row].takeOff()).then(may => may && wire.add(row));
+            void Promise.resolve(rows[row].acquire()).then(may => may && wire.add(row));
           } else if (what === 'land') {
-            rows[row].landed();
+            rows[row].acknowledge();
             if (simple.land(row) !== false) wire.delete(row);
           } else {
             rows[row].end();

@@ -243,8 +243,8 @@ test('a row that is written down and held back is not sent, and the next run tak
   await using b = await bench();
   const plan = planOf([createRow(b.bin, 1), createRow(b.bin, 2)], { bulk: true });
   const run = await b.journal.begin(plan);
-  const flight = { takeOff: async () => false, landed: () => undefined };
-  expect(await run.perform(1, flight)).toMatchObject({ outcome: 'not_sent', stops: true });
+  const permit = { acquire: async () => false, acknowledge: () => undefined };
+  expect(await run.perform(1, permit)).toMatchObject({ outcome: 'not_sent', stops: true });
   await run[Symbol.asyncDispose]();
   expect(b.proxy.posts()).toHaveLength(0);
   expect((await b.journal.show(run.op)).rowsInDetail).toMatchObject([{ state: 'not_sent' }, { state: 'open' }]);

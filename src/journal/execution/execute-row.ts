@@ -1,44 +1,80 @@
-/** One row to its outcome: write down, send, write down (docs/design/reliability.md, section 6, "Algorithm"). */
-
+/** One row to its outcome, step by step (docs/design/reliability.md, section 6, "Steps of a row"). */
 import type { Evidence } from '../../contract/evidence.ts';
 import type { Delivery, PlannedRequest } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
-import { cents, centsOf } from '../../core/money.ts';
-import type { Balances, Flight, RowOutcome } from '../types.ts';
+import { cents } from '../../core/money.ts';
+import type { Balances, RowOutcome } from '../types.ts';
 import { keyOf } from '../wal/op-id.ts';
-import type { DoneRecord, ItemRecord, SentRecord } from '../wal/records.ts';
+import type { ItemRecord, SentRecord } from '../wal/records.ts';
 import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { missesAim } from './aim.ts';
+import { recordAnswer, recordDoubtAgain } from './answer.ts';
+import { textOf } from './done-record.ts';
 import { balancesOf, cardBalance, traceOf } from './evidence.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import { factsOf, toldOutcome } from './outcome.ts';
-import { hasSettled, settleUnknown } from './reconcile.ts';
-import { doubtOf, settlesFirst } from './refusal.ts';
+import { hasSettled, reconcile } from './reconcile.ts';
 import type { Desk } from './run-context.ts';
+import { ended, type Performing, type Sending, type Step } from './step.ts';
 import { unknownError } from './unknown-error.ts';
+import { named, stopped, unsent } from './unsent.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-export interface Performing {
-  /** Card and wallet just before, as the caller has read them. */
-  readonly before?: Balances | undefined;
-  readonly flight?: Flight | undefined;
+/** As `Run.perform`; a row must not be performed twice at once. */
+export async function executeRow(desk: Desk, number: number, performing: Performing = {}): Promise<RowOutcome> {
+  let step: Step = { name: 'begin' };
+  let delivery: Delivery | undefined;
+  while (step.name !== 'end') {
+    if (step.name === 'answer') delivery = step.answered.delivery;
+    try {
+      step = await taken(desk, number, { step, performing });
+    } catch (thrown) {
+      // The journal could not take what came of an answer: what it says stands, and that is "sent".
+      if (!(thrown instanceof CliError) || delivery === undefined || delivery.class === 'not_sent') throw thrown;
+      step = ended(unrecorded(desk, number, { delivery, failure: thrown }));
+    }
+  }
+  return step.outcome;
 }
 
-/** As `Run.perform`; a row must not be performed twice at once. */
-export async function performRow(desk: Desk, number: number, performing: Performing = {}): Promise<RowOutcome> {
-  const row = desk.row(number);
-  if (row.state === 'unknown') {
-    return settleUnknown(desk, number, { mayWait: true, mayResend: true, flight: performing.flight });
+interface Taking {
+  readonly step: Exclude<Step, { readonly name: 'end' }>;
+  readonly performing: Performing;
+}
+
+function taken(desk: Desk, number: number, { step, performing }: Taking): Promise<Step> {
+  switch (step.name) {
+    case 'begin':
+      return begin(desk, number, performing);
+    case 'prepare':
+      return prepare(desk, number, performing);
+    case 'send':
+      return send(desk, number, step.sending);
+    case 'answer':
+      return recordAnswer(desk, number, step.answered);
+    case 'reconcile':
+      return reconcile(desk, number, step.reconciling);
   }
-  if (!mayBePerformed(row, desk.plan.bulk) || desk.lookOnly)
-    return toldOutcome(row, desk.plan) ?? unsent(desk, row, undefined);
+}
+
+/** Where the row stands by the journal decides what is done with it. */
+async function begin(desk: Desk, number: number, { permit }: Performing): Promise<Step> {
+  const row = desk.row(number);
+  if (row.state === 'unknown') return { name: 'reconcile', reconciling: { mayWait: true, mayResend: true, permit } };
+  if (mayBePerformed(row, desk.plan.bulk) && !desk.lookOnly) return { name: 'prepare' };
+  return ended(toldOutcome(row, desk.plan) ?? unsent(desk, row, undefined));
+}
+
+/** A row that misses its aim is over; a refused one gets a new attempt under a new key. */
+async function prepare(desk: Desk, number: number, performing: Performing): Promise<Step> {
+  const row = desk.row(number);
   const aimed = await missedAim(desk, row);
-  if ('outcome' in aimed) return aimed;
+  if ('outcome' in aimed) return ended(aimed);
   if (row.state === 'refused') await desk.writeItem(nextAttempt(row.item, desk.plan.op));
-  const { before = aimed.before, flight } = performing;
-  return sendRow(desk, number, { resent: false, keyHonoured: freshKeyHonoured(desk, row), before, flight });
+  const { before = aimed.before, permit } = performing;
+  return { name: 'send', sending: { resent: false, keyHonoured: freshKeyHonoured(desk, row), before, permit } };
 }
 
 /**
@@ -67,45 +103,34 @@ function nextAttempt(item: ItemRecord, op: string): ItemRecord {
 }
 
 /** Without a marker a duplicate could not be seen, so nothing is sent twice then. */
-export function freshKeyHonoured(desk: Desk, { item }: RowHistory): boolean {
+function freshKeyHonoured(desk: Desk, { item }: RowHistory): boolean {
   const looksPossible = item.operation !== 'cards.create' || desk.markerUsable();
   return looksPossible && desk.capability(item.operation).key === 'honoured';
 }
 
-export interface Sending extends Performing {
-  /** Bytes of this attempt may have left before: only an answer from behind the key settles it. */
-  readonly resent: boolean;
-  readonly keyHonoured: boolean;
-}
-
-export async function sendRow(desk: Desk, number: number, sending: Sending): Promise<RowOutcome> {
+/** SENT is durable before a byte leaves. */
+async function send(desk: Desk, number: number, sending: Sending): Promise<Step> {
   const { item } = desk.row(number);
-  if (desk.stop.aborted) return stopped(desk, number, sending);
+  if (desk.stop.aborted) return ended(stopped(desk, number, sending));
   const balances = await balancesBefore(desk, number, sending);
-  if (balances instanceof CliError) return unsent(desk, desk.row(number), balances);
+  if (balances instanceof CliError) return ended(unsent(desk, desk.row(number), balances));
   const { attempt, row } = item;
   const before = balances && { card: balances.card, ...(balances.wallet !== undefined && { wallet: balances.wallet }) };
   // What was sent before has had the time to arrive, should the service refuse this one.
-  const settled = sending.resent && hasSettled(desk, number);
+  const quiet = sending.resent && hasSettled(desk, number);
   await desk.write({ t: 'SENT', row, attempt, at: desk.clock.now(), service_at: desk.serviceNow(), before });
-  const { keyHonoured, flight } = sending;
-  const may = flight?.takeOff() ?? true;
-  if (may !== true && !(await may)) return grounded(desk, number, sending);
+  const { keyHonoured, permit } = sending;
+  const may = permit?.acquire() ?? true;
+  if (may !== true && !(await may)) return ended(await withheld(desk, number, sending));
   const keyUsable = () => desk.keyUsable(number);
   // The way to here may have been long: a queue, a pause of all workers, a process that was stopped.
-  if (sending.resent && keyHonoured && !(await keyUsable())) return grownOld(desk, number);
+  if (sending.resent && keyHonoured && !(await keyUsable())) return tooOld(desk, number);
   const { stop, cut } = desk;
   const evidence = { ...evidenceOf(desk, number), replay: sending.resent && keyHonoured };
   const policy = { keyHonoured, keyUsable, evidence, stop, cut };
   const delivery = await desk.service.deliver(requestOf(item), item.input, policy);
-  if (delivery.class === 'done') flight?.landed();
-  try {
-    return await conclude(desk, number, { delivery, sending, settled });
-  } catch (thrown) {
-    // The journal could not take the outcome: what it says stands, and that is "sent".
-    if (!(thrown instanceof CliError) || delivery.class === 'not_sent') throw thrown;
-    return unrecorded(desk, number, { delivery, failure: thrown });
-  }
+  if (delivery.class === 'done') permit?.acknowledge();
+  return { name: 'answer', answered: { delivery, sending, quiet } };
 }
 
 async function balancesBefore(desk: Desk, number: number, sending: Sending): Promise<Balances | undefined | CliError> {
@@ -124,9 +149,9 @@ async function balancesBefore(desk: Desk, number: number, sending: Sending): Pro
 }
 
 /** The key may be forgotten by now: whatever was sent before stays as unknown as it was. */
-function grownOld(desk: Desk, number: number): Promise<RowOutcome> {
+function tooOld(desk: Desk, number: number): Promise<Step> {
   const message = 'its key is too old to be surely remembered';
-  return stillUnknown(desk, number, new CliError('outcome_unknown', { message }));
+  return recordDoubtAgain(desk, number, new CliError('outcome_unknown', { message }));
 }
 
 /** What the answer is judged by: of a row that is sent again the balances before it was sent first. */
@@ -151,176 +176,8 @@ function requestOf({ operation, method, path, body, key }: ItemRecord): PlannedR
   return { operation, method, path, body, idempotencyKey: key };
 }
 
-interface Delivered {
-  readonly delivery: Delivery;
-  readonly sending: Sending;
-  /** Every sending before this one has had the time to arrive. */
-  readonly settled: boolean;
-}
-
-async function concludeDone(desk: Desk, number: number, { delivery, sending }: Delivered): Promise<RowOutcome> {
-  const via = sending.resent || delivery.doubted ? 'resent' : delivery.reread ? 'reread' : 'answer';
-  const { changed, reread, requestId } = delivery;
-  const result = delivery.result as Values;
-  await desk.write(doneRecord(desk, number, { result, via, changed, requestId }));
-  const { row, cardId, amount, last4 } = factsOf(desk.row(number));
-  const throttled = delivery.throttled || undefined;
-  return { row, outcome: 'done', cardId, amount, last4, requestId, changed, reread, result, throttled };
-}
-
-async function conclude(desk: Desk, number: number, delivered: Delivered): Promise<RowOutcome> {
-  const { delivery, sending } = delivered;
-  if (delivery.class === 'done') return concludeDone(desk, number, delivered);
-  const error = delivery.error ?? new CliError('internal', { message: 'a delivery without an error' });
-  const at = desk.clock.now();
-  const throttled = delivery.throttled ? { throttled: true } : {};
-  switch (delivery.class) {
-    case 'unverified':
-      if (error.facts.outcome === 'done') return madeOtherwise(desk, number, { delivery, error });
-      await desk.write({ t: 'ACK', row: number, reason: error.message, request_id: delivery.requestId, at });
-      return lookAfter(desk, number);
-    case 'refused':
-      return concludeRefused(desk, number, { ...delivered, error });
-    case 'not_sent':
-    case 'throttled':
-      if (sending.resent) return stillUnknown(desk, number, error);
-      await desk.write({ t: 'NOTSENT', row: number, kind: error.kind, message: error.message, at });
-      return { ...unsent(desk, desk.row(number), error), ...throttled };
-    default:
-      await desk.write({ t: 'AMBIG', row: number, reason: error.message, request_id: delivery.requestId, at });
-      return { ...(await lookAfter(desk, number)), ...throttled };
-  }
-}
-
-async function concludeRefused(
-  desk: Desk,
-  number: number,
-  { delivery, sending, settled, error }: Delivered & { readonly error: CliError },
-): Promise<RowOutcome> {
-  const { keyHonoured, resent } = sending;
-  const doubt = resent ? undefined : await doubtOf(desk, number, delivery);
-  if (doubt !== undefined) return doubtRefusal(desk, number, error, doubt);
-  if (resent && !(await settlesFirst(desk, number, { delivery, keyHonoured, settled }))) {
-    return stillUnknown(desk, number, error);
-  }
-  const { httpStatus, service } = error.facts;
-  await desk.write({
-    t: 'FAILED',
-    row: number,
-    kind: error.kind,
-    message: error.message,
-    ...(httpStatus !== undefined && { status: httpStatus }),
-    ...(service !== undefined && { service }),
-    at: desk.clock.now(),
-  });
-  return {
-    ...factsOf(desk.row(number)),
-    ...(delivery.throttled && { throttled: true }),
-    outcome: 'refused',
-    error: named(desk, number, error),
-    ...(delivery.requestId !== undefined && { requestId: delivery.requestId }),
-    ...(error.kind === 'not_authenticated' && { stops: true }),
-  };
-}
-
-async function doubtRefusal(desk: Desk, number: number, error: CliError, why: string): Promise<RowOutcome> {
-  const { request_id } = error.facts.service ?? {};
-  const reason = `${error.message}; ${why}`;
-  await desk.write({ t: 'AMBIG', row: number, reason, request_id, at: desk.clock.now() });
-  return lookAfter(desk, number);
-}
-
-async function stillUnknown(desk: Desk, number: number, error: CliError): Promise<RowOutcome> {
-  const reason = `${desk.row(number).doubt?.reason ?? 'no answer was written down'}; asked again: ${error.message}`;
-  await desk.write({
-    t: 'AMBIG',
-    row: number,
-    reason,
-    request_id: error.facts.service?.request_id,
-    at: desk.clock.now(),
-  });
-  return lookAfter(desk, number);
-}
-
-/** Right after the failure there is no time to wait for settling, but the effect may show already. */
-function lookAfter(desk: Desk, number: number): Promise<RowOutcome> {
-  return settleUnknown(desk, number, { mayWait: false, mayResend: false });
-}
-
-/** It was certainly made, and is not what was asked for, or cannot be shown: it is told, and never made again. */
-async function madeOtherwise(
-  desk: Desk,
-  number: number,
-  { delivery, error }: { delivery: Delivery; error: CliError },
-): Promise<RowOutcome> {
-  const { requestId } = delivery;
-  const result = delivery.result as Values;
-  await desk.write(doneRecord(desk, number, { result, via: 'answer', changed: true, requestId }));
-  const told = new CliError(error.kind, { ...error.facts, op: desk.plan.op });
-  return { ...factsOf(desk.row(number)), outcome: 'done', changed: true, error: told };
-}
-
-export interface DoneFacts {
-  readonly result: Values | undefined;
-  readonly via: DoneRecord['via'];
-  readonly changed: boolean;
-  readonly requestId?: string | undefined;
-}
-
-export function doneRecord(desk: Desk, number: number, facts: DoneFacts): DoneRecord {
-  const { result = {}, via, changed, requestId } = facts;
-  const { item } = desk.row(number);
-  const created = item.operation === 'cards.create';
-  const metadata = result['metadata'] as Values | undefined;
-  const balance = created && typeof result['balance'] === 'number' ? centsOf(result['balance']) : undefined;
-  const marked = created && desk.plan.marker && 'balance' in result;
-  // One form for all: a run keeps one of them a row. What is undefined is not written.
-  return {
-    t: 'DONE',
-    row: number,
-    via,
-    changed,
-    id: textOf(result['id']),
-    last4: textOf(result['last4']),
-    request_id: requestId,
-    echo: marked ? metadata?.[MARKER_KEY] === markerOf(desk.plan.op, number) : undefined,
-    balance,
-    at: desk.clock.now(),
-  };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-function named(desk: Desk, number: number, error: CliError): CliError {
-  const { key } = desk.row(number).item;
-  return error.with({ op: desk.plan.op, ...(key !== undefined && { idempotencyKey: key }) });
-}
-
-function unsent(desk: Desk, row: RowHistory, error: CliError | undefined): RowOutcome {
-  const { item } = row;
-  const reason =
-    error ?? new CliError('unreachable', { message: `${item.operation} was not sent`, outcome: 'not_sent' });
-  const limited = reason.kind === 'rate_limited';
-  const told = limited ? reason : reason.with({ outcome: 'not_sent' });
-  return {
-    ...factsOf(row),
-    outcome: 'not_sent',
-    error: named(desk, item.row, told),
-    ...(['not_authenticated', 'guarded', 'usage'].includes(reason.kind) && { stops: true }),
-  };
-}
-
-function stopped(desk: Desk, number: number, { resent }: Sending): RowOutcome {
-  const { reason } = desk.stop as { reason: unknown };
-  const row = desk.row(number);
-  if (resent) return toldOutcome(row, desk.plan) ?? unsent(desk, row, undefined);
-  return { ...unsent(desk, row, reason instanceof CliError ? reason : undefined), stops: true };
-}
-
 /** Written down, and held back before a byte of it left: its SENT is taken back. */
-async function grounded(desk: Desk, number: number, sending: Sending): Promise<RowOutcome> {
+async function withheld(desk: Desk, number: number, sending: Sending): Promise<RowOutcome> {
   if (sending.resent) return stopped(desk, number, sending);
   const at = desk.clock.now();
   const message = 'the run was stopped before it was sent';

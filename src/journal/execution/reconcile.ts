@@ -2,26 +2,22 @@
 
 import { CALLS } from '../../contract/raw.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
-import type { Flight, RowOutcome } from '../types.ts';
+import type { RowOutcome } from '../types.ts';
+import { doneRecord } from './done-record.ts';
 import { absenceProves, type Look, lookFor, traceOf } from './evidence.ts';
-import { doneRecord, sendRow } from './execute-row.ts';
 import { factsOf } from './outcome.ts';
 import { clockIsSane, isLifeKnown, keyIsYoung, nextStep } from './policy.ts';
 import type { Desk } from './run-context.ts';
+import { ended, type Reconciling, type Step } from './step.ts';
 import { unknownError } from './unknown-error.ts';
 
-export interface Allowed {
-  /** There is time to wait until nothing can be on its way any more. */
-  readonly mayWait: boolean;
-  readonly mayResend: boolean;
-  readonly flight?: Flight | undefined;
-}
-
-/** Ends with the row done, or unknown with everything that is known about it; sends it again at most once. */
-export async function settleUnknown(desk: Desk, number: number, allowed: Allowed): Promise<RowOutcome> {
+/** The step `reconcile`: the row is done, is sent again, or stays unknown with everything that is known about it. */
+export async function reconcile(desk: Desk, number: number, reconciling: Reconciling): Promise<Step> {
   const { item } = desk.row(number);
-  const mayResend = allowed.mayResend && !desk.lookOnly;
-  const mayWait = allowed.mayWait && !desk.lookOnly;
+  const { permit, throttled } = reconciling;
+  const end = (outcome: RowOutcome) => ended(throttled ? { ...outcome, throttled } : outcome);
+  const mayResend = reconciling.mayResend && !desk.lookOnly;
+  const mayWait = reconciling.mayWait && !desk.lookOnly;
   if (mayResend) await desk.askTime(number);
   let waited = false;
   let look: Look | undefined;
@@ -60,13 +56,13 @@ export async function settleUnknown(desk: Desk, number: number, allowed: Allowed
         look = undefined;
         break;
       case 'resend':
-        return sendRow(desk, number, { resent: true, keyHonoured, flight: allowed.flight });
+        return { name: 'send', sending: { resent: true, keyHonoured, permit } };
       case 'done':
-        return foundDone(desk, number, look);
+        return end(await foundDone(desk, number, look));
       case 'duplicate':
-        return foundSeveral(desk, number, look);
+        return end(await foundSeveral(desk, number, look));
       case 'leave':
-        return leave(desk, number, { look, lookedAt });
+        return end(leave(desk, number, { look, lookedAt }));
     }
   }
 }

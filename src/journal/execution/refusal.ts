@@ -42,8 +42,8 @@ function keyMayBeUsed({ plan, row, capability }: Desk, number: number, { error }
 export interface Repeated {
   readonly delivery: Delivery;
   readonly keyHonoured: boolean;
-  /** Every sending before this one has had the time to arrive. */
-  readonly settled: boolean;
+  /** The quiet period of every sending before this one was over. */
+  readonly quiet: boolean;
 }
 
 /**
@@ -52,13 +52,13 @@ export interface Repeated {
  * where the service refuses for a reason of business that it keeps for the key, everything sent before has had the time
  * to arrive, and looking finds nothing.
  */
-export async function settlesFirst(
+export async function decidesFirst(
   desk: Desk,
   number: number,
-  { delivery, keyHonoured, settled }: Repeated,
+  { delivery, keyHonoured, quiet }: Repeated,
 ): Promise<boolean> {
   const refusal = delivery.refusal === undefined ? undefined : REFUSALS[delivery.refusal];
-  if (!settled || refusal === undefined || !('storedForKey' in refusal)) return false;
+  if (!quiet || refusal === undefined || !('storedForKey' in refusal)) return false;
   const row = desk.row(number);
   const trace = traceOf(row, desk.markerUsable());
   if (!keyHonoured && !absenceProves(desk, trace)) return false;

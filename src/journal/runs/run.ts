@@ -1,13 +1,13 @@
 /** A run under its lock: rows to outcomes, several at once, then the audit and the end. */
 import type { CliError } from '../../core/errors.ts';
 import { type Cents, cents, sumCents } from '../../core/money.ts';
-import { performRow } from '../execution/execute-row.ts';
+import { executeRow } from '../execution/execute-row.ts';
 import { toldOutcome } from '../execution/outcome.ts';
 import { type Book, isShown, type Standing } from '../execution/row-index.ts';
 import type { Desk } from '../execution/run-context.ts';
 import { duplicateNotes } from '../execution/unknown-error.ts';
 import { auditRun, walletRemarks } from '../execution/verify-run.ts';
-import type { Counts, Finished, Flight, PlannedRow, RowOutcome, RowState, Run, RunPlan } from '../types.ts';
+import type { Counts, Finished, PlannedRow, RowOutcome, RowState, Run, RunPlan, SendPermit } from '../types.ts';
 import type { ItemRecord } from '../wal/records.ts';
 import { mayBePerformed, outcomeRecordOf, type RowHistory } from '../wal/replay.ts';
 import type { Log } from '../wal/writer.ts';
@@ -51,7 +51,7 @@ export function createRun(open: OpenRun): Run {
     return turn;
   }
 
-  async function performNow(number: number, flight: Flight | undefined): Promise<RowOutcome> {
+  async function performNow(number: number, permit: SendPermit | undefined): Promise<RowOutcome> {
     // After the first failure of the journal nothing may be sent any more.
     if (failure !== undefined) throw failure;
     const before = plan.bulk ? undefined : [...plan.rows].find(({ row }) => row === number)?.before;
@@ -59,7 +59,7 @@ export function createRun(open: OpenRun): Run {
     // A run of many rows says how many there are.
     if (!plan.bulk && !desk.lookOnly) desk.stop.addEventListener('abort', onStop, { once: true });
     try {
-      return await performRow(desk, number, { before, flight });
+      return await executeRow(desk, number, { before, permit });
     } catch (thrown) {
       failure ??= thrown;
       throw thrown;
@@ -95,7 +95,7 @@ export function createRun(open: OpenRun): Run {
         for (const row of desk.book.all()) yield stateOfRow(row, desk);
       },
     },
-    perform: (number, flight) => inTurn(desk.row(number).item, () => performNow(number, flight)),
+    perform: (number, permit) => inTurn(desk.row(number).item, () => performNow(number, permit)),
     finish,
     async [Symbol.asyncDispose]() {
       await new Promise<void>(resolve => {

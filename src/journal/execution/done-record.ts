@@ -1,0 +1,40 @@
+/** What is written down of a row whose effect is there. */
+import { centsOf } from '../../core/money.ts';
+import type { DoneRecord } from '../wal/records.ts';
+import { MARKER_KEY, markerOf } from './marker.ts';
+import type { Desk } from './run-context.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface DoneFacts {
+  readonly result: Values | undefined;
+  readonly via: DoneRecord['via'];
+  readonly changed: boolean;
+  readonly requestId?: string | undefined;
+}
+
+export function doneRecord(desk: Desk, number: number, facts: DoneFacts): DoneRecord {
+  const { result = {}, via, changed, requestId } = facts;
+  const { item } = desk.row(number);
+  const created = item.operation === 'cards.create';
+  const metadata = result['metadata'] as Values | undefined;
+  const balance = created && typeof result['balance'] === 'number' ? centsOf(result['balance']) : undefined;
+  const marked = created && desk.plan.marker && 'balance' in result;
+  // One form for all: a run keeps one of them a row. What is undefined is not written.
+  return {
+    t: 'DONE',
+    row: number,
+    via,
+    changed,
+    id: textOf(result['id']),
+    last4: textOf(result['last4']),
+    request_id: requestId,
+    echo: marked ? metadata?.[MARKER_KEY] === markerOf(desk.plan.op, number) : undefined,
+    balance,
+    at: desk.clock.now(),
+  };
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
