@@ -30,7 +30,7 @@ export interface SlotLimits {
   readonly onFree: () => void;
 }
 
-export function createSlots({ workers, ahead, onFree }: SlotLimits): Slots {
+export function createInFlightLimiter({ workers, ahead, onFree }: SlotLimits): Slots {
   let [preparing, flying, closed] = [0, 0, false];
   const waiting: ((may: boolean) => void)[] = [];
   const reserve = createReserve(ahead);

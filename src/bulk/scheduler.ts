@@ -4,7 +4,7 @@
  */
 import { asCliError, CliError } from '../core/errors.ts';
 import type { RowOutcome, Run } from '../journal/types.ts';
-import { createSlots, type Slot } from './in-flight-limiter.ts';
+import { createInFlightLimiter, type Slot } from './in-flight-limiter.ts';
 
 /** A row to drive; with an outcome already it is only told in its turn. */
 export interface DriveRow {
@@ -75,7 +75,7 @@ export function drive(settings: DriveSettings): Drive {
   /** After a row without an answer no more are begun than it takes to call the service gone. */
   const workers = () => (silent === 0 ? pace.workers() : Math.min(pace.workers(), SILENT_ROWS - silent));
 
-  const slots = createSlots({
+  const slots = createInFlightLimiter({
     workers,
     // A second row for each slot at most: a service that is quick is never kept waiting for a sync.
     ahead: () => (silent === 0 && pace.proved() && workers() >= MANY ? workers() : 0),

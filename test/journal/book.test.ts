@@ -1,7 +1,7 @@
 /** Rows as places in the journal are the same rows as those that are held whole, whatever happens to them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Book, heldBook, placedBook } from '../../src/journal/execution/row-index.ts';
+import { heldRows, placedRows, type RowIndex } from '../../src/journal/execution/row-index.ts';
 import { encodeLines, type LinePlace } from '../../src/journal/wal/codec.ts';
 import type { ItemRecord, JournalRecord, RowRecord } from '../../src/journal/wal/records.ts';
 import { afterRecord, openRow, type RowHistory } from '../../src/journal/wal/replay.ts';
@@ -32,7 +32,7 @@ function books(numbers: readonly number[]) {
   append({ t: 'PLANNED' });
   const begin = bytes.length;
   const places = numbers.map(row => append(item(row)));
-  const placed = placedBook(
+  const placed = placedRows(
     { op: 'op', readAt: (at, length) => bytes.subarray(at, at + length) },
     {
       size: numbers.length,
@@ -42,7 +42,7 @@ function books(numbers: readonly number[]) {
       bins: new Set(numbers.map(row => String(item(row).input['bin_id']))),
     },
   );
-  const held = heldBook(new Map(numbers.map(row => [row, openRow(item(row))])));
+  const held = heldRows(new Map(numbers.map(row => [row, openRow(item(row))])));
   return {
     placed,
     held,
@@ -94,7 +94,7 @@ const recordFor = (event: (typeof EVENTS)[number], row: number): RowRecord | und
 
 /** When a row that rests was sent is in the journal and of no use any more. */
 const told = ({ firstSent: _first, lastSent: _last, ...row }: RowHistory) => row;
-const seen = (book: Book) => ({
+const seen = (book: RowIndex) => ({
   all: [...book.all()].map(({ row, state, history }) => [row, state, told(history())]),
   states: [...book.all()].map(({ state }) => state).sort(),
   cents:

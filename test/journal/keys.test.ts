@@ -4,7 +4,7 @@
  */
 import { describe, expect, it, test } from 'vitest';
 import { cents } from '../../src/core/money.ts';
-import { keyIsYoung, settleMs } from '../../src/journal/execution/policy.ts';
+import { keyIsYoung, quietPeriodMs } from '../../src/journal/execution/policy.ts';
 import { bench, createRow, fundRow, planOf } from './bench.ts';
 
 const honoured = { key: 'honoured', ttl_ms: null, at: 0 } as const;
@@ -38,10 +38,10 @@ describe('the window of a key', () => {
   });
 
   it('is not waited for in the sandbox, and twice the longest write elsewhere', () => {
-    expect([settleMs('sandbox', 75_000), settleMs('test', 75_000), settleMs('live', 400)]).toEqual([
+    expect([quietPeriodMs('sandbox', 75_000), quietPeriodMs('test', 75_000), quietPeriodMs('live', 400)]).toEqual([
       0, 150_000, 150_000,
     ]);
-    expect(settleMs('live', 200_000)).toBe(400_000);
+    expect(quietPeriodMs('live', 200_000)).toBe(400_000);
   });
 });
 

@@ -66,7 +66,7 @@ const ours =
       keyHonoured: honoured && state.age === 'young',
       lifeKnown: server === 'honoured',
       freely: false,
-      settled: state.settled,
+      quiet: state.settled,
       found: state.found ?? undefined,
       resendAbsent,
       mayWait: true,

@@ -3,14 +3,14 @@ import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars } from '../../core/money.ts';
 import type { ItemRecord } from '../wal/records.ts';
 import { cardBalance } from './evidence.ts';
-import type { Desk } from './run-context.ts';
+import type { RunContext } from './run-context.ts';
 
 /**
  * Of a row with such an aim the balance of its card, and why it must not be sent any more: its amount would take the card
  * beyond the balance it is meant to have. Throws what a failed read of the card throws; nothing was sent then.
  */
 export async function missesAim(
-  { reader }: Desk,
+  { reader }: RunContext,
   { operation, aim, amount, card }: ItemRecord,
 ): Promise<{ readonly balance?: Cents; readonly error?: CliError }> {
   if (aim === undefined || amount === undefined || card === undefined) return {};

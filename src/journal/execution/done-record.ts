@@ -2,7 +2,7 @@
 import { centsOf } from '../../core/money.ts';
 import type { DoneRecord } from '../wal/records.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
-import type { Desk } from './run-context.ts';
+import type { RunContext } from './run-context.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -13,13 +13,13 @@ export interface DoneFacts {
   readonly requestId?: string | undefined;
 }
 
-export function doneRecord(desk: Desk, number: number, facts: DoneFacts): DoneRecord {
+export function doneRecord(context: RunContext, number: number, facts: DoneFacts): DoneRecord {
   const { result = {}, via, changed, requestId } = facts;
-  const { item } = desk.row(number);
+  const { item } = context.row(number);
   const created = item.operation === 'cards.create';
   const metadata = result['metadata'] as Values | undefined;
   const balance = created && typeof result['balance'] === 'number' ? centsOf(result['balance']) : undefined;
-  const marked = created && desk.plan.marker && 'balance' in result;
+  const marked = created && context.plan.marker && 'balance' in result;
   // One form for all: a run keeps one of them a row. What is undefined is not written.
   return {
     t: 'DONE',
@@ -29,9 +29,9 @@ export function doneRecord(desk: Desk, number: number, facts: DoneFacts): DoneRe
     id: textOf(result['id']),
     last4: textOf(result['last4']),
     request_id: requestId,
-    echo: marked ? metadata?.[MARKER_KEY] === markerOf(desk.plan.op, number) : undefined,
+    echo: marked ? metadata?.[MARKER_KEY] === markerOf(context.plan.op, number) : undefined,
     balance,
-    at: desk.clock.now(),
+    at: context.clock.now(),
   };
 }
 

@@ -19,7 +19,7 @@ export function factsOf({ item, done }: RowHistory): Omit<RowOutcome, 'outcome'>
 }
 
 /** The outcome as the journal has it; undefined for an open row. */
-export function toldOutcome(row: RowHistory, plan: PlanRecord): RowOutcome | undefined {
+export function recordedOutcome(row: RowHistory, plan: PlanRecord): RowOutcome | undefined {
   const facts = factsOf(row);
   switch (row.state) {
     case 'open':
@@ -36,11 +36,11 @@ export function toldOutcome(row: RowHistory, plan: PlanRecord): RowOutcome | und
     case 'not_sent':
       return { ...facts, outcome: 'not_sent', error: errorFrom(row, plan) };
     case 'unknown':
-      return { ...facts, outcome: 'unknown', error: toldUnknown(row, plan) };
+      return { ...facts, outcome: 'unknown', error: recordedUnknown(row, plan) };
   }
 }
 
-export function toldUnknown(row: RowHistory, plan: PlanRecord): CliError {
+export function recordedUnknown(row: RowHistory, plan: PlanRecord): CliError {
   const { doubt } = row;
   return unknownError({
     plan,

@@ -18,7 +18,7 @@ export interface UnknownFacts {
   /** Doing it twice is doing it once: freeze, terminate. */
   readonly freely: boolean;
   /** What is on the wire has had the time to arrive. */
-  readonly settled: boolean;
+  readonly quiet: boolean;
   /** What was found by looking; undefined before the first look. */
   readonly found: 'it' | 'several' | 'nothing' | 'unclear' | undefined;
   /** The operator asked for it: `--resend-absent`. */
@@ -41,7 +41,7 @@ export function nextStep(facts: UnknownFacts): Step {
   if (facts.keyHonoured) return 'resend';
   if (facts.freely && found === 'nothing') return 'resend';
   if (trace === 'none' || found === 'unclear') return 'leave';
-  if (!facts.settled) return facts.mayWait ? 'wait' : 'leave';
+  if (!facts.quiet) return facts.mayWait ? 'wait' : 'leave';
   return facts.resendAbsent ? 'resend' : 'leave';
 }
 
@@ -106,6 +106,6 @@ export function isLifeKnown(capability: Capability): boolean {
 }
 
 /** Time after which nothing of a request can be on its way any more; a bound we chose, not one the service gives. */
-export function settleMs(mode: 'sandbox' | 'test' | 'live', writeTotalMs: number): number {
+export function quietPeriodMs(mode: 'sandbox' | 'test' | 'live', writeTotalMs: number): number {
   return mode === 'sandbox' ? 0 : Math.max(2 * writeTotalMs, 150_000);
 }

@@ -27,7 +27,7 @@ export interface Probing {
   /** Ends the waiting; what was made is terminated all the same. */
   readonly stop: AbortSignal;
   /** How long to wait before the last look, ms: an effect may show late. */
-  readonly settleMs: number;
+  readonly quietPeriodMs: number;
   readonly around: AroundWrite;
 }
 
@@ -187,8 +187,8 @@ async function probeMove(probing: Probing, operation: Move, card: string): Promi
 
 /** What shows only now was not seen before: whoever learns from half of it sends money twice. */
 async function lookAgain(probing: Probing, made: Set<string>, tried: readonly Tried[]): Promise<readonly Probed[]> {
-  const { clock, settleMs, stop, reader } = probing;
-  if (settleMs > 0) await clock.sleep(settleMs, stop);
+  const { clock, quietPeriodMs, stop, reader } = probing;
+  if (quietPeriodMs > 0) await clock.sleep(quietPeriodMs, stop);
   const [card] = made;
   const cards = await seen(() => marked(probing, made));
   const left = card === undefined ? 'there is no card' : await seen(async () => (await balancesOf(reader, card)).card);

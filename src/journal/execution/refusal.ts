@@ -3,16 +3,16 @@ import { CALLS } from '../../contract/raw.ts';
 import { isDefiniteRefusal, REFUSALS } from '../../contract/refusals.ts';
 import type { Delivery } from '../../contract/service.ts';
 import { absenceProves, lookFor, traceOf } from './evidence.ts';
-import type { Desk } from './run-context.ts';
+import type { RunContext } from './run-context.ts';
 
 /** Why a refusal of the first sending is not believed; undefined when it settles the row. Reads at most. */
-export async function doubtOf(desk: Desk, number: number, delivery: Delivery): Promise<string | undefined> {
+export async function doubtOf(context: RunContext, number: number, delivery: Delivery): Promise<string | undefined> {
   if (isDefiniteRefusal(delivery.refusal, delivery.status)) return undefined;
-  if (keyMayBeUsed(desk, number, delivery)) {
+  if (keyMayBeUsed(context, number, delivery)) {
     return 'the key may have been used by another command for the same change';
   }
-  const row = desk.row(number);
-  const trace = traceOf(row, desk.markerUsable());
+  const row = context.row(number);
+  const trace = traceOf(row, context.markerUsable());
   // A change of state was read by the client already.
   if (trace === 'state') return undefined;
   if (trace === 'none') {
@@ -20,7 +20,7 @@ export async function doubtOf(desk: Desk, number: number, delivery: Delivery): P
     if (makesCard) return 'a card that was made all the same could not be told from another';
     return CALLS[row.item.operation].repeat === 'never' ? 'nothing tells whether it was done all the same' : undefined;
   }
-  const { found } = await lookFor(row, trace, desk);
+  const { found } = await lookFor(row, trace, context);
   if (found === 'nothing') return undefined;
   return found === 'unclear' ? 'looking does not rule out that it was done' : 'its effect shows all the same';
 }
@@ -30,7 +30,7 @@ export async function doubtOf(desk: Desk, number: number, delivery: Delivery): P
  * there. "Used with another body" is believed where the service is known to honour keys; but a create carries a marker of
  * its own in every body, so that it is true of the very same create.
  */
-function keyMayBeUsed({ plan, row, capability }: Desk, number: number, { error }: Delivery): boolean {
+function keyMayBeUsed({ plan, row, capability }: RunContext, number: number, { error }: Delivery): boolean {
   const { key, operation } = row(number).item;
   // A correction after a refusal goes under a key of the op.
   if (plan.given_key === undefined || key !== plan.given_key) return false;
@@ -53,14 +53,14 @@ export interface Repeated {
  * to arrive, and looking finds nothing.
  */
 export async function decidesFirst(
-  desk: Desk,
+  context: RunContext,
   number: number,
   { delivery, keyHonoured, quiet }: Repeated,
 ): Promise<boolean> {
   const refusal = delivery.refusal === undefined ? undefined : REFUSALS[delivery.refusal];
   if (!quiet || refusal === undefined || !('storedForKey' in refusal)) return false;
-  const row = desk.row(number);
-  const trace = traceOf(row, desk.markerUsable());
-  if (!keyHonoured && !absenceProves(desk, trace)) return false;
-  return trace !== 'none' && (await lookFor(row, trace, desk)).found === 'nothing';
+  const row = context.row(number);
+  const trace = traceOf(row, context.markerUsable());
+  if (!keyHonoured && !absenceProves(context, trace)) return false;
+  return trace !== 'none' && (await lookFor(row, trace, context)).found === 'nothing';
 }

@@ -20,7 +20,7 @@ export interface MadeCard {
   readonly id: string;
 }
 
-export interface Book {
+export interface RowIndex {
   readonly size: number;
   /** Undefined when there is no such row. */
   row(row: number): RowHistory | undefined;
@@ -41,7 +41,7 @@ export interface Book {
 }
 
 /** Of a journal that was read whole. */
-export function heldBook(rows: ReadonlyMap<number, RowHistory>): Book {
+export function heldRows(rows: ReadonlyMap<number, RowHistory>): RowIndex {
   const held = new Map(rows);
   return {
     size: held.size,
@@ -87,7 +87,7 @@ function createBlock(readAt: Reading['readAt']): Reading['readAt'] {
 }
 
 /** Of a plan that was just written: `places` are those of its items, which come in ascending order of their rows. */
-export function placedBook({ op, readAt }: Reading, places: ItemPlaces): Book {
+export function placedRows({ op, readAt }: Reading, places: ItemPlaces): RowIndex {
   const { size, numbers, ends, begin, bins } = places;
   const held = new Map<number, RowHistory>();
   const doneAt = new Float64Array(size).fill(-1);

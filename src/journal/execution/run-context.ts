@@ -9,11 +9,11 @@ import type { Log } from '../wal/writer.ts';
 import { lookFor, traceOf } from './evidence.ts';
 import { createMarked, type Marked } from './marker-index.ts';
 import { type KeyAge, keyIsFresh, type Moment } from './policy.ts';
-import type { Book } from './row-index.ts';
+import type { RowIndex } from './row-index.ts';
 
-export interface DeskSettings {
+export interface RunContextSettings {
   readonly plan: PlanRecord;
-  readonly book: Book;
+  readonly rowIndex: RowIndex;
   readonly latest: number;
   /** Undefined when this process only looks. */
   readonly log: Log | undefined;
@@ -27,11 +27,11 @@ export interface DeskSettings {
   /** Cuts off what is on the wire; comes after `stop`. */
   readonly cut: AbortSignal;
   readonly notice: (text: string) => void;
-  readonly settleMs: number;
+  readonly quietPeriodMs: number;
   readonly resendAbsent: boolean;
 }
 
-export interface Desk extends Omit<DeskSettings, 'log'> {
+export interface RunContext extends Omit<RunContextSettings, 'log'> {
   readonly reader: Reader;
   readonly marked: Marked;
   readonly lookOnly: boolean;
@@ -54,22 +54,22 @@ export interface Desk extends Omit<DeskSettings, 'log'> {
   markerUsable(): boolean;
 }
 
-export function createDesk(settings: DeskSettings): Desk {
-  const { clock, log, service, plan, notice, book } = settings;
+export function createRunContext(settings: RunContextSettings): RunContext {
+  const { clock, log, service, plan, notice, rowIndex } = settings;
   const reader = readerOf(service);
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
   // Kept, not looked up: a run of many rows asks for it at each of them.
-  let echoes = [...book.held()].every(({ done }) => done?.echo !== false);
+  let echoes = [...rowIndex.held()].every(({ done }) => done?.echo !== false);
   let told = !echoes;
   /** Rows whose first sending was by this process: their age is reckoned without the clock of the service too. */
   const sentHere = new Set<number>();
-  const desk: Desk = {
+  const context: RunContext = {
     ...settings,
     reader,
     marked: createMarked(reader, plan),
     lookOnly: log === undefined,
     row(number) {
-      const row = book.row(number);
+      const row = rowIndex.row(number);
       if (row === undefined) throw new RangeError(`${plan.op} has no row ${number}`);
       return row;
     },
@@ -78,7 +78,7 @@ export function createDesk(settings: DeskSettings): Desk {
       const place = await log.append(record);
       if (record.t === 'SENT') sentHere.add(record.row);
       else if (record.t !== 'AMBIG' && record.t !== 'ACK') sentHere.delete(record.row);
-      book.set(kept(afterRecord(desk.row(record.row), record)), record.t === 'DONE' ? place : undefined);
+      rowIndex.set(kept(afterRecord(context.row(record.row), record)), record.t === 'DONE' ? place : undefined);
       if (record.t === 'DONE' && record.echo === false) echoes = false;
       if (told || echoes) return;
       told = true;
@@ -86,14 +86,14 @@ export function createDesk(settings: DeskSettings): Desk {
     },
     async writeItem(item) {
       await log?.append(item);
-      book.set(openRow(item));
+      rowIndex.set(openRow(item));
     },
     moment() {
       const now = clock.now();
       return { now, drift: now - wall - (clock.monotonic() - monotonic) };
     },
     async askTime(number) {
-      const { firstSent } = desk.row(number);
+      const { firstSent } = context.row(number);
       if (plan.mode !== 'sandbox' || firstSent?.service_at === undefined || sentHere.has(number)) return;
       if (settings.serviceNow() !== undefined) return;
       try {
@@ -104,32 +104,32 @@ export function createDesk(settings: DeskSettings): Desk {
       }
     },
     async keyUsable(number) {
-      const row = desk.row(number);
-      if (plan.mode === 'sandbox' && !(await timeTold(desk, row))) return false;
-      return keyIsFresh(desk.capability(row.item.operation), desk.keyAge(number));
+      const row = context.row(number);
+      if (plan.mode === 'sandbox' && !(await timeTold(context, row))) return false;
+      return keyIsFresh(context.capability(row.item.operation), context.keyAge(number));
     },
     keyAge(number) {
-      const { firstSent } = desk.row(number);
+      const { firstSent } = context.row(number);
       const sentAt = firstSent?.at ?? 0;
       const [there, now] = [firstSent?.service_at, settings.serviceNow()];
       const told = there !== undefined && now !== undefined ? { sentAt: there, now } : undefined;
       // The clock of a sandbox is moved by hand, and an earlier process cannot have seen it.
       const lost = plan.mode === 'sandbox' && firstSent !== undefined && !sentHere.has(number);
-      return { sentAt, latest: settings.latest, ...desk.moment(), service: told ?? (lost ? 'unknown' : undefined) };
+      return { sentAt, latest: settings.latest, ...context.moment(), service: told ?? (lost ? 'unknown' : undefined) };
     },
     markerUsable: () => plan.marker && echoes,
   };
-  return desk;
+  return context;
 }
 
 /** The time of a sandbox, asked anew. A create before which none was told is looked for instead: its list is exact. */
-async function timeTold(desk: Desk, row: RowHistory): Promise<boolean> {
-  const trace = traceOf(row, desk.markerUsable());
+async function timeTold(context: RunContext, row: RowHistory): Promise<boolean> {
+  const trace = traceOf(row, context.markerUsable());
   if (row.firstSent?.service_at === undefined && trace === 'marker') {
-    return (await lookFor(row, trace, desk)).found === 'nothing';
+    return (await lookFor(row, trace, context)).found === 'nothing';
   }
   try {
-    await desk.reader.read('wallet.get', {});
+    await context.reader.read('wallet.get', {});
     return true;
   } catch (thrown) {
     if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;

@@ -6,17 +6,17 @@ import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
-import type { Book, MadeCard } from './row-index.ts';
-import type { Desk } from './run-context.ts';
+import type { MadeCard, RowIndex } from './row-index.ts';
+import type { RunContext } from './run-context.ts';
 import { duplicateNotes } from './unknown-error.ts';
 
 /** What is wrong, a sentence each. Throws as reading does when the service cannot be asked. */
-export async function auditRun(desk: Desk): Promise<string[]> {
-  const made = cardsOf(desk.book);
+export async function auditRun(context: RunContext): Promise<string[]> {
+  const made = cardsOf(context.rowIndex);
   if (made.bins.size === 0) return [];
-  const { missing, unmarked, twice } = await compared(desk, made);
-  const others = await otherCards(desk, unmarked);
-  return [...(await notThere(desk.reader, missing)), ...others, ...twice, ...made.objections];
+  const { missing, unmarked, twice } = await compared(context, made);
+  const others = await otherCards(context, unmarked);
+  return [...(await notThere(context.reader, missing)), ...others, ...twice, ...made.objections];
 }
 
 /** What the rows say, gone through once: there may be a hundred thousand of them. */
@@ -28,7 +28,7 @@ interface Made {
   readonly objections: readonly string[];
 }
 
-function cardsOf(book: Book): Made {
+function cardsOf(rowIndex: RowIndex): Made {
   const rows = new Map<string, number>();
   const duplicates = new Map<number, RowHistory>();
   const objections: string[] = [];
@@ -39,9 +39,9 @@ function cardsOf(book: Book): Made {
     else
       objections.push(`rows ${first} and ${row}: both were answered with card ${id}, so one of them has another card`);
   };
-  for (const card of book.restingCards()) add(card);
-  const bins = new Set(rows.size > 0 ? book.restingBins : []);
-  for (const row of book.held()) {
+  for (const card of rowIndex.restingCards()) add(card);
+  const bins = new Set(rows.size > 0 ? rowIndex.restingBins : []);
+  for (const row of rowIndex.held()) {
     const { item, state, done, duplicate } = row;
     if (item.operation !== 'cards.create' || state !== 'done') continue;
     bins.add(String(item.input['bin_id']));
@@ -56,9 +56,9 @@ function cardsOf(book: Book): Made {
  * Whether the wallet changed by what the done rows moved. No objection: somebody else may use it at the same time.
  * Nothing when it was not read before, or cannot be read now.
  */
-export async function walletRemarks({ reader, plan, book }: Desk, moved: Cents): Promise<string[]> {
+export async function walletRemarks({ reader, plan, rowIndex }: RunContext, moved: Cents): Promise<string[]> {
   if (plan.wallet === undefined) return [];
-  const [first] = book.all();
+  const [first] = rowIndex.all();
   const back = first?.history().item.operation === 'cards.withdraw';
   const wanted = plan.wallet + (back ? moved : -moved);
   try {
@@ -78,8 +78,8 @@ export async function walletRemarks({ reader, plan, book }: Desk, moved: Cents):
  * The lists of their BINs: cards that are not in them, by row, those that do not show the marker of their row there, and
  * rows of which they show several.
  */
-async function compared(desk: Desk, { bins, rows, duplicates }: Made) {
-  const { reader, plan } = desk;
+async function compared(context: RunContext, { bins, rows, duplicates }: Made) {
+  const { reader, plan } = context;
   const missing = new Map(rows);
   const unmarked = new Map<string, number>();
   const first = new Map<number, string>();
@@ -92,7 +92,7 @@ async function compared(desk: Desk, { bins, rows, duplicates }: Made) {
         const marker = metadata?.[MARKER_KEY];
         const own = rows.get(id);
         if (own !== undefined && marker !== markerOf(plan.op, own)) unmarked.set(id, own);
-        if (!desk.markerUsable() || typeof marker !== 'string' || !marker.startsWith(prefix)) continue;
+        if (!context.markerUsable() || typeof marker !== 'string' || !marker.startsWith(prefix)) continue;
         const row = Number(marker.slice(prefix.length));
         if (marker !== markerOf(plan.op, row)) continue;
         const other = first.get(row);
@@ -102,7 +102,7 @@ async function compared(desk: Desk, { bins, rows, duplicates }: Made) {
     }
   }
   const found = [...several].map(([row, ids]) => {
-    const history = desk.book.row(row);
+    const history = context.rowIndex.row(row);
     return history?.state === 'done'
       ? { ...history, duplicate: { t: 'DUPLICATE', row, ids, at: 0 } as const }
       : undefined;
@@ -116,7 +116,7 @@ async function compared(desk: Desk, { bins, rows, duplicates }: Made) {
 const MOST_READ = 20;
 
 /** An answer may hold our marker beside the id of a card that was there before: the card itself does not carry it. */
-async function otherCards({ reader, plan, markerUsable }: Desk, unmarked: ReadonlyMap<string, number>) {
+async function otherCards({ reader, plan, markerUsable }: RunContext, unmarked: ReadonlyMap<string, number>) {
   if (!markerUsable() || unmarked.size > MOST_READ) return [];
   const others: string[] = [];
   for (const [id, row] of unmarked) {
@@ -130,7 +130,7 @@ async function otherCards({ reader, plan, markerUsable }: Desk, unmarked: Readon
 }
 
 /** A list may be stale or leave states out; a card that is not in it is asked for by name. */
-async function notThere(reader: Desk['reader'], missing: ReadonlyMap<string, number>): Promise<string[]> {
+async function notThere(reader: RunContext['reader'], missing: ReadonlyMap<string, number>): Promise<string[]> {
   const gone: string[] = [];
   for (const [id, row] of missing) {
     try {

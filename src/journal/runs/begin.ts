@@ -4,7 +4,7 @@ import { DAY } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { isHeld } from '../../files/lock.ts';
 import { identify } from '../../files/process-identity.ts';
-import { type ItemPlaces, placedBook } from '../execution/row-index.ts';
+import { type ItemPlaces, placedRows } from '../execution/row-index.ts';
 import type { Run, RunPlan } from '../types.ts';
 import { encodeLines } from '../wal/codec.ts';
 import { isOp } from '../wal/paths.ts';
@@ -13,8 +13,8 @@ import type { ItemRecord, JournalRecord, PlanRecord, RunRecord } from '../wal/re
 import type { History, RowHistory } from '../wal/replay.ts';
 import type { JournalFile } from '../wal/storage.ts';
 import { openLog } from '../wal/writer.ts';
-import type { Room } from './dependencies.ts';
-import { deskFor } from './open.ts';
+import type { JournalDependencies } from './dependencies.ts';
+import { runContextFor } from './open.ts';
 import { refuseOverlaps } from './overlap.ts';
 import type { PlannedOp } from './planned.ts';
 import { releasing } from './release.ts';
@@ -27,56 +27,62 @@ const AGAIN_MS = DAY;
 const CLAIM_PATIENCE_MS = 30_000;
 
 /** Makes the plan durable and takes its lock. Throws `guarded` for twins and for a disk that does not take it. */
-export async function beginOp(room: Room, planned: PlannedOp): Promise<Run> {
-  const { disk, places } = room;
+export async function beginOp(dependencies: JournalDependencies, planned: PlannedOp): Promise<Run> {
+  const { disk, places } = dependencies;
   const { origin, digest } = planned.record;
   // Two commands that look for twins at the same time would each find none.
   const unclaim = await disk.hold(places.claim(origin, digest), CLAIM_PATIENCE_MS);
   try {
-    await refuseTwins(room, planned);
-    return await beginClaimed(room, planned);
+    await refuseTwins(dependencies, planned);
+    return await beginClaimed(dependencies, planned);
   } finally {
     await unclaim();
   }
 }
 
-async function beginClaimed(room: Room, planned: PlannedOp): Promise<Run> {
+async function beginClaimed(dependencies: JournalDependencies, planned: PlannedOp): Promise<Run> {
   const { plan, record, items } = planned;
-  const { disk, places, random, pid } = room;
+  const { disk, places, random, pid } = dependencies;
   const { op } = record;
   await disk.note(places.unfinishedMark(op), '');
   await disk.syncNames(places.unfinished);
-  if (plan.key !== undefined) await noteGivenKey(room, { origin: record.origin, key: plan.key, op });
+  if (plan.key !== undefined) await noteGivenKey(dependencies, { origin: record.origin, key: plan.key, op });
   await disk.prepareFolder(places.folder(op));
   const unlock = await disk.hold(places.lock(op));
-  const release = releasing(room, op, unlock);
+  const release = releasing(dependencies, op, unlock);
   let file: JournalFile | undefined;
   try {
     file = await disk.create(places.journal(op));
     const by = Buffer.from(random.bytes(4)).toString('hex');
     const { started, boot } = identify(pid);
-    const run: RunRecord = { t: 'RUN', pid, start: started, boot, at: room.clock.now() };
+    const run: RunRecord = { t: 'RUN', pid, start: started, boot, at: dependencies.clock.now() };
     const written = await appendPlan(file, { by, plan: record, items, run });
     await disk.syncNames(places.folder(op));
     await disk.syncNames(places.root);
     // Two runs with some rows in common hold two claims: of those, whoever looks later sees the plan of the other.
-    if (plan.bulk) await refuseSharedRows(room, planned, await unfinishedOps(room));
+    if (plan.bulk) await refuseSharedRows(dependencies, planned, await unfinishedOps(dependencies));
     const log = openLog(file, { op, by, seq: written.places.size + PLAN_RECORDS, size: written.size });
     const { readAt } = file;
-    const book = placedBook({ op, readAt }, written.places);
-    const desk = await deskFor(room, { plan: record, latest: run.at, book, log, resendAbsent: false });
-    return createRun({ desk, plan, log, release, notice: room.notice, ended: false });
+    const rowIndex = placedRows({ op, readAt }, written.places);
+    const context = await runContextFor(dependencies, {
+      plan: record,
+      latest: run.at,
+      rowIndex,
+      log,
+      resendAbsent: false,
+    });
+    return createRun({ context, plan, log, release, notice: dependencies.notice, ended: false });
   } catch (thrown) {
     await file?.close();
     // Nothing of it has left, and a disk that is full wants the space back.
-    await forgetPlan(room, op).catch(() => undefined);
+    await forgetPlan(dependencies, op).catch(() => undefined);
     await release(false);
     throw thrown;
   }
 }
 
 /** The lock goes with the folder. */
-async function forgetPlan({ disk, places }: Room, op: string): Promise<void> {
+async function forgetPlan({ disk, places }: JournalDependencies, op: string): Promise<void> {
   await disk.remove(places.folder(op));
   await disk.remove(places.unfinishedMark(op));
 }
@@ -133,7 +139,10 @@ async function appendPlan(file: JournalFile, planning: Planning): Promise<{ size
 }
 
 /** An earlier op of this key came to nothing, so the new one takes its place. */
-async function noteGivenKey({ disk, places }: Room, { origin, key, op }: Record<'origin' | 'key' | 'op', string>) {
+async function noteGivenKey(
+  { disk, places }: JournalDependencies,
+  { origin, key, op }: Record<'origin' | 'key' | 'op', string>,
+) {
   await disk.prepareFolder(places.givenKeys);
   const path = places.givenKey(origin, key);
   await disk.remove(path);
@@ -153,24 +162,24 @@ interface Likeness {
  * without END its rows were compared with nothing, and with the mark its process ended before its answer was written.
  * What ended after this command began was not known to whoever said `again`.
  */
-export async function refuseTwins(room: Room, like: Likeness): Promise<void> {
-  const { disk, places } = room;
-  const unfinished = await unfinishedOps(room);
+export async function refuseTwins(dependencies: JournalDependencies, like: Likeness): Promise<void> {
+  const { disk, places } = dependencies;
+  const unfinished = await unfinishedOps(dependencies);
   const found = new Set(unfinished);
   // A run of many rows is rare and dear: every journal is looked at, in case a mark was lost.
   if (like.plan.bulk) for (const op of await disk.names(places.root)) if (isOp(op)) found.add(op);
   for (const op of found) {
-    if (await isAnother(room, op, like)) continue;
+    if (await isAnother(dependencies, op, like)) continue;
     const history = await readOrError(disk, places, op);
     if (history instanceof CliError) {
       if (unfinished.has(op)) throw damagedTwin(places.folder(op), history);
-    } else if (history?.planned === true) await refuseTwin(room, like, { history, marked: unfinished.has(op) });
+    } else if (history?.planned === true) await refuseTwin(dependencies, like, { history, marked: unfinished.has(op) });
   }
-  await refuseSharedRows(room, like, found);
-  await refuseOverlaps(room, like);
+  await refuseSharedRows(dependencies, like, found);
+  await refuseOverlaps(dependencies, like);
 }
 
-async function unfinishedOps({ disk, places }: Room): Promise<ReadonlySet<string>> {
+async function unfinishedOps({ disk, places }: JournalDependencies): Promise<ReadonlySet<string>> {
   return new Set((await disk.names(places.unfinished)).filter(isOp));
 }
 
@@ -180,8 +189,12 @@ interface Twin {
   readonly marked: boolean;
 }
 
-async function refuseTwin(room: Room, { plan }: Likeness, { history, marked }: Twin): Promise<void> {
-  const { places, pid, clock, begunAt } = room;
+async function refuseTwin(
+  dependencies: JournalDependencies,
+  { plan }: Likeness,
+  { history, marked }: Twin,
+): Promise<void> {
+  const { places, pid, clock, begunAt } = dependencies;
   const { op, bulk } = history.plan;
   if (history.end !== undefined && !marked) {
     const isRecent = clock.now() - history.end.at < AGAIN_MS;
@@ -211,7 +224,11 @@ function isUntold({ item, state, resolved }: RowHistory): boolean {
 }
 
 /** Told by its first line: the rest may be long, and may be damaged. False where that line cannot be read. */
-async function isAnother({ disk, places }: Room, op: string, { plan, record }: Likeness): Promise<boolean> {
+async function isAnother(
+  { disk, places }: JournalDependencies,
+  op: string,
+  { plan, record }: Likeness,
+): Promise<boolean> {
   const written = await readPlan(disk, places, op);
   if (written === undefined) return false;
   const isSame = written.digest === record.digest || written.digest === plan.digestInOrder;

@@ -50,7 +50,7 @@ export interface JournalSettings {
   readonly afterAnswer?: (work: () => Promise<void>) => void;
 }
 
-/** What the parts of this room share. */
-export interface Room extends JournalSettings {
+/** What the parts of the journal share. */
+export interface JournalDependencies extends JournalSettings {
   readonly places: Places;
 }

@@ -8,7 +8,7 @@ import { isHeld } from '../../files/lock.ts';
 import { isOp } from '../wal/paths.ts';
 import { readEnd, readOrError, readPlan } from '../wal/read.ts';
 import type { History } from '../wal/replay.ts';
-import type { Room } from './dependencies.ts';
+import type { JournalDependencies } from './dependencies.ts';
 import { countedDigests, createDigests, rowWithoutMarker, type Sharing, standingOf } from './shared-rows.ts';
 
 /** An unfinished run that was last worked on longer ago is no file that was just edited. */
@@ -18,8 +18,8 @@ const EDITED_MS = DAY;
  * Throws `guarded` when rows of many are about targets of a run of many that is not finished and that nobody works on;
  * with `again` it is said. The rows themselves are others: those that are the same were refused before.
  */
-export async function refuseEditedRows(room: Room, { plan, record }: Sharing): Promise<void> {
-  const { disk, places, pid, clock, notice } = room;
+export async function refuseEditedRows(dependencies: JournalDependencies, { plan, record }: Sharing): Promise<void> {
+  const { disk, places, pid, clock, notice } = dependencies;
   if (!plan.bulk) return;
   const wanted = createDigests(plan.rows, targetOf);
   if (!wanted.any()) return;

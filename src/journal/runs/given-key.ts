@@ -8,7 +8,7 @@ import type { Run, RunPlan } from '../types.ts';
 import { readHistory } from '../wal/read.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { beginOp } from './begin.ts';
-import type { Room } from './dependencies.ts';
+import type { JournalDependencies } from './dependencies.ts';
 import { type PreparedOp, planOp, prepareOp } from './planned.ts';
 
 /** What a key was used for, as far as this machine knows. */
@@ -23,12 +23,12 @@ type Earlier =
  * `usage` when it was used for another request.
  */
 export async function beginWithKey(
-  room: Room,
+  dependencies: JournalDependencies,
   { prepared, key, resume }: { prepared: PreparedOp; key: string; resume: (op: string) => Promise<Run> },
 ): Promise<Run> {
-  const { disk, places } = room;
+  const { disk, places } = dependencies;
   const { plan } = prepared;
-  const { origin } = await room.acting();
+  const { origin } = await dependencies.acting();
   await disk.prepareFolder(places.root);
   await disk.prepareFolder(places.givenKeys);
   const path = places.givenKey(origin, key);
@@ -36,11 +36,11 @@ export async function beginWithKey(
     throw thrown instanceof CliError ? inUse(key, thrown) : thrown;
   });
   try {
-    const earlier = await earlierUse(room, { path, plan, key });
+    const earlier = await earlierUse(dependencies, { path, plan, key });
     const run =
       earlier.kind === 'begun'
         ? await resume(earlier.op)
-        : await beginOp(room, await planOp(room, await withUsableKey(room, prepared, earlier)));
+        : await beginOp(dependencies, await planOp(dependencies, await withUsableKey(dependencies, prepared, earlier)));
     return claiming(run, unclaim);
   } catch (thrown) {
     await unclaim();
@@ -49,8 +49,12 @@ export async function beginWithKey(
 }
 
 /** After a refusal that is kept under the key the requests are made anew, under a key of the op. */
-async function withUsableKey(room: Room, prepared: PreparedOp, { kind }: Earlier): Promise<PreparedOp> {
-  return kind === 'refused' ? prepareOp(room, prepared.plan, { keyIsSpent: true }) : prepared;
+async function withUsableKey(
+  dependencies: JournalDependencies,
+  prepared: PreparedOp,
+  { kind }: Earlier,
+): Promise<PreparedOp> {
+  return kind === 'refused' ? prepareOp(dependencies, prepared.plan, { keyIsSpent: true }) : prepared;
 }
 
 /** The claim ends with the run. */
@@ -68,7 +72,7 @@ function claiming(run: Run, unclaim: () => Promise<void>): Run {
 }
 
 async function earlierUse(
-  { disk, places }: Room,
+  { disk, places }: JournalDependencies,
   { path, plan, key }: { path: string; plan: RunPlan; key: string },
 ): Promise<Earlier> {
   const op = await disk.read(path);

@@ -21,7 +21,7 @@ import { historyNamed, readHistory } from '../wal/read.ts';
 import type { History } from '../wal/replay.ts';
 import { mayBePerformed } from '../wal/replay.ts';
 import { beginOp, refuseTwins } from './begin.ts';
-import type { JournalSettings, Room } from './dependencies.ts';
+import type { JournalDependencies, JournalSettings } from './dependencies.ts';
 import { refuseEditedRows } from './edited-rows.ts';
 import { beginWithKey } from './given-key.ts';
 import { isOwnPlan, printOf } from './key-print.ts';
@@ -33,13 +33,13 @@ import { refuseFinishedRows } from './shared-rows.ts';
 const KEEP_MS = 90 * DAY;
 
 export function createJournal(settings: JournalSettings): Journal {
-  const room: Room = { ...settings, places: placesIn(settings.stateFolder) };
-  const { disk, places, clock } = room;
+  const dependencies: JournalDependencies = { ...settings, places: placesIn(settings.stateFolder) };
+  const { disk, places, clock } = dependencies;
 
   async function look(op: string): Promise<SeenOp> {
     const history = await historyNamed(disk, places, op);
-    await sameAccount(room, history);
-    return { run: await lookAt(room, history), takeOver: options => openOp(room, op, options ?? {}) };
+    await sameAccount(dependencies, history);
+    return { run: await lookAt(dependencies, history), takeOver: options => openOp(dependencies, op, options ?? {}) };
   }
 
   async function resume(op: string, options?: ResumeOptions): Promise<Run> {
@@ -48,44 +48,44 @@ export function createJournal(settings: JournalSettings): Journal {
   }
 
   async function prepare(plan: RunPlan): Promise<PreparedRun> {
-    const prepared = await prepareOp(room, plan);
+    const prepared = await prepareOp(dependencies, plan);
     return {
       op: prepared.op,
       requests: requestsOf(prepared),
       async begin(seen) {
         const known = { ...prepared, plan: withSeen(plan, seen) };
         const { key } = plan;
-        if (key !== undefined) return beginWithKey(room, { prepared: known, key, resume });
-        return beginOp(room, await planOp(room, known));
+        if (key !== undefined) return beginWithKey(dependencies, { prepared: known, key, resume });
+        return beginOp(dependencies, await planOp(dependencies, known));
       },
     };
   }
 
   return {
     async refuseTwin(plan) {
-      const { origin } = await room.acting();
+      const { origin } = await dependencies.acting();
       const like = { plan, record: { origin, digest: plan.digest } };
-      await refuseTwins(room, like);
-      await refuseFinishedRows(room, like);
-      await refuseEditedRows(room, like);
+      await refuseTwins(dependencies, like);
+      await refuseFinishedRows(dependencies, like);
+      await refuseEditedRows(dependencies, like);
     },
     prepare: plan => prepare(plan),
     begin: async plan => (await prepare(plan)).begin(),
     look,
     resume,
-    list: () => summaries(room),
-    show: op => detailOf(room, op),
+    list: () => summaries(dependencies),
+    show: op => detailOf(dependencies, op),
     async resolve(resolution) {
-      await resolveRows(room, resolution);
-      return detailOf(room, resolution.op);
+      await resolveRows(dependencies, resolution);
+      return detailOf(dependencies, resolution.op);
     },
-    probe: binId => probe(room, binId),
+    probe: binId => probe(dependencies, binId),
     async prune({ dryRun = false } = {}) {
       const removed: string[] = [];
-      for (const { op, state, last_at } of await summaries(room)) {
+      for (const { op, state, last_at } of await summaries(dependencies)) {
         if (state !== 'finished' || clock.now() - Date.parse(last_at) < KEEP_MS) continue;
         removed.push(op);
-        if (!dryRun) await forget(room, op);
+        if (!dryRun) await forget(dependencies, op);
       }
       return removed;
     },
@@ -98,7 +98,7 @@ function withSeen(plan: RunPlan, { before, wallet }: SeenBefore = {}): RunPlan {
   return { ...plan, rows, ...(wallet !== undefined && { wallet }) };
 }
 
-async function forget({ disk, places }: Room, op: string): Promise<void> {
+async function forget({ disk, places }: JournalDependencies, op: string): Promise<void> {
   const history = await readHistory(disk, places, op);
   const { given_key: given, origin } = history?.plan ?? {};
   if (given !== undefined && origin !== undefined && (await disk.read(places.givenKey(origin, given))) === op) {
@@ -109,8 +109,8 @@ async function forget({ disk, places }: Room, op: string): Promise<void> {
 }
 
 /** A resume must reach the account the rows were meant for. */
-async function sameAccount(room: Room, { plan }: History): Promise<void> {
-  const acting = await room.acting();
+async function sameAccount(dependencies: JournalDependencies, { plan }: History): Promise<void> {
+  const acting = await dependencies.acting();
   const named = plan.mode === 'sandbox' ? '--sandbox' : `--profile ${plan.profile}`;
   if (acting.origin !== plan.origin || acting.mode !== plan.mode) {
     throw new CliError('usage', {
@@ -120,7 +120,7 @@ async function sameAccount(room: Room, { plan }: History): Promise<void> {
       op: plan.op,
     });
   }
-  if (await isOwnPlan(room, plan)) return;
+  if (await isOwnPlan(dependencies, plan)) return;
   throw new CliError('guarded', {
     message: `${plan.op} was begun with another API key than this one; its cards may belong to another account`,
     notes: [
@@ -133,9 +133,9 @@ async function sameAccount(room: Room, { plan }: History): Promise<void> {
   });
 }
 
-async function resolveRows(room: Room, { op, row, as, note }: Resolution): Promise<void> {
-  await historyNamed(room.disk, room.places, op);
-  await underLock(room, op, async ({ history, log, end }) => {
+async function resolveRows(dependencies: JournalDependencies, { op, row, as, note }: Resolution): Promise<void> {
+  await historyNamed(dependencies.disk, dependencies.places, op);
+  await underLock(dependencies, op, async ({ history, log, end }) => {
     const open = [...history.rows.values()].filter(
       each => each.state === 'unknown' || mayBePerformed(each, history.plan.bulk),
     );
@@ -144,17 +144,17 @@ async function resolveRows(room: Room, { op, row, as, note }: Resolution): Promi
     const closes = open.length === 0 && row === undefined && history.end === undefined;
     if (chosen.length === 0 && !closes) throw nothingToResolve(op, row);
     const who = 'operator';
-    const at = room.clock.now();
+    const at = dependencies.clock.now();
     await Promise.all(chosen.map(each => log.append({ t: 'RESOLVED', row: each.item.row, as, note, who, at })));
     if (chosen.length === open.length) await end();
   });
 }
 
 /** Long enough for a list that lags behind a little; a service that is slower than that is not known by a probe. */
-const PROBE_SETTLE_MS = 3 * SECOND;
+const PROBE_PAUSE_MS = 3 * SECOND;
 
-async function probe(room: Room, binId: string): Promise<Probe> {
-  const { mode, origin, profile } = await room.acting();
+async function probe(dependencies: JournalDependencies, binId: string): Promise<Probe> {
+  const { mode, origin, profile } = await dependencies.acting();
   if (mode === 'live') {
     throw new CliError('guarded', {
       message: `idempotency is probed with a test key or the sandbox, and ${profile} has a live key`,
@@ -162,15 +162,15 @@ async function probe(room: Room, binId: string): Promise<Probe> {
       outcome: 'not_sent',
     });
   }
-  const service = await room.service();
-  const token = Buffer.from(room.random.bytes(8)).toString('hex');
-  const { clock, capabilities, stop } = room;
+  const service = await dependencies.service();
+  const token = Buffer.from(dependencies.random.bytes(8)).toString('hex');
+  const { clock, capabilities, stop } = dependencies;
   return {
     rows: probeRows(binId, token),
     requests: probeRequests(service, binId, token),
     async run(around) {
-      const settleMs = mode === 'sandbox' ? 0 : PROBE_SETTLE_MS;
-      const keyPrint = await printOf(room, mode);
+      const quietPeriodMs = mode === 'sandbox' ? 0 : PROBE_PAUSE_MS;
+      const keyPrint = await printOf(dependencies, mode);
       const probed = await probeKeys({
         service,
         reader: readerOf(service),
@@ -178,7 +178,7 @@ async function probe(room: Room, binId: string): Promise<Probe> {
         token,
         clock,
         stop,
-        settleMs,
+        quietPeriodMs,
         around,
       });
       const learned = Object.fromEntries(probed.map(({ operation, capability }) => [operation, capability]));

@@ -10,7 +10,7 @@ import { isOp } from '../wal/paths.ts';
 import { readOrError } from '../wal/read.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { stateOf } from '../wal/replay.ts';
-import type { Acting, Room } from './dependencies.ts';
+import type { Acting, JournalDependencies } from './dependencies.ts';
 
 const SALT = /^[0-9a-f]{32}$/;
 
@@ -19,37 +19,37 @@ const SALT = /^[0-9a-f]{32}$/;
  * `guarded` when it is damaged, lost while operations that are not finished depend on it, or not there beside a
  * configuration that knew another state folder.
  */
-export async function printOf(room: Room, mode: Acting['mode']): Promise<string> {
+export async function printOf(dependencies: JournalDependencies, mode: Acting['mode']): Promise<string> {
   if (mode === 'sandbox') return 'sandbox';
-  const { disk, places, random } = room;
-  const known = await saltIn(room);
+  const { disk, places, random } = dependencies;
+  const known = await saltIn(dependencies);
   if (known !== undefined) {
-    await room.knownStates?.add(printOfState(known));
-    return room.keyPrint(known);
+    await dependencies.knownStates?.add(printOfState(known));
+    return dependencies.keyPrint(known);
   }
-  const { unfinished, any } = await accountOps(room);
-  if (unfinished.length > 0) throw lost(room, unfinished);
+  const { unfinished, any } = await accountOps(dependencies);
+  if (unfinished.length > 0) throw lost(dependencies, unfinished);
   // With operations of an account in it, this is the folder that was used before.
-  if (!any && room.knownStates !== undefined) await refuseFresh(room, room.knownStates);
+  if (!any && dependencies.knownStates !== undefined) await refuseFresh(dependencies, dependencies.knownStates);
   await disk.prepareFolder(places.root);
   // Of two processes that come first at the same time both use the one that is there then.
   await disk.note(places.saltFile, Buffer.from(random.bytes(16)).toString('hex'));
-  const made = await saltIn(room);
-  if (made === undefined) throw lost(room, []);
-  await room.knownStates?.add(printOfState(made));
-  return room.keyPrint(made);
+  const made = await saltIn(dependencies);
+  if (made === undefined) throw lost(dependencies, []);
+  await dependencies.knownStates?.add(printOfState(made));
+  return dependencies.keyPrint(made);
 }
 
 /** Whether a plan was made with the key this process acts with. Throws `guarded` when that cannot be told. */
-export async function isOwnPlan(room: Room, plan: PlanRecord): Promise<boolean> {
+export async function isOwnPlan(dependencies: JournalDependencies, plan: PlanRecord): Promise<boolean> {
   if (plan.mode === 'sandbox') return true;
-  const salt = await saltIn(room);
-  if (salt === undefined) throw lost(room, [plan.op]);
-  return (await room.keyPrint(salt)) === plan.key_print;
+  const salt = await saltIn(dependencies);
+  if (salt === undefined) throw lost(dependencies, [plan.op]);
+  return (await dependencies.keyPrint(salt)) === plan.key_print;
 }
 
 /** Undefined when there is none. */
-async function saltIn({ disk, places }: Room): Promise<string | undefined> {
+async function saltIn({ disk, places }: JournalDependencies): Promise<string | undefined> {
   const text = await disk.read(places.saltFile);
   if (text === undefined || SALT.test(text)) return text;
   throw new CliError('guarded', {
@@ -61,7 +61,10 @@ async function saltIn({ disk, places }: Room): Promise<string | undefined> {
 }
 
 /** Operations of an account: those that a resume could still send something of, or that cannot be read; and any at all. */
-async function accountOps({ disk, places }: Room): Promise<{ readonly unfinished: string[]; readonly any: boolean }> {
+async function accountOps({
+  disk,
+  places,
+}: JournalDependencies): Promise<{ readonly unfinished: string[]; readonly any: boolean }> {
   const unfinished: string[] = [];
   let any = false;
   for (const op of (await disk.names(places.root)).filter(isOp)) {
@@ -80,7 +83,7 @@ function printOfState(salt: string): string {
 }
 
 /** Throws `guarded` when money was moved with this configuration and the journal of it is not here. */
-async function refuseFresh({ stateFolder }: Room, knownStates: KnownStates): Promise<void> {
+async function refuseFresh({ stateFolder }: JournalDependencies, knownStates: KnownStates): Promise<void> {
   const known = await knownStates.read();
   const last = known === 'damaged' ? undefined : known.at(-1);
   if (known !== 'damaged' && last === undefined) return;
@@ -107,7 +110,7 @@ function freshText(stateFolder: string, last: KnownState | undefined): string {
 
 const NAMED = 3;
 
-function lost({ places }: Room, ops: readonly string[]): CliError {
+function lost({ places }: JournalDependencies, ops: readonly string[]): CliError {
   const [first] = ops;
   const more = ops.length > NAMED ? ` and ${ops.length - NAMED} more` : '';
   const notes = [

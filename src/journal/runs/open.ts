@@ -5,36 +5,47 @@
 import type { WriteName } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
 import { identify } from '../../files/process-identity.ts';
-import { settleMs } from '../execution/policy.ts';
-import { type Book, heldBook } from '../execution/row-index.ts';
-import { createDesk, type Desk } from '../execution/run-context.ts';
+import { quietPeriodMs } from '../execution/policy.ts';
+import { heldRows, type RowIndex } from '../execution/row-index.ts';
+import { createRunContext, type RunContext } from '../execution/run-context.ts';
 import { type Capability, capabilityOf, UNKNOWN } from '../idempotency-support.ts';
 import type { ResumeOptions, Run, RunPlan } from '../types.ts';
 import { decodeLines, wholeLength } from '../wal/codec.ts';
 import { historyNamed } from '../wal/read.ts';
 import { type History, historyOf } from '../wal/replay.ts';
 import { type Log, openLog } from '../wal/writer.ts';
-import type { Room } from './dependencies.ts';
+import type { JournalDependencies } from './dependencies.ts';
 import { releasing } from './release.ts';
 import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
 
 /** A run over records that were read and are not held: it may look, and sends and writes nothing. */
-export async function lookAt(room: Room, history: History): Promise<Run> {
-  const desk = await deskFor(room, wishesOf(history, { log: undefined, resendAbsent: false }));
+export async function lookAt(dependencies: JournalDependencies, history: History): Promise<Run> {
+  const context = await runContextFor(dependencies, wishesOf(history, { log: undefined, resendAbsent: false }));
   const release = async () => undefined;
-  return createRun({ desk, plan: planOf(history), log: undefined, release, notice: room.notice, ended: false });
+  return createRun({
+    context,
+    plan: planOf(history),
+    log: undefined,
+    release,
+    notice: dependencies.notice,
+    ended: false,
+  });
 }
 
 /** Takes the op over. Throws `guarded` when another process works on it. */
-export async function openOp(room: Room, op: string, { resendAbsent = false }: ResumeOptions): Promise<Run> {
-  const { notice } = room;
-  const held = await takeOver(room, op);
-  const release = releasing(room, op, held.release);
+export async function openOp(
+  dependencies: JournalDependencies,
+  op: string,
+  { resendAbsent = false }: ResumeOptions,
+): Promise<Run> {
+  const { notice } = dependencies;
+  const held = await takeOver(dependencies, op);
+  const release = releasing(dependencies, op, held.release);
   try {
     const { history, log } = held;
-    const desk = await deskFor(room, wishesOf(history, { log, resendAbsent }));
+    const context = await runContextFor(dependencies, wishesOf(history, { log, resendAbsent }));
     const ended = history.end !== undefined;
-    return createRun({ desk, plan: planOf(history), log, release, notice, ended });
+    return createRun({ context, plan: planOf(history), log, release, notice, ended });
   } catch (thrown) {
     await held.log.close();
     await release(false);
@@ -52,8 +63,8 @@ interface Held {
  * The lock keeps other processes out; RUN is the fence behind it. Only what is read after our RUN is believed:
  * whoever else still holds the file open sees it before sending anything more.
  */
-async function takeOver(room: Room, op: string): Promise<Held> {
-  const { disk, places, random, pid, clock } = room;
+async function takeOver(dependencies: JournalDependencies, op: string): Promise<Held> {
+  const { disk, places, random, pid, clock } = dependencies;
   await disk.refuseNetwork(places.root);
   const release = await disk.hold(places.lock(op)).catch((thrown: unknown) => {
     throw thrown instanceof CliError ? busy(op, thrown) : thrown;
@@ -89,18 +100,22 @@ interface Locked extends Held {
 }
 
 /** Works on an op without sending anything. Throws as `openOp`. */
-export async function underLock(room: Room, op: string, work: (held: Locked) => Promise<void>): Promise<void> {
-  const held = await takeOver(room, op);
+export async function underLock(
+  dependencies: JournalDependencies,
+  op: string,
+  work: (held: Locked) => Promise<void>,
+): Promise<void> {
+  const held = await takeOver(dependencies, op);
   try {
     await work({
       ...held,
       async end() {
-        const history = await historyNamed(room.disk, room.places, op);
+        const history = await historyNamed(dependencies.disk, dependencies.places, op);
         const rows = [...history.rows.values()];
         const { done, refused, not_sent } = countsOf(rows);
         const moved = sumOf(rows.filter(({ state }) => state === 'done'));
-        await held.log.append({ t: 'END', done, refused, not_sent, cents: moved, at: room.clock.now() });
-        await room.disk.remove(room.places.unfinishedMark(op));
+        await held.log.append({ t: 'END', done, refused, not_sent, cents: moved, at: dependencies.clock.now() });
+        await dependencies.disk.remove(dependencies.places.unfinishedMark(op));
       },
     });
   } finally {
@@ -109,39 +124,42 @@ export async function underLock(room: Room, op: string, work: (held: Locked) => 
   }
 }
 
-interface DeskWishes extends Pick<History, 'plan' | 'latest'> {
-  readonly book: Book;
+interface RunContextWishes extends Pick<History, 'plan' | 'latest'> {
+  readonly rowIndex: RowIndex;
   readonly log: Log | undefined;
   readonly resendAbsent: boolean;
 }
 
 function wishesOf(
   { plan, rows, latest }: History,
-  { log, resendAbsent }: Pick<DeskWishes, 'log' | 'resendAbsent'>,
-): DeskWishes {
-  return { plan, latest, book: heldBook(rows), log, resendAbsent };
+  { log, resendAbsent }: Pick<RunContextWishes, 'log' | 'resendAbsent'>,
+): RunContextWishes {
+  return { plan, latest, rowIndex: heldRows(rows), log, resendAbsent };
 }
 
-export async function deskFor(room: Room, { plan, latest, book, log, resendAbsent }: DeskWishes): Promise<Desk> {
+export async function runContextFor(
+  dependencies: JournalDependencies,
+  { plan, latest, rowIndex, log, resendAbsent }: RunContextWishes,
+): Promise<RunContext> {
   const now = new Map<string, Capability>();
   for (const operation of Object.keys(plan.capability) as WriteName[]) {
     const account = { origin: plan.origin, mode: plan.mode, keyPrint: plan.key_print };
-    now.set(operation, await capabilityOf(room, account, operation));
+    now.set(operation, await capabilityOf(dependencies, account, operation));
   }
-  return createDesk({
+  return createRunContext({
     plan,
-    book,
+    rowIndex,
     latest,
     log,
     resendAbsent,
-    service: await room.service(),
-    serviceNow: room.serviceNow ?? (() => undefined),
-    clock: room.clock,
+    service: await dependencies.service(),
+    serviceNow: dependencies.serviceNow ?? (() => undefined),
+    clock: dependencies.clock,
     capability: operation => now.get(operation) ?? UNKNOWN,
-    stop: room.stop,
-    cut: room.cut,
-    notice: room.notice,
-    settleMs: settleMs(plan.mode, room.writeTotalMs),
+    stop: dependencies.stop,
+    cut: dependencies.cut,
+    notice: dependencies.notice,
+    quietPeriodMs: quietPeriodMs(plan.mode, dependencies.writeTotalMs),
   });
 }
 

@@ -4,7 +4,7 @@ import { isHeld } from '../../files/lock.ts';
 import type { RunPlan } from '../types.ts';
 import { readOrError, readPlan } from '../wal/read.ts';
 import type { PlanRecord } from '../wal/records.ts';
-import type { Room } from './dependencies.ts';
+import type { JournalDependencies } from './dependencies.ts';
 
 export interface Overlapping {
   readonly plan: Pick<RunPlan, 'rows'>;
@@ -15,8 +15,8 @@ export interface Overlapping {
  * Throws `guarded` when a card of an aimed row has a fund or withdraw whose outcome is not known, or that a living
  * process still sends: the balance the amount was computed from may not show it yet.
  */
-export async function refuseOverlaps(room: Room, { plan, record }: Overlapping): Promise<void> {
-  const { disk, places, pid } = room;
+export async function refuseOverlaps(dependencies: JournalDependencies, { plan, record }: Overlapping): Promise<void> {
+  const { disk, places, pid } = dependencies;
   const cards = new Set<string>();
   for (const { aim, cardId } of plan.rows) if (aim !== undefined && cardId !== undefined) cards.add(cardId);
   if (cards.size === 0) return;

@@ -9,7 +9,7 @@ import { type Capability, capabilityOf } from '../idempotency-support.ts';
 import type { PlannedRow, Rows, RunPlan } from '../types.ts';
 import { keyOf, newOp } from '../wal/op-id.ts';
 import { type ItemRecord, JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
-import type { Room } from './dependencies.ts';
+import type { JournalDependencies } from './dependencies.ts';
 import { printOf } from './key-print.ts';
 
 /** A plan with the op it will have and the exact requests; nothing of it is written down yet. */
@@ -34,10 +34,14 @@ const MOST_KEYS = LIMITS.metadataKeys.max;
  * sent: the service keeps a definite refusal under it, and a correction goes under a key of the op
  * (docs/design/reliability.md, section 3).
  */
-export async function prepareOp(room: Room, plan: RunPlan, { keyIsSpent = false } = {}): Promise<PreparedOp> {
+export async function prepareOp(
+  dependencies: JournalDependencies,
+  plan: RunPlan,
+  { keyIsSpent = false } = {},
+): Promise<PreparedOp> {
   if (plan.rows.length === 0) throw new CliError('internal', { message: 'a run without rows' });
-  const op = newOp(room.random);
-  const items = itemsOf(await room.service(), keyIsSpent ? { ...plan, key: undefined } : plan, op);
+  const op = newOp(dependencies.random);
+  const items = itemsOf(await dependencies.service(), keyIsSpent ? { ...plan, key: undefined } : plan, op);
   return { plan, op, items: plan.bulk ? items : [...items] };
 }
 
@@ -54,19 +58,19 @@ export function requestsOf({ plan, items }: PreparedOp): Rows<PlannedRequest> {
 }
 
 /** Nothing is written by it but the folders and the random value of key prints. */
-export async function planOp(room: Room, { plan, op, items }: PreparedOp): Promise<PlannedOp> {
-  const { profile, mode, origin } = await room.acting();
+export async function planOp(dependencies: JournalDependencies, { plan, op, items }: PreparedOp): Promise<PlannedOp> {
+  const { profile, mode, origin } = await dependencies.acting();
   const operations = new Set<PlannedRow['operation']>();
   let total = 0;
   for (const { operation, amount = 0 } of plan.rows) {
     operations.add(operation);
     total = cents(total + amount);
   }
-  await prepareFolders(room);
-  const keyPrint = await printOf(room, mode);
+  await prepareFolders(dependencies);
+  const keyPrint = await printOf(dependencies, mode);
   const capability: Record<string, Capability> = {};
   for (const operation of operations) {
-    capability[operation] = await capabilityOf(room, { origin, mode, keyPrint }, operation);
+    capability[operation] = await capabilityOf(dependencies, { origin, mode, keyPrint }, operation);
   }
   const record: PlanRecord = {
     t: 'PLAN',
@@ -86,12 +90,12 @@ export async function planOp(room: Room, { plan, op, items }: PreparedOp): Promi
     marker: plan.marker,
     capability,
     ...(plan.key !== undefined && { given_key: plan.key }),
-    at: room.clock.now(),
+    at: dependencies.clock.now(),
   };
   return { plan, record, items };
 }
 
-async function prepareFolders({ disk, places }: Room): Promise<void> {
+async function prepareFolders({ disk, places }: JournalDependencies): Promise<void> {
   await disk.prepareFolder(places.root);
   await disk.refuseNetwork(places.root);
   await disk.prepareFolder(places.unfinished);

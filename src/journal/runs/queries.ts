@@ -4,34 +4,34 @@ import { CliError } from '../../core/errors.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import { cents } from '../../core/money.ts';
 import { isHeld } from '../../files/lock.ts';
-import { toldOutcome } from '../execution/outcome.ts';
+import { recordedOutcome } from '../execution/outcome.ts';
 import { clause } from '../execution/unknown-error.ts';
 import type { OpDetail, OpRow, OpState, OpSummary } from '../types.ts';
 import { isOp } from '../wal/paths.ts';
 import { historyNamed, readOrError, readPlan } from '../wal/read.ts';
 import { JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
 import { type History, type RowHistory, stateOf } from '../wal/replay.ts';
-import type { Room } from './dependencies.ts';
+import type { JournalDependencies } from './dependencies.ts';
 import { countsOf } from './run.ts';
 
 /** Newest first. A damaged journal is in the list with nothing but its name, a newer one with its plan. */
-export async function summaries(room: Room): Promise<OpSummary[]> {
-  const { disk, places } = room;
+export async function summaries(dependencies: JournalDependencies): Promise<OpSummary[]> {
+  const { disk, places } = dependencies;
   const found: OpSummary[] = [];
   for (const op of (await disk.names(places.root)).filter(isOp)) {
     const history = await readOrError(disk, places, op);
     if (history instanceof CliError) found.push(unreadable(op, await readPlan(disk, places, op)));
-    else if (history !== undefined) found.push(await summaryOf(room, history));
+    else if (history !== undefined) found.push(await summaryOf(dependencies, history));
   }
   return found.sort((one, other) =>
     one.started_at < other.started_at ? 1 : one.started_at > other.started_at ? -1 : 0,
   );
 }
 
-async function summaryOf(room: Room, history: History): Promise<OpSummary> {
+async function summaryOf(dependencies: JournalDependencies, history: History): Promise<OpSummary> {
   const { plan, rows, latest } = history;
   const state = stateOf(history);
-  const held = state !== 'finished' && (await isHeld(room.places.lock(plan.op), { pid: room.pid }));
+  const held = state !== 'finished' && (await isHeld(dependencies.places.lock(plan.op), { pid: dependencies.pid }));
   return {
     op: plan.op,
     command: plan.command,
@@ -46,15 +46,15 @@ async function summaryOf(room: Room, history: History): Promise<OpSummary> {
   };
 }
 
-export async function detailOf(room: Room, op: string): Promise<OpDetail> {
-  const history = await historyNamed(room.disk, room.places, op);
+export async function detailOf(dependencies: JournalDependencies, op: string): Promise<OpDetail> {
+  const history = await historyNamed(dependencies.disk, dependencies.places, op);
   const rows = [...history.rows.values()].map(row => rowOf(row, history));
-  return { ...(await summaryOf(room, history)), origin: history.plan.origin, rowsInDetail: rows };
+  return { ...(await summaryOf(dependencies, history)), origin: history.plan.origin, rowsInDetail: rows };
 }
 
 function rowOf(row: RowHistory, { plan }: History): OpRow {
   const { item, done, doubt, resolved, duplicate, looks, lastSent } = row;
-  const outcome = toldOutcome(row, plan);
+  const outcome = recordedOutcome(row, plan);
   const requestId = done?.request_id ?? doubt?.request_id ?? row.failed?.service?.request_id;
   const reason =
     outcome?.outcome === 'unknown' ? clause(doubt?.reason ?? 'no answer was written down') : outcome?.error?.message;

@@ -1,5 +1,5 @@
 /** How an op is let go: its lock and its mark stay until whoever asked for it has its answer. */
-import type { Room } from './dependencies.ts';
+import type { JournalDependencies } from './dependencies.ts';
 
 /**
  * Lets a run go; `ended` when its journal says END. The process may end from now on; the lock is kept, and the mark
@@ -9,7 +9,11 @@ import type { Room } from './dependencies.ts';
 export type Release = (ended: boolean) => Promise<void>;
 
 /** `unlock` removes the lock of the op, which this process holds. */
-export function releasing({ disk, places, hold, afterAnswer }: Room, op: string, unlock: () => Promise<void>): Release {
+export function releasing(
+  { disk, places, hold, afterAnswer }: JournalDependencies,
+  op: string,
+  unlock: () => Promise<void>,
+): Release {
   const letGo = hold();
   return async ended => {
     letGo();

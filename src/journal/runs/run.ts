@@ -2,9 +2,9 @@
 import type { CliError } from '../../core/errors.ts';
 import { type Cents, cents, sumCents } from '../../core/money.ts';
 import { executeRow } from '../execution/execute-row.ts';
-import { toldOutcome } from '../execution/outcome.ts';
-import { type Book, isShown, type Standing } from '../execution/row-index.ts';
-import type { Desk } from '../execution/run-context.ts';
+import { recordedOutcome } from '../execution/outcome.ts';
+import { isShown, type RowIndex, type Standing } from '../execution/row-index.ts';
+import type { RunContext } from '../execution/run-context.ts';
 import { duplicateNotes } from '../execution/unknown-error.ts';
 import { auditRun, walletRemarks } from '../execution/verify-run.ts';
 import type { Counts, Finished, PlannedRow, RowOutcome, RowState, Run, RunPlan, SendPermit } from '../types.ts';
@@ -14,7 +14,7 @@ import type { Log } from '../wal/writer.ts';
 import type { Release } from './release.ts';
 
 export interface OpenRun {
-  readonly desk: Desk;
+  readonly context: RunContext;
   readonly plan: RunPlan;
   readonly log: Log | undefined;
   readonly release: Release;
@@ -24,8 +24,8 @@ export interface OpenRun {
 }
 
 export function createRun(open: OpenRun): Run {
-  const { desk, plan, log } = open;
-  const { op } = desk.plan;
+  const { context, plan, log } = open;
+  const { op } = context.plan;
   const lanes = new Map<string, Promise<unknown>>();
   let pending = 0;
   let idle: (() => void) | undefined;
@@ -57,45 +57,45 @@ export function createRun(open: OpenRun): Run {
     const before = plan.bulk ? undefined : [...plan.rows].find(({ row }) => row === number)?.before;
     const onStop = () => open.notice(`Stopping: 1 request is on its way. Ctrl-C again leaves it to ops resume.`);
     // A run of many rows says how many there are.
-    if (!plan.bulk && !desk.lookOnly) desk.stop.addEventListener('abort', onStop, { once: true });
+    if (!plan.bulk && !context.lookOnly) context.stop.addEventListener('abort', onStop, { once: true });
     try {
-      return await executeRow(desk, number, { before, permit });
+      return await executeRow(context, number, { before, permit });
     } catch (thrown) {
       failure ??= thrown;
       throw thrown;
     } finally {
-      desk.book.rest(number);
-      if (!plan.bulk) desk.stop.removeEventListener('abort', onStop);
+      context.rowIndex.rest(number);
+      if (!plan.bulk) context.stop.removeEventListener('abort', onStop);
     }
   }
 
   async function finish(): Promise<Finished> {
-    const { book } = desk;
-    const { open: unopened, ...counts } = countsIn(book);
-    const moved = movedIn(book);
+    const { rowIndex } = context;
+    const { open: unopened, ...counts } = countsIn(rowIndex);
+    const moved = movedIn(rowIndex);
     if (ended || log === undefined) return { counts, cents: moved, objections: [], remarks: [], ended };
-    const objections = await objectionsTo(desk, open.notice);
-    const unsettled = counts.unknown + unopened > 0 || [...book.held()].some(row => mayBePerformed(row, plan.bulk));
+    const objections = await objectionsTo(context, open.notice);
+    const unsettled = counts.unknown + unopened > 0 || [...rowIndex.held()].some(row => mayBePerformed(row, plan.bulk));
     if (!unsettled && objections !== undefined) {
       const { done, refused, not_sent } = counts;
-      await log.append({ t: 'END', done, refused, not_sent, cents: moved, at: desk.clock.now() });
+      await log.append({ t: 'END', done, refused, not_sent, cents: moved, at: context.clock.now() });
       ended = true;
     }
-    const remarks = objections === undefined || unsettled ? [] : await walletRemarks(desk, moved);
+    const remarks = objections === undefined || unsettled ? [] : await walletRemarks(context, moved);
     return { counts, cents: moved, objections: objections ?? [], remarks, ended };
   }
 
   return {
     op,
     plan,
-    total: cents(desk.plan.total_cents),
+    total: cents(context.plan.total_cents),
     rows: {
-      length: desk.book.size,
+      length: context.rowIndex.size,
       *[Symbol.iterator]() {
-        for (const row of desk.book.all()) yield stateOfRow(row, desk);
+        for (const row of context.rowIndex.all()) yield stateOfRow(row, context);
       },
     },
-    perform: (number, permit) => inTurn(desk.row(number).item, () => performNow(number, permit)),
+    perform: (number, permit) => inTurn(context.row(number).item, () => performNow(number, permit)),
     finish,
     async [Symbol.asyncDispose]() {
       await new Promise<void>(resolve => {
@@ -109,24 +109,24 @@ export function createRun(open: OpenRun): Run {
 }
 
 /** Undefined when the audit could not be made: then the run must stay open for another. */
-async function objectionsTo(desk: Desk, notice: (text: string) => void): Promise<string[] | undefined> {
-  const held = [...desk.book.held()];
+async function objectionsTo(context: RunContext, notice: (text: string) => void): Promise<string[] | undefined> {
+  const held = [...context.rowIndex.held()];
   const plain = held.every(
     ({ done, duplicate }) => duplicate === undefined && (done === undefined || isShown(done.via)),
   );
   // One row whose own answer showed the card has nothing to be compared with.
-  if (!desk.plan.bulk && plain) return [];
+  if (!context.plan.bulk && plain) return [];
   try {
-    return await auditRun(desk);
+    return await auditRun(context);
   } catch (thrown) {
-    notice(`warning: the audit of ${desk.plan.op} could not be made: ${(thrown as CliError).message}`);
+    notice(`warning: the audit of ${context.plan.op} could not be made: ${(thrown as CliError).message}`);
     const found = held.filter(({ duplicate }) => duplicate !== undefined).flatMap(duplicateNotes);
     return found.length > 0 ? found : undefined;
   }
 }
 
 /** Where nothing has happened yet, not a word more is read of a row than is asked for. */
-function stateOfRow({ row, state, history }: Standing, { plan }: Desk): RowState {
+function stateOfRow({ row, state, history }: Standing, { plan }: RunContext): RowState {
   const open = state === 'open' || mayBePerformed(history(), plan.bulk);
   return {
     row,
@@ -138,7 +138,7 @@ function stateOfRow({ row, state, history }: Standing, { plan }: Desk): RowState
       return plannedOf(history().item);
     },
     get outcome() {
-      return open ? undefined : toldOutcome(history(), plan);
+      return open ? undefined : recordedOutcome(history(), plan);
     },
     get decided() {
       const record = open ? undefined : outcomeRecordOf(history());
@@ -148,7 +148,7 @@ function stateOfRow({ row, state, history }: Standing, { plan }: Desk): RowState
 }
 
 /** Its rows have no card yet. */
-function makesCards({ capability }: Desk['plan']): boolean {
+function makesCards({ capability }: RunContext['plan']): boolean {
   const [only, ...others] = Object.keys(capability);
   return only === 'cards.create' && others.length === 0;
 }
@@ -175,15 +175,15 @@ export function countsOf(rows: readonly RowHistory[]): Counts & { readonly open:
   };
 }
 
-function countsIn(book: Book): Counts & { readonly open: number } {
-  const { open, done } = book.resting();
-  const counts = countsOf([...book.held()]);
+function countsIn(rowIndex: RowIndex): Counts & { readonly open: number } {
+  const { open, done } = rowIndex.resting();
+  const counts = countsOf([...rowIndex.held()]);
   return { ...counts, open: counts.open + open, done: counts.done + done };
 }
 
 /** Amounts of the done rows. */
-function movedIn(book: Book): Cents {
-  return cents(sumOf([...book.held()].filter(({ state }) => state === 'done')) + book.resting().cents);
+function movedIn(rowIndex: RowIndex): Cents {
+  return cents(sumOf([...rowIndex.held()].filter(({ state }) => state === 'done')) + rowIndex.resting().cents);
 }
 
 export function sumOf(rows: readonly RowHistory[]): Cents {

@@ -13,7 +13,7 @@ import { isOp } from '../wal/paths.ts';
 import { readEnd, readItems, readOrError, readPlan } from '../wal/read.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
-import type { Room } from './dependencies.ts';
+import type { JournalDependencies } from './dependencies.ts';
 
 /** A plan, or what is known of it before it has an op. */
 export interface Sharing {
@@ -35,17 +35,22 @@ export function damagedTwin(folder: string, damage: CliError): CliError {
  * with `again`: what is done there would be done twice, and so would what its resume still does. Operations that may be
  * repeated freely are not held up. `ops` are those to be looked at; twins of the whole plan are told apart before.
  */
-export async function refuseSharedRows(room: Room, sharing: Sharing, ops: Iterable<string>): Promise<void> {
+export async function refuseSharedRows(
+  dependencies: JournalDependencies,
+  sharing: Sharing,
+  ops: Iterable<string>,
+): Promise<void> {
   const { plan, record } = sharing;
   const wanted = createDigests(plan.rows);
   if (!wanted.any()) return;
-  const marks = new Set(await room.disk.names(room.places.unfinished));
+  const marks = new Set(await dependencies.disk.names(dependencies.places.unfinished));
   for (const op of ops) {
-    const other = await readPlan(room.disk, room.places, op);
+    const other = await readPlan(dependencies.disk, dependencies.places, op);
     if (other === undefined || other.origin !== record.origin) continue;
     if (other.digest === record.digest || other.digest === plan.digestInOrder) continue;
-    if (!marks.has(op) && (!other.bulk || (await readEnd(room.disk, room.places, op)) !== undefined)) continue;
-    await refuseSharedWith(room, sharing, { op, wanted });
+    if (!marks.has(op) && (!other.bulk || (await readEnd(dependencies.disk, dependencies.places, op)) !== undefined))
+      continue;
+    await refuseSharedWith(dependencies, sharing, { op, wanted });
   }
 }
 
@@ -54,7 +59,11 @@ interface Looked {
   readonly wanted: Digests;
 }
 
-async function refuseSharedWith({ disk, places, pid }: Room, { plan }: Sharing, { op, wanted }: Looked): Promise<void> {
+async function refuseSharedWith(
+  { disk, places, pid }: JournalDependencies,
+  { plan }: Sharing,
+  { op, wanted }: Looked,
+): Promise<void> {
   const history = await readOrError(disk, places, op);
   if (history instanceof CliError) {
     const items = countedDigests((await readItems(disk, places, op)).map(rowWithoutMarker));
@@ -174,8 +183,8 @@ const TOLD_MS = DAY;
  * another one, most often a file that was corrected: its done rows would be done twice. Throws `guarded`; with `again` it
  * is said.
  */
-export async function refuseFinishedRows(room: Room, { plan, record }: Sharing): Promise<void> {
-  const { disk, places, clock, notice } = room;
+export async function refuseFinishedRows(dependencies: JournalDependencies, { plan, record }: Sharing): Promise<void> {
+  const { disk, places, clock, notice } = dependencies;
   // What a card is brought to is moved at most once, whatever was moved before.
   if (!plan.bulk || [...firstOf(plan.rows)].some(({ aim }) => aim !== undefined)) return;
   const wanted = createDigests(plan.rows);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createSlots, type Slot } from '../../src/bulk/in-flight-limiter.ts';
+import { createInFlightLimiter, type Slot } from '../../src/bulk/in-flight-limiter.ts';
 
 function slots(workers: number, ahead: number) {
   let freed = 0;
-  const made = createSlots({ workers: () => workers, ahead: () => ahead, onFree: () => (freed += 1) });
+  const made = createInFlightLimiter({ workers: () => workers, ahead: () => ahead, onFree: () => (freed += 1) });
   return { ...made, freed: () => freed };
 }
 
