@@ -104,6 +104,21 @@ export interface WentOn {
   readonly broken: readonly string[];
 }
 
+/**
+ * A clock that goes on by a millisecond whenever it is read. In one that stands still an op that ends while another
+ * command waits for its claim has ended at the moment that command began.
+ */
+function movingClock(start: number): ReturnType<typeof waitingClock> {
+  const clock = waitingClock(start);
+  return {
+    ...clock,
+    now() {
+      clock.advance(1);
+      return clock.now();
+    },
+  };
+}
+
 /** One kill and one way on. Never two cards of a row; and who does what the errors say has them all. */
 export async function goOn({ rows, honoured, dieAt, way }: Setting): Promise<WentOn> {
   await using sandbox = await startSandbox({ wallet: 1000, ids: 'counted', rateLimits: false });
@@ -114,7 +129,7 @@ export async function goOn({ rows, honoured, dieAt, way }: Setting): Promise<Wen
     const bin: string = bins.data[0].id;
     const order: Order = { url: proxy.url, key: sandbox.key.expose(), folder, bin, rows, dieAt, honoured };
     const { answered, killed } = await killedAt(order);
-    const clock = waitingClock(Date.now() + 1000);
+    const clock = movingClock(Date.now() + 1000);
     const journal = journalFor(order, undefined, clock);
     const before = await journal.list();
     const plan = planOf(order);
