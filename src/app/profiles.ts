@@ -60,7 +60,7 @@ export async function profilesFor(host: Surroundings, notice: (text: string) => 
       const isPath = row !== undefined && 'isPath' in row && row.isPath && value !== 'none';
       if (!isPath) return rowOf(await store.set(name, setting, value));
       await get(name);
-      await checkOverrides(host, value);
+      await checkFile(host, setting, value);
       return rowOf(await store.set(name, setting, resolvePath(host.cwd, value)));
     },
     async accept(name) {
@@ -86,10 +86,18 @@ export async function profilesFor(host: Surroundings, notice: (text: string) => 
   };
 }
 
-/** Whoever sets a file hears now that it is missing or wrong, and not at the next command. Throws `usage`. */
-async function checkOverrides(host: Surroundings, path: string): Promise<void> {
-  const { readOverrides } = await import('../contract/read-overrides.ts');
-  readOverrides(await host.readFile(resolvePath(host.cwd, path)), path);
+/** A file that a setting names is read at once, so that a fault is told to whoever can mend it. Throws `usage`. */
+async function checkFile(host: Surroundings, setting: string, path: string): Promise<void> {
+  const text = await host.readFile(resolvePath(host.cwd, path));
+  if (setting === 'contract') {
+    const { readOverrides } = await import('../contract/read-overrides.ts');
+    readOverrides(text, path);
+  }
+  if (setting === 'policy') {
+    const { readPolicy } = await import('../books/policy/read.ts');
+    const { readYaml } = await import('../terminal/yaml-text.ts');
+    readPolicy(readYaml(text), path);
+  }
 }
 
 function builtInStays(why: string): CliError {

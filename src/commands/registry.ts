@@ -25,8 +25,14 @@ export const REGISTRY: Registry = [
   {
     name: 'tx',
     heading: 'Cards and money',
-    summary: 'list transactions, or follow them',
+    summary: 'list transactions, follow, sum or chart them',
     load: async () => (await import('./tx/group.ts')).TRANSACTION_COMMANDS,
+  },
+  {
+    name: 'overview',
+    heading: 'Cards and money',
+    summary: 'one page of the account: money, cards, spending, what asks for a look',
+    load: alone(async () => (await import('./overview.ts')).showOverview),
   },
   {
     name: 'mirror',
@@ -57,6 +63,12 @@ export const REGISTRY: Registry = [
     heading: 'Events',
     summary: 'wait until a card, the wallet or a transaction meets a condition',
     load: async () => (await import('./wait/group.ts')).WAIT_COMMANDS,
+  },
+  {
+    name: 'policy',
+    heading: 'Safety',
+    summary: 'hold the cards against the rules of a file, and freeze as they say',
+    load: async () => (await import('./policy/group.ts')).POLICY_COMMANDS,
   },
   {
     name: 'ops',

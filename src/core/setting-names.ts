@@ -8,6 +8,7 @@ export const KEPT_SETTINGS = [
   'max_cards',
   'bins',
   'mirror',
+  'policy',
 ] as const;
 
 export type KeptSetting = (typeof KEPT_SETTINGS)[number];

@@ -185,7 +185,9 @@ async function isFresh(parts: MirrorParts, maxAgeMs: number): Promise<boolean> {
     const syncedAt = db.number('synced_at');
     const age = parts.clock.now() - (syncedAt ?? Number.NEGATIVE_INFINITY);
     // A clock that was set back makes no copy young for ever.
-    return age >= 0 && age <= maxAgeMs && openWindows(db) === 0;
+    if (age < 0 || age > maxAgeMs || openWindows(db) > 0) return false;
+    // What this machine did since then must be in what it shows next.
+    return (await parts.ownOperations()).every(({ last_at }) => Date.parse(last_at) < (syncedAt ?? 0));
   } finally {
     db.close();
   }

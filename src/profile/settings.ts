@@ -14,6 +14,8 @@ export interface ProfileSettings extends Partial<Record<KeptSetting, SettingValu
   readonly max_per_day?: string;
   readonly max_cards?: number;
   readonly bins?: readonly string[];
+  /** Absolute path. */
+  readonly policy?: string;
   /** `off`: no copy of this account on this machine. */
   readonly mirror?: 'on' | 'off';
 }
@@ -97,6 +99,13 @@ export const PROFILE_SETTINGS = {
     choices: ['on', 'off'],
     home: 'settings',
     parse: text => (text === 'on' || text === 'off' ? text : undefined),
+  },
+  policy: {
+    means: 'file of rules that policy check and policy apply read when none is named',
+    form: 'an absolute path, or none',
+    home: 'settings',
+    isPath: true,
+    parse: parsePath,
   },
   contract: {
     means: 'file with contract overrides',

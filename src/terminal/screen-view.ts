@@ -12,6 +12,7 @@ import { type Pair, pairLines, pairsOf, recordLines, recordsLines, spokenPairLin
 import { columnsFor, columnsNamed, rowsOf, valueAt } from './rows.ts';
 import { ellipsisFor, NARROWEST_TABLE, pageWidth, screenWidth, showsUnicode } from './screen.ts';
 import { shortIds } from './short-ids.ts';
+import { sparkline } from './sparkline.ts';
 import { drawTable, type Pen } from './table.ts';
 import type { Block, Column, OutputSettings, Row } from './view.ts';
 import { createMeasure } from './width.ts';
@@ -95,11 +96,11 @@ async function blockLines(blocks: readonly Block[], screen: Screen): Promise<rea
     if (block.kind === 'line') lines.push(...sentence(block, screen));
     else if (block.kind === 'qr') lines.push(...(await drawnCode(block.text, screen)));
     else if (block.kind === 'table') lines.push(...(await rowLines(block.rows, block.columns, screen)).lines);
-    else if (accessible) lines.push(...spokenPairLines(block.pairs));
+    else if (accessible) lines.push(...spokenPairLines(withCourses(block.pairs, screen)));
     else {
       // Pairs below a sentence belong to it.
       const indent = blocks[index - 1]?.kind === 'line' ? '  ' : '';
-      lines.push(...pairsOnScreen(block.pairs, indent, screen));
+      lines.push(...pairsOnScreen(withCourses(block.pairs, screen), indent, screen));
     }
   }
   return lines;
@@ -108,6 +109,20 @@ async function blockLines(blocks: readonly Block[], screen: Screen): Promise<rea
 function sentence({ text, whole }: Extract<Block, { kind: 'line' }>, screen: Screen): readonly string[] {
   const isBroken = screen.job.streams.stdout.isTerminal && whole !== true;
   return isBroken ? folded(printable(text), 2, screen) : [printable(text)];
+}
+
+/** Pairs whose courses are drawn before their texts; a screen reader gets the texts. */
+function withCourses(
+  pairs: Extract<Block, { kind: 'pairs' }>['pairs'],
+  { job: { env, settings } }: Screen,
+): readonly Pair[] {
+  return pairs.map(([label, value]): Pair => {
+    if (typeof value === 'string') return [label, value];
+    if (settings.accessible) return [label, value.text];
+    const { text, joined } = sparkline(value.points, { unicode: showsUnicode(env) });
+    const each = joined === 1 ? '' : ` (${joined} ${value.each}s each)`;
+    return [label, `${text}${each}   ${value.text}`];
+  });
 }
 
 function pairsOnScreen(pairs: readonly Pair[], indent: string, screen: Screen): readonly string[] {
@@ -223,7 +238,7 @@ function fittedTable(table: TableRows, screen: Screen, style: TableStyle): Fitte
   );
   const whole = { columns, rows: rows.map(row => columns.map(column => cell(column, row))) };
   const sheet = style.shortIds ? withShortIds(whole, ellipsisFor(screen.job.env)) : whole;
-  return fitSheet(withBars(sheet, rows, screen), screen.columns, screen.measure);
+  return fitSheet(withDrawings(sheet, rows, screen), screen.columns, screen.measure);
 }
 
 function withShortIds({ columns, rows }: Sheet, ellipsis: string): Sheet {
@@ -234,15 +249,19 @@ function withShortIds({ columns, rows }: Sheet, ellipsis: string): Sheet {
   return { columns, rows: rows.map(row => row.map((text, index) => short[index]?.get(text) ?? text)) };
 }
 
-/** The sheet with a bar a row, beside its number; only as long as that number is shown itself. */
-function withBars(sheet: Sheet, rows: readonly Row[], { job }: Screen): Sheet {
-  const field = job.presentation.bars;
-  const at = sheet.columns.findIndex(column => column.field === field) + 1;
-  if (field === undefined || at === 0) return sheet;
-  const drawn = bars(
-    rows.map(row => valueAt(row, field)),
-    { unicode: showsUnicode(job.env) },
-  );
+/** The sheet with a bar or a course a row, beside its number; only as long as that number is shown itself. */
+function withDrawings(sheet: Sheet, rows: readonly Row[], { job }: Screen): Sheet {
+  const { bars: field, courses } = job.presentation;
+  const unicode = showsUnicode(job.env);
+  const at = sheet.columns.findIndex(column => column.field === (courses?.beside ?? field)) + 1;
+  if (at === 0) return sheet;
+  const drawn =
+    courses === undefined
+      ? bars(
+          rows.map(row => valueAt(row, field ?? '')),
+          { unicode },
+        )
+      : rows.map(row => sparkline(courses.of(row), { unicode }).text);
   return {
     columns: sheet.columns.toSpliced(at, 0, BAR_COLUMN),
     rows: sheet.rows.map((row, index) => row.toSpliced(at, 0, drawn[index] ?? '')),

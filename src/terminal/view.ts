@@ -3,6 +3,7 @@
  * room turns both into the asked-for format. Types and names only: `present()` of present.ts does the work.
  */
 import type { WrittenRows } from '../core/raw-rows.ts';
+import type { Point } from './sparkline.ts';
 
 export type OutputFormat = 'table' | 'wide' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'yaml' | 'env' | 'id';
 
@@ -62,11 +63,19 @@ export interface Column {
 
 export type Row = Readonly<Record<string, unknown>>;
 
+/** A text with a line that draws its numbers before it; for a screen reader the text alone. */
+export interface Course {
+  readonly points: readonly Point[];
+  /** What one point stands for: `day`. */
+  readonly each: string;
+  readonly text: string;
+}
+
 /** One piece of what a person sees on stdout. Each text is one line; control text in it becomes visible. */
 export type Block =
   /** `whole`: to be copied, and never broken at the edge of a screen. */
   | { readonly kind: 'line'; readonly text: string; readonly whole?: true }
-  | { readonly kind: 'pairs'; readonly pairs: readonly (readonly [label: string, value: string])[] }
+  | { readonly kind: 'pairs'; readonly pairs: readonly (readonly [label: string, value: string | Course])[] }
   /** The text as a QR code, on a screen that is wide enough. */
   | { readonly kind: 'qr'; readonly text: string }
   | { readonly kind: 'table'; readonly columns: readonly Column[]; readonly rows: readonly Row[] };
@@ -115,6 +124,8 @@ export interface Presentation {
   readonly isRecord?: true;
   /** A money field whose share of the largest is drawn beside each row of a table on a screen. */
   readonly bars?: string;
+  /** A money field beside which a line draws the course of each row, in a table on a screen. */
+  readonly courses?: { readonly beside: string; readonly of: (row: Row) => readonly Point[] };
   /** `Next: …` lines for a person, on stderr. */
   readonly notes?: readonly string[];
 }

@@ -20,6 +20,7 @@ const LOGIN = 'login --profile team --base-url https://api.example.com/v1 --key-
 
 /** What must have happened before the examples of a command. */
 const BEFORE: Readonly<Record<string, readonly string[]>> = {
+  'tx chart': [PURCHASE, 'sandbox simulate settle txn_1'],
   'cards unfreeze': ['cards freeze card_1'],
   'tx list': [PURCHASE, DECLINE],
   'tx get': [PURCHASE],
@@ -119,6 +120,8 @@ const FILES: Readonly<Record<string, string>> = {
   'lost-answer.json':
     '{"match":{"operation":"cards.create"},"action":{"kind":"reset"},"phase":"after_commit","times":1}',
   'purchase.yaml': 'scenario: one\nsteps:\n  - simulate.authorize: { card_id: card_1, amount: 5 }\n',
+  'policy.yaml':
+    'version: 1\nrules: [{ name: unused, when: { unused_days: ">= 0", balance: "> 100" }, then: freeze, severity: info }]\n',
   'checkout.sh': '#!/bin/sh\ntest "$CARD_EXP_YEAR" -gt 2000\n',
 };
 

@@ -25,6 +25,22 @@ export function planChanges(findings: readonly Finding[]): readonly PlannedChang
   return [...freezes.values(), ...withdrawals.values()];
 }
 
+export interface JudgedAgain {
+  readonly changes: readonly PlannedChange[];
+  /** Changes that were asked for before and are not asked for any more. */
+  readonly over: readonly PlannedChange[];
+}
+
+/** What is asked for by the cards as they are now, against what was asked for before. */
+export function judgedAgain(before: readonly PlannedChange[], now: readonly Finding[]): JudgedAgain {
+  const nameOf = ({ operation, card }: PlannedChange) => `${operation} ${card.card_id}`;
+  // What no rule asked for before was held against no cap.
+  const asked = new Set(before.map(nameOf));
+  const changes = planChanges(now).filter(change => asked.has(nameOf(change)));
+  const still = new Set(changes.map(nameOf));
+  return { changes, over: before.filter(change => !still.has(nameOf(change))) };
+}
+
 /** Bounds of what one run may touch: cards, and hundredths of a percent of the cards that are not terminated. */
 export interface Caps {
   readonly maxCards: number;

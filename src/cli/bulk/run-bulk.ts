@@ -14,7 +14,7 @@ import type { Shown } from '../shown.ts';
 import { driveRun } from './drive-run.ts';
 import { type BulkDeclaration, type BulkInput, type BulkOperation, USUAL_WORKERS } from './flags.ts';
 import { type ReadRows, readRows } from './read-rows.ts';
-import { RESULT_COLUMNS } from './result-row.ts';
+import { RESULT_COLUMNS, resultRow } from './result-row.ts';
 import { selectRows } from './select-rows.ts';
 
 export interface BulkCommand extends BulkDeclaration {
@@ -24,15 +24,50 @@ export interface BulkCommand extends BulkDeclaration {
 /** Throws before anything is sent: `usage` for wrong rows, `insufficient_funds`, `guarded`, `not_confirmed`. */
 export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput): Promise<Shown> {
   const { operation, bestBin } = bulk;
-  const { file, keepGoing = false, noMarker = false, concurrency = USUAL_WORKERS, maxTotal, again } = input;
+  const { file, keepGoing = false, noMarker = false, concurrency, maxTotal, again } = input;
   const read =
     file === undefined
       ? await selectRows(ctx, operation, input)
       : await readRows(ctx, { operation, file, keepGoing, marker: !noMarker, bestBin });
   if (read.rows.length === 0 && read.skipped.length === 0) return nothingToDo(ctx, read, file !== undefined);
-  const { total } = read;
-  const plan: RunPlan = {
+  return runRows(ctx, {
+    operations: [operation],
     command: operation.replace('.', ' '),
+    intent: intentOf(operation, read.rows.length, read.total),
+    read,
+    keepGoing,
+    noMarker,
+    concurrency,
+    maxTotal,
+    again,
+  });
+}
+
+/** Rows that are read and checked, as a run of the journal. */
+export interface RowsToRun {
+  /** What the rows do; where money moves, the same way in all of them. */
+  readonly operations: readonly [BulkOperation, ...BulkOperation[]];
+  /** Words of the command, for `ops list`. */
+  readonly command: string;
+  /** For the question: `Freeze 3 cards`. */
+  readonly intent: string;
+  readonly read: ReadRows;
+  readonly keepGoing: boolean;
+  readonly noMarker: boolean;
+  readonly concurrency?: number | undefined;
+  readonly maxTotal?: Cents | undefined;
+  readonly again?: boolean | undefined;
+  /** Throws what speaks against the rows as a whole, before anything is asked. */
+  readonly refuse?: () => void;
+}
+
+/** Guards, asks and runs them. Throws before anything is sent: `insufficient_funds`, `guarded`, `not_confirmed`. */
+export async function runRows(ctx: Context, wanted: RowsToRun): Promise<Shown> {
+  const { operations, command, read, keepGoing, noMarker, concurrency = USUAL_WORKERS, maxTotal, again } = wanted;
+  const { total } = read;
+  if (read.rows.length === 0) return nothingToSend(read);
+  const plan: RunPlan = {
+    command,
     rows: read.rows,
     digest: read.digest,
     digestInOrder: read.digestInOrder,
@@ -46,15 +81,21 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
   let wallet: Cents | undefined;
   const check = async () => {
     if (maxTotal !== undefined && total > maxTotal) throw overMaxTotal(read.name, total, maxTotal);
+    wanted.refuse?.();
     // Before the wallet is looked at: for the rest of an unfinished run it may well be too low.
     await journal.refuseTwin(plan);
-    wallet = await tellSum(ctx, { operation, read, total });
+    wallet = await tellSum(ctx, wanted);
   };
   const change: Change = {
-    audited: { event: 'run', operation, rows: read.rows.length, ...(total > 0 && { amount: toUsd(total) }) },
-    operations: [operation],
+    audited: {
+      event: 'run',
+      operation: operations[0],
+      rows: read.rows.length,
+      ...(total > 0 && { amount: toUsd(total) }),
+    },
+    operations,
     check,
-    ask: () => askForAll(ctx, { operation, read, total }),
+    ask: () => askForAll(ctx, wanted),
   };
   const spending = spendingOf(read.rows);
   if (ctx.dryRun) {
@@ -81,30 +122,25 @@ export async function runBulk(ctx: Context, bulk: BulkCommand, input: BulkInput)
   });
 }
 
-interface Asking {
-  readonly operation: BulkOperation;
-  readonly read: ReadRows;
-  readonly total: Cents;
-}
-
 /** Count, sum and wallet. Resolves to the wallet, where money moves. Throws `insufficient_funds`. */
-async function tellSum(ctx: Context, { operation, read, total }: Asking): Promise<Cents | undefined> {
+async function tellSum(ctx: Context, { operations, read }: RowsToRun): Promise<Cents | undefined> {
+  const { total } = read;
   const [counted = '', ...lines] = read.found;
   const wallet = total === 0 ? undefined : toCents((await ctx.read('wallet.get', {})).balance);
-  ctx.notice(`${counted}${sumText(operation, total, wallet)}`);
+  ctx.notice(`${counted}${sumText(operations, total, wallet)}`);
   for (const line of lines) ctx.notice(line);
   return wallet;
 }
 
 /** One question for all rows; their count is typed where they cannot be undone, or the key is live. */
-async function askForAll(ctx: Context, { operation, read, total }: Asking): Promise<void> {
+async function askForAll(ctx: Context, { operations, intent, read }: RowsToRun): Promise<void> {
   if (ctx.yes) return;
   const { mode } = await ctx.identity();
   const count = read.rows.length;
-  const irreversible = OPERATIONS[operation].effect === 'irreversible';
+  const irreversible = operations.some(operation => OPERATIONS[operation].effect === 'irreversible');
   const typed = { what: 'their count', expect: String(count) } as const;
   await ctx.ask({
-    intent: intentOf(operation, count, total),
+    intent,
     irreversible,
     command: 'the same command with --yes',
     ...((irreversible || mode === 'live') && { typed }),
@@ -112,15 +148,15 @@ async function askForAll(ctx: Context, { operation, read, total }: Asking): Prom
 }
 
 /** What takes money from the wallet must find it there; the rest names the sum alone. */
-function sumText(operation: BulkOperation, total: Cents, wallet: Cents | undefined): string {
+function sumText(operations: RowsToRun['operations'], total: Cents, wallet: Cents | undefined): string {
   if (wallet === undefined) return '';
-  if (operation === 'cards.withdraw') return ` ${dollars(total)} back to the wallet.`;
+  if (operations.includes('cards.withdraw')) return ` ${dollars(total)} back to the wallet.`;
   if (total <= wallet) return ` ${dollars(total)} of the wallet's ${dollars(wallet)}.`;
   throw new CliError('insufficient_funds', {
     message: `the wallet is too low: ${dollars(total)} asked, ${dollars(wallet)} there, ${dollars(cents(total - wallet))} short. Nothing was sent`,
     hint: 'cardwright wallet addresses',
     outcome: 'not_sent',
-    operation,
+    operation: operations[0],
   });
 }
 
@@ -149,6 +185,28 @@ function overMaxTotal(name: string, total: Cents, most: Cents): CliError {
     outcome: 'not_sent',
   });
 }
+
+/** Every row was left out: there is no run, and what was asked for did not happen. */
+function nothingToSend({ name, skipped }: ReadRows): Shown {
+  const many = skipped.length;
+  async function* batches() {
+    yield skipped.map(resultRow);
+  }
+  return {
+    listing: { batches: batches(), page: () => ({ total: many, done: 0, refused: 0, unknown: 0, not_sent: many }) },
+    noun: 'row',
+    idField: 'card_id',
+    columns: RESULT_COLUMNS,
+    failure: new CliError('partly_failed', {
+      message: `${name}: 0 of ${many} done, ${many} not sent`,
+      notes: skipped.slice(0, TOLD_ROWS).map(({ row, error }) => `row ${row}  not sent: ${error?.message ?? ''}`),
+      outcome: 'not_sent',
+    }),
+  };
+}
+
+/** Rows that are told one by one in words; all of them stand in the result. */
+const TOLD_ROWS = 5;
 
 /** A file without rows is a mistake; a selection that holds no card is an answer. */
 function nothingToDo(ctx: Context, { name, found }: ReadRows, isFile: boolean): Shown {

@@ -11,7 +11,7 @@ export const setProfile = command({
   effect: 'reversible',
   ends: { not_found: 'There is no such profile.' },
   about: [
-    'Settings: contract, base_url, allow_unattended_reveal, read_only, and the spend limits max_per_call, max_per_run, max_per_day, max_cards, bins; mirror off forbids a local copy. The value none removes a setting. The file of contract is read and checked at once. The built-in profile sandbox has no settings.',
+    'Settings: contract, base_url, allow_unattended_reveal, read_only, and the spend limits max_per_call, max_per_run, max_per_day, max_cards, bins; mirror off forbids a local copy; policy names the file of rules that policy check reads. The value none removes a setting. The files of contract and policy are read and checked at once. The built-in profile sandbox has no settings.',
   ],
   args: {
     profile,

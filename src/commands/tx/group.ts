@@ -1,3 +1,4 @@
+import { chartTransactions } from './chart.ts';
 import { getTransaction } from './get.ts';
 import { listTransactions } from './list.ts';
 import { searchTransactions } from './search.ts';
@@ -10,4 +11,5 @@ export const TRANSACTION_COMMANDS = [
   searchTransactions,
   tailTransactions,
   summarizeTransactions,
+  chartTransactions,
 ];

@@ -58,9 +58,7 @@ function cardsOf(rowIndex: RowIndex): Made {
  */
 export async function walletRemarks({ reader, plan, rowIndex }: RunContext, moved: Cents): Promise<string[]> {
   if (plan.wallet === undefined) return [];
-  const [first] = rowIndex.all();
-  const back = first?.history().item.operation === 'cards.withdraw';
-  const wanted = plan.wallet + (back ? moved : -moved);
+  const wanted = plan.wallet + (movesBack(rowIndex) ? moved : -moved);
   try {
     const now = centsOf((await reader.read('wallet.get', {})).balance);
     if (now === undefined || now === wanted) return [];
@@ -72,6 +70,15 @@ export async function walletRemarks({ reader, plan, rowIndex }: RunContext, move
     if (thrown instanceof CliError && thrown.kind !== 'internal') return [];
     throw thrown;
   }
+}
+
+/** Whether the rows give money back to the wallet. All rows of a run that move money move it one way; others move none. */
+function movesBack(rowIndex: RunContext['rowIndex']): boolean {
+  for (const row of rowIndex.all()) {
+    const { item } = row.history();
+    if (item.amount !== undefined) return item.operation === 'cards.withdraw';
+  }
+  return false;
 }
 
 /**

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { Activities } from '../../../src/books/activity.ts';
 import type { Known } from '../../../src/books/policy/facts.ts';
 import { judge } from '../../../src/books/policy/judge.ts';
-import { brokenCaps, planChanges, withdrawnBy } from '../../../src/books/policy/plan.ts';
+import {
+  brokenCaps,
+  judgedAgain,
+  type PlannedChange,
+  planChanges,
+  withdrawnBy,
+} from '../../../src/books/policy/plan.ts';
 import { readPolicy } from '../../../src/books/policy/read.ts';
 import type { CardRow, TxRow } from '../../../src/books/rows.ts';
 import { CliError } from '../../../src/core/errors.ts';
@@ -175,6 +181,23 @@ describe('what a policy would change', () => {
       ['cards.withdraw', 'card_1', 80_00],
     ]);
     expect(withdrawnBy(changes)).toBe(80_00);
+  });
+
+  it('is left out where a card, read again, gives no reason any more, and is never more than before', () => {
+    const policy = policyOf(TEXT);
+    const before = planChanges(judge(policy, cards, known()).findings);
+    const now = [
+      card({ card_id: 'card_1', balance_cents: cents(45_00) }),
+      card({ card_id: 'card_2', status: 'frozen', balance_cents: cents(900_00) }),
+    ];
+    const { changes, over } = judgedAgain(before, judge(policy, now, known()).findings);
+    const named = (each: readonly PlannedChange[]) =>
+      each.map(({ operation, card: { card_id } }) => [operation, card_id]);
+    expect(named(changes)).toEqual([['cards.freeze', 'card_1']]);
+    expect(named(over)).toEqual([
+      ['cards.freeze', 'card_2'],
+      ['cards.withdraw', 'card_1'],
+    ]);
   });
 
   it('is held against the caps by cards, not by changes', () => {

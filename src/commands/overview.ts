@@ -1,0 +1,316 @@
+import { ATTENTION_KINDS, type Attention, attentionOf, type UnknownRows } from '../books/insight/attention.ts';
+import { dayText } from '../books/insight/calendar.ts';
+import { type CardCounts, countCards, heldBy, isAlarming, oldestMove } from '../books/insight/overview.ts';
+import { Spending } from '../books/insight/spending.ts';
+import type { WalletRow } from '../books/rows.ts';
+import { orNull, tells } from '../cli/answer-fields.ts';
+import type { Context } from '../cli/context.ts';
+import { MAX_AGE, maxAge, OFFLINE } from '../cli/offline.ts';
+import { command } from '../cli/parsing/command.ts';
+import { OURS, option } from '../cli/parsing/flag.ts';
+import type { Shown } from '../cli/shown.ts';
+import { flag, integer } from '../contract/field.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, cents, dollars, toUsd } from '../core/money.ts';
+import type { OpSummary } from '../journal/types.ts';
+import { accountRows, movesSince, newestReport, newestWallet } from '../mirror/account-rows.ts';
+import type { Copy } from '../mirror/mirror.ts';
+import type { Block, Column } from '../terminal/view.ts';
+
+const USUAL_DAYS = 30;
+const MOST_DAYS = 366;
+/** Things that ask for a look, shown on a screen; the JSON has all. */
+const SHOWN_ATTENTION = 8;
+const SHOWN_GROWING = 3;
+
+const WALLET = {
+  balance: tells.usd('Available, USD.'),
+  pending_deposits: orNull(tells.usd('Not yet confirmed, USD.')),
+  total_deposited: orNull(tells.usd('Deposited in all, USD.')),
+  total_spent: orNull(tells.usd('Spent in all, USD.')),
+  cards_active: orNull(tells.count('Active cards.')),
+  cards_total_balance: orNull(tells.usd('On cards, USD.')),
+} as const;
+
+/** One page of an account: money, cards, spending, and what asks for a look. */
+export const showOverview = command({
+  path: 'overview',
+  summary: 'Show one page of the account: money, cards, spending, what asks for a look',
+  answers: {
+    one: {
+      as_of: tells.time('The copy is of this instant of the service.'),
+      wallet: tells.object(WALLET, 'The wallet.'),
+      held: orNull(tells.usd('Held by open authorizations, USD; null where the wallet does not tell every number.')),
+      cards: tells.object(
+        {
+          active: tells.count('Active ones.'),
+          frozen: tells.count('Frozen ones.'),
+          terminated: tells.count('Terminated ones.'),
+          idle: tells.count('Without an authorization or settlement for 30 days.'),
+          near_limit: tells.count('That used about 80 % of the monthly limit.'),
+          expiring: tells.count('That expire within 30 days.'),
+        },
+        'Cards.',
+      ),
+      ops: tells.object(
+        {
+          unknown: tells.count('Operations of this machine with rows of unknown outcome.'),
+          open: tells.count('Operations with rows that were not sent.'),
+        },
+        'The journal.',
+      ),
+      spent: tells.object(
+        {
+          days: tells.count('Days that are added up, today with them.'),
+          total: tells.usd('Settled less refunded, USD.'),
+          before: tells.usd('The same in as many days before, USD.'),
+          change: orNull(tells.number('Share by which it grew; null where nothing was spent before.')),
+          buckets: tells.rows(
+            { start: tells.text('The day.'), spent: tells.usd('Spent on it, USD.') },
+            'Day by day, oldest first.',
+          ),
+        },
+        'Spending.',
+      ),
+      growing: tells.rows(
+        {
+          merchant: tells.text('The merchant.'),
+          spent: tells.usd('Spent there, USD.'),
+          before: tells.usd('In as many days before, USD.'),
+          factor: orNull(tells.number('spent / before; null for a new one.')),
+        },
+        'Merchants with at least 50.00 USD and twice the span before.',
+      ),
+      attention: tells.rows(
+        {
+          kind: tells.word('What it is.', ATTENTION_KINDS),
+          severity: tells.word('error makes --check fail.', ['error', 'warning']),
+          subject: tells.text('What it is about.'),
+          card_id: orNull(tells.text('The card.')),
+          op: orNull(tells.text('The operation.')),
+          text: tells.text('In words.'),
+          next: tells.text('The next command.'),
+        },
+        'What asks for a look, the most pressing kind first.',
+      ),
+    },
+  },
+  about: [
+    'Read from the mirror, which is brought up to date first when it is older than --max-age. Nothing is changed.',
+    'Spent is what was settled less what was refunded, by days of your time zone. Growing: merchants with at least $50.00 and twice the span before. The use of a limit is about: partial reversals leave no record.',
+    '--check exits 15 when a row of an operation is unknown or the last reconciliation left money unexplained.',
+  ],
+  reach: 'service',
+  ends: {
+    check_failed: 'With --check: something that is no mere warning asks for a look. The page is printed.',
+    unreachable: 'With --offline there is no copy, or the service cannot be asked.',
+  },
+  flags: {
+    days: option(
+      integer({ doc: 'Days that are added up.', basis: OURS, min: 1, max: MOST_DAYS, defaults: USUAL_DAYS }),
+    ),
+    check: option(flag({ doc: 'Exit 15 when something marked x asks for a look.', basis: OURS })),
+    offline: OFFLINE,
+    maxAge: MAX_AGE,
+  },
+  examples: [
+    { does: 'The page', run: 'overview' },
+    { does: 'A week', run: 'overview --days 7' },
+    { does: 'In a script, each morning', run: 'overview --check --json' },
+  ],
+  async run(ctx, { days = USUAL_DAYS, check = false, offline, maxAge: age }) {
+    const mirror = await ctx.mirror();
+    using copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
+    ctx.progress.clear();
+    const { profile, mode } = await ctx.identity();
+    return { ...(await overviewOf(ctx, copy, days)), title: `${profile}  ${mode.toUpperCase()}`, check };
+  },
+  show: showPage,
+});
+
+interface Overview {
+  readonly as_of: string;
+  readonly wallet: WalletRow;
+  readonly held: Cents | null;
+  readonly cards: CardCounts;
+  readonly ops: { readonly unknown: number; readonly open: number };
+  readonly spending: Spending;
+  readonly attention: readonly Attention[];
+}
+
+async function overviewOf(ctx: Context, { db, as_of }: Copy, days: number): Promise<Overview> {
+  const now = Date.parse(as_of);
+  const spending = new Spending(now, days);
+  const { cards, known } = accountRows(db, now, {
+    since: spending.oldestCounted,
+    add: record => spending.add(record),
+  });
+  const wallet = newestWallet(db);
+  if (wallet === undefined) {
+    throw new CliError('unreachable', {
+      message: 'the mirror holds no wallet yet',
+      hint: 'cardwright mirror sync',
+      outcome: 'not_sent',
+    });
+  }
+  const { profile } = await ctx.identity();
+  const ops = (await (await ctx.journal()).list()).filter(op => op.profile === profile);
+  const unknown = ops.filter(({ state }) => state === 'unknown');
+  const attention = attentionOf({
+    unknown: unknown.map(unknownRows),
+    report: newestReport(db),
+    wallet: cents(wallet.balance_cents),
+    moves: movesSince(db, oldestMove(now)),
+    cards,
+    known,
+  });
+  return {
+    as_of,
+    wallet,
+    held: heldBy(wallet),
+    cards: countCards(cards, known),
+    ops: { unknown: unknown.length, open: ops.filter(({ state }) => state === 'open').length },
+    spending,
+    attention,
+  };
+}
+
+function unknownRows({ op, counts, last_at }: OpSummary): UnknownRows {
+  return { op, rows: counts.unknown, since: Date.parse(last_at) };
+}
+
+interface Page extends Overview {
+  readonly title: string;
+  readonly check: boolean;
+}
+
+function showPage(page: Page): Shown {
+  const { as_of, wallet, held, cards, ops, spending, attention } = page;
+  const isWrong = page.check && isAlarming(attention);
+  return {
+    data: {
+      as_of,
+      wallet: walletRow(wallet),
+      held: usd(held),
+      cards,
+      ops,
+      spent: {
+        days: spending.days,
+        total: toUsd(spending.total),
+        before: toUsd(spending.before),
+        change: spending.change,
+        buckets: spending.buckets.map(({ start, spent }) => ({ start: dayText(start), spent: toUsd(spent) })),
+      },
+      growing: spending.growing.map(({ merchant, spent, before, factor }) => ({
+        merchant,
+        spent: toUsd(spent),
+        before: toUsd(before),
+        factor,
+      })),
+      attention,
+    },
+    noun: 'finding',
+    idField: 'as_of',
+    columns: COLUMNS,
+    blocks: blocksOf(page),
+    isRecord: true,
+    ...(isWrong && { failure: alarm(attention) }),
+  };
+}
+
+const COLUMNS: readonly Column[] = [
+  { field: 'as_of', title: 'AS OF', kind: 'time', priority: 1 },
+  { field: 'wallet.balance', title: 'WALLET', kind: 'money', priority: 1 },
+  { field: 'wallet.cards_total_balance', title: 'ON CARDS', kind: 'money', priority: 1 },
+  { field: 'held', title: 'HELD', kind: 'money', priority: 1 },
+  { field: 'spent.total', title: 'SPENT', kind: 'money', priority: 1 },
+];
+
+const ATTENTION_COLUMNS: readonly Column[] = [
+  { field: 'sign', title: '', kind: 'word', priority: 1 },
+  { field: 'subject', title: 'ATTENTION', kind: 'text', priority: 1, shrink: true },
+  { field: 'text', title: '', kind: 'text', priority: 1, shrink: 'wraps' },
+  { field: 'next', title: 'NEXT', kind: 'text', priority: 3 },
+];
+
+function blocksOf({ title, as_of, wallet, held, cards, spending, attention }: Page): readonly Block[] {
+  const growing = spending.growing.slice(0, SHOWN_GROWING).map(growingText);
+  const shown = attention.slice(0, SHOWN_ATTENTION);
+  const left = attention.length - shown.length;
+  return [
+    { kind: 'line', text: `${title}  as of ${as_of}` },
+    {
+      kind: 'pairs',
+      pairs: [
+        ['WALLET', walletText(wallet, held)],
+        ['CARDS', cardsText(cards)],
+        ['SPENT', { points: spending.buckets, each: 'day', text: spentText(spending) }],
+        ...(growing.length === 0 ? [] : [['GROWING', growing.join('    ')] as const]),
+      ],
+    },
+    {
+      kind: 'table',
+      columns: ATTENTION_COLUMNS,
+      rows: shown.map(each => ({ ...each, sign: each.severity === 'error' ? 'x' : '!' })),
+    },
+    ...(left > 0 ? [{ kind: 'line', text: `and ${left} more: --json lists all` } as const] : []),
+  ];
+}
+
+function walletText(wallet: WalletRow, held: Cents | null): string {
+  const parts = [
+    dollars(cents(wallet.balance_cents)),
+    `on cards ${moneyText(wallet.cards_total_balance_cents)}`,
+    `held ${moneyText(held)}`,
+    `pending deposits ${moneyText(wallet.pending_deposits_cents)}`,
+  ];
+  return parts.join('    ');
+}
+
+function cardsText({ active, frozen, terminated, idle, near_limit, expiring }: CardCounts): string {
+  const more = [
+    ...(idle > 0 ? [`${idle} idle`] : []),
+    ...(near_limit > 0 ? [`${near_limit} near limit`] : []),
+    ...(expiring > 0 ? [`${expiring} ${expiring === 1 ? 'expires' : 'expire'} soon`] : []),
+  ];
+  return [`${active} active`, `${frozen} frozen`, `${terminated} terminated`, ...more].join('   ');
+}
+
+function spentText({ total, days, change }: Spending): string {
+  const span = `${dollars(total)} in ${days} ${days === 1 ? 'day' : 'days'}`;
+  if (change === null) return span;
+  const percent = Math.round(Math.abs(change) * 100);
+  return `${span}, ${change < 0 ? '-' : '+'}${percent} % on the ${days} before`;
+}
+
+function growingText({ merchant, spent, factor }: Spending['growing'][number]): string {
+  return `${merchant} ${dollars(spent)}, ${factor === null ? 'new' : `x${factor}`}`;
+}
+
+function walletRow(wallet: WalletRow) {
+  return {
+    balance: toUsd(cents(wallet.balance_cents)),
+    pending_deposits: usd(wallet.pending_deposits_cents),
+    total_deposited: usd(wallet.total_deposited_cents),
+    total_spent: usd(wallet.total_spent_cents),
+    cards_active: wallet.cards_active,
+    cards_total_balance: usd(wallet.cards_total_balance_cents),
+  };
+}
+
+function usd(amount: Cents | null): number | null {
+  return amount === null ? null : toUsd(amount);
+}
+
+/** What the service does not tell is no 0. */
+function moneyText(amount: Cents | null): string {
+  return amount === null ? '-' : dollars(amount);
+}
+
+function alarm(attention: readonly Attention[]): CliError {
+  const pressing = attention.filter(({ severity }) => severity === 'error');
+  return new CliError('check_failed', {
+    message: pressing.map(({ subject, text }) => `${subject}: ${text}`).join('; '),
+    ...(pressing[0] !== undefined && { hint: pressing[0].next }),
+  });
+}

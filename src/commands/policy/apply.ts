@@ -1,0 +1,229 @@
+import { judge } from '../../books/policy/judge.ts';
+import {
+  brokenCaps,
+  type Caps,
+  type CapsBroken,
+  type JudgedAgain,
+  judgedAgain,
+  type PlannedChange,
+  planChanges,
+  withdrawnBy,
+} from '../../books/policy/plan.ts';
+import type { CardRow } from '../../books/rows.ts';
+import { RUN_ANSWER } from '../../cli/answer-fields.ts';
+import type { BulkOperation } from '../../cli/bulk/flags.ts';
+import type { Context } from '../../cli/context.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { quote, usage } from '../../cli/parsing/values.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { integer, text } from '../../contract/field.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
+import { violation } from '../../contract/violation.ts';
+import { CliError } from '../../core/errors.ts';
+import { dollars, parseAmount, toUsd } from '../../core/money.ts';
+import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
+import { inputDigest } from '../../journal/wal/op-id.ts';
+import { accountRows } from '../../mirror/account-rows.ts';
+import { cardValues } from '../../mirror/records.ts';
+import { type NamedPolicy, onlyRule, POLICY_FORMAT, policyFile, policyOf } from './read-file.ts';
+
+const USUAL_CARDS = 20;
+const USUAL_SHARE = '30%';
+/** Cards shown one by one before the question. */
+const SHOWN_CARDS = 20;
+
+/** Freezes cards and withdraws from them as the rules of a file say. */
+export const applyPolicy = command({
+  path: 'policy apply',
+  summary: 'Freeze cards and withdraw from them as the rules of a file say',
+  answers: RUN_ANSWER,
+  effect: 'moves-money',
+  reach: 'service',
+  ends: {
+    not_confirmed: 'Declined, or nobody could be asked. Nothing was sent.',
+    partly_failed: 'Some rows are done and others not; a card whose rule holds no more is not_sent.',
+    outcome_unknown: 'Rows were sent without a trustworthy answer; cardwright ops resume settles them.',
+    guarded: 'More cards than --max-cards or --max-share, or another guard said no. Nothing was sent.',
+  },
+  about: [
+    'The mirror is brought up to date, then every card that a rule would change is read again and judged again. The changes run as one operation of the journal, freezes first; cardwright ops resume goes on with it. A policy can freeze and withdraw, nothing else.',
+    'More cards than --max-cards, or than --max-share of those that are not terminated, are refused: a rule that is too wide stops nobody.',
+    POLICY_FORMAT,
+  ],
+  args: { file: policyFile },
+  flags: {
+    rule: option(text({ doc: 'Only this rule.', basis: OURS })),
+    maxCards: option(integer({ doc: 'Most cards that may be changed.', basis: OURS, min: 1, defaults: USUAL_CARDS })),
+    maxShare: option(
+      text({ doc: `Most of the cards that may be changed; ${USUAL_SHARE} when left out.`, basis: OURS }),
+      '<percent>',
+    ),
+  },
+  examples: [
+    { does: 'What would be sent', run: 'policy apply policy.yaml --max-share 100% --dry-run' },
+    { does: 'Freeze what one rule says', run: 'policy apply policy.yaml --rule unused --max-share 100% --yes' },
+  ],
+  async run(ctx, { file, rule, maxCards = USUAL_CARDS, maxShare = USUAL_SHARE }): Promise<Shown> {
+    const named = await policyOf(ctx, file);
+    const caps = { maxCards, maxShare: shareOf(maxShare) };
+    const planned = await plannedChanges(ctx, { ...named, policy: onlyRule(named, rule) }, caps);
+    const { runRows } = await import('../../cli/bulk/run-bulk.ts');
+    const { rows, skipped, changes } = rowsOf(planned);
+    const total = withdrawnBy(changes);
+    const counted = countedText(changes);
+    if (rows.length === 0 && skipped.length === 0) return nothingToChange(ctx, named.name);
+    return runRows(ctx, {
+      operations: operationsOf(changes),
+      command: 'policy apply',
+      intent: counted,
+      keepGoing: true,
+      noMarker: true,
+      refuse() {
+        if (planned.refusal !== undefined) throw planned.refusal;
+      },
+      read: {
+        name: named.name,
+        rows,
+        total,
+        skipped,
+        found: [`${counted}: ${named.name}.`, ...changes.slice(0, SHOWN_CARDS).map(changeLine)],
+        digest: inputDigest(rows.map(({ operation, input }) => ({ operation, input }))),
+        aimed: true,
+      },
+    });
+  },
+  show: shown => shown,
+});
+
+/** Hundredths of a percent. */
+function shareOf(typed: string): number {
+  const share = typed.endsWith('%') ? parseAmount(typed.slice(0, -1)) : undefined;
+  if (share !== undefined && share > 0 && share <= 100_00) return share;
+  throw usage(`--max-share ${quote(typed)} is not a share such as 30%, at most 100%`);
+}
+
+interface Planned extends JudgedAgain {
+  /** More cards than the caps allow. */
+  readonly refusal?: CliError;
+}
+
+/** Judged by the copy, held against the caps, then judged again by each card as it is now. */
+async function plannedChanges(ctx: Context, { policy, word }: NamedPolicy, caps: Caps): Promise<Planned> {
+  const mirror = await ctx.mirror();
+  await mirror.sync().finally(() => ctx.progress.clear());
+  using copy = await mirror.read();
+  const { cards, known } = accountRows(copy.db, Date.parse(copy.as_of));
+  const first = planChanges(judge(policy, cards, known).findings);
+  const alive = cards.filter(({ status, gone_at }) => status !== 'terminated' && gone_at === null).length;
+  const broken = brokenCaps(first, alive, caps);
+  // Refused where every refusal is recorded; the cards need not be read again for it.
+  if (broken !== undefined) return { changes: first, over: [], refusal: tooMany(broken, caps, word) };
+  const ids = new Set(first.map(({ card }) => card.card_id));
+  const read = new Map<string, CardRow>();
+  for (const card of cards) {
+    if (!ids.has(card.card_id)) continue;
+    const now = await ctx.read('cards.get', { card_id: card.card_id });
+    read.set(card.card_id, { ...card, ...cardValues(now) });
+  }
+  return judgedAgain(first, judge(policy, read.values(), known).findings);
+}
+
+interface PolicyRows {
+  readonly rows: readonly PlannedRow[];
+  readonly skipped: readonly RowOutcome[];
+  /** Those of the rows, in their order. */
+  readonly changes: readonly PlannedChange[];
+}
+
+/** Amounts outside the limits of the service are left out, and told. */
+function rowsOf({ changes, over }: JudgedAgain): PolicyRows {
+  const rows: PlannedRow[] = [];
+  const sent: PlannedChange[] = [];
+  const skipped: RowOutcome[] = [];
+  const leaveOut = ({ card, amount }: PlannedChange, row: number, message: string) =>
+    skipped.push({
+      row,
+      outcome: 'not_sent',
+      cardId: card.card_id,
+      ...(amount !== undefined && { amount }),
+      error: new CliError('usage', { message, outcome: 'not_sent' }),
+    });
+  let row = 0;
+  for (const change of changes) {
+    const { operation, card, amount } = change;
+    const fault = amount === undefined ? undefined : violation(OPERATIONS['cards.withdraw'].body.amount, toUsd(amount));
+    row += 1;
+    if (fault !== undefined) {
+      leaveOut(change, row, `${card.card_id}: amount ${fault}`);
+      continue;
+    }
+    sent.push(change);
+    rows.push({
+      row,
+      operation,
+      input: { card_id: card.card_id, ...(amount !== undefined && { amount }) },
+      cardId: card.card_id,
+      ...(amount !== undefined && { amount }),
+    });
+  }
+  for (const change of over) {
+    row += 1;
+    leaveOut(change, row, `${change.card.card_id}: the rule ${change.rule} holds no more`);
+  }
+  return { rows, skipped, changes: sent };
+}
+
+function operationsOf(changes: readonly PlannedChange[]): readonly [BulkOperation, ...BulkOperation[]] {
+  const [first = 'cards.freeze', ...others] = new Set(changes.map(({ operation }) => operation));
+  return [first, ...others];
+}
+
+/** `Freeze 3 cards, withdraw $180.00 from 1 card`. */
+function countedText(changes: readonly PlannedChange[]): string {
+  const freezes = changes.filter(({ operation }) => operation === 'cards.freeze').length;
+  const withdrawals = changes.length - freezes;
+  const parts = [
+    ...(freezes > 0 ? [`freeze ${countOf(freezes)}`] : []),
+    ...(withdrawals > 0 ? [`withdraw ${dollars(withdrawnBy(changes))} from ${countOf(withdrawals)}`] : []),
+  ];
+  const text = parts.join(', ');
+  return text === '' ? 'Change nothing' : `${text[0]?.toUpperCase()}${text.slice(1)}`;
+}
+
+function changeLine({ rule, card, operation, amount }: PlannedChange): string {
+  const does = operation === 'cards.freeze' ? 'freeze' : `withdraw ${dollars(amount ?? withdrawnBy([]))}`;
+  return `  ${rule}  ${card.card_id}  ${card.last4 ?? '-'}  ${does}`;
+}
+
+function countOf(cards: number): string {
+  return `${cards} ${cards === 1 ? 'card' : 'cards'}`;
+}
+
+function nothingToChange(ctx: Context, name: string): Shown {
+  ctx.notice(`No rule of ${name} changes a card. There is nothing to do.`);
+  async function* batches() {
+    yield [];
+  }
+  return {
+    listing: { batches: batches(), page: () => ({ total: 0 }) },
+    noun: 'row',
+    idField: 'card_id',
+    columns: [],
+    changedNothing: true,
+  };
+}
+
+function tooMany({ touched, of, broken }: CapsBroken, { maxCards, maxShare }: Caps, word: string): CliError {
+  const over = broken.map(cap =>
+    cap === 'maxCards' ? `--max-cards ${maxCards}` : `--max-share ${maxShare / 100}% of the ${countOf(of)} there are`,
+  );
+  const share = Math.ceil((touched * 100) / Math.max(1, of));
+  const flags = broken.map(cap => (cap === 'maxCards' ? `--max-cards ${touched}` : `--max-share ${share}%`));
+  return new CliError('guarded', {
+    message: `the policy would change ${countOf(touched)}, over ${over.join(' and ')}. Nothing was sent`,
+    notes: [`What it would change is right? The same command with ${flags.join(' ')}`],
+    hint: `cardwright policy check ${word}`,
+    outcome: 'not_sent',
+  });
+}

@@ -1,0 +1,181 @@
+import type { Finding, Judgement } from '../../books/policy/judge.ts';
+import { judge } from '../../books/policy/judge.ts';
+import { SEVERITIES } from '../../books/policy/policy.ts';
+import { orNull, tells } from '../../cli/answer-fields.ts';
+import { SHORT_ID } from '../../cli/columns.ts';
+import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { choice } from '../../contract/field.ts';
+import { CliError } from '../../core/errors.ts';
+import { dollars, toUsd } from '../../core/money.ts';
+import { accountRows } from '../../mirror/account-rows.ts';
+import type { Column, Row } from '../../terminal/view.ts';
+import { type NamedPolicy, POLICY_FORMAT, policyFile, policyOf } from './read-file.ts';
+
+const FAIL_ON = ['error', 'warning', 'none'] as const;
+type FailOn = (typeof FAIL_ON)[number];
+
+/** Holds the cards of the account against the rules of a file. */
+export const checkPolicy = command({
+  path: 'policy check',
+  summary: 'Hold the cards against the rules of a file',
+  answers: {
+    one: {
+      as_of: tells.time('The copy is of this instant of the service.'),
+      cards: tells.count('Cards that at least one rule speaks of.'),
+      findings: tells.rows(
+        {
+          rule: tells.text('Name of the rule.'),
+          severity: tells.word('How bad it is.', SEVERITIES),
+          card_id: tells.text('The card.'),
+          facts: tells.json('What the rule asked for: days and counts, USD, percent, texts.'),
+          then: orNull(tells.word('What policy apply would do.', ['freeze', 'withdraw'])),
+          amount: orNull(tells.usd('What it would withdraw, USD.')),
+        },
+        'Cards for which a rule holds, the worst first.',
+      ),
+      skipped: tells.rows(
+        {
+          rule: tells.text('Name of the rule.'),
+          fact: tells.text('The fact that is not known.'),
+          cards: tells.count('Cards it is not known of.'),
+        },
+        'What could not be looked at.',
+      ),
+    },
+  },
+  about: [
+    'Nothing is changed. The cards and records are those of the mirror, which is brought up to date first when it is older than --max-age.',
+    POLICY_FORMAT,
+    'Facts: unused_days, age_days, expires_days, balance, spent_1d, spent_7d, spent_30d, limit, limit_use, declines_1d, refunds_30d, label, categories, metadata.<key>, own. Tests: ">= 30", "> 200.00", "< 10%", empty, set, a pattern such as "saas*", a list of patterns.',
+    'A fact that is not known never holds; such cards are counted under skipped. The whole file is checked first: every fault is told with its line and column.',
+  ],
+  reach: 'service',
+  ends: {
+    check_failed: 'A rule holds whose severity is --fail-on or worse. The findings are printed.',
+    unreachable: 'With --offline there is no copy, or the service cannot be asked.',
+  },
+  args: { file: policyFile },
+  flags: {
+    failOn: option(
+      choice(FAIL_ON, { doc: 'The mildest severity that makes it exit 15; warning when left out.', basis: OURS }),
+    ),
+    offline: OFFLINE,
+    maxAge: MAX_AGE,
+  },
+  examples: [
+    { does: 'Look, and fail a CI job on a finding', run: 'policy check policy.yaml' },
+    { does: 'Look only', run: 'policy check policy.yaml --fail-on none' },
+    {
+      does: 'The cards that a rule would freeze',
+      run: 'policy check policy.yaml --fail-on none --jq \'.findings[] | select(.then == "freeze") | .card_id\'',
+    },
+  ],
+  async run(ctx, { file, failOn = 'warning', offline, maxAge: age }) {
+    const named = await policyOf(ctx, file);
+    const mirror = await ctx.mirror();
+    using copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
+    ctx.progress.clear();
+    const { cards, known } = accountRows(copy.db, Date.parse(copy.as_of));
+    return { judgement: judge(named.policy, cards, known), as_of: copy.as_of, failOn, named };
+  },
+  show: checked => showChecked(checked),
+});
+
+interface Checked {
+  readonly judgement: Judgement;
+  readonly as_of: string;
+  readonly failOn: FailOn;
+  readonly named: NamedPolicy;
+}
+
+const COLUMNS: readonly Column[] = [
+  { field: 'rule', title: 'RULE', kind: 'text', priority: 1 },
+  { field: 'card', title: 'CARD', kind: 'id', priority: 1, shortTo: SHORT_ID },
+  { field: 'label', title: 'LABEL', kind: 'text', priority: 4, shrink: true },
+  { field: 'why', title: 'WHY', kind: 'text', priority: 2, shrink: 'wraps' },
+  { field: 'would', title: 'WOULD', kind: 'text', priority: 3 },
+  { field: 'severity', title: 'SEVERITY', kind: 'word', priority: 5 },
+];
+
+function showChecked({ judgement, as_of, failOn, named }: Checked): Shown {
+  const { cards, findings, skipped } = judgement;
+  const rows = findings.map(finding => ({
+    rule: finding.rule,
+    card: finding.card.card_id,
+    label: finding.card.label,
+    why: whyOf(finding),
+    would: wouldOf(finding),
+    severity: finding.severity,
+  }));
+  const wrong = findings.filter(({ severity }) => SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(mildest(failOn)));
+  const isWrong = failOn !== 'none' && wrong.length > 0;
+  const summary = `${countOf(findings.length, 'finding')} on ${countOf(cards, 'card')}, as of ${as_of}.`;
+  const missing = skipped.map(
+    each => `skipped ${each.rule}: ${each.fact} of ${countOf(each.cards, 'card')} is not known`,
+  );
+  return {
+    data: { as_of, cards, findings: findings.map(findingRow), skipped },
+    noun: 'finding',
+    idField: 'card',
+    quiet: [...new Set(findings.map(({ card }) => card.card_id))],
+    columns: COLUMNS,
+    rows: { columns: COLUMNS, rows },
+    blocks: [
+      { kind: 'table', columns: COLUMNS, rows },
+      ...[summary, ...missing].map(text => ({ kind: 'line', text }) as const),
+    ],
+    isRecord: true,
+    ...(isWrong && { failure: wrongCards(named, wrong) }),
+  };
+}
+
+/** Of `none` nothing is wrong; it is asked before. */
+function mildest(failOn: FailOn): 'error' | 'warning' {
+  return failOn === 'error' ? 'error' : 'warning';
+}
+
+function findingRow({ rule, severity, card, facts, change }: Finding): Row {
+  return {
+    rule,
+    severity,
+    card_id: card.card_id,
+    facts,
+    then: change?.do ?? null,
+    amount: change?.do === 'withdraw' ? toUsd(change.amount) : null,
+  };
+}
+
+/** `unused_days 44, balance 80.00`. */
+function whyOf({ facts }: Finding): string {
+  return Object.entries(facts)
+    .map(([fact, value]) => `${fact} ${value === '' || value === null ? 'empty' : plainValue(fact, value)}`)
+    .join(', ');
+}
+
+function plainValue(fact: string, value: NonNullable<Finding['facts'][string]>): string {
+  if (Array.isArray(value)) return value.join(';');
+  if (typeof value !== 'number') return String(value);
+  if (fact === 'limit_use') return `${value}%`;
+  return /^(?:balance|limit|spent_\d+d)$/.test(fact) ? value.toFixed(2) : String(value);
+}
+
+function wouldOf({ change }: Finding): string {
+  if (change === undefined) return '';
+  return change.do === 'freeze' ? 'freeze' : `withdraw ${dollars(change.amount)}`;
+}
+
+function wrongCards({ name, word }: NamedPolicy, wrong: readonly Finding[]): CliError {
+  const cards = new Set(wrong.map(({ card }) => card.card_id)).size;
+  const changes = wrong.some(({ change }) => change !== undefined);
+  return new CliError('check_failed', {
+    message: `${name}: ${countOf(wrong.length, 'finding')} on ${countOf(cards, 'card')}`,
+    ...(changes && { hint: `cardwright policy apply ${word} --dry-run` }),
+  });
+}
+
+function countOf(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

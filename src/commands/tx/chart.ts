@@ -1,0 +1,181 @@
+import { dayOf, dayText } from '../../books/insight/calendar.ts';
+import { CHARTED_BY, Chart, type ChartedBy, type ChartGroup } from '../../books/insight/chart.ts';
+import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
+import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
+import type { Context } from '../../cli/context.ts';
+import { watchedPages } from '../../cli/listing.ts';
+import { OFFLINE } from '../../cli/offline.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import type { Shown } from '../../cli/shown.ts';
+import type { Item } from '../../contract/calls.ts';
+import { choice, integer, text } from '../../contract/field.ts';
+import { TRANSACTION } from '../../contract/resources.ts';
+import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
+import { sparkline } from '../../terminal/sparkline.ts';
+import type { Column } from '../../terminal/view.ts';
+import { refuseBackwards } from './range.ts';
+
+const USUAL_TOP = 10;
+
+/** Draws what was spent, by spans of time or by card, merchant or label. */
+export const chartTransactions = command({
+  path: 'tx chart',
+  summary: 'Draw what was spent by day, week, month, card, merchant or label',
+  answers: {
+    list: {
+      group: orNull(tells.text('First day, month, card, merchant or label; null where the records do not say.')),
+      spent: tells.usd('Settled less refunded, USD.'),
+      transactions: tells.count('How many records there are.'),
+      days: maybe(tells.count('Days of the span that have begun; by day, week and month.')),
+      buckets: maybe(
+        tells.rows(
+          { start: tells.text('The day.'), spent: tells.usd('Settled less refunded on it, USD.') },
+          'Day by day from the first record to the last; by card, merchant and label.',
+        ),
+      ),
+    },
+    page: {
+      by: tells.word('What is charted by.', CHARTED_BY),
+      total: tells.usd('Spent in all, also in groups beyond --top, USD.'),
+      groups: tells.count('Groups there are.'),
+    },
+  },
+  about: [
+    'Spent is what was settled less what was refunded. Days are those of your time zone, a week begins on Monday; spans without a record are there too. A card, merchant or label has a line of its own: a level a day, · where nothing moved, ▿ where more was refunded than spent; over 30 days it joins neighbours.',
+    'Lines and bars are on a terminal alone; --accessible and pipes get the numbers.',
+    CONDITION_VALUES,
+  ],
+  operation: 'transactions.list',
+  flags: {
+    by: option(choice(CHARTED_BY, { doc: 'What to chart by; day when left out.', basis: OURS })),
+    top: option(integer({ doc: 'Most cards, merchants or labels.', basis: OURS, min: 1, defaults: USUAL_TOP })),
+    card: 'query.card_id',
+    type: 'query.type',
+    from: 'query.from',
+    to: 'query.to',
+    merchant: option(text({ doc: 'Only those whose merchant contains this.', basis: OURS })),
+    label: option(text({ doc: 'Only those of cards whose label contains this.', basis: OURS })),
+    where: CONDITIONS,
+    offline: OFFLINE,
+  },
+  examples: [
+    { does: 'Week by week', run: 'tx chart --by week --from 90d' },
+    { does: 'Where the money goes, and how it went', run: 'tx chart --by merchant --top 5' },
+    { does: 'Months as data', run: 'tx chart --by month --json' },
+  ],
+  async run(ctx, { by = 'day', top = USUAL_TOP, card, type, from, to, merchant, label, where }) {
+    refuseBackwards({ from, to });
+    const test = allOf(where ?? [], { shape: TRANSACTION, now: () => ctx.serviceNow(), flag: '--where' });
+    const labels = by === 'label' || label !== undefined ? await labelsOf(ctx) : new Map<string, string>();
+    const chart = new Chart(by);
+    const pages = (await ctx.reader()).pages('transactions.list', { card_id: card, type, from, to });
+    for await (const { data } of watchedPages(pages, { noun: 'transaction', progress: ctx.progress })) {
+      for (const record of data) {
+        if (merchant !== undefined && !contains(record.merchant, merchant)) continue;
+        if (label !== undefined && !contains(labels.get(record.card_id ?? ''), label)) continue;
+        if (test(record)) add(chart, record, groupOf(record, by, labels));
+      }
+    }
+    const groups = chart.groups(dayOf(ctx.serviceNow()));
+    const isCut = by === 'card' || by === 'merchant' || by === 'label';
+    return { by, groups: isCut ? groups.slice(0, top) : groups, of: groups.length, total: chart.total() };
+  },
+  show: showChart,
+});
+
+type Transaction = Item<'transactions.list'>;
+
+/** A record whose time cannot be read has no day to stand on. */
+function add(chart: Chart, record: Transaction, group: string | null): void {
+  const { id, type, status, amount, authorization_id, created_at } = record;
+  const at_ms = Date.parse(created_at ?? '');
+  if (Number.isNaN(at_ms)) return;
+  chart.add({
+    tx_id: id,
+    type: type ?? '',
+    status: status ?? null,
+    cents: toCents(amount),
+    authorization_id: authorization_id ?? null,
+    at_ms,
+    group,
+  });
+}
+
+function groupOf(record: Transaction, by: ChartedBy, labels: ReadonlyMap<string, string>): string | null {
+  if (by === 'card') return record.card_id ?? null;
+  if (by === 'merchant') return record.merchant ?? null;
+  return by === 'label' ? (labels.get(record.card_id ?? '') ?? null) : null;
+}
+
+function contains(value: unknown, part: string): boolean {
+  return typeof value === 'string' && value.toLowerCase().includes(part.toLowerCase());
+}
+
+/** Labels of the cards that have one: a record of a transaction has none. */
+async function labelsOf(ctx: Context): Promise<ReadonlyMap<string, string>> {
+  const labels = new Map<string, string>();
+  const pages = (await ctx.reader()).pages('cards.list', { per_page: 100 });
+  for await (const { data } of pages) {
+    for (const { id, label } of data) if (label != null && label !== '') labels.set(id, label);
+  }
+  return labels;
+}
+
+interface Charted {
+  readonly by: ChartedBy;
+  readonly groups: readonly ChartGroup[];
+  /** Groups there are. */
+  readonly of: number;
+  readonly total: Cents;
+}
+
+function showChart({ by, groups, of, total }: Charted): Shown {
+  const rows = groups.map(({ group, spent, transactions, days, buckets }) => ({
+    group,
+    spent: toUsd(spent),
+    transactions,
+    ...(days !== undefined && { days }),
+    ...(buckets && { buckets: buckets.map(each => ({ start: dayText(each.start), spent: toUsd(each.spent) })) }),
+  }));
+  const courses = new Map(groups.map(({ group, buckets = [] }) => [group, buckets]));
+  const isSpan = by === 'day' || by === 'week' || by === 'month';
+  async function* batches() {
+    yield rows;
+  }
+  const largest = groups.reduce((most, { spent }) => Math.max(most, spent), 0);
+  return {
+    listing: {
+      batches: batches(),
+      page: () => ({ by, total: toUsd(total), groups: of }),
+      footer(count) {
+        if (count === 0) return 'No transactions.';
+        const cut = count < of ? `, ${count} of ${of} shown` : '';
+        return `${dollars(total)} spent, the largest row ${dollars(cents(largest))}${cut}.${joinedText(groups)}`;
+      },
+    },
+    noun: 'group',
+    idField: 'group',
+    columns: columnsFor(by),
+    ...(isSpan
+      ? { bars: 'spent' }
+      : { courses: { beside: 'spent', of: row => courses.get(row['group'] as string) ?? [] } }),
+  };
+}
+
+/** What one character of the lines stands for, where that is not a day. */
+function joinedText(groups: readonly ChartGroup[]): string {
+  const { joined } = sparkline(groups[0]?.buckets ?? [], { unicode: true });
+  return joined > 1 ? ` A character stands for ${joined} days.` : '';
+}
+
+function columnsFor(by: ChartedBy): readonly Column[] {
+  const kind = by === 'card' ? 'id' : 'text';
+  const shrinks = by === 'merchant' || by === 'label';
+  return [
+    { field: 'group', title: by.toUpperCase(), kind, priority: 1, ...(shrinks && { shrink: true as const }) },
+    { field: 'spent', title: 'SPENT', kind: 'money', priority: 1 },
+    { field: 'transactions', title: 'COUNT', kind: 'integer', priority: 4 },
+    { field: 'days', title: 'DAYS', kind: 'integer', priority: 5, wideOnly: true },
+  ];
+}

@@ -1,0 +1,60 @@
+/** What the books ask of a copy for an overview and a policy: its cards, what its records say of their use. */
+import { Activities, type ActivityRecord, oldestCounted } from '../books/activity.ts';
+import type { Known } from '../books/policy/facts.ts';
+import type { CardRow, MoveRow, ReportRow, TxRow, WalletRow } from '../books/rows.ts';
+import type { MirrorDatabase } from './database.ts';
+
+export type UseRecord = ActivityRecord & Pick<TxRow, 'merchant'>;
+
+export interface AccountRows {
+  /** Oldest first, also those that ended or are gone. */
+  readonly cards: readonly CardRow[];
+  readonly known: Known;
+}
+
+/** Extra readers of the records that are counted, from `since` on (ms UTC). */
+export interface AlsoCounts {
+  readonly since: number;
+  readonly add: (record: UseRecord) => void;
+}
+
+/** `now` is the instant of the copy, ms UTC. */
+export function accountRows(db: MirrorDatabase, now: number, also?: AlsoCounts): AccountRows {
+  const activities = new Activities(now);
+  const since = oldestCounted(now);
+  const uses = db.each<{ card_id: string | null; at_ms: number }>(
+    `select card_id, max(at_ms) as at_ms from tx where gone_at is null
+      and (type in ('authorization', 'settlement') or authorization_id = tx_id) and at_ms <= ? group by card_id`,
+    now,
+  );
+  for (const { card_id, at_ms } of uses) if (card_id !== null) activities.useAt(card_id, at_ms);
+  const records = db.each<UseRecord>(
+    `select tx_id, card_id, type, status, cents, authorization_id, at_ms, merchant from tx
+      where gone_at is null and at_ms >= ?`,
+    Math.min(since, also?.since ?? since),
+  );
+  for (const record of records) {
+    if (record.at_ms >= since) activities.add(record);
+    also?.add(record);
+  }
+  const open = db.get<{ to_ms: number | null }>('select max(to_ms) as to_ms from open_window');
+  return {
+    cards: db.all<CardRow>('select * from cards order by created_ms, card_id'),
+    known: { activities, wholeSince: open?.to_ms ?? Number.NEGATIVE_INFINITY },
+  };
+}
+
+/** The wallet as it was last read. */
+export function newestWallet(db: MirrorDatabase): WalletRow | undefined {
+  return db.get<WalletRow>('select * from wallet_observations order by at_ms desc limit 1');
+}
+
+/** Own rows that move money, from `since` on (ms UTC). */
+export function movesSince(db: MirrorDatabase, since: number): Iterable<MoveRow> {
+  return db.each<MoveRow>('select * from moves where at_ms >= ?', since);
+}
+
+/** The newest reconciliation; undefined while there was none. */
+export function newestReport(db: MirrorDatabase): ReportRow | undefined {
+  return db.get<ReportRow>('select * from reports order by at_ms desc limit 1');
+}
