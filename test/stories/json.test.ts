@@ -10,7 +10,7 @@ import { type Ran, world } from '../support/world.ts';
 
 /** Commands that give no one answer in JSON, or whose words have stories of their own elsewhere. */
 const ELSEWHERE =
-  /^(contract|ops|commands|completion|explain|doctor|audit|api|help|wait|schema)\b|^sandbox (?!status|reset|simulate)|^sandbox simulate run\b|^cards (exec|lease)\b|^webhooks (listen|verify|sign|expect|events)\b|^3ds (wait|watch)\b|^tx (tail|summary)\b/;
+  /^(contract|ops|commands|completion|explain|doctor|audit|api|help|wait|schema|mirror|policy)\b|^sandbox (?!status|reset|simulate)|^sandbox simulate run\b|^cards (exec|lease)\b|^webhooks (listen|verify|sign|expect|events)\b|^3ds (wait|watch)\b|^(cards|tx) search\b|^tx (tail|summary)\b/;
 
 const commands = async (): Promise<readonly Command[]> => {
   const loaded = await Promise.all(REGISTRY.map(({ load }) => load()));
@@ -38,6 +38,8 @@ const WORKS: readonly string[] = [
   'wallet addresses',
   'tx list',
   'tx get txn_1',
+  'tx chart --by month',
+  'overview',
   '3ds list',
   'webhooks create --url https://example.com/hook --events card.created',
   'webhooks list',
@@ -94,6 +96,8 @@ const FAILS: readonly (readonly [line: string, kind: ErrorKind])[] = [
   ['wallet addresses --currency doge', 'usage'],
   ['tx list --type chargeback', 'usage'],
   ['tx get txn_999', 'not_found'],
+  ['tx chart --by year', 'usage'],
+  ['overview --days 0', 'usage'],
   ['3ds list --amount nothing', 'usage'],
   ['webhooks create --url ftp://example.com --events card.created', 'usage'],
   ['webhooks list surplus', 'usage'],

@@ -23,7 +23,6 @@ import { violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
 import { dollars, parseAmount, toUsd } from '../../core/money.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
-import { inputDigest } from '../../journal/wal/op-id.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
 import { cardValues } from '../../mirror/records.ts';
 import { type NamedPolicy, onlyRule, POLICY_FORMAT, policyFile, policyOf } from './read-file.ts';
@@ -69,6 +68,7 @@ export const applyPolicy = command({
     const caps = { maxCards, maxShare: shareOf(maxShare) };
     const planned = await plannedChanges(ctx, { ...named, policy: onlyRule(named, rule) }, caps);
     const { runRows } = await import('../../cli/bulk/run-bulk.ts');
+    const { inputDigest } = await import('../../journal/wal/op-id.ts');
     const { rows, skipped, changes } = rowsOf(planned);
     const total = withdrawnBy(changes);
     const counted = countedText(changes);
@@ -221,6 +221,7 @@ function tooMany({ touched, of, broken }: CapsBroken, { maxCards, maxShare }: Ca
   const share = Math.ceil((touched * 100) / Math.max(1, of));
   const flags = broken.map(cap => (cap === 'maxCards' ? `--max-cards ${touched}` : `--max-share ${share}%`));
   return new CliError('guarded', {
+    reason: 'policy_caps',
     message: `the policy would change ${countOf(touched)}, over ${over.join(' and ')}. Nothing was sent`,
     notes: [`What it would change is right? The same command with ${flags.join(' ')}`],
     hint: `cardwright policy check ${word}`,

@@ -68,10 +68,7 @@ export const checkPolicy = command({
   examples: [
     { does: 'Look, and fail a CI job on a finding', run: 'policy check policy.yaml' },
     { does: 'Look only', run: 'policy check policy.yaml --fail-on none' },
-    {
-      does: 'The cards that a rule would freeze',
-      run: 'policy check policy.yaml --fail-on none --jq \'.findings[] | select(.then == "freeze") | .card_id\'',
-    },
+    { does: 'The cards it found', run: "policy check policy.yaml --fail-on none --jq '.findings[].card_id'" },
   ],
   async run(ctx, { file, failOn = 'warning', offline, maxAge: age }) {
     const named = await policyOf(ctx, file);
