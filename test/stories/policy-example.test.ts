@@ -14,8 +14,10 @@ test('the rules of the example hold for the cards that they speak of, and change
   await here.run('sandbox clock advance --by 40d');
   await here.run('cards create --bin bin_1 --amount 900');
   for (let nth = 0; nth < 5; nth += 1) await here.run('sandbox simulate authorize --card card_13 --amount 999');
-  const hold = await here.run('sandbox simulate authorize --card card_13 --amount 600 --merchant FAST -q');
-  await here.run(`sandbox simulate settle ${hold.out.trim()}`);
+  for (const amount of [300, 250]) {
+    const hold = await here.run(`sandbox simulate authorize --card card_13 --amount ${amount} --merchant FAST -q`);
+    await here.run(`sandbox simulate settle ${hold.out.trim()}`);
+  }
   const { code, out } = await here.run(`policy check ${EXAMPLE} --json`);
   const { findings } = JSON.parse(out) as { findings: { rule: string; card_id: string; then: string | null }[] };
   const held = (rule: string) => findings.filter(each => each.rule === rule).map(({ card_id }) => card_id);
