@@ -38,6 +38,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // What a command waits for and listens to is in `events`; it knows the client's interface, which stands in the contract.
   commands: [
     'books',
+    'writers',
     'cli',
     'mirror',
     'terminal',

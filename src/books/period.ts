@@ -33,8 +33,7 @@ export class WallClock {
       });
     } catch (cause) {
       throw new CliError('usage', {
-        message: `--tz ${zone} is no time zone that this system knows`,
-        hint: 'Give a name as Europe/Berlin, or UTC',
+        message: `--tz ${zone} is no time zone that this system knows, such as Europe/Berlin or UTC`,
         cause,
       });
     }
@@ -73,8 +72,7 @@ export function readPeriod(name: string, clock: WallClock): Period {
   const span = spanOf(name);
   if (span === undefined) {
     throw new CliError('usage', {
-      message: `--period ${name} is no period`,
-      hint: 'Give a month as 2026-10, a quarter as 2026-Q4, a year as 2026, or days as 2026-10-01..2026-10-31',
+      message: `--period ${name} is no period such as 2026-10, 2026-Q4, 2026 or 2026-10-01..2026-10-31`,
     });
   }
   const [first, last] = span;

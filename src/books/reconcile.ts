@@ -187,9 +187,12 @@ function judged(input: Reconciling, { before, now, readings, counted }: Judging)
     rules,
     classified,
     cut,
-    cutCards: [...kept.cards.values()].map(card =>
-      cutCard(input.cutId, card, { isFirst: base === undefined, old: before.cards.get(card.card_id), classified }),
-    ),
+    cutCards: [...kept.cards.values()].map(card => {
+      const old = before.cards.get(card.card_id);
+      // Terminated cards share the wallet: a hold of the first cut that was too high may hide what another released.
+      const isShared = card.status === 'terminated' && residuals.walletLow < 0;
+      return cutCard(input.cutId, card, { isDoubtful: base === undefined || isShared, old, classified });
+    }),
   };
 }
 
@@ -228,15 +231,16 @@ function walletChange(opening: number, now: Position, { residuals, classified }:
 }
 
 interface Keeping {
-  readonly isFirst: boolean;
+  /** Nothing has verified its open holds so far. */
+  readonly isDoubtful: boolean;
   readonly old: CardPosition | undefined;
   readonly classified: Classified;
 }
 
-function cutCard(cutId: string, card: CardPosition, { isFirst, old, classified }: Keeping): CutCardRow {
+function cutCard(cutId: string, card: CardPosition, { isDoubtful, old, classified }: Keeping): CutCardRow {
   const { holds, unbounded } = card;
   const isOpen = holds > 0 || unbounded;
-  const wasUnverified = isFirst || (old !== undefined && old.unverified > 0);
+  const wasUnverified = isDoubtful || (old !== undefined && old.unverified > 0);
   // Below nothing a release is what the holds of the first cut were too high by.
   const released = Math.max(0, classified.released.get(card.card_id) ?? 0);
   return {

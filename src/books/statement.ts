@@ -111,8 +111,11 @@ export function statementOf(input: StatementInput): Statement {
       const drafts = byCard.get(card_id) ?? [];
       return { kind: 'card', card_id, last4, label, ...close(drafts, posted.get(card_id) ?? 0) };
     })
-    .filter(account => account.lines.length > 0 || account.opening !== 0 || account.closing !== 0);
-  if (chosen.length === input.cards.length) {
+    // A card that was asked for has its statement, and says that nothing happened.
+    .filter(
+      ({ lines, opening, closing }) => input.only !== undefined || lines.length > 0 || opening !== 0 || closing !== 0,
+    );
+  if (input.only === undefined) {
     const drafts = walletDrafts(input, byCard, newest.cut.at_ms);
     const wallet = close(drafts, newest.cut.wallet_cents);
     accounts.unshift({ kind: 'wallet', card_id: null, last4: null, label: null, ...wallet });
@@ -321,7 +324,8 @@ function balanced(drafts: readonly Draft[], closingNow: number, { period, clock 
     if (isWithin) balance += draft.cents;
     const line = { ...draft, balance, ...clock.at(draft.at) };
     if (isWithin) lines.push(line);
-    if (since !== undefined && (!isWithin || since < period.from)) straddles.push(line);
+    // Before the first cut nothing was observed, so nothing says that it came earlier.
+    if (since !== undefined && since > 0 && (!isWithin || since < period.from)) straddles.push(line);
   }
   if (balance !== closing || !Number.isSafeInteger(balance)) {
     throw new CliError('internal', { message: `a statement closes at ${balance} and should at ${closing} cents` });

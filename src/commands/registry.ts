@@ -47,6 +47,18 @@ export const REGISTRY: Registry = [
     load: alone(async () => (await import('./reconcile/reconcile.ts')).reconcileAccount),
   },
   {
+    name: 'statement',
+    heading: 'Cards and money',
+    summary: 'what a period did to each card and the wallet',
+    load: alone(async () => (await import('./statement/statement.ts')).showStatement),
+  },
+  {
+    name: 'export',
+    heading: 'Cards and money',
+    summary: 'a statement as CSV, OFX, QBO, QIF, hledger, ledger or beancount',
+    load: alone(async () => (await import('./export.ts')).exportStatement),
+  },
+  {
     name: '3ds',
     heading: 'Events',
     summary: 'list, wait for or watch one-time codes',

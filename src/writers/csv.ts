@@ -53,7 +53,7 @@ const FORMS: Readonly<Record<Layout, { readonly header: string; readonly rowOf: 
       line.payee,
       line.mcc ?? '',
       line.country ?? '',
-      categoryOf(line, account.label, accounts),
+      line.type === 'transfer' ? '' : categoryOf(line, account.label, accounts),
       line.authorization_id ?? '',
       line.source,
       line.id,

@@ -26,6 +26,8 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   'tx get': [PURCHASE],
   'tx tail': [PURCHASE],
   'tx search': [PURCHASE, 'mirror sync'],
+  statement: ['reconcile'],
+  export: ['reconcile'],
   '3ds list': [CHALLENGE],
   '3ds wait': [CHALLENGE],
   '3ds watch': [CHALLENGE],
@@ -164,7 +166,7 @@ it('every command has two to four of them', () => {
 });
 
 /** `json.test.ts` judges most commands; these have no one answer. */
-const NO_ONE_ANSWER = /^(?:cards (?:details|exec)|login|3ds wait|tx tail|3ds watch|webhooks verify)$/;
+const NO_ONE_ANSWER = /^(?:cards (?:details|exec)|login|export|3ds wait|tx tail|3ds watch|webhooks verify)$/;
 
 /** The first example whose answer is nothing but what the command promises as JSON. */
 function judgedRun(path: string, runs: readonly string[]): string | undefined {

@@ -45,12 +45,15 @@ describe('a statement', () => {
     expect(() => statementOf({ ...input, period })).toThrow('no exact cut stands at or after the end of all');
   });
 
-  it('names a deposit whose two observations lie on both sides of its end', () => {
-    const { input } = simulated(3, 30);
-    const [first] = input.cuts;
-    const period = { ...input.period, from: input.period.from, to: (first?.cut.at_ms ?? 0) - 1 };
-    const { straddling } = statementOf({ ...input, period });
-    expect(straddling.some(line => line.type === 'deposit')).toBe(true);
+  it('names what was derived from two cuts on both sides of its end', () => {
+    const named = seeds.flatMap(seed => {
+      const { input } = simulated(seed, 60);
+      const [, second] = input.cuts;
+      if (second === undefined) return [];
+      return statementOf({ ...input, period: { ...input.period, to: second.cut.at_ms - 1 } }).straddling;
+    });
+    expect(new Set(named.map(line => line.type))).toEqual(new Set(['transfer', 'deposit']));
+    expect(named.every(line => line.source === 'derived')).toBe(true);
   });
 });
 
