@@ -69,6 +69,8 @@ export const DIFFERENCES: Readonly<Record<DialectName, Reasons>> = {
   'noop-200': { 'cards/freeze.md': TOLD_AS_DONE, 'cards/terminate.md': TOLD_AS_DONE },
   'tds-terminal': { '3ds/challenge.md': STAYS_LISTED, 'sandbox/3ds-ends.md': STAYS_LISTED },
   'auth-single': {
+    'reconcile/month.md': ONE_RECORD,
+    'statement/month-end.md': ONE_RECORD,
     'cards/list.md': ONE_RECORD,
     'mirror/first-copy.md': ONE_RECORD,
     'sandbox/golden.md': ONE_RECORD,
@@ -78,6 +80,8 @@ export const DIFFERENCES: Readonly<Record<DialectName, Reasons>> = {
     'tx/summary.md': ONE_RECORD,
   },
   'ledger-balance': {
+    'reconcile/month.md': HOLDS_INSIDE,
+    'statement/month-end.md': HOLDS_INSIDE,
     'cards/edges.md': HOLDS_INSIDE,
     'mirror/first-copy.md': HOLDS_INSIDE,
     'run/asked-for.md': HOLDS_INSIDE,
