@@ -10,6 +10,7 @@ import type { WrittenRows } from '../core/raw-rows.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { declined, nobodyToAsk } from '../writes/question.ts';
+import { rowSource } from './bulk/flags.ts';
 import type { Context } from './context.ts';
 import type { Command } from './parsing/command.ts';
 import { effectOf, flagsOf } from './parsing/resolved-flags.ts';
@@ -18,15 +19,12 @@ import type { Shown } from './shown.ts';
 
 /** What `help output` says of reading short ids, and `help safety` of changing by them; `withShortIds` keeps both. */
 export const SHORT_IDS_READ =
-  'A command accepts an id in a short form: the first characters, if only one id starts with them; the short id of a table, which ends with … or ...; for a card also the last four digits. All pages are read to find it, and the whole id is printed on standard error. With several ids, every short id must be found, or nothing is sent. The card of a wait or a sum needs the … or the digits. If several ids match, that is exit 2 with a list of them. Files and standard input need whole ids.';
+  'A command accepts an id in a short form: the first characters, if only one id starts with them; the short id of a table, which ends with … or ...; for a card also the last four digits. All pages are read to find it, and the whole id is printed on standard error. With several ids, and where a command waits or follows, short ids are found before anything else is sent. If several ids match, that is exit 2 with a list of them. Files and standard input need whole ids. So do ids that are in no list of the service: of deposits, events, deliveries and fault rules. A preset keeps an id as typed: there a short id needs the … or ...';
 export const SHORT_IDS_CHANGE =
   'A change by a short id asks first; in a script it needs --yes, and so does a reveal. To terminate or reveal a card by its last four digits, a person must answer.';
 
-const KINDS = ['card', 'bin', 'webhook', 'op', 'transaction'] as const;
+const KINDS = ['card', 'bin', 'webhook', 'op', 'transaction', 'challenge', 'pending'] as const;
 type Kind = (typeof KINDS)[number];
-
-/** Among several, a word of so many characters is taken for a whole id without a look at the list. */
-const SURELY_WHOLE = 20;
 
 /** The most candidates an error names. */
 const MOST_NAMED = 10;
@@ -68,8 +66,8 @@ interface Resolved extends Typed {
  */
 export async function withShortIds(line: Line, execute: (input: Input) => Promise<Shown>): Promise<Shown> {
   const typed = typedIds(line);
-  const marked = typed.filter(({ kind, word }) => isMarked(kind, word));
-  const unsure = unsureOfSeveral(typed);
+  const marked = typed.filter(isMarked);
+  const unsure = unsureBefore(line.command, typed);
   const resolved = await resolve(line, marked, unsure);
   await agree(line, resolved);
   const input = replaced(line.input, resolved);
@@ -88,13 +86,12 @@ export async function withShortIds(line: Line, execute: (input: Input) => Promis
     shown = await execute(input);
   } catch (thrown) {
     // Of several ids nobody can say which is not there, and the work on the others may be done.
-    const single = typed.length === 1 && (isRead || only.isOperand);
-    const again = single && saysAbsent(thrown, only.kind) ? await retry() : undefined;
+    const isSingle = typed.length === 1 && rowSource(line.input) === undefined;
+    const again = isSingle && saysAbsent(thrown, only.kind) ? await retry() : undefined;
     if (again === undefined) throw thrown;
     return again;
   }
-  // What is on this machine is listed without a request.
-  const isFilter = isRead && line.command.reach !== 'files' && others.length === 1 && !only.isOperand;
+  const isFilter = isRead && others.length === 1 && !only.isOperand;
   return isFilter && shown.listing !== undefined ? { ...shown, listing: elseListing(shown.listing, retry) } : shown;
 }
 
@@ -130,8 +127,8 @@ function elseListing(listing: Listing, otherwise: () => Promise<Shown | undefine
   };
 }
 
-function isMarked(kind: Kind, word: string): boolean {
-  return MARKS.test(word) || (kind === 'card' && LAST_FOUR.test(word));
+function isMarked(typed: Typed): boolean {
+  return MARKS.test(typed.word) || byDigits(typed);
 }
 
 /** Ids of kinds that can be looked up, typed on the line itself: what a file or a pipe holds is whole. */
@@ -164,13 +161,14 @@ function replaced(input: Input, resolved: readonly Resolved[]): Input {
 }
 
 /**
- * Operands of several that may be beginnings. They are decided before the first request that changes something: the
- * refusal of one would come when the others are done.
+ * Words that may be beginnings and are decided before the command runs. Of several operands the refusal of one would
+ * come when the others are done. What a command waits for or follows has no answer that says that it is not there.
  */
-function unsureOfSeveral(typed: readonly Typed[]): readonly Typed[] {
-  const operands = typed.filter(({ isOperand }) => isOperand);
-  if (operands.length < 2) return [];
-  return operands.filter(({ kind, word }) => !isMarked(kind, word) && word.length < SURELY_WHOLE);
+function unsureBefore(command: Command, typed: readonly Typed[]): readonly Typed[] {
+  const unmarked = typed.filter(each => !isMarked(each));
+  const several = typed.filter(({ isOperand }) => isOperand).length > 1;
+  const waits = Object.hasOwn(command.flags, 'waitTimeout');
+  return unmarked.filter(({ isOperand }) => (isOperand ? several : waits));
 }
 
 /** Each marked word, and each unsure one that is shorter than every id of the list: the others are whole ids. */
@@ -195,7 +193,7 @@ async function fittingOf(line: Line, kind: Kind, wanted: readonly Typed[], maybe
   const found: Candidate[] = [];
   let shortest = Number.POSITIVE_INFINITY;
   try {
-    for await (const candidate of known(line, kind)) {
+    for await (const candidate of known(line, kind, [...wanted, ...maybe])) {
       shortest = Math.min(shortest, candidate.id.length);
       if ([...wanted, ...maybe].some(({ word }) => fits(candidate, word))) found.push(candidate);
       if (wanted.length === 0 && maybe.every(({ word }) => word.length >= shortest)) break;
@@ -222,9 +220,10 @@ async function resolveBeginning(line: Line, typed: readonly Typed[]): Promise<re
  * Those whose id begins with the word. None as soon as a word as long as an id is seen to be one that is not there: a
  * mistyped id ends with the first page, and where ids differ in length, `card_1` is none of `card_10`.
  */
-async function beginningWith(line: Line, { kind, word }: Typed): Promise<readonly Candidate[]> {
+async function beginningWith(line: Line, typed: Typed): Promise<readonly Candidate[]> {
+  const { kind, word } = typed;
   const found: Candidate[] = [];
-  for await (const candidate of known(line, kind)) {
+  for await (const candidate of known(line, kind, [typed])) {
     if (candidate.id.length <= word.length) return [];
     if (fits(candidate, word)) found.push(candidate);
   }
@@ -241,13 +240,13 @@ function fits({ id, last4 }: Candidate, word: string): boolean {
   return id.startsWith(word.replace(MARKS, '')) || (LAST_FOUR.test(word) && last4 === word);
 }
 
-function theOne({ kind, word }: Typed, found: readonly Candidate[]): Candidate {
+function theOne(typed: Typed, found: readonly Candidate[]): Candidate {
+  const { kind, word } = typed;
   const fitting = found.filter(candidate => fits(candidate, word));
   const [first] = fitting;
   const exact = fitting.find(({ id }) => id === word);
   if (exact !== undefined) return exact;
-  const digits = kind === 'card' && LAST_FOUR.test(word);
-  const wanted = digits ? `ends in ${word}` : `has an id that begins with ${quote(word.replace(MARKS, ''))}`;
+  const wanted = byDigits(typed) ? `ends in ${word}` : `has an id that begins with ${quote(word.replace(MARKS, ''))}`;
   const hint = LISTS[kind];
   if (first === undefined) {
     throw new CliError('not_found', { message: `no ${NOUNS[kind]} ${wanted}`, hint, outcome: 'not_sent' });
@@ -268,6 +267,8 @@ const NOUNS: Readonly<Record<Kind, string>> = {
   webhook: 'subscription',
   op: 'operation',
   transaction: 'transaction',
+  challenge: 'challenge',
+  pending: 'authorization or challenge',
 };
 const LISTS: Readonly<Record<Kind, string>> = {
   card: 'cardwright cards list --all',
@@ -275,36 +276,73 @@ const LISTS: Readonly<Record<Kind, string>> = {
   webhook: 'cardwright webhooks list',
   op: 'cardwright ops list',
   transaction: 'cardwright tx list --all',
+  challenge: 'cardwright 3ds list',
+  pending: 'cardwright 3ds list',
 };
 
 function told({ id, facts }: Candidate): string {
   return `${id} (${facts})`;
 }
 
-async function* known({ command, context: ctx }: Line, kind: Kind): AsyncIterable<Candidate> {
+async function* known({ command, context: ctx }: Line, kind: Kind, typed: readonly Typed[]): AsyncIterable<Candidate> {
   if (isOfSandbox(command) && (await ctx.identity()).mode !== 'sandbox') {
     throw usage('short ids are not looked up in a sandbox that was not chosen: add --sandbox, or write the whole id');
   }
-  if (kind === 'card') {
-    for await (const { data } of (await ctx.reader()).pages('cards.list', { per_page: 100 })) {
-      for (const { id, last4, network, status, balance, label } of data) {
-        const name = `${network ?? 'card'} ending ${last4}`;
-        yield { id, last4, facts: facts([name, status, dollars(toCents(balance)), label && JSON.stringify(label)]) };
-      }
-    }
-  } else if (kind === 'bin') {
-    for (const { id, network, type } of (await ctx.read('bins.list', {})).data)
-      yield { id, facts: facts([network, type]) };
-  } else if (kind === 'webhook') {
-    for (const { id, url, status } of (await ctx.read('webhooks.list', {})).data)
-      yield { id, facts: facts([url, status]) };
-  } else if (kind === 'transaction') {
-    for await (const { data } of (await ctx.reader()).pages('transactions.list', {}))
-      for (const { id, merchant, amount } of data) yield { id, facts: facts([merchant, dollars(toCents(amount))]) };
-  } else {
-    for (const { op, command, state } of await (await ctx.journal()).list())
-      yield { id: op, facts: facts([command, state]) };
+  switch (kind) {
+    case 'card':
+      return yield* command.reach === 'files' && !typed.some(isMarked) ? cardsOfLog(ctx) : cards(ctx);
+    case 'bin':
+      for (const { id, network, type } of (await ctx.read('bins.list', {})).data)
+        yield { id, facts: facts([network, type]) };
+      return;
+    case 'webhook':
+      for (const { id, url, status } of (await ctx.read('webhooks.list', {})).data)
+        yield { id, facts: facts([url, status]) };
+      return;
+    case 'transaction':
+      return yield* transactions(ctx);
+    case 'challenge':
+      return yield* challenges(ctx);
+    case 'pending':
+      yield* challenges(ctx);
+      return yield* transactions(ctx, 'authorization');
+    case 'op':
+      for (const { op, command, state } of await (await ctx.journal()).list())
+        yield { id: op, facts: facts([command, state]) };
   }
+}
+
+async function* cards(ctx: Context): AsyncIterable<Candidate> {
+  for await (const { data } of (await ctx.reader()).pages('cards.list', { per_page: 100 })) {
+    for (const { id, last4, network, status, balance, label } of data) {
+      const name = `${network ?? 'card'} ending ${last4}`;
+      yield { id, last4, facts: facts([name, status, dollars(toCents(balance)), label && JSON.stringify(label)]) };
+    }
+  }
+}
+
+/** Cards that the audit log names: a word without a mark costs no request where all else is on this machine. */
+async function* cardsOfLog(ctx: Context): AsyncIterable<Candidate> {
+  const { entries } = await (await ctx.audit()).read();
+  const ids = new Set(entries.flatMap(({ card_id }) => (typeof card_id === 'string' ? [card_id] : [])));
+  for (const id of ids) yield { id, facts: 'in the audit log' };
+}
+
+async function* transactions(ctx: Context, type?: 'authorization'): AsyncIterable<Candidate> {
+  for await (const { data } of (await ctx.reader()).pages('transactions.list', { type })) {
+    for (const { id, merchant, amount } of data) yield { id, facts: facts([merchant, dollars(toCents(amount))]) };
+  }
+}
+
+async function* challenges(ctx: Context): AsyncIterable<Candidate> {
+  for (const { id, merchant, amount, status } of (await ctx.read('challenges.list', {})).data) {
+    yield { id, facts: facts([merchant, amount == null ? undefined : dollars(toCents(amount)), status]) };
+  }
+}
+
+/** The last four digits: only the service knows them. */
+function byDigits({ kind, word }: Typed): boolean {
+  return kind === 'card' && LAST_FOUR.test(word);
 }
 
 function facts(values: readonly (string | null | undefined)[]): string {
@@ -322,8 +360,7 @@ async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
   };
   if (effect === 'read' || context.dryRun) return say();
   const isFinal = effect === 'irreversible' || effect === 'reveals-secret';
-  const byDigits = resolved.some(({ kind, word }) => kind === 'card' && LAST_FOUR.test(word));
-  const byDigitsAlone = isFinal && byDigits;
+  const byDigitsAlone = isFinal && resolved.some(byDigits);
   // The question of the command itself names the card; what reveals has none where nobody can be asked.
   const asksItself = effect === 'irreversible' || (effect === 'reveals-secret' && context.canAsk);
   const isAsked = byDigitsAlone || !(context.yes || asksItself);

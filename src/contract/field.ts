@@ -57,8 +57,22 @@ export interface FieldFacts {
   readonly also?: readonly string[];
   /** What the service uses when the value is not sent; words or a value. */
   readonly defaults?: string | number;
-  /** Value or id this field names, so that completion and pickers know where candidates come from. */
-  readonly names?: 'card' | 'bin' | 'webhook' | 'event' | 'category' | 'preset' | 'profile' | 'op' | 'transaction';
+  /**
+   * Value or id this field names, so that completion, pickers and short ids know where candidates come from; `pending`
+   * is an authorization or a challenge.
+   */
+  readonly names?:
+    | 'card'
+    | 'bin'
+    | 'webhook'
+    | 'event'
+    | 'category'
+    | 'preset'
+    | 'profile'
+    | 'op'
+    | 'transaction'
+    | 'challenge'
+    | 'pending';
 }
 
 declare const wire: unique symbol;

@@ -6,5 +6,5 @@ const AUTHORIZATION = text({ doc: 'Authorization.', basis: OURS, names: 'transac
 
 export const authorization = argument(AUTHORIZATION);
 export const maybeAuthorization = optionalArgument(AUTHORIZATION);
-export const challenge = argument(text({ doc: 'Challenge.', basis: OURS }));
-export const deposit = argument(text({ doc: 'Deposit.', basis: OURS }));
+export const challenge = argument(text({ doc: 'Challenge.', basis: OURS, names: 'challenge' }));
+export const deposit = argument(text({ doc: 'Deposit; the whole id.', basis: OURS }));

@@ -13,7 +13,7 @@ export const simulateExpire = command({
   summary: 'Expire an authorization or a 3DS challenge now',
   about: ['Only this one expires; the clock does not move. sandbox clock advance moves the clock for all of them.'],
   operation: 'simulate.expire',
-  args: { pending: argument(text({ doc: 'Authorization or challenge.', basis: OURS })) },
+  args: { pending: argument(text({ doc: 'Authorization or challenge.', basis: OURS, names: 'pending' })) },
   examples: [
     { does: 'Give a hold back', run: 'sandbox simulate expire txn_1' },
     { does: 'Let a code run out', run: 'sandbox simulate expire tds_1' },
