@@ -9,7 +9,9 @@ type Typed = Readonly<Record<string, unknown>>;
 
 /** Groups that ask the service, or look at the profile; every other has none, or names its own. */
 export const SPEAK_TO_A_SERVICE: readonly string[] =
-  'cards bins wallet tx overview mirror reconcile policy 3ds webhooks wait ops doctor whoami contract api'.split(' ');
+  'cards bins wallet tx overview mirror reconcile statement export policy 3ds webhooks wait ops doctor whoami contract api'.split(
+    ' ',
+  );
 /** A command in a text, to the end of it; the name of the program alone, as in a sentence, is none. */
 const COMMAND = new RegExp(`(?<![\\w/.-])cardwright (?=(?:${SPEAK_TO_A_SERVICE.join('|')})(?![\\w-]))(.*)`);
 /** It says for itself whom it speaks to, or asks for help, which is the same everywhere. */

@@ -19,6 +19,7 @@ const LINES: Readonly<Record<string, string>> = {
   'wallet addresses': 'wallet addresses',
   'tx list': 'tx list',
   'tx get': 'tx get txn_1',
+  'tx chart': 'tx chart',
   'tx tail': 'tx tail --last 3 --wait-timeout 5s',
   'tx summary': 'tx summary',
   '3ds list': '3ds list',
@@ -44,6 +45,11 @@ const LINES: Readonly<Record<string, string>> = {
   'mirror status': 'mirror status',
   'mirror path': 'mirror path',
   'mirror query': 'mirror query "select status, count(*) as cards from cards group by status"',
+  overview: 'overview',
+  'policy check': 'policy check policy.yaml',
+  reconcile: 'reconcile',
+  statement: 'statement --period 2026-10 --json',
+  export: 'export --format hledger --period 2026-10',
   'cards search': 'cards search ads',
   'tx search': 'tx search ads',
   'profiles list': 'profiles list --json',
@@ -89,6 +95,10 @@ it('ends with 15 and says so, whichever command reads', async () => {
   await using here = await world({ data: 'demo', wallet: 100 });
   await writeFile(join(here.folder, 'event.json'), '{"id":"evt_1","type":"card.created"}');
   await writeFile(join(here.folder, 'secret.txt'), 'whsec_0123456789abcdef0123456789abcdef\n', { mode: 0o600 });
+  await writeFile(
+    join(here.folder, 'policy.yaml'),
+    'version: 1\nrules: [{ name: no-label, when: { label: empty } }]\n',
+  );
   await writeFile(join(here.folder, 'overrides.json'), '{"headers":{"idempotency_key":"X-Key"}}');
   const id = async (line: string) => (await here.run(line)).out.trim();
   await here.run('webhooks create --url https://example.com/hook --events *');
