@@ -290,7 +290,7 @@ async function* known({ command, context: ctx }: Line, kind: Kind, typed: readon
   }
   switch (kind) {
     case 'card':
-      return yield* command.reach === 'files' && !typed.some(isMarked) ? cardsOfLog(ctx) : cards(ctx);
+      return yield* cardsFor(command, ctx, typed);
     case 'bin':
       for (const { id, network, type } of (await ctx.read('bins.list', {})).data)
         yield { id, facts: facts([network, type]) };
@@ -312,8 +312,17 @@ async function* known({ command, context: ctx }: Line, kind: Kind, typed: readon
   }
 }
 
-async function* cards(ctx: Context): AsyncIterable<Candidate> {
-  for await (const { data } of (await ctx.reader()).pages('cards.list', { per_page: 100 })) {
+/** From what the command itself reads: the service, the mirror, or the audit log, which knows no last four digits. */
+async function* cardsFor(command: Command, ctx: Context, typed: readonly Typed[]): AsyncIterable<Candidate> {
+  const isOfLog = command.path.startsWith('audit ');
+  if (isOfLog && !typed.some(isMarked)) return yield* cardsOfLog(ctx);
+  if (command.reach !== 'files' || isOfLog) return yield* cards(await ctx.reader());
+  using copy = await (await ctx.mirror()).read();
+  yield* cards(copy.reader);
+}
+
+async function* cards(reader: Awaited<ReturnType<Context['reader']>>): AsyncIterable<Candidate> {
+  for await (const { data } of reader.pages('cards.list', { per_page: 100 })) {
     for (const { id, last4, network, status, balance, label } of data) {
       const name = `${network ?? 'card'} ending ${last4}`;
       yield { id, last4, facts: facts([name, status, dollars(toCents(balance)), label && JSON.stringify(label)]) };

@@ -39,6 +39,8 @@ const MORE: Readonly<Record<string, string>> = {
   'wait card': '--until status=frozen --wait-timeout 1s',
   'wait tx': '--wait-timeout 1s',
   reconcile: '--wait-timeout 10s',
+  statement: '--period 2026-11',
+  export: '--format csv --period 2026-11',
   'ops resolve': '--as done --note seen --yes',
   'sandbox simulate authorize': '--amount 5',
   'sandbox simulate increment': '--amount 5',
