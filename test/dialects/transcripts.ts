@@ -43,6 +43,7 @@ export const DIFFERENCES: Readonly<Record<DialectName, Reasons>> = {
     'bulk/ops.md': NO_REQUEST_ID,
     'bulk/round-trip.md': NO_REQUEST_ID,
     'bulk/select.md': NO_REQUEST_ID,
+    'policy/idle-cards.md': NO_REQUEST_ID,
     'cards/fund.md': 'balances of a withdrawal are read again, and that is said',
     'run/short-ids.md': 'a list that tells no count is read up to an empty page',
     'webhooks/life.md': 'a generated secret is not shown',

@@ -1,5 +1,5 @@
 import { it } from 'vitest';
 import { expectTrueCopy } from './dialects.ts';
 
-// Without totals and paging; one changing record a purchase. The others are in dialects.full.ts.
-it.each(['minimal', 'auth-single'])('copies a service that speaks %s', expectTrueCopy);
+// Without totals and paging, which is hardest to copy whole. The others are in dialects.full.ts.
+it('copies a service that speaks minimal', () => expectTrueCopy('minimal'));
