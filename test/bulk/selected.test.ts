@@ -4,7 +4,7 @@ import { world } from '../support/world.ts';
 import { serviceWorld } from './service-world.ts';
 
 const FUND = "cards fund --to 50 --where 'balance<20' --yes";
-const SLOW_DOWN = '{"match":{"operation":"cards.fund"},"times":9,"action":{"kind":"status","code":429}}';
+const SLOW_DOWN = '{"match":{"operation":"cards.fund"},"times":99,"action":{"kind":"status","code":429}}';
 const opIn = (text: string) => /op_\w{26}/.exec(text)?.[0] ?? '';
 
 describe('a run that brings cards to a balance', () => {

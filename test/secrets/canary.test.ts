@@ -325,7 +325,7 @@ describe.runIf(process.platform === 'linux')('no byte outside the chosen place',
     for (const file of files) {
       const path = file.slice(join(packed, 'package').length + 1);
       expect(path).toMatch(
-        /^(?:bin|dist|completions|man|skills|docs)\/|^(?:package\.json|(?:README|CHANGELOG|SECURITY)\.md|action\.yml|llms\.txt|LICENSE)$/,
+        /^(?:bin|dist|completions|man|skills|docs|examples)\/|^(?:package\.json|(?:README|CHANGELOG|SECURITY)\.md|action\.yml|llms\.txt|LICENSE)$/,
       );
       expect([path, held(await readFile(file, 'latin1'))]).toEqual([path, []]);
     }

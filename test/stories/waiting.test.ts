@@ -207,7 +207,7 @@ describe('a wait while the service is in trouble', () => {
 
   it.each(WAITS)('goes on from the first look on: %s', async line => {
     for (const trouble of Object.keys(TROUBLES)) {
-      const { code, out, err } = await against(line, trouble, 4);
+      const { code, out, err } = await against(line, trouble, 7);
       expect({ trouble, code, said: err.includes('still waiting') }).toEqual({ trouble, code: 0, said: true });
       expect(out).not.toBe('');
     }
