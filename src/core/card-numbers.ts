@@ -6,7 +6,9 @@ const HEX = '(?<![0-9A-Za-z])(?:0x)?(?=[0-9a-f]*[a-f])(?:[0-9a-f]{64}|[0-9a-f]{4
 const UUID = '(?<![0-9A-Za-z])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9A-Za-z])';
 /** What stands between groups of digits. */
 const DASHES = '\\-\\u2010-\\u2015\\u2212';
-const BETWEEN = `(?:[ \\t${DASHES}]{1,2}|[._\\u00b7])`;
+const BETWEEN = `(?:[ \\t${DASHES}]{1,2}|\\r?\\n|[./_\\u00b7])`;
+/** Longer lines of digits are a list of numbers, and no number in groups. */
+const LONGEST_LINE = 6;
 const RUN = new RegExp(`${HEX}|${UUID}|[0-9]+(?:${BETWEEN}[0-9]+)*`, 'gi');
 /** Twelve more digits behind one, with little between them: most texts have none, and are done. */
 const MAY_HOLD = new RegExp(`[0-9](?:${BETWEEN}?[0-9]){12}`);
@@ -74,8 +76,9 @@ function maskedRun(run: string): string {
 function lastOfNumber(groups: readonly Group[], first: number): number {
   let [digits, found] = ['', -1];
   for (let index = first; index < groups.length; index += 1) {
-    digits += groups[index]?.digits ?? '';
-    if (digits.length > LONGEST) break;
+    const group = groups[index]?.digits ?? '';
+    digits += group;
+    if (digits.length > LONGEST || (kindOf(groups[first]?.between) === 'line' && group.length > LONGEST_LINE)) break;
     if (isNumber(digits)) found = index;
     if (kindOf(groups[index]?.between) !== kindOf(groups[first]?.between)) break;
   }
@@ -89,7 +92,10 @@ function isNumber(digits: string): boolean {
 }
 
 /** Spaces and dashes are mixed by people; a dot between two of them is an amount's. */
-const kindOf = (between = '') => (/^[._\u00b7]/.test(between) ? between : 'gap');
+function kindOf(between = ''): string {
+  if (/^[./_\u00b7]/.test(between)) return between;
+  return between.endsWith('\n') ? 'line' : 'gap';
+}
 
 export interface Masked {
   /** The very same value where nothing was hidden. */
@@ -209,7 +215,7 @@ function isPlain(value: unknown): value is Members {
 
 /** UTF-8 read as Latin-1, or its escapes in JSON, that could be digits or what stands between them. */
 const WRITTEN_OTHERWISE =
-  /\xef\xbc[\x90-\x99]|[0-9](?:\xc2[\xa0\xad\xb7]|\xe2\x80[\x80-\xaf]|\xe2\x81\xa0|\xe3\x80\x80)[0-9]|\\u(?:003\d|00[2ab][0-9ad]|20[0-6]|3000|ff1)/i;
+  /\xef\xbc[\x90-\x99]|[\xd9\xdb\xdf][\x80-\xbf]|\xe0[\xa5-\xbc][\x80-\xbf]|[0-9]\\(?:n|r|\/)[0-9\\]|[0-9](?:\xc2[\xa0\xad\xb7]|\xe2\x80[\x80-\xaf]|\xe2\x81\xa0|\xe3\x80\x80)[0-9]|\\u(?:003\d|000[ad]|06[6f]|0[7-9a-f][4-9c-f]|00[2ab][0-9ad]|20[0-6]|3000|ff1)/i;
 
 /** Whether JSON text, its UTF-8 read as Latin-1, may hold a card number; quick where it holds none. */
 export function mayHoldCardNumber(latin1: string): boolean {

@@ -45,10 +45,21 @@ export function holdsNone(bytes: Uint8Array, known: Iterable<string>): boolean {
 }
 
 /**
- * The text as a person reads it: wide digits as digits, every space as a space, nothing invisible. A secret is looked
+ * The text as a person reads it: wide digits and those of any script as digits, every space as a space, nothing invisible. A secret is looked
  * for in this form.
  */
 export function asRead(text: string): string {
   if (/^[\x00-\x7f]*$/.test(text)) return text;
-  return text.normalize('NFKC').replace(/\p{Cf}/gu, '');
+  return text
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .replace(/[^\P{Nd}0-9]/gu, asciiDigit);
+}
+
+/** Digits of other scripts stand in runs of ten, zero first. */
+function asciiDigit(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let first = code;
+  while (code - first < 9 && /\p{Nd}/u.test(String.fromCodePoint(first - 1))) first -= 1;
+  return String(code - first);
 }

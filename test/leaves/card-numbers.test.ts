@@ -37,6 +37,10 @@ describe('a card number', () => {
     ['404 4000 0094 7130 6822 12', '404 [redacted] 12'],
     [`00${NUMBER}`, '[redacted]'],
     ['4000 0094-7130 6822', '[redacted]'],
+    ['4000/0094/7130/6822', '[redacted]'],
+    ['4000\n0094\n7130\r\n6822', '[redacted]'],
+    ['٤٠٠٠٠٠٩٤٧١٣٠٦٨٢٢', '[redacted]'],
+    ['४००० ००९४ ७१३० ६८२२', '[redacted]'],
   ])('%s', (text, expected) => {
     expect(withoutCardNumbers(text)).toBe(expected);
   });
@@ -54,6 +58,10 @@ describe('a card number', () => {
     '1763647391006',
     'http://127.0.0.1:4010/000000000000000b',
     'ﬁne',
+    '٢٠٢٦',
+    // Two numbers of eight digits, a line each, and dates.
+    '40000094\n71306822',
+    '20/11/2026 and 21/11/2026',
   ])('is not seen in %s', text => {
     expect(withoutCardNumbers(text)).toBe(text);
   });

@@ -3,7 +3,6 @@ import { orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import type { Block, Column } from '../../terminal/view.ts';
-import { displayName } from '../../writers/account-names.ts';
 import { askedStatement, STATEMENT_FLAGS } from './asked.ts';
 
 const LINE = {
@@ -75,7 +74,10 @@ export const showStatement = command({
     { does: 'A month', run: 'statement --period 2026-10' },
     { does: 'Days of one card, as data', run: 'statement --period 2026-10-01..2026-10-15 --card card_1 --json' },
   ],
-  run: async (ctx, asked) => documentOf(await askedStatement(ctx, asked)),
+  run: async (ctx, asked) => {
+    const { displayName } = await import('../../writers/account-names.ts');
+    return documentOf(await askedStatement(ctx, asked), displayName);
+  },
   show: document => {
     const rows = document.data.flatMap(({ account, lines }) => lines.map(line => ({ account, ...line })));
     return {
@@ -94,13 +96,15 @@ export const showStatement = command({
 
 const usd = (amount: number) => toUsd(cents(amount));
 
-function documentOf({ period, final, accounts }: Statement) {
-  return { period: period.name, currency: 'USD', final, data: accounts.map(accountAnswer) };
+type NameOf = (account: StatementAccount) => string;
+
+function documentOf({ period, final, accounts }: Statement, nameOf: NameOf) {
+  const data = accounts.map(account => accountAnswer(account, nameOf(account)));
+  return { period: period.name, currency: 'USD', final, data };
 }
 
-function accountAnswer(account: StatementAccount) {
-  const { kind, card_id, opening, lines, closing } = account;
-  const shown = { account: displayName(account), kind, card_id };
+function accountAnswer({ kind, card_id, opening, lines, closing }: StatementAccount, name: string) {
+  const shown = { account: name, kind, card_id };
   return { ...shown, opening: usd(opening), lines: lines.map(lineAnswer), closing: usd(closing) };
 }
 
