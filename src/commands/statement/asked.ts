@@ -1,6 +1,6 @@
 /** The statement that a command line asks for, from the copy alone: nothing is sent. */
 import { readPeriod, WallClock } from '../../books/period.ts';
-import { type Statement, statementOf } from '../../books/statement.ts';
+import type { Statement } from '../../books/statement.ts';
 import type { Context } from '../../cli/context.ts';
 import { needs, OURS, option } from '../../cli/parsing/flag.ts';
 import { must, text } from '../../contract/field.ts';
@@ -26,7 +26,10 @@ interface Asked {
 export async function askedStatement(ctx: Context, { period: name, card, tz = 'UTC' }: Asked): Promise<Statement> {
   const clock = new WallClock(tz);
   const period = readPeriod(name, clock);
-  const { statementRows } = await import('../../mirror/statement-rows.ts');
+  const [{ statementRows }, { statementOf }] = await Promise.all([
+    import('../../mirror/statement-rows.ts'),
+    import('../../books/statement.ts'),
+  ]);
   using copy = await (await ctx.mirror()).read();
   const rows = statementRows(copy.db, period);
   if (card !== undefined && !rows.cards.some(row => row.card_id === card)) {
