@@ -65,7 +65,15 @@ function signed(card: Report['cards'][number]): Row {
 function title({ from, to, verdict, cards, cards_in_all, requests, residual }: Report): string {
   const span = from === null ? `from the beginning to ${to.at}` : `${from.at} -> ${to.at}`;
   const words = verdict === 'unexplained' ? `unexplained: ${dollars(toCents(residual))}` : verdict;
-  return `RECONCILE  ${span}   ${words}   ${cards.length} of ${cards_in_all} cards moved, ${requests} requests`;
+  const moved = cards.filter(hasMoved).length;
+  return `RECONCILE  ${span}   ${words}   ${moved} of ${cards_in_all} cards moved, ${requests} requests`;
+}
+
+/** With --all cards stand in the report that nothing happened to. */
+function hasMoved(card: Report['cards'][number]): boolean {
+  const { opening, closing, funded, withdrawn, returned, settled, refunded, holds_change, other, residual } = card;
+  const changes = [funded, withdrawn, returned, settled, refunded, holds_change, other, residual];
+  return opening !== closing || changes.some(amount => amount !== 0);
 }
 
 function walletLine({ wallet }: Report): string {

@@ -17,15 +17,18 @@ import { countsOf } from './run.ts';
 /** Newest first. A damaged journal is in the list with nothing but its name, a newer one with its plan. */
 export async function summaries(dependencies: JournalDependencies): Promise<OpSummary[]> {
   const { disk, places } = dependencies;
-  const found: OpSummary[] = [];
+  const found: { readonly at: number; readonly summary: OpSummary }[] = [];
   for (const op of (await disk.names(places.root)).filter(isOp)) {
     const history = await readOrError(disk, places, op);
-    if (history instanceof CliError) found.push(unreadable(op, await readPlan(disk, places, op)));
-    else if (history !== undefined) found.push(await summaryOf(dependencies, history));
+    if (history instanceof CliError) {
+      const plan = await readPlan(disk, places, op);
+      found.push({ at: plan?.at ?? 0, summary: unreadable(op, plan) });
+    } else if (history !== undefined) {
+      found.push({ at: history.plan.at, summary: await summaryOf(dependencies, history) });
+    }
   }
-  return found.sort((one, other) =>
-    one.started_at < other.started_at ? 1 : one.started_at > other.started_at ? -1 : 0,
-  );
+  // By the millisecond: the times that are shown are whole seconds.
+  return found.sort((one, other) => other.at - one.at).map(({ summary }) => summary);
 }
 
 async function summaryOf(dependencies: JournalDependencies, history: History): Promise<OpSummary> {
