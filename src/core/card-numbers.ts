@@ -215,7 +215,7 @@ function isPlain(value: unknown): value is Members {
 
 /** UTF-8 read as Latin-1, or its escapes in JSON, that could be digits or what stands between them. */
 const WRITTEN_OTHERWISE =
-  /\xef\xbc[\x90-\x99]|[\xd9\xdb\xdf][\x80-\xbf]|\xe0[\xa5-\xbc][\x80-\xbf]|[0-9]\\(?:n|r|\/)[0-9\\]|[0-9](?:\xc2[\xa0\xad\xb7]|\xe2\x80[\x80-\xaf]|\xe2\x81\xa0|\xe3\x80\x80)[0-9]|\\u(?:003\d|000[ad]|06[6f]|0[7-9a-f][4-9c-f]|00[2ab][0-9ad]|20[0-6]|3000|ff1)/i;
+  /\xef\xbc[\x90-\x99]|\xd9[\xa0-\xa9]|\xdb[\xb0-\xb9]|\xdf[\x80-\x89]|\xe0(?:[\xa5\xa7\xa9\xab\xad\xaf\xb1\xb3\xb5][\xa6-\xaf]|[\xb9\xbb][\x90-\x99]|\xbc[\xa0-\xa9])|(?<!\\u)[0-9]{3,6}\\(?:n|r\\n|\/)[0-9]{3}|[0-9](?:\xc2[\xa0\xad\xb7]|\xe2\x80[\x80-\xaf]|\xe2\x81\xa0|\xe3\x80\x80)[0-9]|\\u(?:003\d|000[ad]|06[6f]|0[7-9a-f][4-9c-f]|00[2ab][0-9ad]|20[0-6]|3000|ff1)/i;
 
 /** Whether JSON text, its UTF-8 read as Latin-1, may hold a card number; quick where it holds none. */
 export function mayHoldCardNumber(latin1: string): boolean {
