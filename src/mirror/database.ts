@@ -16,6 +16,8 @@ export class MirrorDatabase {
   readonly #connection: Connection;
   readonly #statements = new Map<string, Statement>();
   readonly #settings: DatabaseSettings;
+  /** Walks that nobody has ended: they hold the file, and a reader that stops early forgets them. */
+  readonly #walks = new Set<IterableIterator<object>>();
 
   constructor(path: string, connection: Connection, settings: DatabaseSettings) {
     this.path = path;
@@ -36,10 +38,15 @@ export class MirrorDatabase {
   /** Rows one after the other. The statement is its own, so that another walk may be under way. */
   *each<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Generator<Row> {
     const rows = this.#asked(() => this.#connection.prepare(statement).iterate(...values.map(bound)));
-    for (;;) {
-      const { value, done } = this.#asked(() => rows.next());
-      if (done === true) return;
-      yield plainRow(value) as Row;
+    this.#walks.add(rows);
+    try {
+      for (;;) {
+        const { value, done } = this.#asked(() => rows.next());
+        if (done === true) return;
+        yield plainRow(value) as Row;
+      }
+    } finally {
+      this.#endWalk(rows);
     }
   }
 
@@ -81,7 +88,13 @@ export class MirrorDatabase {
     return value === undefined ? undefined : Number(value);
   }
 
+  #endWalk(rows: IterableIterator<object>): void {
+    this.#walks.delete(rows);
+    rows.return?.();
+  }
+
   close(): void {
+    for (const rows of this.#walks) this.#endWalk(rows);
     this.#statements.clear();
     try {
       closeConnection(this.#connection, this.path);

@@ -114,3 +114,15 @@ it('takes the sandbox for the same account in every process, whose key is anothe
   synced();
   expect(synced()).toBe('3\n');
 });
+
+it.each([
+  'tx list --offline --limit 2 -o id',
+  'tx list --offline',
+  'cards list --offline --limit 2 --json',
+  'tx search a --limit 1',
+  'cards search a --limit 1',
+])('ends well where an answer stops before the last row: %s', async line => {
+  await using here = await world({ data: 'demo' });
+  await here.run('mirror sync');
+  expect(await here.run(line)).toMatchObject({ code: 0, err: expect.not.stringContaining('error') });
+});
