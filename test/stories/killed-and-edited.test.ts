@@ -204,3 +204,17 @@ test('a card that moved between the kill and the resume: what its key proves is 
   }
   expect((await here.run(`cards get ${card} --json --fields balance`)).out).toContain('24.37');
 });
+
+test('nobody says by mistake that a row that was never sent is done', async () => {
+  const { here, op } = await killedWorld('cards create', WHOLE);
+  await using _ = here;
+  const outcomes = async () => (await here.run(`ops show ${op} --json --jq '[.items[].outcome]'`)).out;
+  const before = await outcomes();
+  expect(await here.run(`ops resolve ${op} --as done --note looked`)).toMatchObject({
+    code: 14,
+    err: expect.stringContaining(`cardwright ops resume ${op}`),
+  });
+  expect(await outcomes()).toBe(before);
+  expect((await here.run(`ops resume ${op} --yes`)).code).toBe(0);
+  expect(await labels(here)).toHaveLength(3);
+});

@@ -17,7 +17,11 @@ export const resolveOp = command({
   args: {
     op,
     row: optionalArgument(
-      integer({ doc: 'Only this row; every open or unknown row by default.', basis: OURS, min: 1 }),
+      integer({
+        doc: 'Only this row. Without it: done for every unknown row, not-done for every row that is not settled.',
+        basis: OURS,
+        min: 1,
+      }),
     ),
   },
   flags: {

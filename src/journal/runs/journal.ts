@@ -139,7 +139,10 @@ async function resolveRows(dependencies: JournalDependencies, { op, row, as, not
     const open = [...history.rows.values()].filter(
       each => each.state === 'unknown' || mayBePerformed(each, history.plan.bulk),
     );
-    const chosen = row === undefined ? open : open.filter(each => each.item.row === row);
+    // What never left did not happen by itself: `done` is believed of such a row only when the row is named.
+    const meant = as === 'done' ? open.filter(each => each.state === 'unknown') : open;
+    const chosen = row === undefined ? meant : open.filter(each => each.item.row === row);
+    if (chosen.length === 0 && open.length > 0 && row === undefined) throw neverSent(op, open.length);
     // Rows that are all settled and an audit that could not be made: somebody may say that it is over.
     const closes = open.length === 0 && row === undefined && history.end === undefined;
     if (chosen.length === 0 && !closes) throw nothingToResolve(op, row);
@@ -147,6 +150,16 @@ async function resolveRows(dependencies: JournalDependencies, { op, row, as, not
     const at = dependencies.clock.now();
     await Promise.all(chosen.map(each => log.append({ t: 'RESOLVED', row: each.item.row, as, note, who, at })));
     if (chosen.length === open.length) await end();
+  });
+}
+
+function neverSent(op: string, rows: number): CliError {
+  return new CliError('guarded', {
+    message: `no row of ${op} is unknown; ${rows} of them ${rows === 1 ? 'was' : 'were'} not carried out`,
+    notes: ['A row that was carried out in another way is named: cardwright ops resolve <op> <row> --as done.'],
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
   });
 }
 

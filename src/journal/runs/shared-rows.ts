@@ -156,7 +156,7 @@ interface Shares {
 
 function sharedRows(history: History, { shared, of, held }: Shares): CliError {
   const { op } = history.plan;
-  const hasUnknown = [...history.rows.values()].some(({ state }) => state === 'unknown');
+  const unknown = [...history.rows.values()].filter(({ state }) => state === 'unknown').map(({ item }) => item.row);
   const which = of === 1 ? 'the same change is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
   const where = held ? 'in a run that is under way in another process' : 'in a run that is not finished';
   return new CliError('guarded', {
@@ -164,8 +164,8 @@ function sharedRows(history: History, { shared, of, held }: Shares): CliError {
     ...(!held && {
       notes: [
         `What is done there would be done a second time. A resume does the rest of ${op} and finishes it; then run what is left.`,
-        hasUnknown
-          ? `What is unknown may have happened. Look at the card, then say so: cardwright ops resolve ${op} --as done|not-done --note "why"`
+        unknown.length > 0
+          ? `${unknown.length === 1 ? 'Row' : 'Rows'} ${unknown.join(', ')} may have happened. Look at the card, then say so: cardwright ops resolve ${op} ${unknown[0]} --as done|not-done --note "why"`
           : `When it is over and is not to be resumed: cardwright ops resolve ${op} --as not-done --note "why"`,
       ],
     }),
