@@ -59,6 +59,7 @@ const RUN_PAGE = {
   refused: tells.count('Rows that were refused.'),
   unknown: tells.count('Rows sent without a trustworthy answer.'),
   not_sent: tells.count('Rows that were not sent.'),
+  left_out: tells.count('Cards of the selection in a state that the operation does not start from.'),
 } as const;
 
 /** One row of a bulk run (docs/design/cli.md, "Bulk"). */

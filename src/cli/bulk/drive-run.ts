@@ -18,6 +18,13 @@ export interface Driving {
   readonly keepGoing: boolean;
   /** Rows of the input that are no rows of the run. */
   readonly skipped: readonly RowOutcome[];
+  /** Cards of the selection that are no rows at all. */
+  readonly leftOut?: number | undefined;
+}
+
+/** What the page says of a selection's cards that are no rows; nothing where there is none. */
+export function leftOutCount(count = 0): { readonly left_out?: number } {
+  return count === 0 ? {} : { left_out: count };
 }
 
 /** What is shown of the run. The rows come while it is under way; the run is let go when they end. */
@@ -38,7 +45,7 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
       stopped = yield* outcomesOf(ctx, working);
     } finally {
       failure = await ended(underway, () => concluded(ctx, working, stopped));
-      page = { total: rows.length, op: run.op, ...tally.counts() };
+      page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut) };
     }
   }
   return {

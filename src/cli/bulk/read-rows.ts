@@ -19,6 +19,8 @@ export interface ReadRows {
   readonly total: Cents;
   /** Wrong rows that `--keep-going` leaves out. */
   readonly skipped: readonly RowOutcome[];
+  /** Cards that were chosen but are in a state that the operation does not start from; of a selection. */
+  readonly leftOut?: number;
   /** What was found, for the person who is asked: a line each. */
   readonly found: readonly string[];
   /** Tells twins of this run: a run with the same digest makes the same changes. */

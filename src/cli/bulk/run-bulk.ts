@@ -11,7 +11,7 @@ import type { Change } from '../../writes/pipeline.ts';
 import type { Context } from '../context.ts';
 import { showPlanned } from '../dry-run.ts';
 import type { Shown } from '../shown.ts';
-import { driveRun } from './drive-run.ts';
+import { driveRun, leftOutCount } from './drive-run.ts';
 import { type BulkDeclaration, type BulkInput, type BulkOperation, USUAL_WORKERS } from './flags.ts';
 import { type ReadRows, readRows } from './read-rows.ts';
 import { RESULT_COLUMNS, resultRow } from './result-row.ts';
@@ -108,6 +108,7 @@ export async function runRows(ctx: Context, wanted: RowsToRun): Promise<Shown> {
     concurrency,
     keepGoing,
     skipped: read.skipped,
+    leftOut: read.leftOut,
     begin: () =>
       admitted.begin({
         lines: 'run',
@@ -187,13 +188,16 @@ function overMaxTotal(name: string, total: Cents, most: Cents): CliError {
 }
 
 /** Every row was left out: there is no run, and what was asked for did not happen. */
-function nothingToSend({ name, skipped }: ReadRows): Shown {
+function nothingToSend({ name, skipped, leftOut }: ReadRows): Shown {
   const many = skipped.length;
   async function* batches() {
     yield skipped.map(resultRow);
   }
   return {
-    listing: { batches: batches(), page: () => ({ total: many, done: 0, refused: 0, unknown: 0, not_sent: many }) },
+    listing: {
+      batches: batches(),
+      page: () => ({ total: many, done: 0, refused: 0, unknown: 0, not_sent: many, ...leftOutCount(leftOut) }),
+    },
     noun: 'row',
     idField: 'card_id',
     columns: RESULT_COLUMNS,
@@ -209,14 +213,14 @@ function nothingToSend({ name, skipped }: ReadRows): Shown {
 const TOLD_ROWS = 5;
 
 /** A file without rows is a mistake; a selection that holds no card is an answer. */
-function nothingToDo(ctx: Context, { name, found }: ReadRows, isFile: boolean): Shown {
+function nothingToDo(ctx: Context, { name, found, leftOut }: ReadRows, isFile: boolean): Shown {
   if (isFile) throw new CliError('usage', { message: `${name} holds no rows. Nothing was sent`, outcome: 'not_sent' });
   ctx.notice(`${found[0]} There is nothing to do.`);
   async function* batches() {
     yield [];
   }
   return {
-    listing: { batches: batches(), page: () => ({ total: 0 }) },
+    listing: { batches: batches(), page: () => ({ total: 0, ...leftOutCount(leftOut) }) },
     noun: 'row',
     idField: 'card_id',
     columns: RESULT_COLUMNS,

@@ -34,7 +34,7 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
   const name = [...where, ...(idle === undefined ? [] : [`idle>=${idle}`])].join(' and ');
   checkAim(operation, input);
   const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.serviceNow() });
-  const found = await matching(ctx, operation, { test, idle });
+  const { found, leftOut } = await matching(ctx, operation, { test, idle });
   const lines: string[] = [];
   const rows: PlannedRow[] = [];
   const wrong: { readonly row: number; readonly cardId: string; readonly text: string }[] = [];
@@ -70,15 +70,19 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
     );
   if (rows.length > lines.length)
     lines.push(`… and ${rows.length - lines.length} more${ctx.dryRun ? '' : ': --dry-run shows every one'}`);
-  const already = there === 0 || to === undefined ? '' : ` ${aimReached(operation, there, to)}`;
-  const count = found.length === 0 ? 'No' : found.length;
-  const matches = found.length === 1 ? '1 card matches' : `${count} cards match`;
+  const counted = [
+    `${found.length === 1 ? '1 card matches' : `${found.length === 0 ? 'No' : found.length} cards match`} ${name}.`,
+    ...(there === 0 || to === undefined ? [] : [aimReached(operation, there, to)]),
+    ...(wrong.length === 0 ? [] : [`${wrong.length} cannot reach that balance and ${are(wrong.length)} left out.`]),
+    ...leftOutText(leftOut),
+  ];
   return {
     name,
-    found: [`${matches} ${name}.${already}`, ...lines],
+    found: [counted.join(' '), ...lines],
     rows,
     total: cents(total),
-    skipped: wrong.map(leftOut),
+    skipped: wrong.map(notSent),
+    leftOut: leftOut.length,
     digest: inputDigest([{ operation, input: { where: [...where].sort(), idle, to, amount } }]),
     aimed: to !== undefined || amount === undefined,
   };
@@ -97,7 +101,14 @@ interface Conditions {
   readonly idle: string | undefined;
 }
 
-async function matching(ctx: Context, operation: BulkOperation, { test, idle }: Conditions): Promise<Card[]> {
+interface Matching {
+  /** Oldest first. */
+  readonly found: readonly Card[];
+  /** Cards in a state that the operation does not start from. */
+  readonly leftOut: readonly Card[];
+}
+
+async function matching(ctx: Context, operation: BulkOperation, { test, idle }: Conditions): Promise<Matching> {
   const span = idle === undefined ? undefined : durationOf(idle);
   if (idle !== undefined && span === undefined)
     throw usage(`--idle ${quote(idle)} is not a length of time such as 30d`);
@@ -107,14 +118,28 @@ async function matching(ctx: Context, operation: BulkOperation, { test, idle }: 
   const cards: Card[] = [];
   const pages = reader.pages('cards.list', { per_page: 100 });
   for await (const { data } of watchedPages(pages, { noun: 'card', progress })) {
-    for (const card of data) if (states.includes(card.status) && test(card)) cards.push(card);
+    for (const card of data) if (test(card)) cards.push(card);
   }
-  const oldestFirst = cards.reverse();
-  if (span === undefined || oldestFirst.length === 0) return oldestFirst;
   // Known to the clock of the service only after an answer of it.
-  const isIdle = await idleCards({ reader, progress, since: ctx.serviceNow() - span });
-  return oldestFirst.filter(isIdle);
+  const isIdle =
+    span === undefined || cards.length === 0
+      ? () => true
+      : await idleCards({ reader, progress, since: ctx.serviceNow() - span });
+  const oldestFirst = cards.reverse().filter(isIdle);
+  const starts = (card: Card) => states.includes(card.status);
+  return { found: oldestFirst.filter(starts), leftOut: oldestFirst.filter(card => !starts(card)) };
 }
+
+/** `1 frozen and 3 terminated cards are left out.`; nothing where there is none. */
+function leftOutText(cards: readonly Card[]): readonly string[] {
+  if (cards.length === 0) return [];
+  const states = new Map<string, number>();
+  for (const { status } of cards) states.set(status, (states.get(status) ?? 0) + 1);
+  const counts = [...states].sort().map(([status, count]) => `${count} ${printable(status)}`);
+  return [`${counts.join(' and ')} ${cards.length === 1 ? 'card is' : 'cards are'} left out.`];
+}
+
+const are = (count: number) => (count === 1 ? 'is' : 'are');
 
 /** Cents between the balance and the aim, none where it is reached. */
 function movedTo(operation: BulkOperation, { card, to }: { readonly card: Card; readonly to: Cents }): Cents {
@@ -143,7 +168,7 @@ function aimReached(operation: BulkOperation, count: number, to: Cents): string 
   return `${has} ${dollars(to)} or ${operation === 'cards.fund' ? 'more' : 'less'} already.`;
 }
 
-function leftOut({ row, cardId, text }: { row: number; cardId: string; text: string }): RowOutcome {
+function notSent({ row, cardId, text }: { row: number; cardId: string; text: string }): RowOutcome {
   const error = new CliError('usage', { message: text, outcome: 'not_sent' });
   return { row, outcome: 'not_sent', cardId, error };
 }
