@@ -252,12 +252,28 @@ export interface OpDetail extends OpSummary {
   readonly rowsInDetail: readonly OpRow[];
 }
 
+/** Rows of one operation by their numbers, in order: those of unknown outcome, and those a resume would send. */
+export interface Closing {
+  readonly unknown: readonly number[];
+  readonly unsent: readonly number[];
+}
+
 export interface Resolution {
   readonly op: string;
-  /** Every unknown row when left out. */
-  readonly row?: number | undefined;
+  /** When left out: as done every unknown row, as not-done every row that is not settled. */
+  readonly rows?: readonly number[] | undefined;
   readonly as: 'done' | 'not-done';
   readonly note: string;
+  /** Told what would be recorded, before it is; what it throws ends it, and nothing was written. */
+  agree?(closing: Closing): Promise<void>;
+}
+
+export interface Resolved {
+  readonly detail: OpDetail;
+  /** What was recorded. */
+  readonly closed: Closing;
+  /** What is still to be settled or sent. */
+  readonly left: Closing;
 }
 
 /** All operations of this user. Every method throws `check_failed` for a damaged journal it must read. */
@@ -283,7 +299,7 @@ export interface Journal {
   resume(op: string, options?: ResumeOptions): Promise<Run>;
   list(): Promise<readonly OpSummary[]>;
   show(op: string): Promise<OpDetail>;
-  resolve(resolution: Resolution): Promise<OpDetail>;
+  resolve(resolution: Resolution): Promise<Resolved>;
   /** Makes a probe of idempotency keys ready; nothing is sent by it. Throws `guarded` for a live key. */
   probe(binId: string): Promise<Probe>;
   /** Removes journals finished more than 90 days ago; resolves to their ops. */

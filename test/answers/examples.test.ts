@@ -95,7 +95,7 @@ const TOLD: Record<string, Told> = {
     not: 'the program is of the user',
   },
   'ops resolve op_00000000000000000000000001 1 --as done --note "ticket 4711"': { code: 2 },
-  'ops resolve op_00000000000000000000000001 1 --as not-done --note "no such card"': { code: 2 },
+  'ops resolve op_00000000000000000000000001 3 7 --as not-done --note "no such cards"': { code: 2 },
   'sandbox deliveries redeliver dlv_1 --json': { code: 6 },
   'profiles remove team': { typed: ['y'] },
   'sandbox snapshot remove before': { typed: ['y'] },

@@ -142,7 +142,7 @@ test('fund: sent once, evidence only, settled by hand', async () => {
   expect(await resumed.perform(1)).toMatchObject({ outcome: 'unknown' });
   await resumed[Symbol.asyncDispose]();
   expect(b.proxy.posts().filter(({ path }) => path.endsWith('/fund'))).toHaveLength(1);
-  const detail = await b.journal.resolve({ op: run.op, as: 'done', note: 'seen in the dashboard' });
+  const { detail } = await b.journal.resolve({ op: run.op, as: 'done', note: 'seen in the dashboard' });
   expect(detail).toMatchObject({ state: 'finished', counts: { done: 1, unknown: 0 } });
   expect(detail.rowsInDetail[0]?.resolved).toMatchObject({ as: 'done', note: 'seen in the dashboard' });
 });

@@ -1,7 +1,12 @@
+import { confirmed } from '../../cli/confirm.ts';
+import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { needs, OURS, optionalArgument } from '../../cli/parsing/flag.ts';
+import { needs, OURS, optionalArguments } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { choice, integer, must, text } from '../../contract/field.ts';
+import { capital, rowCount, rowsNamed } from '../../core/row-words.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import type { Closing, Resolved } from '../../journal/types.ts';
 import { op } from './arguments.ts';
 import { OP_DETAIL } from './columns.ts';
 import { showDetail } from './show.ts';
@@ -12,13 +17,20 @@ export const resolveOp = command({
   summary: 'Record the outcome of rows by hand, with a note',
   answers: { one: OP_DETAIL },
   effect: 'reversible',
-  ends: { not_found: 'This machine knows no such operation.' },
-  about: ['Sends nothing. The note is kept in the journal.'],
+  ends: {
+    not_found: 'This machine knows no such operation.',
+    not_confirmed: 'Rows that a resume would send would be given up, and nobody agreed. Nothing was recorded.',
+    guarded: 'Another process works on it, or done was said of rows that were never sent. Nothing was recorded.',
+  },
+  about: [
+    'Sends nothing. The note is kept in the journal. What was recorded stays: a row that was declared not done is never sent by a resume.',
+    'Without rows, done is recorded for every unknown row, and the rows that a resume would send stay open. Without rows, not-done is recorded for those as well: that is asked first, and needs --yes in a script.',
+  ],
   args: {
     op,
-    row: optionalArgument(
+    rows: optionalArguments(
       integer({
-        doc: 'Only this row. Without it: done for every unknown row, not-done for every row that is not settled.',
+        doc: 'Only these rows. Without them: done for every unknown row, not-done for every row that is not settled.',
         basis: OURS,
         min: 1,
       }),
@@ -34,13 +46,59 @@ export const resolveOp = command({
       run: 'ops resolve op_00000000000000000000000001 1 --as done --note "ticket 4711"',
     },
     {
-      does: 'It did not happen',
-      run: 'ops resolve op_00000000000000000000000001 1 --as not-done --note "no such card"',
+      does: 'Two rows did not happen',
+      run: 'ops resolve op_00000000000000000000000001 3 7 --as not-done --note "no such cards"',
     },
   ],
-  async run(ctx, { op, row, as, note }) {
+  async run(ctx, { op, rows, as, note }) {
     if (ctx.dryRun) throw usage('ops resolve sends nothing to the service; it has no dry run');
-    return (await ctx.journal()).resolve({ op, row, as, note });
+    const agree = rows === undefined ? (closing: Closing) => agreed(ctx, { op, note }, closing) : undefined;
+    const resolved = await (await ctx.journal()).resolve({ op, rows, as, note, ...(agree && { agree }) });
+    for (const line of saidOf(op, as, resolved)) ctx.notice(line);
+    return resolved.detail;
   },
-  show: showDetail,
+  // What follows is said with what was recorded.
+  show: detail => ({ ...showDetail(detail), notes: [] }),
 });
+
+/** Rows that were never sent are given up by whoever names no row: that is asked, unless it is all there is to mean. */
+async function agreed(
+  ctx: Context,
+  { op, note }: { readonly op: string; readonly note: string },
+  { unknown, unsent }: Closing,
+): Promise<void> {
+  const isMixed = unknown.length + unsent.length > 1;
+  if (unsent.length === 0 || !isMixed) return;
+  const intent = `Declare ${whichOf({ unknown, unsent })} of ${op} not done; no resume sends them then`;
+  const command = `cardwright ops resolve ${op} --as not-done --note ${shellWord(note)} --yes`;
+  if (unknown.length > 0) {
+    const alone = `cardwright ops resolve ${op} ${unknown.join(' ')} --as not-done --note ${shellWord(note)}`;
+    ctx.notice(`note: for ${rowsNamed(unknown)} alone: ${alone}`);
+  }
+  await confirmed(ctx, { intent, question: `${intent}. Continue?`, command });
+}
+
+function whichOf({ unknown, unsent }: Closing): string {
+  const parts = [
+    ...(unknown.length > 0 ? [`${rowCount(unknown.length)} of unknown outcome`] : []),
+    ...(unsent.length > 0 ? [`${rowCount(unsent.length)} that a resume would send`] : []),
+  ];
+  return parts.join(' and ');
+}
+
+/** What was recorded, and what of the operation is still to be settled. */
+function saidOf(op: string, as: 'done' | 'not-done', { closed, left, detail }: Resolved): string[] {
+  const lines: string[] = [];
+  if (closed.unknown.length + closed.unsent.length > 0)
+    lines.push(`Recorded as ${as === 'done' ? 'done' : 'not done'}: ${whichOf(closed)}.`);
+  if (left.unsent.length > 0) {
+    const stay = left.unsent.length === 1 ? 'stays open' : 'stay open';
+    lines.push(`${capital(rowsNamed(left.unsent))} ${stay}: cardwright ops resume ${op} sends what is open.`);
+  }
+  if (left.unknown.length > 0) {
+    const stay = left.unknown.length === 1 ? 'is still unknown' : 'are still unknown';
+    lines.push(`${capital(rowsNamed(left.unknown))} ${stay}: cardwright ops show ${op}`);
+  }
+  if (detail.state === 'finished') lines.push(`Nothing of ${op} is open any more.`);
+  return lines;
+}

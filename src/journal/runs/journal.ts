@@ -5,29 +5,19 @@ import { DAY, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { probeKeys, probeRequests, probeRows } from '../execution/probe-keys.ts';
 import { readerOf } from '../execution/run-context.ts';
-import type {
-  Journal,
-  PreparedRun,
-  Probe,
-  Resolution,
-  ResumeOptions,
-  Run,
-  RunPlan,
-  SeenBefore,
-  SeenOp,
-} from '../types.ts';
+import type { Journal, PreparedRun, Probe, ResumeOptions, Run, RunPlan, SeenBefore, SeenOp } from '../types.ts';
 import { placesIn } from '../wal/paths.ts';
 import { historyNamed, readHistory } from '../wal/read.ts';
 import type { History } from '../wal/replay.ts';
-import { mayBePerformed } from '../wal/replay.ts';
 import { beginOp, refuseTwins } from './begin.ts';
 import type { JournalDependencies, JournalSettings } from './dependencies.ts';
 import { refuseEditedRows } from './edited-rows.ts';
 import { beginWithKey } from './given-key.ts';
 import { isOwnPlan, printOf } from './key-print.ts';
-import { lookAt, openOp, underLock } from './open.ts';
+import { lookAt, openOp } from './open.ts';
 import { planOp, prepareOp, requestsOf } from './planned.ts';
 import { detailOf, summaries } from './queries.ts';
+import { resolveRows } from './resolve.ts';
 import { refuseFinishedRows } from './shared-rows.ts';
 
 const KEEP_MS = 90 * DAY;
@@ -76,8 +66,8 @@ export function createJournal(settings: JournalSettings): Journal {
     list: () => summaries(dependencies),
     show: op => detailOf(dependencies, op),
     async resolve(resolution) {
-      await resolveRows(dependencies, resolution);
-      return detailOf(dependencies, resolution.op);
+      const settled = await resolveRows(dependencies, resolution);
+      return { ...settled, detail: await detailOf(dependencies, resolution.op) };
     },
     probe: binId => probe(dependencies, binId),
     async prune({ dryRun = false } = {}) {
@@ -133,36 +123,6 @@ async function sameAccount(dependencies: JournalDependencies, { plan }: History)
   });
 }
 
-async function resolveRows(dependencies: JournalDependencies, { op, row, as, note }: Resolution): Promise<void> {
-  await historyNamed(dependencies.disk, dependencies.places, op);
-  await underLock(dependencies, op, async ({ history, log, end }) => {
-    const open = [...history.rows.values()].filter(
-      each => each.state === 'unknown' || mayBePerformed(each, history.plan.bulk),
-    );
-    // What never left did not happen by itself: `done` is believed of such a row only when the row is named.
-    const meant = as === 'done' ? open.filter(each => each.state === 'unknown') : open;
-    const chosen = row === undefined ? meant : open.filter(each => each.item.row === row);
-    if (chosen.length === 0 && open.length > 0 && row === undefined) throw neverSent(op, open.length);
-    // Rows that are all settled and an audit that could not be made: somebody may say that it is over.
-    const closes = open.length === 0 && row === undefined && history.end === undefined;
-    if (chosen.length === 0 && !closes) throw nothingToResolve(op, row);
-    const who = 'operator';
-    const at = dependencies.clock.now();
-    await Promise.all(chosen.map(each => log.append({ t: 'RESOLVED', row: each.item.row, as, note, who, at })));
-    if (chosen.length === open.length) await end();
-  });
-}
-
-function neverSent(op: string, rows: number): CliError {
-  return new CliError('guarded', {
-    message: `no row of ${op} is unknown; ${rows} of them ${rows === 1 ? 'was' : 'were'} not carried out`,
-    notes: ['A row that was carried out in another way is named: cardwright ops resolve <op> <row> --as done.'],
-    hint: `cardwright ops resume ${op}`,
-    outcome: 'not_sent',
-    op,
-  });
-}
-
 /** Long enough for a list that lags behind a little; a service that is slower than that is not known by a probe. */
 const PROBE_PAUSE_MS = 3 * SECOND;
 
@@ -199,10 +159,4 @@ async function probe(dependencies: JournalDependencies, binId: string): Promise<
       return probed;
     },
   };
-}
-
-function nothingToResolve(op: string, row: number | undefined): CliError {
-  const what =
-    row === undefined ? `${op} has no row that is open or unknown` : `row ${row} of ${op} is neither open nor unknown`;
-  return new CliError('usage', { message: what, hint: `cardwright ops show ${op}`, outcome: 'not_sent', op });
 }

@@ -5,6 +5,7 @@
 import { CALLS } from '../../contract/raw.ts';
 import { DAY } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
+import { capital, resolveCommand, rowsNamed } from '../../core/row-words.ts';
 import { isHeld } from '../../files/lock.ts';
 import { MARKER_KEY } from '../execution/marker.ts';
 import type { PlannedRow, RunPlan } from '../types.ts';
@@ -164,9 +165,12 @@ function sharedRows(history: History, { shared, of, held }: Shares): CliError {
     ...(!held && {
       notes: [
         `What is done there would be done a second time. A resume does the rest of ${op} and finishes it; then run what is left.`,
-        unknown.length > 0
-          ? `${unknown.length === 1 ? 'Row' : 'Rows'} ${unknown.join(', ')} may have happened. Look at the card, then say so: cardwright ops resolve ${op} ${unknown[0]} --as done|not-done --note "why"`
-          : `When it is over and is not to be resumed: cardwright ops resolve ${op} --as not-done --note "why"`,
+        ...(unknown.length > 0
+          ? [
+              `${capital(rowsNamed(unknown))} may have happened. Look at the service, then say so. It happened: ${resolveCommand(op, unknown, 'done')}`,
+              `It did not: ${resolveCommand(op, unknown, 'not-done')}`,
+            ]
+          : [`When it is over and is not to be resumed: cardwright ops resolve ${op} --as not-done --note "why"`]),
       ],
     }),
     hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,

@@ -1,0 +1,97 @@
+/** Rows that a person settles by hand: which ones are meant, what is agreed to, and what stays open behind it. */
+import { CliError } from '../../core/errors.ts';
+import { rowsNamed } from '../../core/row-words.ts';
+import type { Closing, Resolution } from '../types.ts';
+import { historyNamed } from '../wal/read.ts';
+import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
+import type { JournalDependencies } from './dependencies.ts';
+import { underLock } from './open.ts';
+
+/** What was recorded, and what is left of the operation, by the numbers of its rows. */
+export interface Settled {
+  readonly closed: Closing;
+  readonly left: Closing;
+}
+
+/**
+ * Writes RESOLVED for the rows that are meant, and END where nothing is left. Throws `usage` where there is nothing to
+ * settle, `guarded` where `done` is said of rows that were never sent without naming them, where another process works
+ * on the operation or has changed it since it was agreed to, and what `agree` throws; nothing was written then.
+ */
+export async function resolveRows(dependencies: JournalDependencies, resolution: Resolution): Promise<Settled> {
+  const { op, as, note, agree } = resolution;
+  const seen = chosenOf(await historyNamed(dependencies.disk, dependencies.places, op), resolution);
+  await agree?.(seen.closed);
+  await underLock(dependencies, op, async ({ history, log, end }) => {
+    const now = chosenOf(history, resolution);
+    if (!isSame(now.closed, seen.closed)) throw changedMeanwhile(op);
+    const at = dependencies.clock.now();
+    const rows = [...now.closed.unknown, ...now.closed.unsent];
+    await Promise.all(rows.map(row => log.append({ t: 'RESOLVED', row, as, note, who: 'operator', at })));
+    if (now.left.unknown.length + now.left.unsent.length === 0) await end();
+  });
+  return seen;
+}
+
+function chosenOf(history: History, { op, rows, as }: Resolution): Settled {
+  const isOpen = (row: RowHistory) => row.state === 'unknown' || mayBePerformed(row, history.plan.bulk);
+  const open = [...history.rows.values()].filter(isOpen);
+  const settled = (rows ?? []).filter(row => !open.some(({ item }) => item.row === row));
+  if (settled.length > 0) throw nothingToResolve(op, settled);
+  // What never left did not happen by itself: `done` is believed of such a row only when the row is named.
+  const isMeant = ({ item, state }: RowHistory) =>
+    rows?.includes(item.row) ?? (as === 'not-done' || state === 'unknown');
+  const chosen = open.filter(isMeant);
+  if (chosen.length === 0 && open.length > 0) throw neverSent(op, numbersOf(open));
+  // Rows that are all settled and an audit that could not be made: somebody may say that it is over.
+  if (open.length === 0 && history.end !== undefined) throw nothingToResolve(op, []);
+  return { closed: closingOf(chosen), left: closingOf(open.filter(row => !chosen.includes(row))) };
+}
+
+function closingOf(rows: readonly RowHistory[]): Closing {
+  const isUnknown = ({ state }: RowHistory) => state === 'unknown';
+  return {
+    unknown: numbersOf(rows.filter(isUnknown)),
+    unsent: numbersOf(rows.filter(row => !isUnknown(row))),
+  };
+}
+
+function numbersOf(rows: readonly RowHistory[]): number[] {
+  return rows.map(({ item }) => item.row).sort((one, other) => one - other);
+}
+
+function isSame(one: Closing, other: Closing): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function changedMeanwhile(op: string): CliError {
+  return new CliError('guarded', {
+    message: `another process has worked on ${op} since it was looked at. Nothing was recorded`,
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function neverSent(op: string, rows: readonly number[]): CliError {
+  const [first] = rows;
+  const were = rows.length === 1 ? 'was' : 'were';
+  return new CliError('guarded', {
+    message: `no row of ${op} is unknown; ${rowsNamed(rows)} ${were} not carried out by it`,
+    notes: [
+      `A row that was carried out in another way is named: cardwright ops resolve ${op} ${first} --as done --note "how"`,
+      'A resume sends those that were not:',
+    ],
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function nothingToResolve(op: string, rows: readonly number[]): CliError {
+  const what =
+    rows.length === 0
+      ? `${op} has no row that is open or unknown`
+      : `${rowsNamed(rows)} of ${op} ${rows.length === 1 ? 'is' : 'are'} neither open nor unknown. Nothing was recorded`;
+  return new CliError('usage', { message: what, hint: `cardwright ops show ${op}`, outcome: 'not_sent', op });
+}

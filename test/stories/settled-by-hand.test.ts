@@ -1,0 +1,96 @@
+/**
+ * A run of six rows that stopped half way: two done, two of unknown outcome, two that a resume would send. What a person
+ * records by hand, what is said of the rest, and how the run goes on from there.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type World, world } from '../support/world.ts';
+
+/** card_1 to card_6 with $5.00 each; funded from a file by $1.00 each: 2 and 4 without an answer, 5 and 6 not sent. */
+async function stopped(): Promise<{ here: World; op: string; err: string }> {
+  const here = await world({ dialect: 'keys-ignored' });
+  for (let card = 1; card <= 6; card += 1) await here.run('cards create --bin bin_1 --amount 5');
+  const lost = (card: string) => ({
+    match: { operation: 'cards.fund', card_id: card },
+    phase: 'after_commit',
+    action: { kind: 'reset' },
+    times: 1,
+  });
+  const slow = {
+    match: { operation: 'cards.fund', card_id: 'card_5' },
+    action: { kind: 'status', code: 429 },
+    times: 3,
+  };
+  await here.run('sandbox faults add -', { stdin: JSON.stringify([lost('card_2'), lost('card_4'), slow]) });
+  const rows = [1, 2, 3, 4, 5, 6].map(card => `card_${card},1\n`).join('');
+  await writeFile(join(here.folder, 'rows.csv'), `card_id,amount\n${rows}`);
+  const { code, err } = await here.run('cards fund --file rows.csv --concurrency 1 --yes');
+  expect(code, err).toBe(11);
+  const [op = ''] = /op_\w{26}/.exec(err) ?? [];
+  return { here, op, err };
+}
+
+async function outcomes({ run }: World, op: string): Promise<string> {
+  const { items } = JSON.parse((await run(`ops show ${op} --json`)).out) as { items: { outcome: string }[] };
+  return items.map(({ outcome }) => outcome).join(' ');
+}
+
+test('done for every unknown row: what stays open is said, and a resume sends it', async () => {
+  const { here, op } = await stopped();
+  await using _ = here;
+  expect(await outcomes(here, op)).toBe('done unknown done unknown not_sent open');
+  const settled = await here.run(`ops resolve ${op} --as done --note seen`);
+  expect([settled.code, settled.err]).toEqual([
+    0,
+    `Recorded as done: 2 rows of unknown outcome.\nRows 5 and 6 stay open: cardwright ops resume ${op} sends what is open.\n`,
+  ]);
+  expect(await outcomes(here, op)).toBe('done done done done not_sent open');
+  const none = await here.run(`ops resolve ${op} --as done --note seen`);
+  expect([none.code, none.err]).toEqual([14, expect.stringContaining('rows 5 and 6 were not carried out by it')]);
+  expect(none.err).toContain(`cardwright ops resolve ${op} 5 --as done --note "how"`);
+  expect((await here.run(`ops resume ${op} --yes`)).code).toBe(0);
+  expect(JSON.parse((await here.run('wallet --json')).out).balance).toBe(1000 - 30 - 6);
+});
+
+test('some rows by their numbers, as a refused file names them: all of them or none', async () => {
+  const { here, op } = await stopped();
+  await using _ = here;
+  await writeFile(join(here.folder, 'other.csv'), 'card_id,amount\ncard_2,1\ncard_6,1\n');
+  const { code, err } = await here.run('cards fund --file other.csv --yes');
+  expect(code).toBe(14);
+  for (const as of ['done', 'not-done']) expect(err).toContain(`cardwright ops resolve ${op} 2 4 --as ${as} --note`);
+  const wrong = await here.run(`ops resolve ${op} 2 3 --as done --note seen`);
+  expect([wrong.code, wrong.err]).toEqual([
+    2,
+    expect.stringContaining(`row 3 of ${op} is neither open nor unknown. Nothing was recorded`),
+  ]);
+  expect(await outcomes(here, op)).toBe('done unknown done unknown not_sent open');
+  const two = await here.run(`ops resolve ${op} 4 6 --as not-done --note 'no such entry'`);
+  expect([two.code, two.err]).toEqual([
+    0,
+    expect.stringContaining('Recorded as not done: 1 row of unknown outcome and 1 row that a resume would send.\n'),
+  ]);
+  expect(two.err).toContain('Row 5 stays open');
+  expect(two.err).toContain(`Row 2 is still unknown: cardwright ops show ${op}`);
+  expect(await outcomes(here, op)).toBe('done unknown done not_sent not_sent not_sent');
+});
+
+test('not done for all that is left: counted, asked, and closed', async () => {
+  const { here, op } = await stopped();
+  await using _ = here;
+  const line = `ops resolve ${op} --as not-done --note over`;
+  const unasked = await here.run(line);
+  expect([unasked.code, unasked.err]).toEqual([
+    3,
+    expect.stringContaining('2 rows of unknown outcome and 2 rows that a resume would send'),
+  ]);
+  expect(unasked.err).toContain(`cardwright ops resolve ${op} 2 4 --as not-done --note over`);
+  expect(unasked.err).toContain(`try: cardwright ${line} --yes`);
+  const declined = await here.run(line, { terminal: 200, typed: ['n'] });
+  expect(declined.code).toBe(3);
+  expect(await outcomes(here, op)).toBe('done unknown done unknown not_sent open');
+  const closed = await here.run(`${line} --yes`);
+  expect([closed.code, closed.err]).toEqual([0, expect.stringContaining(`Nothing of ${op} is open any more.`)]);
+  expect(await outcomes(here, op)).toBe('done not_sent done not_sent not_sent not_sent');
+});
