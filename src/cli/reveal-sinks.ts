@@ -84,7 +84,7 @@ export async function checkRunWithCard(
   await settings.checkProgram(program[0]);
   // Amount, BIN and label stand on the line as typed; the words of the program may hold what no log should.
   const command = 'the same command with --reveal and --yes';
-  await checkGate(settings, { cardId: '<card>', sink: 'child', reveal, command });
+  await checkGate(settings, { cardId: undefined, sink: 'child', reveal, command });
 }
 
 /** Details into the environment of one program. Resolves to its exit code. */

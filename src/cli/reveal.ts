@@ -46,13 +46,19 @@ export interface Wish {
   readonly command: string;
 }
 
+/** A wish of a command that makes the card itself: there is no id yet. */
+type WishBeforeCard = Omit<Wish, 'cardId'> & { readonly cardId: string | undefined };
+
 export interface Opened {
   readonly details: Result<'cards.details'>;
   readonly card: Item<'cards.list'>;
 }
 
 /** Everything that refuses without a question: for whoever makes a card only to reveal it. Nothing is sent. */
-export async function checkGate(settings: GateSettings, wish: Wish): Promise<{ identity: Identity; asks: boolean }> {
+export async function checkGate(
+  settings: GateSettings,
+  wish: WishBeforeCard,
+): Promise<{ identity: Identity; asks: boolean }> {
   if (settings.dryRun) {
     throw new CliError('usage', { message: 'card details are only read; there is no dry run', outcome: 'not_sent' });
   }
@@ -98,20 +104,24 @@ function checkSameCard({ number }: Result<'cards.details'>, { last4 }: Item<'car
 }
 
 /** Off a terminal nothing is asked: the wish must stand on the command line, or no request is sent. */
-function refuseUnasked(settings: GateSettings, { sink, reveal, command, cardId }: Wish): void {
+function refuseUnasked(settings: GateSettings, { sink, reveal, command, cardId }: WishBeforeCard): void {
   const named = sink !== 'screen';
   if (reveal && named) return;
   if (settings.canAsk && (named || settings.stdoutIsTerminal)) return;
   throw new CliError('not_confirmed', {
     message: 'when nobody can be asked, card details need an explicit option',
-    notes: [
-      `to one command:     cardwright cards exec ${shellWord(cardId)} --reveal -- ./checkout.sh`,
-      `to a private file:  cardwright cards details ${shellWord(cardId)} --reveal --out card.json`,
-    ],
+    ...(cardId !== undefined && { notes: otherSinks(cardId) }),
     hint: command,
     outcome: 'not_sent',
     operation: 'cards.details',
   });
+}
+
+function otherSinks(cardId: string): readonly string[] {
+  return [
+    `to one command:     cardwright cards exec ${shellWord(cardId)} --reveal -- ./checkout.sh`,
+    `to a private file:  cardwright cards details ${shellWord(cardId)} --reveal --out card.json`,
+  ];
 }
 
 function refuseWatched(runtime: Runtime): void {
