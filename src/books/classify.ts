@@ -1,5 +1,6 @@
 /** From residuals and evidence to findings: structure first, then own unknown rows, then what balances alone show. */
 import { type Finding, finding, findingOf } from './finding.ts';
+import type { LateRow } from './late-rows.ts';
 import { rowName } from './position.ts';
 import type { NewRecord, RecordSums } from './purchases.ts';
 import type { Residuals } from './residuals.ts';
@@ -13,6 +14,8 @@ export interface Evidence {
   readonly moves: readonly MoveRow[];
   /** Own rows that an earlier cut counts as done, with their cards. */
   readonly counted: ReadonlyMap<string, string>;
+  /** Own rows that became done since the base was made and that it does not count. */
+  readonly late: ReadonlyMap<string, LateRow>;
   readonly cards: ReadonlyMap<string, Pick<CardRow, 'metadata'>>;
   /** ms UTC of the base: own rows after it are compared with what they should have done. */
   readonly since: number;
@@ -259,10 +262,8 @@ class Classification {
   /** Own rows since the base that say they did what the balances say was undone. */
   #rowsUndone(candidates: readonly string[], amount: number): string[] {
     return this.#evidence.moves
-      .filter(
-        ({ outcome, card_id, at_ms }) =>
-          outcome === 'done' && card_id !== null && candidates.includes(card_id) && at_ms > this.#evidence.since,
-      )
+      .filter(({ outcome, card_id }) => outcome === 'done' && card_id !== null && candidates.includes(card_id))
+      .filter(move => move.at_ms > this.#evidence.since || this.#evidence.late.has(rowName(move)))
       .filter(
         ({ operation, cents }) =>
           (operation === 'cards.withdraw' ? cents : operation === 'cards.terminate' ? 0 : -cents) === amount,

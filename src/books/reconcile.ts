@@ -2,9 +2,10 @@
 import { cents } from '../core/money.ts';
 import { type Classified, classify } from './classify.ts';
 import { type Finding, finding, findingOf } from './finding.ts';
+import { type LateRow, residualsSince } from './late-rows.ts';
 import { ALL_RULES, type CardPosition, NOTHING_YET, type Position, positionOf, positionOfCut } from './position.ts';
 import type { RecordSums } from './purchases.ts';
-import { type CardChange, type Residuals, residualsBetween } from './residuals.ts';
+import type { CardChange, Residuals } from './residuals.ts';
 import type { CardRow, CountingRules, CutCardRow, CutRow, MoveRow, WalletRow } from './rows.ts';
 import { Unexplained } from './unexplained.ts';
 
@@ -24,6 +25,8 @@ export interface Reconciling {
   /** Of all records, with `since` the time of the base. */
   readonly records: RecordSums;
   readonly moves: readonly MoveRow[];
+  /** Own rows, `<op>.<row>`, that became done since the base was made and that it does not count; none when left out. */
+  readonly late?: ReadonlyMap<string, LateRow>;
   readonly soleOperator?: boolean;
 }
 
@@ -67,15 +70,17 @@ interface Reading {
 
 /** Compares, explains and judges. Throws `internal` when the sums do not close, which is a bug. */
 export function reconcile(input: Reconciling): Reconciled {
-  const { base, moves, soleOperator = false } = input;
+  const { base, moves, late = new Map(), soleOperator = false } = input;
   const before = base === undefined ? NOTHING_YET : positionOfCut(base.cut, base.cards);
   const counted = countedBy(base?.cut);
   const { at, wallet, cards, records } = input;
   const now = positionOf({ at, wallet, cards, records: records.cards, moves, counted });
   const known = new Map(cards.map(card => [card.card_id, card]));
-  const evidence = { records, moves, counted, cards: known, since: before.at, soleOperator };
+  const evidence = { records, moves, counted, late, cards: known, since: before.at, soleOperator };
   const asked = base === undefined ? firstRules() : (JSON.parse(base.cut.rules) as readonly CountingRules[]);
-  const read = (rules: CountingRules, residuals = residualsBetween(before, now, rules)): Reading => {
+  const uncounted = new Map([...late].filter(([row]) => !counted.has(row)));
+  const residualsOf = (rules: CountingRules) => residualsSince(before, now, { rules, moves, late: uncounted });
+  const read = (rules: CountingRules, residuals = residualsOf(rules)): Reading => {
     const explained = base === undefined ? ofBaseline(residuals, records) : classify(residuals, evidence);
     const classified = { ...explained, findings: [...explained.findings, ...totalsThatDiffer(input, now, rules)] };
     const wrong = classified.findings.filter(each => each.isWrong).length;
@@ -88,7 +93,7 @@ export function reconcile(input: Reconciling): Reconciled {
   const first = read(usual);
   const readings = [first];
   for (const rules of unusual) {
-    const residuals = residualsBetween(before, now, rules);
+    const residuals = residualsOf(rules);
     // Where the rules in use explain everything, others need not be explained to be dropped.
     const isPlain = first.wrong + first.others + first.provisional === 0;
     if (!isPlain || new Unexplained(residuals).count() === 0) readings.push(read(rules, residuals));

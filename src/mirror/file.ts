@@ -9,7 +9,7 @@ import { connectTo } from '../engine/open.ts';
 import { privateFile, privateFolder } from '../files/private-at-once.ts';
 import type { Clock } from '../platform/host.ts';
 import { MirrorDatabase } from './database.ts';
-import { APPLICATION_ID, SCHEMA, TABLES, VIEWS } from './schema.ts';
+import { APPLICATION_ID, SCHEMA, TABLES, UPGRADES, VIEWS } from './schema.ts';
 
 export const mirrorPath = (dataFolder: string, profile: string): string =>
   join(dataFolder, 'mirror', `${profile}.sqlite`);
@@ -41,6 +41,7 @@ export async function openForSync(opening: Opening): Promise<MirrorDatabase> {
     connection.exec('pragma temp_store = memory');
     if (isEmpty(connection)) make(connection);
     checkOurs(connection, path);
+    upgrade(connection);
     connection.exec('pragma journal_mode = wal');
     return new MirrorDatabase(path, connection, { damaged, onCommit });
   });
@@ -142,10 +143,31 @@ function make(connection: Connection): void {
   }
 }
 
+/** Brings a file of an older program up to this one. Readers need not: views stay what they are. */
+function upgrade(connection: Connection): void {
+  if (headerNumber(connection, 'user_version') >= SCHEMA) return;
+  connection.exec('begin immediate');
+  try {
+    // Another process may have been quicker.
+    const older = headerNumber(connection, 'user_version');
+    for (const step of UPGRADES.slice(older - 1).flat()) connection.exec(step);
+    connection.exec(`pragma user_version = ${SCHEMA}`);
+    connection.exec('commit');
+  } catch (error) {
+    if (connection.isTransaction) connection.exec('rollback');
+    throw error;
+  }
+}
+
+function headerNumber(connection: Connection, pragma: 'application_id' | 'user_version'): number {
+  return Number(Object.values(connection.prepare(`pragma ${pragma}`).get() ?? {})[0]);
+}
+
 function checkOurs(connection: Connection, path: string): void {
-  const number = (pragma: string) => Number(Object.values(connection.prepare(`pragma ${pragma}`).get() ?? {})[0]);
-  if (number('application_id') !== APPLICATION_ID) throw unusable(path, 'is not a mirror of cardwright');
-  const schema = number('user_version');
+  if (headerNumber(connection, 'application_id') !== APPLICATION_ID) {
+    throw unusable(path, 'is not a mirror of cardwright');
+  }
+  const schema = headerNumber(connection, 'user_version');
   if (schema <= SCHEMA) return;
   throw unusable(path, `was made by a newer cardwright (schema ${schema}; this one knows up to ${SCHEMA})`);
 }

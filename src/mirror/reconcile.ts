@@ -1,4 +1,5 @@
 /** Holds the copy against the last exact cut, and keeps the cut and the report of it. */
+import type { LateRow } from '../books/late-rows.ts';
 import { addUp } from '../books/purchases.ts';
 import { type Reconciled, reconcile } from '../books/reconcile.ts';
 import type { CardRow, CutCardRow, CutRow, MoveRow, TxChangeRow, TxRow } from '../books/rows.ts';
@@ -60,6 +61,7 @@ export async function reconcileMirror(parts: ReconcileParts, wish: ReconcileWish
       terminated,
     }),
     moves: db.all<MoveRow>('select * from moves order by at_ms, op, row'),
+    late: from === undefined ? new Map() : lateRows(db, from),
     soleOperator: wish.soleOperator ?? false,
   });
   const reconciliation = { ...done, from, cards, requests: ask.requests };
@@ -107,6 +109,21 @@ function changesSince(db: MirrorDatabase, { changes, at_ms }: KeptCut): TxChange
     at_ms,
     changes,
   );
+}
+
+/**
+ * Own rows that became done since the base. Its sums could not show those that it did not know, nor those that were
+ * unknown already when the books began: what those did is a part of the first cut, whatever it was.
+ */
+function lateRows(db: MirrorDatabase, from: KeptCut): ReadonlyMap<string, LateRow> {
+  const first = db.get<KeptCut>('select * from cut where baseline = 1 order by sync limit 1') ?? from;
+  const rows = db.all<{ row: string; may: number }>(
+    `select op || '.' || row as row, first_sync > ? or first_sync <= ? or at_ms < ? or ? = 0 as may from move
+      where outcome = 'done' and done_sync > ? and (first_sync <= ? or at_ms < ?)`,
+    ...[from.sync, first.sync, first.at_ms, from.exact],
+    ...[from.sync, from.sync, from.at_ms],
+  );
+  return new Map(rows.map(({ row, may }) => [row, may === 1 ? 'may_be_in' : 'not_in']));
 }
 
 interface Keeping {

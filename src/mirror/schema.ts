@@ -18,7 +18,7 @@ import type { ChallengeValues } from './records.ts';
 
 /** Marks the file as ours ("cwmr"); stands in its header. */
 export const APPLICATION_ID = 0x63776d72;
-export const SCHEMA = 1;
+export const SCHEMA = 2;
 
 /** Tables and indexes, in the order in which they are made. Times are ms UTC, amounts cents. */
 export const TABLES = [
@@ -59,7 +59,8 @@ export const TABLES = [
   )`,
   `create table move (
     op text not null, row integer not null, operation text not null, card_id text, cents integer not null,
-    outcome text not null, at_ms integer not null, primary key (op, row)
+    outcome text not null, at_ms integer not null, first_sync integer not null, done_sync integer,
+    primary key (op, row)
   ) without rowid`,
   `create table copied_op (op text primary key, last_at text not null) without rowid`,
   `create table open_window (from_ms integer not null, to_ms integer not null, tried_ms integer not null)`,
@@ -95,6 +96,16 @@ export const TABLES = [
   // A label that was changed leaves no trace in the index either.
   `insert into card_words (card_words, rank) values ('secure-delete', 1)`,
 ] as const;
+
+/** What makes a file of each older schema into one of the next, oldest first. A view that changes is made anew. */
+export const UPGRADES: readonly (readonly string[])[] = [
+  [
+    // What was known before counts as known from the beginning.
+    'alter table move add column first_sync integer not null default 0',
+    'alter table move add column done_sync integer',
+    `update move set done_sync = 0 where outcome = 'done'`,
+  ],
+];
 
 export interface ViewColumn {
   readonly name: string;

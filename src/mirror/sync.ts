@@ -89,7 +89,7 @@ export async function syncMirror(parts: SyncParts): Promise<SyncReport> {
   const cardsAt = db.number('cards_at');
   if (!isQuiet || parts.readsCards || cardsAt === undefined || now - cardsAt >= CARDS_AFTER_MS) await readCards(run);
   if (!isQuiet) await readTransactions(run, { full, firstPage: first.page });
-  await copyMoves(db, await parts.ownOperations());
+  await copyMoves(run, await parts.ownOperations());
   finish(run, first.digest);
   return reportOf(run);
 }
@@ -170,20 +170,22 @@ function beginningOf({ db, end }: SyncRun, full: boolean): number {
   return Math.min(oldest ?? end, end) - SECOND;
 }
 
-/** Own rows, so that nothing is lost when the journal is pruned. */
-async function copyMoves(db: MirrorDatabase, operations: readonly OwnOperation[]): Promise<void> {
+/** An operation tells its times in whole seconds: one that wrote just now may write again in the same second. */
+const SETTLED_AFTER_MS = 2 * SECOND;
+
+/**
+ * Own rows, so that nothing is lost when the journal is pruned. Of each row is kept by which sync it was first known, and
+ * by which it was known to be done: what a cut counted.
+ */
+async function copyMoves({ db, sync, clock }: SyncRun, operations: readonly OwnOperation[]): Promise<void> {
   for (const operation of operations) {
     const copied = db.get<{ last_at: string }>('select last_at from copied_op where op = ?', operation.op);
     if (copied?.last_at === operation.last_at) continue;
     const rows = await operation.rows();
+    const isSettled = clock.now() - Date.parse(operation.last_at) >= SETTLED_AFTER_MS;
     db.commit(() => {
-      for (const { op, row, operation: name, card_id, cents, outcome, at_ms } of rows) {
-        db.run(
-          `insert into move (op, row, operation, card_id, cents, outcome, at_ms) values (?, ?, ?, ?, ?, ?, ?)
-            on conflict (op, row) do update set card_id = excluded.card_id, outcome = excluded.outcome, at_ms = excluded.at_ms`,
-          ...[op, row, name, card_id, cents, outcome, at_ms],
-        );
-      }
+      for (const row of rows) copyMove(db, row, sync);
+      if (!isSettled) return;
       db.run(
         'insert into copied_op (op, last_at) values (?, ?) on conflict (op) do update set last_at = excluded.last_at',
         operation.op,
@@ -191,6 +193,17 @@ async function copyMoves(db: MirrorDatabase, operations: readonly OwnOperation[]
       );
     });
   }
+}
+
+function copyMove(db: MirrorDatabase, { op, row, operation, card_id, cents, outcome, at_ms }: MoveRow, sync: number) {
+  const doneBy = outcome === 'done' ? sync : null;
+  db.run(
+    `insert into move (op, row, operation, card_id, cents, outcome, at_ms, first_sync, done_sync)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      on conflict (op, row) do update set card_id = excluded.card_id, outcome = excluded.outcome,
+        at_ms = excluded.at_ms, done_sync = coalesce(done_sync, excluded.done_sync)`,
+    ...[op, row, operation, card_id, cents, outcome, at_ms, sync, doneBy],
+  );
 }
 
 function finish({ db, now, sync, clock }: SyncRun, digest: string): void {

@@ -6,6 +6,8 @@ export interface Life {
   readonly options?: StepOptions;
   /** Only before the first cut: what a baseline takes in. */
   readonly othersFirst?: boolean;
+  /** Rows of unknown outcome are resolved by hand later. */
+  readonly resolves?: boolean;
 }
 
 /** Ways in which a service may count and an account may live; each is named in the answer. */
@@ -13,6 +15,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
   default: {},
   'other spenders before the first cut': { othersFirst: true },
   'rows of unknown outcome': { options: { unknownRows: true } },
+  'rows of unknown outcome, resolved later': { options: { unknownRows: true }, resolves: true },
   'total_spent gross': { counting: { gross: true } },
   'cards_total_balance active only': { counting: { activeOnly: true } },
   'balance with holds (ledger-balance)': { counting: { withHolds: true } },
@@ -21,7 +24,7 @@ export const LIVES: Readonly<Record<string, Life>> = {
 
 /** Alarms over histories of three cuts each: at most ten of them, and how many cuts there were. */
 export function alarms(life: string, histories: number, firstSeed = 1) {
-  const { counting = {}, options = {}, othersFirst = false } = LIVES[life] ?? {};
+  const { counting = {}, options = {}, othersFirst = false, resolves = false } = LIVES[life] ?? {};
   const wrong: string[] = [];
   const counts = { cuts: 0, provisional: 0, alarms: 0 };
   for (let seed = firstSeed; seed < firstSeed + histories; seed++) {
@@ -30,6 +33,7 @@ export function alarms(life: string, histories: number, firstSeed = 1) {
     const reader = new Reader(account);
     for (let cut = 1; cut <= 3; cut++) {
       live(account, random, 10 + random(20), { ...options, others: othersFirst && cut === 1 });
+      if (resolves) account.resolve(random);
       const { findings, verdict } = reader.reconcile();
       counts.cuts += 1;
       counts.provisional += Number(verdict === 'provisional');

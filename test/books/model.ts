@@ -2,6 +2,9 @@
  * An account by the rules of the ledger, and what its lists show of it: no partial reversals, no events. Faults of the
  * account or of the view are planted by hand; random steps come from a seed.
  */
+
+import type { LateRow } from '../../src/books/late-rows.ts';
+import { rowName } from '../../src/books/position.ts';
 import { addUp } from '../../src/books/purchases.ts';
 import { type Reconciled, reconcile } from '../../src/books/reconcile.ts';
 import { type CardRow, type MoveRow, purchaseOf, type TxChangeRow, type TxRow } from '../../src/books/rows.ts';
@@ -58,6 +61,7 @@ export class Account {
   readonly records = new Map<string, TxRow>();
   readonly moves: MoveRow[] = [];
   #ids = 0;
+  readonly #undone = new Set<string>();
   readonly counting: Counting;
 
   constructor(counting: Counting = {}) {
@@ -125,6 +129,19 @@ export class Account {
     card.balance = 0;
     card.status = 'terminated';
     if (own) this.move('cards.terminate', card.id, 0);
+  }
+
+  /** Somebody says of some rows of unknown outcome what became of them. */
+  resolve(random: Random): void {
+    for (const [index, move] of this.moves.entries()) {
+      if (move.outcome !== 'unknown' || random(2) === 0) continue;
+      this.moves[index] = { ...move, outcome: this.#undone.has(move.op) ? 'refused' : 'done' };
+    }
+  }
+
+  /** A row whose answer never came and that did nothing. */
+  nothing(card: string, amount: number): void {
+    this.#undone.add(this.move('cards.fund', card, amount, 'unknown').op);
   }
 
   /** What the card has available, or the wallet once it is terminated. */
@@ -266,6 +283,8 @@ export class Reader {
   readonly #known = new Map<string, TxRow>();
   readonly #changes: TxChangeRow[] = [];
   readonly cuts: Reconciled[] = [];
+  readonly #firstCut = new Map<string, number>();
+  readonly #doneCut = new Map<string, number>();
   #base: Reconciled | undefined;
   /** Lies of the service, applied at every reading. */
   readonly lies: ((shown: Shown) => void)[] = [];
@@ -306,11 +325,25 @@ export class Reader {
       ),
       records: addUp(rows, { since, changes, terminated }),
       moves: this.#account.moves,
+      late: this.#late(),
       ...options,
     });
     this.cuts.push(done);
     if (done.cut.exact === 1) this.#base = done;
     return done;
+  }
+
+  /** As the mirror tells rows that the base does not count. */
+  #late(): ReadonlyMap<string, LateRow> {
+    const cut = this.cuts.length;
+    for (const move of this.#account.moves) {
+      const name = rowName(move);
+      if (!this.#firstCut.has(name)) this.#firstCut.set(name, cut);
+      if (move.outcome === 'done' && !this.#doneCut.has(name)) this.#doneCut.set(name, cut);
+    }
+    const base = this.#base === undefined ? -1 : this.cuts.indexOf(this.#base);
+    const late = [...this.#doneCut].filter(([name, done]) => done > base && (this.#firstCut.get(name) ?? 0) <= base);
+    return new Map(late.map(([name]) => [name, this.#firstCut.get(name) === 0 ? 'may_be_in' : 'not_in']));
   }
 
   /** Cards as they are shown now. */
@@ -412,7 +445,7 @@ export function live(account: Account, random: Random, steps: number, options: S
     else if (kind === 2) {
       const mine = own();
       const isUnknown = mine && unknownRows && random(2) === 0;
-      if (isUnknown && random(2) === 0) account.move('cards.fund', card.id, 1 + random(90_00), 'unknown');
+      if (isUnknown && random(2) === 0) account.nothing(card.id, 1 + random(90_00));
       else account.fund(card, 1_00 + random(90_00), { own: mine, outcome: isUnknown ? 'unknown' : 'done' });
     } else if (kind === 3 && card.balance > 0) account.withdraw(card, 1 + random(card.balance), { own: own() });
     else if (kind === 4 && random(3) === 0) account.terminate(card, { own: own() });

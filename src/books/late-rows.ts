@@ -1,0 +1,104 @@
+/**
+ * Own rows that came to be known as done since a cut and were sent before it: their outcome was unknown when it was made,
+ * or their journal was not read. What they did stands in the balances of the cut and in none of its own sums.
+ */
+import { type Position, rowName } from './position.ts';
+import { type Residuals, residualsBetween } from './residuals.ts';
+import type { CountingRules, MoveRow } from './rows.ts';
+import { operatorCause, Unexplained } from './unexplained.ts';
+
+/**
+ * What a cut says of an own row that is done now and that it does not count. `may_be_in`: sent before the cut, and the
+ * sums of the cut could not show whether it was done. `not_in`: the cut was explained without it.
+ */
+export type LateRow = 'may_be_in' | 'not_in';
+
+/** All choices of so many rows are tried. */
+const MOST_CHOICES = 8;
+
+interface LateMove {
+  readonly card: string;
+  /** From the wallet to the card, integer cents. */
+  readonly amount: number;
+  readonly move: MoveRow;
+}
+
+export interface LateEvidence {
+  readonly rules: CountingRules;
+  readonly moves: readonly MoveRow[];
+  /** By `<op>.<row>`. */
+  readonly late: ReadonlyMap<string, LateRow>;
+}
+
+/**
+ * The residuals with late rows counted in the base where that leaves the fewest sums unexplained, and of equals the least
+ * cents: a row that was sent before a cut is taken to have been done before it, unless the balances moved by it since.
+ */
+export function residualsSince(base: Position, now: Position, { rules, moves, late }: LateEvidence): Residuals {
+  const residuals = residualsBetween(base, now, rules);
+  const may = moves
+    .filter(move => late.get(rowName(move)) === 'may_be_in')
+    .flatMap(lateMove)
+    .filter(({ card }) => base.cards.has(card));
+  const chosen = may.length === 0 ? [] : alreadyIn(new Unexplained(residuals), may);
+  return chosen.length === 0 ? residuals : residualsBetween(withRows(base, chosen), now, rules);
+}
+
+function lateMove(move: MoveRow): LateMove[] {
+  const { card_id: card, cents, operation } = move;
+  if (card === null || cents === 0) return [];
+  return [{ card, amount: operation === 'cards.withdraw' ? -cents : cents, move }];
+}
+
+/** The rows whose effect the base has already. */
+function alreadyIn(rest: Unexplained, rows: readonly LateMove[]): readonly LateMove[] {
+  for (const row of rows) takeOut(rest, row);
+  let best = { rows, count: rest.count(), size: rest.size() };
+  const consider = (chosen: readonly LateMove[]) => {
+    const [count, size] = [rest.count(), rest.size()];
+    if (count < best.count || (count === best.count && size < best.size)) best = { rows: chosen, count, size };
+  };
+  if (rows.length > MOST_CHOICES) {
+    for (const row of rows) {
+      putBack(rest, row);
+      const before = best;
+      consider(best.rows.filter(each => each !== row));
+      if (best === before) takeOut(rest, row);
+    }
+    return best.rows;
+  }
+  // Fewer and fewer of them, so that of equals the most are in the base.
+  const since = (choice: number) => rows.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 1);
+  for (let choice = 1; choice < 2 ** rows.length; choice += 1) {
+    const after = since(choice);
+    for (const row of after) putBack(rest, row);
+    consider(rows.filter(row => !after.includes(row)));
+    for (const row of after) takeOut(rest, row);
+  }
+  return best.rows;
+}
+
+/** Between base and now the row did nothing, so its sums show `-amount` on the card. */
+function takeOut(rest: Unexplained, { card, amount }: LateMove): void {
+  rest.take(operatorCause(card, -amount));
+}
+
+function putBack(rest: Unexplained, { card, amount }: LateMove): void {
+  rest.take(operatorCause(card, -amount), -1);
+}
+
+function withRows(base: Position, rows: readonly LateMove[]): Position {
+  const cards = new Map(base.cards);
+  for (const { card, move } of rows) {
+    const known = cards.get(card);
+    if (known === undefined) continue;
+    const { operation, cents } = move;
+    cards.set(card, {
+      ...known,
+      created: known.created + (operation === 'cards.create' ? cents : 0),
+      funded: known.funded + (operation === 'cards.fund' ? cents : 0),
+      withdrawn: known.withdrawn + (operation === 'cards.withdraw' ? cents : 0),
+    });
+  }
+  return { ...base, cards };
+}
