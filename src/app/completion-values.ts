@@ -13,7 +13,7 @@ import { changeKnown, readKnown, type Whose } from '../id-cache/file.ts';
 import type { Known, KnownRow, ShelfName } from '../id-cache/known.ts';
 import { glanceAtProfiles } from '../profile/read-only-profiles.ts';
 import { type ResolvedProfile, resolveProfile } from '../profile/resolve.ts';
-import { storeFile } from '../sandbox/serving/socket-place.ts';
+import { storeFile } from '../sandbox/serving/private-socket.ts';
 import type { Surroundings } from './app-host.ts';
 import { whoseOf } from './id-cache.ts';
 

@@ -39,7 +39,7 @@ export async function startBeside({
   const log = join(folders.state, 'sandbox.log');
   const files = { platform: host.platform, random: host.noise, warn: () => undefined };
   for (const folder of [folders.state, folders.data]) await preparePrivateFolder(folder, files);
-  const { storeFile } = await import('../sandbox/serving/socket-place.ts');
+  const { storeFile } = await import('../sandbox/serving/private-socket.ts');
   const bytes = await stat(storeFile(folders.data)).then(
     found => found.size,
     () => 0,

@@ -1,5 +1,5 @@
 /** A sandbox that serves other programs, as commands see it. */
-import type { AskedSize, DataSet } from '../contract/sandbox/admin.ts';
+import type { DataSet, LoadSize } from '../contract/sandbox/admin.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
 import type { DialectName } from '../contract/sandbox/faults.ts';
 import type { ChildEnd } from './child.ts';
@@ -11,7 +11,7 @@ export interface ServerWishes {
   readonly seed?: number | undefined;
   readonly data?: DataSet | undefined;
   /** Of the data set `load`. */
-  readonly size?: AskedSize | undefined;
+  readonly size?: LoadSize | undefined;
   readonly rateLimits: boolean;
   readonly virtualLimits: boolean;
   readonly allowRemoteWebhooks: boolean;

@@ -119,7 +119,7 @@ export function list<Wire, Asked>(item: Field<Wire, Asked>, about: About) {
 
 /** An object of its own fields inside another. */
 export function object<const S extends Shape>(shape: S, about: About) {
-  return field<WireOf<S>, AskedOf<S>>('object', { ...about, shape });
+  return field<WireOf<S>, InputFields<S>>('object', { ...about, shape });
 }
 
 /** Makes a field one that must be there; see `FieldFacts.must`. */
@@ -148,7 +148,7 @@ export type WireOf<S extends Shape> = Flatten<
 export type CompleteOf<S extends Shape> = { readonly [K in keyof S]: WireOfField<S[K]> };
 
 /** What a caller hands in for a body, a query or path parameters. */
-export type AskedOf<S extends Shape> = Flatten<
+export type InputFields<S extends Shape> = Flatten<
   { readonly [K in Required<S>]: AskedOfField<S[K]> } & {
     readonly [K in Exclude<keyof S, Required<S>>]?: AskedOfField<S[K]> | undefined;
   }

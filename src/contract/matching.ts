@@ -10,7 +10,7 @@ import { paramsOf } from './route.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-export interface Asked {
+export interface RawRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
@@ -32,7 +32,7 @@ interface Candidate {
 }
 
 /** The operation; of several that share a route the one whose fixed members stand in the body. */
-export function matchOperation(asked: Asked, overrides: Overrides): Matched | undefined {
+export function matchOperation(asked: RawRequest, overrides: Overrides): Matched | undefined {
   for (const { name, row, override } of candidates(overrides)) {
     if (asked.method !== (override.method ?? row.method)) continue;
     const params = paramsOf(override.path ?? row.path, asked.path);

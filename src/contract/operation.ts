@@ -4,7 +4,7 @@ import type { WrittenRows } from '../core/raw-rows.ts';
 import type { Basis } from './basis.ts';
 import type { EventName } from './events.ts';
 import type { Transfer } from './evidence.ts';
-import type { AskedOf, CompleteOf, Shape, WireOf } from './field.ts';
+import type { CompleteOf, InputFields, Shape, WireOf } from './field.ts';
 import type { RefusalName } from './refusals.ts';
 
 /** Drives confirmation, dry run, journal, live guard and redaction, so that no command can forget them. */
@@ -105,7 +105,9 @@ export function operation<const Row extends Operation>(row: Row): Row {
   return row;
 }
 
-type Part<Row, Key extends string> = Row extends { readonly [K in Key]: infer S extends Shape } ? AskedOf<S> : unknown;
+type Part<Row, Key extends string> = Row extends { readonly [K in Key]: infer S extends Shape }
+  ? InputFields<S>
+  : unknown;
 
 /** Everything a caller hands in, path parameters, query and body side by side; no name occurs twice in a row. */
 export type InputOf<Row> = Part<Row, 'params'> & Part<Row, 'query'> & Part<Row, 'body'>;

@@ -33,7 +33,7 @@ export function limitText(field: AnyField): string {
 }
 
 /** `violation` for what the caller asks for: no key and no webhook secret in a free text, which a service would take. */
-export function askedViolation(field: AnyField, value: unknown): string | undefined {
+export function inputViolation(field: AnyField, value: unknown): string | undefined {
   return !field.secret && hasSecretText(value) ? HOLDS_SECRET : violation(field, value);
 }
 

@@ -87,8 +87,8 @@ describe('cards.create', () => {
     const second = await world.change(act =>
       createCard({
         ...act,
-        chance: {
-          ...act.chance,
+        idSource: {
+          ...act.idSource,
           digits: async (what, count) => (what === 'number' ? draws.shift() : '7'.repeat(count)) ?? '',
         },
         input: { bin_id: card.bin_id, amount: cents(100) },

@@ -7,7 +7,7 @@ import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import { SCHEMA } from '../../src/sandbox/store/system-tables.ts';
 import { fakeService, NOON } from '../support/fake-service.ts';
-import { ask, chance, type Served, setClock } from '../support/sandbox-http.ts';
+import { ask, idSource, type Served, setClock } from '../support/sandbox-http.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ADMIN = '/_sandbox/v1';
@@ -79,7 +79,7 @@ test('a store from before they were parked is brought up when it is opened', asy
   const path = `${folder.path}/store.db`;
   const request = {
     ...{ path, tables: TABLES, seed: 1, ids: 'derived' as const, fill: async () => undefined },
-    ...{ clock: setClock(NOON), random: chance, platform: process.platform },
+    ...{ clock: setClock(NOON), random: idSource, platform: process.platform },
   } as const;
   await (await openStore(request)).store.close();
   const connection = connectTo(path);
@@ -99,7 +99,7 @@ test('a store from before records were kept with their effect keeps answers, and
   const path = `${folder.path}/store.db`;
   const request = {
     ...{ path, tables: TABLES, seed: 1, ids: 'derived' as const, fill: async () => undefined },
-    ...{ clock: setClock(NOON), random: chance, platform: process.platform },
+    ...{ clock: setClock(NOON), random: idSource, platform: process.platform },
   } as const;
   await (await openStore(request)).store.close();
   const connection = connectTo(path);

@@ -7,7 +7,7 @@ import { closeConnection, connectTo } from '../../src/engine/open.ts';
 import { QueuedStore } from '../../src/sandbox/store/queue.ts';
 import { type Sql, type Store, StoreBusy } from '../../src/sandbox/store/sql.ts';
 import { StoreBroken } from '../../src/sandbox/store/store-broken.ts';
-import { chance, setClock } from '../support/sandbox-http.ts';
+import { idSource, setClock } from '../support/sandbox-http.ts';
 
 interface Wishes {
   /** Throws to let a statement of the queue itself fail. */
@@ -37,7 +37,7 @@ function openQueue({ before = () => undefined, ...rest }: Wishes = {}) {
     },
     close: () => real.close(),
   };
-  const store = new QueuedStore({ connection, path: 'memory', clock: setClock(0), random: chance, ...rest });
+  const store = new QueuedStore({ connection, path: 'memory', clock: setClock(0), random: idSource, ...rest });
   return { store, executed, prepared, real };
 }
 
@@ -231,7 +231,7 @@ it('sees what another process wrote, although it remembers what it read', async 
   const path = join(folder, 'store.db');
   const [own, other] = [connectTo(path), connectTo(path)];
   own.exec('pragma journal_mode = wal; create table t (a text not null primary key) strict');
-  const store = new QueuedStore({ connection: own, path, clock: setClock(0), random: chance });
+  const store = new QueuedStore({ connection: own, path, clock: setClock(0), random: idSource });
   const count = async (sql: Sql) => (await sql.known<{ n: number }>('select count(*) as n from t'))?.n;
   expect(await store.read(count)).toBe(0);
   other.exec("insert into t (a) values ('theirs')");

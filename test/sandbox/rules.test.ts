@@ -9,7 +9,7 @@ import { COINS, cryptoAmount, depositAddress } from '../../src/sandbox/rules/cry
 import { cardExpiry, inclusiveRange, isExpired, isoTime, monthOf } from '../../src/sandbox/rules/dates.ts';
 import { type Asking, declineReason, type Standing } from '../../src/sandbox/rules/declines.ts';
 import { checkEndpoint, checkedEvents } from '../../src/sandbox/rules/endpoints.ts';
-import { mustFreeze, sinkOf, splitSettlement, statusAfter } from '../../src/sandbox/rules/money.ts';
+import { destinationOf, mustFreeze, splitSettlement, statusAfter } from '../../src/sandbox/rules/money.ts';
 
 const NOW = Date.parse('2026-11-20T14:00:00Z');
 const at = (text: string) => Date.parse(text);
@@ -131,7 +131,11 @@ describe('money', () => {
   });
 
   test('money of a terminated card goes to the wallet', () => {
-    expect([sinkOf('active'), sinkOf('frozen'), sinkOf('terminated')]).toEqual(['card', 'card', 'wallet']);
+    expect([destinationOf('active'), destinationOf('frozen'), destinationOf('terminated')]).toEqual([
+      'card',
+      'card',
+      'wallet',
+    ]);
   });
 
   test('an authorization ends as settled once something settled', () => {

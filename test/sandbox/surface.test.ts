@@ -10,7 +10,7 @@ import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import { SYSTEM_TABLES } from '../../src/sandbox/store/system-tables.ts';
 import { fakeService } from '../support/fake-service.ts';
-import { ask, chance, setClock } from '../support/sandbox-http.ts';
+import { ask, idSource, setClock } from '../support/sandbox-http.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Section 4, as it is written there. */
@@ -81,7 +81,7 @@ it('opens its store as section 11 says: WAL, synced at every commit, foreign key
   await using folder = await temporaryFolder();
   const { store } = await openStore({
     ...{ path: join(folder.path, 'store.db'), tables: TABLES, seed: 1, ids: 'derived', fill: async () => undefined },
-    ...{ clock: setClock(0), random: chance, platform: process.platform },
+    ...{ clock: setClock(0), random: idSource, platform: process.platform },
   });
   const pragma = async (name: string) =>
     Object.values((await store.read(sql => sql.get<Record<string, unknown>>(`pragma ${name}`))) ?? {})[0];

@@ -8,7 +8,7 @@ import type { Clock, Randomness } from '../../src/platform/host.ts';
 import type { Act } from '../../src/sandbox/account/acting.ts';
 import { TIMER_ACTIONS } from '../../src/sandbox/account/timed.ts';
 import { ADMIN_HANDLERS } from '../../src/sandbox/admin/table.ts';
-import { chanceOf } from '../../src/sandbox/calls/deterministic-ids.ts';
+import { deterministicIds } from '../../src/sandbox/calls/deterministic-ids.ts';
 import { Encoded } from '../../src/sandbox/calls/encoded.ts';
 import type { Call } from '../../src/sandbox/calls/handler.ts';
 import { checkLedger } from '../../src/sandbox/checks/ledger-check.ts';
@@ -58,7 +58,7 @@ export class DomainWorld {
         name: data,
         account: ACCOUNT,
         now,
-        chance: chanceOf({ sql, account: ACCOUNT }),
+        idSource: deterministicIds({ sql, account: ACCOUNT }),
         ...(wallet !== undefined && { wallet }),
       });
     const request = { path: 'memory', tables: TABLES, seed, ids, fill, clock, random, platform: 'linux' } as const;
@@ -74,7 +74,7 @@ export class DomainWorld {
         sql,
         account: ACCOUNT,
         now: this.now,
-        chance: chanceOf({ sql, account: ACCOUNT }),
+        idSource: deterministicIds({ sql, account: ACCOUNT }),
         emit: async (event, data) => void told.push({ event, data }),
       }),
     );
@@ -101,8 +101,8 @@ export class DomainWorld {
       account: ACCOUNT,
       upTo: this.now + ms,
       actions: TIMER_ACTIONS,
-      surroundings: sql => ({
-        chance: chanceOf({ sql, account: ACCOUNT }),
+      callParts: sql => ({
+        idSource: deterministicIds({ sql, account: ACCOUNT }),
         emit: async (event, data) => void this.told.push({ event, data }),
       }),
     });

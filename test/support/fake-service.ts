@@ -3,13 +3,13 @@
 import { cents } from '../../src/core/money.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { TIMER_ACTIONS } from '../../src/sandbox/account/timed.ts';
-import { ADMIN_HANDLERS, STEERING } from '../../src/sandbox/admin/table.ts';
+import { ADMIN_HANDLERS, SERVICE_HANDLERS } from '../../src/sandbox/admin/table.ts';
 import { Archives } from '../../src/sandbox/archive/archives.ts';
-import { chanceOf } from '../../src/sandbox/calls/deterministic-ids.ts';
+import { deterministicIds } from '../../src/sandbox/calls/deterministic-ids.ts';
 import type { Handlers } from '../../src/sandbox/calls/handler.ts';
 import type { TimerActions } from '../../src/sandbox/clock/timers.ts';
 import { loadDataSet } from '../../src/sandbox/data/load.ts';
-import { Speech } from '../../src/sandbox/dialects/speech.ts';
+import { ActiveDialect } from '../../src/sandbox/dialects/active-dialect.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { RequestLog } from '../../src/sandbox/service/request-log.ts';
 import { RequestNumbers } from '../../src/sandbox/service/request-numbers.ts';
@@ -18,7 +18,7 @@ import { type ServerLimits, serve } from '../../src/sandbox/serving/server.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
 import type { Store } from '../../src/sandbox/store/sql.ts';
-import { chance, type Served, setClock } from './sandbox-http.ts';
+import { idSource, type Served, setClock } from './sandbox-http.ts';
 
 export const NOON = Date.parse('2026-11-20T12:00:00Z');
 
@@ -54,11 +54,11 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
         name: 'empty',
         account: ACCOUNT,
         now: NOON,
-        chance: chanceOf({ sql, account: ACCOUNT }),
+        idSource: deterministicIds({ sql, account: ACCOUNT }),
         wallet: cents(100_000),
       }),
     clock,
-    random: chance,
+    random: idSource,
     platform: process.platform,
   });
   const faults: unknown[] = [];
@@ -67,19 +67,19 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
     account: ACCOUNT,
     handlers: { ...HANDLERS, ...wishes.handlers },
     adminHandlers: ADMIN_HANDLERS,
-    steering: STEERING,
+    serviceHandlers: SERVICE_HANDLERS,
     timerActions: wishes.timerActions ?? TIMER_ACTIONS,
     key: new Secret('sk_test_right'),
     adminToken: new Secret('sandbox_right'),
     clock,
-    random: chance,
+    random: idSource,
     owner: 'us',
     isGone: wishes.isGone ?? (() => false),
     rateLimits: wishes.rateLimits ?? false,
     requestNumbers: new RequestNumbers(),
-    speech: new Speech(),
+    activeDialect: new ActiveDialect(),
     requestLog: new RequestLog(),
-    archives: new Archives({ clock, random: chance, platform: process.platform, pid: process.pid }),
+    archives: new Archives({ clock, random: idSource, platform: process.platform, pid: process.pid }),
     platform: process.platform,
     version: '1.2.3',
     pid: 1,

@@ -95,4 +95,4 @@ export function setClock(now: number): Clock & { set(now: number): void } {
   };
 }
 
-export const chance: Randomness = { bytes: count => randomBytes(count), fraction: () => 0.5 };
+export const idSource: Randomness = { bytes: count => randomBytes(count), fraction: () => 0.5 };

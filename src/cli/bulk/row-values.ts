@@ -7,7 +7,7 @@ import type { Item } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import type { AnyField, Shape } from '../../contract/field.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
-import { askedViolation } from '../../contract/violation.ts';
+import { inputViolation } from '../../contract/violation.ts';
 import { unguardFormula } from '../../core/csv-injection.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, toCents } from '../../core/money.ts';
@@ -220,7 +220,7 @@ function jsonValue(name: string, field: AnyField, value: unknown): unknown {
 }
 
 function checked(name: string, field: AnyField, value: unknown): unknown {
-  const wrong = askedViolation({ ...field, must: true }, value);
+  const wrong = inputViolation({ ...field, must: true }, value);
   if (wrong !== undefined) throw usage(`${name} ${wrong}`);
   return value;
 }

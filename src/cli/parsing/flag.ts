@@ -3,7 +3,7 @@
  * choices and help come from the contract, or one of ours made here.
  */
 import type { Calls } from '../../contract/calls.ts';
-import type { AnyField, AskedOf, Field, Shape } from '../../contract/field.ts';
+import type { AnyField, Field, InputFields, Shape } from '../../contract/field.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 
 export type Rows = Calls & AdminOperations;
@@ -81,8 +81,8 @@ export function needs<W, A>(field: Field<W, A>, placeholder?: string): OwnFlag<A
 type Picked<N, Ref> = N extends RowName
   ? Ref extends `${infer Part}.${infer Key}`
     ? ShapeIn<Rows[N], Part> extends infer S extends Shape
-      ? Key extends keyof AskedOf<S>
-        ? AskedOf<S>[Key]
+      ? Key extends keyof InputFields<S>
+        ? InputFields<S>[Key]
         : never
       : never
     : never

@@ -1,6 +1,6 @@
 /** Text from the command line to checked values, by the field. Every message names the flag and the limit. */
 import type { AnyField } from '../../contract/field.ts';
-import { askedViolation, HOLDS_SECRET, limitText, violation } from '../../contract/violation.ts';
+import { HOLDS_SECRET, inputViolation, limitText, violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
 import { amountBehindNoise, parseAmount, plainAmount, toUsd } from '../../core/money.ts';
 import { parseTimeWord } from './time-words.ts';
@@ -55,7 +55,7 @@ export function parseMap(name: string, field: AnyField, texts: readonly string[]
   if (twice) throw usage(`${name} names ${quote(twice[0])} twice`);
   // fromEntries defines own properties, so a key like __proto__ stays a plain key.
   const values = Object.fromEntries(pairs);
-  const wrong = askedViolation(field, values);
+  const wrong = inputViolation(field, values);
   if (wrong) throw usage(`${name}: ${wrong}`);
   return values;
 }
@@ -78,7 +78,7 @@ function moneyValue(name: string, field: AnyField, text: string, grouped: boolea
 
 function checked(name: string, field: AnyField, text: string, value: unknown, form: string): unknown {
   if (value === undefined) throw usage(`${name} ${quote(text)} is not ${form}`);
-  const wrong = askedViolation({ ...field, must: true }, value);
+  const wrong = inputViolation({ ...field, must: true }, value);
   if (wrong === undefined) return value;
   if (wrong === HOLDS_SECRET) throw usage(`${name} ${wrong}`);
   // A sentence about a number or a length names it itself.

@@ -5,7 +5,7 @@
  */
 import { choice, flag, integer, list, money, must, nullable, object, text, time } from '../field.ts';
 import { one, operation } from '../operation.ts';
-import { change, look, ours, said, THOROUGH } from './basis.ts';
+import { change, described, ours, reading, THOROUGH } from './basis.ts';
 import { CLOCK_OPERATIONS } from './clock.ts';
 import { DELIVERY_OPERATIONS } from './deliveries.ts';
 import { FAULT_OPERATIONS } from './faults.ts';
@@ -20,10 +20,10 @@ export type DataSet = (typeof DATA_SETS)[number];
 /** How much the data set `load` holds when nothing else is asked for. */
 export const LOAD_SIZE = { cards: 100_000, transactions: 1_000_000 } as const;
 /** The size that was asked for, the rest as usual. */
-export function loadSize({ cards = LOAD_SIZE.cards, transactions = LOAD_SIZE.transactions }: AskedSize) {
+export function loadSize({ cards = LOAD_SIZE.cards, transactions = LOAD_SIZE.transactions }: LoadSize) {
   return { cards, transactions };
 }
-export interface AskedSize {
+export interface LoadSize {
   readonly cards?: number | undefined;
   readonly transactions?: number | undefined;
 }
@@ -31,47 +31,52 @@ export interface AskedSize {
 export const KEPT = ['bins', 'keys', 'faults'] as const;
 
 const PARKED = {
-  kind: must(text(said('What should have happened.'))),
-  ref: must(text(said('What it should have happened to.'))),
-  due_at: must(time(said('When it was due.'))),
-  error: must(text(said('Why it could not happen.'))),
+  kind: must(text(described('What should have happened.'))),
+  ref: must(text(described('What it should have happened to.'))),
+  due_at: must(time(described('When it was due.'))),
+  error: must(text(described('Why it could not happen.'))),
 } as const;
 
 const STATUS = {
-  version: must(text(said('Version of cardwright that serves it.'))),
-  store: must(text(said('Path of the store, or memory.'))),
-  data_set: text(said('Data set it was seeded with.')),
-  now: must(time(said('Clock of the sandbox.'))),
-  bins: must(integer(said('BINs.'))),
-  cards: must(integer(said('Cards.'))),
-  transactions: must(integer(said('Transaction records.'))),
-  webhooks: must(integer(said('Subscriptions.'))),
-  events: must(integer(said('Events recorded.'))),
-  wallet_balance: must(money(said('Balance of the wallet, USD.'))),
-  ledger_ok: must(flag(said('The ledger invariants held when they were last looked at.'))),
-  ledger_faults: list(text(said('Broken invariant.')), said('What does not hold.')),
-  ledger_checked_at: time(said('When they were last looked at.')),
-  timers_parked: list(object(PARKED, said('One of them.')), said('Timers that failed and are out of the way.')),
+  version: must(text(described('Version of cardwright that serves it.'))),
+  store: must(text(described('Path of the store, or memory.'))),
+  data_set: text(described('Data set it was seeded with.')),
+  now: must(time(described('Clock of the sandbox.'))),
+  bins: must(integer(described('BINs.'))),
+  cards: must(integer(described('Cards.'))),
+  transactions: must(integer(described('Transaction records.'))),
+  webhooks: must(integer(described('Subscriptions.'))),
+  events: must(integer(described('Events recorded.'))),
+  wallet_balance: must(money(described('Balance of the wallet, USD.'))),
+  ledger_ok: must(flag(described('The ledger invariants held when they were last looked at.'))),
+  ledger_faults: list(text(described('Broken invariant.')), described('What does not hold.')),
+  ledger_checked_at: time(described('When they were last looked at.')),
+  timers_parked: list(
+    object(PARKED, described('One of them.')),
+    described('Timers that failed and are out of the way.'),
+  ),
 } as const;
 
 /** Of many records nobody may have looked at the books yet, and a question does not begin to. */
 const STATUS_ANY_TIME = {
   ...STATUS,
-  ledger_ok: nullable(flag(said('The ledger invariants held when they were last looked at; null when nobody did.'))),
+  ledger_ok: nullable(
+    flag(described('The ledger invariants held when they were last looked at; null when nobody did.')),
+  ),
   ledger_checked_at: nullable(
-    time(said('When they were last looked at: now, unless there are more than 10,000 transactions and events.')),
+    time(described('When they were last looked at: now, unless there are more than 10,000 transactions and events.')),
   ),
 } as const;
 
 const DOCUMENTS = {
   openapi: operation({
-    ...look,
+    ...reading,
     summary: 'The service as an OpenAPI document',
     path: '/openapi.json',
     returns: one({}, ours),
   }),
   'openapi.sandbox': operation({
-    ...look,
+    ...reading,
     summary: 'This control surface as an OpenAPI document',
     path: '/openapi-sandbox.json',
     returns: one({}, ours),
@@ -97,16 +102,21 @@ export const ADMIN_OPERATIONS = {
     path: '/reset',
     effect: 'irreversible',
     body: {
-      data: choice(DATA_SETS, { ...said('Data set to load.'), defaults: 'demo' }),
-      seed: integer({ ...said('Seed of ids, card numbers and codes.'), min: 0 }),
-      cards: integer({ ...said('Cards of the data set load.'), min: 1, max: 1_000_000, defaults: LOAD_SIZE.cards }),
+      data: choice(DATA_SETS, { ...described('Data set to load.'), defaults: 'demo' }),
+      seed: integer({ ...described('Seed of ids, card numbers and codes.'), min: 0 }),
+      cards: integer({
+        ...described('Cards of the data set load.'),
+        min: 1,
+        max: 1_000_000,
+        defaults: LOAD_SIZE.cards,
+      }),
       transactions: integer({
-        ...said('Transaction records of the data set load.'),
+        ...described('Transaction records of the data set load.'),
         min: 0,
         max: 10_000_000,
         defaults: LOAD_SIZE.transactions,
       }),
-      keep: list(choice(KEPT, said('One of them.')), said('What to keep: BINs, keys, fault rules.')),
+      keep: list(choice(KEPT, described('One of them.')), described('What to keep: BINs, keys, fault rules.')),
     },
     returns: one(STATUS, ours),
   }),

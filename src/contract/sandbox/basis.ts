@@ -13,7 +13,7 @@ export const SANDBOX_MARK = 'X-Sandbox';
 export const SANDBOX_ADDRESS = 'sandbox-do-not-send-';
 
 /** Facts every field must have. */
-export const said = (doc: string) => ({ doc, basis: ours });
+export const described = (doc: string) => ({ doc, basis: ours });
 
 /** A simulation changes the sandbox's own money only: no guard beyond being a sandbox is needed. */
 export const change = {
@@ -28,4 +28,4 @@ export const change = {
 export const THOROUGH = { patienceMs: 900_000 } as const;
 
 /** A look at something of the sandbox. */
-export const look = { section: 'sandbox', method: 'GET', basis: ours, effect: 'read', repeat: 'freely' } as const;
+export const reading = { section: 'sandbox', method: 'GET', basis: ours, effect: 'read', repeat: 'freely' } as const;

@@ -9,48 +9,48 @@ import { type Problem, shapeProblem, wordOf } from '../check.ts';
 import { EVENTS } from '../events.ts';
 import { choice, integer, must, number, object, type Shape, text, time } from '../field.ts';
 import { OPERATIONS } from '../operations.ts';
-import { said } from './basis.ts';
+import { described } from './basis.ts';
 
 export const FAULT_PHASES = ['before', 'after_commit'] as const;
 export type FaultPhase = (typeof FAULT_PHASES)[number];
 
 const MOST_MS = 600_000;
-const ms = (doc: string) => must(integer({ ...said(doc), min: 0, max: MOST_MS }));
-const status = integer({ ...said('HTTP status; its own when left out.'), min: 200, max: 599 });
+const ms = (doc: string) => must(integer({ ...described(doc), min: 0, max: MOST_MS }));
+const status = integer({ ...described('HTTP status; its own when left out.'), min: 200, max: 599 });
 
 /** Members of `action` beside `kind`, by kind. */
 const REQUEST_ACTIONS = {
   status: {
-    code: must(integer({ ...said('HTTP status of the answer.'), min: 200, max: 599 })),
-    error: text({ ...said('Its identifier; the usual one of the status when left out.'), maxLength: 64 }),
-    retry_after: text({ ...said('The header Retry-After: seconds or an HTTP date.'), maxLength: 64 }),
+    code: must(integer({ ...described('HTTP status of the answer.'), min: 200, max: 599 })),
+    error: text({ ...described('Its identifier; the usual one of the status when left out.'), maxLength: 64 }),
+    retry_after: text({ ...described('The header Retry-After: seconds or an HTTP date.'), maxLength: 64 }),
   },
   latency: {
-    fixed: integer({ ...said('Milliseconds to wait.'), min: 0, max: MOST_MS }),
-    uniform: object({ min: ms('Shortest wait, ms.'), max: ms('Longest wait, ms.') }, said('Evenly between two.')),
+    fixed: integer({ ...described('Milliseconds to wait.'), min: 0, max: MOST_MS }),
+    uniform: object({ min: ms('Shortest wait, ms.'), max: ms('Longest wait, ms.') }, described('Evenly between two.')),
     lognormal: object(
       {
         median: ms('Half of the waits are shorter, ms.'),
-        sigma: must(number({ ...said('Spread of the logarithm.'), min: 0, max: 10 })),
+        sigma: must(number({ ...described('Spread of the logarithm.'), min: 0, max: 10 })),
       },
-      said('As real services are slow.'),
+      described('As real services are slow.'),
     ),
   },
   reset: {},
   empty: { status },
-  truncate: { bytes: must(integer({ ...said('Bytes of the body that still come.'), min: 0, max: 1_000_000 })) },
+  truncate: { bytes: must(integer({ ...described('Bytes of the body that still come.'), min: 0, max: 1_000_000 })) },
   malformed: { status },
   html: { status: { ...status, doc: 'HTTP status; 502 when left out.' } },
-  drip: { bytes_per_s: must(integer({ ...said('Bytes of the body a second.'), min: 1, max: 1_000_000 })) },
+  drip: { bytes_per_s: must(integer({ ...described('Bytes of the body a second.'), min: 1, max: 1_000_000 })) },
   hang: { max_ms: ms('The connection is closed after so many ms.') },
 } as const;
 
 const DELIVERY_ACTIONS = {
   duplicate_delivery: {},
   reorder_deliveries: {
-    window: must(integer({ ...said('How many later ones may go first.'), min: 1, max: 100 })),
+    window: must(integer({ ...described('How many later ones may go first.'), min: 1, max: 100 })),
   },
-  delay_delivery: { ms: must(integer({ ...said('By how many ms of the clock.'), min: 1, max: 30 * DAY })) },
+  delay_delivery: { ms: must(integer({ ...described('By how many ms of the clock.'), min: 1, max: 30 * DAY })) },
 } as const;
 
 const ACTIONS: Readonly<Record<string, Shape>> = { ...REQUEST_ACTIONS, ...DELIVERY_ACTIONS };
@@ -94,23 +94,23 @@ export function isDeliveryKind(kind: string): boolean {
 }
 
 const COUNTED = {
-  nth: integer({ ...said('Nothing happens before this match, counted from 1.'), min: 1 }),
-  probability: number({ ...said('Share of the matches it happens to; the seed decides which.'), min: 0, max: 1 }),
+  nth: integer({ ...described('Nothing happens before this match, counted from 1.'), min: 1 }),
+  probability: number({ ...described('Share of the matches it happens to; the seed decides which.'), min: 0, max: 1 }),
 } as const;
 
 const REQUEST_MATCH = {
-  operation: choice(Object.keys(OPERATIONS), said('Name of the operation.')),
-  method: choice(['GET', 'POST', 'PATCH', 'PUT', 'DELETE'], said('HTTP method.')),
-  path: text({ ...said('Path below /v1; {anything} stands for one part.'), maxLength: 256 }),
-  card_id: text({ ...said('Card in path, query or body.'), maxLength: 128, names: 'card' }),
-  key_last4: text({ ...said('Last four characters of the API key.'), maxLength: 4 }),
-  key_prefix: text({ ...said('Beginning of the idempotency key.'), maxLength: 255 }),
+  operation: choice(Object.keys(OPERATIONS), described('Name of the operation.')),
+  method: choice(['GET', 'POST', 'PATCH', 'PUT', 'DELETE'], described('HTTP method.')),
+  path: text({ ...described('Path below /v1; {anything} stands for one part.'), maxLength: 256 }),
+  card_id: text({ ...described('Card in path, query or body.'), maxLength: 128, names: 'card' }),
+  key_last4: text({ ...described('Last four characters of the API key.'), maxLength: 4 }),
+  key_prefix: text({ ...described('Beginning of the idempotency key.'), maxLength: 255 }),
   ...COUNTED,
 } as const;
 
 const DELIVERY_MATCH = {
-  event: choice(Object.keys(EVENTS), said('Name of the event.')),
-  webhook_id: text({ ...said('Subscription.'), maxLength: 128, names: 'webhook' }),
+  event: choice(Object.keys(EVENTS), described('Name of the event.')),
+  webhook_id: text({ ...described('Subscription.'), maxLength: 128, names: 'webhook' }),
   ...COUNTED,
 } as const;
 
@@ -119,19 +119,19 @@ export const FAULT_SHAPES = { requests: REQUEST_MATCH, deliveries: DELIVERY_MATC
 
 /** What a rule is sent as; the members of `match` and `action` are checked by `faultProblem`. */
 export const FAULT_BODY = {
-  match: object({}, said('Which requests or deliveries; all when left out.')),
-  phase: choice(FAULT_PHASES, { ...said('Before the work, or when it is committed.'), defaults: 'before' }),
+  match: object({}, described('Which requests or deliveries; all when left out.')),
+  phase: choice(FAULT_PHASES, { ...described('Before the work, or when it is committed.'), defaults: 'before' }),
   action: must(
     object(
       {},
       {
-        ...said(`What happens: {"kind": …} and its members. Kinds: ${FAULT_KINDS.join(', ')}.`),
+        ...described(`What happens: {"kind": …} and its members. Kinds: ${FAULT_KINDS.join(', ')}.`),
         wanted: `an object {"kind": …} with one of ${FAULT_KINDS.join(', ')}, ${asIn(PLAINEST)}`,
       },
     ),
   ),
-  times: integer({ ...said('How often it happens; until it is removed when left out.'), min: 1 }),
-  expires_at: time(said('Nothing happens from then on, by the clock of the sandbox.')),
+  times: integer({ ...described('How often it happens; until it is removed when left out.'), min: 1 }),
+  expires_at: time(described('Nothing happens from then on, by the clock of the sandbox.')),
 } as const;
 
 export interface FaultMatch {

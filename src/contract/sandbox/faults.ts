@@ -3,43 +3,43 @@
 import { choice, flag, integer, list, must, nullable, object, text, time } from '../field.ts';
 import { listOf, nothing, one, operation, pageOf } from '../operation.ts';
 import { OPERATIONS } from '../operations.ts';
-import { change, look, ours, said } from './basis.ts';
+import { change, described, ours, reading } from './basis.ts';
 import { FAULT_BODY, FAULT_PHASES } from './fault-rule.ts';
 
-const FAULT_ID = must(text({ ...said('Rule.'), maxLength: 64 }));
+const FAULT_ID = must(text({ ...described('Rule.'), maxLength: 64 }));
 
 export const FAULT = {
-  id: must(text(said('Identifier of the rule.'))),
-  active: must(flag(said('It can still happen.'))),
-  match: must(object({}, said('Which requests or deliveries.'))),
-  phase: nullable(choice(FAULT_PHASES, said('Before the work, or when it is committed; null for deliveries.'))),
-  action: must(object({}, said('What happens.'))),
-  times: nullable(integer(said('How often it happens at most; null for no end.'))),
-  seen: must(integer(said('Matches so far.'))),
-  struck: must(integer(said('How often it happened.'))),
-  expires_at: nullable(time(said('Nothing happens from then on.'))),
-  created_at: must(time(said('When it was added, on the clock of the sandbox.'))),
+  id: must(text(described('Identifier of the rule.'))),
+  active: must(flag(described('It can still happen.'))),
+  match: must(object({}, described('Which requests or deliveries.'))),
+  phase: nullable(choice(FAULT_PHASES, described('Before the work, or when it is committed; null for deliveries.'))),
+  action: must(object({}, described('What happens.'))),
+  times: nullable(integer(described('How often it happens at most; null for no end.'))),
+  seen: must(integer(described('Matches so far.'))),
+  struck: must(integer(described('How often it happened.'))),
+  expires_at: nullable(time(described('Nothing happens from then on.'))),
+  created_at: must(time(described('When it was added, on the clock of the sandbox.'))),
 } as const;
 
-const operationName = choice(Object.keys(OPERATIONS), said('Only requests of this operation.'));
-const since = time(said('Only requests since this time, on the clock of the sandbox.'));
-const key = text({ ...said('Only requests under this idempotency key.'), maxLength: 255 });
-const cardId = text({ ...said('Only requests about this card.'), names: 'card' });
-const status = integer({ ...said('Only requests answered with this status.'), min: 100, max: 599 });
+const operationName = choice(Object.keys(OPERATIONS), described('Only requests of this operation.'));
+const since = time(described('Only requests since this time, on the clock of the sandbox.'));
+const key = text({ ...described('Only requests under this idempotency key.'), maxLength: 255 });
+const cardId = text({ ...described('Only requests about this card.'), names: 'card' });
+const status = integer({ ...described('Only requests answered with this status.'), min: 100, max: 599 });
 
 export const LOGGED_REQUEST = {
-  request_id: must(text(said('Identifier of the request.'))),
-  at: must(time(said('When, on the clock of the sandbox.'))),
-  operation: must(text(said('Name of the operation.'))),
-  method: must(text(said('HTTP method.'))),
-  path: must(text(said('Path below the origin, without secrets.'))),
-  status: must(integer(said('Status of the answer, as it was meant.'))),
-  error: nullable(text(said('Identifier of the error.'))),
-  replayed: must(flag(said('The stored answer of an earlier request under the same key.'))),
-  fault: nullable(text(said('The fault it met: phase and kind.'))),
-  idempotency_key: nullable(text(said('Idempotency key it came with.'))),
-  card_id: nullable(text({ ...said('Card it is about.'), names: 'card' })),
-  body: nullable(object({}, said('What was sent: known fields, without secrets.'))),
+  request_id: must(text(described('Identifier of the request.'))),
+  at: must(time(described('When, on the clock of the sandbox.'))),
+  operation: must(text(described('Name of the operation.'))),
+  method: must(text(described('HTTP method.'))),
+  path: must(text(described('Path below the origin, without secrets.'))),
+  status: must(integer(described('Status of the answer, as it was meant.'))),
+  error: nullable(text(described('Identifier of the error.'))),
+  replayed: must(flag(described('The stored answer of an earlier request under the same key.'))),
+  fault: nullable(text(described('The fault it met: phase and kind.'))),
+  idempotency_key: nullable(text(described('Idempotency key it came with.'))),
+  card_id: nullable(text({ ...described('Card it is about.'), names: 'card' })),
+  body: nullable(object({}, described('What was sent: known fields, without secrets.'))),
 } as const;
 
 export const DIALECT_NAMES = [
@@ -63,20 +63,20 @@ export const DIALECT_NAMES = [
 export type DialectName = (typeof DIALECT_NAMES)[number];
 
 const DIALECT = {
-  dialect: must(choice(DIALECT_NAMES, said('Name of the dialect this server speaks.'))),
-  changes: must(text(said('What is other than usual.'))),
-  honours_keys: must(flag(said('Idempotency keys are honoured.'))),
+  dialect: must(choice(DIALECT_NAMES, described('Name of the dialect this server speaks.'))),
+  changes: must(text(described('What is other than usual.'))),
+  honours_keys: must(flag(described('Idempotency keys are honoured.'))),
 } as const;
 
 export const FAULT_OPERATIONS = {
   faults: operation({
-    ...look,
+    ...reading,
     summary: 'List fault rules in the order they are asked',
     path: '/faults',
     returns: listOf(FAULT, ours),
   }),
   'faults.get': operation({
-    ...look,
+    ...reading,
     summary: 'Show a fault rule',
     path: '/faults/{fault_id}',
     params: { fault_id: FAULT_ID },
@@ -102,10 +102,10 @@ export const FAULT_OPERATIONS = {
     summary: 'Remove all fault rules',
     method: 'DELETE',
     path: '/faults',
-    returns: one({ removed: must(integer(said('How many there were.'))) }, ours),
+    returns: one({ removed: must(integer(described('How many there were.'))) }, ours),
   }),
   requests: operation({
-    ...look,
+    ...reading,
     summary: 'List requests to the service, newest first; secrets are left out',
     path: '/requests',
     query: {
@@ -114,32 +114,35 @@ export const FAULT_OPERATIONS = {
       idempotency_key: key,
       card_id: cardId,
       status,
-      page: integer({ ...said('Page, from 1.'), min: 1, defaults: 1 }),
-      per_page: integer({ ...said('Rows a page.'), min: 1, max: 1000, defaults: 100 }),
+      page: integer({ ...described('Page, from 1.'), min: 1, defaults: 1 }),
+      per_page: integer({ ...described('Rows a page.'), min: 1, max: 1000, defaults: 100 }),
     },
     returns: pageOf(LOGGED_REQUEST, ours),
   }),
   'requests.verify': operation({
-    ...look,
+    ...reading,
     summary: 'Count requests to the service and compare',
     method: 'POST',
     path: '/requests/verify',
     body: {
-      match: object({ operation: operationName, since, idempotency_key: key, card_id: cardId, status }, said('Which.')),
-      times: must(integer({ ...said('How many there must be.'), min: 0 })),
+      match: object(
+        { operation: operationName, since, idempotency_key: key, card_id: cardId, status },
+        described('Which.'),
+      ),
+      times: must(integer({ ...described('How many there must be.'), min: 0 })),
     },
     returns: one(
       {
-        ok: must(flag(said('There are as many.'))),
-        count: must(integer(said('How many there are.'))),
-        expected: must(integer(said('How many there must be.'))),
-        request_ids: must(list(text(said('One of them.')), said('The newest of them, 20 at most.'))),
+        ok: must(flag(described('There are as many.'))),
+        count: must(integer(described('How many there are.'))),
+        expected: must(integer(described('How many there must be.'))),
+        request_ids: must(list(text(described('One of them.')), described('The newest of them, 20 at most.'))),
       },
       ours,
     ),
   }),
   'dialect.show': operation({
-    ...look,
+    ...reading,
     summary: 'Show the dialect this server speaks',
     path: '/dialect',
     returns: one(DIALECT, ours),
@@ -149,7 +152,7 @@ export const FAULT_OPERATIONS = {
     summary: 'Have this server speak another dialect until it ends',
     method: 'PUT',
     path: '/dialect',
-    body: { dialect: must(choice(DIALECT_NAMES, said('Name of the dialect.'))) },
+    body: { dialect: must(choice(DIALECT_NAMES, described('Name of the dialect.'))) },
     returns: one(DIALECT, ours),
   }),
 } as const;

@@ -1,21 +1,21 @@
 /** A sandbox that serves other programs: that it is there, that it is ours, and its end. */
 import { integer, must, text } from '../field.ts';
 import { one, operation } from '../operation.ts';
-import { change, look, ours, said } from './basis.ts';
+import { change, described, ours, reading } from './basis.ts';
 
 export const SERVER_OPERATIONS = {
   health: operation({
-    ...look,
+    ...reading,
     summary: 'Tell that the sandbox answers, and prove that it is the one that holds the admin token',
     path: '/health',
     credential: 'none',
-    query: { nonce: text({ ...said('Random text of the asker, proved over.'), maxLength: 128 }) },
+    query: { nonce: text({ ...described('Random text of the asker, proved over.'), maxLength: 128 }) },
     returns: one(
       {
-        status: must(text(said('ok: the store answers too.'))),
-        version: must(text(said('Version of cardwright that serves it.'))),
-        instance: must(text(said('Which store it is.'))),
-        proof: text(said('HMAC-SHA256 of nonce and port under the admin token, lowercase hex.')),
+        status: must(text(described('ok: the store answers too.'))),
+        version: must(text(described('Version of cardwright that serves it.'))),
+        instance: must(text(described('Which store it is.'))),
+        proof: text(described('HMAC-SHA256 of nonce and port under the admin token, lowercase hex.')),
       },
       ours,
     ),
@@ -24,6 +24,6 @@ export const SERVER_OPERATIONS = {
     ...change,
     summary: 'End a sandbox that was started for other programs, once running requests are finished',
     path: '/stop',
-    returns: one({ pid: must(integer(said('Process that ends.'))) }, ours),
+    returns: one({ pid: must(integer(described('Process that ends.'))) }, ours),
   }),
 } as const;

@@ -7,9 +7,9 @@ import { choice, flag, integer, list, money, must, text } from '../field.ts';
 import { LIMITS } from '../limits.ts';
 import { one, operation } from '../operation.ts';
 import { CURRENCIES, DECLINE_REASONS } from '../resources.ts';
-import { change, ours, said } from './basis.ts';
+import { change, described, ours } from './basis.ts';
 
-const seen = text(said('Identifier made or changed by it.'));
+const seen = text(described('Identifier made or changed by it.'));
 
 const OUTCOMES = [
   'approved',
@@ -30,34 +30,34 @@ const OUTCOMES = [
 
 /** What a simulation did: every id it made, and the balances after. */
 const SIMULATED = {
-  outcome: must(choice(OUTCOMES, said('What became of it.'))),
+  outcome: must(choice(OUTCOMES, described('What became of it.'))),
   transaction_id: seen,
   authorization_id: seen,
   challenge_id: seen,
   deposit_id: seen,
-  confirmations: integer(said('Confirmations of the deposit now.')),
-  required_confirmations: integer(said('Confirmations at which it is credited.')),
-  decline_reason: text(said('Why it was declined.')),
-  card_id: text({ ...said('Card concerned.'), names: 'card' }),
-  card_status: choice(CARD_STATUSES, said('Status of the card now.')),
-  card_balance: money(said('Balance of the card now, USD.')),
-  wallet_balance: must(money(said('Balance of the wallet now, USD.'))),
-  events: list(text(said('Event name.')), said('Events it caused, in order.')),
+  confirmations: integer(described('Confirmations of the deposit now.')),
+  required_confirmations: integer(described('Confirmations at which it is credited.')),
+  decline_reason: text(described('Why it was declined.')),
+  card_id: text({ ...described('Card concerned.'), names: 'card' }),
+  card_status: choice(CARD_STATUSES, described('Status of the card now.')),
+  card_balance: money(described('Balance of the card now, USD.')),
+  wallet_balance: must(money(described('Balance of the wallet now, USD.'))),
+  events: list(text(described('Event name.')), described('Events it caused, in order.')),
 } as const;
 
 /** Far above any card, so that limits of BINs can be met; sums stay within whole cents. */
 const MOST = 100_000_000_00;
 
-const amount = must(money({ ...said('Amount, USD.'), min: 1, max: MOST }));
-const someAmount = money({ ...said('Amount, USD; the rest by default.'), min: 1, max: MOST });
-const merchant = text({ ...said('Merchant name.'), defaults: 'COFFEE SHOP', maxLength: LIMITS.labelLength.max });
-const mcc = text({ ...said('Merchant category code, four digits.'), defaults: '5814' });
-const country = text({ ...said('Country of the merchant.'), defaults: 'US' });
+const amount = must(money({ ...described('Amount, USD.'), min: 1, max: MOST }));
+const someAmount = money({ ...described('Amount, USD; the rest by default.'), min: 1, max: MOST });
+const merchant = text({ ...described('Merchant name.'), defaults: 'COFFEE SHOP', maxLength: LIMITS.labelLength.max });
+const mcc = text({ ...described('Merchant category code, four digits.'), defaults: '5814' });
+const country = text({ ...described('Country of the merchant.'), defaults: 'US' });
 const done = one(SIMULATED, ours, 201);
 
-const ofAuthorization = (doc: string) => ({ authorization_id: must(text(said(doc))) });
-const ofChallenge = (doc: string) => ({ challenge_id: must(text(said(doc))) });
-const ofDeposit = (doc: string) => ({ deposit_id: must(text(said(doc))) });
+const ofAuthorization = (doc: string) => ({ authorization_id: must(text(described(doc))) });
+const ofChallenge = (doc: string) => ({ challenge_id: must(text(described(doc))) });
+const ofDeposit = (doc: string) => ({ deposit_id: must(text(described(doc))) });
 
 const PURCHASES = {
   'simulate.authorize': operation({
@@ -70,9 +70,9 @@ const PURCHASES = {
       merchant,
       mcc,
       country,
-      force_decline: choice(DECLINE_REASONS, said('Decline it with this reason.')),
-      three_ds: choice(['challenge', 'frictionless'], said('Ask for a 3DS code first, or pass 3DS silently.')),
-      mismatch: choice(['cvv', 'expiry'], said('Let the merchant send a wrong CVV or expiry.')),
+      force_decline: choice(DECLINE_REASONS, described('Decline it with this reason.')),
+      three_ds: choice(['challenge', 'frictionless'], described('Ask for a 3DS code first, or pass 3DS silently.')),
+      mismatch: choice(['cvv', 'expiry'], described('Let the merchant send a wrong CVV or expiry.')),
     },
     returns: done,
   }),
@@ -89,7 +89,7 @@ const PURCHASES = {
     summary: 'Simulate the settlement of an authorization',
     path: '/simulate/authorizations/{authorization_id}/settle',
     params: ofAuthorization('Authorization to settle.'),
-    body: { amount: someAmount, final: flag({ ...said('Release the rest of the hold.'), defaults: 'true' }) },
+    body: { amount: someAmount, final: flag({ ...described('Release the rest of the hold.'), defaults: 'true' }) },
     returns: done,
   }),
   'simulate.reverse': operation({
@@ -141,7 +141,7 @@ const CHALLENGES = {
       amount,
       merchant,
       then: choice(['nothing', 'authorize'], {
-        ...said('What happens after the right code.'),
+        ...described('What happens after the right code.'),
         defaults: 'nothing',
       }),
     },
@@ -153,8 +153,8 @@ const CHALLENGES = {
     path: '/simulate/challenges/{challenge_id}/attempts',
     params: ofChallenge('Challenge to answer.'),
     body: {
-      answer: choice(['right', 'wrong'], said('Which code is typed.')),
-      otp: text({ ...said('The code that is typed.'), maxLength: 8, secret: true }),
+      answer: choice(['right', 'wrong'], described('Which code is typed.')),
+      otp: text({ ...described('The code that is typed.'), maxLength: 8, secret: true }),
     },
     returns: done,
   }),
@@ -180,11 +180,11 @@ const DEPOSITS = {
     summary: 'Simulate a crypto deposit',
     path: '/simulate/deposits',
     body: {
-      currency: must(choice(CURRENCIES, said('Cryptocurrency.'))),
-      amount: money({ ...said('Amount, USD.'), min: 1, max: MOST }),
-      crypto_amount: text({ ...said('Amount in the cryptocurrency, in place of USD.'), maxLength: 24 }),
+      currency: must(choice(CURRENCIES, described('Cryptocurrency.'))),
+      amount: money({ ...described('Amount, USD.'), min: 1, max: MOST }),
+      crypto_amount: text({ ...described('Amount in the cryptocurrency, in place of USD.'), maxLength: 24 }),
       confirmations: choice(['timed', 'manual'], {
-        ...said('One for every block, or only by hand.'),
+        ...described('One for every block, or only by hand.'),
         defaults: 'timed',
       }),
     },
@@ -195,7 +195,7 @@ const DEPOSITS = {
     summary: 'Add confirmations to a pending deposit',
     path: '/simulate/deposits/{deposit_id}/confirmations',
     params: ofDeposit('Deposit to count for.'),
-    body: { add: must(integer({ ...said('How many confirmations come.'), min: 1, max: 1000 })) },
+    body: { add: must(integer({ ...described('How many confirmations come.'), min: 1, max: 1000 })) },
     returns: done,
   }),
   'simulate.confirm': operation({

@@ -4,42 +4,42 @@
  */
 import { choice, flag, integer, list, money, must, nullable, text, time } from '../field.ts';
 import { listOf, nothing, one, operation } from '../operation.ts';
-import { change, look, ours, said, THOROUGH } from './basis.ts';
+import { change, described, ours, reading, THOROUGH } from './basis.ts';
 
 /** What a snapshot may be called. */
 export const SNAPSHOT_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
-const NAME = must(text({ ...said('Name of the snapshot: lower-case letters, digits, - and _.'), maxLength: 64 }));
+const NAME = must(text({ ...described('Name of the snapshot: lower-case letters, digits, - and _.'), maxLength: 64 }));
 
 export const SNAPSHOT = {
   name: NAME,
-  whole: must(flag(said('Its manifest is as it was written; the rest is checked when it is restored.'))),
-  made_at: nullable(time(said('When, on the clock of the sandbox.'))),
-  data_set: nullable(text(said('Data set the sandbox was seeded with.'))),
-  seed: nullable(integer(said('Seed of ids, card numbers and codes.'))),
-  clock: nullable(choice(['real', 'offset', 'frozen', 'scaled'], said('How the clock went.'))),
-  cards: nullable(integer(said('Cards.'))),
-  transactions: nullable(integer(said('Transaction records.'))),
-  bytes: nullable(integer(said('Size of its files.'))),
+  whole: must(flag(described('Its manifest is as it was written; the rest is checked when it is restored.'))),
+  made_at: nullable(time(described('When, on the clock of the sandbox.'))),
+  data_set: nullable(text(described('Data set the sandbox was seeded with.'))),
+  seed: nullable(integer(described('Seed of ids, card numbers and codes.'))),
+  clock: nullable(choice(['real', 'offset', 'frozen', 'scaled'], described('How the clock went.'))),
+  cards: nullable(integer(described('Cards.'))),
+  transactions: nullable(integer(described('Transaction records.'))),
+  bytes: nullable(integer(described('Size of its files.'))),
 } as const;
 
 /** What came of putting something back. */
 export const RESTORED = {
-  restored: must(flag(said('It stands in place of what was there; otherwise nothing changed.'))),
-  problems: must(list(text(said('What is damaged.')), said('Why it was not restored.'))),
-  made_at: time(said('When it was taken, on the clock of the sandbox.')),
-  now: time(said('What the clock shows.')),
-  data_set: text(said('Data set it was seeded with.')),
-  cards: integer(said('Cards.')),
-  transactions: integer(said('Transaction records.')),
-  wallet_balance: money(said('Balance of the wallet, USD.')),
-  ledger_ok: flag(said('The ledger invariants hold.')),
-  ledger_faults: list(text(said('Broken invariant.')), said('What does not hold.')),
+  restored: must(flag(described('It stands in place of what was there; otherwise nothing changed.'))),
+  problems: must(list(text(described('What is damaged.')), described('Why it was not restored.'))),
+  made_at: time(described('When it was taken, on the clock of the sandbox.')),
+  now: time(described('What the clock shows.')),
+  data_set: text(described('Data set it was seeded with.')),
+  cards: integer(described('Cards.')),
+  transactions: integer(described('Transaction records.')),
+  wallet_balance: money(described('Balance of the wallet, USD.')),
+  ledger_ok: flag(described('The ledger invariants hold.')),
+  ledger_faults: list(text(described('Broken invariant.')), described('What does not hold.')),
 } as const;
 
 export const SNAPSHOT_OPERATIONS = {
   snapshots: operation({
-    ...look,
+    ...reading,
     summary: 'List snapshots by name',
     path: '/snapshots',
     returns: listOf(SNAPSHOT, ours),
@@ -83,7 +83,7 @@ export const SNAPSHOT_FILE = { format: FORMAT, contentType: 'application/x-ndjso
 /** Operations that hand such a file out or take one in: rows for routes and documents, not for calls of JSON. */
 export const TRANSFERS = {
   export: operation({
-    ...look,
+    ...reading,
     summary: 'Everything the sandbox holds as one file',
     path: '/export',
     returns: { ...one({}, ours), contentType: SNAPSHOT_FILE.contentType },

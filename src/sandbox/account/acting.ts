@@ -7,7 +7,7 @@ import { type Balances, type Entry, post } from './ledger.ts';
 import { cardDocument, wireCard } from './objects.ts';
 
 /** One change in its open transaction. A handler's call and a timer's call both are one. */
-export type Act = Pick<Call, 'sql' | 'account' | 'now' | 'chance' | 'emit'>;
+export type Act = Pick<Call, 'sql' | 'account' | 'now' | 'idSource' | 'emit'>;
 
 /** Throws `not_found` for a card that is not there, or not this account's. */
 export async function cardOf({ sql, account }: Pick<Act, 'sql' | 'account'>, id: string): Promise<CardRow> {

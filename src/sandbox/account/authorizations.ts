@@ -8,7 +8,7 @@ import { schedule, unschedule } from '../clock/timers.ts';
 import { authorizationDue } from '../rules/categories.ts';
 import { monthOf } from '../rules/dates.ts';
 import { type Asking, declineReason } from '../rules/declines.ts';
-import { sinkOf, splitSettlement, statusAfter } from '../rules/money.ts';
+import { destinationOf, splitSettlement, statusAfter } from '../rules/money.ts';
 import { binById } from '../store/bins.ts';
 import type { CardRow } from '../store/cards.ts';
 import {
@@ -98,9 +98,9 @@ export async function decline(
 }
 
 /** What every record of a purchase says; no sums yet. */
-export async function record({ chance, now }: Act, card: CardRow, { amount, merchant, mcc, country }: Purchase) {
+export async function record({ idSource, now }: Act, card: CardRow, { amount, merchant, mcc, country }: Purchase) {
   return {
-    id: await chance.id('txn'),
+    id: await idSource.id('txn'),
     card_id: card.id,
     amount,
     merchant,
@@ -118,7 +118,7 @@ async function recordOf(act: Act, authorization: TransactionRow, type: 'settleme
   const row: TransactionRow = {
     ...authorization,
     ...NO_SUMS,
-    id: await act.chance.id('txn'),
+    id: await act.idSource.id('txn'),
     type,
     status: 'completed',
     amount,
@@ -148,7 +148,7 @@ export async function settle(
     released: plus(authorization.released, rest),
   };
   await changeAuthorization(act, { ...authorization, ...sums, status: sums.held > 0 ? 'pending' : 'settled' });
-  const sink = sinkOf(card.status);
+  const sink = destinationOf(card.status);
   const settled = await moveOnCard(act, card, {
     kind: 'settle',
     ref: row.id,
@@ -178,7 +178,7 @@ export async function release(
     status: statusAfter({ held, settled: authorization.settled }, ending),
   };
   await changeAuthorization(act, changed);
-  const moves = { hold: -amount, [sinkOf(card.status)]: amount };
+  const moves = { hold: -amount, [destinationOf(card.status)]: amount };
   await moveOnCard(act, card, { kind: 'release', ref: authorization.id, moves });
   return changed;
 }
@@ -188,7 +188,7 @@ export async function refund(act: Act, authorization: TransactionRow, amount: Ce
   const card = await cardOf(act, authorization.card_id);
   const row = await recordOf(act, authorization, 'refund', amount);
   await changeAuthorization(act, { ...authorization, refunded: plus(authorization.refunded, amount) });
-  const moves = { network: -amount, [sinkOf(card.status)]: amount };
+  const moves = { network: -amount, [destinationOf(card.status)]: amount };
   await moveOnCard(act, card, { kind: 'refund', ref: row.id, moves });
   await act.emit('transaction.refunded', wireTransaction(row));
   return row;

@@ -29,15 +29,15 @@ export interface Ended {
 
 /** Pending on an active, unexpired card; failed on any other, where the attached authorization declines at once. */
 export async function openChallenge(act: Act, card: CardRow, opening: Opening): Promise<Ended> {
-  const { sql, account, now, chance } = act;
+  const { sql, account, now, idSource } = act;
   const { life = CHALLENGE_LIFE } = opening;
-  const id = await chance.id('tds');
+  const id = await idSource.id('tds');
   const challenge: ChallengeRow = {
     id,
     card_id: card.id,
     merchant: opening.merchant,
     amount: opening.amount,
-    otp: await chance.digits('otp', 6),
+    otp: await idSource.digits('otp', 6),
     status: card.status === 'active' && !isExpired(card, now) ? 'pending' : 'failed',
     attempts: 0,
     purchase: opening.purchase === undefined ? null : JSON.stringify(opening.purchase),

@@ -18,8 +18,8 @@ export interface Detected {
 
 /** A deposit is seen; its USD value is fixed now. */
 export async function detectDeposit(act: Act, { currency, amount, confirmations }: Detected): Promise<DepositRow> {
-  const { sql, account, now, chance } = act;
-  const id = await chance.id('dep');
+  const { sql, account, now, idSource } = act;
+  const id = await idSource.id('dep');
   const [chain] = COINS[currency].networks;
   const row: DepositRow = {
     id,
@@ -28,7 +28,7 @@ export async function detectDeposit(act: Act, { currency, amount, confirmations 
     crypto_amount: cryptoAmount(currency, amount),
     amount,
     status: 'pending',
-    tx_hash: await chance.digits('tx', 64),
+    tx_hash: await idSource.digits('tx', 64),
     confirmations: 0,
     required_confirmations: chain.confirmations,
     created_at: now,

@@ -1,6 +1,6 @@
 /** What merchants do beside the usual course: ask for more, post without asking, give back what nobody paid. */
 import type { Cents } from '../../core/money.ts';
-import { sinkOf } from '../rules/money.ts';
+import { destinationOf } from '../rules/money.ts';
 import type { CardRow } from '../store/cards.ts';
 import { insertTransaction, type TransactionRow } from '../store/transactions.ts';
 import { type Act, afterDecrease, cardOf, moveOnCard, plus } from './acting.ts';
@@ -32,7 +32,7 @@ export async function increment(act: Act, authorization: TransactionRow, amount:
 /** A settlement nobody authorized: posted whatever the state of the card, never declined. */
 export async function forcePost(act: Act, card: CardRow, purchase: Purchase): Promise<TransactionRow> {
   const row = await postUnlinked(act, card, { purchase, type: 'settlement' });
-  const sink = sinkOf(card.status);
+  const sink = destinationOf(card.status);
   const moves = { [sink]: -row.amount, network: row.amount };
   const moved = await moveOnCard(act, card, { kind: 'settle', ref: row.id, moves });
   await act.emit('transaction.settled', wireTransaction(row));
@@ -43,7 +43,7 @@ export async function forcePost(act: Act, card: CardRow, purchase: Purchase): Pr
 /** A refund without a purchase, to the card, or to the wallet once the card is terminated. */
 export async function unlinkedRefund(act: Act, card: CardRow, purchase: Purchase): Promise<TransactionRow> {
   const row = await postUnlinked(act, card, { purchase, type: 'refund' });
-  const moves = { network: -row.amount, [sinkOf(card.status)]: row.amount };
+  const moves = { network: -row.amount, [destinationOf(card.status)]: row.amount };
   await moveOnCard(act, card, { kind: 'refund', ref: row.id, moves });
   await act.emit('transaction.refunded', wireTransaction(row));
   return row;

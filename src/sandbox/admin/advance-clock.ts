@@ -32,7 +32,7 @@ export async function advanceClock(parts: ServiceParts, input: Call<Row>['input'
     await beginAdvance(sql, account, { owner: parts.owner, token });
     return { from: shown, to: until };
   });
-  const goOn = parts.courier?.hold();
+  const goOn = parts.dispatcher?.hold();
   try {
     // What is due already goes first, and what is in the air lands: else an attempt that fails on the way would be
     // queued behind a clock that has gone past it.
@@ -81,7 +81,7 @@ function messageOf(error: unknown): string {
  * sends them; elsewhere they wait and are then tried once, however late.
  */
 async function fireUntil(parts: ServiceParts, { to, token }: { to: number; token: string }): Promise<readonly Fired[]> {
-  const { store, account, clock, courier } = parts;
+  const { store, account, clock, dispatcher } = parts;
   const fired: Fired[] = [];
   // A delivery that nobody could try now does not hold time up.
   let stuckAt: number | undefined;
@@ -95,7 +95,7 @@ async function fireUntil(parts: ServiceParts, { to, token }: { to: number; token
         if (dueAt > shown) await setClock(sql, account, clockShowing(row, dueAt, clock.now()));
       };
       const timer = await nextDue(sql, account, to);
-      const delivery = await courier?.nextDue(sql, timer?.dueAt ?? to);
+      const delivery = await dispatcher?.nextDue(sql, timer?.dueAt ?? to);
       if (delivery === undefined || delivery === stuckAt) return fireOne(sql, { ...firingOf(parts, to), onTime });
       await onTime({ dueAt: delivery });
       return delivery;
@@ -103,17 +103,17 @@ async function fireUntil(parts: ServiceParts, { to, token }: { to: number; token
     if (step === undefined) return fired;
     if (typeof step !== 'number') fired.push(step);
     else {
-      const tried = await fireDeliveries(parts, step);
-      stuckAt = tried.length === 0 ? step : undefined;
-      fired.push(...tried);
+      const attempts = await fireDeliveries(parts, step);
+      stuckAt = attempts.length === 0 ? step : undefined;
+      fired.push(...attempts);
     }
   }
 }
 
 /** What is due at or before `upTo` is tried; nothing where another process sends. */
-async function fireDeliveries({ courier }: ServiceParts, upTo: number): Promise<readonly Fired[]> {
-  const tried = (await courier?.fireDue(upTo)) ?? [];
-  return tried.map(({ dueAt, delivery }) => ({ dueAt, kind: 'delivery', ref: delivery }));
+async function fireDeliveries({ dispatcher }: ServiceParts, upTo: number): Promise<readonly Fired[]> {
+  const attempts = (await dispatcher?.fireDue(upTo)) ?? [];
+  return attempts.map(({ dueAt, delivery }) => ({ dueAt, kind: 'delivery', ref: delivery }));
 }
 
 /** A process that was thought dead must not move a clock that is not its own any more. */

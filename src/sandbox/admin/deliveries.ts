@@ -59,13 +59,13 @@ export const recover: AdminHandlers['deliveries.recover'] = async call => {
 
 /** Goes to the subscription whatever events it asked for, and is no event of the account. */
 export const sendExample: AdminHandlers['deliveries.example'] = async call => {
-  const { chance, now, input } = call;
+  const { idSource, now, input } = call;
   const webhook = await activeWebhook(call);
   if (!Object.hasOwn(EVENTS, input.event)) {
     throw new Refused('invalid_request', `event: ${JSON.stringify(input.event)} is not an event`);
   }
   const event_type = input.event as EventName;
-  const event_id = await chance.id('evt');
+  const event_id = await idSource.id('evt');
   const envelope = { id: event_id, type: event_type, created_at: isoTime(now), data: exampleOf(event_type) };
   const content = { body: JSON.stringify(envelope) };
   return wireDelivery(await enqueue(call, { webhook_id: webhook.id, event_id, event_type, content }), []);
@@ -73,10 +73,10 @@ export const sendExample: AdminHandlers['deliveries.example'] = async call => {
 
 /** A second rotation within the overlap ends the oldest secret: at most two sign. */
 export const rotate: AdminHandlers['deliveries.rotate'] = async call => {
-  const { sql, account, now, chance, input } = call;
+  const { sql, account, now, idSource, input } = call;
   const { id } = await webhookOf(call);
   const overlap = overlapOf(input.overlap);
-  const secret = await chance.webhookSecret('rotated');
+  const secret = await idSource.webhookSecret('rotated');
   await rotateSecret(sql, account, { id, secret, until: now + overlap, now });
   return { webhook_id: id, secret, old_until: isoTime(now + overlap) };
 };

@@ -20,12 +20,12 @@ export const listFaults: AdminHandlers['faults'] = async ({ sql, account, now })
 export const getFault: AdminHandlers['faults.get'] = async call => shown(await faultOf(call, call.input), call.now);
 
 /** Throws `invalid_request` naming the member that is wrong. */
-export const addFault: AdminHandlers['faults.add'] = async ({ sql, account, now, chance, input }) => {
+export const addFault: AdminHandlers['faults.add'] = async ({ sql, account, now, idSource, input }) => {
   const problem = faultProblem(input);
   if (problem !== undefined) throw new Refused('invalid_request', `${problem.field} ${problem.text}`);
   const rule = input as unknown as FaultRule;
   const row: FaultRow = {
-    id: await chance.id('flt'),
+    id: await idSource.id('flt'),
     position: await nextCount(sql, account, 'fault position'),
     meets: isDeliveryKind(rule.action.kind) ? 'deliveries' : 'requests',
     rule: JSON.stringify(rule),

@@ -12,7 +12,7 @@ import type { ServiceParts } from '../service/service.ts';
 import { advanceRunning } from '../store/advances.ts';
 import { keepCheck } from '../store/ledger-checks.ts';
 import type { Sql } from '../store/sql.ts';
-import { foundIn, lookThrough, stateOf } from './state.ts';
+import { checkNow, foundIn, stateOf } from './state.ts';
 
 interface Named {
   readonly name: string;
@@ -36,7 +36,7 @@ export async function removeSnapshot({ archives }: ServiceParts, { name }: Named
 }
 
 export async function restoreSnapshot(parts: ServiceParts, { name }: Named) {
-  return putBack(parts, await parts.archives.folderOf(name));
+  return replaceStore(parts, await parts.archives.folderOf(name));
 }
 
 /** Work on everything the store holds at one moment, what this process has not written yet included. */
@@ -50,7 +50,7 @@ export async function readingAll<T>(parts: ServiceParts, work: (sql: Sql, now: n
  * Puts the content of a folder in place of everything the store holds, once every sum is right. What is damaged is
  * told, and nothing has changed then. Throws `invalid_request` (409) while the clock is being moved.
  */
-export async function putBack(parts: ServiceParts, folder: string) {
+export async function replaceStore(parts: ServiceParts, folder: string) {
   try {
     const manifest = await manifestOf(folder);
     await checkSums(folder, manifest);
@@ -58,7 +58,7 @@ export async function putBack(parts: ServiceParts, folder: string) {
     const { store, account } = parts;
     const { state, found } = await readingAll(parts, async (sql, now) => {
       const looking = { sql, account, now };
-      const found = await lookThrough(looking);
+      const found = await checkNow(looking);
       return { state: { ...(await stateOf(looking)), ...foundIn(found) }, found };
     });
     await store.write(sql => keepCheck(sql, account, found));
@@ -75,15 +75,15 @@ function known(state: Readonly<Record<string, unknown>>) {
 }
 
 async function replaceAll(parts: ServiceParts, folder: string, manifest: Manifest): Promise<void> {
-  const { store, account, clock, courier, requestLog, requestNumbers } = parts;
-  const goOn = courier?.hold();
+  const { store, account, clock, dispatcher, requestLog, requestNumbers } = parts;
+  const goOn = dispatcher?.hold();
   try {
     await store.write(async sql => {
       if (await advanceRunning(sql, account)) throw impossible('the clock is being moved: wait for that to end');
       await restoreFrom(folder, manifest, sql, account);
       // Sums say that it is what was written, and not that it was right: asked before any of it is kept.
       const now = await sandboxNow(sql, account, clock.now());
-      const { faults } = await lookThrough({ sql, account, now });
+      const { faults } = await checkNow({ sql, account, now });
       if (faults.length > 0) throw new Damaged(brokenBooks(faults));
     }, 'large');
   } finally {

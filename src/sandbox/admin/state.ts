@@ -1,7 +1,7 @@
 /** status, reset */
 import { loadSize } from '../../contract/sandbox/admin.ts';
 import { type Cents, toUsd } from '../../core/money.ts';
-import { chanceOf } from '../calls/deterministic-ids.ts';
+import { deterministicIds } from '../calls/deterministic-ids.ts';
 import { type AdminHandlers, type Call, Refused } from '../calls/handler.ts';
 import { checkInvariants } from '../checks/invariants.ts';
 import { isLarge } from '../checks/whole.ts';
@@ -21,7 +21,7 @@ import { emptyAccount, walletOf } from '../store/wallet.ts';
  */
 export const sandboxStatus: AdminHandlers['status'] = async call => {
   const { sql, account } = call;
-  const known = (await isLarge(sql, account)) ? await lastCheck(sql, account) : await lookThrough(call);
+  const known = (await isLarge(sql, account)) ? await lastCheck(sql, account) : await checkNow(call);
   return { ...(await stateOf(call)), ...(known === undefined ? NEVER_LOOKED_AT : foundIn(known)) };
 };
 
@@ -41,17 +41,17 @@ export const resetSandbox: AdminHandlers['reset'] = async call => {
   await clearSystemTables(sql, account, { seed, keep });
   if (clock.mode !== 'real') await setClock(sql, account, clock);
   // The seed may be another one now.
-  const chance = chanceOf({ sql, account });
-  await loadDataSet(sql, { name: data, account, now, chance, size: loadSize(input), bins });
-  const found = await lookThrough(call);
+  const idSource = deterministicIds({ sql, account });
+  await loadDataSet(sql, { name: data, account, now, idSource, size: loadSize(input), bins });
+  const found = await checkNow(call);
   await keepCheck(sql, account, found);
   return { ...(await stateOf(call)), ...foundIn(found) };
 };
 
-type Looking = Pick<Call, 'sql' | 'account' | 'now'>;
+type CheckScope = Pick<Call, 'sql' | 'account' | 'now'>;
 
 /** All invariants, now. */
-export async function lookThrough({ sql, account, now }: Looking): Promise<LastCheck> {
+export async function checkNow({ sql, account, now }: CheckScope): Promise<LastCheck> {
   return { at: now, faults: await checkInvariants(sql, account) };
 }
 
@@ -63,7 +63,7 @@ export function foundIn({ at, faults }: LastCheck) {
 }
 
 /** Everything the store knows of itself, in numbers, but for its books. */
-export async function stateOf({ sql, account, now }: Looking) {
+export async function stateOf({ sql, account, now }: CheckScope) {
   const wallet = await walletOf(sql, account);
   const parked = await parkedTimers(sql, account);
   return {

@@ -26,12 +26,12 @@ import {
   simulateFail,
 } from '../handlers/simulate-deposits.ts';
 import { createKey, listKeys } from '../requests/keys.ts';
-import type { Steering } from '../service/service.ts';
+import type { ServiceHandlers } from '../service/service.ts';
 import { advanceClock } from './advance-clock.ts';
-import { checkBooks, listAccounts, listDeposits, listEntries, listEvents } from './books.ts';
 import { changeClock, showClock } from './clock.ts';
 import { listDeliveries, recover, redeliver, rotate, sendExample } from './deliveries.ts';
 import { addFault, clearFaults, getFault, listFaults, removeFault } from './faults.ts';
+import { checkLedger, listAccounts, listDeposits, listEntries, listEvents } from './ledger.ts';
 import { listRequests, verifyRequests } from './requests.ts';
 import { listSnapshots, removeSnapshot, restoreSnapshot, saveSnapshot } from './snapshots.ts';
 import { resetSandbox, sandboxStatus } from './state.ts';
@@ -62,7 +62,7 @@ export const ADMIN_HANDLERS: AdminHandlers = {
   events: listEvents,
   'ledger.accounts': listAccounts,
   'ledger.entries': listEntries,
-  'ledger.check': checkBooks,
+  'ledger.check': checkLedger,
   deliveries: listDeliveries,
   'deliveries.redeliver': redeliver,
   'deliveries.recover': recover,
@@ -76,14 +76,14 @@ export const ADMIN_HANDLERS: AdminHandlers = {
 };
 
 /** These take many transactions of their own, or concern the server and not what it stores. */
-export const STEERING: Steering = {
+export const SERVICE_HANDLERS: ServiceHandlers = {
   'clock.advance': advanceClock,
   requests: listRequests,
   'requests.verify': verifyRequests,
-  'dialect.show': async ({ speech }) => speech.facts,
-  'dialect.set': async ({ speech }, { dialect }: { readonly dialect: DialectName }) => {
-    speech.use(dialect);
-    return speech.facts;
+  'dialect.show': async ({ activeDialect }) => activeDialect.facts,
+  'dialect.set': async ({ activeDialect }, { dialect }: { readonly dialect: DialectName }) => {
+    activeDialect.use(dialect);
+    return activeDialect.facts;
   },
   stop: async ({ onStop, pid }) => {
     if (onStop === undefined) throw impossible('This sandbox ends with the program it serves.');

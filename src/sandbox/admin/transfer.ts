@@ -15,7 +15,7 @@ import { Refused } from '../calls/handler.ts';
 import { wireObject } from '../calls/sealed.ts';
 import { Gone } from '../http/body.ts';
 import type { ServiceParts } from '../service/service.ts';
-import { putBack, readingAll } from './snapshots.ts';
+import { readingAll, replaceStore } from './snapshots.ts';
 
 /** Which of the two a request asks for; any other method is none of them. */
 export function transferOf({ method, url = '' }: IncomingMessage): Transfer | undefined {
@@ -61,7 +61,7 @@ export async function takeImport(parts: ServiceParts, request: IncomingMessage):
   try {
     await mkdir(folder, { mode: 0o700 });
     await apart(request, folder);
-    return told(await putBack(parts, folder));
+    return told(await replaceStore(parts, folder));
   } catch (error) {
     // What is left of it need not be read.
     request.resume();

@@ -7,9 +7,9 @@ import type { Secret } from '../../core/secret.ts';
 import { nextCount, takeCounts } from '../store/counters.ts';
 import type { IdForm } from '../store/meta.ts';
 import type { Sql } from '../store/sql.ts';
-import type { Chance } from './handler.ts';
+import type { IdSource } from './handler.ts';
 
-export interface ChanceParts {
+export interface DeterministicIdParts {
   readonly sql: Sql;
   readonly account: string;
   /** Scope of the idempotency key, when one was sent; differs after the key expired. */
@@ -29,7 +29,7 @@ const ID_LENGTH = 24;
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /** Chance for one transaction. */
-export function chanceOf({ sql, account, key, webhookSecret, meta: known }: ChanceParts): Chance {
+export function deterministicIds({ sql, account, key, webhookSecret, meta: known }: DeterministicIdParts): IdSource {
   const drawn = new Map<string, number>();
   const origin = async (purpose: string): Promise<{ seed: number; ids: IdForm; from: string }> => {
     // Read each time: a reset changes the seed within its transaction.
@@ -60,7 +60,7 @@ export function chanceOf({ sql, account, key, webhookSecret, meta: known }: Chan
 
 /** Takes `count` ids of a kind from the store's counter at once: the `nth`, from 0, is what the nth call would give. */
 export async function manyIds(
-  { sql, account }: Pick<ChanceParts, 'sql' | 'account'>,
+  { sql, account }: Pick<DeterministicIdParts, 'sql' | 'account'>,
   kind: string,
   count: number,
 ): Promise<(nth: number) => string> {
@@ -72,7 +72,7 @@ export async function manyIds(
 
 /** The same for digits. */
 export async function manyDigits(
-  { sql, account }: Pick<ChanceParts, 'sql' | 'account'>,
+  { sql, account }: Pick<DeterministicIdParts, 'sql' | 'account'>,
   purpose: string,
   count: number,
 ): Promise<(nth: number, digits: number) => string> {

@@ -1,14 +1,14 @@
 /** What a handler of the sandbox gets and gives. A missing handler or a reply that lacks a field does not compile. */
 import type { OperationName, Operations } from '../../contract/calls.ts';
 import type { EventName } from '../../contract/events.ts';
-import type { AskedOf, Shape } from '../../contract/field.ts';
+import type { InputFields, Shape } from '../../contract/field.ts';
 import type { Operation, ReplyOf } from '../../contract/operation.ts';
 import { REFUSALS, type RefusalName } from '../../contract/refusals.ts';
 import type { AdminName, AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import type { Sql } from '../store/sql.ts';
 
 /** Chance of the sandbox: fixed by the seed, so that the same calls give the same ids, numbers and codes. */
-export interface Chance {
+export interface IdSource {
   /** `card_` + 24 lowercase base32 characters, or counted (`card_1`) in tests. Never given out twice. */
   id(kind: 'card' | 'bin' | 'txn' | 'dep' | 'tds' | 'wh' | 'evt' | 'dlv' | 'req' | 'flt'): Promise<string>;
   /** A number of `count` digits as text, for card numbers, CVVs and codes. */
@@ -17,10 +17,12 @@ export interface Chance {
   webhookSecret(use: 'first' | 'rotated'): Promise<string>;
 }
 
-type Part<Row, Key extends string> = Row extends { readonly [K in Key]: infer S extends Shape } ? AskedOf<S> : unknown;
+type Part<Row, Key extends string> = Row extends { readonly [K in Key]: infer S extends Shape }
+  ? InputFields<S>
+  : unknown;
 
 /** Checked input: path parameters, query (defaults filled in by the handler) and body; money in cents. */
-export type Asked<Row> = Part<Row, 'params'> & Part<Row, 'query'> & Part<Row, 'body'>;
+export type CheckedInput<Row> = Part<Row, 'params'> & Part<Row, 'query'> & Part<Row, 'body'>;
 
 export interface Call<Row extends Operation = Operation> {
   /** Open transaction; for reading operations a read. The effect, its event and its idempotency record share it. */
@@ -28,8 +30,8 @@ export interface Call<Row extends Operation = Operation> {
   readonly account: string;
   /** Clock of the sandbox, ms UTC. */
   readonly now: number;
-  readonly input: Asked<Row>;
-  readonly chance: Chance;
+  readonly input: CheckedInput<Row>;
+  readonly idSource: IdSource;
   /** Records an event in this transaction, with a row for each matching active subscription (A-82). */
   emit(event: EventName, data: Readonly<Record<string, unknown>>): Promise<void>;
 }
@@ -45,8 +47,8 @@ export interface AdminCall<Row extends Operation> extends Call<Row> {
   readonly real: number;
 }
 
-/** Operations of the admin surface that take many transactions, or concern the server itself; see steering.ts. */
-export type SteeringName =
+/** Operations of the admin surface that take many transactions, or concern the server itself; see `SERVICE_HANDLERS` in admin/table.ts. */
+export type ServiceHandlerName =
   | 'clock.advance'
   | 'requests'
   | 'requests.verify'
@@ -65,7 +67,7 @@ export type SteeringName =
 type OpenName = 'health';
 /** One handler for each other operation of the admin surface; replies may leave out what does not apply. */
 export type AdminHandlers = {
-  readonly [N in Exclude<AdminName, SteeringName | OpenName>]: (
+  readonly [N in Exclude<AdminName, ServiceHandlerName | OpenName>]: (
     call: AdminCall<AdminOperations[N]>,
   ) => Promise<AdminOperations[N]['returns']['kind'] extends 'page' | 'list' ? ReplyOf<AdminOperations[N]> : Fields>;
 };

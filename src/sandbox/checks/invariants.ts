@@ -4,7 +4,7 @@
  */
 import type { EntryKind } from '../account/ledger.ts';
 import { monthOf } from '../rules/dates.ts';
-import { inRoom } from '../store/bulk.ts';
+import { withLargeCache } from '../store/bulk.ts';
 import type { Sql } from '../store/sql.ts';
 import { eventFaults } from './event-check.ts';
 import { brokenOf, checkLedger, type Invariant, WHOLE } from './ledger-check.ts';
@@ -115,7 +115,7 @@ async function overIn(sql: Sql, account: string, from: number): Promise<{ next: 
 
 /** What does not hold of I1 to I16, one line an invariant. Empty when all is well. */
 export function checkInvariants(sql: Sql, account: string): Promise<string[]> {
-  return inRoom(sql, async () => [
+  return withLargeCache(sql, async () => [
     ...(await checkLedger(sql, account)),
     ...(await brokenOf(sql, account, APPROVALS)),
     ...(await monthFaults(sql, account)),

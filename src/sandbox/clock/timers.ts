@@ -5,7 +5,7 @@
  */
 import type { EventName } from '../../contract/events.ts';
 import { isBusy, losesAll } from '../../engine/faults.ts';
-import type { Chance } from '../calls/handler.ts';
+import type { IdSource } from '../calls/handler.ts';
 import type { Sql, Store } from '../store/sql.ts';
 
 export interface Timer {
@@ -25,7 +25,7 @@ export interface TimerCall {
   /** The moment the timer was due, not the moment somebody noticed: ms UTC on the clock of the sandbox. */
   readonly now: number;
   readonly ref: string;
-  readonly chance: Chance;
+  readonly idSource: IdSource;
   /** Records an event in this transaction (A-82). */
   emit(event: EventName, data: Readonly<Record<string, unknown>>): Promise<void>;
   /** Sets a timer in this transaction. */
@@ -39,7 +39,7 @@ export interface Fired extends Timer {
   readonly error?: unknown;
 }
 
-/** Sets the timer of `kind` and `ref`; one that is set already is moved, one that is parked gets another chance. */
+/** Sets the timer of `kind` and `ref`; one that is set already is moved, one that is parked is tried again. */
 export async function schedule(sql: Sql, timer: Timer): Promise<void> {
   const { account, kind, ref } = timer;
   await sql.run('delete from parked_timers where account_id = ? and kind = ? and ref = ?', account, kind, ref);
@@ -79,7 +79,7 @@ export interface Firing {
   readonly upTo: number;
   readonly actions: TimerActions;
   /** Completes the call of an action inside its transaction. */
-  readonly surroundings: (sql: Sql, timer: Timer) => Pick<TimerCall, 'chance' | 'emit'>;
+  readonly callParts: (sql: Sql, timer: Timer) => Pick<TimerCall, 'idSource' | 'emit'>;
   /** Told in the transaction, before the effect. */
   readonly onTime?: (timer: Timer) => Promise<void>;
   /** Told what an action threw. */
@@ -121,7 +121,7 @@ export async function fireOne(sql: Sql, firing: Firing): Promise<Fired | undefin
   }
 }
 
-async function act(sql: Sql, timer: Timer, { account, actions, surroundings }: Firing): Promise<void> {
+async function act(sql: Sql, timer: Timer, { account, actions, callParts }: Firing): Promise<void> {
   const action = Object.hasOwn(actions, timer.kind) ? actions[timer.kind] : undefined;
   if (action === undefined) throw new Error(`a timer of the unknown kind ${timer.kind} is due`);
   await unschedule(sql, timer);
@@ -130,7 +130,7 @@ async function act(sql: Sql, timer: Timer, { account, actions, surroundings }: F
     account,
     now: timer.dueAt,
     ref: timer.ref,
-    ...surroundings(sql, timer),
+    ...callParts(sql, timer),
     schedule: next => schedule(sql, { ...next, account }),
   });
 }

@@ -6,7 +6,7 @@ import { cardNumber, FREE_DIGITS } from '../rules/card-numbers.ts';
 import { cardExpiry } from '../rules/dates.ts';
 import { allBins, type BinRow } from '../store/bins.ts';
 import { type CardRow, type CardStatus, insertCard, keepSums } from '../store/cards.ts';
-import type { CrowdBooks } from './crowd-books.ts';
+import type { CrowdLedger } from './crowd-ledger.ts';
 import type { Teller } from './demo.ts';
 import type { Draws } from './draws.ts';
 
@@ -108,7 +108,7 @@ function statusOf(nth: number): CardStatus {
 /** Ends and freezes some of them, and writes what is on each of them. */
 export async function keepCrowd(
   { sql, account }: Where,
-  { cards, books, at }: { readonly cards: CrowdCards; readonly books: CrowdBooks; readonly at: number },
+  { cards, books, at }: { readonly cards: CrowdCards; readonly books: CrowdLedger; readonly at: number },
 ): Promise<void> {
   for (let nth = 0; nth < cards.count; nth += 1) {
     const { bin: _bin, ...card } = cards.at(nth);

@@ -19,9 +19,9 @@ import {
   type TransactionRow,
   transactionValues,
 } from '../store/transactions.ts';
-import { CrowdBooks } from './crowd-books.ts';
 import { type CrowdCards, issueCrowd, keepCrowd } from './crowd-cards.ts';
 import { confirmLargeDeposit } from './crowd-deposits.ts';
+import { CrowdLedger } from './crowd-ledger.ts';
 import type { Teller } from './demo.ts';
 import { Draws } from './draws.ts';
 
@@ -81,7 +81,7 @@ export async function tellCrowd(teller: CrowdTeller, size: CrowdSize): Promise<v
   const span = Math.min(WHOLE_SPAN, rounds * LONGEST_ROUND);
   const draws = new Draws(teller.seed);
   const cards = await issueCrowd(teller, { count: size.cards, at: now - span - DAY, draws });
-  const books = new CrowdBooks(sql, account, cards.ids);
+  const books = new CrowdLedger(sql, account, cards.ids);
   const crowd = new Crowd({ teller, cards, books, draws, size, ids: await manyIds(teller, 'txn', size.transactions) });
   await crowd.fund(now - span - DAY);
   await inBulk(sql, TRANSACTION_INDEXES, async () => {
@@ -96,7 +96,7 @@ export async function tellCrowd(teller: CrowdTeller, size: CrowdSize): Promise<v
 interface CrowdParts {
   readonly teller: CrowdTeller;
   readonly cards: CrowdCards;
-  readonly books: CrowdBooks;
+  readonly books: CrowdLedger;
   readonly draws: Draws;
   readonly size: CrowdSize;
   readonly ids: (nth: number) => string;

@@ -1,4 +1,4 @@
-/** Numbers by chance, millions of them, fixed by a seed: xorshift, 32 bits. Nothing secret is drawn from it. */
+/** Pseudorandom numbers, millions of them, fixed by a seed: xorshift, 32 bits. Nothing secret is drawn from it. */
 import { createHash } from 'node:crypto';
 
 export class Draws {

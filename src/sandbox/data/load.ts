@@ -12,7 +12,7 @@ import { BINS } from './bins.ts';
 import { type CrowdSize, tellCrowd } from './crowd.ts';
 import { tellDemo } from './demo.ts';
 
-export interface DataSetFacts extends Pick<Act, 'account' | 'now' | 'chance'> {
+export interface DataSetFacts extends Pick<Act, 'account' | 'now' | 'idSource'> {
   readonly name: (typeof DATA_SETS)[number];
   /** What the wallet ends up with, by an adjustment; the data set's own sum when left out. */
   readonly wallet?: Cents;
@@ -29,14 +29,14 @@ export interface DataSetFacts extends Pick<Act, 'account' | 'now' | 'chance'> {
  */
 export async function loadDataSet(
   sql: Sql,
-  { name, account, now, chance, wallet, size, bins: kept }: DataSetFacts,
+  { name, account, now, idSource, wallet, size, bins: kept }: DataSetFacts,
 ): Promise<void> {
   await insertWallet(sql, account, name);
   const bins: BinRow[] = [...(kept ?? [])];
-  if (kept === undefined) for (const bin of BINS) bins.push({ ...bin, id: await chance.id('bin') });
+  if (kept === undefined) for (const bin of BINS) bins.push({ ...bin, id: await idSource.id('bin') });
   await insertBins(sql, account, bins);
-  if (name === 'demo') await tellDemo({ sql, account, now, chance, bins: bins.map(({ id }) => id) });
-  if (name === 'load') await tellCrowd({ sql, account, now, chance, seed: await seedOf(sql) }, size ?? LOAD_SIZE);
+  if (name === 'demo') await tellDemo({ sql, account, now, idSource, bins: bins.map(({ id }) => id) });
+  if (name === 'load') await tellCrowd({ sql, account, now, idSource, seed: await seedOf(sql) }, size ?? LOAD_SIZE);
   if (wallet !== undefined) await adjustWallet(sql, { account, now, wallet });
   await rememberOrigin(sql, account);
 }

@@ -21,26 +21,26 @@ import type { Sql } from '../store/sql.ts';
 import { activeWebhooks, type WebhookRow } from '../store/webhooks.ts';
 import { meddle } from './delivery-faults.ts';
 import type { DeliveryParts } from './parts.ts';
-import type { Letter } from './send.ts';
+import type { WebhookRequest } from './send.ts';
 
 export interface Claimed {
   readonly row: DeliveryRow;
   /** Number of this attempt, from 1. */
   readonly attempt: number;
   readonly token: string;
-  readonly letter: Letter;
+  readonly letter: WebhookRequest;
   /** The secrets of the subscription, to be taken out of what is kept. */
   readonly secrets: readonly Secret[];
 }
 
-export interface Look {
+export interface ClaimResult {
   readonly claimed?: Claimed;
   /** Something due is being sent by somebody, or waits to be overtaken: worth another look soon. */
   readonly isPending: boolean;
 }
 
 /** Claims the next delivery that is due at or before `upTo` and now, in the open transaction. */
-export async function claimNext(sql: Sql, parts: DeliveryParts, upTo: number): Promise<Look> {
+export async function claimNext(sql: Sql, parts: DeliveryParts, upTo: number): Promise<ClaimResult> {
   const { account, clock, isGone } = parts;
   const real = clock.now();
   const now = await sandboxNow(sql, account, real);
@@ -113,8 +113,8 @@ async function take(sql: Sql, parts: DeliveryParts, { row, webhook, now, real }:
 }
 
 /** The bytes that go out: those of the event, or what a dialect makes of them, the same on every attempt. */
-function spoken(body: string, { speech }: DeliveryParts): string {
-  const payload = speech?.dialect.payload;
+function spoken(body: string, { activeDialect }: DeliveryParts): string {
+  const payload = activeDialect?.dialect.payload;
   return payload === undefined ? body : JSON.stringify(payload(JSON.parse(body) as Readonly<Record<string, unknown>>));
 }
 
@@ -134,11 +134,11 @@ interface Addressed {
 
 /** Headers of A-75 and A-76. After a rotation the signatures of both secrets, separated by a comma. */
 function headersFor(
-  { version, speech }: DeliveryParts,
+  { version, activeDialect }: DeliveryParts,
   { row, attempt, body, now, secrets }: Addressed,
 ): Readonly<Record<string, string>> {
   const bytes = Buffer.from(body);
-  const signature = speech?.dialect.signature ?? { header: HEADERS.webhook_signature.name, prefix: '' };
+  const signature = activeDialect?.dialect.signature ?? { header: HEADERS.webhook_signature.name, prefix: '' };
   return {
     'Content-Type': 'application/json',
     'Content-Length': String(bytes.length),

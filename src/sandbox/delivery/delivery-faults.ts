@@ -1,5 +1,5 @@
 /** Faults on the way to a receiver: twice, later, out of order. Each delivery is asked about once. */
-import { chanceOf, fractionOf, seedOf } from '../calls/deterministic-ids.ts';
+import { deterministicIds, fractionOf, seedOf } from '../calls/deterministic-ids.ts';
 import { enqueue } from '../outbox/enqueue.ts';
 import { changeQueued, type DeliveryRow, deliveryBody } from '../store/deliveries.ts';
 import type { Sql } from '../store/sql.ts';
@@ -40,8 +40,8 @@ export async function meddle(sql: Sql, parts: DeliveryParts, { row, now, real }:
 async function twice(sql: Sql, account: string, { row, now }: { row: DeliveryRow; now: number }): Promise<void> {
   const { webhook_id, event_id, event_type, event_seq } = row;
   const content = event_seq === null ? { body: await deliveryBody(sql, account, row.id) } : { seq: event_seq };
-  const chance = chanceOf({ sql, account });
-  await enqueue({ sql, account, now, chance }, { webhook_id, event_id, event_type, content, untouched: true });
+  const idSource = deterministicIds({ sql, account });
+  await enqueue({ sql, account, now, idSource }, { webhook_id, event_id, event_type, content, untouched: true });
 }
 
 /** 0 to `window`, fixed by the seed. */

@@ -2,7 +2,7 @@
 import type { EventName } from '../../contract/events.ts';
 import { DELIVERY_TIMEOUT } from '../../contract/spans.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
-import type { Speech } from '../dialects/speech.ts';
+import type { ActiveDialect } from '../dialects/active-dialect.ts';
 import type { Sql, Store } from '../store/sql.ts';
 import { type Resolve, systemResolve } from './address.ts';
 
@@ -15,7 +15,7 @@ export type DeliveryFault =
   /** It goes later, by ms on the clock of the sandbox. */
   | { readonly kind: 'delay'; readonly ms: number };
 
-export interface DeliveryAsked {
+export interface DueDelivery {
   readonly sql: Sql;
   readonly account: string;
   /** ms UTC on the clock of the sandbox. */
@@ -26,7 +26,7 @@ export interface DeliveryAsked {
 }
 
 /** Asked once a delivery, in the transaction that would claim it; so a rule can count itself down there. */
-export type DeliveryFaults = (asked: DeliveryAsked) => Promise<DeliveryFault | undefined>;
+export type DeliveryFaults = (asked: DueDelivery) => Promise<DeliveryFault | undefined>;
 
 export interface DeliveryLimits {
   /** Real ms within which a receiver must have answered. */
@@ -58,22 +58,22 @@ export interface DeliveryParts {
   readonly resolve: Resolve;
   readonly limits: DeliveryLimits;
   /** How payloads and signatures are written. */
-  readonly speech?: Speech | undefined;
+  readonly activeDialect?: ActiveDialect | undefined;
   /** Told about errors nobody expected. */
   readonly onFault: (error: unknown) => void;
 }
 
 /** What of it may be left out. */
-export interface DeliveryWishes {
+export interface DeliveryOptions {
   readonly allowRemote?: boolean | undefined;
   readonly faults?: DeliveryFaults | undefined;
   readonly resolve?: Resolve | undefined;
   readonly limits?: Partial<DeliveryLimits> | undefined;
 }
 
-export type Sender = Omit<DeliveryParts, keyof DeliveryWishes>;
+export type Sender = Omit<DeliveryParts, keyof DeliveryOptions>;
 
-export function deliveryParts(sender: Sender, wishes: DeliveryWishes = {}): DeliveryParts {
-  const { allowRemote = false, faults = async () => undefined, resolve = systemResolve, limits = {} } = wishes;
+export function deliveryParts(sender: Sender, options: DeliveryOptions = {}): DeliveryParts {
+  const { allowRemote = false, faults = async () => undefined, resolve = systemResolve, limits = {} } = options;
   return { ...sender, allowRemote, faults, resolve, limits: { ...LIMITS, ...limits } };
 }

@@ -6,7 +6,7 @@ import { EVENTS, type EventName } from '../../contract/events.ts';
 import { DELIVERY_GIVEN_UP } from '../../contract/spans.ts';
 import { seedOf } from '../calls/deterministic-ids.ts';
 import { sandboxNow } from '../clock/clock.ts';
-import { cancelQueued, type DeliveryState, finishAttempt, settleDelivery } from '../store/deliveries.ts';
+import { cancelQueued, type DeliveryState, endAttempt, finishAttempt } from '../store/deliveries.ts';
 import type { Sql } from '../store/sql.ts';
 import { disableWebhook, setFailing, type WebhookRow, webhookById } from '../store/webhooks.ts';
 import type { Claimed } from './claim.ts';
@@ -33,7 +33,7 @@ export async function record(sql: Sql, parts: DeliveryParts, claimed: Claimed, c
   const now = await sandboxNow(sql, account, clock.now());
   const webhook = await webhookById(sql, account, row.webhook_id);
   const next = await nextState(sql, { claimed, came, now, webhook });
-  if ((await settleDelivery(sql, account, { id: row.id, token, ...next })) === 0) return;
+  if ((await endAttempt(sql, account, { id: row.id, token, ...next })) === 0) return;
   await finishAttempt(sql, account, { delivery_id: row.id, number: attempt, ...kept(claimed, came) });
   if (webhook !== undefined && !came.isCutOff) await judge(sql, account, { webhook, claimed, came, now });
 }

@@ -5,7 +5,7 @@
 import { sandboxNow } from '../clock/clock.ts';
 import { hasWork } from '../store/deliveries.ts';
 import { StoreBusy } from '../store/sql.ts';
-import { type Claimed, claimNext, type Look } from './claim.ts';
+import { type Claimed, type ClaimResult, claimNext } from './claim.ts';
 import type { DeliveryParts } from './parts.ts';
 import { record } from './record.ts';
 import { post } from './send.ts';
@@ -19,7 +19,7 @@ export type Until =
   | { readonly kind: 'idle'; readonly upTo?: number | undefined; readonly signal?: AbortSignal | undefined };
 
 /** One attempt, for whoever moved the clock. */
-export interface Tried {
+export interface DeliveryAttempt {
   readonly delivery: string;
   /** When it was due: ms UTC on the clock of the sandbox. */
   readonly dueAt: number;
@@ -30,15 +30,15 @@ export interface Tried {
 const MOST_AT_ONCE = 16;
 
 /** Resolves to what was tried until idle; to nothing when it ran until a signal. Attempts in the air are cut off. */
-export async function runDeliveries(parts: DeliveryParts, until: Until): Promise<readonly Tried[]> {
+export async function runDeliveries(parts: DeliveryParts, until: Until): Promise<readonly DeliveryAttempt[]> {
   const stop = until.signal ?? new AbortController().signal;
   const upTo = until.kind === 'idle' ? await dueLimit(parts, until.upTo) : Number.MAX_SAFE_INTEGER;
-  const tried: Tried[] = [];
+  const attempts: DeliveryAttempt[] = [];
   const inTheAir = new Set<Promise<void>>();
   const writing = new Set<Promise<void>>();
   const start = ({ ...claimed }: Claimed) => {
     const flight = attempt(parts, claimed, stop).then(({ isDelivered, written }) => {
-      if (until.kind === 'idle') tried.push({ delivery: claimed.row.id, dueAt: claimed.row.due_at, isDelivered });
+      if (until.kind === 'idle') attempts.push({ delivery: claimed.row.id, dueAt: claimed.row.due_at, isDelivered });
       inTheAir.delete(flight);
       const saved = written.finally(() => writing.delete(saved));
       writing.add(saved);
@@ -58,11 +58,11 @@ export async function runDeliveries(parts: DeliveryParts, until: Until): Promise
   }
   await Promise.all(inTheAir);
   await Promise.all(writing);
-  return tried;
+  return attempts;
 }
 
 /** What is due at or before `upTo` is tried once each: for a move of the clock, which must stand there already. */
-export const fireDeliveriesDue = (parts: DeliveryParts, upTo: number): Promise<readonly Tried[]> =>
+export const fireDeliveriesDue = (parts: DeliveryParts, upTo: number): Promise<readonly DeliveryAttempt[]> =>
   runDeliveries(parts, { kind: 'idle', upTo });
 
 async function dueLimit({ store, account, clock }: DeliveryParts, upTo: number | undefined): Promise<number> {
@@ -71,7 +71,7 @@ async function dueLimit({ store, account, clock }: DeliveryParts, upTo: number |
 }
 
 /** Takes the store's lock only when there seems to be work, or when something is being written down anyway. */
-async function lookForWork(parts: DeliveryParts, upTo: number, isWriting: boolean): Promise<Look> {
+async function lookForWork(parts: DeliveryParts, upTo: number, isWriting: boolean): Promise<ClaimResult> {
   const { store, account, clock, onFault } = parts;
   try {
     const isWork =

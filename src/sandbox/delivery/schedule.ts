@@ -2,7 +2,7 @@
 import { DELIVERY_RETRIES } from '../../contract/spans.ts';
 import { fractionOf } from '../calls/deterministic-ids.ts';
 
-/** Largest part of a wait that chance takes away or adds. */
+/** Largest random part of a wait, taken away or added. */
 const JITTER = 0.1;
 
 /**

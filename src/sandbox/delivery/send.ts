@@ -6,7 +6,7 @@ import { systemCode } from '../../files/private-files.ts';
 import type { Clock } from '../../platform/host.ts';
 import { allowedAddress, NotAllowed, type Resolve } from './address.ts';
 
-export interface Letter {
+export interface WebhookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -36,7 +36,10 @@ export interface Reply {
 const MOST_BYTES = 4_096 + 512;
 
 /** Never rejects: every failure is an outcome. */
-export async function post(letter: Letter, { resolve, allowRemote, clock, limit, signal }: Post): Promise<Reply> {
+export async function post(
+  letter: WebhookRequest,
+  { resolve, allowRemote, clock, limit, signal }: Post,
+): Promise<Reply> {
   const over = new AbortController();
   const stop = () => over.abort(new Error('the sender stopped'));
   if (signal.aborted) stop();
@@ -76,7 +79,7 @@ function before<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
 function exchanged(
   url: URL,
   address: string,
-  { letter, signal }: { letter: Letter; signal: AbortSignal },
+  { letter, signal }: { letter: WebhookRequest; signal: AbortSignal },
 ): Promise<Reply> {
   const isTls = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');

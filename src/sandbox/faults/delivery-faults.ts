@@ -2,12 +2,12 @@
 import type { DeliveryAction } from '../../contract/sandbox/fault-rule.ts';
 import type { DeliveryFaults } from '../delivery/parts.ts';
 import { activeFaults } from '../store/fault-rules.ts';
-import { firstStriking } from './rules.ts';
+import { firstApplied } from './rules.ts';
 
 /** Asked by the delivery worker in the transaction that would claim a delivery; counts the rule down there. */
 export const deliveryFaults: DeliveryFaults = async ({ sql, account, now, event, webhookId }) => {
   const rows = await activeFaults(sql, account, { meets: 'deliveries', now });
-  const struck = await firstStriking(sql, account, {
+  const struck = await firstApplied(sql, account, {
     rows,
     matches: match =>
       (match.event === undefined || match.event === event) &&

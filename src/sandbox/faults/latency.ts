@@ -1,4 +1,4 @@
-/** How long an injected delay is: what is left to chance, the seed decides. */
+/** Length of an injected delay; the seed fixes its random part. */
 import type { Latency } from '../../contract/sandbox/fault-rule.ts';
 import { fractionOf } from '../calls/deterministic-ids.ts';
 

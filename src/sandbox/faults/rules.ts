@@ -4,42 +4,46 @@
  */
 import type { FaultMatch, FaultRule, RequestAction } from '../../contract/sandbox/fault-rule.ts';
 import { fractionOf, seedOf } from '../calls/deterministic-ids.ts';
-import type { Ask, Strike } from '../http/request.ts';
+import type { AppliedFault, ParsedRequest } from '../http/request.ts';
 import { SERVICE_PATH } from '../http/routing.ts';
 import { activeFaults, countMatch, type FaultRow } from '../store/fault-rules.ts';
 import type { Sql } from '../store/sql.ts';
 
 export interface Meeting {
   readonly account: string;
-  readonly ask: Ask;
+  readonly parsed: ParsedRequest;
   readonly now: number;
   readonly requestId: string;
 }
 
-/** The first rule that strikes; the rules before it count their matches, those after it are not asked. */
-export async function strikeOf(sql: Sql, { account, ask, now, requestId }: Meeting): Promise<Strike | undefined> {
-  const phased = (phase: FaultRule['phase']) => (ask.route.row.method === 'GET' ? 'after_commit' : (phase ?? 'before'));
-  if (ask.fault !== undefined) {
-    const { phase, action } = ask.fault;
+/** The first rule that applies; rules before it count their matches, rules after it are not evaluated. */
+export async function faultFor(
+  sql: Sql,
+  { account, parsed, now, requestId }: Meeting,
+): Promise<AppliedFault | undefined> {
+  const phased = (phase: FaultRule['phase']) =>
+    parsed.route.row.method === 'GET' ? 'after_commit' : (phase ?? 'before');
+  if (parsed.fault !== undefined) {
+    const { phase, action } = parsed.fault;
     return { phase: phased(phase), action, source: `header ${requestId}` };
   }
   const rows = await activeFaults(sql, account, { meets: 'requests', now });
-  const struck = await firstStriking(sql, account, { rows, matches: match => meetsRequest(match, ask) });
+  const struck = await firstApplied(sql, account, { rows, matches: match => meetsRequest(match, parsed) });
   if (struck === undefined) return undefined;
   const { rule, source } = struck;
   return { phase: phased(rule.phase), action: rule.action as RequestAction, source };
 }
 
-export interface Asked {
+export interface FaultQuery {
   readonly rows: readonly FaultRow[];
   readonly matches: (match: FaultMatch) => boolean;
 }
 
-/** Counts matches until one strikes. `source` fixes what that one leaves to chance. */
-export async function firstStriking(
+/** Counts matches until one rule applies. `source` seeds what its action leaves random. */
+export async function firstApplied(
   sql: Sql,
   account: string,
-  { rows, matches }: Asked,
+  { rows, matches }: FaultQuery,
 ): Promise<{ readonly rule: FaultRule; readonly source: string } | undefined> {
   for (const row of rows) {
     const rule = JSON.parse(row.rule) as FaultRule;
@@ -48,14 +52,17 @@ export async function firstStriking(
     const seen = row.seen + 1;
     const source = `${await seedOf(sql)} ${row.id} ${seen}`;
     const { nth = 1, probability = 1 } = match;
-    const strikes = seen >= nth && fractionOf(`${source} probability`) < probability;
-    await countMatch(sql, account, { id: row.id, strikes });
-    if (strikes) return { rule, source };
+    const isApplied = seen >= nth && fractionOf(`${source} probability`) < probability;
+    await countMatch(sql, account, { id: row.id, isApplied });
+    if (isApplied) return { rule, source };
   }
   return undefined;
 }
 
-function meetsRequest(match: FaultMatch, { route, path, params, query, body, keySent, keyLast4 }: Ask): boolean {
+function meetsRequest(
+  match: FaultMatch,
+  { route, path, params, query, body, keySent, keyLast4 }: ParsedRequest,
+): boolean {
   const { operation, method, card_id: card, key_last4: last4, key_prefix: prefix } = match;
   const cards = [params, query, body].map(part => (part as Readonly<Record<string, unknown>>)['card_id']);
   return (

@@ -54,15 +54,15 @@ type Wishes = Pick<
 >;
 
 /** Posts what is put on the card, which the wallet must hold, and makes it; resolves to the card as it is sent. */
-async function issue(call: Call, bin: BinRow, wishes: Wishes): Promise<CompleteOf<typeof CARD>> {
-  const { sql, account, now, chance } = call;
-  const id = await chance.id('card');
-  const { balance } = wishes;
+async function issue(call: Call, bin: BinRow, options: Wishes): Promise<CompleteOf<typeof CARD>> {
+  const { sql, account, now, idSource } = call;
+  const id = await idSource.id('card');
+  const { balance } = options;
   const moves = { wallet: -balance, card: balance };
   await post(sql, { account, kind: 'create', ref: id, at: now, card: id, isOpening: true, isCovered: true, moves });
-  const cvv = await chance.digits('cvv', 3);
+  const cvv = await idSource.digits('cvv', 3);
   for (;;) {
-    const number = cardNumber(bin.network, await chance.digits('number', FREE_DIGITS));
+    const number = cardNumber(bin.network, await idSource.digits('number', FREE_DIGITS));
     // Field by field: a copy with more fields than its origin costs the engine ten times as much.
     const card: CardRow = {
       id,
@@ -72,11 +72,11 @@ async function issue(call: Call, bin: BinRow, wishes: Wishes): Promise<CompleteO
       status: 'active',
       balance,
       hold: 0 as Cents,
-      spending_limit: wishes.spending_limit,
-      label: wishes.label,
-      allowed_categories: wishes.allowed_categories,
-      auto_freeze_at: wishes.auto_freeze_at,
-      metadata: wishes.metadata,
+      spending_limit: options.spending_limit,
+      label: options.label,
+      allowed_categories: options.allowed_categories,
+      auto_freeze_at: options.auto_freeze_at,
+      metadata: options.metadata,
       created_at: now,
       expires_at: cardExpiry(now),
     };

@@ -38,16 +38,16 @@ function purchaseOf({ merchant = usual('merchant'), ...input }: Shop & { readonl
 export const simulateAuthorize = simulation('simulate.authorize', async (act, input) => {
   const purchase: Purchase = { ...purchaseOf(input), forced: input.force_decline, mismatch: input.mismatch };
   const card = await cardOf(act, input.card_id);
-  if (input.three_ds !== 'challenge') return saidOf(await authorize(act, card, purchase));
+  if (input.three_ds !== 'challenge') return authorizeOutcome(await authorize(act, card, purchase));
   const opened = await openChallenge(act, card, { merchant: purchase.merchant, amount: purchase.amount, purchase });
   const challenge = { challenge_id: opened.challenge.id };
   return opened.transaction === undefined
     ? { outcome: 'challenged', card_id: card.id, ...challenge }
-    : { ...saidOf(opened.transaction), ...challenge };
+    : { ...authorizeOutcome(opened.transaction), ...challenge };
 });
 
 /** What an attempt to authorize became. */
-export function saidOf(row: TransactionRow): Done {
+export function authorizeOutcome(row: TransactionRow): Done {
   const made = { transaction_id: row.id, card_id: row.card_id };
   return row.decline_reason === null
     ? { outcome: 'approved', ...made, authorization_id: row.id }
@@ -58,7 +58,7 @@ export const simulateIncrement = simulation('simulate.increment', async (act, { 
   const row = await increment(act, await pending(act, authorization_id), amount);
   return row.decline_reason === null
     ? { outcome: 'incremented', card_id: row.card_id, authorization_id }
-    : { ...saidOf(row), authorization_id };
+    : { ...authorizeOutcome(row), authorization_id };
 });
 
 /** Without an amount all that is held; after that only a named amount can be posted. */

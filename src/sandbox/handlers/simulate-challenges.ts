@@ -4,7 +4,7 @@ import { type Act, cardOf } from '../account/acting.ts';
 import { answer, cancelChallenge, failChallenge, openChallenge } from '../account/challenges.ts';
 import { impossible, Refused } from '../calls/handler.ts';
 import { type ChallengeRow, challengeById } from '../store/challenges.ts';
-import { saidOf, usual } from './simulate-authorizations.ts';
+import { authorizeOutcome, usual } from './simulate-authorizations.ts';
 import { simulation } from './simulated.ts';
 
 const said = ({ status }: ChallengeRow) => (status === 'pending' ? 'open' : status);
@@ -18,7 +18,7 @@ export const simulateChallenge = simulation('simulate.challenge', async (act, in
   const made = { card_id: card.id, challenge_id: opened.challenge.id };
   return opened.transaction === undefined
     ? { outcome: said(opened.challenge), ...made }
-    : { ...saidOf(opened.transaction), ...made };
+    : { ...authorizeOutcome(opened.transaction), ...made };
 });
 
 /** With an authorization attached the outcome is what became of that one. */
@@ -31,7 +31,8 @@ export const simulateAnswer = simulation('simulate.answer', async (act, input) =
   const code = given ?? (isCode(otp ?? '', challenge.otp) ? 'right' : 'wrong');
   const ended = await answer(act, challenge, code);
   const { id, card_id } = ended.challenge;
-  const outcome = ended.transaction === undefined ? { outcome: said(ended.challenge) } : saidOf(ended.transaction);
+  const outcome =
+    ended.transaction === undefined ? { outcome: said(ended.challenge) } : authorizeOutcome(ended.transaction);
   return { ...outcome, card_id, challenge_id: id };
 });
 
@@ -40,7 +41,7 @@ export const simulateChallengeExpire = simulation('simulate.challenge-expire', a
   const challenge = await openOne(act, challenge_id);
   const { transaction } = await failChallenge(act, challenge, 'expired');
   const made = { card_id: challenge.card_id, challenge_id };
-  return transaction === undefined ? { outcome: 'expired', ...made } : { ...saidOf(transaction), ...made };
+  return transaction === undefined ? { outcome: 'expired', ...made } : { ...authorizeOutcome(transaction), ...made };
 });
 
 /** Nothing is recorded, an attached authorization neither. */

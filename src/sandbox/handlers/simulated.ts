@@ -26,13 +26,13 @@ export function simulation<N extends keyof AdminHandlers>(
   work: (act: Act, input: CallOf<N>['input']) => Promise<Done>,
 ): (call: CallOf<N>) => Promise<Readonly<Record<string, unknown>>> {
   return async call => {
-    const { sql, account, now, chance } = call;
+    const { sql, account, now, idSource } = call;
     const events: EventName[] = [];
     const emit: Act['emit'] = async (event, data) => {
       events.push(event);
       await call.emit(event, data);
     };
-    const done = await work({ sql, account, now, chance, emit }, call.input);
+    const done = await work({ sql, account, now, idSource, emit }, call.input);
     return { ...done, ...(await balances(call, done.card_id)), events };
   };
 }

@@ -12,13 +12,13 @@ import {
   webhookById,
 } from '../store/webhooks.ts';
 
-export const createWebhook: Handlers['webhooks.create'] = async ({ sql, account, now, chance, input }) => {
+export const createWebhook: Handlers['webhooks.create'] = async ({ sql, account, now, idSource, input }) => {
   checkEndpoint(input.url);
   const row: WebhookRow = {
-    id: await chance.id('wh'),
+    id: await idSource.id('wh'),
     url: input.url,
     events: JSON.stringify(checkedEvents(input.events)),
-    secret: input.secret ?? (await chance.webhookSecret('first')),
+    secret: input.secret ?? (await idSource.webhookSecret('first')),
     status: 'active',
     created_at: now,
     updated_at: now,

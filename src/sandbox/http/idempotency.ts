@@ -49,7 +49,7 @@ const RECORD = `select fingerprint, state, generation, status, headers, body, ex
   from idempotency where account_id = ? and scope = ?`;
 
 /** What was done under the key so far. Answers whose time is over are forgotten on the way. */
-export async function lookUp(sql: Sql, { account, scope, fingerprint, now }: Keyed): Promise<Found> {
+export async function findRecord(sql: Sql, { account, scope, fingerprint, now }: Keyed): Promise<Found> {
   if (sql.once('expired answers')) await forgetExpired(sql, account, now);
   const row = await sql.find<Row>(RECORDS, RECORD, account, scope);
   if (row === undefined) return { kind: 'free', generation: 0 };

@@ -23,8 +23,8 @@ const MOST: Readonly<Record<Bucket, number>> = {
 };
 
 /** Counts a request, unless it is over the limit: a refused one uses no place. `real` is ms UTC. */
-export async function countRequest(sql: Sql, ask: { account: string; bucket: Bucket; real: number }) {
-  const { account, bucket, real } = ask;
+export async function countRequest(sql: Sql, parsed: { account: string; bucket: Bucket; real: number }) {
+  const { account, bucket, real } = parsed;
   const limit = MOST[bucket];
   // Rows of the future are left by a clock that was set back; they would bar the way for long.
   await sql.run(
@@ -40,7 +40,7 @@ export async function countRequest(sql: Sql, ask: { account: string; bucket: Buc
     bucket,
   );
   const used = rows.reduce((sum, row) => sum + row.hits, 0);
-  if (used < limit) await countOne(sql, ask);
+  if (used < limit) await countOne(sql, parsed);
   const oldest = rows[0]?.real_at ?? real;
   // Both ends of the minute belong to it, so the place is free one ms after.
   const freeAt = oldest + RATE_WINDOW + 1;

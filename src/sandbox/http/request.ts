@@ -10,7 +10,7 @@ import type { Route } from './routing.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-export interface Ask {
+export interface ParsedRequest {
   readonly route: Route;
   readonly path: string;
   readonly params: Fields;
@@ -32,18 +32,18 @@ export interface Ask {
 }
 
 /** A fault that meets this request: when, what, and what is answered instead. */
-export interface Strike {
+export interface AppliedFault {
   /** Reads are always carried out first: there is no effect to keep from happening. */
   readonly phase: FaultPhase;
   readonly action: RequestAction;
-  /** Fixes what is left to chance. */
+  /** Seeds what the action leaves random. */
   readonly source: string;
 }
 
 export interface Passed {
   readonly requestId: string;
   readonly allowance: Allowance | undefined;
-  readonly strike: Strike;
+  readonly appliedFault: AppliedFault;
 }
 
 /** The idempotency record a request belongs to. */
@@ -65,12 +65,12 @@ export function withCents(shape: Shape, body: Fields): Fields {
 }
 
 /** Throws when the body could not be read. */
-export function bodyOf({ body }: Ask): Fields {
+export function bodyOf({ body }: ParsedRequest): Fields {
   if (body instanceof Refused) throw body;
   return body;
 }
 
-export function problemOf({ route: { row }, params, query, body }: Ask): Refused | undefined {
+export function problemOf({ route: { row }, params, query, body }: ParsedRequest): Refused | undefined {
   if (body instanceof Refused) return body;
   const problem =
     shapeProblem(row.params ?? {}, params) ??
@@ -79,8 +79,8 @@ export function problemOf({ route: { row }, params, query, body }: Ask): Refused
   return problem && new Refused('invalid_request', `${problem.field}: ${problem.text}`);
 }
 
-export function refuseProblem(ask: Ask): void {
-  const problem = problemOf(ask);
+export function refuseProblem(parsed: ParsedRequest): void {
+  const problem = problemOf(parsed);
   if (problem !== undefined) throw problem;
 }
 
@@ -95,6 +95,6 @@ export function honouredKey(route: Route, header: string | undefined): string | 
 }
 
 /** A-91: the account is part of the record's key already. */
-export function scopeOf({ route, path }: Pick<Ask, 'route' | 'path'>, key: string): string {
+export function scopeOf({ route, path }: Pick<ParsedRequest, 'route' | 'path'>, key: string): string {
   return `${route.row.method} ${path} ${key}`;
 }

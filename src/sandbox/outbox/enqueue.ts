@@ -1,6 +1,6 @@
 /** Puts deliveries into the queue: of events, once more, and of examples. */
 import type { EventName } from '../../contract/events.ts';
-import type { Chance } from '../calls/handler.ts';
+import type { IdSource } from '../calls/handler.ts';
 import { nextCount } from '../store/counters.ts';
 import { type DeliveryRow, insertDelivery } from '../store/deliveries.ts';
 import type { Sql } from '../store/sql.ts';
@@ -10,7 +10,7 @@ export interface Queueing {
   readonly account: string;
   /** ms UTC on the clock of the sandbox: due now. */
   readonly now: number;
-  readonly chance: Pick<Chance, 'id'>;
+  readonly idSource: Pick<IdSource, 'id'>;
 }
 
 export interface ToDeliver {
@@ -25,11 +25,11 @@ export interface ToDeliver {
 
 /** Queues one delivery; it may go as soon as the transaction is committed. */
 export async function enqueue(
-  { sql, account, now, chance }: Queueing,
+  { sql, account, now, idSource }: Queueing,
   { webhook_id, event_id, event_type, content, untouched }: ToDeliver,
 ): Promise<DeliveryRow> {
   const row: DeliveryRow = {
-    id: await chance.id('dlv'),
+    id: await idSource.id('dlv'),
     position: await nextCount(sql, account, 'delivery position'),
     webhook_id,
     event_id,

@@ -4,7 +4,7 @@
  */
 import { EVENTS, type EventName } from '../../contract/events.ts';
 import { encodedText } from '../calls/encoded.ts';
-import type { Chance } from '../calls/handler.ts';
+import type { IdSource } from '../calls/handler.ts';
 import { wireObject } from '../calls/sealed.ts';
 import { isoTime } from '../rules/dates.ts';
 import type { Sql } from '../store/sql.ts';
@@ -16,23 +16,26 @@ export interface Outbox {
   readonly account: string;
   /** ms UTC on the clock of the sandbox. */
   readonly now: number;
-  readonly chance: Chance;
+  readonly idSource: IdSource;
 }
 
 /** Records one event, its exact bytes, and a delivery due now for each active subscription that asked for it. */
 export async function recordEvent(
-  { sql, account, now, chance }: Outbox,
+  { sql, account, now, idSource }: Outbox,
   event: EventName,
   data: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const id = await chance.id('evt');
+  const id = await idSource.id('evt');
   const text = encodedText(data) ?? JSON.stringify(wireObject(EVENTS[event].data, data));
   const body = `{"id":${JSON.stringify(id)},"type":"${event}","created_at":"${isoTime(now)}","data":${text}}`;
   const seq = await insertEvent(sql, account, { id, type: event, created_at: now, body });
   for (const webhook of await activeWebhooks(sql, account)) {
     if (!wants(webhook.events, event)) continue;
     const content = { seq };
-    await enqueue({ sql, account, now, chance }, { webhook_id: webhook.id, event_id: id, event_type: event, content });
+    await enqueue(
+      { sql, account, now, idSource },
+      { webhook_id: webhook.id, event_id: id, event_type: event, content },
+    );
   }
 }
 

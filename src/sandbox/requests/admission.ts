@@ -1,5 +1,5 @@
 /** What comes before the work of a request, in its transaction: what time it is, its name, its place under the limit. */
-import { chanceOf, requestIdOf } from '../calls/deterministic-ids.ts';
+import { deterministicIds, requestIdOf } from '../calls/deterministic-ids.ts';
 import { type ClockRow, shownTime } from '../clock/clock.ts';
 import { type Allowance, countRequest } from '../http/limits.ts';
 import type { Route } from '../http/routing.ts';
@@ -18,6 +18,9 @@ export interface Admitted {
   /** There are fault rules to be asked. */
   readonly hasFaults: boolean;
 }
+
+/** A timer is due: it fires before the request is admitted. */
+export const TIMERS_DUE = 'timers-due';
 
 interface Arrival {
   readonly route: Route;
@@ -54,17 +57,17 @@ const FACTS = `select m.seed, m.ids, coalesce(c.mode, 'real') as mode, coalesce(
     and (times is null or struck < times)) as faults
   from meta m left join clock c on c.account_id = ? where m.one = 1`;
 
-/** Nothing is written when something is due: that comes first. */
+/** Nothing is written when a timer is due: that comes first. */
 export async function admit(
   { account, clock, rateLimits, virtualLimits }: ServiceParts,
   sql: Sql,
   { route, scope, number, heedsTimers, passed }: Arrival,
-): Promise<Admitted | 'something is due'> {
+): Promise<Admitted | typeof TIMERS_DUE> {
   const real = clock.now();
   const facts = await sql.known<Facts>(FACTS, account, account, account);
   if (facts === undefined) throw new Error('the store says nothing about itself');
   const now = shownTime(facts, real);
-  if (heedsTimers && facts.due_at !== null && facts.due_at <= now) return 'something is due';
+  if (heedsTimers && facts.due_at !== null && facts.due_at <= now) return TIMERS_DUE;
   const meta = { seed: facts.seed, ids: facts.ids };
   if (passed !== undefined) return { ...passed, now, real, meta, hasFaults: false };
   const bucket = route.row.effect === 'reveals-secret' ? 'details' : 'general';
@@ -75,6 +78,6 @@ export async function admit(
   // One that is turned away comes again under its key, and that is another request.
   const key = allowance?.retryAfter === undefined ? scope : undefined;
   const requestId =
-    number === undefined ? await chanceOf({ sql, account, key, meta }).id('req') : requestIdOf(meta, number);
+    number === undefined ? await deterministicIds({ sql, account, key, meta }).id('req') : requestIdOf(meta, number);
   return { requestId, allowance, now, real, meta, hasFaults: isService && facts.faults === 1 };
 }

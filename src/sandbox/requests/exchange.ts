@@ -6,24 +6,24 @@ import { isFull } from '../../engine/faults.ts';
 import { wireCard } from '../account/objects.ts';
 import { idOf } from '../calls/deterministic-ids.ts';
 import { Refused } from '../calls/handler.ts';
+import { faultyAnswer } from '../faults/applied-fault.ts';
 import { FAULT_HEADER, faultInHeader } from '../faults/header.ts';
-import { struckAnswer } from '../faults/strike.ts';
 import { type Answer, errorAnswer, refusalAnswer, refusedAnswer, replyAnswer, withAllowance } from '../http/answer.ts';
 import { Gone, readBody } from '../http/body.ts';
 import { fingerprintOf } from '../http/idempotency.ts';
 import type { Allowance } from '../http/limits.ts';
-import type { Strike } from '../http/request.ts';
-import { type Ask, honouredKey, type Keying, refuseProblem, scopeOf } from '../http/request.ts';
+import type { AppliedFault } from '../http/request.ts';
+import { honouredKey, type Keying, type ParsedRequest, refuseProblem, scopeOf } from '../http/request.ts';
 import { findRoute, queryValues, type Route, type Routes, routesOf, surfaceOf } from '../http/routing.ts';
 import type { ServiceParts } from '../service/service.ts';
 import { cardById } from '../store/cards.ts';
 import { StoreBusy } from '../store/sql.ts';
 import { StoreBroken } from '../store/store-broken.ts';
 import { type Authorize, authorizerOf, refuseLiveKeys, refuseLiveKeysIn } from './authorize.ts';
+import { executeRequest } from './execute.ts';
 import { turnedAway } from './gate.ts';
 import { healthAnswer } from './health.ts';
 import { admitMadeKey } from './keys.ts';
-import { perform } from './perform.ts';
 
 export interface Exchanged {
   readonly answer: Answer;
@@ -31,14 +31,14 @@ export interface Exchanged {
   /** ms UTC on the clock of the sandbox, when it was looked at. */
   readonly now: number | undefined;
   /** What becomes of the connection on the way, when a fault meets the request. */
-  readonly strike?: Strike | undefined;
+  readonly appliedFault?: AppliedFault | undefined;
 }
 
 interface Progress {
   requestId: string | undefined;
   allowance: Allowance | undefined;
   now?: number | undefined;
-  strike?: Strike | undefined;
+  appliedFault?: AppliedFault | undefined;
 }
 
 interface Target {
@@ -66,18 +66,18 @@ export class Exchange {
   }
 
   async answer(request: IncomingMessage): Promise<Exchanged> {
-    const progress: Progress = { requestId: undefined, allowance: undefined, now: undefined, strike: undefined };
+    const progress: Progress = { requestId: undefined, allowance: undefined, now: undefined, appliedFault: undefined };
     const turned = turnedAway(request, this.hosts);
     const answer = turned
       ? errorAnswer(turned, this.#named(progress))
       : await this.#served(request, progress).catch((error: unknown) => this.#failed(error, progress));
-    const { strike } = progress;
-    const bare = this.#parts.speech.dialect.bareHeaders === true;
+    const { appliedFault } = progress;
+    const bare = this.#parts.activeDialect.dialect.bareHeaders === true;
     return {
       answer: bare ? answer : withAllowance(answer, progress.allowance),
       requestId: this.#named(progress),
       now: progress.now,
-      strike,
+      appliedFault,
     };
   }
 
@@ -109,24 +109,24 @@ export class Exchange {
     if ('status' in target) return errorAnswer(target, this.#named(progress));
     const isOpen = target.route.row.credential === 'none';
     if (!isOpen) await this.#letIn(target.route, request.headers.authorization);
-    const ask = await this.#asked(request, target);
+    const parsed = await this.#asked(request, target);
     if (isOpen) {
-      refuseProblem(ask);
-      return healthAnswer(this.#parts, this.hosts, ask);
+      refuseProblem(parsed);
+      return healthAnswer(this.#parts, this.hosts, parsed);
     }
-    if (ask.route.name === 'stop') return this.#ended(ask);
-    const { keyed } = ask;
+    if (parsed.route.name === 'stop') return this.#ended(parsed);
+    const { keyed } = parsed;
     if (keyed !== undefined && keyed.rival === undefined) this.#underWay.set(keyed.scope, keyed.fingerprint);
     try {
-      const { answer, strike } = await perform(this.#parts, ask, ({ requestId, allowance, now }) => {
+      const { answer, appliedFault } = await executeRequest(this.#parts, parsed, ({ requestId, allowance, now }) => {
         progress.requestId = requestId;
         progress.allowance = allowance;
         progress.now = now;
       });
-      progress.strike = strike;
-      const spoken = answer && (await this.#spoken(ask, answer));
-      if (strike !== undefined) return struckAnswer(strike, spoken, this.#named(progress));
-      if (spoken === undefined) throw new Error(`${ask.route.name} has no answer`);
+      progress.appliedFault = appliedFault;
+      const spoken = answer && (await this.#spoken(parsed, answer));
+      if (appliedFault !== undefined) return faultyAnswer(appliedFault, spoken, this.#named(progress));
+      if (spoken === undefined) throw new Error(`${parsed.route.name} has no answer`);
       return spoken;
     } finally {
       if (keyed !== undefined && keyed.rival === undefined) this.#underWay.delete(keyed.scope);
@@ -134,9 +134,9 @@ export class Exchange {
   }
 
   /** Its end is nothing the store must take: that may be full, or held by another process. */
-  async #ended(ask: Ask): Promise<Answer> {
-    refuseProblem(ask);
-    return replyAnswer(ask.route.row, await this.#parts.steering.stop?.(this.#parts, {} as never));
+  async #ended(parsed: ParsedRequest): Promise<Answer> {
+    refuseProblem(parsed);
+    return replyAnswer(parsed.route.row, await this.#parts.serviceHandlers.stop?.(this.#parts, {} as never));
   }
 
   /** The server's own key needs no look into the store; others were made for it, or are unknown. */
@@ -150,18 +150,18 @@ export class Exchange {
   }
 
   /** As the dialect of this server has it. */
-  async #spoken({ route, params }: Ask, answer: Answer): Promise<Answer> {
-    const { speech, store, account } = this.#parts;
-    const { speak, bareHeaders } = speech.dialect;
+  async #spoken({ route, params }: ParsedRequest, answer: Answer): Promise<Answer> {
+    const { activeDialect, store, account } = this.#parts;
+    const { speak, bareHeaders } = activeDialect.dialect;
     if (route.surface === 'admin' || (speak === undefined && bareHeaders === undefined)) return answer;
     const readCard = async (id: string) => {
       const card = await store.read(sql => cardById(sql, account, id));
       return card === undefined ? answer : replyAnswer(OPERATIONS['cards.get'], wireCard(card));
     };
-    return speech.spoken({ operation: route.name, row: route.row, answer, params, readCard });
+    return activeDialect.spoken({ operation: route.name, row: route.row, answer, params, readCard });
   }
 
-  async #asked(request: IncomingMessage, { route, params, path, query }: Target): Promise<Ask> {
+  async #asked(request: IncomingMessage, { route, params, path, query }: Target): Promise<ParsedRequest> {
     const { headers } = request;
     const header = headers[HEADERS.idempotency_key.name.toLowerCase()];
     const keySent = typeof header === 'string' ? header : undefined;
@@ -170,12 +170,12 @@ export class Exchange {
     const values = queryValues(route.row.query ?? {}, query);
     refuseLiveKeysIn(values);
     const fault = isService ? faultInHeader(headers[FAULT_HEADER]) : undefined;
-    let body: Ask['body'];
+    let body: ParsedRequest['body'];
     let keyed: Keying | undefined;
     try {
       body = await readBody(request);
       refuseLiveKeysIn(body);
-      const key = honouredKey(route, this.#parts.speech.dialect.ignoresKeys ? undefined : keySent);
+      const key = honouredKey(route, this.#parts.activeDialect.dialect.ignoresKeys ? undefined : keySent);
       keyed = key === undefined ? undefined : this.#keying({ route, path }, key, body);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -186,7 +186,7 @@ export class Exchange {
     return { route, params, path, query: values, keySent, keyLast4, fault, stopping: this.#stopping, body, keyed };
   }
 
-  #keying({ route, path }: Pick<Ask, 'route' | 'path'>, key: string, body: unknown): Keying {
+  #keying({ route, path }: Pick<ParsedRequest, 'route' | 'path'>, key: string, body: unknown): Keying {
     const scope = scopeOf({ route, path }, key);
     const fingerprint = fingerprintOf(route.row.method, path, body);
     return { scope, fingerprint, rival: this.#underWay.get(scope) };
@@ -195,7 +195,7 @@ export class Exchange {
   /** The route, or the error that says why there is none; a missing or wrong key comes before neither (A-115). */
   #target(request: IncomingMessage): Target | Parameters<typeof errorAnswer>[0] {
     const [path = '', query = ''] = split(request.url ?? '');
-    const { name, dialect } = this.#parts.speech;
+    const { name, dialect } = this.#parts.activeDialect;
     if (this.#routes?.of !== name) this.#routes = { of: name, routes: routesOf(dialect.paths) };
     const found = findRoute(this.#routes.routes, request.method ?? '', path);
     if (found.kind === 'route') {
@@ -227,7 +227,7 @@ export class Exchange {
     return idOf('req', Buffer.from(this.#parts.random.bytes(20)).toString('hex'));
   }
 
-  /** Requests that are refused before they are counted are named by chance, so that they cost no write. */
+  /** Requests that are refused before they are counted get random ids, so that they cost no write. */
   #named(progress: Progress): string {
     progress.requestId ??= this.nameByChance();
     return progress.requestId;

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import type { Secret } from '../../core/secret.ts';
 import { type Answer, replyAnswer } from '../http/answer.ts';
-import type { Ask } from '../http/request.ts';
+import type { ParsedRequest } from '../http/request.ts';
 import type { ServiceParts } from '../service/service.ts';
 
 /**
@@ -29,7 +29,7 @@ async function healthOf({ store, version }: ServiceParts) {
 export async function healthAnswer(
   parts: ServiceParts,
   hosts: readonly string[],
-  { query }: Pick<Ask, 'query'>,
+  { query }: Pick<ParsedRequest, 'query'>,
 ): Promise<Answer> {
   const { nonce } = query;
   const port = hosts[0]?.split(':')[1] ?? '';

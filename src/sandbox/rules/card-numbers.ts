@@ -4,7 +4,7 @@ import { checkDigit } from '../../core/card-numbers.ts';
 /** Ranges no bank issues from, reserved for tests. The only place that knows how a number begins. */
 export const TEST_RANGES = { visa: '400000', mastercard: '555555' } as const;
 
-/** How many digits of chance a number takes between its range and its check digit. */
+/** How many random digits a number has between its range and its check digit. */
 export const FREE_DIGITS = 9;
 
 /** Sixteen digits: the network's test range, nine free ones and the Luhn check digit. */

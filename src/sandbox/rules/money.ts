@@ -3,7 +3,7 @@ import { type Cents, cents } from '../../core/money.ts';
 import type { CardStatus } from '../store/cards.ts';
 
 /** Where money of a card goes to and comes from: the card, or the wallet once the card is terminated. */
-export function sinkOf(status: CardStatus): 'card' | 'wallet' {
+export function destinationOf(status: CardStatus): 'card' | 'wallet' {
   return status === 'terminated' ? 'wallet' : 'card';
 }
 

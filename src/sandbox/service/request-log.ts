@@ -5,9 +5,9 @@
  */
 import type { Shape } from '../../contract/field.ts';
 import { Refused } from '../calls/handler.ts';
-import { strikeText } from '../faults/strike.ts';
+import { faultText } from '../faults/applied-fault.ts';
 import type { Answer } from '../http/answer.ts';
-import type { Ask, Fields, Strike } from '../http/request.ts';
+import type { AppliedFault, Fields, ParsedRequest } from '../http/request.ts';
 import { insertRequest, KEPT_REQUESTS, type RequestRow } from '../store/requests.ts';
 import type { Sql, Store } from '../store/sql.ts';
 
@@ -17,7 +17,7 @@ export interface Answered {
   readonly now: number;
   /** Missing where something nobody expected happened. */
   readonly answer: Answer | undefined;
-  readonly strike: Strike | undefined;
+  readonly appliedFault: AppliedFault | undefined;
 }
 
 /** Requests of this process that are in no store yet. */
@@ -48,12 +48,12 @@ export class RequestLog {
 export const logRequest = (sql: Sql, account: string, row: RequestRow) => insertRequest(sql, account, row);
 
 /** A request and its answer as one row, secrets taken out. */
-export function requestRow(ask: Ask, { requestId, now, answer, strike }: Answered): RequestRow {
-  const { route, path, params, query, body, keySent } = ask;
+export function requestRow(parsed: ParsedRequest, { requestId, now, answer, appliedFault }: Answered): RequestRow {
+  const { route, path, params, query, body, keySent } = parsed;
   const sent = body instanceof Refused ? undefined : body;
   const card = params['card_id'] ?? query['card_id'] ?? sent?.['card_id'];
   const kept = sent === undefined ? {} : keptBody(route.row.body ?? {}, sent);
-  const { status, error } = meant(answer, strike);
+  const { status, error } = meant(answer, appliedFault);
   return {
     request_id: requestId,
     at: now,
@@ -63,7 +63,7 @@ export function requestRow(ask: Ask, { requestId, now, answer, strike }: Answere
     status,
     error,
     replayed: answer?.headers['Idempotent-Replayed'] === undefined ? 0 : 1,
-    fault: strike === undefined ? null : strikeText(strike),
+    fault: appliedFault === undefined ? null : faultText(appliedFault),
     idempotency_key: keySent === undefined ? null : clean(keySent),
     card_id: typeof card === 'string' ? clean(card) : null,
     body: Object.keys(kept).length === 0 ? null : JSON.stringify(kept),
@@ -71,12 +71,12 @@ export function requestRow(ask: Ask, { requestId, now, answer, strike }: Answere
 }
 
 /** The status of the work where it was done, else that of the fault which kept it from being done. */
-function meant(answer: Answer | undefined, strike: Strike | undefined) {
+function meant(answer: Answer | undefined, appliedFault: AppliedFault | undefined) {
   if (answer === undefined) {
-    const code = strike?.action.kind === 'status' ? strike.action.code : undefined;
+    const code = appliedFault?.action.kind === 'status' ? appliedFault.action.code : undefined;
     return {
-      status: code ?? (strike === undefined ? 500 : 503),
-      error: strike === undefined ? 'internal_error' : null,
+      status: code ?? (appliedFault === undefined ? 500 : 503),
+      error: appliedFault === undefined ? 'internal_error' : null,
     };
   }
   const { status, body } = answer;

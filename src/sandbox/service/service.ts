@@ -3,12 +3,12 @@ import type { Operation } from '../../contract/operation.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Archives } from '../archive/archives.ts';
-import { chanceOf } from '../calls/deterministic-ids.ts';
-import type { AdminHandlers, Call, Handlers, SteeringName } from '../calls/handler.ts';
+import { deterministicIds } from '../calls/deterministic-ids.ts';
+import type { AdminHandlers, Call, Handlers, ServiceHandlerName } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import { type Fired, type Firing, fireDue, nextDue, type TimerActions } from '../clock/timers.ts';
-import type { Courier } from '../delivery/dispatcher.ts';
-import type { Speech } from '../dialects/speech.ts';
+import type { Dispatcher } from '../delivery/dispatcher.ts';
+import type { ActiveDialect } from '../dialects/active-dialect.ts';
 import { recordEvent } from '../outbox/outbox.ts';
 import type { IdForm } from '../store/meta.ts';
 import type { Sql, Store } from '../store/sql.ts';
@@ -18,9 +18,9 @@ import type { RequestNumbers } from './request-numbers.ts';
 /** The one account of a sandbox. */
 export const ACCOUNT = 'acct_sandbox';
 
-/** Operations that take the whole service, and not one transaction; see steering.ts. */
-export type Steering = {
-  readonly [N in SteeringName]: (parts: ServiceParts, input: Call<never>['input']) => Promise<unknown>;
+/** Operations that take the whole service, and not one transaction; see `SERVICE_HANDLERS` in admin/table.ts. */
+export type ServiceHandlers = {
+  readonly [N in ServiceHandlerName]: (parts: ServiceParts, input: Call<never>['input']) => Promise<unknown>;
 };
 
 export interface ServiceParts {
@@ -28,7 +28,7 @@ export interface ServiceParts {
   readonly account: string;
   readonly handlers: Handlers;
   readonly adminHandlers: AdminHandlers;
-  readonly steering: Steering;
+  readonly serviceHandlers: ServiceHandlers;
   readonly timerActions: TimerActions;
   readonly key: Secret;
   readonly adminToken: Secret;
@@ -43,7 +43,7 @@ export interface ServiceParts {
   readonly virtualLimits?: boolean | undefined;
   readonly requestNumbers: RequestNumbers;
   /** How this server speaks; see dialects/. */
-  readonly speech: Speech;
+  readonly activeDialect: ActiveDialect;
   readonly requestLog: RequestLog;
   /** Snapshots of the store. */
   readonly archives: Archives;
@@ -51,7 +51,7 @@ export interface ServiceParts {
   /** Secret of subscriptions that name none; generated when left out. */
   readonly webhookSecret?: Secret | undefined;
   /** Where deliveries are sent; without it they wait in their queue. */
-  readonly courier?: Courier | undefined;
+  readonly dispatcher?: Dispatcher | undefined;
   readonly version: string;
   readonly pid: number;
   /** Begins the end of a server that others may end. */
@@ -61,20 +61,20 @@ export interface ServiceParts {
 }
 
 /** A call for one transaction. */
-export function surroundings<Input>(
-  { account, webhookSecret, speech }: ServiceParts,
+export function transactionCall<Input>(
+  { account, webhookSecret, activeDialect }: ServiceParts,
   sql: Sql,
   about: Moment,
   input: Input,
 ) {
   const { now, real, key, meta } = about;
-  const chance = chanceOf({ sql, account, key, meta, webhookSecret });
-  const { eventData } = speech.dialect;
+  const idSource = deterministicIds({ sql, account, key, meta, webhookSecret });
+  const { eventData } = activeDialect.dialect;
   const emit: Call<Operation>['emit'] = async (event, data) => {
     const told = eventData === undefined ? data : await eventData({ sql, account }, event, data);
-    await recordEvent({ sql, account, now, chance }, event, told);
+    await recordEvent({ sql, account, now, idSource }, event, told);
   };
-  return { sql, account, now, real, chance, emit, input };
+  return { sql, account, now, real, idSource, emit, input };
 }
 
 interface Moment {
@@ -82,7 +82,7 @@ interface Moment {
   readonly now: number;
   readonly real: number;
   readonly meta: { readonly seed: number; readonly ids: IdForm };
-  /** Ids derive from it, see chance.ts. */
+  /** Ids derive from it, see deterministic-ids.ts. */
   readonly key: string | undefined;
 }
 
@@ -106,9 +106,9 @@ export function firingOf({ account, timerActions: actions, onFault }: ServicePar
     upTo,
     actions,
     onFault,
-    surroundings: (sql, { dueAt }) => {
-      const chance = chanceOf({ sql, account });
-      return { chance, emit: (event, data) => recordEvent({ sql, account, now: dueAt, chance }, event, data) };
+    callParts: (sql, { dueAt }) => {
+      const idSource = deterministicIds({ sql, account });
+      return { idSource, emit: (event, data) => recordEvent({ sql, account, now: dueAt, idSource }, event, data) };
     },
   };
 }

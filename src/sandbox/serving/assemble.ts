@@ -1,21 +1,21 @@
 /** Puts a sandbox together: store, data set, keys, server. Embedded, started or in a test, it is the same thing. */
 import { dirname, join } from 'node:path';
-import { type AskedSize, type DataSet, loadSize } from '../../contract/sandbox/admin.ts';
+import { type DataSet, type LoadSize, loadSize } from '../../contract/sandbox/admin.ts';
 import type { DialectName } from '../../contract/sandbox/faults.ts';
 import type { Cents } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
 import { type IsRunning, isOwnerGone, ownerName } from '../../files/process-identity.ts';
 import type { Host } from '../../platform/host.ts';
 import { TIMER_ACTIONS } from '../account/timed.ts';
-import { ADMIN_HANDLERS, STEERING } from '../admin/table.ts';
+import { ADMIN_HANDLERS, SERVICE_HANDLERS } from '../admin/table.ts';
 import { Archives } from '../archive/archives.ts';
-import { chanceOf } from '../calls/deterministic-ids.ts';
+import { deterministicIds } from '../calls/deterministic-ids.ts';
 import { checkWhole } from '../checks/whole.ts';
 import { type ClockRow, REAL_CLOCK, sandboxNow, setClock } from '../clock/clock.ts';
 import { loadDataSet } from '../data/load.ts';
-import { type Courier, courier } from '../delivery/dispatcher.ts';
-import type { DeliveryWishes } from '../delivery/parts.ts';
-import { Speech } from '../dialects/speech.ts';
+import { createDispatcher, type Dispatcher } from '../delivery/dispatcher.ts';
+import type { DeliveryOptions } from '../delivery/parts.ts';
+import { ActiveDialect } from '../dialects/active-dialect.ts';
 import { deliveryFaults } from '../faults/delivery-faults.ts';
 import { HANDLERS } from '../handlers/table.ts';
 import { runTimersUntil } from '../service/live-timers.ts';
@@ -27,8 +27,8 @@ import type { IdForm } from '../store/meta.ts';
 import { openStore } from '../store/open.ts';
 import { TABLES } from '../store/schema.ts';
 import type { Sql } from '../store/sql.ts';
-import { type Place, type RunningServer, serve } from './server.ts';
-import { checkAsked, type StoreAsked } from './store-asked.ts';
+import { type ListenAddress, type RunningServer, serve } from './server.ts';
+import { checkStoreOptions, type StoreOptions } from './store-options.ts';
 
 /** What a sandbox needs of its surroundings. */
 export interface SandboxHost extends Pick<Host, 'clock' | 'random' | 'pid' | 'platform'> {
@@ -40,12 +40,12 @@ export interface Plan {
   readonly host: SandboxHost;
   /** Path of the store or `memory`. */
   readonly path: string;
-  readonly place: Place;
+  readonly place: ListenAddress;
   readonly seed: number;
   readonly ids: IdForm;
   readonly data: DataSet;
   /** Of the data set `load`. */
-  readonly size?: AskedSize | undefined;
+  readonly size?: LoadSize | undefined;
   readonly wallet?: Cents | undefined;
   /** Set when given, also in a store that exists. */
   readonly clock?: ClockRow | undefined;
@@ -59,14 +59,14 @@ export interface Plan {
   /** Told how many records there are to look through, where that takes a while. */
   readonly onLongCheck?: ((records: number) => void) | undefined;
   /** What a store that exists must have been made with. */
-  readonly insists?: StoreAsked | undefined;
+  readonly insists?: StoreOptions | undefined;
   /** Its API key; a fresh one when left out. */
   readonly key?: Secret | undefined;
   /** Told when the control surface asks for the end; without it such a request is refused. */
   readonly onStop?: (() => void) | undefined;
   readonly dialect?: DialectName | undefined;
   /** Sent from the start on, or only when asked to. */
-  readonly deliveries: DeliveryWishes & { readonly live: boolean };
+  readonly deliveries: DeliveryOptions & { readonly live: boolean };
   /** Secret of subscriptions that name none. */
   readonly webhookSecret?: Secret | undefined;
   readonly version: string;
@@ -80,9 +80,9 @@ export interface Assembled {
   /** Tells one store from another. */
   readonly instance: string;
   /** Sends what is due; see run.ts. */
-  readonly deliver: Courier['deliver'];
+  readonly deliver: Dispatcher['deliver'];
   /** The dialect it speaks. */
-  readonly speech: Speech;
+  readonly activeDialect: ActiveDialect;
   /** Ends the server, then what is sent, then the store. */
   stop(): Promise<void>;
 }
@@ -107,7 +107,7 @@ export async function assemble(plan: Plan): Promise<Assembled> {
     onBroken: onFault,
   });
   try {
-    if (plan.insists !== undefined && !isNew) await checkAsked(store, { account: ACCOUNT, meta }, plan.insists);
+    if (plan.insists !== undefined && !isNew) await checkStoreOptions(store, { account: ACCOUNT, meta }, plan.insists);
     if (plan.checked === true) {
       const isAll = await checkWhole(store, ACCOUNT, plan.onLongCheck);
       if (isAll) {
@@ -122,8 +122,8 @@ export async function assemble(plan: Plan): Promise<Assembled> {
       await store.write(sql => setClock(sql, ACCOUNT, clock));
     }
     const base = partsFor(plan, store);
-    const sending = courier(base, { ...plan.deliveries, faults: plan.deliveries.faults ?? deliveryFaults });
-    const parts = plan.deliveries.live ? { ...base, courier: sending } : base;
+    const sending = createDispatcher(base, { ...plan.deliveries, faults: plan.deliveries.faults ?? deliveryFaults });
+    const parts = plan.deliveries.live ? { ...base, dispatcher: sending } : base;
     const server = await serve(parts, plan.place).catch(async (error: unknown) => {
       await sending.stop();
       throw error;
@@ -145,7 +145,7 @@ export async function assemble(plan: Plan): Promise<Assembled> {
       adminToken: parts.adminToken,
       instance: meta.instance,
       deliver: sending.deliver,
-      speech: parts.speech,
+      activeDialect: parts.activeDialect,
       stop,
     };
   } catch (error) {
@@ -164,7 +164,7 @@ function partsFor(
     account: ACCOUNT,
     handlers: HANDLERS,
     adminHandlers: ADMIN_HANDLERS,
-    steering: STEERING,
+    serviceHandlers: SERVICE_HANDLERS,
     timerActions: TIMER_ACTIONS,
     key: key ?? randomKey(host),
     adminToken: randomSecret('sandbox_', host),
@@ -177,7 +177,7 @@ function partsFor(
     pid: host.pid,
     onStop,
     requestNumbers: new RequestNumbers(),
-    speech: new Speech(dialect),
+    activeDialect: new ActiveDialect(dialect),
     requestLog: new RequestLog(),
     archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),
     platform: host.platform,
@@ -193,7 +193,7 @@ async function fill(sql: Sql, { host, data, size, wallet, clock = REAL_CLOCK }: 
     name: data,
     account: ACCOUNT,
     now: await sandboxNow(sql, ACCOUNT, host.clock.now()),
-    chance: chanceOf({ sql, account: ACCOUNT }),
+    idSource: deterministicIds({ sql, account: ACCOUNT }),
     ...(wallet !== undefined && { wallet }),
     ...(size !== undefined && { size: loadSize(size) }),
   });

@@ -4,9 +4,9 @@ import type { Secret } from '../../core/secret.ts';
 import { privateFolder } from '../../files/private-at-once.ts';
 import type { IsRunning } from '../../files/process-identity.ts';
 import type { Host } from '../../platform/host.ts';
-import { dialectNamed } from '../dialects/speech.ts';
+import { dialectNamed } from '../dialects/active-dialect.ts';
 import { type Assembled, assemble, randomSeed } from './assemble.ts';
-import { socketFolder, socketPlace, storeFile, storeFolder } from './socket-place.ts';
+import { privateSocket, socketFolder, storeFile, storeFolder } from './private-socket.ts';
 
 export interface EmbeddedSandbox {
   readonly socketPath: string;
@@ -46,8 +46,8 @@ export async function openEmbedded(
   const { clock, random, pid, platform } = host;
   const spoken = dialect ? dialectNamed(dialect) : undefined;
   privateFolder(storeFolder(host.folders.data), host.platform);
-  const place = await socketPlace(host, socketFolder(host.folders.runtime));
-  const { server, key, adminToken, deliver, speech, stop } = await assemble({
+  const place = await privateSocket(host, socketFolder(host.folders.runtime));
+  const { server, key, adminToken, deliver, activeDialect, stop } = await assemble({
     // One by one: a host has more, and asked for standard input Node opens it.
     host: { clock, random, pid, platform, isRunning },
     path: storeFile(host.folders.data),
@@ -72,7 +72,7 @@ export async function openEmbedded(
     adminToken,
     deliver,
     get honoursKeys() {
-      return speech.facts.honours_keys;
+      return activeDialect.facts.honours_keys;
     },
     stop: async () => {
       await tidied;

@@ -23,7 +23,7 @@ const PATIENCE = 2_000;
 const MOST_BYTES = 4_096;
 
 /**
- * The server that `server.json` names, once it has proved by an HMAC over fresh chance that it knows the admin token;
+ * The server that `server.json` names, once it has proved by an HMAC over fresh random bytes that it knows the admin token;
  * undefined when nobody answers there, or somebody else. No key leaves before.
  */
 export async function findServer(data: string, around: FileSurroundings): Promise<FoundServer | undefined> {
@@ -33,7 +33,7 @@ export async function findServer(data: string, around: FileSurroundings): Promis
   if (facts === undefined || adminToken === undefined) return undefined;
   const { origin, port } = new URL(facts.url);
   const nonce = Buffer.from(around.random.bytes(24)).toString('base64url');
-  const health = await ask(`${origin}${ADMIN_PATH}${ADMIN_OPERATIONS.health.path}?nonce=${nonce}`);
+  const health = await parsed(`${origin}${ADMIN_PATH}${ADMIN_OPERATIONS.health.path}?nonce=${nonce}`);
   const isOurs =
     health?.instance === facts.instance && isSame(String(health.proof), proofOf(adminToken, { nonce, port }));
   return isOurs ? { ...facts, origin, adminToken, keyFile: paths.key } : undefined;
@@ -50,7 +50,7 @@ export async function stopServer(
   { origin, adminToken, pid, keyFile }: FoundServer,
   { folders, clock, pid: us, isRunning, signal }: Stopping,
 ): Promise<void> {
-  const told = await ask(`${origin}${ADMIN_PATH}${ADMIN_OPERATIONS.stop.path}`, adminToken);
+  const told = await parsed(`${origin}${ADMIN_PATH}${ADMIN_OPERATIONS.stop.path}`, adminToken);
   if (told === undefined) {
     throw new CliError('unreachable', { message: `the sandbox of process ${pid} did not answer`, hint: `kill ${pid}` });
   }
@@ -73,7 +73,7 @@ type Stopping = Pick<Host, 'folders' | 'clock' | 'pid' | 'signal'> & { readonly 
 type Told = Readonly<Record<string, unknown>>;
 
 /** A question without a token, an order with one. Undefined for any answer but a whole good one. */
-function ask(url: string, token?: Secret): Promise<Told | undefined> {
+function parsed(url: string, token?: Secret): Promise<Told | undefined> {
   return new Promise(resolve => {
     const order = token && { method: 'POST', headers: { Authorization: `Bearer ${token.expose()}` } };
     const asked = request(url, { agent: false, signal: AbortSignal.timeout(PATIENCE), ...order }, response => {

@@ -1,4 +1,4 @@
-/** Real time, chance and process for `startSandbox()`, which other programs call without our `main.ts`. */
+/** Real time, randomness and process for `startSandbox()`, which other programs call without our `main.ts`. */
 import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -5,33 +5,33 @@
 import { shapeProblem } from '../../contract/check.ts';
 import { type AnyField, choice, flag, integer, money, must, type Shape, text, time } from '../../contract/field.ts';
 import { CREATE_WEBHOOK } from '../../contract/resources.ts';
-import { said } from '../../contract/sandbox/basis.ts';
+import { described } from '../../contract/sandbox/basis.ts';
 import { DIALECT_NAMES } from '../../contract/sandbox/faults.ts';
 import { violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
 import type { SandboxOptions } from './library-types.ts';
 
-const word = (...words: readonly string[]) => choice(words, said('One of them.'));
+const word = (...words: readonly string[]) => choice(words, described('One of them.'));
 
 const FIELDS = {
-  store: text(said('memory, or the path of a file.')),
+  store: text(described('memory, or the path of a file.')),
   listen: word('tcp', 'socket'),
-  port: integer({ ...said('Port.'), min: 0, max: 65_535 }),
-  ipv6: flag(said('Whether.')),
-  seed: integer({ ...said('Seed.'), min: 0 }),
+  port: integer({ ...described('Port.'), min: 0, max: 65_535 }),
+  ipv6: flag(described('Whether.')),
+  seed: integer({ ...described('Seed.'), min: 0 }),
   ids: word('derived', 'counted'),
   data: word('empty', 'demo'),
-  wallet: money({ ...said('USD.'), min: 0 }),
+  wallet: money({ ...described('USD.'), min: 0 }),
   dialect: word(...DIALECT_NAMES),
-  rateLimits: flag(said('Whether.')),
+  rateLimits: flag(described('Whether.')),
   timers: word('live', 'on-request'),
   deliveries: word('live', 'on-deliver'),
-  allowRemoteWebhooks: flag(said('Whether.')),
-  webhookSecret: { ...CREATE_WEBHOOK.secret, ...said('Secret.') },
+  allowRemoteWebhooks: flag(described('Whether.')),
+  webhookSecret: { ...CREATE_WEBHOOK.secret, ...described('Secret.') },
 } as const satisfies Shape;
 
 const REAL = { mode: must(word('real')) } as const;
-const FROZEN = { mode: must(word('frozen')), at: must(time(said('Where it stands.'))) } as const;
+const FROZEN = { mode: must(word('frozen')), at: must(time(described('Where it stands.'))) } as const;
 const MODES = { mode: must(word('real', 'frozen')) } as const;
 
 /** Of no kind of field. */

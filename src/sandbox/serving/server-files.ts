@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { CliError } from '../../core/errors.ts';
 import { Secret } from '../../core/secret.ts';
 import { type FileSurroundings, readPrivate, writePrivate } from '../../files/private-files.ts';
-import { storeFolder } from './socket-place.ts';
+import { storeFolder } from './private-socket.ts';
 
 /** What `server.json` says. */
 export interface ServerFacts {

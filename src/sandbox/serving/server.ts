@@ -9,7 +9,7 @@ import { CliError } from '../../core/errors.ts';
 import { systemCode } from '../../files/private-files.ts';
 import { sendExport, takeImport, transferOf } from '../admin/transfer.ts';
 import { dateText } from '../clock/date-text.ts';
-import { sendStruck } from '../faults/send-struck.ts';
+import { sendFaulty } from '../faults/send-faulty.ts';
 import { errorAnswer, headersFor } from '../http/answer.ts';
 import { Gone } from '../http/body.ts';
 import { Exchange } from '../requests/exchange.ts';
@@ -18,7 +18,9 @@ import { StoreBroken } from '../store/store-broken.ts';
 import { secondDoor } from './second-door.ts';
 
 /** A socket, or a port of 127.0.0.1, with `ipv6` of `::1` too. */
-export type Place = { readonly socketPath: string } | { readonly port: number; readonly ipv6?: boolean | undefined };
+export type ListenAddress =
+  | { readonly socketPath: string }
+  | { readonly port: number; readonly ipv6?: boolean | undefined };
 
 export interface RunningServer {
   /** `http://localhost` over a socket, `http://127.0.0.1:<port>` else. */
@@ -51,7 +53,7 @@ const TRANSFER_TIME = 900_000;
 /** Serves until stopped, or until a commit fails and nothing true can be said any more. Throws `unreachable`. */
 export async function serve(
   parts: ServiceParts,
-  place: Place,
+  place: ListenAddress,
   { connections, ...times }: ServerLimits = LIMITS,
 ): Promise<RunningServer> {
   const stopping = new AbortController();
@@ -91,15 +93,15 @@ export async function serve(
   const answerOne = async (request: IncomingMessage, response: ServerResponse) => {
     const transfer = transferOf(request);
     if (transfer !== undefined) return transferOne(request, response, transfer);
-    const { answer, requestId, now, strike } = await exchange.answer(request);
+    const { answer, requestId, now, appliedFault } = await exchange.answer(request);
     // The caller may have left while the work was done.
     if (response.closed) return;
     const handedOver = new Promise(resolve => response.once('close', resolve));
-    const headers = headersFor(answer, requestId, parts.speech.dialect.bareHeaders);
+    const headers = headersFor(answer, requestId, parts.activeDialect.dialect.bareHeaders);
     // Its clock may stand or run ahead; whoever judges an expiry must do so by this clock.
     if (now !== undefined) headers['Date'] = dateText(now);
-    if (strike === undefined) response.writeHead(answer.status, headers).end(answer.body);
-    else await sendStruck(strike, { response, answer, headers, clock: parts.clock, stopping: stopping.signal });
+    if (appliedFault === undefined) response.writeHead(answer.status, headers).end(answer.body);
+    else await sendFaulty(appliedFault, { response, answer, headers, clock: parts.clock, stopping: stopping.signal });
     // Until then stopping would cut the answer off.
     await handedOver;
   };
@@ -168,7 +170,7 @@ function answerUnreadable(error: Error, socket: Socket, requestId: string): void
 const MOST_TRIES = 10;
 
 /** Listens; resolves to the door on `::1` where one is asked for. */
-async function doorsOpened(server: Server, place: Place, connections: number): Promise<Door | undefined> {
+async function doorsOpened(server: Server, place: ListenAddress, connections: number): Promise<Door | undefined> {
   for (let tries = 1; ; tries += 1) {
     await listening(server, place);
     if (!('port' in place) || !place.ipv6) return undefined;
@@ -182,7 +184,7 @@ async function doorsOpened(server: Server, place: Place, connections: number): P
   }
 }
 
-function listening(server: Server, place: Place): Promise<void> {
+function listening(server: Server, place: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => reject(cannotListen(place, error));
     server.once('error', fail);
@@ -196,13 +198,13 @@ function listening(server: Server, place: Place): Promise<void> {
 
 const closing = (door: Door) => new Promise(resolve => door.close(resolve));
 
-function hostsOf(server: Server, place: Place): readonly string[] {
+function hostsOf(server: Server, place: ListenAddress): readonly string[] {
   if ('socketPath' in place) return ['localhost'];
   const { port } = server.address() as AddressInfo;
   return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
 }
 
-function cannotListen(place: Place, error: Error, address: '127.0.0.1' | '::1' = '127.0.0.1'): CliError {
+function cannotListen(place: ListenAddress, error: Error, address: '127.0.0.1' | '::1' = '127.0.0.1'): CliError {
   if (address === '::1' && systemCode(error) !== 'EADDRINUSE') return noIpv6(error);
   const where = 'port' in place ? `port ${place.port} of ${address}` : place.socketPath;
   return new CliError('unreachable', {

@@ -6,13 +6,13 @@ import { Secret } from '../../core/secret.ts';
 import { makeFolders } from '../../files/make-folders.ts';
 import { atOnceInOurWords } from '../../files/private-files.ts';
 import type { ClockRow } from '../clock/clock.ts';
-import type { DeliveryWishes } from '../delivery/parts.ts';
-import { dialectNamed } from '../dialects/speech.ts';
+import type { DeliveryOptions } from '../delivery/parts.ts';
+import { dialectNamed } from '../dialects/active-dialect.ts';
 import { SERVICE_PATH } from '../http/routing.ts';
 import type { IdForm } from '../store/meta.ts';
 import { type Assembled, assemble, type SandboxHost } from './assemble.ts';
 import { libraryHost } from './library-host.ts';
-import { type SocketPlace, socketPlace } from './socket-place.ts';
+import { type PrivateSocket, privateSocket } from './private-socket.ts';
 
 export interface SandboxOptions {
   /** `memory` (the default) or the path of a file. */
@@ -39,7 +39,7 @@ export interface SandboxOptions {
   /** `sent` (the default) as they become due, or `queued` until `deliver` is called. */
   readonly deliveries?: 'sent' | 'queued';
   /** Where they may go and how long they wait; only this machine when left out. */
-  readonly delivery?: DeliveryWishes;
+  readonly delivery?: DeliveryOptions;
   /** Secret of subscriptions that name none; generated when left out. */
   readonly webhookSecret?: string;
   readonly version?: string;
@@ -70,8 +70,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
   const { store = 'memory', wallet } = options;
   const dialect = options.dialect === undefined ? undefined : dialectNamed(options.dialect);
   if (store !== 'memory') atOnceInOurWords(store, () => makeFolders(dirname(store), 0o700));
-  const socket = options.listen === 'socket' ? await socketPlace(host, undefined) : undefined;
-  const { server, key, adminToken, deliver, speech, stop } = await assemble({
+  const socket = options.listen === 'socket' ? await privateSocket(host, undefined) : undefined;
+  const { server, key, adminToken, deliver, activeDialect, stop } = await assemble({
     host,
     path: store,
     place: socket ?? { port: options.port ?? 0, ipv6: options.ipv6 },
@@ -104,14 +104,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     adminToken,
     deliver,
     get honoursKeys() {
-      return speech.facts.honours_keys;
+      return activeDialect.facts.honours_keys;
     },
     stop: stopOnce,
     [Symbol.asyncDispose]: stopOnce,
   };
 }
 
-function placeOf(socket: SocketPlace | undefined): { socketPath?: string } {
+function placeOf(socket: PrivateSocket | undefined): { socketPath?: string } {
   return socket === undefined ? {} : { socketPath: socket.socketPath };
 }
 

@@ -2,7 +2,7 @@
  * `sandbox start`: the store of the data folder, served to other programs on a port of this machine, with timers and
  * deliveries live. One such server a store; embedded commands share the store with it.
  */
-import type { AskedSize, DataSet } from '../../contract/sandbox/admin.ts';
+import type { DataSet, LoadSize } from '../../contract/sandbox/admin.ts';
 import type { DialectName } from '../../contract/sandbox/faults.ts';
 import { CliError } from '../../core/errors.ts';
 import { holderOf, withLock } from '../../files/lock.ts';
@@ -13,6 +13,7 @@ import type { Host } from '../../platform/host.ts';
 import { SERVICE_PATH } from '../http/routing.ts';
 import { StoreBroken } from '../store/store-broken.ts';
 import { type Assembled, assemble, randomKey, randomSeed } from './assemble.ts';
+import { storeFile, storeFolder } from './private-socket.ts';
 import {
   readFacts,
   readSecret,
@@ -23,9 +24,8 @@ import {
   writeFacts,
   writeSecret,
 } from './server-files.ts';
-import { storeFile, storeFolder } from './socket-place.ts';
 
-export interface StartWishes {
+export interface StartOptions {
   /** 0 or none: any free one. */
   readonly port?: number | undefined;
   /** On `::1` too. */
@@ -34,7 +34,7 @@ export interface StartWishes {
   /** Of a store made now. One that is there must have them already. */
   readonly seed?: number | undefined;
   readonly data?: DataSet | undefined;
-  readonly size?: AskedSize | undefined;
+  readonly size?: LoadSize | undefined;
   readonly rateLimits: boolean;
   readonly virtualLimits: boolean;
   readonly allowRemoteWebhooks: boolean;
@@ -42,7 +42,7 @@ export interface StartWishes {
   readonly readyFile?: string | undefined;
 }
 
-export interface StartSurroundings extends Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform'> {
+export interface StartDependencies extends Pick<Host, 'folders' | 'clock' | 'random' | 'pid' | 'platform'> {
   readonly isRunning: (pid: number) => boolean;
   /** Names of files beside and of locks. */
   readonly noise: Host['random'];
@@ -70,7 +70,7 @@ export interface StartedSandbox {
  * Throws `guarded` when one is started on the store already, `unreachable` for a taken port, `check_failed` for a
  * store that is not whole, `usage` for a seed or data set that the store does not have.
  */
-export function startServer(around: StartSurroundings, wishes: StartWishes): Promise<StartedSandbox> {
+export function startServer(around: StartDependencies, options: StartOptions): Promise<StartedSandbox> {
   const { pid, clock, noise, isRunning } = around;
   const paths = serverPaths(around.folders.data);
   const lock = { pid, clock, random: noise, timeoutMs: 0, isRunning };
@@ -82,7 +82,7 @@ export function startServer(around: StartSurroundings, wishes: StartWishes): Pro
       let isOurs = false;
       const served = withLock(paths.lock, lock, async () => {
         isOurs = true;
-        const running = await open(around, wishes, paths);
+        const running = await open(around, options, paths);
         resolve({ ...running.shown, stop: running.stop, ended });
         await running.until;
         await running.close();
@@ -106,9 +106,9 @@ interface Running {
   close(): Promise<void>;
 }
 
-async function open(around: StartSurroundings, wishes: StartWishes, paths: ServerPaths): Promise<Running> {
+async function open(around: StartDependencies, options: StartOptions, paths: ServerPaths): Promise<Running> {
   const { folders, clock, platform, noise, warn, version } = around;
-  const { readyFile } = wishes;
+  const { readyFile } = options;
   const files: FileSurroundings = { platform, random: noise, warn };
   // What a killed one left would be believed by nobody, but it would be read.
   await removeFacts(paths);
@@ -119,21 +119,21 @@ async function open(around: StartSurroundings, wishes: StartWishes, paths: Serve
   const made = await assemble({
     host: around,
     path,
-    place: { port: wishes.port ?? 0, ipv6: wishes.ipv6 },
-    seed: wishes.seed ?? randomSeed(around),
+    place: { port: options.port ?? 0, ipv6: options.ipv6 },
+    seed: options.seed ?? randomSeed(around),
     ids: 'derived',
-    data: wishes.data ?? 'demo',
+    data: options.data ?? 'demo',
     key,
     checked: true,
     onLongCheck: records =>
       around.notice(`Looking through the store before it is served: ${records} transactions and events.`),
-    size: wishes.size,
-    insists: { seed: wishes.seed, data: wishes.data, size: wishes.size },
-    rateLimits: wishes.rateLimits,
-    virtualLimits: wishes.virtualLimits,
+    size: options.size,
+    insists: { seed: options.seed, data: options.data, size: options.size },
+    rateLimits: options.rateLimits,
+    virtualLimits: options.virtualLimits,
     liveTimers: true,
-    dialect: wishes.dialect,
-    deliveries: { live: true, allowRemote: wishes.allowRemoteWebhooks },
+    dialect: options.dialect,
+    deliveries: { live: true, allowRemote: options.allowRemoteWebhooks },
     version,
     onStop: () => end(),
     onFault: error => {
@@ -154,7 +154,7 @@ async function open(around: StartSurroundings, wishes: StartWishes, paths: Serve
     await close();
     throw error;
   }
-  const shown = { facts, store: path, dialect: made.speech.name, keyFile: paths.key, tokenFile: paths.token };
+  const shown = { facts, store: path, dialect: made.activeDialect.name, keyFile: paths.key, tokenFile: paths.token };
   return { shown, stop: () => end(), until, close };
 }
 
@@ -176,7 +176,7 @@ function ending() {
 }
 
 /** Where the process that holds the lock says it listens; it may not have said so yet. */
-async function urlOf({ facts }: ServerPaths, { platform, noise: random, warn }: StartSurroundings) {
+async function urlOf({ facts }: ServerPaths, { platform, noise: random, warn }: StartDependencies) {
   return (await readFacts(facts, { platform, random, warn }))?.url;
 }
 

@@ -61,7 +61,7 @@ const KIB_FOR_BULK = 16_384;
 export const KIB_ELSE = 8_000;
 
 /** Runs work that goes through millions of rows with room for the pages it touches, which small work never takes. */
-export async function inRoom<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
+export async function withLargeCache<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
   const tidy = () => sql.get(`pragma cache_size = -${KIB_ELSE}`);
   await sql.get(`pragma cache_size = -${KIB_FOR_BULK}`);
   try {
@@ -77,7 +77,7 @@ export async function inRoom<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
 
 /** The same for writing, without the indexes, which are made once it is done; all of it in the open transaction. */
 export function inBulk(sql: Sql, indexes: readonly string[], work: () => Promise<void>): Promise<void> {
-  return inRoom(sql, async () => {
+  return withLargeCache(sql, async () => {
     for (const index of indexes) await sql.run(`drop index ${nameOf(index)}`);
     await work();
     for (const index of indexes) await sql.run(index);

@@ -195,7 +195,7 @@ export const freeDelivery = (sql: Sql, account: string, id: string) =>
   );
 
 /** Ends an attempt; resolves to 0 when the lease is not ours any more. */
-export const settleDelivery = (
+export const endAttempt = (
   sql: Sql,
   account: string,
   { id, token, state, due_at }: { id: string; token: string; state: DeliveryState; due_at: number },

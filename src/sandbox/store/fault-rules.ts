@@ -42,7 +42,7 @@ export const allFaults = (sql: Sql, account: string) =>
 export const faultById = (sql: Sql, account: string, id: string) =>
   sql.get<FaultRow>(`select ${COLUMNS} from faults where account_id = ? and id = ?`, account, id);
 
-/** Those that can still strike at `now`, in the order they were added. */
+/** Those that can still apply at `now`, in the order they were added. */
 export const activeFaults = (
   sql: Sql,
   account: string,
@@ -55,10 +55,10 @@ export const activeFaults = (
     now,
   );
 
-export const countMatch = (sql: Sql, account: string, { id, strikes }: { id: string; strikes: boolean }) =>
+export const countMatch = (sql: Sql, account: string, { id, isApplied }: { id: string; isApplied: boolean }) =>
   sql.run(
     'update faults set seen = seen + 1, struck = struck + ? where account_id = ? and id = ?',
-    strikes ? 1 : 0,
+    isApplied ? 1 : 0,
     account,
     id,
   );

@@ -6,6 +6,7 @@ import { checkInvariants } from '../checks/invariants.ts';
 import { damagedPages } from '../checks/whole.ts';
 import { pageFacts } from '../handlers/paging.ts';
 import { isoTime } from '../rules/dates.ts';
+import { keepCheck } from '../store/ledger-checks.ts';
 import {
   entriesInOrder,
   eventsInOrder,
@@ -13,8 +14,7 @@ import {
   newestDeposits,
   type Page,
   postingsOf,
-} from '../store/books.ts';
-import { keepCheck } from '../store/ledger-checks.ts';
+} from '../store/ledger-pages.ts';
 
 interface AskedPage {
   readonly page?: number | undefined;
@@ -60,7 +60,7 @@ export const listEntries: AdminHandlers['ledger.entries'] = async ({ sql, accoun
   return { data, page: facts(total) };
 };
 
-export const checkBooks: AdminHandlers['ledger.check'] = async ({ sql, account, now }) => {
+export const checkLedger: AdminHandlers['ledger.check'] = async ({ sql, account, now }) => {
   const damaged = await damagedPages(sql);
   // Of a damaged file the books would say anything, and it is better not written to.
   if (damaged.length > 0) return { ok: false, faults: damaged.map(line => `the file is damaged: ${line}`) };

@@ -22,7 +22,7 @@ export interface BulkEntry {
   };
 }
 
-export class CrowdBooks {
+export class CrowdLedger {
   /** Balances and holds of the cards, cents; whole numbers far below 2^53. */
   readonly balance: Float64Array;
   readonly hold: Float64Array;

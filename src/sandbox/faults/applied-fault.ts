@@ -3,24 +3,24 @@ import { HEADERS } from '../../contract/envelopes.ts';
 import { REFUSALS, type RefusalName } from '../../contract/refusals.ts';
 import type { RequestAction } from '../../contract/sandbox/fault-rule.ts';
 import { type Answer, errorAnswer, refusalAnswer } from '../http/answer.ts';
-import type { Strike } from '../http/request.ts';
+import type { AppliedFault } from '../http/request.ts';
 import { drawnWait } from './latency.ts';
 
 /** The request is held up before its work, and then goes on as if nothing had been. */
-export function waitBefore({ phase, action, source }: Strike): number | undefined {
+export function waitBefore({ phase, action, source }: AppliedFault): number | undefined {
   return phase === 'before' && action.kind === 'latency' ? drawnWait(action, source) : undefined;
 }
 
 /** For the request log: `after_commit reset`. */
-export function strikeText({ phase, action }: Strike): string {
+export function faultText({ phase, action }: AppliedFault): string {
   return `${phase} ${action.kind}`;
 }
 
 /**
- * What is answered under a strike, where it is the answer that is wrong and not the connection. `answer` is that of
+ * What is answered under an applied fault, where it is the answer that is wrong and not the connection. `answer` is that of
  * the work, or undefined where the work was kept from happening; then a 503 is what gets spoilt.
  */
-export function struckAnswer({ action }: Strike, answer: Answer | undefined, requestId: string): Answer {
+export function faultyAnswer({ action }: AppliedFault, answer: Answer | undefined, requestId: string): Answer {
   const real = answer ?? refusalAnswer('service_unavailable', 'A fault of the sandbox, on purpose.', requestId);
   switch (action.kind) {
     case 'status':

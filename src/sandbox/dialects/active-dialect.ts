@@ -5,7 +5,7 @@ import type { Answer } from '../http/answer.ts';
 import type { Dialect, Spoken } from './dialect.ts';
 import { DIALECTS } from './table.ts';
 
-export class Speech {
+export class ActiveDialect {
   #name: DialectName;
 
   constructor(name: DialectName = 'default') {

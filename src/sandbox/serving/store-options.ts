@@ -1,21 +1,21 @@
 /** A seed and a data set are of a store when it is made. One that is there keeps its own, and is not silently used. */
-import type { AskedSize, DataSet } from '../../contract/sandbox/admin.ts';
+import type { DataSet, LoadSize } from '../../contract/sandbox/admin.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Meta } from '../store/meta.ts';
 import type { Store } from '../store/sql.ts';
 import { walletOf } from '../store/wallet.ts';
 
-export interface StoreAsked {
+export interface StoreOptions {
   readonly seed?: number | undefined;
   readonly data?: DataSet | undefined;
-  readonly size?: AskedSize | undefined;
+  readonly size?: LoadSize | undefined;
 }
 
 /** Throws `usage` when the store, which was there, was made with others than are asked for. */
-export async function checkAsked(
+export async function checkStoreOptions(
   store: Store,
   { account, meta }: { readonly account: string; readonly meta: Meta },
-  { seed, data, size = {} }: StoreAsked,
+  { seed, data, size = {} }: StoreOptions,
 ): Promise<void> {
   const loaded = (await store.read(sql => walletOf(sql, account)))?.data_set;
   const sizes = Object.entries(size).filter(([, given]) => given !== undefined);

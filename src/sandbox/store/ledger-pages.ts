@@ -46,23 +46,23 @@ export interface EventRow {
   readonly body: string;
 }
 
-export function eventsInOrder(sql: Sql, account: string, ask: Page & { type?: string | undefined }) {
-  const { where, values } = narrowed(account, [['type = ?', ask.type]]);
+export function eventsInOrder(sql: Sql, account: string, parsed: Page & { type?: string | undefined }) {
+  const { where, values } = narrowed(account, [['type = ?', parsed.type]]);
   const query = { columns: 'seq, id, type, created_at, body', from: `events where ${where}`, order: 'seq', values };
-  return listed<EventRow>(sql, query, ask);
+  return listed<EventRow>(sql, query, parsed);
 }
 
 export function newestDeposits(
   sql: Sql,
   account: string,
-  ask: Page & { status?: string | undefined; currency?: string | undefined },
+  parsed: Page & { status?: string | undefined; currency?: string | undefined },
 ) {
   const { where, values } = narrowed(account, [
-    ['status = ?', ask.status],
-    ['currency = ?', ask.currency],
+    ['status = ?', parsed.status],
+    ['currency = ?', parsed.currency],
   ]);
   const order = 'created_at desc, id desc';
-  return listed<DepositRow>(sql, { columns: DEPOSIT_COLUMNS, from: `deposits where ${where}`, order, values }, ask);
+  return listed<DepositRow>(sql, { columns: DEPOSIT_COLUMNS, from: `deposits where ${where}`, order, values }, parsed);
 }
 
 export interface AccountRow {
@@ -87,16 +87,16 @@ export interface EntryLine {
 export function entriesInOrder(
   sql: Sql,
   account: string,
-  ask: Page & { ledger?: string | undefined; ref?: string | undefined },
+  parsed: Page & { ledger?: string | undefined; ref?: string | undefined },
 ) {
   const touches =
     'exists (select 1 from postings p where p.account_id = e.account_id and p.entry_id = e.id and p.ledger = ?)';
   const { where, values } = narrowed(account, [
-    [touches, ask.ledger],
-    ['ref = ?', ask.ref],
+    [touches, parsed.ledger],
+    ['ref = ?', parsed.ref],
   ]);
   const query = { columns: 'id, kind, ref, created_at', from: `entries e where ${where}`, order: 'id', values };
-  return listed<EntryLine>(sql, query, ask);
+  return listed<EntryLine>(sql, query, parsed);
 }
 
 export const postingsOf = (sql: Sql, account: string, entry: number) =>

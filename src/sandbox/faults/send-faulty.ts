@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { RequestAction } from '../../contract/sandbox/fault-rule.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { Answer } from '../http/answer.ts';
-import type { Strike } from '../http/request.ts';
+import type { AppliedFault } from '../http/request.ts';
 import { drawnWait } from './latency.ts';
 
 export interface Sending {
@@ -18,7 +18,7 @@ export interface Sending {
 const DRIPS_PER_SECOND = 10;
 
 /** Resolves when the connection is done with, or the answer handed over. */
-export async function sendStruck({ action, source, phase }: Strike, sending: Sending): Promise<void> {
+export async function sendFaulty({ action, source, phase }: AppliedFault, sending: Sending): Promise<void> {
   const { response, answer } = sending;
   const whole = () => void response.writeHead(answer.status, sending.headers).end(answer.body);
   switch (action.kind) {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { chanceOf } from '../../src/sandbox/calls/deterministic-ids.ts';
-import type { Chance } from '../../src/sandbox/calls/handler.ts';
+import { deterministicIds } from '../../src/sandbox/calls/deterministic-ids.ts';
+import type { IdSource } from '../../src/sandbox/calls/handler.ts';
 import { libraryHost } from '../../src/sandbox/serving/library-host.ts';
 import { clearSystemTables } from '../../src/sandbox/store/meta.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
@@ -8,12 +8,12 @@ import { openStore } from '../../src/sandbox/store/open.ts';
 async function openChance(seed: number, ids: 'derived' | 'counted' = 'derived') {
   const fill = async () => undefined;
   const { store } = await openStore({ path: 'memory', tables: [], seed, ids, fill, ...libraryHost() });
-  const draw = <T>(work: (chance: Chance) => Promise<T>, key?: string) =>
-    store.write(sql => work(chanceOf({ sql, account: 'a', key })));
+  const draw = <T>(work: (idSource: IdSource) => Promise<T>, key?: string) =>
+    store.write(sql => work(deterministicIds({ sql, account: 'a', key })));
   return { store, draw };
 }
 
-const twoCards = async (chance: Chance) => [await chance.id('card'), await chance.id('card')];
+const twoCards = async (idSource: IdSource) => [await idSource.id('card'), await idSource.id('card')];
 
 it('gives the same for the same seed and never twice', async () => {
   const one = await openChance(1);
@@ -37,21 +37,21 @@ it('derives ids from an idempotency key, whatever came before', async () => {
 
 it('counts when told to, and takes numbers of an undone write back', async () => {
   const { draw } = await openChance(1, 'counted');
-  const undone = draw(async chance => {
-    await chance.id('card');
+  const undone = draw(async idSource => {
+    await idSource.id('card');
     throw new Error('undone');
   });
   await expect(undone).rejects.toThrow('undone');
   expect(await draw(twoCards, 'key')).toEqual(['card_1', 'card_2']);
-  expect(await draw(chance => chance.id('req'))).toBe('req_1');
+  expect(await draw(idSource => idSource.id('req'))).toBe('req_1');
 });
 
 it('gives digits of any length and secrets of 32 bytes', async () => {
   const { draw } = await openChance(1);
-  expect(await draw(chance => chance.digits('pan', 100))).toMatch(/^\d{100}$/);
-  expect(await draw(chance => chance.digits('cvv', 3))).toMatch(/^\d{3}$/);
-  expect(await draw(chance => chance.webhookSecret('first'))).toMatch(/^whsec_[\w-]{43}$/);
-  const many = await draw(chance => chance.digits('many', 20_000));
+  expect(await draw(idSource => idSource.digits('pan', 100))).toMatch(/^\d{100}$/);
+  expect(await draw(idSource => idSource.digits('cvv', 3))).toMatch(/^\d{3}$/);
+  expect(await draw(idSource => idSource.webhookSecret('first'))).toMatch(/^whsec_[\w-]{43}$/);
+  const many = await draw(idSource => idSource.digits('many', 20_000));
   for (const digit of '0123456789') {
     const share = many.split(digit).length - 1;
     expect(Math.abs(share - 2000)).toBeLessThan(250);
@@ -62,11 +62,11 @@ it('starts over after a reset, within its transaction too', async () => {
   const { store, draw } = await openChance(1);
   const first = await draw(twoCards);
   const again = await store.write(async sql => {
-    const chance = chanceOf({ sql, account: 'a' });
+    const idSource = deterministicIds({ sql, account: 'a' });
     await clearSystemTables(sql, 'a', { seed: 5 });
-    const others = await twoCards(chance);
+    const others = await twoCards(idSource);
     await clearSystemTables(sql, 'a', { seed: 1 });
-    return { others, same: await twoCards(chance) };
+    return { others, same: await twoCards(idSource) };
   });
   expect(again.others).not.toEqual(first);
   expect(again.same).toEqual(first);

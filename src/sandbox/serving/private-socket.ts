@@ -7,7 +7,7 @@ import { privateFolder } from '../../files/private-at-once.ts';
 import { ourUid, systemCode } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
 
-export interface SocketPlace {
+export interface PrivateSocket {
   readonly socketPath: string;
   /** Removes what was left by processes that died; the names of live ones stay. */
   tidy(): Promise<void>;
@@ -25,10 +25,10 @@ const SETTLED_FOLDER_AGE = 60_000;
 const OWN_FOLDER = /^cw-[A-Za-z0-9]{6}$/;
 
 /** A fresh place in `folder`, in a temporary folder when its path would be too long or `folder` is undefined. */
-export async function socketPlace(
+export async function privateSocket(
   host: Pick<Host, 'clock' | 'random' | 'pid' | 'platform'>,
   folder: string | undefined,
-): Promise<SocketPlace> {
+): Promise<PrivateSocket> {
   const name = `${host.pid}-${Buffer.from(host.random.bytes(6)).toString('hex')}`;
   if (host.platform === 'win32') {
     const nothing = async () => undefined;

@@ -5,109 +5,120 @@
 import type { Shape } from '../../contract/field.ts';
 import { isBusy, losesAll } from '../../engine/faults.ts';
 import { type Call, Refused } from '../calls/handler.ts';
-import { strikeOf } from '../faults/rules.ts';
-import { waitBefore } from '../faults/strike.ts';
+import { waitBefore } from '../faults/applied-fault.ts';
+import { faultFor } from '../faults/rules.ts';
 import { type Answer, isStored, refusedAnswer, replayed, replyAnswer } from '../http/answer.ts';
 import { Gone } from '../http/body.ts';
-import { type Keyed, keepAnswer, lookUp } from '../http/idempotency.ts';
+import { findRecord, type Keyed, keepAnswer } from '../http/idempotency.ts';
 import type { Allowance } from '../http/limits.ts';
-import type { Strike } from '../http/request.ts';
+import type { AppliedFault } from '../http/request.ts';
 import {
-  type Ask,
   bodyOf,
   type Fields,
   type Keying,
+  type ParsedRequest,
   type Passed,
   problemOf,
   refuseProblem,
   withCents,
 } from '../http/request.ts';
 import { logRequest, requestRow } from '../service/request-log.ts';
-import { catchUp, type ServiceParts, type Steering, surroundings } from '../service/service.ts';
+import { catchUp, type ServiceHandlers, type ServiceParts, transactionCall } from '../service/service.ts';
 import type { Sql } from '../store/sql.ts';
-import { type Admitted, admit, isPlainRead } from './admission.ts';
+import { type Admitted, admit, isPlainRead, TIMERS_DUE } from './admission.ts';
 
 type AnyHandler = (call: Call<never>) => Promise<unknown>;
 
-export interface Performed {
+export interface Executed {
   readonly requestId: string;
   /** ms UTC on the clock of the sandbox. */
   readonly now?: number | undefined;
   readonly allowance: Allowance | undefined;
   /** Missing where a fault kept the work from happening. */
   readonly answer?: Answer | undefined;
-  readonly strike?: Strike | undefined;
+  readonly appliedFault?: AppliedFault | undefined;
 }
 
 /** What was carried out, with an error nobody expected instead of its answer. */
-interface Tried extends Performed {
+interface Attempted extends Executed {
   readonly fault?: unknown;
 }
 
+/** Counting a match of a fault is a write: a read begins again as one. */
+const FAULTS_NEED_WRITE = 'faults-need-write';
 /** Why nothing was done yet. */
-type Put = 'something is due' | 'faults are to be counted';
+type NotYet = typeof TIMERS_DUE | typeof FAULTS_NEED_WRITE;
 
 /**
  * Throws `StoreBusy` when nothing happened, and `told` errors nobody expected: their effect is undone, the request
  * counted. Everything else, refusals too, is an answer.
  */
-export async function perform(parts: ServiceParts, ask: Ask, told: (tried: Tried) => void): Promise<Performed> {
-  let tried = await once(parts, ask, true);
-  if (tried === 'something is due') {
+export async function executeRequest(
+  parts: ServiceParts,
+  parsed: ParsedRequest,
+  onAttempt: (attempted: Attempted) => void,
+): Promise<Executed> {
+  let attempted = await executeOnce(parts, parsed, true);
+  if (attempted === TIMERS_DUE) {
     await catchUp(parts);
-    tried = await once(parts, ask, false);
+    attempted = await executeOnce(parts, parsed, false);
   }
-  if (typeof tried === 'string') throw new Error(`${tried}, after that was done`);
-  told(tried);
-  const { requestId, allowance, strike } = tried;
-  if ('fault' in tried) throw tried.fault;
-  if (ask.route.name === 'reset') {
+  if (typeof attempted === 'string') throw new Error(`${attempted}, a second time`);
+  onAttempt(attempted);
+  const { requestId, allowance, appliedFault } = attempted;
+  if ('fault' in attempted) throw attempted.fault;
+  if (parsed.route.name === 'reset') {
     parts.requestLog.forget();
     parts.requestNumbers.forget();
   }
-  if (tried.answer !== undefined) return tried;
-  if (strike !== undefined) return afterWait(parts, { ...ask, passed: { requestId, allowance, strike } }, told);
-  const steer = steeringOf(parts, ask);
-  if (steer === undefined) throw new Error(`${ask.route.name} was not carried out`);
-  const input = { ...ask.params, ...ask.query, ...bodyOf(ask) };
-  return { requestId, allowance, answer: replyAnswer(ask.route.row, await steer(parts, input as never)) };
+  if (attempted.answer !== undefined) return attempted;
+  if (appliedFault !== undefined)
+    return executeAfterWait(parts, { ...parsed, passed: { requestId, allowance, appliedFault } }, onAttempt);
+  const serviceHandler = serviceHandlerOf(parts, parsed);
+  if (serviceHandler === undefined) throw new Error(`${parsed.route.name} was not carried out`);
+  const input = { ...parsed.params, ...parsed.query, ...bodyOf(parsed) };
+  return { requestId, allowance, answer: replyAnswer(parsed.route.row, await serviceHandler(parts, input as never)) };
 }
 
 /** Held up and then carried out, although the caller may be gone by then; or not carried out at all. */
-async function afterWait(
+async function executeAfterWait(
   parts: ServiceParts,
-  ask: Ask & { readonly passed: Passed },
-  told: (tried: Tried) => void,
-): Promise<Performed> {
-  const ms = waitBefore(ask.passed.strike);
-  if (ms === undefined) return ask.passed;
-  await parts.clock.sleep(ms, ask.stopping).catch((reason: unknown) => {
-    throw ask.stopping.aborted ? new Gone('the server stops') : reason;
+  parsed: ParsedRequest & { readonly passed: Passed },
+  onAttempt: (attempted: Attempted) => void,
+): Promise<Executed> {
+  const ms = waitBefore(parsed.passed.appliedFault);
+  if (ms === undefined) return parsed.passed;
+  await parts.clock.sleep(ms, parsed.stopping).catch((reason: unknown) => {
+    throw parsed.stopping.aborted ? new Gone('the server stops') : reason;
   });
-  return { ...(await perform(parts, ask, told)), strike: ask.passed.strike };
+  return { ...(await executeRequest(parts, parsed, onAttempt)), appliedFault: parsed.passed.appliedFault };
 }
 
 /** Requests to the control surface that read or replace everything. */
 const GOES_THROUGH_ALL: readonly string[] = ['reset', 'status', 'ledger.check'];
 
-async function once(parts: ServiceParts, ask: Ask, heedsTimers: boolean): Promise<Tried | Put> {
+async function executeOnce(
+  parts: ServiceParts,
+  parsed: ParsedRequest,
+  heedsTimers: boolean,
+): Promise<Attempted | NotYet> {
   const { store, requestNumbers } = parts;
-  const work: Work = { ask, heedsTimers, number: undefined, access: 'write', isCareful: false };
-  if (!isPlainRead(parts, ask.route)) {
+  const work: Work = { parsed, heedsTimers, number: undefined, access: 'write', isCareful: false };
+  if (!isPlainRead(parts, parsed.route)) {
     try {
-      const how = GOES_THROUGH_ALL.includes(ask.route.name) ? 'large' : 'repeatable';
-      return await store.write(sql => worked(parts, sql, work), how);
+      const how = GOES_THROUGH_ALL.includes(parsed.route.name) ? 'large' : 'repeatable';
+      return await store.write(sql => executeWithin(parts, sql, work), how);
     } catch (error) {
       // Few requests have something to undo, so only those pay for a savepoint: they are carried out once more.
       if (!(error instanceof ToUndo)) throw error;
-      return store.write(sql => worked(parts, sql, { ...work, isCareful: true }), 'repeatable');
+      return store.write(sql => executeWithin(parts, sql, { ...work, isCareful: true }), 'repeatable');
     }
   }
   const number = requestNumbers.ready() ?? (await requestNumbers.next(parts));
-  const reading: Work = { ask, heedsTimers, number, access: 'read', isCareful: false };
-  const read = await store.read(sql => worked(parts, sql, reading));
-  if (read !== 'faults are to be counted') return read;
-  return store.write(sql => worked(parts, sql, { ...work, number, isCareful: true }));
+  const reading: Work = { parsed, heedsTimers, number, access: 'read', isCareful: false };
+  const read = await store.read(sql => executeWithin(parts, sql, reading));
+  if (read !== FAULTS_NEED_WRITE) return read;
+  return store.write(sql => executeWithin(parts, sql, { ...work, number, isCareful: true }));
 }
 
 /** Work that was refused or failed after it had written something; all of its transaction's part is undone. */
@@ -116,7 +127,7 @@ class ToUndo extends Error {
 }
 
 interface Work {
-  readonly ask: Ask;
+  readonly parsed: ParsedRequest;
   readonly heedsTimers: boolean;
   readonly number: number | undefined;
   readonly access: 'read' | 'write';
@@ -124,31 +135,37 @@ interface Work {
   readonly isCareful: boolean;
 }
 
-async function worked(parts: ServiceParts, sql: Sql, work: Work): Promise<Tried | Put> {
+async function executeWithin(parts: ServiceParts, sql: Sql, work: Work): Promise<Attempted | NotYet> {
   const { account } = parts;
-  const { ask, heedsTimers, number, access, isCareful } = work;
-  const { route, passed } = ask;
-  const admitted = await admit(parts, sql, { route, scope: ask.keyed?.scope, heedsTimers, number, passed });
-  if (admitted === 'something is due') return admitted;
+  const { parsed, heedsTimers, number, access, isCareful } = work;
+  const { route, passed } = parsed;
+  const admitted = await admit(parts, sql, { route, scope: parsed.keyed?.scope, heedsTimers, number, passed });
+  if (admitted === TIMERS_DUE) return admitted;
   const { requestId, allowance, now, hasFaults } = admitted;
   const isLimited = allowance?.retryAfter !== undefined && passed === undefined;
-  if (hasFaults && access === 'read') return 'faults are to be counted';
-  const meets = !isLimited && passed === undefined && (hasFaults || ask.fault !== undefined);
-  const strike = meets ? await strikeOf(sql, { account, ask, now, requestId }) : undefined;
+  if (hasFaults && access === 'read') return FAULTS_NEED_WRITE;
+  const meets = !isLimited && passed === undefined && (hasFaults || parsed.fault !== undefined);
+  const appliedFault = meets ? await faultFor(sql, { account, parsed, now, requestId }) : undefined;
   // Logged when it is over.
-  if (strike !== undefined && waitBefore(strike) !== undefined) return { requestId, allowance, now, strike };
+  if (appliedFault !== undefined && waitBefore(appliedFault) !== undefined)
+    return { requestId, allowance, now, appliedFault };
   const outcome: Outcome = isLimited
     ? { answer: refusedAnswer(tooMany(allowance), requestId) }
-    : strike?.phase === 'before'
+    : appliedFault?.phase === 'before'
       ? {}
-      : await attended(parts, sql, { ask, admitted, isCareful });
+      : await answerWithin(parts, sql, { parsed, admitted, isCareful });
   if (route.surface === 'service') {
-    const row = requestRow(ask, { requestId, now, answer: outcome.answer, strike: strike ?? passed?.strike });
+    const row = requestRow(parsed, {
+      requestId,
+      now,
+      answer: outcome.answer,
+      appliedFault: appliedFault ?? passed?.appliedFault,
+    });
     if (access === 'write') await logRequest(sql, account, row);
     else parts.requestLog.keep(row);
   }
-  const tried: Tried = { requestId, allowance, now, strike, answer: outcome.answer };
-  return 'fault' in outcome ? { ...tried, fault: outcome.fault } : tried;
+  const attempted: Attempted = { requestId, allowance, now, appliedFault, answer: outcome.answer };
+  return 'fault' in outcome ? { ...attempted, fault: outcome.fault } : attempted;
 }
 
 function tooMany({ limit }: Allowance): Refused {
@@ -156,23 +173,23 @@ function tooMany({ limit }: Allowance): Refused {
 }
 
 interface Admission {
-  readonly ask: Ask;
+  readonly parsed: ParsedRequest;
   readonly admitted: Admitted;
   readonly isCareful: boolean;
 }
 
 type Outcome = { readonly answer?: Answer; readonly refused?: Refused; readonly fault?: unknown };
 
-async function attended(parts: ServiceParts, sql: Sql, admission: Admission): Promise<Outcome> {
-  const { ask, admitted, isCareful } = admission;
+async function answerWithin(parts: ServiceParts, sql: Sql, admission: Admission): Promise<Outcome> {
+  const { parsed, admitted, isCareful } = admission;
   const { requestId } = admitted;
-  if (ask.keyed !== undefined) return underKey(parts, sql, { ask, admitted, isCareful, keyed: ask.keyed });
-  if (steeringOf(parts, ask) !== undefined) {
-    return carefully(sql, { requestId, writes: false, isCareful }, async () => void refuseProblem(ask));
+  if (parsed.keyed !== undefined) return underKey(parts, sql, { parsed, admitted, isCareful, keyed: parsed.keyed });
+  if (serviceHandlerOf(parts, parsed) !== undefined) {
+    return carefully(sql, { requestId, writes: false, isCareful }, async () => void refuseProblem(parsed));
   }
-  const writes = ask.route.row.method !== 'GET';
+  const writes = parsed.route.row.method !== 'GET';
   return carefully(sql, { requestId, writes, isCareful }, async () => {
-    refuseProblem(ask);
+    refuseProblem(parsed);
     return carriedOut(parts, sql, admission);
   });
 }
@@ -208,21 +225,21 @@ async function carefully(
 async function underKey(
   parts: ServiceParts,
   sql: Sql,
-  { ask, admitted, isCareful, keyed }: Admission & { readonly keyed: Keying },
+  { parsed, admitted, isCareful, keyed }: Admission & { readonly keyed: Keying },
 ): Promise<Outcome> {
   const { requestId, now } = admitted;
   const { scope, fingerprint, rival } = keyed;
   const refuse = (refused: Refused): Outcome => ({ answer: refusedAnswer(refused, requestId) });
   if (rival !== undefined) return refuse(rival === fingerprint ? inProgress() : otherBody());
-  const problem = problemOf(ask);
+  const problem = problemOf(parsed);
   const mine: Keyed = { account: parts.account, scope, fingerprint, now };
-  const found = await lookUp(sql, mine);
+  const found = await findRecord(sql, mine);
   if (found.kind === 'other-body') return refuse(otherBody());
   if (found.kind === 'replay') return { answer: replayed(found.answer) };
   if (problem !== undefined) return refuse(problem);
   const { generation } = found;
   const outcome = await carefully(sql, { requestId, writes: true, isCareful }, () =>
-    carriedOut(parts, sql, { ask, admitted, isCareful, idKey: `${generation} ${scope}` }),
+    carriedOut(parts, sql, { parsed, admitted, isCareful, idKey: `${generation} ${scope}` }),
   );
   const { answer, refused } = outcome;
   const isKept = answer !== undefined && (refused === undefined || isStored(refused));
@@ -233,16 +250,16 @@ async function underKey(
 async function carriedOut(
   parts: ServiceParts,
   sql: Sql,
-  { ask, admitted, idKey }: Admission & { readonly idKey?: string },
+  { parsed, admitted, idKey }: Admission & { readonly idKey?: string },
 ): Promise<Answer> {
-  const { surface, name, row } = ask.route;
-  const { dialect } = parts.speech;
+  const { surface, name, row } = parsed.route;
+  const { dialect } = parts.activeDialect;
   const isAdmin = surface === 'admin';
   const [usual, others] = isAdmin ? [parts.adminHandlers, dialect.adminHandlers] : [parts.handlers, dialect.handlers];
   const handler = handlerIn(others, name) ?? handlerIn(usual, name);
   if (handler === undefined) throw new Error(`no handler for ${name}`);
-  const input = Object.assign({}, ask.params, ask.query, withCents(row.body ?? {}, bodyOf(ask)));
-  const call = surroundings(
+  const input = Object.assign({}, parsed.params, parsed.query, withCents(row.body ?? {}, bodyOf(parsed)));
+  const call = transactionCall(
     parts,
     sql,
     { now: admitted.now, real: admitted.real, meta: admitted.meta, key: idKey },
@@ -250,16 +267,16 @@ async function carriedOut(
   );
   const reply = await handler(call as unknown as Call<never>);
   if (isAdmin) return replyAnswer(row, { ...(reply as Fields), ...factsFor(row.returns.shape, parts) });
-  const told = dialect.reply === undefined ? reply : await dialect.reply(call, name, reply);
-  return replyAnswer(row, told);
+  const onAttempt = dialect.reply === undefined ? reply : await dialect.reply(call, name, reply);
+  return replyAnswer(row, onAttempt);
 }
 
 function handlerIn(table: object | undefined, name: string): AnyHandler | undefined {
   return (table as Readonly<Record<string, AnyHandler>> | undefined)?.[name];
 }
 
-function steeringOf({ steering }: ServiceParts, { route }: Ask) {
-  return route.surface === 'admin' ? steering[route.name as keyof Steering] : undefined;
+function serviceHandlerOf({ serviceHandlers }: ServiceParts, { route }: ParsedRequest) {
+  return route.surface === 'admin' ? serviceHandlers[route.name as keyof ServiceHandlers] : undefined;
 }
 
 /** What the admin surface tells about the server; handlers know only the store's content. */
