@@ -10,7 +10,7 @@ const MISTAKES: readonly Planted[] = [
   {
     name: 'a hold is released to a terminated card',
     file: 'account/authorizations.ts',
-    is: 'const moves = { hold: -amount, [sinkOf(card.status)]: amount };',
+    is: 'const moves = { hold: -amount, [destinationOf(card.status)]: amount };',
     becomes: 'const moves = { hold: -amount, card: amount };',
   },
   {
@@ -70,7 +70,7 @@ const MISTAKES: readonly Planted[] = [
   {
     name: 'a refund goes to the balance of a terminated card',
     file: 'account/authorizations.ts',
-    is: 'const moves = { network: -amount, [sinkOf(card.status)]: amount };',
+    is: 'const moves = { network: -amount, [destinationOf(card.status)]: amount };',
     becomes: 'const moves = { network: -amount, card: amount };',
   },
   {
