@@ -98,6 +98,7 @@ const MEANT_FOLDER_CIRCLES: readonly (readonly string[])[] = [
 /** The one home of each package. */
 const HOMES: Readonly<Record<string, string>> = {
   commander: 'cli/parsing/parse.ts',
+  '@inquirer/core': 'terminal/pick.ts',
   '@inquirer/prompts': 'terminal/questions.ts',
   fuzzysort: 'terminal/prompts.ts',
   uqr: 'terminal/qr.ts',

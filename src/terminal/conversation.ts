@@ -1,11 +1,5 @@
 /** What is said beside the answer, in lines of the screen's width: no word is torn, and no command to copy is broken. */
-import { fold } from './fold.ts';
-
-/** Two cells for whatever may take two: a line that is broken early costs nothing, and nothing has to be loaded. */
-const ROUGHLY = {
-  width: (text: string) => [...text].reduce((cells, each) => cells + (each < '\u1100' ? 1 : 2), 0),
-  shorten: (text: string) => text,
-};
+import { fold, ROUGHLY } from './fold.ts';
 
 /** What stands before a command to copy, and the command: after `try:` and `See:` anything is one. */
 const COMMAND = /^(?:(try:|See:|(?:.*[^ ])?:) )?((?<=(?:try|See): ).*|cardwright .*)$/;

@@ -2,7 +2,7 @@
 import type { Measure } from './width.ts';
 
 /**
- * The line in pieces of at most `cells`, all but the first indented. Words of plain ASCII stay whole, however long:
+ * The line in pieces of at most `cells`, all but the first indented. Words stay whole, those of plain ASCII however long:
  * an id or an address must be copied in one piece, and the terminal wraps it itself.
  */
 export function fold(line: string, { cells, indent, measure }: Fold): string[] {
@@ -10,10 +10,11 @@ export function fold(line: string, { cells, indent, measure }: Fold): string[] {
   const lead = ' '.repeat(indent < cells / 2 ? indent : 2);
   const lines: string[] = [];
   let current = '';
-  for (const part of partsOf(line)) {
+  const fits = (part: string) => measure.width(lead + part.trimStart()) <= cells;
+  for (const part of partsOf(line, fits)) {
     const isOver = current.trim() !== '' && measure.width(current + part.trimEnd()) > cells;
     // A word that fits no line of its own gains nothing from another.
-    if (isOver && measure.width(lead + part.trim()) <= cells) {
+    if (isOver && fits(part.trimEnd())) {
       lines.push(current.trimEnd());
       current = lead + part.trimStart();
     } else current += part;
@@ -27,13 +28,44 @@ export interface Fold {
   readonly measure: Measure;
 }
 
-/** Words with the blanks before them; text that is not plain ASCII may break between any two graphemes. */
-function partsOf(line: string): string[] {
+const ASCII = /^[ -~]*$/;
+
+/**
+ * Words with the blanks before them. Wide characters, which are written without blanks, may break between any two; so
+ * does a word beyond ASCII that fits no line.
+ */
+function partsOf(line: string, fits: (part: string) => boolean): string[] {
   const words = line.match(/ *[^ ]+| +$/g) ?? [];
-  return words.flatMap(word =>
-    /^[ -~]*$/.test(word) ? [word] : [...new Intl.Segmenter().segment(word)].map(({ segment }) => segment),
-  );
+  return words.flatMap(word => {
+    if (ASCII.test(word)) return [word];
+    return partsOfWord(word).flatMap(part => (fits(part) ? [part] : graphemes(part)));
+  });
 }
+
+function graphemes(text: string): string[] {
+  return [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
+}
+
+function partsOfWord(word: string): string[] {
+  const parts: string[] = [];
+  let isOpen = false;
+  for (const segment of graphemes(word)) {
+    const isWide = WIDE.test(segment);
+    if (isOpen && !isWide) parts[parts.length - 1] += segment;
+    else parts.push(segment);
+    isOpen = !isWide;
+  }
+  return parts;
+}
+
+/** Scripts of East Asia, their signs, and emoji. */
+const WIDE = /^[\u1100-\u115f\u2e80-\ud7af\uf900-\ufaff\uff00-\uff60\u{1f000}-\u{3ffff}]/u;
+
+/** Two cells for whatever may take two: a line that is broken early costs nothing, and nothing has to be loaded. */
+export const ROUGHLY: Measure = {
+  width: text => [...text].reduce((cells, each) => cells + (each < '\u1100' ? 1 : 2), 0),
+  shorten: text => text,
+};
 
 /** A cell of a table in lines of at most `cells`, whatever the words: beside it stands another column. */
 export function foldCell(text: string, cells: number, measure: Measure): string[] {
@@ -45,7 +77,7 @@ export function foldCell(text: string, cells: number, measure: Measure): string[
 
 function torn(line: string, cells: number, measure: Measure): string[] {
   const lines = [''];
-  for (const { segment } of new Intl.Segmenter().segment(line)) {
+  for (const segment of graphemes(line)) {
     const last = lines.at(-1) ?? '';
     if (last !== '' && measure.width(last + segment) > cells) lines.push(segment.trimStart());
     else lines[lines.length - 1] = last + segment;

@@ -5,6 +5,7 @@
 import { CliError } from '../core/errors.ts';
 import { Secret } from '../core/secret.ts';
 import type { Streams } from '../platform/host.ts';
+import { fold } from './fold.ts';
 import { printable } from './printable.ts';
 import { DEFAULT_COLUMNS } from './screen.ts';
 import { createMeasure } from './width.ts';
@@ -78,14 +79,14 @@ const PLAIN_THEME = {
   },
 } as const;
 
-const SEARCH_THEME = {
-  ...PLAIN_THEME,
-  icon: { cursor: '>' },
-  style: { ...PLAIN_THEME.style, searchTerm: plain, keysHelpTip: () => undefined },
-};
+/** Cells that stay free behind a question, for what follows it: `(y/N)` with the answer, or what is typed. */
+const BEHIND = { yesNo: 10, typed: 20 } as const;
 
 /** Cells of the cursor before a choice, and the last of a line, where some terminals begin the next one. */
 const BESIDE_CHOICE = 3;
+
+/** What the library puts before a question. */
+const MARK = '? ';
 
 const END_OF_INPUT = 'end of input';
 
@@ -151,17 +152,22 @@ export function createPrompts(options: PromptOptions): Prompts {
     if (!available) throw refusal(NOBODY);
     return ask(options, question, refusal(NO_ANSWER));
   };
+  const worded = (question: string, behind: number) =>
+    wordedQuestion(question, streams.stderr.columns ?? DEFAULT_COLUMNS, behind);
   const input = (question: string, problem?: TextOptions['problem']): Question<string> => {
-    const message = printable(question);
     const validate = (text: string) => printable(problem?.(text) ?? '') || true;
-    return (library, context) => library.input({ message, validate, theme: PLAIN_THEME }, context);
+    return async (library, context) => {
+      const message = await worded(question, BEHIND.typed);
+      return library.input({ message, validate, theme: PLAIN_THEME }, context);
+    };
   };
   const choose = <Value>(question: string, choices: readonly Choice<Value>[], substitute: Substitute) =>
     run(
       why => missing(why, substitute),
-      (library, context) => {
+      async (library, context) => {
         const named = choices.map(({ value, name }) => ({ value, name: printable(name) }));
-        return library.rawlist({ message: printable(question), choices: named, theme: PLAIN_THEME }, context);
+        const message = await worded(question, BEHIND.typed);
+        return library.rawlist({ message, choices: named, theme: PLAIN_THEME }, context);
       },
     );
 
@@ -170,8 +176,10 @@ export function createPrompts(options: PromptOptions): Prompts {
     confirm: (question, substitute) =>
       run(
         why => unconfirmed(why, substitute),
-        (library, context) =>
-          library.confirm({ message: printable(question), default: false, theme: PLAIN_THEME }, context),
+        async (library, context) => {
+          const message = await worded(question, BEHIND.yesNo);
+          return library.confirm({ message, default: false, theme: PLAIN_THEME }, context);
+        },
       ),
     typed: async (question, { expect, flag }) => {
       const answer = await run(why => unconfirmed(why, { flag }), input(question));
@@ -182,31 +190,52 @@ export function createPrompts(options: PromptOptions): Prompts {
       new Secret(
         await run(
           why => missing(why, substitute),
-          (
-            library,
-            context, // By default ^T would show what was typed.
-          ) => library.password({ message: printable(question), toggleMask: false, theme: PLAIN_THEME }, context),
+          async (library, context) => {
+            const message = await worded(question, BEHIND.typed);
+            // By default ^T would show what was typed.
+            return library.password({ message, toggleMask: false, theme: PLAIN_THEME }, context);
+          },
         ),
       ),
     choose,
-    search: (question, choices, substitute) => {
+    search: async (question, choices, substitute) => {
       if (options.accessible) return choose(question, choices, substitute);
-      return run(
+      const place = await run(
         why => missing(why, substitute),
-        async (library, context) => {
-          const { go } = await import('fuzzysort');
-          const measure = await createMeasure('...');
-          const cells = (streams.stderr.columns ?? DEFAULT_COLUMNS) - BESIDE_CHOICE;
-          const named = choices.map(({ value, name }) => {
-            const whole = printable(name);
-            return { value, whole, name: measure.shorten(whole, cells) };
-          });
-          const source = (term: string | undefined) =>
-            term === undefined ? named : go(term, named, { key: 'whole', limit: 0 }).map(({ obj }) => obj);
-          const message = `${printable(question)} (type to search)`;
-          return library.search({ message, source, theme: SEARCH_THEME }, context);
-        },
+        async (library, context) => library.pick(await searched(question, choices, streams.stderr.columns), context),
       );
+      const choice = choices[place];
+      if (choice === undefined) throw new CliError('internal', { message: `there is no choice ${place}` });
+      return choice.value;
     },
   };
+}
+
+/** The question, each choice in one line of the screen, and the search over what was left out of it too. */
+async function searched(question: string, choices: readonly Choice<unknown>[], columns = DEFAULT_COLUMNS) {
+  const { go } = await import('fuzzysort');
+  const measure = await createMeasure('...');
+  const listed = choices.map(({ name }, place) => {
+    const whole = printable(name);
+    return { place, whole, name: measure.shorten(whole, columns - BESIDE_CHOICE) };
+  });
+  const find = (typed: string) => {
+    if (typed.trim() === '') return listed;
+    const found = go(typed, listed, { key: 'whole', limit: 0 });
+    // What fits equally well comes in no order of its own.
+    return found.toSorted((a, b) => b.score - a.score || a.obj.place - b.obj.place).map(({ obj }) => obj);
+  };
+  const message = await wordedQuestion(`${question} (type to search)`, columns, BEHIND.typed);
+  return { message, find };
+}
+
+/**
+ * A question that is longer than the screen, broken between its words: the library breaks where the line ends. Its
+ * last line leaves so many cells free.
+ */
+async function wordedQuestion(question: string, columns: number, behind: number): Promise<string> {
+  const style = { indent: MARK.length, measure: await createMeasure('...') };
+  const lines = fold(`${MARK}${printable(question)}`, { ...style, cells: columns - 1 });
+  const last = fold(lines.at(-1) ?? '', { ...style, cells: columns - 1 - behind });
+  return [...lines.slice(0, -1), ...last].join('\n').slice(MARK.length);
 }

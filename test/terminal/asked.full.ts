@@ -151,7 +151,7 @@ describe.skipIf(missing)('words that were left out', () => {
     const talked = await talk(
       'cards unfreeze',
       [
-        [/type to/, 'zeb'],
+        [/type\s+to/, 'zeb'],
         [/zeb/, '\r'],
       ],
       30,
@@ -166,6 +166,6 @@ describe.skipIf(missing)('words that were left out', () => {
     // Below a line that is longer than the screen the terminal would go on by itself.
     for (const line of plain(talked.bytes).split(/\r*\n/)) expect([...line].length, line).toBeLessThanOrEqual(40);
     const ids: string[] = JSON.parse(run('bins', 'list', '--json')).data.map(({ id }: { id: string }) => id);
-    expect(ids.filter(id => plain(talked.bytes).includes(id)).length).toBeGreaterThan(1);
+    expect(ids.filter(id => plain(talked.bytes).includes(id.slice(0, 10))).length).toBeGreaterThan(1);
   });
 });

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
 import { createPrompts, type Prompts } from '../../src/terminal/prompts.ts';
@@ -7,7 +8,7 @@ import { memoryStreams } from '../support/streams.ts';
 const BOTH = { stdinTerminal: true, stderrTerminal: true };
 
 /** Types the keys as soon as the question is on the screen; gives the answer and all that was printed. */
-async function asked<Answer>(keys: string, question: (prompts: Prompts) => Promise<Answer>) {
+async function asked<Answer>(keys: string, question: (prompts: Prompts) => Promise<Answer>, columns = 80) {
   const input = new PassThrough();
   const output = new PassThrough();
   let screen = '';
@@ -19,7 +20,7 @@ async function asked<Answer>(keys: string, question: (prompts: Prompts) => Promi
     // The library listens for keys only after it has drawn.
     setImmediate(() => input.write(keys));
   });
-  const prompts = createPrompts({ streams: memoryStreams(BOTH), allowed: true, input, output });
+  const prompts = createPrompts({ streams: memoryStreams({ ...BOTH, columns }), allowed: true, input, output });
   const answer = await question(prompts).catch((thrown: unknown) => thrown);
   return { answer, screen };
 }
@@ -50,6 +51,41 @@ describe('answers', () => {
     expect(await prompts.search('Which?', choices, { flag: 'a card' })).toBe(2);
     expect(screen).toContain('> card_aaaaaaaaaaaaaaaaaaaaaaaa  visa 4242  active  広告...\n');
     expect(screen).not.toContain('広告 広告');
+  });
+
+  /** `team 2` is the second of the list. */
+  const TEAMS = ['team 1', 'team 2', 'ads'].map(name => ({ value: name, name }));
+  const pickTeam = (prompts: Prompts) => prompts.search('Which?', TEAMS, { flag: 'a card' });
+
+  test('Enter in one burst with what was typed takes from the list that fits it', async () => {
+    expect((await asked('2\r', pickTeam)).answer).toBe('team 2');
+    expect((await asked('ads\r', pickTeam)).answer).toBe('ads');
+    expect((await asked('team\x1b[B\r', pickTeam)).answer).toBe('team 2');
+    expect((await asked('teams\x7f\x1b[B\x1b[B\x1b[A\r', pickTeam)).answer).toBe('team 1');
+  });
+
+  test('Enter where nothing matches chooses nothing, says so, and keeps what was typed', async () => {
+    const nothing = await asked('zzz\r\x03', pickTeam);
+    expect(nothing.answer).toMatchObject({ kind: 'interrupted' });
+    expect(nothing.screen).toContain('? Which? (type to search) zzz\n> Nothing matches: Enter chooses nothing.');
+    expect((await asked('adsz\r\x7f\r', pickTeam)).answer).toBe('ads');
+  });
+
+  test.each([40, 60, 80])('a long question is broken between its words at %d columns', async columns => {
+    const question =
+      'Freeze card_aaaaaaaaaaaaaaaaaaaaaaaa (visa ending 4242, active, $120.00, "广告 zürich – größere Bestellungen, ads: search") with the live key of production?';
+    const whole = new Set(question.match(/[\x21-\x7e\u00a1-\u2fff]+/g));
+    const { screen } = await asked('y\r', prompts => prompts.confirm(question, YES), columns);
+    const lines = screen
+      .slice(0, screen.indexOf('(y/N)') + 5)
+      .replace(/\x1b\[[?\d]*[A-Za-z]/g, '')
+      .split('\n');
+    expect(lines.length).toBeGreaterThan(1);
+    for (const line of lines) expect(stringWidth(line), line).toBeLessThanOrEqual(columns);
+    const words = new Set(lines.join(' ').match(/[\x21-\x7e\u00a1-\u2fff]+/g));
+    expect([...whole].filter(word => !words.has(word))).toEqual([]);
+    const typed = await asked('4242\r', prompts => prompts.typed(question, { expect: '4242', flag: '--yes' }), columns);
+    expect(typed.answer).toBe(true);
   });
 
   test.each([

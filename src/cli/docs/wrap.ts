@@ -1,11 +1,12 @@
 /** Plain text in 80 columns: help pages and topics. */
+import { fold, ROUGHLY } from '../../terminal/fold.ts';
 
 const WIDTH = 80;
 
 /** `lead` and then `text`, wrapped with a hanging indent below the lead's end. Ends with a newline. */
 export function hang(lead: string, text: string): string {
   const indent = ' '.repeat(lead.length);
-  return wrapLines(text, WIDTH - lead.length)
+  return fold(text, { cells: WIDTH - lead.length, indent: 0, measure: ROUGHLY })
     .map((line, index) => `${`${index === 0 ? lead : indent}${line}`.trimEnd()}\n`)
     .join('');
 }
@@ -31,16 +32,4 @@ export function wrapCommand(lead: string, line: string): string {
 /** Where a line may be broken: before an option or a redirection, so that no quoted text is torn. */
 function breakable(line: string): string[] {
   return line.split(/ (?=--?[a-z]|[<>|] )/);
-}
-
-function wrapLines(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
 }
