@@ -1,13 +1,14 @@
 /** The mirror of the profile of this run, on the real disk. */
 import type { MoveRow } from '../books/rows.ts';
 import type { Reader } from '../contract/service.ts';
+import { SECOND } from '../core/durations.ts';
 import { cents } from '../core/money.ts';
 import { SECRET_VARIABLES } from '../core/redaction.ts';
 import type { Journal, OpRow } from '../journal/types.ts';
 import { mirrorPath } from '../mirror/file.ts';
 import { createMirror, type Mirror } from '../mirror/mirror.ts';
+import type { OwnOperation } from '../mirror/own-rows.ts';
 import type { Asked, Line } from '../mirror/query-child.ts';
-import type { OwnOperation } from '../mirror/sync.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Surroundings } from './app-host.ts';
 import type { Connections } from './connections.ts';
@@ -49,7 +50,7 @@ export async function mirrorFor({
     }),
     reader,
     serviceNow: opened.serviceNow,
-    ownOperations: async () => ownOperations(await journal(), profile),
+    ownOperations: async () => operationsIn(await journal(), { profile, mode, origin: baseUrl }),
     warn,
     onRows(more) {
       rows += more;
@@ -81,16 +82,28 @@ const MOVES: readonly string[] = [
   'cards.terminate',
 ] satisfies MoveRow['operation'][];
 
-async function ownOperations(journal: Journal, profile: string): Promise<readonly OwnOperation[]> {
+interface Acting {
+  readonly profile: string;
+  readonly mode: string;
+  readonly origin: string;
+}
+
+/** Of every profile: the copy knows by the cards which rows are of its account. */
+async function operationsIn(journal: Journal, acting: Acting): Promise<readonly OwnOperation[]> {
   const found = await journal.list();
   return found
-    .filter(op => op.profile === profile && op.state !== 'damaged' && op.state !== 'newer')
+    .filter(({ state }) => state !== 'damaged' && state !== 'newer')
     .map(({ op, last_at, started_at }) => ({
       op,
       last_at,
       async rows() {
-        const { rowsInDetail } = await journal.show(op);
-        return rowsInDetail.flatMap(row => moveOf(op, row, started_at));
+        const { rowsInDetail, profile, mode, origin } = await journal.show(op);
+        const isHere = mode === acting.mode && origin === acting.origin;
+        return {
+          isMine: isHere && profile === acting.profile,
+          isHere,
+          rows: rowsInDetail.flatMap(row => moveOf(op, row, started_at)),
+        };
       },
     }));
 }
@@ -108,7 +121,12 @@ function moveOf(op: string, row: OpRow, startedAt: string): MoveRow[] {
       card_id: row.cardId ?? null,
       cents: row.amount ?? cents(0),
       outcome,
-      at_ms: Date.parse(row.sentAt ?? startedAt),
+      at_ms: wholeSecond(row.serviceSentAt ?? Date.parse(row.sentAt ?? startedAt)),
     },
   ];
+}
+
+/** As the instant of a copy is. */
+function wholeSecond(ms: number): number {
+  return Math.floor(ms / SECOND) * SECOND;
 }

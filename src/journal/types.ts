@@ -236,6 +236,8 @@ export interface OpRow {
   readonly requestId?: string | undefined;
   /** ISO 8601 UTC of the last time bytes may have left. */
   readonly sentAt?: string | undefined;
+  /** The same by the clock of the service, ms UTC, where it was known. */
+  readonly serviceSentAt?: number | undefined;
   /** Why it is not done, in one clause. */
   readonly reason?: string | undefined;
   /** Times it was looked for, and when last. */

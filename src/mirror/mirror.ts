@@ -14,11 +14,12 @@ import { Ask } from './ask.ts';
 import { copyReader, type Found, findCards, findTransactions } from './copy.ts';
 import type { MirrorDatabase } from './database.ts';
 import { Damaged, damagedCopy, moveAside, openForReading, openForSync, removeMirror } from './file.ts';
+import { hasMovedSince, type OwnOperation } from './own-rows.ts';
 import { type QueryAnswer, queryCopy } from './query.ts';
 import { type ReconcileWish, type Reconciliation, reconcileMirror } from './reconcile.ts';
 import type { Card, Transaction } from './records.ts';
 import type { CardQuery, TransactionQuery } from './search.ts';
-import { type OwnOperation, openWindows, type SyncParts, type SyncReport, syncMirror } from './sync.ts';
+import { openWindows, type SyncParts, type SyncReport, syncMirror } from './sync.ts';
 import { DEFAULT_RATE } from './wishes.ts';
 
 export interface SyncWish {
@@ -187,7 +188,7 @@ async function isFresh(parts: MirrorParts, maxAgeMs: number): Promise<boolean> {
     // A clock that was set back makes no copy young for ever.
     if (age < 0 || age > maxAgeMs || openWindows(db) > 0) return false;
     // What this machine did since then must be in what it shows next.
-    return (await parts.ownOperations()).every(({ last_at }) => Date.parse(last_at) < (syncedAt ?? 0));
+    return !(await hasMovedSince(db, await parts.ownOperations(), syncedAt ?? 0));
   } finally {
     db.close();
   }

@@ -1,7 +1,6 @@
 /** One sync: the copy is brought up to what the service shows. Each step is committed, so a killed one goes on there. */
 
 import { createHash } from 'node:crypto';
-import type { MoveRow } from '../books/rows.ts';
 import { HOUR, MINUTE, SECOND } from '../core/durations.ts';
 import { isoTime } from '../core/iso-time.ts';
 import type { Clock } from '../platform/host.ts';
@@ -9,6 +8,7 @@ import type { Ask } from './ask.ts';
 import { auditCounts } from './count-audit.ts';
 import type { MirrorDatabase } from './database.ts';
 import { readLateUpdates } from './late-updates.ts';
+import { copyOwnRows, type OwnOperation } from './own-rows.ts';
 import { readCards } from './read-cards.ts';
 import { type Challenge, challengeValues, recordValues, type Wallet, walletValues } from './records.ts';
 import { FiltersIgnored, type SyncRun } from './run.ts';
@@ -16,14 +16,6 @@ import { storeChallenges, storeWallet } from './store-cards.ts';
 import { type Counts, storeRecords } from './store-records.ts';
 import { walkAll } from './walk.ts';
 import { readOn, readOpenWindows, readTail } from './windows.ts';
-
-/** Rows of one operation of the journal. */
-export interface OwnOperation {
-  readonly op: string;
-  readonly last_at: string;
-  /** Reads the rows, where they are not known yet. */
-  rows(): Promise<readonly MoveRow[]>;
-}
 
 export interface SyncParts {
   readonly db: MirrorDatabase;
@@ -35,7 +27,7 @@ export interface SyncParts {
   readonly readsCards?: boolean;
   /** ms UTC by the service's answers; undefined where they do not tell. */
   readonly serviceNow: () => number | undefined;
-  /** Operations of this account in the journal of this machine. */
+  /** All operations in the journal of this machine. */
   readonly ownOperations: () => Promise<readonly OwnOperation[]>;
   readonly warn: (text: string) => void;
   readonly onRows: (rows: number) => void;
@@ -89,7 +81,7 @@ export async function syncMirror(parts: SyncParts): Promise<SyncReport> {
   const cardsAt = db.number('cards_at');
   if (!isQuiet || parts.readsCards || cardsAt === undefined || now - cardsAt >= CARDS_AFTER_MS) await readCards(run);
   if (!isQuiet) await readTransactions(run, { full, firstPage: first.page });
-  await copyMoves(run, await parts.ownOperations());
+  await copyOwnRows(run, await parts.ownOperations());
   finish(run, first.digest);
   return reportOf(run);
 }
@@ -168,42 +160,6 @@ function beginningOf({ db, end }: SyncRun, full: boolean): number {
     'select min(at) as at from (select min(created_ms) as at from card union all select min(at_ms) from record)',
   )?.at;
   return Math.min(oldest ?? end, end) - SECOND;
-}
-
-/** An operation tells its times in whole seconds: one that wrote just now may write again in the same second. */
-const SETTLED_AFTER_MS = 2 * SECOND;
-
-/**
- * Own rows, so that nothing is lost when the journal is pruned. Of each row is kept by which sync it was first known, and
- * by which it was known to be done: what a cut counted.
- */
-async function copyMoves({ db, sync, clock }: SyncRun, operations: readonly OwnOperation[]): Promise<void> {
-  for (const operation of operations) {
-    const copied = db.get<{ last_at: string }>('select last_at from copied_op where op = ?', operation.op);
-    if (copied?.last_at === operation.last_at) continue;
-    const rows = await operation.rows();
-    const isSettled = clock.now() - Date.parse(operation.last_at) >= SETTLED_AFTER_MS;
-    db.commit(() => {
-      for (const row of rows) copyMove(db, row, sync);
-      if (!isSettled) return;
-      db.run(
-        'insert into copied_op (op, last_at) values (?, ?) on conflict (op) do update set last_at = excluded.last_at',
-        operation.op,
-        operation.last_at,
-      );
-    });
-  }
-}
-
-function copyMove(db: MirrorDatabase, { op, row, operation, card_id, cents, outcome, at_ms }: MoveRow, sync: number) {
-  const doneBy = outcome === 'done' ? sync : null;
-  db.run(
-    `insert into move (op, row, operation, card_id, cents, outcome, at_ms, first_sync, done_sync)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?)
-      on conflict (op, row) do update set card_id = excluded.card_id, outcome = excluded.outcome,
-        at_ms = excluded.at_ms, done_sync = coalesce(done_sync, excluded.done_sync)`,
-    ...[op, row, operation, card_id, cents, outcome, at_ms, sync, doneBy],
-  );
 }
 
 function finish({ db, now, sync, clock }: SyncRun, digest: string): void {

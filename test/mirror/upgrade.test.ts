@@ -23,7 +23,9 @@ it('brings a copy of an older program up to date, with all it knows', async () =
   service.moves = false;
   const rows = [{ ...ROW, op: 'op_2', cents: 500 as never, outcome: 'done' as const }];
   await using world = await syncing(service, {
-    ownOperations: async () => [{ op: 'op_2', last_at: '2026-11-01T00:00:00Z', rows: async () => rows }],
+    ownOperations: async () => [
+      { op: 'op_2', last_at: '2026-11-01T00:00:00Z', rows: async () => ({ isMine: true, isHere: true, rows }) },
+    ],
   });
   await world.mirror.sync();
   const older = connectTo(world.mirror.path);

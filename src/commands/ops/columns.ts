@@ -24,7 +24,7 @@ export function detailRow({ rowsInDetail, origin, ...summary }: OpDetail): Row {
 }
 
 export function itemRow(row: OpRow): Row {
-  const { cardId, amount, idempotencyKey, requestId, sentAt, checkedAt, state, ...rest } = row;
+  const { cardId, amount, idempotencyKey, requestId, sentAt, serviceSentAt: _, checkedAt, state, ...rest } = row;
   const named = {
     outcome: state,
     card_id: cardId,

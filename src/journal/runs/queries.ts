@@ -73,7 +73,7 @@ function rowOf(row: RowHistory, { plan }: History): OpRow {
     ...(item.label !== undefined && { label: item.label }),
     ...(item.key !== undefined && { idempotencyKey: item.key }),
     ...(requestId !== undefined && { requestId }),
-    ...(lastSent !== undefined && { sentAt: isoSeconds(lastSent.at) }),
+    ...(lastSent !== undefined && { sentAt: isoSeconds(lastSent.at), serviceSentAt: lastSent.service_at }),
     ...(reason !== undefined && { reason }),
     ...(looks.length > 0 && { checks: looks.length, found: looks.at(-1)?.found }),
     ...(checkedAt !== undefined && { checkedAt: isoSeconds(checkedAt) }),
