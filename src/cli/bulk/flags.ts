@@ -26,7 +26,14 @@ const RUN_FLAGS = {
     }),
   ),
   keepGoing: option(flag({ doc: 'Skip wrong rows, and go on when the wallet is too low for one.', basis: OURS })),
-  again: typedOnly(option(flag({ doc: 'Allow rows of a finished run to be sent a second time.', basis: OURS }))),
+  again: typedOnly(
+    option(
+      flag({
+        doc: 'Send rows of a finished run a second time: new cards, or money moved once more. It is no retry.',
+        basis: OURS,
+      }),
+    ),
+  ),
 };
 
 const TOTAL_FLAG = {

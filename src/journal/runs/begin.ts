@@ -19,6 +19,7 @@ import { refuseOverlaps } from './overlap.ts';
 import type { PlannedOp } from './planned.ts';
 import { releasing } from './release.ts';
 import { createRun } from './run.ts';
+import { secondTime } from './second-time.ts';
 import { damagedTwin, refuseSharedRows, standingOf } from './shared-rows.ts';
 
 const AGAIN_MS = DAY;
@@ -200,7 +201,7 @@ async function refuseTwin(
     const isRecent = clock.now() - history.end.at < AGAIN_MS;
     const endedMeanwhile = history.end.at > begunAt && history.end.at <= clock.now();
     const isMeant = plan.again === true && !endedMeanwhile;
-    if (plan.bulk && bulk && !isMeant && isRecent) throw bulkRepeated(op);
+    if (plan.bulk && bulk && !isMeant && isRecent) throw bulkRepeated(op, plan.rows);
     return;
   }
   const held = await isHeld(places.lock(op), { pid });
@@ -279,9 +280,10 @@ function bulkUnfinished(history: History, held: boolean): CliError {
   });
 }
 
-function bulkRepeated(op: string): CliError {
+function bulkRepeated(op: string, rows: RunPlan['rows']): CliError {
   return new CliError('guarded', {
     message: `a run with the same input was finished less than 24 hours ago: ${op}`,
+    notes: [secondTime([...rows], rows.length), `What it did: cardwright ops show ${op}`],
     hint: 'the same command with --again, when a second time is meant',
     outcome: 'not_sent',
     op,

@@ -9,7 +9,15 @@ import { isOp } from '../wal/paths.ts';
 import { readEnd, readOrError, readPlan } from '../wal/read.ts';
 import type { History } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
-import { countedDigests, createDigests, rowWithoutMarker, type Sharing, standingOf } from './shared-rows.ts';
+import { secondTime } from './second-time.ts';
+import {
+  countedDigests,
+  createDigests,
+  rowWithoutMarker,
+  type Sharing,
+  sharedRowsOf,
+  standingOf,
+} from './shared-rows.ts';
 
 /** An unfinished run that was last worked on longer ago is no file that was just edited. */
 const EDITED_MS = DAY;
@@ -38,7 +46,8 @@ export async function refuseEditedRows(dependencies: JournalDependencies, { plan
     const of = plan.rows.length;
     const these = of === 1 ? 'this row is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
     const message = `${these} the same but for the amount in a run that is not finished, ${standingOf(history)}: ${op}`;
-    if (plan.again !== true) throw editedRows(op, message);
+    if (plan.again !== true)
+      throw editedRows(op, message, secondTime(sharedRowsOf(plan.rows, targetsIn(history), targetOf), of));
     notice(`warning: ${message}`);
   }
 }
@@ -54,12 +63,12 @@ function targetsIn({ rows }: History): ReadonlyMap<string, number> {
   return countedDigests(taken.map(({ item }) => targetOf(item)));
 }
 
-function editedRows(op: string, message: string): CliError {
+function editedRows(op: string, message: string, again: string): CliError {
   return new CliError('guarded', {
     message,
     notes: [
       `If this is its file with other amounts: what it has done is done. cardwright ops show ${op} -o csv tells which rows; a resume sends the rest with the amounts of before.`,
-      'If these amounts are meant on top of it: the same command with --again.',
+      `If these amounts are meant on top of it: the same command with --again. ${again}`,
     ],
     hint: `cardwright ops show ${op}`,
     outcome: 'not_sent',

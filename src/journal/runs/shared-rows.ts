@@ -15,6 +15,7 @@ import { readEnd, readItems, readOrError, readPlan } from '../wal/read.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
+import { secondTime } from './second-time.ts';
 
 /** A plan, or what is known of it before it has an op. */
 export interface Sharing {
@@ -99,6 +100,21 @@ interface Digests {
   any(): boolean;
   /** How many of the rows are there too; of equal rows as many as both have. */
   sharedWith(digests: ReadonlyMap<string, number>): number;
+}
+
+/** The rows of a plan whose digests are among those given; of equal rows as many as both have. */
+export function sharedRowsOf(
+  rows: Iterable<PlannedRow>,
+  digests: ReadonlyMap<string, number>,
+  digestOf = rowWithoutMarker,
+): PlannedRow[] {
+  const left = new Map(digests);
+  return [...rows].filter(row => {
+    const digest = digestOf(row);
+    const count = left.get(digest) ?? 0;
+    if (count > 0) left.set(digest, count - 1);
+    return count > 0;
+  });
 }
 
 /** How often each stands there. */
@@ -203,12 +219,13 @@ export async function refuseFinishedRows(dependencies: JournalDependencies, { pl
     const history = await readOrError(disk, places, op);
     if (history === undefined || history instanceof CliError) continue;
     const rows = [...history.rows.values()].filter(({ state }) => state === 'done');
-    const shared = wanted.sharedWith(countedDigests(rows.map(({ item }) => rowWithoutMarker(item))));
+    const digests = countedDigests(rows.map(({ item }) => rowWithoutMarker(item)));
+    const shared = wanted.sharedWith(digests);
     if (shared === 0) continue;
     const of = plan.rows.length;
     const these = of === 1 ? 'this row is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
     const message = `${these} done in ${op}, finished ${new Date(end.at).toISOString()}`;
-    if (plan.again !== true) throw finishedRows(op, message);
+    if (plan.again !== true) throw finishedRows(op, message, secondTime(sharedRowsOf(plan.rows, digests), of));
     notice(`warning: ${message}`);
   }
 }
@@ -220,13 +237,10 @@ function* firstOf<T>(rows: Iterable<T>): Iterable<T> {
   }
 }
 
-function finishedRows(op: string, message: string): CliError {
+function finishedRows(op: string, message: string, again: string): CliError {
   return new CliError('guarded', {
     message,
-    notes: [
-      'Run the other rows in a file of their own, or say --again when those are meant a second time.',
-      `Which they are: cardwright ops show ${op} -o csv`,
-    ],
+    notes: [`Run the other rows in a file of their own. ${again}`, `Which they are: cardwright ops show ${op} -o csv`],
     hint: `cardwright ops show ${op}`,
     outcome: 'not_sent',
     op,
