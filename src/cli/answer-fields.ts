@@ -53,7 +53,7 @@ export const orNull = (field: AnyField): AnyField => nullable(field);
 export const maybe = (field: AnyField): AnyField => ({ ...field, must: false });
 
 /** `page` of a bulk run: where it stands. */
-const RUN_PAGE = {
+export const RUN_PAGE = {
   op: tells.text('Operation in the journal; the one to resume.'),
   done: tells.count('Rows that are done.'),
   refused: tells.count('Rows that were refused.'),

@@ -88,6 +88,12 @@ export interface RunPlan {
 
 export type RowResult = 'done' | 'refused' | 'unknown' | 'not_sent';
 
+/**
+ * What a resume does with a row that is not over: it sends it, sends it again under its own key, or looks for it once
+ * more; with `decide` it leads no further, and a person says what came of the row.
+ */
+export type NextOfRow = 'send' | 'send_again' | 'look' | 'decide';
+
 /** What came of a row, as far as it is known. */
 export interface RowOutcome {
   readonly row: number;
@@ -98,6 +104,10 @@ export interface RowOutcome {
   readonly result?: Values | undefined;
   /** The answer did not show it and the resource was read. */
   readonly reread?: boolean | undefined;
+  /** Of rows that were only looked at, and of unknown rows that a resume has looked at. */
+  readonly next?: NextOfRow | undefined;
+  /** An unknown row that was looked for when nothing could be on its way any more, and is not there. */
+  readonly absent?: boolean | undefined;
   /** Every outcome but done; carries `op`, the outcome and what to do next. */
   readonly error?: CliError | undefined;
   readonly cardId?: string | undefined;
@@ -295,8 +305,8 @@ export interface Journal {
    * for the same bytes it resumes that run. Short for `prepare` and its `begin`.
    */
   begin(plan: RunPlan): Promise<Run>;
-  /** Throws `usage` for an unknown op or another account's. */
-  look(op: string): Promise<SeenOp>;
+  /** Throws `usage` for an unknown op or another account's. The options tell what a resume would do with its rows. */
+  look(op: string, options?: ResumeOptions): Promise<SeenOp>;
   /** Short for `look` and its `takeOver`. Throws `guarded` when another process works on it. */
   resume(op: string, options?: ResumeOptions): Promise<Run>;
   list(): Promise<readonly OpSummary[]>;

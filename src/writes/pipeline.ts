@@ -176,11 +176,6 @@ export function createPipeline(settings: PipelineSettings): Pipeline {
   };
 }
 
-/** A run that is only looked at: nothing is guarded, held or recorded. */
-export function lookedAt(run: Run): Underway<Run> {
-  return { run, rows: undefined, end: async () => run[Symbol.asyncDispose]() };
-}
-
 interface Lines {
   readonly rows: RunRecord | undefined;
   end(outcome: string, learned?: Learned): Promise<void>;

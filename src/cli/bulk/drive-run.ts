@@ -20,6 +20,8 @@ export interface Driving {
   readonly skipped: readonly RowOutcome[];
   /** Cards of the selection that are no rows at all. */
   readonly leftOut?: number | undefined;
+  /** It is `ops resume`: for rows that it leaves unknown another command leads on. */
+  readonly resumed?: boolean;
 }
 
 /** What the page says of a selection's cards that are no rows; nothing where there is none. */
@@ -35,7 +37,7 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     const underway = await driving.begin();
     const { run } = underway;
     const rows = rowsOf(run, driving.skipped);
-    const tally = createTally({ total: rows.length, single: !run.plan.bulk });
+    const tally = createTally({ total: rows.length, single: !run.plan.bulk, resumed: driving.resumed ?? false });
     const working: Working = { ...driving, run, recorded: underway.rows, rows, tally };
     let stopped: CliError | undefined;
     ctx.progress.begin();
@@ -79,7 +81,7 @@ interface Working extends Driving {
 }
 
 /** Money operations on one card wait for each other: evidence of two at once would be worth nothing. */
-function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly DriveRow[] {
+export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly DriveRow[] {
   const planned: DriveRow[] = [];
   for (const { row, state, cardId: lane, outcome } of run.rows) {
     const told = state === 'open' || state === 'unknown' ? undefined : outcome;

@@ -3,6 +3,7 @@
  */
 import { CliError, type ErrorKind } from '../../core/errors.ts';
 import { type Cents, cents, dollars } from '../../core/money.ts';
+import { resolveCommand, rowsNamed } from '../../core/row-words.ts';
 import type { RowOutcome } from '../../journal/types.ts';
 import type { Standing } from '../../terminal/progress.ts';
 
@@ -39,14 +40,18 @@ export interface TallySettings {
   readonly total: number;
   /** One operation, not a run of rows: its failure is that of its row. */
   readonly single: boolean;
+  /** The run was taken up again: what is still unknown was looked for with patience. */
+  readonly resumed?: boolean;
 }
 
-export function createTally({ total, single }: TallySettings): Tally {
+export function createTally({ total, single, resumed = false }: TallySettings): Tally {
   const count = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
   const sum = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
   let leftOut = 0;
   let unread = false;
   const told: RowOutcome[] = [];
+  /** Unknown rows that a person must decide, and those among them of which there is no trace. */
+  const [decided, absent]: [number[], number[]] = [[], []];
   let bug: CliError | undefined;
   let lost: CliError | undefined;
 
@@ -85,8 +90,15 @@ export function createTally({ total, single }: TallySettings): Tally {
       ...told.sort((one, other) => one.row - other.row).map(noteOf),
       ...(rest > 0 ? [`${rest} more: cardwright ops show ${end.op}`] : []),
       ...(sum.done > 0 ? [`The done rows come to ${dollars(cents(sum.done))}.`] : []),
-      ...(count.unknown > 0 ? ['Do not run the command again: unknown rows may have happened.'] : []),
+      ...(count.unknown > 0 && !resumed ? ['Do not run the command again: unknown rows may have happened.'] : []),
+      ...(resumed ? decisionNotes(end.op, decided, absent) : []),
     ];
+  }
+
+  /** A resume that leaves only rows for a person to decide would do the same again. */
+  function hintOf(op: string): string {
+    const isStuck = resumed && decided.length > 0 && decided.length === count.unknown && leftOut + count.not_sent === 0;
+    return `cardwright ops ${isStuck ? 'show' : 'resume'} ${op}`;
   }
 
   function knownOutcome(): 'unknown' | 'done' | 'not_sent' | 'refused' {
@@ -103,6 +115,8 @@ export function createTally({ total, single }: TallySettings): Tally {
       if (error?.kind === 'internal') bug ??= error;
       if (word === 'done') lost ??= error;
       else tell(outcome);
+      if (word === 'unknown' && outcome.next === 'decide') decided.push(outcome.row);
+      if (outcome.absent === true) absent.push(outcome.row);
     },
     leaveOut() {
       leftOut += 1;
@@ -131,7 +145,7 @@ export function createTally({ total, single }: TallySettings): Tally {
         message: message(end),
         notes: notes(end),
         ...(end.objections.length > 0 && { evidence: { objections: end.objections } }),
-        ...(!end.ended && { hint: `cardwright ops resume ${end.op}` }),
+        ...(!end.ended && { hint: hintOf(end.op) }),
         ...(service !== undefined && { service }),
         ...(httpStatus !== undefined && { httpStatus }),
         ...(retryAfterMs !== undefined && { retryAfterMs }),
@@ -140,6 +154,22 @@ export function createTally({ total, single }: TallySettings): Tally {
       });
     },
   };
+}
+
+/** How a person goes on with rows of which no look can tell what came of them; `absent` are those without a trace. */
+export function decisionNotes(op: string, rows: readonly number[], absent: readonly number[]): readonly string[] {
+  if (rows.length === 0) return [];
+  const are = rows.length === 1 ? 'is' : 'are';
+  return [
+    `Another resume finds out no more: ${rowsNamed(rows)} ${are} yours to decide. What was checked: cardwright ops show ${op}`,
+    `It happened: ${resolveCommand(op, rows, 'done')}`,
+    `It did not: ${resolveCommand(op, rows, 'not-done')}`,
+    ...(absent.length > 0
+      ? [
+          `No trace of ${rowsNamed(absent)}. This sends again what left none, under its own keys; a service that is slow and ignores keys can then do it twice: cardwright ops resume ${op} --resend-absent`,
+        ]
+      : []),
+  ];
 }
 
 function noteOf({ row, outcome, error }: RowOutcome): string {

@@ -1,6 +1,6 @@
-import { RUN_ANSWER } from '../../cli/answer-fields.ts';
 import { driveRun } from '../../cli/bulk/drive-run.ts';
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
+import { LOOKED_ANSWER, lookOver } from '../../cli/bulk/look-over.ts';
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
@@ -10,14 +10,14 @@ import { CliError } from '../../core/errors.ts';
 import { toUsd } from '../../core/money.ts';
 import { spendingOf } from '../../core/spending.ts';
 import type { PlannedRow, ResumeOptions, Run, SeenOp } from '../../journal/types.ts';
-import { lookedAt, type Underway } from '../../writes/pipeline.ts';
+import type { Underway } from '../../writes/pipeline.ts';
 import { op } from './arguments.ts';
 
 /** Takes an operation up where it stopped: settles unknown rows, sends open ones. */
 export const resumeOp = command({
   path: 'ops resume',
   summary: 'Finish an operation that stopped',
-  answers: RUN_ANSWER,
+  answers: LOOKED_ANSWER,
   effect: 'moves-money',
   reach: 'service',
   ends: {
@@ -25,11 +25,13 @@ export const resumeOp = command({
     not_found: 'This machine knows no such operation.',
     partly_failed: 'Finished; some rows failed, none is unknown.',
     insufficient_funds: 'The wallet is too low for what was sent again.',
-    outcome_unknown: 'Some rows are still unknown; run the same command again later.',
+    outcome_unknown:
+      'Some rows are still unknown. The last line says what leads on: another look later, or a person who decides.',
     guarded: 'A guard refused it. Nothing was sent.',
   },
   about: [
-    'First looks for the effect of each row without a trustworthy answer, and waits until no request can still be on its way. Such a row is sent again only with its own idempotency key, and only if the service is known to honour it. Rows that were never sent are sent. --dry-run only looks.',
+    'First looks for the effect of each row without a trustworthy answer, and waits until no request can still be on its way. Such a row is sent again only with its own idempotency key, and only if the service is known to honour it. Rows that were never sent are sent.',
+    '--dry-run looks, and says of each row what a resume would do with it: send it, send it again, look for it once more, or leave it to a person. It ends with 0 when that is known of every row, and with 11 while a row stays unknown.',
     '--resend-absent also sends rows again of which no trace was found, with the same key. If the service ignores keys and is slow, that can make a second card.',
   ],
   args: { op },
@@ -37,13 +39,14 @@ export const resumeOp = command({
     resendAbsent: typedOnly(option(flag({ doc: 'Also send rows of which no trace was found.', basis: OURS }))),
   },
   examples: [
-    { does: 'Only look', run: 'ops resume op_00000000000000000000000001 --dry-run' },
+    { does: 'What it would do', run: 'ops resume op_00000000000000000000000001 --dry-run' },
     { does: 'Settle it', run: 'ops resume op_00000000000000000000000001' },
   ],
   async run(ctx, { op, resendAbsent = false }) {
-    const seen = await (await ctx.journal()).look(op);
-    const begin = ctx.dryRun ? async () => lookedAt(seen.run) : await resuming(ctx, seen, { resendAbsent });
-    return driveRun(ctx, { concurrency: USUAL_WORKERS, keepGoing: false, skipped: [], begin });
+    const seen = await (await ctx.journal()).look(op, { resendAbsent });
+    if (ctx.dryRun) return lookOver(ctx, seen.run);
+    const begin = await resuming(ctx, seen, { resendAbsent });
+    return driveRun(ctx, { concurrency: USUAL_WORKERS, keepGoing: false, skipped: [], begin, resumed: true });
   },
   show: shown => shown,
 });

@@ -18,6 +18,8 @@ export interface Look {
   /** What was looked at and seen, in one clause. */
   readonly text: string;
   readonly cards: readonly Values[];
+  /** Nothing could be read, or not twice the same: another look may tell more. */
+  readonly failed?: true;
 }
 
 /** What of this row can be looked for. */
@@ -47,7 +49,7 @@ export async function lookFor(
     return { found: 'unclear', text: 'there is no trace to look for', cards: [] };
   } catch (thrown) {
     if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
-    return { found: 'unclear', text: `it could not be looked for: ${thrown.message}`, cards: [] };
+    return { found: 'unclear', text: `it could not be looked for: ${thrown.message}`, cards: [], failed: true };
   }
 }
 
@@ -90,7 +92,7 @@ async function lookForMarker(marked: Marked, row: RowHistory, plan: PlanRecord):
     }
     cards = again;
   }
-  return { found: 'unclear', text: `${where}: the list changes while it is read`, cards: [] };
+  return { found: 'unclear', text: `${where}: the list changes while it is read`, cards: [], failed: true };
 }
 
 function sameIds(one: readonly Values[], other: readonly Values[]): boolean {

@@ -67,7 +67,9 @@ function taken(context: RunContext, number: number, { step, performing }: Taking
 async function begin(context: RunContext, number: number, { permit }: Performing): Promise<Step> {
   const row = context.row(number);
   if (row.state === 'unknown') return { name: 'reconcile', reconciling: { mayWait: true, mayResend: true, permit } };
-  if (mayBePerformed(row, context.plan.bulk) && !context.lookOnly) return { name: 'prepare' };
+  if (mayBePerformed(row, context.plan.bulk)) {
+    return context.lookOnly ? ended({ ...factsOf(row), outcome: 'not_sent', next: 'send' }) : { name: 'prepare' };
+  }
   return ended(recordedOutcome(row, context.plan) ?? unsent(context, row, undefined));
 }
 

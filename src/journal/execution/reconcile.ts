@@ -1,8 +1,11 @@
 /** A row whose outcome is unknown: look, wait, send again or leave it, as the policy says. */
 
 import { CALLS } from '../../contract/raw.ts';
+import { MINUTE } from '../../core/durations.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
+import { shellWord } from '../../core/shell-quote.ts';
 import type { RowOutcome } from '../types.ts';
+import type { RowHistory } from '../wal/replay.ts';
 import { doneRecord } from './done-record.ts';
 import { absenceProves, type Look, lookFor, traceOf } from './evidence.ts';
 import { factsOf } from './outcome.ts';
@@ -11,12 +14,15 @@ import type { RunContext } from './run-context.ts';
 import { ended, type Reconciling, type Step } from './step.ts';
 import { unknownError } from './unknown-error.ts';
 
+/** The clock of the service may be behind ours by so much. */
+const CLOCKS_MS = 10 * MINUTE;
+
 /** The step `reconcile`: the row is done, is sent again, or stays unknown with everything that is known about it. */
 export async function reconcile(context: RunContext, number: number, reconciling: Reconciling): Promise<Step> {
   const { item } = context.row(number);
   const { permit, throttled } = reconciling;
   const end = (outcome: RowOutcome) => ended(throttled ? { ...outcome, throttled } : outcome);
-  const mayResend = reconciling.mayResend && !context.lookOnly;
+  const { mayResend } = reconciling;
   const mayWait = reconciling.mayWait && !context.lookOnly;
   if (mayResend) await context.askTime(number);
   let waited = false;
@@ -56,13 +62,14 @@ export async function reconcile(context: RunContext, number: number, reconciling
         look = undefined;
         break;
       case 'resend':
+        if (context.lookOnly) return end({ ...leave(context, number, { look, lookedAt }), next: 'send_again' });
         return { name: 'send', sending: { resent: true, keyHonoured, permit } };
       case 'done':
         return end(await foundDone(context, number, look));
       case 'duplicate':
         return end(await foundSeveral(context, number, look));
       case 'leave':
-        return end(leave(context, number, { look, lookedAt }));
+        return end(leave(context, number, { look, lookedAt, taken: reconciling.mayWait }));
     }
   }
 }
@@ -118,11 +125,15 @@ async function foundSeveral(context: RunContext, number: number, look: Look | un
   return { ...factsOf(context.row(number)), outcome: 'done', changed: true, cardId, duplicate: ids };
 }
 
-function leave(
-  context: RunContext,
-  number: number,
-  { look, lookedAt }: { look: Look | undefined; lookedAt: number | undefined },
-): RowOutcome {
+interface Leaving {
+  readonly look: Look | undefined;
+  /** ms UTC. */
+  readonly lookedAt: number | undefined;
+  /** A resume has looked, or somebody who only looks: to look once more is not always the next step then. */
+  readonly taken?: boolean;
+}
+
+function leave(context: RunContext, number: number, { look, lookedAt, taken = false }: Leaving): RowOutcome {
   const row = context.row(number);
   const { doubt } = row;
   const error = unknownError({
@@ -135,13 +146,30 @@ function leave(
       `the process ended at ${isoSeconds(row.lastSent?.at ?? context.plan.at)} before an answer was written down`,
     requestId: doubt?.request_id,
   });
-  const absent = look?.found === 'nothing' && row.looks.some(({ t }) => t === 'ABSENT') && !context.resendAbsent;
-  const hint = absent ? `cardwright ops resume ${context.plan.op} --resend-absent` : undefined;
-  const told = hint === undefined ? error : error.with({ hint });
+  const { op } = context.plan;
+  const isQuietNow = isQuiet(context, number) || row.looks.at(-1)?.t === 'ABSENT';
+  const isNowhere = look?.found === 'nothing';
+  const next = look?.failed || (isNowhere && !isQuietNow) ? 'look' : 'decide';
+  const absent = taken && isNowhere && isQuietNow && !context.resendAbsent;
+  const stuck = taken && next === 'decide' ? `cardwright ops show ${op}` : undefined;
+  const hint = absent ? `cardwright ops resume ${op} --resend-absent` : stuck;
+  const whereToLook = taken && next === 'decide' ? placeOf(row) : undefined;
+  const notes = [...(error.facts.notes ?? []), ...(whereToLook === undefined ? [] : [whereToLook])];
   return {
     ...factsOf(row),
     outcome: 'unknown',
-    error: told,
+    error: error.with({ notes, ...(hint !== undefined && { hint }) }),
+    ...(taken && { next }),
+    ...(absent && { absent }),
     ...(doubt?.request_id !== undefined && { requestId: doubt.request_id }),
   };
+}
+
+/** Where a person sees what came of a row that no look decides. */
+function placeOf({ item, lastSent }: RowHistory): string | undefined {
+  const { card, operation, input } = item;
+  if (card !== undefined) return `Look yourself: cardwright cards get ${shellWord(card)}`;
+  if (operation !== 'cards.create' || lastSent === undefined) return undefined;
+  const since = shellWord(`created_at>=${isoSeconds(lastSent.at - CLOCKS_MS)}`);
+  return `Cards that may be it: cardwright cards list --bin ${shellWord(String(input['bin_id']))} --where ${since}`;
 }

@@ -26,10 +26,11 @@ export function createJournal(settings: JournalSettings): Journal {
   const dependencies: JournalDependencies = { ...settings, places: placesIn(settings.stateFolder) };
   const { disk, places, clock } = dependencies;
 
-  async function look(op: string): Promise<SeenOp> {
+  async function look(op: string, options: ResumeOptions = {}): Promise<SeenOp> {
     const history = await historyNamed(disk, places, op);
     await sameAccount(dependencies, history);
-    return { run: await lookAt(dependencies, history), takeOver: options => openOp(dependencies, op, options ?? {}) };
+    const run = await lookAt(dependencies, history, options);
+    return { run, takeOver: again => openOp(dependencies, op, again ?? options) };
   }
 
   async function resume(op: string, options?: ResumeOptions): Promise<Run> {

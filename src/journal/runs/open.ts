@@ -19,8 +19,12 @@ import { releasing } from './release.ts';
 import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
 
 /** A run over records that were read and are not held: it may look, and sends and writes nothing. */
-export async function lookAt(dependencies: JournalDependencies, history: History): Promise<Run> {
-  const context = await runContextFor(dependencies, wishesOf(history, { log: undefined, resendAbsent: false }));
+export async function lookAt(
+  dependencies: JournalDependencies,
+  history: History,
+  { resendAbsent = false }: ResumeOptions,
+): Promise<Run> {
+  const context = await runContextFor(dependencies, wishesOf(history, { log: undefined, resendAbsent }));
   const release = async () => undefined;
   return createRun({
     context,

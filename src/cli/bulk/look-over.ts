@@ -1,0 +1,116 @@
+/** What a resume would do with each row of an operation: `ops resume --dry-run`. It asks the service, and sends nothing. */
+import { drive } from '../../bulk/scheduler.ts';
+import { CliError } from '../../core/errors.ts';
+import { type Cents, cents, dollars } from '../../core/money.ts';
+import { capital, rowCount, rowsNamed } from '../../core/row-words.ts';
+import type { NextOfRow, RowOutcome, Run } from '../../journal/types.ts';
+import type { Column, Row } from '../../terminal/view.ts';
+import { type Answers, maybe, orNull, RESULT_ROW, RUN_PAGE, tells } from '../answer-fields.ts';
+import type { Context } from '../context.ts';
+import type { Shown } from '../shown.ts';
+import { rowsOf } from './drive-run.ts';
+import { USUAL_WORKERS } from './flags.ts';
+import { RESULT_COLUMNS, resultRow } from './result-row.ts';
+import { decisionNotes } from './tally.ts';
+
+/** The words of the summary, in the order in which a person wants to know them. */
+const STEPS: Readonly<Record<NextOfRow, string>> = {
+  send: 'send',
+  send_again: 'send again under its own key',
+  look: 'look once more for',
+  decide: 'leave to you',
+};
+
+const NEXT = tells.word(
+  'With --dry-run: what a resume would do with the row; null where it is over.',
+  Object.keys(STEPS),
+);
+
+/** What `ops resume` prints: the results of a run, with `next` where it was only looked at. */
+export const LOOKED_ANSWER: Answers = { list: { ...RESULT_ROW, next: maybe(orNull(NEXT)) }, page: RUN_PAGE };
+
+const NEXT_COLUMN: Column = { field: 'next', title: 'NEXT', kind: 'word', priority: 1 };
+const COLUMNS = RESULT_COLUMNS.flatMap(column => (column.field === 'outcome' ? [NEXT_COLUMN, column] : [column]));
+
+interface Step {
+  readonly rows: number[];
+  cents: number;
+}
+
+interface Looked {
+  readonly absent: number[];
+  readonly steps: Map<NextOfRow, Step>;
+  readonly counts: Record<RowOutcome['outcome'], number>;
+  /** The error of an operation of one row. */
+  error: CliError | undefined;
+}
+
+/** The rows as they are found; ends with 11 while a row stays unknown, and with 0 when all of them can be told. */
+export function lookOver(ctx: Context, run: Run): Shown {
+  const rows = rowsOf(run, []);
+  const looked: Looked = {
+    absent: [],
+    steps: new Map(),
+    counts: { done: 0, refused: 0, unknown: 0, not_sent: 0 },
+    error: undefined,
+  };
+  async function* batches() {
+    const settings = { run, rows, concurrency: USUAL_WORKERS, keepGoing: true, stop: ctx.signal };
+    for await (const batch of drive({ ...settings, onOutcome: () => undefined }).outcomes) {
+      for (const outcome of batch) note(looked, outcome);
+      yield batch.map(outcome => ({ ...resultRow(outcome), next: outcome.next ?? null }));
+    }
+    ctx.signal.throwIfAborted();
+    ctx.notice(`Dry run: nothing was sent. ${summaryOf(looked)}`);
+  }
+  return {
+    listing: { batches: batches(), page: (): Row => ({ total: rows.length, op: run.op, ...looked.counts }) },
+    noun: 'row',
+    idField: 'card_id',
+    columns: COLUMNS,
+    changedNothing: true,
+    failure: () => failureOf(run, looked),
+  };
+}
+
+function note(looked: Looked, { row, outcome, next, amount, error, absent }: RowOutcome): void {
+  looked.counts[outcome] += 1;
+  looked.error = error;
+  if (absent === true) looked.absent.push(row);
+  if (next === undefined) return;
+  const step = looked.steps.get(next) ?? { rows: [], cents: 0 };
+  step.rows.push(row);
+  step.cents += amount ?? 0;
+  looked.steps.set(next, step);
+}
+
+function summaryOf({ steps, counts: { done, refused } }: Looked): string {
+  const told = (Object.keys(STEPS) as NextOfRow[]).flatMap(next => {
+    const step = steps.get(next);
+    if (step === undefined) return [];
+    const sum = step.cents > 0 ? ` (${dollars(cents(step.cents) as Cents)})` : '';
+    return [`${STEPS[next]} ${rowCount(step.rows.length)}${sum}`];
+  });
+  const over = [...(done > 0 ? [`${done} done`] : []), ...(refused > 0 ? [`${refused} refused`] : [])];
+  const would = told.length === 0 ? 'A resume would send nothing.' : `A resume would: ${told.join('; ')}.`;
+  return over.length === 0 ? would : `${would} Over: ${over.join(', ')}.`;
+}
+
+function failureOf({ op, plan }: Run, { steps, error, absent }: Looked): CliError | undefined {
+  const [decide, look] = [steps.get('decide')?.rows ?? [], steps.get('look')?.rows ?? []];
+  const unknown = [...decide, ...look].sort((one, other) => one - other);
+  if (unknown.length === 0) return undefined;
+  if (!plan.bulk && error !== undefined) return error;
+  const are = unknown.length === 1 ? 'is' : 'are';
+  const isStuck = look.length === 0 && !steps.has('send') && !steps.has('send_again');
+  return new CliError('outcome_unknown', {
+    message: `${rowsNamed(unknown)} of ${op} ${are} still unknown; this look sent nothing`,
+    notes: [
+      ...(look.length > 0 ? [`${capital(rowsNamed(look))}: a later look may tell.`] : []),
+      ...decisionNotes(op, decide, absent),
+    ],
+    hint: `cardwright ops ${isStuck ? 'show' : 'resume'} ${op}`,
+    outcome: 'unknown',
+    op,
+  });
+}
