@@ -41,9 +41,9 @@ export function compose(around: Surroundings, version: string): Machine & { read
       const { answerQuery } = await import('./mirror.ts');
       await answerQuery(host);
     },
-    async openContext(globals, rest) {
+    async openContext(globals, rest, couldBeOffline) {
       const { openContext } = await import('./context.ts');
-      return openContext({ host, version, globals, rest, redactions, keys, beforeOutput });
+      return openContext({ host, version, globals, rest, couldBeOffline, redactions, keys, beforeOutput });
     },
   };
 }

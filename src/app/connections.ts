@@ -6,6 +6,7 @@ import type { Wait } from '../client/retry.ts';
 import { NO_OVERRIDES, type Overrides } from '../contract/overrides.ts';
 import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
 import type { Service } from '../contract/service.ts';
+import { SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { Secret } from '../core/secret.ts';
@@ -51,6 +52,8 @@ export interface ConnectionSettings {
   readonly notice: (text: string) => void;
   /** Told what leaves and what is waited for. */
   readonly life?: SignOfLife;
+  /** Told of each pause of a second or more that the service asks for because of too many requests. */
+  readonly onThrottled?: (() => void) | undefined;
   /** Takes the lines of `--verbose` and `--debug`. */
   readonly trace: (line: string) => void;
 }
@@ -122,7 +125,10 @@ export function connections(settings: ConnectionSettings): Connections {
       mode,
       userAgent: `cardwright/${settings.version}`,
       onAsk: life && (() => life.asked(whom)),
-      onWait: ({ ms, because }: Wait) => life?.told(whom, ms, because),
+      onWait: ({ ms, because }: Wait) => {
+        if (because === 'throttled' && ms >= SECOND) settings.onThrottled?.();
+        life?.told(whom, ms, because);
+      },
       onWarning: (text: string) => settings.notice(`warning: ${text}`),
       ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
       ...(globals.debug || globals.verbose

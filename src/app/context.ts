@@ -36,6 +36,8 @@ export interface Opening {
   readonly beforeOutput: Set<() => void>;
   /** Words after `--`. */
   readonly rest: readonly string[];
+  /** The command could be answered by the mirror, and was not asked to be. */
+  readonly couldBeOffline?: boolean | undefined;
 }
 
 /** The context of one run; nothing is opened yet. */
@@ -73,7 +75,14 @@ export function openContext(opening: Opening): OpenContext {
   });
   // Asked for by name, so that --quiet does not take it away.
   const trace = (line: string) => progress.line(line);
-  const opened = connections({ ...opening, notice, trace, life });
+  const tellOfCopy = once(async () => {
+    const { isMirrored } = await import('../mirror/file.ts');
+    const { profile } = await opened.identity();
+    if (isMirrored(host.folders.data, profile))
+      notice('The mirror of this account answers at once: the same command with --offline');
+  });
+  const onThrottled = opening.couldBeOffline && watched ? () => void tellOfCopy().catch(() => undefined) : undefined;
+  const opened = connections({ ...opening, notice, trace, life, onThrottled });
   const hide = (texts: readonly string[]) => maskInLog(texts, host.env, text => host.writeTerminal(text));
   const reader = once(async () => readerOf(await opened.service()));
   const planned: PlannedRequest[] = [];
@@ -238,7 +247,7 @@ export function openContext(opening: Opening): OpenContext {
     rest: opening.rest,
     mirror: once(async () => {
       const { mirrorFor } = await import('./mirror.ts');
-      return mirrorFor({ host, opened, reader, journal, progress, warn });
+      return mirrorFor({ host, opened, reader, journal, progress, life, warn });
     }),
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');

@@ -102,7 +102,7 @@ async function serve({ host, version, notice }: ServerFacts, wishes: PrivateWish
     ids: 'derived',
     data: wishes.data ?? 'demo',
     size: wishes.size,
-    rateLimits: wishes.rateLimits,
+    rateLimits: wishes.rateLimits ? 'all' : 'none',
     liveTimers: true,
     dialect: wishes.dialect,
     deliveries: { live: true },

@@ -10,6 +10,7 @@ import { createMirror, type Mirror } from '../mirror/mirror.ts';
 import type { OwnOperation } from '../mirror/own-rows.ts';
 import type { Asked, Line } from '../mirror/query-child.ts';
 import type { Progress } from '../terminal/progress.ts';
+import type { SignOfLife } from '../terminal/sign-of-life.ts';
 import type { Surroundings } from './app-host.ts';
 import type { Connections } from './connections.ts';
 import { keyPrint } from './key-print.ts';
@@ -20,6 +21,7 @@ export interface MirrorSurroundings {
   readonly reader: () => Promise<Reader>;
   readonly journal: () => Promise<Journal>;
   readonly progress: Progress;
+  readonly life: SignOfLife;
   readonly warn: (text: string) => void;
 }
 
@@ -29,6 +31,7 @@ export async function mirrorFor({
   reader,
   journal,
   progress,
+  life,
   warn,
 }: MirrorSurroundings): Promise<Mirror> {
   const { profile, mode, baseUrl } = await opened.identity();
@@ -57,6 +60,8 @@ export async function mirrorFor({
       progress.reading({ noun: 'transaction', rows, total: undefined });
     },
     onEnd: () => progress.clear(),
+    onPause: (ms, perMinute) =>
+      life.told(mode === 'sandbox' ? 'the sandbox' : new URL(baseUrl).host, ms, { perMinute }),
     program: [...host.program, '__query'],
     env: Object.fromEntries(Object.entries(host.env).filter(([name]) => !isSecret(name))),
   });

@@ -21,7 +21,7 @@ export interface Machine {
   readonly version: string;
   readonly registry: Registry;
   /** Everything a command may ask for; costly things are opened when asked. */
-  openContext(globals: Globals, rest: readonly string[]): Promise<OpenContext>;
+  openContext(globals: Globals, rest: readonly string[], couldBeOffline?: boolean): Promise<OpenContext>;
   /** What this machine knows of cards, profiles and the like, for completion. */
   completionValues(): Promise<ValueProvider>;
   /** Looks at what a profile holds, for completion: `card` and the name of a profile. */
@@ -120,7 +120,8 @@ async function execute(
   }
   // An expression that cannot be read is found out before anything is sent.
   await using jq = globals.jq === undefined ? undefined : await filterOf(globals.jq, host);
-  const opened = await machine.openContext(globals, typed.rest);
+  const couldBeOffline = 'offline' in command.flags && typed.typed['offline'] !== true;
+  const opened = await machine.openContext(globals, typed.rest, couldBeOffline);
   let offline: Offline | undefined;
   try {
     if (typed.typed['offline'] === true) offline = await (await import('./offline.ts')).openOffline(opened.context);

@@ -11,8 +11,10 @@ export interface AskParts {
   readonly reader: Reader;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Requests a minute. */
-  readonly rate: number;
+  /** Requests a minute; no limit when left out. */
+  readonly rate?: number | undefined;
+  /** Told of each pause that the rate asks for, ms. */
+  readonly onPause?: ((ms: number, rate: number) => void) | undefined;
 }
 
 /** Filters of the list of transactions; times are ms. */
@@ -61,16 +63,20 @@ export class Ask {
   }
 
   async #turn(): Promise<void> {
-    const { clock, rate, signal } = this.#parts;
+    const { clock, rate, signal, onPause } = this.#parts;
     signal.throwIfAborted();
+    this.requests += 1;
+    if (rate === undefined) return;
     const [oldest] = this.#recent;
     if (this.#recent.length >= rate && oldest !== undefined) {
       const wait = oldest + MINUTE - clock.monotonic();
-      if (wait > 0) await clock.sleep(wait, signal);
+      if (wait > 0) {
+        onPause?.(wait, rate);
+        await clock.sleep(wait, signal);
+      }
       this.#recent.shift();
     }
     this.#recent.push(clock.monotonic());
-    this.requests += 1;
   }
 }
 

@@ -20,11 +20,11 @@ import { type ReconcileWish, type Reconciliation, reconcileMirror } from './reco
 import type { Card, Transaction } from './records.ts';
 import type { CardQuery, TransactionQuery } from './search.ts';
 import { openWindows, type SyncParts, type SyncReport, syncMirror } from './sync.ts';
-import { DEFAULT_RATE } from './wishes.ts';
+import { rateFor } from './wishes.ts';
 
 export interface SyncWish {
   readonly full?: boolean | undefined;
-  /** Requests a minute; 300 when left out. */
+  /** Requests a minute; when left out 300, and no limit for the sandbox of this user. */
   readonly rate?: number | undefined;
 }
 
@@ -102,6 +102,8 @@ export interface MirrorParts {
   readonly onRows: (rows: number) => void;
   /** Told when no more rows come. */
   readonly onEnd: () => void;
+  /** Told of each pause that the rate asks for, ms. */
+  readonly onPause?: (ms: number, rate: number) => void;
   /** Starts this program once more as the process of a query. */
   readonly program: readonly [string, ...string[]];
   /** Its environment, without secrets. */
@@ -158,16 +160,16 @@ async function onceFile<T>(parts: MirrorParts, wish: SyncWish, work: (opened: Op
 
 async function onFile<T>(
   parts: MirrorParts,
-  { full = false, rate = DEFAULT_RATE }: SyncWish,
+  { full = false, rate: wanted }: SyncWish,
   work: (opened: Opened) => Promise<T>,
 ): Promise<T> {
-  const { clock, signal, random } = parts;
+  const { clock, signal, random, onPause } = parts;
   const db = await openForSync(parts);
   try {
     const account = await parts.account();
     checkPlace(db, account);
     const reader = await parts.reader();
-    const ask = new Ask({ reader, clock, signal, rate });
+    const ask = new Ask({ reader, clock, signal, rate: rateFor(account.mode, wanted), onPause });
     await bindAccount(db, account, { ask, random });
     return await work({ db, ask, full });
   } finally {

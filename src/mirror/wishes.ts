@@ -4,6 +4,11 @@ import { CliError } from '../core/errors.ts';
 /** Requests a minute. */
 export const DEFAULT_RATE = 300;
 
+/** Requests a minute of a sync; undefined for no limit: nobody else waits for the sandbox of this user. */
+export function rateFor(mode: string, wanted?: number): number | undefined {
+  return wanted ?? (mode === 'sandbox' ? undefined : DEFAULT_RATE);
+}
+
 /** What a sync ends with when some of it could not be read complete. */
 export function stillOpen(windows: number): CliError {
   const what = windows === 1 ? 'window of time' : 'windows of time';

@@ -13,11 +13,14 @@ const FIRST_LASTING_SIGN_MS = 2_500;
 /** Lines that stay are this far apart at least. */
 const LASTING_MS = 10_000;
 
+/** Why nothing is sent for a while: what the service said, or the pace that this machine keeps by itself. */
+export type Pause = 'throttled' | 'in_progress' | 'network' | { readonly perMinute: number };
+
 export interface SignOfLife {
   /** A request to `whom` leaves; call the result when its answer is there, or will not come. */
   asked(whom: string): () => void;
-  /** Nothing is sent for so long, for the service has no time. */
-  told(whom: string, ms: number, why: 'throttled' | 'in_progress' | 'network'): void;
+  /** Nothing is sent for so long, for the service has no time or is given a rest. */
+  told(whom: string, ms: number, why: Pause): void;
   /** Nothing more is said. */
   end(): void;
 }
@@ -88,9 +91,9 @@ function waiting(whom: string) {
   };
 }
 
-function asksToWait(whom: string, whole: number, why: 'throttled' | 'in_progress' | 'network') {
-  const says = { throttled: 'has too many requests (429)', in_progress: 'is still at it', network: 'has no answer' }[
-    why
-  ];
+const SAYS = { throttled: 'has too many requests (429)', in_progress: 'is still at it', network: 'has no answer' };
+
+function asksToWait(whom: string, whole: number, why: Pause) {
+  const says = typeof why === 'string' ? SAYS[why] : `is asked ${why.perMinute} times a minute at most`;
   return (ms: number) => `${whom} ${says}: asked again in ${Math.max(1, Math.ceil((whole - ms) / SECOND))} s`;
 }

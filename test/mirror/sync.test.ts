@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { rateFor } from '../../src/mirror/wishes.ts';
 import { history, MANNERS } from './histories.ts';
 import { MovingService } from './moving-service.ts';
 import { syncing } from './syncing.ts';
@@ -30,6 +31,17 @@ it('needs three requests when nothing moved', async () => {
   const first = await world.mirror.sync();
   expect(first).toMatchObject({ transactions: { new: service.records.length, changed: 0, gone: 0 } });
   expect(await world.mirror.sync()).toMatchObject({ requests: 3, transactions: { new: 0, changed: 0, gone: 0 } });
+});
+
+it('keeps its pace and says so; the sandbox of this user is asked as often as it takes', async () => {
+  const service = still(1);
+  const pauses: string[] = [];
+  const onPause = (ms: number, rate: number) => void pauses.push(`${ms} at ${rate}`);
+  await using world = await syncing(service, { onPause });
+  await world.mirror.sync({ rate: 10 });
+  expect(pauses[0]).toMatch(/^5\d{4} at 10$/);
+  expect((['live', 'test', 'sandbox'] as const).map(mode => rateFor(mode))).toEqual([300, 300, undefined]);
+  expect(rateFor('sandbox', 60)).toBe(60);
 });
 
 it('writes down what changed and what is gone, and takes back what came again', async () => {

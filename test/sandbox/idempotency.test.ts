@@ -86,7 +86,7 @@ it('repeats a business refusal even when it would succeed by now', async () => {
 });
 
 it('keeps nothing of a request that was not valid, not let in or over a limit', async () => {
-  await using service = await fakeService({ rateLimits: true });
+  await using service = await fakeService({ rateLimits: 'all' });
   const bin = await binOf(service);
   expect((await create(service, { bin, amount: 0 })).status).toBe(400);
   const body = { bin_id: bin, amount: 10, label: 'a' };

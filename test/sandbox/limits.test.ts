@@ -8,7 +8,7 @@ async function newCard(service: Served): Promise<string> {
 }
 
 it('lets 30 details through in any 60 seconds, sliding', async () => {
-  await using service = await fakeService({ rateLimits: true });
+  await using service = await fakeService({ rateLimits: 'all' });
   const path = `/cards/${await newCard(service)}/details`;
   const details = (at: number) => {
     service.clock.set(NOON + at);
@@ -27,7 +27,7 @@ it('lets 30 details through in any 60 seconds, sliding', async () => {
 });
 
 it('counts details and everything else apart', async () => {
-  await using service = await fakeService({ rateLimits: true });
+  await using service = await fakeService({ rateLimits: 'all' });
   const path = `/cards/${await newCard(service)}/details`;
   for (let nth = 0; nth < 31; nth += 1) await ask(service, { path });
   expect((await ask(service, { path })).status).toBe(429);
@@ -36,15 +36,24 @@ it('counts details and everything else apart', async () => {
 });
 
 it('limits nothing and says nothing when switched off, and never the control surface', async () => {
-  await using service = await fakeService({ rateLimits: false });
+  await using service = await fakeService({ rateLimits: 'none' });
   const path = `/cards/${await newCard(service)}/details`;
   for (let nth = 0; nth < 35; nth += 1) expect((await ask(service, { path })).status).toBe(200);
   expect((await ask(service, { path })).headers['x-ratelimit-limit']).toBeUndefined();
   expect((await ask(service, { path: '/_sandbox/v1/status' })).headers['x-ratelimit-limit']).toBeUndefined();
 });
 
+it('counts only what the interface states where it is told so', async () => {
+  await using service = await fakeService({ rateLimits: 'stated' });
+  const path = `/cards/${await newCard(service)}/details`;
+  for (let nth = 0; nth < 30; nth += 1) expect((await ask(service, { path })).status).toBe(200);
+  expect((await ask(service, { path })).status).toBe(429);
+  const wallet = await ask(service, { path: '/wallet' });
+  expect({ status: wallet.status, limit: wallet.headers['x-ratelimit-limit'] }).toEqual({ status: 200 });
+});
+
 it('is not barred for long by a clock that was set back', async () => {
-  await using service = await fakeService({ rateLimits: true });
+  await using service = await fakeService({ rateLimits: 'all' });
   const path = `/cards/${await newCard(service)}/details`;
   service.clock.set(NOON + 3_600_000);
   for (let nth = 0; nth < 31; nth += 1) await ask(service, { path });
@@ -53,7 +62,7 @@ it('is not barred for long by a clock that was set back', async () => {
 });
 
 it('names each request that was turned away on its own, also under one key', async () => {
-  await using service = await fakeService({ rateLimits: true });
+  await using service = await fakeService({ rateLimits: 'all' });
   const card = await newCard(service);
   const fund = { method: 'POST', path: `/cards/${card}/fund`, body: { amount: 1 }, idempotencyKey: 'one' };
   for (let nth = 0; nth < 598; nth += 1) await ask(service, { path: '/wallet' });

@@ -43,7 +43,7 @@ it('keeps no secret, wherever one was put', async () => {
 });
 
 it('takes text that no engine stores', async () => {
-  await using service = await fakeService({ rateLimits: true });
+  await using service = await fakeService({ rateLimits: 'all' });
   expect((await ask(service, { path: '/cards/%00' })).status).toBe(400);
   const lone = '{"bin_id":"\\ud800","amount":5,"label":"\\u0000"}';
   expect((await ask(service, { method: 'POST', path: '/cards', body: lone })).status).toBe(400);

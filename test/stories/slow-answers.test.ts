@@ -2,6 +2,8 @@
  * What a person sees while no answer comes, and what a script reads while the service has no time
  * (docs/design/terminal.md, "Waiting").
  */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FIRST_SIGN_MS } from '../../src/terminal/sign-of-life.ts';
 import { json, type Served, serve } from '../client/served.ts';
@@ -79,5 +81,17 @@ describe('a service that asks to wait', () => {
     expect(code).toBe(0);
     expect(err).toMatch(/has too many requests \(429\): asked again in 3 s\r\x1b\[2K/);
     expect(err.endsWith('\r\x1b[2K')).toBe(true);
+  });
+
+  it('can be left alone where the mirror has the answer, which is said once on a terminal', async () => {
+    const line = /The mirror of this account answers at once: the same command with --offline\r?\n/g;
+    const hints = async (command: string, run: RunOptions) =>
+      (await slowly(command, { ...run, ...passing }, { refusals: 2 })).err.match(line)?.length ?? 0;
+    expect(await hints('cards list', { terminal: 80 })).toBe(0);
+    await mkdir(join(here.folder, 'data', 'mirror'), { recursive: true });
+    await writeFile(join(here.folder, 'data', 'mirror', 'env.sqlite'), '');
+    expect(await hints('cards list', { terminal: 80 })).toBe(1);
+    expect(await hints('wallet', { terminal: 80 })).toBe(0);
+    expect(await hints('cards list', {})).toBe(0);
   });
 });

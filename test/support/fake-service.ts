@@ -25,7 +25,7 @@ export const NOON = Date.parse('2026-11-20T12:00:00Z');
 export interface Wishes {
   readonly handlers?: Partial<Handlers>;
   readonly timerActions?: TimerActions;
-  readonly rateLimits?: boolean;
+  readonly rateLimits?: ServiceParts['rateLimits'];
   readonly isGone?: (owner: string) => boolean;
   /** Wraps the store, to let it fail. */
   readonly around?: (store: Store) => Store;
@@ -75,7 +75,7 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
     random: idSource,
     owner: 'us',
     isGone: wishes.isGone ?? (() => false),
-    rateLimits: wishes.rateLimits ?? false,
+    rateLimits: wishes.rateLimits ?? 'none',
     requestNumbers: new RequestNumbers(),
     activeDialect: new ActiveDialect(),
     requestLog: new RequestLog(),

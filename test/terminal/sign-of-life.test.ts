@@ -100,6 +100,12 @@ describe('a pause the service asks for', () => {
     expect(await until(12_600)).toEqual(['said api.example.com has no answer: asked again in 5 s']);
   });
 
+  it('is also that of a pace which this machine keeps', async () => {
+    const { life, until } = held('log');
+    life.told('api.example.com', 12_000, { perMinute: 300 });
+    expect(await until(100)).toEqual(['said api.example.com is asked 300 times a minute at most: asked again in 12 s']);
+  });
+
   it('is not said with --quiet, nor when it is over before it could be read', async () => {
     const quiet = held('none', { watched: false });
     quiet.life.told('api.example.com', 12_000, 'throttled');

@@ -44,7 +44,7 @@ export const syncMirror = command({
     full: option(flag({ doc: 'Read everything again.', basis: OURS })),
     rate: option(
       integer({
-        doc: `At most so many requests a minute; ${DEFAULT_RATE} when left out.`,
+        doc: `At most so many requests a minute; when left out ${DEFAULT_RATE}, and no limit with --sandbox.`,
         basis: OURS,
         min: 1,
         max: 6_000,

@@ -17,15 +17,21 @@ export interface Allowance {
   readonly retryAfter: number | undefined;
 }
 
-const MOST: Readonly<Record<Bucket, number>> = {
-  details: LIMITS.detailsRate.max,
-  general: LIMITS.generalRate.max,
-};
+const ROWS = { details: LIMITS.detailsRate, general: LIMITS.generalRate } as const;
+
+/** Which limits a server keeps: every one, those that the interface states, or none. */
+export type LimitsKept = 'all' | 'stated' | 'none';
+
+/** Whether requests of this kind are counted. */
+export function isCounted(kept: LimitsKept, bucket: Bucket): boolean {
+  if (kept === 'stated') return 'stated' in ROWS[bucket].basis && ROWS[bucket].basis.stated !== undefined;
+  return kept === 'all';
+}
 
 /** Counts a request, unless it is over the limit: a refused one uses no place. `real` is ms UTC. */
 export async function countRequest(sql: Sql, parsed: { account: string; bucket: Bucket; real: number }) {
   const { account, bucket, real } = parsed;
-  const limit = MOST[bucket];
+  const limit = ROWS[bucket].max;
   // Rows of the future are left by a clock that was set back; they would bar the way for long.
   await sql.run(
     'delete from rate_hits where account_id = ? and bucket = ? and (real_at < ? or real_at > ?)',

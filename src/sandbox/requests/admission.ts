@@ -1,7 +1,7 @@
 /** What comes before the work of a request, in its transaction: what time it is, its name, its place under the limit. */
 import { deterministicIds, requestIdOf } from '../calls/deterministic-ids.ts';
 import { type ClockRow, shownTime } from '../clock/clock.ts';
-import { type Allowance, countRequest } from '../http/limits.ts';
+import { type Allowance, countRequest, isCounted } from '../http/limits.ts';
 import type { Route } from '../http/routing.ts';
 import type { ServiceParts } from '../service/service.ts';
 import type { IdForm } from '../store/meta.ts';
@@ -9,7 +9,7 @@ import type { Sql } from '../store/sql.ts';
 
 export interface Admitted {
   readonly requestId: string;
-  /** Where the caller stands; undefined where nothing is limited. */
+  /** Where the caller stands; undefined where it is not counted. */
   readonly allowance: Allowance | undefined;
   /** Clock of the sandbox and real time, ms UTC. */
   readonly now: number;
@@ -39,7 +39,7 @@ interface Arrival {
  * most 600 a minute get through, so those rows cost nothing worth saving.
  */
 export function isPlainRead({ rateLimits }: ServiceParts, { row }: Route): boolean {
-  return !rateLimits && row.method === 'GET';
+  return rateLimits === 'none' && row.method === 'GET';
 }
 
 interface Facts extends ClockRow {
@@ -72,7 +72,7 @@ export async function admit(
   if (passed !== undefined) return { ...passed, now, real, meta, hasFaults: false };
   const bucket = route.row.effect === 'reveals-secret' ? 'details' : 'general';
   const isService = route.surface === 'service';
-  const isLimited = rateLimits && isService;
+  const isLimited = isService && isCounted(rateLimits, bucket);
   const at = virtualLimits ? now : real;
   const allowance = isLimited ? await countRequest(sql, { account, bucket, real: at }) : undefined;
   // One that is turned away comes again under its key, and that is another request.

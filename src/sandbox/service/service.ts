@@ -9,6 +9,7 @@ import { sandboxNow } from '../clock/clock.ts';
 import { type Fired, type Firing, fireDue, nextDue, type TimerActions } from '../clock/timers.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { ActiveDialect } from '../dialects/active-dialect.ts';
+import type { LimitsKept } from '../http/limits.ts';
 import { recordEvent } from '../outbox/outbox.ts';
 import type { IdForm } from '../store/meta.ts';
 import type { Sql, Store } from '../store/sql.ts';
@@ -38,7 +39,7 @@ export interface ServiceParts {
   /** Name of this process in leases, see files/process-identity.ts. */
   readonly owner: string;
   readonly isGone: (owner: string) => boolean;
-  readonly rateLimits: boolean;
+  readonly rateLimits: LimitsKept;
   /** Rate limits count on the clock of the sandbox. */
   readonly virtualLimits?: boolean | undefined;
   readonly requestNumbers: RequestNumbers;

@@ -18,6 +18,7 @@ import type { DeliveryOptions } from '../delivery/parts.ts';
 import { ActiveDialect } from '../dialects/active-dialect.ts';
 import { deliveryFaults } from '../faults/delivery-faults.ts';
 import { HANDLERS } from '../handlers/table.ts';
+import type { LimitsKept } from '../http/limits.ts';
 import { runTimersUntil } from '../service/live-timers.ts';
 import { RequestLog } from '../service/request-log.ts';
 import { RequestNumbers } from '../service/request-numbers.ts';
@@ -49,7 +50,7 @@ export interface Plan {
   readonly wallet?: Cents | undefined;
   /** Set when given, also in a store that exists. */
   readonly clock?: ClockRow | undefined;
-  readonly rateLimits: boolean;
+  readonly rateLimits: LimitsKept;
   /** Rate limits count on the clock of the sandbox. */
   readonly virtualLimits?: boolean | undefined;
   /** Timers fire by themselves; without it before each request. */

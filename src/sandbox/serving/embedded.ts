@@ -55,7 +55,8 @@ export async function openEmbedded(
     seed: randomSeed(host),
     ids: 'derived',
     data: 'demo',
-    rateLimits: true,
+    // Who walks through a large store on their own machine waits for nobody (docs/decisions/0019-embedded-limits.md).
+    rateLimits: 'stated',
     dialect: spoken,
     deliveries: { live: false },
     version,

@@ -80,7 +80,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
     data: options.data ?? 'empty',
     wallet: wallet === undefined ? undefined : toCents(wallet),
     clock: clockOf(options.clock),
-    rateLimits: options.rateLimits ?? true,
+    rateLimits: options.rateLimits === false ? 'none' : 'all',
     liveTimers: options.liveTimers,
     dialect,
     deliveries: { ...options.delivery, live: options.deliveries !== 'queued' },

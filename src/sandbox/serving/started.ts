@@ -129,7 +129,7 @@ async function open(around: StartDependencies, options: StartOptions, paths: Ser
       around.notice(`Looking through the store before it is served: ${records} transactions and events.`),
     size: options.size,
     insists: { seed: options.seed, data: options.data, size: options.size },
-    rateLimits: options.rateLimits,
+    rateLimits: options.rateLimits ? 'all' : 'none',
     virtualLimits: options.virtualLimits,
     liveTimers: true,
     dialect: options.dialect,
