@@ -98,7 +98,9 @@ class Classification {
       if (each.kind === 'record_changed' && records.hasChangingRecords) continue;
       if (each.kind === 'fee') {
         if (explains || this.#tryFee(each)) {
-          this.#note(each.card_id, each.cents, { ofWallet: false });
+          // What a terminated card was charged shows in the wallet.
+          if (this.#rest.isOver(each.card_id)) this.#note(undefined, -each.cents);
+          else this.#note(each.card_id, each.cents, { ofWallet: false });
           this.#push(each);
         }
       } else this.#push(each, each.kind === 'duplicate' ? explains : undefined);

@@ -44,7 +44,10 @@ export interface Reconciled {
   readonly cutCards: readonly CutCardRow[];
 }
 
-/** The wallet from cut to cut, integer cents, each column with the sign of its word. */
+/**
+ * The wallet from cut to cut, integer cents: closing = opening + deposits - created - funded + withdrawn + returned +
+ * other + residual. Only the last two may be negative.
+ */
 export interface WalletChange {
   readonly opening: number;
   readonly deposits: number;
@@ -188,7 +191,7 @@ function judged(input: Reconciling, { before, now, readings, counted }: Judging)
     findings: classified.findings,
     residual: classified.findings.filter(each => each.isWrong).reduce((sum, each) => sum + Math.abs(each.cents), 0),
     changes: [...residuals.cards.values()],
-    wallet: walletChange(base?.cut.wallet_cents ?? 0, now, { residuals, classified }),
+    wallet: walletChange(base?.cut, now, { residuals, classified }),
     rules,
     classified,
     cut,
@@ -222,17 +225,24 @@ function fitting(readings: readonly Reading[]): readonly CountingRules[] {
 
 type Explained = Pick<Reading, 'residuals' | 'classified'>;
 
-function walletChange(opening: number, now: Position, { residuals, classified }: Explained): WalletChange {
-  const sums = { created: 0, funded: 0, withdrawn: 0, returned: classified.carried };
+/** Of a first cut, what own rows do not explain is where the books begin, and so is it of others. */
+function walletChange(base: CutRow | undefined, now: Position, { residuals, classified }: Explained): WalletChange {
+  const { carried, walletOther } = classified;
+  const sums = { created: 0, funded: 0, withdrawn: 0 };
+  let [back, taken] = [carried, walletOther];
   for (const change of residuals.cards.values()) {
     sums.created += change.created;
     sums.funded += change.funded;
     sums.withdrawn += change.withdrawn;
-    sums.returned += change.returned;
+    back += Math.max(0, change.returned);
+    taken += Math.min(0, change.returned);
   }
-  const { walletOther: other, carried } = classified;
-  const residual = residuals.wallet - other - carried;
-  return { opening, deposits: residuals.deposits, ...sums, other, residual, closing: now.wallet };
+  const left = residuals.wallet - walletOther - carried;
+  const residual = base === undefined ? 0 : left;
+  const returned = Math.max(0, back);
+  const other = taken + Math.min(0, back) + left - residual;
+  const opening = base?.wallet_cents ?? 0;
+  return { opening, deposits: residuals.deposits, ...sums, returned, other, residual, closing: now.wallet };
 }
 
 interface Keeping {

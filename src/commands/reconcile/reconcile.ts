@@ -23,7 +23,7 @@ const WALLET = {
   funded: tells.usd('To cards by own rows, USD.'),
   withdrawn: tells.usd('From cards by own rows, USD.'),
   returned: tells.usd('Back from terminated cards, USD.'),
-  other: tells.usd('By others, USD, negative when it left.'),
+  other: tells.usd('By others, or before the books of a first cut begin, USD; negative when it left.'),
   residual: tells.usd('Not explained, USD.'),
   closing: tells.usd('Now, USD.'),
 } as const;
@@ -68,8 +68,14 @@ export const reconcileAccount = command({
       residual: tells.usd('Sum of what is wrong, USD, without signs.'),
       requests: tells.count('Requests that were sent.'),
       cards_in_all: tells.count('Cards that were compared.'),
-      wallet: tells.object(WALLET, 'The wallet.'),
-      cards: tells.rows(CARD, 'Cards that moved; all with --all.'),
+      wallet: tells.object(
+        WALLET,
+        'The wallet: closing = opening + deposits - created - funded + withdrawn + returned + other + residual.',
+      ),
+      cards: tells.rows(
+        CARD,
+        'Cards that moved; all with --all. closing = opening + funded - withdrawn - returned - settled + refunded - holds_change + other + residual.',
+      ),
       findings: tells.rows(FINDING, 'What was found.'),
     },
   },

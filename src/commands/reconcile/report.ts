@@ -17,6 +17,7 @@ export interface FindingAnswer {
   readonly next: string | null;
 }
 
+/** closing = opening + funded - withdrawn - returned - settled + refunded - holds_change + other + residual */
 export interface CardAnswer {
   readonly card_id: string;
   readonly last4: string | null;
@@ -85,8 +86,10 @@ function cardAnswer(
   card: { readonly last4: string | null; readonly label: string | null } | undefined,
 ): CardAnswer {
   const released = classified.released.get(change.card_id) ?? 0;
-  // Of a first cut, what own rows do not explain is where the books begin.
-  const other = from === undefined ? change.residual : (classified.others.get(change.card_id) ?? 0);
+  // Of a first cut, what own rows do not explain is where the books begin. What a card gave back above what it had by
+  // own rows came from others before.
+  const unowned = from === undefined ? change.residual : (classified.others.get(change.card_id) ?? 0);
+  const other = change.isOver ? Math.max(0, -change.returned) : unowned;
   return {
     card_id: change.card_id,
     last4: card?.last4 ?? null,
@@ -97,9 +100,9 @@ function cardAnswer(
     settled: usd(change.settled),
     refunded: usd(change.refunded),
     holds_change: usd(change.holds - released),
-    returned: usd(change.returned),
+    returned: usd(Math.max(0, change.returned)),
     other: usd(other),
-    residual: usd(change.residual - other - released),
+    residual: usd(change.isOver ? 0 : change.residual - other - released),
     closing: usd(change.closing),
   };
 }

@@ -76,12 +76,23 @@ function hasMoved(card: Report['cards'][number]): boolean {
   return opening !== closing || changes.some(amount => amount !== 0);
 }
 
-function walletLine({ wallet }: Report): string {
-  const parts = Object.entries(wallet)
-    .filter(([name, amount]) => name !== 'opening' && name !== 'closing' && amount !== 0)
-    .map(([name, amount]) => `${name} ${plainAmount(toCents(amount))}`);
-  const changes = parts.length === 0 ? 'nothing moved' : parts.join(', ');
-  return `WALLET  ${dollars(toCents(wallet.opening))} -> ${dollars(toCents(wallet.closing))}   ${changes}`;
+/** Everything that is added to the opening, and everything that is taken off, so that it can be added up. */
+function walletLine({ from, wallet }: Report): string {
+  const { opening, deposits, created, funded, withdrawn, returned, other, residual, closing } = wallet;
+  const terms: readonly (readonly [amount: number, word: string])[] = [
+    [toCents(deposits), 'deposited'],
+    [-toCents(created), 'to new cards'],
+    [-toCents(funded), 'funded'],
+    [toCents(withdrawn), 'withdrawn'],
+    [toCents(returned), 'returned'],
+    [toCents(other), from === null ? 'by others before' : 'by others'],
+    [toCents(residual), 'unexplained'],
+  ];
+  const moved = terms
+    .filter(([amount]) => amount !== 0)
+    .map(([amount, word]) => `${amount < 0 ? '-' : '+'} ${dollars(cents(Math.abs(amount)))} ${word}`);
+  const changes = moved.length === 0 ? 'nothing moved' : `${moved.join(' ')} = ${dollars(toCents(closing))}`;
+  return `WALLET  ${dollars(toCents(opening))} ${moved.length === 0 ? '  ' : ''}${changes}`;
 }
 
 function findingLines(report: Report): Block[] {

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { reportOf } from '../../src/commands/reconcile/report.ts';
+import { cents, toCents, type Usd } from '../../src/core/money.ts';
+import { Account, live, Reader, randomOf } from './model.ts';
+
+const sum = (...amounts: readonly Usd[]) => amounts.reduce<number>((total, amount) => total + toCents(amount), 0);
+const less = (...amounts: readonly Usd[]) => -sum(...amounts);
+
+it('adds up to the cent for a person with a calculator, the wallet and each card, whoever moved the money', () => {
+  let ended = 0;
+  for (let seed = 1; seed <= 150; seed++) {
+    const random = randomOf(seed);
+    const account = new Account();
+    const reader = new Reader(account);
+    for (let cut = 1; cut <= 3; cut++) {
+      live(account, random, 20, { others: true, unknownRows: true });
+      account.resolve(random);
+      // Money leaves without a trace, so that something stays unexplained.
+      if (cut === 3 && seed % 3 === 0) account.wallet -= 777;
+      const done = reader.reconcile();
+      const from = cut === 1 ? undefined : done.cut;
+      const { wallet, cards } = reportOf({ ...done, from, cards: reader.cardRows(), requests: 0 }, { all: true });
+      const { opening, deposits, created, funded, withdrawn, returned, other, residual, closing } = wallet;
+      const made = sum(opening, deposits, withdrawn, returned, other, residual) + less(created, funded);
+      expect({ seed, cut, closing: cents(made) }).toEqual({ seed, cut, closing: toCents(closing) });
+      if (cut === 1) expect({ seed, residual }).toEqual({ seed, residual: 0 });
+      for (const card of cards) {
+        const put = sum(card.opening, card.funded, card.refunded, card.other, card.residual);
+        const taken = less(card.withdrawn, card.returned, card.settled, card.holds_change);
+        expect({ seed, card: card.card_id, closing: put + taken }).toMatchObject({ closing: toCents(card.closing) });
+        // Words that have a direction have no sign.
+        expect(
+          Math.min(card.funded, card.withdrawn, card.returned, card.settled, card.refunded),
+        ).toBeGreaterThanOrEqual(0);
+        ended += Number(card.returned > 0);
+      }
+      expect(Math.min(deposits, created, funded, withdrawn, returned)).toBeGreaterThanOrEqual(0);
+    }
+  }
+  expect(ended).toBeGreaterThan(20);
+});
