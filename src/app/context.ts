@@ -153,6 +153,7 @@ export function openContext(opening: Opening): OpenContext {
     dryRun: globals.dryRun,
     yes: globals.yes,
     forPeople: stdout.isTerminal && !globals.machine && !globals.quiet,
+    csvRaw: globals.csvRaw,
     sorted: globals.sort !== undefined,
     canAsk,
     signal: host.signal,
@@ -255,6 +256,10 @@ export function openContext(opening: Opening): OpenContext {
     },
     servers,
     createFile: (path, content) => createFile(host, path, content),
+    async replaceFile(place, file) {
+      const { replaceFile } = await import('./replaced-file.ts');
+      return replaceFile(host, place, file);
+    },
     async moveSandboxAside() {
       const { moveAside } = await import('./sandbox-transfer.ts');
       return moveAside(host);

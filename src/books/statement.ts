@@ -44,6 +44,8 @@ export interface StatementAccount {
   readonly opening: number;
   readonly lines: readonly Line[];
   readonly closing: number;
+  /** Nothing of it is pending in the period and 35 days have passed. */
+  readonly final: boolean;
 }
 
 export interface Statement {
@@ -51,8 +53,14 @@ export interface Statement {
   /** First and last day of the period and the day after, on the wall of the asked zone. */
   readonly days: { readonly first: string; readonly last: string; readonly next: string };
   readonly accounts: readonly StatementAccount[];
-  /** Nothing of the period is pending and 35 days have passed. */
+  /** What was asked for: the wallet and all cards, one card, or some. */
+  readonly selection: 'all' | 'card' | 'cards';
+  /** Open authorizations of the period, where they were asked for. They are no lines. */
+  readonly holds: readonly OpenHold[];
+  /** Every account is. */
   readonly final: boolean;
+  /** An exact cut proves the closing balances. */
+  readonly reconciled: boolean;
   /** Derived lines whose two cuts lie on both sides of an end of the period: their day may be another. */
   readonly straddling: readonly Line[];
 }
@@ -70,6 +78,8 @@ export interface StatementInput {
   readonly now: number;
   /** Exact cuts, oldest first. Without one before the period the account began within it. */
   readonly cuts: readonly ExactCut[];
+  /** What was seen after them and is not proved: the statement closes by it where no exact cut proves its end. */
+  readonly unproved?: ExactCut;
   readonly cards: readonly CardRow[];
   /** Records of and after the period, those that are gone left out, in any order. */
   readonly records: Iterable<TxRow>;
@@ -78,6 +88,27 @@ export interface StatementInput {
   readonly deposits: readonly Pick<WalletRow, 'at_ms' | 'total_deposited_cents'>[];
   /** Which cards have an account; the wallet has one when all have. */
   readonly only?: (card: CardRow) => boolean;
+  /** One card alone: it has an account also when nothing happened to it. */
+  readonly isOneCard?: boolean;
+  /** Authorizations of the period that are pending, with what is left of them. */
+  readonly pending?: readonly PendingRow[];
+}
+
+/** A record and what it may still hold at most, integer cents. */
+export interface PendingRow {
+  readonly record: TxRow;
+  readonly held: number;
+}
+
+/** Money of a card that an open authorization holds. */
+export interface OpenHold {
+  readonly id: string;
+  readonly at: number;
+  readonly date: string;
+  readonly card_id: string;
+  /** Never negative, integer cents. */
+  readonly cents: number;
+  readonly payee: string;
 }
 
 type Draft = Omit<Line, 'balance' | 'date' | 'time'> & {
@@ -90,16 +121,11 @@ type Draft = Omit<Line, 'balance' | 'date' | 'time'> & {
  * `internal` when opening and lines do not make the closing.
  */
 export function statementOf(input: StatementInput): Statement {
-  const newest = input.cuts.at(-1);
-  if (newest === undefined || newest.cut.at_ms < input.period.to) {
-    throw new CliError('check_failed', {
-      message: `no exact cut stands at or after the end of ${input.period.name}, so its closing balances are not proved`,
-      hint: 'cardwright reconcile',
-    });
-  }
-  const { byCard, isPendingWithin } = cardDrafts(input, newest.cut.at_ms);
+  const newest = closingCut(input);
+  const { byCard, pending } = cardDrafts(input, newest.cut.at_ms);
   const posted = new Map(newest.cards.map(row => [row.card_id, row.balance_cents + row.holds_cents]));
   const straddling: Line[] = [];
+  const isLate = newest !== input.unproved && isPast(input.period, input.now);
   const close = (drafts: readonly Draft[], closingNow: number) => {
     const { straddles, ...account } = balanced(drafts, closingNow, input);
     straddling.push(...straddles);
@@ -109,15 +135,16 @@ export function statementOf(input: StatementInput): Statement {
   const accounts = chosen
     .map(({ card_id, last4, label }): StatementAccount => {
       const drafts = byCard.get(card_id) ?? [];
-      return { kind: 'card', card_id, last4, label, ...close(drafts, posted.get(card_id) ?? 0) };
+      const final = isLate && !pending.has(card_id);
+      return { kind: 'card', card_id, last4, label, final, ...close(drafts, posted.get(card_id) ?? 0) };
     })
     // A card that was asked for has its statement, and says that nothing happened.
     .filter(
-      ({ lines, opening, closing }) => input.only !== undefined || lines.length > 0 || opening !== 0 || closing !== 0,
+      ({ lines, opening, closing }) => input.isOneCard === true || lines.length > 0 || opening !== 0 || closing !== 0,
     );
   if (input.only === undefined) {
     const drafts = walletDrafts(input, byCard, newest.cut.at_ms);
-    const wallet = close(drafts, newest.cut.wallet_cents);
+    const wallet = { final: isLate && pending.size === 0, ...close(drafts, newest.cut.wallet_cents) };
     accounts.unshift({ kind: 'wallet', card_id: null, last4: null, label: null, ...wallet });
   }
   const { period, clock } = input;
@@ -126,15 +153,41 @@ export function statementOf(input: StatementInput): Statement {
     period,
     days: { first: day(period.from), last: day(period.to - 1), next: day(period.to) },
     accounts,
-    final: !isPendingWithin && isPast(input.period, input.now),
+    selection: input.only === undefined ? 'all' : input.isOneCard === true ? 'card' : 'cards',
+    holds: holdsOf(input, accounts),
+    final: accounts.every(account => account.final) && isLate,
+    reconciled: newest !== input.unproved,
     straddling,
   };
 }
 
+/** The exact cut that proves the closing balances, or what was seen in its place. Throws `check_failed`. */
+function closingCut({ cuts, unproved, period, now }: StatementInput): ExactCut {
+  const newest = cuts.at(-1);
+  if (newest !== undefined && newest.cut.at_ms >= period.to) return newest;
+  if (unproved !== undefined && unproved.cut.at_ms > period.from) return unproved;
+  const isOver = period.to <= now;
+  throw new CliError('check_failed', {
+    message: isOver
+      ? `no exact cut stands at or after the end of ${period.name}, so its closing balances are not proved`
+      : `${period.name} has not ended, so nothing can prove its closing balances yet`,
+    notes: [`--unreconciled goes on with what the copy shows, and marks what is not explained`],
+    ...(isOver && { hint: 'cardwright reconcile' }),
+  });
+}
+
+function holdsOf({ pending = [], clock }: StatementInput, accounts: readonly StatementAccount[]): readonly OpenHold[] {
+  const cards = new Set(accounts.map(account => account.card_id));
+  return pending.flatMap(({ record: { tx_id, at_ms, card_id, merchant }, held }) => {
+    if (held <= 0 || card_id === null || !cards.has(card_id)) return [];
+    return [{ id: tx_id, at: at_ms, date: clock.at(at_ms).date, card_id, cents: held, payee: merchant ?? '' }];
+  });
+}
+
 /** Lines of each card from the beginning of the period to the newest cut. */
-function cardDrafts({ records, moves, cuts, period, cards }: StatementInput, end: number) {
+function cardDrafts({ records, moves, cuts, unproved, period, cards }: StatementInput, end: number) {
   const byCard = new Map<string, Draft[]>();
-  let isPendingWithin = false;
+  const pending = new Set<string>();
   const add = (draft: Draft & { readonly card_id: string }) => {
     const known = byCard.get(draft.card_id);
     if (known === undefined) byCard.set(draft.card_id, [draft]);
@@ -143,13 +196,13 @@ function cardDrafts({ records, moves, cuts, period, cards }: StatementInput, end
   const unknownTypes: TxRow[] = [];
   for (const row of records) {
     if (row.card_id === null || row.first_seen > end || row.gone_at !== null) continue;
-    if (isPending(row) && row.at_ms < period.to) isPendingWithin = true;
+    if (isPending(row) && row.at_ms < period.to) pending.add(row.card_id);
     if (!isKnownType(row.type)) unknownTypes.push(row);
     const { settled, refunded } = effectOf(row);
     if (settled - refunded !== 0) add({ ...ofRecord(row, row.card_id), cents: refunded - settled });
   }
   // Rows that the sums showed to be done count since then, whatever the journal says.
-  const counted = JSON.parse(cuts.at(-1)?.cut.counted_rows ?? '{}') as Readonly<Record<string, string>>;
+  const counted = JSON.parse((unproved ?? cuts.at(-1))?.cut.counted_rows ?? '{}') as Readonly<Record<string, string>>;
   for (const move of moves) {
     const shownBySums = counted[rowName(move)];
     const card = shownBySums ?? move.card_id;
@@ -159,8 +212,9 @@ function cardDrafts({ records, moves, cuts, period, cards }: StatementInput, end
     add({ ...transfer(rowName(move), card, cents), payee, at: move.at_ms, source: 'journal' });
   }
   for (const draft of derived(cuts, { unknownTypes, moves })) add(draft);
+  if (unproved !== undefined) for (const draft of unexplained(unproved, cuts.at(-1), period)) add(draft);
   for (const { card_id } of cards) byCard.get(card_id)?.sort(byTime);
-  return { byCard, isPendingWithin };
+  return { byCard, pending };
 }
 
 function ofRecord(row: TxRow, card_id: string): Draft & { readonly card_id: string } {
@@ -236,6 +290,31 @@ function derived(
   return found;
 }
 
+/**
+ * What cards changed by after the last exact cut beyond their records and own rows. A terminated card has nothing but what
+ * goes back to the wallet.
+ */
+function unexplained(
+  { cut, cards }: ExactCut,
+  base: ExactCut | undefined,
+  period: Period,
+): readonly (Draft & { readonly card_id: string })[] {
+  const before = new Map(base?.cards.map(row => [row.card_id, row]));
+  return cards.flatMap((row): readonly (Draft & { readonly card_id: string })[] => {
+    const old = before.get(row.card_id);
+    const cents = restOf(row) - (old === undefined ? 0 : restOf(old));
+    if (cents === 0) return [];
+    const at = Math.min(cut.at_ms, period.to - 1);
+    const isOver = row.status === 'terminated';
+    const id = derivedId([base?.cut.at_ms ?? 0, cut.at_ms, row.card_id, isOver ? 'transfer' : 'unexplained', cents]);
+    const plain = { ...transfer(id, row.card_id, cents), at, source: 'derived' as const };
+    if (isOver) return [{ ...plain, payee: cents < 0 ? 'To wallet' : 'From wallet' }];
+    return [{ ...plain, type: 'unexplained' as const, counter: 'unexplained' as const, payee: UNEXPLAINED }];
+  });
+}
+
+const UNEXPLAINED = 'Not explained';
+
 /** What a card has that neither records nor own rows explain, from its beginning. */
 function restOf(row: CutCardRow): number {
   const posted = row.balance_cents + row.holds_cents;
@@ -245,7 +324,7 @@ function restOf(row: CutCardRow): number {
 
 /** Deposits, the other side of every transfer, and what is left of each cut. */
 function walletDrafts(
-  { cuts, deposits }: StatementInput,
+  { cuts, deposits, unproved, period }: StatementInput,
   byCard: ReadonlyMap<string, readonly Draft[]>,
   end: number,
 ): readonly Draft[] {
@@ -277,8 +356,26 @@ function walletDrafts(
     }
     [known, since] = [total, at];
   }
+  if (unproved !== undefined) drafts.push(...unexplainedOfWallet(unproved, cuts.at(-1), period));
   return drafts.sort(byTime);
 }
+
+/** What the wallet changed by after the last exact cut beyond deposits and transfers. */
+function unexplainedOfWallet({ cut, cards }: ExactCut, base: ExactCut | undefined, period: Period): Draft[] {
+  const rest = (of: ExactCut | undefined) =>
+    (of?.cut.wallet_cents ?? 0) - (of?.cut.total_deposited_cents ?? 0) + (of?.cards ?? []).reduce(ownSum, 0);
+  let cents = rest({ cut, cards }) - rest(base);
+  // What terminated cards gave back has its lines already.
+  const since = base?.cut.at_ms ?? 0;
+  for (const line of unexplained({ cut, cards }, base, period)) if (line.counter === 'wallet') cents += line.cents;
+  if (cents === 0) return [];
+  const id = derivedId([since, cut.at_ms, 'wallet', 'unexplained', cents]);
+  const marked = { type: 'unexplained' as const, counter: 'unexplained' as const, payee: UNEXPLAINED, card_id: null };
+  return [{ ...transfer(id, '', cents), ...marked, at: Math.min(cut.at_ms, period.to - 1), source: 'derived' }];
+}
+
+const ownSum = (sum: number, { created_cents, funded_cents, withdrawn_cents }: CutCardRow) =>
+  sum + created_cents + funded_cents - withdrawn_cents;
 
 /** Same cuts, same id: an import that comes twice is known by it. */
 function derivedId(parts: readonly (string | number)[]): string {

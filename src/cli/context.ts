@@ -123,6 +123,8 @@ export interface Context {
   readonly yes: boolean;
   /** A person looks at standard output, and no machine format was asked for. */
   readonly forPeople: boolean;
+  /** `--csv-raw`: cells of CSV as they are, without the guard against formulas. */
+  readonly csvRaw: boolean;
   /** `--sort` was given: an order of one page alone would say nothing about the others. */
   readonly sorted: boolean;
   /** Both ends of a conversation are terminals and questions are allowed. */
@@ -215,6 +217,11 @@ export interface Context {
   readBytes(path: string): Promise<Uint8Array>;
   /** Makes a new file of mode 0600 for `--out`. Throws `usage` naming it when it is there or cannot be made. */
   createFile(path: string, content: string): Promise<void>;
+  /**
+   * Puts a 0600 file of that name in a folder, which is made where it is missing; whole or not at all. Resolves to its
+   * path as the user would write it. Throws `guarded` where a file stands there that does not begin with `mark`.
+   */
+  replaceFile(place: readonly [folder: string, name: string], file: { text: string; mark: string }): Promise<string>;
   /** A line for people on standard error. */
   notice(text: string): void;
   /** Name given with `--profile`, for commands that save or remove one. */

@@ -1,93 +1,155 @@
 import type { Statement } from '../books/statement.ts';
+import { orNull, tells } from '../cli/answer-fields.ts';
+import type { Context } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
 import { needs, OURS, option } from '../cli/parsing/flag.ts';
 import { usage } from '../cli/parsing/values.ts';
+import type { Shown } from '../cli/shown.ts';
 import { choice, flag, text } from '../contract/field.ts';
 import { type AccountsFile, DEFAULT_ACCOUNTS, readAccounts } from '../writers/accounts-file.ts';
-import { askedStatement, STATEMENT_FLAGS } from './statement/asked.ts';
+import type { ExportWish } from '../writers/files.ts';
+import { DATE_FORMATS, EXPORT_FORMATS, LAYOUTS } from '../writers/formats.ts';
+import { type Asked, askedStatement, STATEMENT_ENDS, STATEMENT_FLAGS } from './statement/asked.ts';
+import type { Kept } from './statement/remembered.ts';
 
-const FORMATS = ['csv', 'ofx', 'qbo', 'qif', 'hledger', 'ledger', 'beancount'] as const;
-const LAYOUTS = ['plain', 'quickbooks', 'xero'] as const;
 /** The number that QuickBooks knows a bank by; users of other banks give theirs. */
 const DEFAULT_BID = '3000';
 
-interface Wish {
-  readonly format: (typeof FORMATS)[number];
-  readonly layout: (typeof LAYOUTS)[number];
-  readonly accounts: AccountsFile;
-  readonly raw: boolean;
-  readonly intuBid: string;
-}
-
-/** Prints a statement in a format that programs of accountants read. */
+/** Prints a statement in a format that programs of accountants read, or writes it into files. */
 export const exportStatement = command({
   path: 'export',
   summary: 'Print a statement as CSV, OFX, QBO, QIF, hledger, ledger or beancount',
-  answers: { text: 'The statement in the asked format.' },
+  answers: {
+    either: [
+      { text: 'The statement in the asked format.' },
+      {
+        one: {
+          period: tells.text('As it was asked for.'),
+          format: tells.word('The format.', EXPORT_FORMATS),
+          final: tells.yes('Nothing of it is pending and 35 days have passed.'),
+          lines: tells.count('Lines in all files.'),
+          more: orNull(
+            tells.count('Lines more than in the export before, negative for fewer; null for the first one.'),
+          ),
+          since: orNull(tells.time('When that was.')),
+          files: tells.rows(
+            { file: tells.text('The file.'), lines: tells.count('Its lines.'), sha256: tells.text('Its digest.') },
+            'Files that were written, with --out.',
+          ),
+        },
+      },
+    ],
+  },
   about: [
-    'Read from the mirror; nothing is sent. Opening and lines make the closing, or nothing is printed. OFX and QBO carry an id a line, so a second import adds nothing. Readers of QIF know no ids: import it once.',
-    'Journals name accounts by an accounts file; its first rule that fits wins. Text cells of CSV are guarded against formulas; --unguarded leaves the guard out.',
-    'One file is printed at a time. QBO holds one account a file, and the QuickBooks layout a thousand rows: with more, ask for one card or a shorter period.',
+    'Read from the mirror, which is brought up to date first when it is older than --max-age. Opening and lines make the closing, or nothing is printed. OFX and QBO carry an id a line, so a second import adds nothing. Readers of QIF know no ids: import it once.',
+    'Journals name accounts by an accounts file; its first rule that fits wins. Text cells of CSV are guarded against formulas; --csv-raw leaves the guard out.',
+    'Without --out one file is printed. With it files are written, named after profile, period and format; the same export again replaces them, so nothing doubles, and a file of somebody else is left alone. QBO holds one account a file, the QuickBooks layout a thousand rows.',
+    'What was exported is remembered in the mirror: a later export of the period tells how many lines more it has.',
   ],
-  reach: 'files',
+  reach: 'service',
   ends: {
     usage: 'The accounts file has faults, all told with line and column; or the format wants more than one file.',
-    check_failed: 'No exact cut stands at or after the end of the period.',
-    unreachable: 'There is no mirror of this account yet.',
-    not_found: 'The mirror holds no such card.',
+    guarded: 'With --out: a file of that name stands there that is no such export.',
+    ...STATEMENT_ENDS,
   },
   flags: {
-    format: needs(choice(FORMATS, { doc: 'Format.', basis: OURS })),
+    format: needs(choice(EXPORT_FORMATS, { doc: 'Format.', basis: OURS })),
     ...STATEMENT_FLAGS,
-    layout: option(choice(LAYOUTS, { doc: 'Columns of the CSV; plain when left out.', basis: OURS })),
-    accounts: option(text({ doc: 'Accounts file, YAML.', basis: OURS }), '<file>'),
-    unguarded: option(flag({ doc: 'Text cells of CSV without the guard against formulas.', basis: OURS })),
+    out: option(text({ doc: 'Write files into this folder.', basis: OURS }), '<folder>'),
+    accounts: option(text({ doc: 'Journals and QIF: accounts file, YAML.', basis: OURS }), '<file>'),
+    pending: option(flag({ doc: 'Journals: open authorizations as pending entries.', basis: OURS })),
+    layout: option(choice(LAYOUTS, { doc: 'CSV: columns; plain when left out.', basis: OURS })),
+    dateFormat: option(choice(DATE_FORMATS, { doc: 'CSV: days; as in the layout when left out.', basis: OURS })),
     intuBid: option(text({ doc: `QBO: number of the bank; ${DEFAULT_BID} when left out.`, basis: OURS })),
   },
   examples: [
     { does: 'A month for hledger', run: 'export --format hledger --period 2026-10' },
     { does: 'A quarter for Xero', run: 'export --format csv --layout xero --period 2026-Q3' },
-    { does: 'One card for QuickBooks', run: 'export --format qbo --period 2026-10 --card card_1' },
+    { does: 'Every account for QuickBooks, a file each', run: 'export --format qbo --period 2026-10 --out books' },
   ],
-  async run(ctx, { format, layout = 'plain', accounts, unguarded = false, intuBid = DEFAULT_BID, ...asked }) {
+  async run(ctx, { out, accounts, intuBid = DEFAULT_BID, format, layout, dateFormat, pending = false, ...asked }) {
+    refuseUnfit(format, { layout, dateFormat, pending: pending || undefined });
     // A faulty file is told before anything else is looked at.
     const names = accounts === undefined ? DEFAULT_ACCOUNTS : await accountsOf(await ctx.readFile(accounts), accounts);
     if (!/^\d{1,10}$/.test(intuBid)) throw usage(`--intu-bid ${JSON.stringify(intuBid)} is no number of a bank`);
-    const statement = await askedStatement(ctx, asked);
-    return written(statement, { format, layout, accounts: names, raw: unguarded, intuBid });
+    if (out !== undefined && ctx.dryRun) throw usage('export sends no change to the service; it has no dry run');
+    const wish = { format, layout: layout ?? 'plain', dateFormat, accounts: names, raw: ctx.csvRaw, intuBid };
+    return askedStatement(ctx, { ...asked, pending }, statement => given(ctx, statement, { ...asked, out, wish }));
   },
-  show: content => ({ verbatim: content, noun: 'file', columns: [] }),
+  show: shown,
 });
+
+interface Giving extends Asked {
+  readonly out: string | undefined;
+  readonly wish: ExportWish;
+}
+
+type Given = string | (Kept & { readonly wrote: readonly string[] });
+
+async function given(ctx: Context, statement: Statement, { out, wish, ...asked }: Giving): Promise<Given> {
+  const [{ exportFiles }, { noticeOf, remembered }] = await Promise.all([
+    import('../writers/files.ts'),
+    import('./statement/remembered.ts'),
+  ]);
+  const { profile } = await ctx.identity();
+  const files = await exportFiles(statement, { ...wish, profile, label: asked.label });
+  if (wish.format === 'qif') ctx.notice('Readers of QIF know no ids: import this once.');
+  if (out === undefined && files.length > 1) throw severalFiles(wish, files.length);
+  const paths: string[] = [];
+  if (out !== undefined) for (const file of files) paths.push(await ctx.replaceFile([out, file.name], file));
+  const kept = await remembered(ctx, { statement, files, asked, wish });
+  const notice = noticeOf(kept);
+  if (notice !== undefined) ctx.notice(notice);
+  return out === undefined ? (files[0]?.text ?? '') : { ...kept, wrote: paths };
+}
+
+function shown(given: Given): Shown {
+  if (typeof given === 'string') return { verbatim: given, noun: 'file', columns: [] };
+  const { wrote, period, format, final, lines, more, since } = given;
+  const files = given.files.map(({ lines: of, sha256 }, at) => ({ file: wrote[at] ?? '', lines: of, sha256 }));
+  const columns = [
+    { field: 'file', title: 'FILE', kind: 'text', priority: 1 },
+    { field: 'lines', title: 'LINES', kind: 'integer', priority: 2 },
+    { field: 'sha256', title: 'SHA256', kind: 'text', priority: 5, wideOnly: true },
+  ] as const;
+  return {
+    data: { period, format, final, lines, more, since, files },
+    noun: 'file',
+    idField: 'period',
+    quiet: wrote,
+    columns,
+    isRecord: true,
+    rows: { columns, rows: files },
+    blocks: files.map(each => ({
+      kind: 'line',
+      text: `Wrote ${each.file}, ${each.lines} ${each.lines === 1 ? 'line' : 'lines'}.`,
+      whole: true,
+    })),
+  };
+}
 
 async function accountsOf(content: string, name: string): Promise<AccountsFile> {
   const { readYaml } = await import('../terminal/yaml-text.ts');
   return readAccounts(readYaml(content), name);
 }
 
-async function written(statement: Statement, wish: Wish): Promise<string> {
-  const { format, layout, accounts, raw, intuBid } = wish;
-  switch (format) {
-    case 'csv': {
-      const { csvFiles } = await import('../writers/csv.ts');
-      return only(csvFiles(statement, { layout, accounts, raw }), 'The QuickBooks layout holds a thousand rows');
-    }
-    case 'ofx':
-    case 'qbo': {
-      const { ofxFiles } = await import('../writers/ofx.ts');
-      const at = statement.period.to;
-      return only(ofxFiles(statement, format === 'qbo' ? { at, intuBid } : { at }), 'QBO holds one account');
-    }
-    case 'qif':
-      return (await import('../writers/qif.ts')).qifFile(statement, accounts);
-    case 'beancount':
-      return (await import('../writers/beancount.ts')).beancountFile(statement, accounts);
-    default:
-      return (await import('../writers/journal.ts')).journalFile(statement, format, accounts);
-  }
+/** An option that the format does not know would change nothing, and nobody would notice. */
+function refuseUnfit(
+  format: ExportWish['format'],
+  {
+    layout,
+    dateFormat,
+    pending,
+  }: Readonly<Record<'layout' | 'dateFormat', string | undefined>> & { pending?: true | undefined },
+): void {
+  if (format !== 'csv' && layout !== undefined) throw usage(`--layout is of --format csv; ${format} has one layout`);
+  if (format !== 'csv' && dateFormat !== undefined)
+    throw usage(`--date-format is of --format csv; ${format} has its own`);
+  if (pending && !['hledger', 'ledger', 'beancount'].includes(format))
+    throw usage(`--pending is of hledger, ledger and beancount; ${format} has no entries that are pending`);
 }
 
-function only(files: readonly string[], limit: string): string {
-  const [file = ''] = files;
-  if (files.length <= 1) return file;
-  throw usage(`${limit} a file, and this would be ${files.length} files: give --card or a shorter --period`);
+function severalFiles({ format }: ExportWish, count: number): Error {
+  const limit = format === 'qbo' ? 'QBO holds one account' : 'The QuickBooks layout holds a thousand rows';
+  return usage(`${limit} a file, and this would be ${count} files: give --out <folder>, --card or a shorter --period`);
 }

@@ -2,6 +2,7 @@
 
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { ExportRow } from '../books/rows.ts';
 import type { Reader } from '../contract/service.ts';
 import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
@@ -13,6 +14,7 @@ import { type Account, bindAccount, checkPlace } from './account.ts';
 import { Ask } from './ask.ts';
 import { copyReader, type Found, findCards, findTransactions } from './copy.ts';
 import type { MirrorDatabase } from './database.ts';
+import { keepExport } from './exports.ts';
 import { Damaged, damagedCopy, moveAside, openForReading, openForSync, removeMirror } from './file.ts';
 import { hasMovedSince, type OwnOperation } from './own-rows.ts';
 import { type QueryAnswer, queryCopy } from './query.ts';
@@ -67,6 +69,8 @@ export interface Mirror {
   readFresh(maxAgeMs: number): Promise<Copy>;
   /** Brings the copy up to date, and holds it against the last exact cut. Keeps the cut and a report. */
   reconcile(wish: ReconcileWish): Promise<Reconciliation>;
+  /** Keeps an export; resolves to the one before of the same period, format and account. No sync is waited for. */
+  keepExport(row: ExportRow): Promise<ExportRow | undefined>;
 }
 
 export type { Found };
@@ -124,6 +128,14 @@ export function createMirror(parts: MirrorParts): Mirror {
     reset: ({ hard }) => locked(parts, () => resetMirror(path, hard)),
     read: () => readCopy(parts),
     reconcile: wish => locked(parts, () => onceFile(parts, {}, sync => reconcileMirror({ ...parts, ...sync }, wish))),
+    async keepExport(row) {
+      const db = await openForSync(parts);
+      try {
+        return keepExport(db, row);
+      } finally {
+        db.close();
+      }
+    },
     async readFresh(maxAgeMs) {
       await refuseForbidden(parts);
       if (!(await isFresh(parts, maxAgeMs))) await locked(parts, () => syncOnce(parts, {}));

@@ -2,7 +2,8 @@
 import type { LateRow } from '../books/late-rows.ts';
 import { addUp } from '../books/purchases.ts';
 import { type Reconciled, reconcile } from '../books/reconcile.ts';
-import type { CardRow, CutCardRow, CutRow, MoveRow, TxChangeRow, TxRow } from '../books/rows.ts';
+import type { CardRow, CutCardRow, CutRow, MoveRow, TxChangeRow, TxRow, WalletRow } from '../books/rows.ts';
+import type { ExactCut } from '../books/statement.ts';
 import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { randomName } from '../core/random-name.ts';
@@ -47,13 +48,28 @@ export async function reconcileMirror(parts: ReconcileParts, wish: ReconcileWish
       operation: 'wallet.get',
     });
   }
+  const cutId = `cut_${randomName(random.bytes(6))}`;
+  const { done, cards } = heldAgainst(db, from, { cutId, at: instant.at, wallet, soleOperator: wish.soleOperator });
+  const reconciliation = { ...done, from, cards, requests: ask.requests };
+  keep(db, reconciliation, { instant, report: wish.report(reconciliation) });
+  return reconciliation;
+}
+
+interface Holding {
+  readonly cutId: string;
+  /** ms UTC. */
+  readonly at: number;
+  readonly wallet: WalletRow;
+  readonly soleOperator?: boolean | undefined;
+}
+
+/** The copy as it is against a cut, or against nothing. */
+function heldAgainst(db: MirrorDatabase, from: KeptCut | undefined, { soleOperator = false, ...of }: Holding) {
   const cards = db.all<CardRow>('select * from cards');
   const terminated = new Set(cards.filter(card => card.status === 'terminated').map(card => card.card_id));
   const done = reconcile({
+    ...of,
     base: from && { cut: from, cards: db.all<CutCardRow>('select * from cut_card where cut_id = ?', from.cut_id) },
-    cutId: `cut_${randomName(random.bytes(6))}`,
-    at: instant.at,
-    wallet,
     cards,
     records: addUp(recordsOf(db, from), {
       since: from?.at_ms,
@@ -62,11 +78,22 @@ export async function reconcileMirror(parts: ReconcileParts, wish: ReconcileWish
     }),
     moves: db.all<MoveRow>('select * from moves order by at_ms, op, row'),
     late: from === undefined ? new Map() : lateRows(db, from),
-    soleOperator: wish.soleOperator ?? false,
+    soleOperator,
   });
-  const reconciliation = { ...done, from, cards, requests: ask.requests };
-  keep(db, reconciliation, { instant, report: wish.report(reconciliation) });
-  return reconciliation;
+  return { done, cards };
+}
+
+/**
+ * What the copy shows now, held against the last exact cut and kept nowhere: nobody has read it as one instant, so it
+ * proves nothing. Undefined where the copy has no wallet, or one that does not tell its totals.
+ */
+export function unprovedCut(db: MirrorDatabase): ExactCut | undefined {
+  const wallet = db.get<WalletRow>('select * from wallet_observations order by at_ms desc limit 1');
+  const at = db.number('as_of');
+  if (wallet === undefined || at === undefined) return undefined;
+  if (wallet.total_deposited_cents === null || wallet.total_spent_cents === null) return undefined;
+  const { done } = heldAgainst(db, baseOf(db, undefined), { cutId: 'unproved', at, wallet });
+  return { cut: done.cut, cards: done.cutCards };
 }
 
 function baseOf(db: MirrorDatabase, from: string | number | undefined): KeptCut | undefined {

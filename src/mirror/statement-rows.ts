@@ -1,13 +1,23 @@
 /** What a statement reads of a copy: exact cuts, records and own rows from the beginning of its period on. */
+
+import { isPending } from '../books/effect.ts';
 import type { Period } from '../books/period.ts';
 import type { CardRow, CutCardRow, CutRow, MoveRow, TxRow, WalletRow } from '../books/rows.ts';
-import type { ExactCut, StatementInput } from '../books/statement.ts';
+import type { ExactCut, PendingRow, StatementInput } from '../books/statement.ts';
 import type { MirrorDatabase } from './database.ts';
+import { unprovedCut } from './reconcile.ts';
 
-type StatementRows = Pick<StatementInput, 'cuts' | 'cards' | 'records' | 'moves' | 'deposits'>;
+type StatementRows = Pick<StatementInput, 'cuts' | 'unproved' | 'cards' | 'records' | 'moves' | 'deposits'>;
 
-/** Of the newest exact cut and what came before it; later rows are not proved yet. */
-export function statementRows(db: MirrorDatabase, { from }: Period): StatementRows {
+/**
+ * Of the newest exact cut and what came before it; later rows are not proved yet. With `unreconciled` all there is, where
+ * no exact cut proves the end of the period.
+ */
+export function statementRows(
+  db: MirrorDatabase,
+  { from, to }: Period,
+  { unreconciled = false }: { readonly unreconciled?: boolean } = {},
+): StatementRows {
   const kept = db.all<CutRow & { readonly sync: number }>('select * from cut where exact = 1 order by sync, at_ms');
   const newest = kept.at(-1);
   // The last one before the period, for what was derived since; none before it: the account began within.
@@ -20,17 +30,36 @@ export function statementRows(db: MirrorDatabase, { from }: Period): StatementRo
     .map(
       (cut): ExactCut => ({ cut, cards: db.all<CutCardRow>('select * from cut_card where cut_id = ?', cut.cut_id) }),
     );
-  const end = newest?.at_ms ?? 0;
+  const unproved = unreconciled && (newest?.at_ms ?? 0) < to ? unprovedCut(db) : undefined;
+  const end = unproved?.cut.at_ms ?? newest?.at_ms ?? 0;
   return {
     cuts,
+    ...(unproved !== undefined && { unproved }),
     cards: db.all<CardRow>('select * from cards order by created_ms, card_id'),
     records: db.each<TxRow>(
       `select tx.* from tx join record r on r.tx_id = tx.tx_id
         where r.first_sync <= ? and tx.at_ms >= ? and tx.gone_at is null and tx.type <> 'decline'`,
-      newest?.sync ?? 0,
+      unproved === undefined ? (newest?.sync ?? 0) : Number.MAX_SAFE_INTEGER,
       from,
     ),
     moves: db.all<MoveRow>('select * from moves where at_ms >= ? and at_ms <= ? order by at_ms, op, row', from, end),
     deposits: db.all<WalletRow>('select * from wallet_observations where at_ms <= ? order by at_ms', end),
   };
+}
+
+/** Authorizations of the period that are pending, oldest first, each with what its settlements have left. */
+export function pendingRows(db: MirrorDatabase, { from, to }: Period): readonly PendingRow[] {
+  const rows = db.all<TxRow>(
+    `select * from tx where type = 'authorization' and lower(status) in ('pending', 'authorized') and gone_at is null
+      and at_ms >= ? and at_ms < ? order by at_ms, tx_id`,
+    ...[from, to],
+  );
+  return rows.filter(isPending).map(record => {
+    const settled = db.get<{ cents: number | null }>(
+      `select sum(cents) as cents from tx where card_id = ? and type = 'settlement' and gone_at is null
+        and authorization_id = ? and at_ms >= ?`,
+      ...[record.card_id, record.tx_id, record.at_ms],
+    );
+    return { record, held: record.cents - (settled?.cents ?? 0) };
+  });
 }

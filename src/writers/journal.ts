@@ -1,6 +1,6 @@
 /** A statement as a journal of hledger or ledger: an entry a line, a transfer once, the closing balances asserted. */
-import type { Line, Statement, StatementAccount } from '../books/statement.ts';
-import { categoryOf, ledgerName } from './account-names.ts';
+import type { Line, OpenHold, Statement, StatementAccount } from '../books/statement.ts';
+import { categoryOf, heldOf, holdsName, ledgerName } from './account-names.ts';
 import type { AccountsFile } from './accounts-file.ts';
 import { amount, oneLine } from './text.ts';
 
@@ -16,7 +16,10 @@ const OPENING = 'Equity:Opening-Balances';
 export function journalFile(statement: Statement, program: keyof typeof COMMODITY, file: AccountsFile): string {
   const { accounts } = statement;
   const wallet = accounts.find(account => account.kind === 'wallet');
-  const entries = accounts.flatMap(account => account.lines.flatMap(line => entry(line, account, file)));
+  const entries = accounts.flatMap(account => [
+    ...account.lines.flatMap(line => entry(line, account, file)),
+    ...statement.holds.filter(hold => hold.card_id === account.card_id).map(hold => pending(hold, account, file)),
+  ]);
   const used = new Set(accounts.map(account => ledgerName(account, file)));
   for (const each of entries) used.add(each.other);
   used.add(OPENING);
@@ -35,9 +38,16 @@ export function journalFile(statement: Statement, program: keyof typeof COMMODIT
       ]),
     ...entries.toSorted(byTime).flatMap(({ lines }) => [...lines, '']),
     `${last} * Closing balances`,
-    ...accounts.map(account => `    ${ledgerName(account, file)}  0.00 USD = ${amount(account.closing)} USD`),
+    ...accounts.flatMap(account => closing(account, heldOf(account, statement.holds), file)),
     '',
   ].join('\n');
+}
+
+/** An account without what stands in its account of holds, and that one. */
+function closing(account: StatementAccount, held: number, file: AccountsFile): readonly string[] {
+  const asserted = (name: string, cents: number) => `    ${name}  0.00 USD = ${amount(cents)} USD`;
+  const own = asserted(ledgerName(account, file), account.closing - held);
+  return held === 0 ? [own] : [own, asserted(holdsName(account, file), held)];
 }
 
 interface Entry {
@@ -52,7 +62,7 @@ function entry(line: Line, account: StatementAccount, file: AccountsFile): reado
   if (line.type === 'transfer' && account.kind === 'wallet') return [];
   const other = line.type === 'transfer' ? file.wallet : categoryOf(line, account.label, file);
   const { at, id } = line;
-  const payee = oneLine(line.payee).replace(/[;|]/g, ',') || line.type;
+  const payee = safePayee(line.payee) || line.type;
   const lines = [
     `${line.date} * (${safeCode(id)}) ${payee}`,
     ...postings(ledgerName(account, file), line.cents, other),
@@ -60,9 +70,17 @@ function entry(line: Line, account: StatementAccount, file: AccountsFile): reado
   return [{ at, id, other, lines }];
 }
 
+/** An authorization that is open: its money is the card's and cannot be spent. */
+function pending({ at, id, date, payee, cents }: OpenHold, account: StatementAccount, file: AccountsFile): Entry {
+  const other = holdsName(account, file);
+  const head = `${date} ! (${safeCode(id)}) ${safePayee(payee) || 'authorization'}`;
+  return { at, id, other, lines: [head, ...postings(ledgerName(account, file), -cents, other)] };
+}
+
 function postings(name: string, cents: number, other: string): readonly string[] {
   return [`    ${name}  ${amount(cents)} USD`, `    ${other}  ${amount(-cents)} USD`];
 }
 
+const safePayee = (payee: string) => oneLine(payee).replace(/[;|]/g, ',');
 const safeCode = (id: string) => oneLine(id).replace(/[()]/g, '_');
 const byTime = (a: Entry, b: Entry) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);

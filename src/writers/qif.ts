@@ -2,7 +2,7 @@
 import type { Line, Statement, StatementAccount } from '../books/statement.ts';
 import { categoryOf, displayName } from './account-names.ts';
 import type { AccountsFile } from './accounts-file.ts';
-import { american } from './csv.ts';
+import { day } from './csv.ts';
 import { amount, ascii } from './text.ts';
 
 /** One file with an account after the other, each opened by its balance. */
@@ -14,7 +14,7 @@ export function qifFile(statement: Statement, accounts: AccountsFile): string {
     'TBank',
     '^',
     '!Type:Bank',
-    `D${american(statement.days.first)}`,
+    `D${day(statement.days.first, 'MM/DD/YYYY')}`,
     `T${amount(account.opening)}`,
     'C*',
     'POpening Balance',
@@ -35,7 +35,7 @@ function entry(line: Line, account: StatementAccount, { names, accounts }: Namin
   const category =
     line.type === 'transfer' && other !== undefined ? `[${other}]` : categoryOf(line, account.label, accounts);
   return [
-    `D${american(line.date)}`,
+    `D${day(line.date, 'MM/DD/YYYY')}`,
     `T${amount(line.cents)}`,
     'C*',
     `N${ascii(line.id)}`,

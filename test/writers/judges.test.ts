@@ -110,6 +110,25 @@ describe('readers that nobody here wrote agree to the cent', () => {
     expect(run('bean-check', ['-C', wrong]).status).not.toBe(0);
   });
 
+  it.skipIf(requires('hledger'))('what open authorizations hold stands beside its account, pending', () => {
+    const card = statement.accounts.find(account => account.kind === 'card' && account.closing > 1_00);
+    const { card_id = '' } = card ?? {};
+    const hold = { id: 'txn_open', at: statement.period.to - 1, date: statement.days.last, cents: 99, payee: 'A; B' };
+    const held: Statement = { ...statement, holds: [{ ...hold, card_id: card_id ?? '' }] };
+    const path = file('held.journal', journalFile(held, 'hledger', DEFAULT_ACCOUNTS));
+    expect(run('hledger', ['-f', path, 'check', '--strict']).stderr).toBe('');
+    const { stdout } = run('hledger', ['-f', path, 'bal', ':Holds$', '-N', '--flat', '--pending']);
+    expect(stdout).toMatch(/^\s*0\.99 USD {2}\S+:Holds\n$/);
+    if (!requires('beancount')) {
+      const other = file('held.beancount', beancountFile(held, DEFAULT_ACCOUNTS));
+      expect(run('bean-check', ['-C', other])).toEqual({ status: 0, stdout: '', stderr: '' });
+    }
+    if (!requires('ledger')) {
+      const other = file('held.ledger', journalFile(held, 'ledger', DEFAULT_ACCOUNTS));
+      expect(run('ledger', ['--args-only', '--pedantic', 'bal', ':Holds', '-f', other]).stderr).toBe('');
+    }
+  });
+
   it.skipIf(requires('ofxdump'))('libofx: the lines of an account make its closing, and no id comes twice', () => {
     const [text = ''] = ofxFiles(statement, { at: statement.period.to });
     expect(text).toMatch(/^[\r\n -~]*$/);
@@ -131,7 +150,7 @@ describe('readers that nobody here wrote agree to the cent', () => {
   });
 
   it.skipIf(requires('hledger'))('hledger imports the CSV once: a second time adds nothing', () => {
-    const [text = ''] = csvFiles(statement, { layout: 'plain', accounts: DEFAULT_ACCOUNTS, raw: false });
+    const [{ text } = { text: '' }] = csvFiles(statement, { layout: 'plain', accounts: DEFAULT_ACCOUNTS, raw: false });
     const path = file('import.csv', text);
     file(
       'import.csv.rules',
@@ -158,7 +177,7 @@ describe('readers that nobody here wrote agree to the cent', () => {
   });
 
   it.skipIf(requires('sqlite3'))('sqlite3 reads the CSV: last balance and sum of each account', () => {
-    const [text = ''] = csvFiles(statement, { layout: 'plain', accounts: DEFAULT_ACCOUNTS, raw: false });
+    const [{ text } = { text: '' }] = csvFiles(statement, { layout: 'plain', accounts: DEFAULT_ACCOUNTS, raw: false });
     const path = file('x.csv', text);
     const asked = `.import --csv ${path} t\n.mode list\nselect account, sum(cast(round(amount * 100) as integer)) from t group by account;\n`;
     const { stdout, stderr } = run('sqlite3', [':memory:'], asked);

@@ -21,8 +21,11 @@ export const HOSTILE_NAMES = [
 
 const DAY = 86_400_000;
 
-/** Statement of everything that happened in about so many steps; cents of each account by card id, `wallet` for the wallet. */
-export function simulated(seed: number, steps: number) {
+/**
+ * Statement of everything that happened in about so many steps, what `plant` does at the end with it; cents of each account
+ * by card id, `wallet` for the wallet.
+ */
+export function simulated(seed: number, steps: number, plant: (account: Account) => void = () => {}) {
   const random = randomOf(seed);
   const account = new Account();
   const reader = new Reader(account);
@@ -40,6 +43,7 @@ export function simulated(seed: number, steps: number) {
   // Whole days, so that the period ends at a midnight.
   account.now = Math.ceil(account.now / DAY) * DAY;
   const to = account.now;
+  plant(account);
   const last = reader.reconcile();
   const exact = reader.cuts.filter(({ cut }) => cut.exact === 1).map(({ cut, cutCards }) => ({ cut, cards: cutCards }));
   const clock = new WallClock('UTC');
@@ -47,7 +51,18 @@ export function simulated(seed: number, steps: number) {
   const at = last.cut.at_ms;
   const records: TxRow[] = [...account.records.values()].map(row => ({ ...row, first_seen: at }));
   const cards = reader.cardRows().map((card, index) => ({ ...card, last4: String(1000 + index), label: 'ads; "x"' }));
-  const input = { period, clock, now: at, cuts: exact, cards, records, moves: account.moves, deposits: [] };
+  const unproved = last.cut.exact === 1 ? {} : { unproved: { cut: last.cut, cards: last.cutCards } };
+  const input = {
+    ...unproved,
+    period,
+    clock,
+    now: at,
+    cuts: exact,
+    cards,
+    records,
+    moves: account.moves,
+    deposits: [],
+  };
   const expected = new Map<string, number>([['wallet', account.wallet]]);
   for (const card of account.cards.values()) expected.set(card.id, card.balance);
   for (const { card, held } of account.authorizations.values()) expected.set(card, (expected.get(card) ?? 0) + held);

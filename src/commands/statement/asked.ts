@@ -1,11 +1,15 @@
-/** The statement that a command line asks for, from the copy alone: nothing is sent. */
-import { readPeriod, WallClock } from '../../books/period.ts';
+/** The statement that a command line asks for, from the copy, which is brought up to date first. */
+import { type Period, readPeriod, WallClock } from '../../books/period.ts';
 import type { Statement } from '../../books/statement.ts';
 import type { Context } from '../../cli/context.ts';
+import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { needs, OURS, option } from '../../cli/parsing/flag.ts';
-import { must, text } from '../../contract/field.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import { flag, must, text } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
+import { glob } from '../../core/glob.ts';
 import { cents, dollars } from '../../core/money.ts';
+import type { Copy } from '../../mirror/mirror.ts';
 
 export const STATEMENT_FLAGS = {
   period: needs(
@@ -13,32 +17,94 @@ export const STATEMENT_FLAGS = {
     '<period>',
   ),
   card: option(text({ doc: 'This card alone, without the wallet.', basis: OURS, names: 'card' })),
+  label: option(
+    text({ doc: 'Cards whose label is like this, as "saas*", without the wallet.', basis: OURS }),
+    '<glob>',
+  ),
   tz: option(text({ doc: 'Time zone of the days; UTC when left out.', basis: OURS }), '<zone>'),
+  unreconciled: option(
+    flag({ doc: 'Without the exact cut: by what the copy shows, with lines for what is not explained.', basis: OURS }),
+  ),
+  offline: OFFLINE,
+  maxAge: MAX_AGE,
 } as const;
 
-interface Asked {
+export const STATEMENT_ENDS = {
+  check_failed: 'No exact cut stands at or after the end of the period.',
+  unreachable: 'With --offline there is no copy, or the service cannot be asked.',
+  not_found: 'The mirror holds no such card.',
+} as const;
+
+export interface Asked {
   readonly period: string;
   readonly card?: string | undefined;
+  readonly label?: string | undefined;
   readonly tz?: string | undefined;
+  readonly unreconciled?: boolean | undefined;
+  readonly offline?: boolean | undefined;
+  readonly maxAge?: string | undefined;
+  /** With the open authorizations of the period. */
+  readonly pending?: boolean | undefined;
 }
 
-/** Throws `check_failed` where no exact cut proves the end of the period, and `not_found` for a card that has no copy. */
-export async function askedStatement(ctx: Context, { period: name, card, tz = 'UTC' }: Asked): Promise<Statement> {
+/**
+ * Hands the statement to `use` while the copy is open, with the instant of the copy (ISO 8601 UTC). Throws `check_failed` where no exact cut proves the end of the
+ * period, and `not_found` for a card that has no copy.
+ */
+export async function askedStatement<T>(
+  ctx: Context,
+  asked: Asked,
+  use: (statement: Statement, as_of: string) => T | Promise<T>,
+): Promise<T> {
+  const { period: name, card, label, tz = 'UTC', offline, maxAge: age, unreconciled, pending = false } = asked;
+  if (card !== undefined && label !== undefined) throw usage('give --card or --label, not both');
   const clock = new WallClock(tz);
   const period = readPeriod(name, clock);
-  const [{ statementRows }, { statementOf }] = await Promise.all([
-    import('../../mirror/statement-rows.ts'),
-    import('../../books/statement.ts'),
-  ]);
-  using copy = await (await ctx.mirror()).read();
-  const rows = statementRows(copy.db, period);
-  if (card !== undefined && !rows.cards.some(row => row.card_id === card)) {
-    throw new CliError('not_found', { message: `the mirror holds no card ${card}`, hint: 'cardwright mirror sync' });
-  }
-  const only = card === undefined ? {} : { only: (row: { readonly card_id: string }) => row.card_id === card };
-  const statement = statementOf({ ...rows, ...only, period, clock, now: ctx.serviceNow() });
+  const allowed = maxAge(age);
+  const mirror = await ctx.mirror();
+  using copy = offline ? await mirror.read() : await mirror.readFresh(allowed);
+  ctx.progress.clear();
+  const statement = await readStatement(ctx, copy, { period, clock, card, label, unreconciled, pending });
   for (const { date, cents: amount } of statement.straddling) {
     ctx.notice(`derived at ${date}: ${dollars(cents(amount))} came between two cuts around an end of ${name}`);
   }
-  return statement;
+  if (!statement.reconciled) ctx.notice(`${name} is not reconciled: no exact cut proves its closing balances`);
+  return await use(statement, copy.as_of);
 }
+
+interface Wish {
+  readonly period: Period;
+  readonly clock: WallClock;
+  readonly card: string | undefined;
+  readonly label: string | undefined;
+  readonly unreconciled: boolean | undefined;
+  readonly pending: boolean;
+}
+
+async function readStatement(ctx: Context, { db }: Copy, wish: Wish): Promise<Statement> {
+  const { period, clock, card, label } = wish;
+  const [{ pendingRows, statementRows }, { statementOf }] = await Promise.all([
+    import('../../mirror/statement-rows.ts'),
+    import('../../books/statement.ts'),
+  ]);
+  const rows = statementRows(db, period, { unreconciled: wish.unreconciled ?? false });
+  if (card !== undefined && !rows.cards.some(row => row.card_id === card)) {
+    throw new CliError('not_found', { message: `the mirror holds no card ${card}`, hint: 'cardwright mirror sync' });
+  }
+  const fits = label === undefined ? undefined : glob(label);
+  if (fits !== undefined && !rows.cards.some(row => fits(row.label ?? ''))) {
+    throw new CliError('not_found', {
+      message: `the mirror holds no card whose label is like ${JSON.stringify(label)}; * stands for any text`,
+      hint: 'cardwright cards list --offline',
+    });
+  }
+  const only = {
+    ...(card !== undefined && { only: isCard(card), isOneCard: true }),
+    ...(fits && { only: isLike(fits) }),
+  };
+  const pending = wish.pending ? pendingRows(db, period) : [];
+  return statementOf({ ...rows, ...only, pending, period, clock, now: ctx.serviceNow() });
+}
+
+const isCard = (card: string) => (row: { readonly card_id: string }) => row.card_id === card;
+const isLike = (fits: (text: string) => boolean) => (row: { readonly label: string | null }) => fits(row.label ?? '');

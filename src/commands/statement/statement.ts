@@ -1,9 +1,12 @@
 import type { Line, Statement, StatementAccount } from '../../books/statement.ts';
-import { orNull, tells } from '../../cli/answer-fields.ts';
+import { GROUPED_BY, type GroupedBy, groupsOf, type StatementGroup } from '../../books/statement-groups.ts';
+import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { choice } from '../../contract/field.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import type { Block, Column } from '../../terminal/view.ts';
-import { askedStatement, STATEMENT_FLAGS } from './asked.ts';
+import { askedStatement, STATEMENT_ENDS, STATEMENT_FLAGS } from './asked.ts';
 
 const LINE = {
   id: tells.text('Record, own row, or derived; the same for the same cuts.'),
@@ -34,7 +37,36 @@ const ACCOUNT = {
   opening: tells.usd('Before, USD.'),
   lines: tells.rows(LINE, 'In the order of their time.'),
   closing: tells.usd('After, USD.'),
+  final: tells.yes('Nothing of it is pending and 35 days have passed.'),
 } as const;
+
+const GROUP = {
+  group: orNull(tells.text('Account, month or label; null for cards without a label.')),
+  cards: tells.count('Cards in it; of a month those that moved.'),
+  lines: tells.count('Lines.'),
+  opening: tells.usd('Before, USD.'),
+  deposits: tells.usd('Deposited, USD.'),
+  transfers: tells.usd('Between wallet and cards, USD; 0 where both are in it.'),
+  settled: tells.usd('Settled, USD, negative.'),
+  refunded: tells.usd('Refunded, USD.'),
+  fees: tells.usd('Records of types that the interface does not name, USD.'),
+  unexplained: tells.usd('Not explained, USD.'),
+  closing: tells.usd('After, USD.'),
+} as const;
+
+const GROUP_COLUMNS: readonly Column[] = [
+  { field: 'group', title: 'GROUP', kind: 'text', priority: 1, shrink: true },
+  { field: 'cards', title: 'CARDS', kind: 'integer', priority: 4 },
+  { field: 'lines', title: 'LINES', kind: 'integer', priority: 3 },
+  { field: 'opening', title: 'OPENING', kind: 'money', priority: 1 },
+  { field: 'deposits', title: 'DEPOSITS', kind: 'money', priority: 3 },
+  { field: 'transfers', title: 'TRANSFERS', kind: 'money', priority: 2 },
+  { field: 'settled', title: 'SETTLED', kind: 'money', priority: 2 },
+  { field: 'refunded', title: 'REFUNDED', kind: 'money', priority: 2 },
+  { field: 'fees', title: 'FEES', kind: 'money', priority: 5, wideOnly: true },
+  { field: 'unexplained', title: 'UNEXPLAINED', kind: 'money', priority: 5, wideOnly: true },
+  { field: 'closing', title: 'CLOSING', kind: 'money', priority: 1 },
+];
 
 const COLUMNS: readonly Column[] = [
   { field: 'account', title: 'ACCOUNT', kind: 'text', priority: 1 },
@@ -55,40 +87,46 @@ export const showStatement = command({
     one: {
       period: tells.text('As it was asked for.'),
       currency: tells.text('USD.'),
-      final: tells.yes('Nothing of it is pending and 35 days have passed.'),
+      as_of: tells.time('The copy is of this instant of the service.'),
+      final: tells.yes('Every account is final.'),
+      reconciled: tells.yes('An exact cut proves the closing balances.'),
       data: tells.rows(ACCOUNT, 'Cards and the wallet.'),
+      groups: maybe(tells.rows(GROUP, 'With --by: sums of those lines, whose opening and amounts make the closing.')),
     },
   },
   about: [
-    'Read from the mirror; nothing is sent. A card is what it has available and what is held, so a pending authorization is no line. The closing balances go back from the newest exact cut: run reconcile after the period has ended.',
+    'Read from the mirror, which is brought up to date first when it is older than --max-age. A card is what it has available and what is held, so a pending authorization is no line. The closing balances go back from the newest exact cut: run reconcile after the period has ended.',
     'Own moves carry the time of the journal. Deposits and what others moved are derived from two readings and dated at the later one.',
+    '--by adds the lines up: a row a card, a month or a label. The wallet stays a row of its own; in a month all accounts are one.',
   ],
-  reach: 'files',
-  ends: {
-    check_failed: 'No exact cut stands at or after the end of the period.',
-    unreachable: 'There is no mirror of this account yet.',
-    not_found: 'The mirror holds no such card.',
+  reach: 'service',
+  ends: STATEMENT_ENDS,
+  flags: {
+    ...STATEMENT_FLAGS,
+    by: option(choice(GROUPED_BY, { doc: 'Sums in place of lines.', basis: OURS })),
   },
-  flags: STATEMENT_FLAGS,
   examples: [
     { does: 'A month', run: 'statement --period 2026-10' },
+    { does: 'What each label cost in a quarter', run: 'statement --period 2026-Q3 --by label' },
     { does: 'Days of one card, as data', run: 'statement --period 2026-10-01..2026-10-15 --card card_1 --json' },
   ],
-  run: async (ctx, asked) => {
+  run: async (ctx, { by, ...asked }) => {
     const { displayName } = await import('../../writers/account-names.ts');
-    return documentOf(await askedStatement(ctx, asked), displayName);
+    return askedStatement(ctx, asked, (statement, as_of) => documentOf(statement, { as_of, by, nameOf: displayName }));
   },
   show: document => {
-    const rows = document.data.flatMap(({ account, lines }) => lines.map(line => ({ account, ...line })));
+    const { groups } = document;
+    const lines = document.data.flatMap(({ account, lines: of }) => of.map(line => ({ account, ...line })));
+    const title = `STATEMENT  ${document.period}   ${standing(document)}`;
     return {
       data: document,
-      noun: 'line',
-      columns: COLUMNS,
+      noun: groups === undefined ? 'line' : 'group',
+      columns: groups === undefined ? COLUMNS : GROUP_COLUMNS,
       isRecord: true,
-      rows: { columns: COLUMNS, rows },
+      rows: groups === undefined ? { columns: COLUMNS, rows: lines } : { columns: GROUP_COLUMNS, rows: groups },
       blocks: [
-        { kind: 'line', text: `STATEMENT  ${document.period}   ${document.final ? 'final' : 'not final yet'}` },
-        ...document.data.flatMap(accountBlocks),
+        { kind: 'line', text: title },
+        ...(groups === undefined ? document.data.flatMap(accountBlocks) : groupBlocks(groups)),
       ],
     };
   },
@@ -96,16 +134,40 @@ export const showStatement = command({
 
 const usd = (amount: number) => toUsd(cents(amount));
 
-type NameOf = (account: StatementAccount) => string;
-
-function documentOf({ period, final, accounts }: Statement, nameOf: NameOf) {
-  const data = accounts.map(account => accountAnswer(account, nameOf(account)));
-  return { period: period.name, currency: 'USD', final, data };
+function standing({ final, reconciled }: { readonly final: boolean; readonly reconciled: boolean }): string {
+  if (!reconciled) return 'not reconciled';
+  return final ? 'final' : 'not final yet';
 }
 
-function accountAnswer({ kind, card_id, opening, lines, closing }: StatementAccount, name: string) {
+type NameOf = (account: StatementAccount) => string;
+
+interface Telling {
+  readonly as_of: string;
+  readonly by: GroupedBy | undefined;
+  readonly nameOf: NameOf;
+}
+
+function documentOf(statement: Statement, { as_of, by, nameOf }: Telling) {
+  const { period, final, reconciled, accounts } = statement;
+  const data = accounts.map(account => accountAnswer(account, nameOf(account)));
+  const groups = by === undefined ? {} : { groups: groupsOf(statement, by, nameOf).map(groupAnswer) };
+  return { period: period.name, currency: 'USD', as_of, final, reconciled, data, ...groups };
+}
+
+function accountAnswer({ kind, card_id, opening, lines, closing, final }: StatementAccount, name: string) {
   const shown = { account: name, kind, card_id };
-  return { ...shown, opening: usd(opening), lines: lines.map(lineAnswer), closing: usd(closing) };
+  return { ...shown, opening: usd(opening), lines: lines.map(lineAnswer), closing: usd(closing), final };
+}
+
+function groupAnswer({ group, cards, lines, ...amounts }: StatementGroup) {
+  const { opening, deposits, transfers, settled, refunded, fees, unexplained, closing } = amounts;
+  const moved = { deposits: usd(deposits), transfers: usd(transfers), settled: usd(settled), refunded: usd(refunded) };
+  const rare = { fees: usd(fees), unexplained: usd(unexplained) };
+  return { group, cards, lines, opening: usd(opening), ...moved, ...rare, closing: usd(closing) };
+}
+
+function groupBlocks(groups: readonly ReturnType<typeof groupAnswer>[]): Block[] {
+  return groups.length === 0 ? [] : [{ kind: 'table', columns: GROUP_COLUMNS, rows: groups }];
 }
 
 function lineAnswer({

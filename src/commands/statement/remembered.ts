@@ -1,0 +1,71 @@
+/** What was exported before: a later export of the same period tells what has come since. */
+import { createHash } from 'node:crypto';
+import type { Statement } from '../../books/statement.ts';
+import type { Context } from '../../cli/context.ts';
+import { SECOND } from '../../core/durations.ts';
+import { isoTime } from '../../core/iso-time.ts';
+import type { ExportFile, ExportWish } from '../../writers/files.ts';
+import type { Asked } from './asked.ts';
+
+export interface Kept {
+  readonly period: string;
+  readonly format: string;
+  readonly final: boolean;
+  readonly lines: number;
+  /** Lines more than before, negative for fewer; null for the first one. */
+  readonly more: number | null;
+  /** ISO 8601 UTC of the one before. */
+  readonly since: string | null;
+  /** As many lines as before may hold other ones. */
+  readonly differs: boolean;
+  readonly files: readonly { readonly lines: number; readonly sha256: string }[];
+}
+
+interface Exported {
+  readonly statement: Statement;
+  readonly files: readonly ExportFile[];
+  readonly asked: Asked;
+  readonly wish: ExportWish;
+}
+
+/** Keeps the export in the mirror, and compares it with the one before. */
+export async function remembered(ctx: Context, { statement, files, asked, wish }: Exported): Promise<Kept> {
+  const { format, layout } = wish;
+  const lines = files.reduce((sum, file) => sum + file.lines, 0);
+  const row = {
+    // Days of another zone are another period.
+    period: [asked.period, ...(asked.tz === undefined || asked.tz === 'UTC' ? [] : [asked.tz])].join(' '),
+    format: layout === 'plain' ? format : `${format} ${layout}`,
+    account: asked.card ?? (asked.label === undefined ? 'all' : `label ${asked.label}`),
+    lines,
+    sha256: digest(files.map(({ text }) => text)),
+    at_ms: Math.floor(ctx.serviceNow() / SECOND) * SECOND,
+  };
+  const mirror = await ctx.mirror();
+  const before = await mirror.keepExport(row);
+  return {
+    period: asked.period,
+    format,
+    final: statement.final,
+    lines,
+    more: before === undefined ? null : lines - before.lines,
+    since: before === undefined ? null : isoTime(before.at_ms),
+    differs: before !== undefined && before.sha256 !== row.sha256,
+    files: files.map(file => ({ lines: file.lines, sha256: digest([file.text]) })),
+  };
+}
+
+/** What a person is told; undefined where nothing is otherwise than before. */
+export function noticeOf({ period, more, since, differs }: Kept): string | undefined {
+  if (more === null || since === null || !differs) return undefined;
+  const day = since.slice(0, 10);
+  if (more === 0) return `${period}: as many lines as on ${day}, and not the same text`;
+  const count = Math.abs(more);
+  return `${period}: ${count} ${count === 1 ? 'line' : 'lines'} ${more > 0 ? 'more' : 'fewer'} than on ${day}`;
+}
+
+function digest(texts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const text of texts) hash.update(text);
+  return hash.digest('hex');
+}
