@@ -86,6 +86,7 @@ export function openContext(opening: Opening): OpenContext {
   const hide = (texts: readonly string[]) => maskInLog(texts, host.env, text => host.writeTerminal(text));
   const reader = once(async () => readerOf(await opened.service()));
   const planned: PlannedRequest[] = [];
+  const ops: string[] = [];
   const settings = {
     identity: opened.identity,
     service: opened.service,
@@ -140,7 +141,7 @@ export function openContext(opening: Opening): OpenContext {
   const servers = sandboxServersFor({ host, version: opening.version, notice, adminAt: opened.adminAt });
   const readOnly = async () => (await opened.settings()).read_only === true;
   const pipeline = createPipeline({ ...settings, recorder, holdSpending, readOnly });
-  const writer = createWriter({ ...settings, pipeline, journal, planned });
+  const writer = createWriter({ ...settings, pipeline, journal, planned, onOp: op => void ops.push(op) });
 
   const serviceNow = () => opened.serviceNow() ?? host.clock.now();
   const context: Context = {
@@ -160,6 +161,7 @@ export function openContext(opening: Opening): OpenContext {
     requestTimeoutMs: globals.timeoutMs,
     profileName: globals.profile,
     planned,
+    ops,
     notice,
     serviceNow,
     async askServiceTime() {

@@ -228,4 +228,6 @@ export interface Context {
   readonly profileName: string | undefined;
   /** What a dry run would have sent. */
   readonly planned: readonly PlannedRequest[];
+  /** Single operations of the journal that this run has carried out. */
+  readonly ops: readonly string[];
 }

@@ -5,21 +5,47 @@ import type { Command } from './parsing/command.ts';
 import { effectOf } from './parsing/resolved-flags.ts';
 import type { Shown } from './shown.ts';
 
+/** What a command hands over to be shown, and the single operations of the journal that it carried out. */
+interface Made {
+  readonly shown: Shown;
+  readonly ops: readonly string[];
+}
+
 /** The error of showing. For a command that changes something, one that says what was carried out. */
-export function carriedOut(thrown: unknown, command: Command, shown: Shown): unknown {
+export function carriedOut(thrown: unknown, command: Command, { shown, ops }: Made): unknown {
   const unshown = thrown instanceof CliError && (thrown.kind === 'usage' || thrown instanceof OutputError);
   if (!unshown) return thrown;
   if (!hasChanged(command, shown)) return thrown instanceof OutputError ? onlyLost(thrown) : thrown;
   if (shown.listing?.runsOn) return ofRun(thrown, shown);
   const failure = failureOf(shown);
   if (failure !== undefined) return failure.with({ notes: [...(failure.facts.notes ?? []), lost(thrown)] });
+  const [op] = ops.length === 1 ? ops : [];
   return new CliError('check_failed', {
     message: `${command.path} was carried out${whatOf(shown)}, but its answer cannot be shown as requested: ${thrown.message}`,
     notes: ['Do not run the command again: look at what it did.'],
-    hint: 'cardwright audit list',
+    hint: whereItStands(ops),
     outcome: 'done',
+    ...(op !== undefined && { op }),
     cause: thrown,
   });
+}
+
+/**
+ * The error where whoever reads standard output left before the answer of a change. Undefined for what can be asked for
+ * again, for what a reveal shows, and where another program or a server has the output.
+ */
+export function unread(command: Command, made: Made): unknown {
+  const { shown } = made;
+  if (!hasChanged(command, shown) || effectOf(command) === 'reveals-secret') return undefined;
+  if (shown.exit !== undefined || shown.goesOn !== undefined) return undefined;
+  const message = 'its reader has closed standard output';
+  return carriedOut(new OutputError('check_failed', { message }), command, made);
+}
+
+/** Single changes without a journal have their line in the audit log. */
+function whereItStands([op, ...others]: readonly string[]): string {
+  if (op === undefined) return 'cardwright audit list';
+  return others.length === 0 ? `cardwright ops show ${op}` : 'cardwright ops list';
 }
 
 /**

@@ -135,9 +135,10 @@ async function execute(
     const shown = offline?.mark(found) ?? found;
     await answer(machine, globals, { shown, jq, now: () => context.serviceNow() }).catch(async thrown => {
       const { carriedOut, onlyLost } = await import('./post-effect-error.ts');
-      if (!globals.dryRun) throw carriedOut(thrown, command, shown);
+      if (!globals.dryRun) throw carriedOut(thrown, command, { shown, ops: context.ops });
       throw thrown instanceof OutputError ? onlyLost(thrown) : thrown;
     });
+    if (host.streams.stdout.closed && !globals.dryRun) await refuseUnread(command, { shown, ops: context.ops });
     if (host.streams.stdout.isNowhere && !globals.dryRun) await sayLost(host, command, shown);
     await shown.goesOn?.();
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
@@ -147,6 +148,13 @@ async function execute(
     offline?.[Symbol.dispose]();
     await opened.close();
   }
+}
+
+/** To a reader that left, a read owes nothing; what a change has made must not be lost with it. */
+async function refuseUnread(command: Command, made: { shown: Shown; ops: readonly string[] }): Promise<void> {
+  const { unread } = await import('./post-effect-error.ts');
+  const failure = unread(command, made);
+  if (failure !== undefined) throw failure;
 }
 
 /** A closed descriptor is the null device by the time we run, so that no write can fail. */

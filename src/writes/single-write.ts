@@ -50,6 +50,8 @@ export interface WriteSettings extends Asker {
   readonly planned: PlannedRequest[];
   readonly signal: AbortSignal;
   readonly journal: () => Promise<Journal>;
+  /** Told of every operation of the journal that was carried out. */
+  readonly onOp: (op: string) => void;
 }
 
 interface Answer {
@@ -134,6 +136,7 @@ async function throughJournal(
       };
       const carryOut = async (run: Run) => performOnly(run, wanted, await settings.reader());
       const answer = await admitted.perform({ lines: 'write', spending, open }, { carryOut, learn: learnedFromAnswer });
+      settings.onOp(answer.op ?? prepared.op);
       return { ...answer, before: seen };
     },
   };

@@ -115,3 +115,33 @@ it('ends with 15 and says so, whichever command reads', async () => {
   }
   expect(wrong).toEqual([]);
 });
+
+/** Changes, and what standard error names when nobody is left to read what they made. */
+const CHANGES: readonly (readonly [line: string, told: string | RegExp])[] = [
+  ['cards create --bin bin_1 --amount 5 -q', /carried out for card_1, but .*try: cardwright ops show op_\w{26}\n/s],
+  ['cards create --bin bin_1 --amount 5 --json', /"hint":"cardwright ops show op_\w{26}"/],
+  ['cards create --bin bin_1 --amount 5 --label ads', /try: cardwright ops show op_/],
+  ['cards fund card_1 --amount 5 -o csv', /try: cardwright ops show op_/],
+  ['cards freeze card_1 -q', 'try: cardwright audit list'],
+  ['cards terminate card_2 card_3 --yes -o id', 'try: cardwright ops list'],
+  ['cards create --file rows.csv --yes -q', /every row is done, but .*\n.*\n {2}try: cardwright ops resume op_/],
+  ['api POST /cards/card_1/fund -F amount:=5 --yes', /carried out/],
+  ['webhooks create --url https://example.com/hook --events * -q', 'carried out for wh_1'],
+  ['sandbox faults add rule.json -q', /carried out/],
+];
+
+it('a change whose reader left says where what it made stands, and ends with 15; a read owes nothing', async () => {
+  await using here = await world({ wallet: 200 });
+  await writeFile(join(here.folder, 'rows.csv'), 'bin_id,amount\nbin_1,5\nbin_1,6\n');
+  await writeFile(
+    join(here.folder, 'rule.json'),
+    '{"match":{"operation":"wallet.addresses"},"action":{"kind":"reset"}}',
+  );
+  for (const [line, told] of CHANGES) {
+    const { code, err } = await here.run(line, { readerLeft: true });
+    expect([line, code, err]).toEqual([line, 15, expect.stringMatching(told)]);
+  }
+  expect((await here.run('cards list --jq ".data | length"')).out).toBe('5\n');
+  for (const line of ['cards list', 'wallet --json', 'cards create --bin bin_1 --amount 5 --dry-run', 'ops list -q'])
+    expect([line, (await here.run(line, { readerLeft: true })).code]).toEqual([line, 0]);
+});

@@ -95,6 +95,8 @@ export interface RunOptions {
   readonly longestPause?: number;
   /** The wait before the clipboard is cleared ends at once. */
   readonly hurried?: boolean;
+  /** Whoever reads standard output has left. */
+  readonly readerLeft?: boolean;
   /** Standard output goes into a pipe although there is a terminal. */
   readonly stdoutPiped?: boolean;
   /** In place of the clock of this world and of everything told of pauses. */
@@ -250,6 +252,7 @@ interface RecorderSettings {
   readonly stdoutPiped: boolean;
   readonly onOut?: RunOptions['onOut'];
   readonly onErr?: RunOptions['onErr'];
+  readonly readerLeft?: boolean;
 }
 
 /** Two streams that remember what was written, and in which order. */
@@ -259,11 +262,13 @@ class Recorder {
   readonly stderr: OutputStream;
 
   constructor(settings: RecorderSettings) {
-    const { columns, stdoutPiped, onOut, onErr } = settings;
+    const { columns, stdoutPiped, onOut, onErr, readerLeft } = settings;
     const stream = (to: StreamName, width: number | undefined): OutputStream => ({
       isTerminal: width !== undefined,
       columns: width,
-      closed: false,
+      get closed() {
+        return to === 'stdout' && readerLeft === true;
+      },
       write: async given => {
         const text = typeof given === 'string' ? given : Buffer.from(given).toString();
         this.note(to, text);
