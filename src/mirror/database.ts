@@ -127,6 +127,7 @@ export class MirrorDatabase {
  * `cards_at`, `days_at`, `full_at`: when cards were read, days audited, everything read. `sync`: number of the sync under
  * way; `finished_sync`: of the last one that came to its end. `seen`: what the first three requests showed.
  * `totals`, `filters`, `order`: what was found out about the service. `walked`: the list was once read to its end.
+ * `single`: a purchase is one changing record. `spent_gap`: how far `total_spent` is from the records, cents.
  */
 export type FactName =
   | 'origin'
@@ -145,4 +146,6 @@ export type FactName =
   | 'totals'
   | 'filters'
   | 'order'
-  | 'walked';
+  | 'walked'
+  | 'single'
+  | 'spent_gap';

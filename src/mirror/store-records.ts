@@ -54,6 +54,7 @@ function storeRecord(writing: Writing, row: Transaction): boolean {
   const { db } = writing;
   const values = recordValues(row);
   const tx = row.id.replaceAll('\0', '\ufffd').toWellFormed();
+  if (values.authorization_id === tx && db.fact('single') === undefined) db.setFact('single', 'yes');
   const stored = db.get<Stored>(STORED, tx);
   if (stored === undefined) {
     insert(writing, tx, values);

@@ -5,6 +5,7 @@ import { HOUR, MINUTE, SECOND } from '../core/durations.ts';
 import { isoTime } from '../core/iso-time.ts';
 import type { Clock } from '../platform/host.ts';
 import type { Ask } from './ask.ts';
+import { readWhatChangedBehind } from './changed-behind.ts';
 import { auditCounts } from './count-audit.ts';
 import type { MirrorDatabase } from './database.ts';
 import { readLateUpdates } from './late-updates.ts';
@@ -80,7 +81,10 @@ export async function syncMirror(parts: SyncParts): Promise<SyncReport> {
   const isQuiet = !full && nothingMoved(db, first.digest, now);
   const cardsAt = db.number('cards_at');
   if (!isQuiet || parts.readsCards || cardsAt === undefined || now - cardsAt >= CARDS_AFTER_MS) await readCards(run);
-  if (!isQuiet) await readTransactions(run, { full, firstPage: first.page });
+  if (!isQuiet) {
+    const since = await readTransactions(run, { full, firstPage: first.page });
+    await readWhatChangedBehind(run, { since, spent: walletValues(first.wallet).total_spent_cents });
+  }
   await copyOwnRows(run, await parts.ownOperations());
   finish(run, first.digest);
   return reportOf(run);
@@ -121,7 +125,8 @@ interface TransactionsWish {
   readonly firstPage: First['page'];
 }
 
-async function readTransactions(run: SyncRun, { full, firstPage }: TransactionsWish): Promise<void> {
+/** Resolves to the time from which on everything was read, ms. */
+async function readTransactions(run: SyncRun, { full, firstPage }: TransactionsWish): Promise<number> {
   const { db } = run;
   if (db.fact('filters') !== 'ignored') {
     try {
@@ -135,7 +140,7 @@ async function readTransactions(run: SyncRun, { full, firstPage }: TransactionsW
         db.setFact('filters', 'honoured');
         if (full) db.setFact('full_at', run.now);
       });
-      return;
+      return since;
     } catch (error) {
       if (!(error instanceof FiltersIgnored)) throw error;
       run.warn('the service takes no notice of from and to: the list is read from its first page');
@@ -146,6 +151,7 @@ async function readTransactions(run: SyncRun, { full, firstPage }: TransactionsW
     }
   }
   await walkAll(run, { full });
+  return run.end;
 }
 
 /** Where the closed windows of this run begin, ms. */
