@@ -5,6 +5,7 @@ import type { Evidence } from '../contract/evidence.ts';
 import type { Shape } from '../contract/field.ts';
 import type { ListPage } from '../contract/operation.ts';
 import { wireName } from '../contract/overrides.ts';
+import { staysWhole } from '../contract/whole-names.ts';
 import { maskedValue } from '../core/card-numbers.ts';
 import type { Cents } from '../core/money.ts';
 import { toUsd } from '../core/money.ts';
@@ -73,7 +74,7 @@ function decodeOne(asked: Asked, value: unknown): Decoded {
   const contradicts = single.problems.some(problem => contradictions?.has(problem));
   const result = shape === FUNDING ? withAsked(asked, single.value) : single.value;
   if (shape === DETAILS) return { result, problems: single.problems, contradicts, warnings: single.warnings };
-  const { value: clean, hidden } = maskedValue(result);
+  const { value: clean, hidden } = maskedValue(result, staysWhole);
   return {
     result: clean,
     problems: single.problems,
@@ -106,7 +107,7 @@ function decodeList({ target }: Asked, value: unknown, headers: WireHeaders): De
     const read = readObject(row, { shape, at, nameOf });
     problems.push(...read.problems);
     warnings.push(...read.warnings.map(each => each.replace(at, `${found.at}[]`)));
-    const { value: clean, hidden } = maskedValue(read.value);
+    const { value: clean, hidden } = maskedValue(read.value, staysWhole);
     warnings.push(...hidden.map(place => hiddenAt(`${found.at}[].${place}`)));
     return clean as Values;
   });

@@ -2,6 +2,7 @@
  * What the effect of a write is judged by: an answer of 2xx is believed when it, or what is read after it, shows the
  * effect (docs/design/reliability.md, sections 1 and 4). Pure; who reads, and when, is the client's matter.
  */
+import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { MINUTE } from '../core/durations.ts';
 import { type Cents, cents, centsOf } from '../core/money.ts';
 
@@ -140,15 +141,21 @@ function cardDifferences(card: Values, asked: Values): string[] {
   }
   if (status !== 'active') differences.push('it is not active');
   for (const name of ['bin_id', 'label']) {
-    const differs = asked[name] !== undefined && typeof card[name] === 'string' && card[name] !== asked[name];
+    const differs = asked[name] !== undefined && typeof card[name] === 'string' && !isSaid(card[name], asked[name]);
     if (differs) differences.push(`its ${name} is another than was asked for`);
   }
   const metadata = membersOf(card['metadata']);
   const other = Object.entries(membersOf(asked['metadata'])).find(
-    ([key, value]) => metadata[key] !== undefined && metadata[key] !== value,
+    ([key, value]) => metadata[key] !== undefined && !isSaid(metadata[key], value),
   );
   if (other !== undefined) differences.push('its metadata is other than was asked for');
   return differences;
+}
+
+/** Whether a text of an answer is the one that was asked for; where it looks like a card number, the answer is masked. */
+function isSaid(answered: unknown, asked: unknown): boolean {
+  if (answered === asked) return true;
+  return typeof answered === 'string' && typeof asked === 'string' && answered === withoutCardNumbers(asked);
 }
 
 function ageProblem(createdAt: unknown, plannedAt: number): string | undefined {

@@ -106,20 +106,18 @@ export interface Masked {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Names under which stands what the next command needs, or what the caller wrote. */
-const KEPT = /^(?:id|.*_id|.*[a-z]Id|label|metadata|url)$/;
 const LAST_FOUR = /last_?(?:4|four)$/i;
 const CODE_NAME = /cv|cs|cid|code|pin|security/i;
 
 /**
  * A value that came from a service, without card numbers: an answer or an event that is no card's details. Anything of
- * 13 to 19 digits with a right check digit is one. Ids and what the caller wrote, labels, metadata and addresses, where
- * one number in ten would be taken for a card's, are hidden only where they end in the last four digits beside them.
+ * 13 to 19 digits with a right check digit is one, a label and metadata too. Under a name that `staysWhole` knows, an id,
+ * where one number in ten would be taken for a card's, it is hidden only where it ends in the last four digits beside it.
  */
-export function maskedValue(value: unknown): Masked {
+export function maskedValue(value: unknown, staysWhole: (name: string) => boolean): Masked {
   if (!mayHold(value)) return { value, hidden: [] };
   const hidden = new Set<string>();
-  const masked = maskedPart(value, { at: '', ending: undefined, hidden });
+  const masked = maskedPart(value, { at: '', ending: undefined, hidden, staysWhole });
   return { value: masked, hidden: [...hidden] };
 }
 
@@ -138,6 +136,7 @@ interface Place {
   /** Hide only what ends in these digits; an empty text hides nothing. */
   readonly ending: string | undefined;
   readonly hidden: Set<string>;
+  readonly staysWhole: (name: string) => boolean;
 }
 
 function maskedPart(part: unknown, place: Place): unknown {
@@ -171,9 +170,9 @@ function maskedMembers(members: Members, place: Place): unknown {
   const last4 = typeof ending === 'string' && /^\d{4}$/.test(ending) ? ending : '';
   const before = place.hidden.size;
   const under = (name: string): Place => ({
+    ...place,
     at: place.at === '' ? name : `${place.at}.${name}`,
-    ending: place.ending ?? (KEPT.test(name) ? last4 : undefined),
-    hidden: place.hidden,
+    ending: place.ending ?? (place.staysWhole(name) ? last4 : undefined),
   });
   const masked = entries.map(([name, part]) => [withoutCardNumbers(name), maskedPart(part, under(name))] as const);
   const isHere = place.hidden.size > before && masked.some(([, part], index) => part !== entries[index]?.[1]);

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { EVENT_DATA, EVENT_ENVELOPE, EVENT_ID_HEADERS } from '../contract/events.ts';
+import { staysWhole } from '../contract/whole-names.ts';
 import { maskedValue, withoutCardNumbers } from '../core/card-numbers.ts';
 import { isObject } from '../core/objects.ts';
 
@@ -27,7 +28,7 @@ export interface ReadEvent {
 export function readEvent(bytes: Uint8Array, headers: Readonly<Record<string, unknown>>): ReadEvent {
   const payload = parsed(bytes);
   const created = textOf(payload, 'created_at');
-  const { value: data, hidden } = maskedValue(dataOf(payload));
+  const { value: data, hidden } = maskedValue(dataOf(payload), staysWhole);
   const event = {
     id: textOf(payload, 'id') ?? headerId(headers) ?? `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
     type: withoutCardNumbers(textOf(payload, 'type') ?? ''),

@@ -11,7 +11,7 @@ import { world } from '../support/world.ts';
 
 const NUMBER = '4000009471306822';
 const GROUPED = '4000 0094 7130 6822';
-/** Passes the test of check digits and is no card's number here: it does not end in the last four beside it. */
+/** Passes the test of check digits, and does not end in the last four digits beside it. */
 const DIGITS_ONLY = '4539148803436467';
 
 const STRANGE = {
@@ -28,6 +28,8 @@ const card = (index: number) => ({
   last4: '6822',
   label: `order ${DIGITS_ONLY}`,
   ...STRANGE,
+  order_id: DIGITS_ONLY,
+  metadata: { po: DIGITS_ONLY, cardwright: `op_${DIGITS_ONLY}0000000000.1` },
 });
 const CARDS = Array.from({ length: 200 }, (_, index) => card(index));
 const TRANSACTIONS = Array.from({ length: 200 }, (_, index) => ({
@@ -94,7 +96,9 @@ describe('a card number under an unfamiliar name', () => {
     expect(JSON.parse(out)).toMatchObject({
       id: 'card_1',
       last4: '6822',
-      label: `order ${DIGITS_ONLY}`,
+      label: 'order [redacted]',
+      order_id: '[redacted]',
+      metadata: { po: '[redacted]', cardwright: `op_${DIGITS_ONLY}0000000000.1` },
       acct: '[redacted]',
       token_value: '[redacted]',
       security: '[redacted]',
@@ -103,10 +107,21 @@ describe('a card number under an unfamiliar name', () => {
       seen_ms: '1763647391006',
     });
     expect(err).toContain('warning: cards.get: acct looks like a card number; it is masked');
+    expect(err).toContain('warning: cards.get: label looks like a card number; it is masked');
     // An id of digits alone stays what the next command needs.
     const ids = (await here.run('cards list --limit 2 -o id', { env })).out;
     expect(ids).toBe(`${DIGITS_ONLY}\ncard_1\n`);
     expect((await here.run('tx list --limit 1 --json --jq .data[0].card_id', { env })).out).toContain(DIGITS_ONLY);
+  });
+
+  it('may be a label that was asked for: the card is made, and known as the one that was meant', async () => {
+    await using here = await world();
+    const line = `cards create --bin bin_1 --amount 5 --label 'PO ${DIGITS_ONLY}' --metadata po=${DIGITS_ONLY} --json`;
+    const made = await here.run(line);
+    expect({ code: made.code, err: made.err }).toEqual({ code: 0, err: expect.stringContaining('metadata.po looks') });
+    expect(JSON.parse(made.out)).toMatchObject({ label: 'PO [redacted]', metadata: { po: '[redacted]' } });
+    const rows = `bin_id,amount,label\nbin_1,5,${DIGITS_ONLY}\n`;
+    expect((await here.run('cards create --file - --yes', { stdin: rows })).code).toBe(0);
   });
 
   it('is in no event that is shown, and the bytes are passed on as they were signed', async () => {

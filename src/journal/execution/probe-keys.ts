@@ -4,6 +4,7 @@
  */
 import type { WriteName } from '../../contract/calls.ts';
 import type { Delivery, PlannedRequest, Reader, Service } from '../../contract/service.ts';
+import { withoutCardNumbers } from '../../core/card-numbers.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents } from '../../core/money.ts';
 import type { Clock } from '../../platform/host.ts';
@@ -155,7 +156,8 @@ async function marked({ reader, binId, token, clock }: Probing, made: Set<string
 /** Whether a card that the list does not show carries the label of this probe, which nobody else can know. */
 async function isOurs({ reader, token }: Probing, id: string): Promise<boolean> {
   const card = await reader.read('cards.get', { card_id: id }).catch(passFailure);
-  return card?.label === labelOf(token);
+  // Where its digits look like a card number, the reading is masked.
+  return card?.label === withoutCardNumbers(labelOf(token));
 }
 
 async function probeMoves(probing: Probing, made: Set<string>, card: string): Promise<readonly Tried[]> {
