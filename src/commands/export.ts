@@ -118,7 +118,6 @@ function shown(given: Given): Shown {
     idField: 'period',
     quiet: wrote,
     columns,
-    isRecord: true,
     rows: { columns, rows: files },
     blocks: files.map(each => ({
       kind: 'line',

@@ -213,7 +213,6 @@ function showPage(page: Page): Shown {
     idField: 'as_of',
     columns: COLUMNS,
     blocks: blocksOf(page),
-    isRecord: true,
     ...(isWrong && { failure: alarm(attention) }),
   };
 }
@@ -223,6 +222,12 @@ const COLUMNS: readonly Column[] = [
   { field: 'wallet.balance', title: 'WALLET', kind: 'money', priority: 1 },
   { field: 'wallet.cards_total_balance', title: 'ON CARDS', kind: 'money', priority: 1 },
   { field: 'held', title: 'HELD', kind: 'money', priority: 1 },
+  { field: 'wallet.pending_deposits', title: 'PENDING', kind: 'money', priority: 1 },
+  { field: 'cards.active', title: 'ACTIVE', kind: 'integer', priority: 1 },
+  { field: 'cards.frozen', title: 'FROZEN', kind: 'integer', priority: 1 },
+  { field: 'cards.terminated', title: 'TERMINATED', kind: 'integer', priority: 1 },
+  { field: 'ops.unknown', title: 'UNKNOWN', kind: 'integer', priority: 1 },
+  { field: 'spent.days', title: 'DAYS', kind: 'integer', priority: 1 },
   { field: 'spent.total', title: 'SPENT', kind: 'money', priority: 1 },
 ];
 

@@ -25,15 +25,14 @@ function formOf({ presentation, settings, streams }: Job): Form {
   }
   if (!tabular) return format;
   if (quiet) return 'quiet';
-  const { data, listing, isRecord } = presentation;
+  const { data, listing, rows } = presentation;
   const isAsked = settings.fields !== undefined || settings.columns !== undefined;
   const wordsOnly = data === undefined && listing === undefined;
-  const asPage = wordsOnly || (isRecord === true && settings.fields === undefined);
-  if (streams.stdout.isTerminal || byName || asPage) return 'screen';
-  return listing !== undefined || Array.isArray(data) || isAsked ? 'tsv' : 'fields';
+  if (streams.stdout.isTerminal || byName || wordsOnly) return 'screen';
+  return listing !== undefined || rows !== undefined || Array.isArray(data) || isAsked ? 'tsv' : 'fields';
 }
 
-/** Rows are what CSV can hold; the head of a single result that has rows stands in its document. */
+/** Rows are what lines can hold; the head of a single result that has rows stands in its document. */
 function asRows(presentation: Presentation): Presentation {
   const { rows } = presentation;
   return rows === undefined ? presentation : { ...presentation, columns: rows.columns, data: rows.rows };
@@ -53,7 +52,8 @@ export async function present(
 ): Promise<void> {
   const whole: Job = { presentation, settings, streams, env };
   const form = formOf(whole);
-  const job = form === 'csv' || form === 'tsv' ? { ...whole, presentation: asRows(presentation) } : whole;
+  const isOfRows = form === 'csv' || form === 'tsv' || form === 'id';
+  const job = isOfRows ? { ...whole, presentation: asRows(presentation) } : whole;
   if (presentation.listing?.runsOn) {
     checkNames(settings, [], presentation.columns);
     if (form === 'env') throw new CliError('usage', { message: '-o env prints one object, not the rows of a run' });

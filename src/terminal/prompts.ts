@@ -80,7 +80,7 @@ const PLAIN_THEME = {
 } as const;
 
 /** Cells that stay free behind a question, for what follows it: `(y/N)` with the answer, or what is typed. */
-const BEHIND = { yesNo: 10, typed: 20 } as const;
+const BEHIND = { yesNo: 10, word: 8, text: 20 } as const;
 
 /** Cells of the cursor before a choice, and the last of a line, where some terminals begin the next one. */
 const BESIDE_CHOICE = 3;
@@ -154,10 +154,10 @@ export function createPrompts(options: PromptOptions): Prompts {
   };
   const worded = (question: string, behind: number) =>
     wordedQuestion(question, streams.stderr.columns ?? DEFAULT_COLUMNS, behind);
-  const input = (question: string, problem?: TextOptions['problem']): Question<string> => {
+  const input = (question: string, behind: number, problem?: TextOptions['problem']): Question<string> => {
     const validate = (text: string) => printable(problem?.(text) ?? '') || true;
     return async (library, context) => {
-      const message = await worded(question, BEHIND.typed);
+      const message = await worded(question, behind);
       return library.input({ message, validate, theme: PLAIN_THEME }, context);
     };
   };
@@ -166,7 +166,7 @@ export function createPrompts(options: PromptOptions): Prompts {
       why => missing(why, substitute),
       async (library, context) => {
         const named = choices.map(({ value, name }) => ({ value, name: printable(name) }));
-        const message = await worded(question, BEHIND.typed);
+        const message = await worded(question, BEHIND.text);
         return library.rawlist({ message, choices: named, theme: PLAIN_THEME }, context);
       },
     );
@@ -182,16 +182,16 @@ export function createPrompts(options: PromptOptions): Prompts {
         },
       ),
     typed: async (question, { expect, flag }) => {
-      const answer = await run(why => unconfirmed(why, { flag }), input(question));
+      const answer = await run(why => unconfirmed(why, { flag }), input(question, BEHIND.word));
       return answer.trim() === expect;
     },
-    text: (question, { flag, problem }) => run(why => missing(why, { flag }), input(question, problem)),
+    text: (question, { flag, problem }) => run(why => missing(why, { flag }), input(question, BEHIND.text, problem)),
     secret: async (question, substitute) =>
       new Secret(
         await run(
           why => missing(why, substitute),
           async (library, context) => {
-            const message = await worded(question, BEHIND.typed);
+            const message = await worded(question, BEHIND.text);
             // By default ^T would show what was typed.
             return library.password({ message, toggleMask: false, theme: PLAIN_THEME }, context);
           },
@@ -225,7 +225,7 @@ async function searched(question: string, choices: readonly Choice<unknown>[], c
     // What fits equally well comes in no order of its own.
     return found.toSorted((a, b) => b.score - a.score || a.obj.place - b.obj.place).map(({ obj }) => obj);
   };
-  const message = await wordedQuestion(`${question} (type to search)`, columns, BEHIND.typed);
+  const message = await wordedQuestion(`${question} (type to search)`, columns, BEHIND.word);
   return { message, find };
 }
 

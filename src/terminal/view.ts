@@ -118,10 +118,8 @@ export interface Presentation {
   readonly variables?: () => Readonly<Record<string, string>>;
   /** What a person sees for a single result; without it, pairs made from the columns. */
   readonly blocks?: readonly Block[];
-  /** The rows of a single result that has some: what CSV and TSV, asked for by name, hold in place of its head. */
+  /** The rows of a single result that has some: what a pipe, CSV, TSV and ids hold in place of its head. */
   readonly rows?: { readonly columns: readonly Column[]; readonly rows: readonly Row[] };
-  /** Those blocks off a terminal too, unless a format is named: one line of TSV would leave the most of it out. */
-  readonly isRecord?: true;
   /** A money field whose share of the largest is drawn beside each row of a table on a screen. */
   readonly bars?: string;
   /** A money field beside which a line draws the course of each row, in a table on a screen. */

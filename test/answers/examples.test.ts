@@ -147,6 +147,21 @@ async function asGiven(here: World, run: string): Promise<string> {
   return line.replace('"$signature"', out.trim());
 }
 
+/** Named formats, pages to read, and texts that are the answer as they stand. */
+const NOT_AS_ROWS =
+  /(?: (?:-o|--json|--jq|-q|--print|--print-sql)\b|^(?:help|explain|completion|schema|commands|export|api|cards exec|contract openapi|sandbox exec)\b)/;
+
+/** How many fields the lines of a pipe have: one number for all of them, for who counts columns. */
+function fieldCounts(out: string): readonly number[] {
+  const counts = new Set(
+    out
+      .split('\n')
+      .slice(0, -1)
+      .map(line => line.split('\t').length),
+  );
+  return counts.size === 0 ? [0] : [...counts];
+}
+
 async function tryOne(here: World, path: string, run: string): Promise<void> {
   const { typed, code: wanted = 0, not } = TOLD[run] ?? {};
   if (not !== undefined) return;
@@ -155,6 +170,13 @@ async function tryOne(here: World, path: string, run: string): Promise<void> {
   const line = await asGiven(here, run);
   const { code, out, err } = await pipeline(here, { line, typed: answers }, typed === undefined ? PIPE : TERMINAL);
   expect({ run, code, says: code === wanted ? '' : err }).toEqual({ run, code: wanted, says: '' });
+  if (typed === undefined && code === 0 && !NOT_AS_ROWS.test(run)) {
+    expect({ run, prose: out.split('\n').filter(each => / {2}\S/.test(each)), fields: fieldCounts(out) }).toEqual({
+      run,
+      prose: [],
+      fields: [expect.anything()],
+    });
+  }
   if (/ (?:--json|-o json)\b/.test(run) && !/ --(?:fields|jq)\b/.test(run) && code === 0) {
     expect({ run, objections: objections(path, JSON.parse(out)) }).toEqual({ run, objections: [] });
   }

@@ -47,7 +47,7 @@ describe('an account that does not add up', () => {
     expect((await here.run('reconcile --jq .verdict')).out).toBe('baseline\n');
     await here.run('sandbox simulate authorize --card card_1 --amount 28 -q');
     await here.run('sandbox simulate settle txn_1 -q');
-    const told = await here.run('reconcile');
+    const told = await here.run('reconcile -o table');
     expect(told.code).toBe(15);
     expect(told.out).toMatch(/unexplained: \$28\.00/);
     expect(told.out).toMatch(
@@ -69,12 +69,12 @@ describe('an account that does not add up', () => {
     const env = { CARDWRIGHT_CONFIG_DIR: join(here.folder, 'elsewhere') };
     await here.run('cards fund card_1 --amount 5 --yes -q', { env });
     await here.run('cards create --bin bin_1 --amount 20 --yes -q', { env });
-    const alone = await here.run('reconcile --sole-operator');
+    const alone = await here.run('reconcile --sole-operator -o table');
     expect(alone.code).toBe(15);
     expect(alone.out).toMatch(
       /x \d{4} ads {2}5\.00 {2}funded \$5\.00 by another spender\n {2}cardwright cards get card_1\n/,
     );
-    const told = await here.run('reconcile');
+    const told = await here.run('reconcile -o table');
     expect(told.code).toBe(0);
     expect(told.out).toMatch(/ balanced /);
     expect(told.out).toMatch(/! \d{4} {2}20\.00 {2}created with \$20\.00 by another spender; it carries our mark/);

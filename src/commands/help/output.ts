@@ -6,7 +6,7 @@ import { showTopic } from './topic.ts';
 
 const MEANS: Readonly<Record<OutputFormat, string>> = {
   table:
-    'for people. In a pipe a list becomes tsv and a single result one field a line (field, tab, value), unless you give -o table',
+    'for people. In a pipe a list becomes tsv, a single result one field a line (field, tab, value), and a report its rows, unless you give -o table',
   wide: 'a table with as many columns as fit, and full times',
   json: 'one document: a list is {"data": [...], "page": {...}}, everything else the bare resource',
   ndjson: 'one object a line, written as rows arrive',

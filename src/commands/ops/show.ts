@@ -31,7 +31,6 @@ export function showDetail(detail: OpDetail): Shown {
     noun: 'operation',
     idField: 'op',
     columns: OP_COLUMNS,
-    isRecord: true,
     rows: { columns: RESULT_COLUMNS, rows: rowsInDetail.map(itemRow) },
     blocks: [
       {

@@ -90,7 +90,7 @@ interface Checked {
 
 const COLUMNS: readonly Column[] = [
   { field: 'rule', title: 'RULE', kind: 'text', priority: 1 },
-  { field: 'card', title: 'CARD', kind: 'id', priority: 1, shortTo: SHORT_ID },
+  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1, shortTo: SHORT_ID },
   { field: 'label', title: 'LABEL', kind: 'text', priority: 4, shrink: true },
   { field: 'why', title: 'WHY', kind: 'text', priority: 2, shrink: 'wraps' },
   { field: 'would', title: 'WOULD', kind: 'text', priority: 3 },
@@ -101,7 +101,7 @@ function showChecked({ judgement, as_of, failOn, named }: Checked): Shown {
   const { cards, findings, skipped } = judgement;
   const rows = findings.map(finding => ({
     rule: finding.rule,
-    card: finding.card.card_id,
+    card_id: finding.card.card_id,
     label: finding.card.label,
     why: whyOf(finding),
     would: wouldOf(finding),
@@ -116,7 +116,7 @@ function showChecked({ judgement, as_of, failOn, named }: Checked): Shown {
   return {
     data: { as_of, cards, findings: findings.map(findingRow), skipped },
     noun: 'finding',
-    idField: 'card',
+    idField: 'card_id',
     quiet: [...new Set(findings.map(({ card }) => card.card_id))],
     columns: COLUMNS,
     rows: { columns: COLUMNS, rows },
@@ -124,7 +124,6 @@ function showChecked({ judgement, as_of, failOn, named }: Checked): Shown {
       { kind: 'table', columns: COLUMNS, rows },
       ...[summary, ...missing].map(text => ({ kind: 'line', text }) as const),
     ],
-    isRecord: true,
     ...(isWrong && { failure: wrongCards(named, wrong) }),
   };
 }

@@ -20,6 +20,17 @@ export const CARD_COLUMNS: readonly Column[] = [
   money('closing', 'CLOSING', 1),
 ];
 
+/** In lines for programs the amounts of the JSON, with the card by its id. */
+const ROW_COLUMNS: readonly Column[] = [
+  { field: 'card_id', title: 'CARD', kind: 'id', priority: 1 },
+  { field: 'last4', title: 'LAST4', kind: 'text', priority: 1 },
+  { field: 'label', title: 'LABEL', kind: 'text', priority: 1 },
+  ...['opening', 'funded', 'withdrawn', 'settled', 'refunded', 'holds_change', 'returned', 'other', 'residual'].map(
+    field => money(field, field.toUpperCase(), 1),
+  ),
+  money('closing', 'CLOSING', 1),
+];
+
 /** Findings of exit 0 are many in a month; the JSON has all of them. */
 const MOST_SHOWN = 20;
 
@@ -31,8 +42,7 @@ export function shownReport(report: Report): Shown {
     idField: 'card_id',
     quiet: [report.verdict],
     columns: CARD_COLUMNS,
-    isRecord: true,
-    rows: { columns: CARD_COLUMNS, rows },
+    rows: { columns: ROW_COLUMNS, rows: report.cards.map(card => ({ ...card })) },
     blocks: [
       { kind: 'line', text: title(report) },
       ...(rows.length === 0 ? [] : [{ kind: 'table', columns: CARD_COLUMNS, rows } as const]),
@@ -132,6 +142,7 @@ function failureOf({ findings, verdict, residual, to }: Report): CliError | unde
   const amount = dollars(cents(toCents(residual)));
   return new CliError('check_failed', {
     message: `${amount} unexplained at ${to.at}: ${first.text}${wrong.length > 1 ? `, and ${wrong.length - 1} more` : ''}`,
+    notes: wrong.slice(1, MOST_SHOWN).map(({ text }) => text),
     ...(first.next !== null && { hint: first.next }),
   });
 }

@@ -122,7 +122,6 @@ export const showStatement = command({
       data: document,
       noun: groups === undefined ? 'line' : 'group',
       columns: groups === undefined ? COLUMNS : GROUP_COLUMNS,
-      isRecord: true,
       rows: groups === undefined ? { columns: COLUMNS, rows: lines } : { columns: GROUP_COLUMNS, rows: groups },
       blocks: [
         { kind: 'line', text: title },
