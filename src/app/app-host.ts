@@ -5,7 +5,7 @@ import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
 import type { KeySource } from '../terminal/reveal-screen.ts';
 
 /** What of the real process the rooms need beyond `Host`. */
-export interface Surroundings extends Host {
+export interface AppHost extends Host {
   /** The real standard input and standard error, for the prompt library. */
   readonly promptInput: NodeJS.ReadableStream;
   readonly promptOutput: NodeJS.WritableStream;
@@ -47,7 +47,7 @@ export interface Surroundings extends Host {
   holdCut(): () => void;
   keychain(): Promise<Keychain>;
   /** Runs this program once more without our streams, and waits for it, but not for longer than so many ms. */
-  runAside(words: readonly string[], patienceMs: number): Promise<void>;
+  runInBackground(words: readonly string[], patienceMs: number): Promise<void>;
   /** Has `restore` called when a signal or a crash ends the process; returns how to take it back. */
   onCrash(restore: () => void): () => void;
 }

@@ -1,9 +1,9 @@
 /** The same program once more in a process of its own, without terminal and streams, that nobody has to wait for. */
 import { spawn } from 'node:child_process';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 
 /** Resolves when it ended, when the time is over, or when it could not be started; it then goes on by itself. */
-export async function runAside(host: Surroundings, words: readonly string[], patienceMs: number): Promise<void> {
+export async function runInBackground(host: AppHost, words: readonly string[], patienceMs: number): Promise<void> {
   const [node, ...program] = host.program;
   const given = new AbortController();
   const child = spawn(node, [...program, ...words], {

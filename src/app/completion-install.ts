@@ -11,7 +11,7 @@ import { type CompletionShell, completionStub } from '../cli/completion/completi
 import type { CompletionFiles } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
 import { readUsersFile, replaceUsersFile, type UsersFile } from '../files/users-file.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 
 interface Change {
   readonly file: UsersFile;
@@ -20,25 +20,25 @@ interface Change {
 }
 
 /** Everything is looked at before anything is changed. */
-export function completionFilesFor(host: Surroundings): CompletionFiles {
+export function completionFilesFor(host: AppHost): CompletionFiles {
   const around = { random: host.noise, platform: host.platform };
 
-  async function changes(shell: CompletionShell, wish: 'install' | 'uninstall'): Promise<readonly Change[]> {
+  async function changes(shell: CompletionShell, wanted: 'install' | 'uninstall'): Promise<readonly Change[]> {
     const { script, startFile, lines } = placesFor(shell, host.env, host.platform);
     const made: Change[] = [];
     if (script !== undefined)
-      made.push(await scriptChange(script, wish === 'install' ? completionStub(shell) : undefined));
+      made.push(await scriptChange(script, wanted === 'install' ? completionStub(shell) : undefined));
     if (startFile !== undefined)
-      made.push(await startFileChange(startFile, lines, wish).catch(told(startFile, lines, wish)));
+      made.push(await startFileChange(startFile, lines, wanted).catch(told(startFile, lines, wanted)));
     return made;
   }
 
   return {
-    plan: async (shell, wish) => (await changes(shell, wish)).map(({ planned }) => planned),
-    async carryOut(shell, wish) {
-      const all = await changes(shell, wish);
+    plan: async (shell, wanted) => (await changes(shell, wanted)).map(({ planned }) => planned),
+    async carryOut(shell, wanted) {
+      const all = await changes(shell, wanted);
       // A shell must never be told of a script that is not there.
-      for (const { file, next, planned } of wish === 'install' ? all : all.toReversed()) {
+      for (const { file, next, planned } of wanted === 'install' ? all : all.toReversed()) {
         if (planned.action !== 'none') await replaceUsersFile(file, next, around);
       }
       return all.map(({ planned }) => planned);
@@ -57,9 +57,9 @@ async function scriptChange(path: string, text: string | undefined): Promise<Cha
   return change(file, text === undefined ? undefined : Buffer.from(text), text ?? '');
 }
 
-async function startFileChange(path: string, lines: string, wish: 'install' | 'uninstall'): Promise<Change> {
+async function startFileChange(path: string, lines: string, wanted: 'install' | 'uninstall'): Promise<Change> {
   const file = await readUsersFile(path);
-  if (wish === 'install') return change(file, withBlock(file.bytes, lines, path), lines);
+  if (wanted === 'install') return change(file, withBlock(file.bytes, lines, path), lines);
   return change(file, file.bytes && withoutBlock(file.bytes, path), lines);
 }
 
@@ -74,11 +74,11 @@ function actionOf(before: Buffer | undefined, next: Buffer | undefined): Planned
 }
 
 /** A start file that is not ours to change can still be changed by its owner. */
-function told(path: string, lines: string, wish: 'install' | 'uninstall') {
+function told(path: string, lines: string, wanted: 'install' | 'uninstall') {
   return (thrown: unknown): never => {
     if (!(thrown instanceof CliError)) throw thrown;
     const advice =
-      wish === 'install'
+      wanted === 'install'
         ? `Add these lines by hand to the start-up file of your shell:\n${lines}`
         : `The block is in ${path}.`;
     throw thrown.with({ notes: [...(thrown.facts.notes ?? []), advice] });

@@ -1,11 +1,11 @@
 /** One look at what a profile holds, in a process of its own; what it sees stands in the cache of completion after. */
 import { GLOBAL_OPTIONS, scan } from '../cli/parsing/scan.ts';
 import { CliError } from '../core/errors.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 import { connections } from './connections.ts';
 
-export interface Looking {
-  readonly host: Surroundings;
+export interface RefreshParts {
+  readonly host: AppHost;
   readonly version: string;
   readonly redactions: ((text: string) => string)[];
   readonly keys: Set<string>;
@@ -15,7 +15,7 @@ export interface Looking {
 const PATIENCE_MS = 5_000;
 
 /** `card --profile team`. Says nothing, asks nothing; what fails is left as it was. */
-export async function lookAround(words: readonly string[], looking: Looking): Promise<void> {
+export async function refreshCompletion(words: readonly string[], looking: RefreshParts): Promise<void> {
   const { used, operands } = scan(words, GLOBAL_OPTIONS);
   const { readGlobals } = await import('../cli/parsing/globals.ts');
   const { host } = looking;
@@ -33,7 +33,7 @@ export async function lookAround(words: readonly string[], looking: Looking): Pr
         ...Object.getOwnPropertyDescriptors(host),
         signal: { value: enough.signal, enumerable: true },
       },
-    ) as Surroundings,
+    ) as AppHost,
     globals: { ...readGlobals(named, {}), timeoutMs: PATIENCE_MS },
     notice: silent,
     trace: silent,

@@ -9,23 +9,23 @@ import type { Candidate, ValueProvider, WantedName } from '../cli/completion/com
 import { contractValues } from '../cli/completion/contract-values.ts';
 import { statesFor } from '../cli/completion/states.ts';
 import { HOUR, MINUTE } from '../core/durations.ts';
-import { changeKnown, readKnown, type Whose } from '../id-cache/file.ts';
-import type { Known, KnownRow, ShelfName } from '../id-cache/known.ts';
-import { glanceAtProfiles } from '../profile/read-only-profiles.ts';
+import type { CachedId, IdCache, SectionName } from '../id-cache/contents.ts';
+import { changeIdCache, readIdCache, type Whose } from '../id-cache/file.ts';
+import { readOnlyProfiles } from '../profile/read-only-profiles.ts';
 import { type ResolvedProfile, resolveProfile } from '../profile/resolve.ts';
 import { storeFile } from '../sandbox/serving/private-socket.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 import { whoseOf } from './id-cache.ts';
 
 /** ms; younger rows are the answer as they are. What an issuer offers changes rarely. */
-const FRESH_MS: Readonly<Record<ShelfName, number>> = { card: MINUTE, bin: HOUR, webhook: MINUTE };
+const FRESH_MS: Readonly<Record<SectionName, number>> = { card: MINUTE, bin: HOUR, webhook: MINUTE };
 /** ms until somebody is sent to look again, whatever became of the look before. */
 const AGAIN_MS = 15_000;
 /** ms a key press waits for a look; with the start of both programs that stays below 300. */
 const PATIENCE_MS = 220;
 const MOST_OPS = 50;
 
-export function completionValues(host: Surroundings): ValueProvider {
+export function completionValues(host: AppHost): ValueProvider {
   return async wanted => {
     switch (wanted.names) {
       case 'card':
@@ -44,12 +44,12 @@ export function completionValues(host: Surroundings): ValueProvider {
   };
 }
 
-async function fromShelf(host: Surroundings, { command, options }: WantedName, shelf: ShelfName) {
+async function fromShelf(host: AppHost, { command, options }: WantedName, section: SectionName) {
   const profile = await profileOf(host, options);
   const whose = whoseOf(host, profile);
-  const known = await refreshed(host, { profile, whose, shelf });
-  const states = shelf === 'card' ? statesFor(command?.operation) : undefined;
-  const { rows } = known.shelves[shelf];
+  const known = await refreshed(host, { profile, whose, section });
+  const states = section === 'card' ? statesFor(command?.operation) : undefined;
+  const { rows } = known.sections[section];
   return rows
     .filter(({ status }) => states === undefined || status === undefined || states.includes(status))
     .map(candidate);
@@ -58,25 +58,25 @@ async function fromShelf(host: Surroundings, { command, options }: WantedName, s
 interface Asked {
   readonly profile: ResolvedProfile;
   readonly whose: Whose;
-  readonly shelf: ShelfName;
+  readonly section: SectionName;
 }
 
-async function refreshed(host: Surroundings, { profile, whose, shelf }: Asked): Promise<Known> {
-  const known = await readKnown(host, whose);
-  const { listed, asked } = known.shelves[shelf];
+async function refreshed(host: AppHost, { profile, whose, section }: Asked): Promise<IdCache> {
+  const known = await readIdCache(host, whose);
+  const { listed, asked } = known.sections[section];
   const now = host.clock.now();
-  if (now - listed < FRESH_MS[shelf] || now - asked < AGAIN_MS || !(await mayLook(host, profile))) return known;
-  await changeKnown(host, whose, ({ place, shelves }) => ({
+  if (now - listed < FRESH_MS[section] || now - asked < AGAIN_MS || !(await mayLook(host, profile))) return known;
+  await changeIdCache(host, whose, ({ place, sections }) => ({
     place,
-    shelves: { ...shelves, [shelf]: { ...shelves[shelf], asked: now } },
+    sections: { ...sections, [section]: { ...sections[section], asked: now } },
   }));
   const contract = profile.contractFile === undefined ? [] : ['--contract', profile.contractFile];
-  await host.runAside(['__look', shelf, '--profile', profile.name, ...contract], PATIENCE_MS);
-  return readKnown(host, whose);
+  await host.runInBackground(['__look', section, '--profile', profile.name, ...contract], PATIENCE_MS);
+  return readIdCache(host, whose);
 }
 
 /** A command or a keychain may ask the user; a sandbox nobody has used is not made by a key press. */
-async function mayLook(host: Surroundings, { keySource }: ResolvedProfile): Promise<boolean> {
+async function mayLook(host: AppHost, { keySource }: ResolvedProfile): Promise<boolean> {
   if (keySource === 'key_command' || keySource === 'keychain') return false;
   return keySource !== 'embedded' || isThere(storeFile(host.folders.data));
 }
@@ -89,13 +89,13 @@ function isThere(path: string): Promise<boolean> {
 }
 
 /** As a run on a terminal would choose it. Throws as that would, and then nothing is offered. */
-function profileOf(host: Surroundings, options: WantedName['options']): Promise<ResolvedProfile> {
+function profileOf(host: AppHost, options: WantedName['options']): Promise<ResolvedProfile> {
   const [profile, contract] = [options.get('--profile'), options.get('--contract')];
   return resolveProfile({
     flags: { sandbox: options.has('--sandbox'), ...(profile && { profile }), ...(contract && { contract }) },
     env: host.env,
     interactive: true,
-    store: () => glanceAtProfiles(host.folders.config),
+    store: () => readOnlyProfiles(host.folders.config),
     async readKeyFile(path) {
       // A pipe gives its key once, and not to a key press.
       if (!(await isThere(path))) throw new Error('not an ordinary file');
@@ -104,13 +104,13 @@ function profileOf(host: Surroundings, options: WantedName['options']): Promise<
   });
 }
 
-function candidate({ id, about, status, label }: KnownRow): Candidate {
+function candidate({ id, about, status, label }: CachedId): Candidate {
   const facts = [about, status, label && JSON.stringify(label)];
   return { value: id, means: facts.filter(Boolean).join(', ') };
 }
 
-async function profiles(host: Surroundings, { command, options }: WantedName): Promise<readonly Candidate[]> {
-  const saved = (await glanceAtProfiles(host.folders.config)).list();
+async function profiles(host: AppHost, { command, options }: WantedName): Promise<readonly Candidate[]> {
+  const saved = (await readOnlyProfiles(host.folders.config)).list();
   const rows = saved.map(({ name, mode, base_url }) => ({ value: name, means: `${mode}, ${base_url}`, mode }));
   // `--live` names a live profile; what is done to a profile is done to a saved one.
   if (options.has('--live') && options.get('--live') === '') return rows.filter(({ mode }) => mode === 'live');
@@ -118,13 +118,13 @@ async function profiles(host: Surroundings, { command, options }: WantedName): P
   return takesAny ? [...rows, { value: 'sandbox', means: 'built in, offline' }] : rows;
 }
 
-async function presets(host: Surroundings): Promise<readonly Candidate[]> {
+async function presets(host: AppHost): Promise<readonly Candidate[]> {
   const { openPresets } = await import('../profile/presets.ts');
   const saved = await openPresets<{ name: string; label?: string }>(host, () => undefined).list();
   return saved.map(({ name, label }) => ({ value: name, ...(label ? { means: label } : {}) }));
 }
 
-async function ops(host: Surroundings, { command }: WantedName): Promise<readonly Candidate[]> {
+async function ops(host: AppHost, { command }: WantedName): Promise<readonly Candidate[]> {
   const { recentOps } = await import('../journal/wal/recent-ops.ts');
   const unfinished = command?.path !== 'ops show';
   const found = await recentOps(host.folders.state, { unfinished, most: MOST_OPS });

@@ -4,23 +4,23 @@
  */
 import type { Machine } from '../cli/run.ts';
 import { REGISTRY } from '../commands/registry.ts';
-import { holdsNone, SECRET_VARIABLES, withoutKnown, withoutShapes } from '../core/redaction.ts';
+import { holdsNone, SECRET_VARIABLES, withoutPatterns, withoutSecrets } from '../core/redaction.ts';
 import type { OutputStream } from '../platform/host.ts';
 import { mayHoldCommands, readsCommands, withoutCommands } from '../terminal/ci-commands.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 
 /** The program, ready to run once. */
-export function compose(around: Surroundings, version: string): Machine & { readonly host: Surroundings } {
+export function compose(around: AppHost, version: string): Machine & { readonly host: AppHost } {
   const redactions: ((text: string) => string)[] = [];
   const beforeOutput = new Set<() => void>();
   const keys = new Set(SECRET_VARIABLES.map(name => around.env[name] ?? ''));
   const redact = (text: string) =>
-    redactions.reduce((clean, more) => more(clean), withoutShapes(withoutKnown(text, keys)));
+    redactions.reduce((clean, more) => more(clean), withoutPatterns(withoutSecrets(text, keys)));
   const isRead = readsCommands(around.env);
   const inert = isRead ? withoutCommands : (text: string) => text;
   const host = withCleanStreams(around, {
     stderr: text => inert(redact(text)),
-    stdout: text => inert(withoutKnown(text, keys)),
+    stdout: text => inert(withoutSecrets(text, keys)),
     beforeOutput,
     isCleanAlready: bytes => holdsNone(bytes, keys) && !(isRead && mayHoldCommands(bytes)),
   });
@@ -33,9 +33,9 @@ export function compose(around: Surroundings, version: string): Machine & { read
       const { completionValues } = await import('./completion-values.ts');
       return completionValues(host);
     },
-    async lookAround(words) {
-      const { lookAround } = await import('./completion-refresh.ts');
-      await lookAround(words, { host, version, redactions, keys });
+    async refreshCompletion(words) {
+      const { refreshCompletion } = await import('./completion-refresh.ts');
+      await refreshCompletion(words, { host, version, redactions, keys });
     },
     async answerQuery() {
       const { answerQuery } = await import('./mirror.ts');
@@ -63,7 +63,7 @@ interface Cleaning {
  * Both streams pass a redactor. What people read loses everything that is or looks like a secret; the answer itself
  * loses the keys of this run alone, for a card number or a code stands there only because it was asked for by name.
  */
-function withCleanStreams(host: Surroundings, clean: Cleaning): Surroundings {
+function withCleanStreams(host: AppHost, clean: Cleaning): AppHost {
   const { stdin, stdout, stderr } = host.streams;
   const streams = {
     stdin,

@@ -11,12 +11,12 @@ import { CliError } from '../core/errors.ts';
 import type { Identity } from '../core/identity.ts';
 import { Secret } from '../core/secret.ts';
 import { takeNotes } from '../id-cache/notes.ts';
-import { isKept } from '../id-cache/place.ts';
+import { isKept } from '../id-cache/path.ts';
 import type { ResolvedProfile } from '../profile/resolve.ts';
 import type { ProfileSettings } from '../profile/settings.ts';
 import type { EmbeddedSandbox } from '../sandbox/serving/embedded.ts';
 import type { SignOfLife } from '../terminal/sign-of-life.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 
 export interface Connections {
   readonly identity: () => Promise<Identity>;
@@ -42,7 +42,7 @@ export interface Connections {
 }
 
 export interface ConnectionSettings {
-  readonly host: Surroundings;
+  readonly host: AppHost;
   readonly version: string;
   readonly globals: Globals;
   /** Filled with what takes secrets of this run out of a text. */

@@ -1,7 +1,7 @@
 /** What a command's context can do. Costly things are opened once, when they are first asked for. */
 
 import { resolve } from 'node:path';
-import type { AuditSurroundings } from '../audit/log.ts';
+import type { AuditDependencies } from '../audit/log.ts';
 import { maskInLog } from '../cli/ci-log.ts';
 import type { Context } from '../cli/context.ts';
 import type { Globals } from '../cli/parsing/globals.ts';
@@ -19,15 +19,15 @@ import { createSignOfLife } from '../terminal/sign-of-life.ts';
 import { typedInput } from '../terminal/typed-input.ts';
 import { createRecorder } from '../writes/audit-record.ts';
 import { createPipeline } from '../writes/pipeline.ts';
-import { askPerson } from '../writes/question.ts';
+import { confirmWithPerson } from '../writes/question.ts';
 import { createWriter } from '../writes/single-write.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 import { type Connections, connections, once } from './connections.ts';
 import { openInput, openRows, readBytes } from './input.ts';
 import { sandboxServersFor } from './sandbox-server.ts';
 
 export interface Opening {
-  readonly host: Surroundings;
+  readonly host: AppHost;
   readonly version: string;
   readonly globals: Globals;
   readonly redactions: ((text: string) => string)[];
@@ -105,7 +105,7 @@ export function openContext(opening: Opening): OpenContext {
     return journalFor({ host, globals, opened, begunAt, notice, afterAnswer: work => void afterAnswer.push(work) });
   });
   const holdSpending: HoldSpending = async (spending, resumed) => {
-    const { holdSpending: hold } = await import('../profile/spend-limits.ts');
+    const { holdSpending } = await import('../profile/spend-limits.ts');
     const [{ profile }, limits] = await Promise.all([opened.identity(), opened.settings()]);
     const { platform, random, clock, pid } = host;
     const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
@@ -116,9 +116,9 @@ export function openContext(opening: Opening): OpenContext {
     };
     const { dryRun } = globals;
     const around = { profile, settings: limits, stateFolder: host.folders.state, files, lock, journaled, dryRun };
-    return hold(around, spending, resumed);
+    return holdSpending(around, spending, resumed);
   };
-  const kept: AuditSurroundings = {
+  const kept: AuditDependencies = {
     stateFolder: host.folders.state,
     clock: host.clock,
     random: host.noise,
@@ -184,7 +184,7 @@ export function openContext(opening: Opening): OpenContext {
     write: writer.write,
     confirmCount: writer.confirmCount,
     pipeline,
-    ask: question => askPerson(settings, question),
+    ask: question => confirmWithPerson(settings, question),
     journal,
     profiles: once(async () => {
       const { profilesFor } = await import('./profiles.ts');
@@ -202,15 +202,15 @@ export function openContext(opening: Opening): OpenContext {
     openInput: path => openRows(inputs, path),
     readBytes: path => readBytes(inputs, path),
     async reveal(cardId, options) {
-      const { revealCard } = await import('../cli/reveal-sinks.ts');
+      const { revealCard } = await import('../cli/reveal-destinations.ts');
       return revealCard(await gate(), cardId, options);
     },
     async runWithCard(cardId, options) {
-      const { runWithCard } = await import('../cli/reveal-sinks.ts');
+      const { runWithCard } = await import('../cli/reveal-destinations.ts');
       return runWithCard(await gate(), cardId, options);
     },
     async checkRunWithCard(options) {
-      const { checkRunWithCard } = await import('../cli/reveal-sinks.ts');
+      const { checkRunWithCard } = await import('../cli/reveal-destinations.ts');
       return checkRunWithCard(await gate(), options);
     },
     takeSignals: onSignal => host.handOver(onSignal),
@@ -228,12 +228,12 @@ export function openContext(opening: Opening): OpenContext {
         settle: async until => void (await deliver({ kind: 'idle', signal: until })),
       };
     },
-    leftovers: once(async () => {
-      const { openLeftovers } = await import('../events/cleanup-log.ts');
+    cleanupLog: once(async () => {
+      const { openCleanupLog } = await import('../events/cleanup-log.ts');
       const files = { platform: host.platform, random: host.noise, warn };
       const { pid, folders } = host;
       const isRunning = (other: number) => host.isRunning(other);
-      return openLeftovers({ folder: folders.state, pid, now: () => host.clock.now(), files, isRunning });
+      return openCleanupLog({ folder: folders.state, pid, now: () => host.clock.now(), files, isRunning });
     }),
     async readyFile(path) {
       const ready = await import('../files/ready-file.ts');
@@ -263,8 +263,8 @@ export function openContext(opening: Opening): OpenContext {
       return replaceFile(host, place, file);
     },
     async moveSandboxAside() {
-      const { moveAside } = await import('./sandbox-transfer.ts');
-      return moveAside(host);
+      const { moveStoreAway } = await import('./sandbox-transfer.ts');
+      return moveStoreAway(host);
     },
   };
   return {
@@ -287,13 +287,13 @@ function progressMode({ host, globals }: Opening): ProgressMode {
   return host.streams.stderr.isTerminal && host.env['TERM'] !== 'dumb' ? 'redraw' : 'log';
 }
 
-async function exportSandbox(host: Surroundings, { adminPlace }: Connections, path: string): Promise<number> {
+async function exportSandbox(host: AppHost, { adminPlace }: Connections, path: string): Promise<number> {
   const { exportFrom } = await import('./sandbox-transfer.ts');
   const { baseUrl, socketPath, key } = await adminPlace();
   return exportFrom(host, { baseUrl, socketPath, token: await key() }, path);
 }
 
-async function createFile(host: Surroundings, path: string, content: string): Promise<void> {
+async function createFile(host: AppHost, path: string, content: string): Promise<void> {
   const { createPrivate, systemCode } = await import('../files/private-files.ts');
   await createPrivate(resolve(host.cwd, path), content).catch((error: unknown) => {
     const code = systemCode(error);

@@ -3,11 +3,11 @@ import type { AuditLog } from '../audit/log.ts';
 import type { Finding } from '../cli/finding.ts';
 import { CliError } from '../core/errors.ts';
 import { examine } from '../doctor/examine.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
 
 export interface DoctorFacts {
-  readonly host: Surroundings;
+  readonly host: AppHost;
   readonly version: string;
   readonly opened: Connections;
   readonly audit: () => Promise<AuditLog>;

@@ -2,17 +2,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PrivateSandbox, PrivateWishes } from '../cli/sandbox-servers.ts';
+import type { PrivateSandbox, PrivateSandboxOptions } from '../cli/sandbox-servers.ts';
 import { CliError } from '../core/errors.ts';
 import { systemCode } from '../files/private-files.ts';
 import { markUsed, removeAbandoned } from '../files/used-by.ts';
 import { foldersFor } from '../platform/folders.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
 
 /** What a server of this program is made from. */
 export interface ServerFacts {
-  readonly host: Surroundings;
+  readonly host: AppHost;
   readonly version: string;
   readonly notice: (text: string) => void;
   readonly adminAt: Connections['adminAt'];
@@ -21,20 +21,20 @@ export interface ServerFacts {
 const FOLDER = 'cardwright-exec-';
 
 /** Takes away what `sandbox exec` left when it was killed, unless its program still goes on. */
-export async function removeAbandonedFolders({ pid, isRunning }: Surroundings): Promise<void> {
+export async function removeAbandonedFolders({ pid, isRunning }: AppHost): Promise<void> {
   await removeAbandoned(tmpdir(), FOLDER, { pid, isRunning: other => isRunning(other) });
 }
 
-export async function openPrivate(facts: ServerFacts, wishes: PrivateWishes): Promise<PrivateSandbox> {
+export async function openPrivate(facts: ServerFacts, options: PrivateSandboxOptions): Promise<PrivateSandbox> {
   const { host } = facts;
   await removeAbandonedFolders(host);
   const folder = await mkdtemp(join(tmpdir(), FOLDER)).catch((error: unknown) => {
     throw notStarted(error);
   });
   // Not named by anybody it is never taken away.
-  const used = async (pid: number) => (wishes.keepsFolder ? undefined : markUsed(folder, pid));
+  const used = async (pid: number) => (options.keepsFolder ? undefined : markUsed(folder, pid));
   const opened = await used(host.pid)
-    .then(() => serve(facts, wishes, folder))
+    .then(() => serve(facts, options, folder))
     .catch(async (error: unknown) => {
       await rm(folder, { recursive: true, force: true });
       throw notStarted(error);
@@ -84,7 +84,7 @@ export async function openPrivate(facts: ServerFacts, wishes: PrivateWishes): Pr
 
 type Served = Awaited<ReturnType<typeof serve>>;
 
-async function serve({ host, version, notice }: ServerFacts, wishes: PrivateWishes, folder: string) {
+async function serve({ host, version, notice }: ServerFacts, options: PrivateSandboxOptions, folder: string) {
   const { assemble, randomSeed } = await import('../sandbox/serving/assemble.ts');
   const { privateFolder } = await import('../files/private-at-once.ts');
   const { storeFile, storeFolder } = await import('../sandbox/serving/private-socket.ts');
@@ -98,13 +98,13 @@ async function serve({ host, version, notice }: ServerFacts, wishes: PrivateWish
     host: { clock, pid, platform, random, isRunning: other => host.isRunning(other) },
     path: storeFile(data),
     place: { port: 0 },
-    seed: wishes.seed ?? randomSeed(host),
+    seed: options.seed ?? randomSeed(host),
     ids: 'derived',
-    data: wishes.data ?? 'demo',
-    size: wishes.size,
-    rateLimits: wishes.rateLimits ? 'all' : 'none',
+    data: options.data ?? 'demo',
+    size: options.size,
+    rateLimits: options.rateLimits ? 'all' : 'none',
     liveTimers: true,
-    dialect: wishes.dialect,
+    dialect: options.dialect,
     deliveries: { live: true },
     webhookSecret,
     version,
@@ -127,7 +127,7 @@ function variablesOf({ origin, key, adminToken, webhookSecret }: Served, folder:
 }
 
 /** Profiles, keys and dialects of the user are not the program's. */
-function withoutOurs({ env }: Surroundings): Surroundings['env'] {
+function withoutOurs({ env }: AppHost): AppHost['env'] {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith('CARDWRIGHT_')));
 }
 

@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import type { InputRows } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
 import { PIPED_ROWS_BYTES, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
-import type { InputSurroundings } from '../files/input-file.ts';
+import type { InputDependencies } from '../files/input-file.ts';
 import type { InputStream } from '../platform/host.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 
 /** What is read, and whom waiting for it is told. */
-export interface InputPlace extends Pick<InputSurroundings, 'notice'> {
-  readonly host: Surroundings;
+export interface InputSource extends Pick<InputDependencies, 'notice'> {
+  readonly host: AppHost;
   readonly stdin: InputStream;
 }
 
@@ -20,7 +20,7 @@ export interface Opened extends InputRows {
 }
 
 /** A file, or standard input. Throws `usage` for what cannot be read or is no text. */
-export async function openInput({ host, stdin, notice }: InputPlace, path: string): Promise<Opened> {
+export async function openInput({ host, stdin, notice }: InputSource, path: string): Promise<Opened> {
   if (path !== '-') {
     const { openInputFile } = await import('../files/input-file.ts');
     return openInputFile(resolve(host.cwd, path), path, surroundings(host, notice));
@@ -36,7 +36,7 @@ export async function openInput({ host, stdin, notice }: InputPlace, path: strin
 }
 
 /** As `openInput`, for rows that are all kept before the first is sent: a pipe holds no more than standard input may. */
-export async function openRows(place: InputPlace, path: string): Promise<InputRows> {
+export async function openRows(place: InputSource, path: string): Promise<InputRows> {
   const input = await openInput(place, path);
   if (!input.isPipe) return input;
   const { bounded } = await import('../files/input-file.ts');
@@ -44,12 +44,12 @@ export async function openRows(place: InputPlace, path: string): Promise<InputRo
 }
 
 /** All of a file, or of standard input. Throws `usage` above 16 MB. */
-export async function readBytes({ host, stdin, notice }: InputPlace, path: string): Promise<Uint8Array> {
+export async function readBytes({ host, stdin, notice }: InputSource, path: string): Promise<Uint8Array> {
   if (path === '-') return stdin.readBytes(WHOLE_INPUT_BYTES);
   const { readWhole } = await import('../files/input-file.ts');
   return readWhole(resolve(host.cwd, path), path, WHOLE_INPUT_BYTES, surroundings(host, notice));
 }
 
-function surroundings({ clock, signal }: Surroundings, notice: (text: string) => void): InputSurroundings {
+function surroundings({ clock, signal }: AppHost, notice: (text: string) => void): InputDependencies {
   return { clock, signal, notice };
 }

@@ -8,12 +8,12 @@ import { type SpentSince, spentByOp } from '../journal/runs/spent.ts';
 import type { Journal } from '../journal/types.ts';
 import { placesIn } from '../journal/wal/paths.ts';
 import { createDisk } from '../journal/wal/storage.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
 import { keyPrint } from './key-print.ts';
 
-export interface JournalSurroundings {
-  readonly host: Surroundings;
+export interface JournalDependencies {
+  readonly host: AppHost;
   readonly globals: Globals;
   readonly opened: Connections;
   /** When this command began, ms UTC. */
@@ -25,7 +25,7 @@ export interface JournalSurroundings {
 /** The total of one write when `--timeout` does not say otherwise; the client's own. */
 const WRITE_TOTAL_MS = 75_000;
 
-export function journalFor(surroundings: JournalSurroundings): Journal {
+export function journalFor(surroundings: JournalDependencies): Journal {
   const { host, globals, opened, begunAt, notice, afterAnswer } = surroundings;
   const { platform, random, clock, pid } = host;
   const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
@@ -60,7 +60,7 @@ export function journalFor(surroundings: JournalSurroundings): Journal {
 }
 
 /** What a profile has spent, as the journal has it. Nothing is changed. */
-export async function spentByProfile(host: Surroundings, asked: SpentSince): Promise<ReadonlyMap<string, Cents>> {
+export async function spentByProfile(host: AppHost, asked: SpentSince): Promise<ReadonlyMap<string, Cents>> {
   const { platform, random, clock, pid, folders } = host;
   const disk = createDisk({ platform, random, warn: () => undefined, lock: { pid, clock, random } });
   return spentByOp({ disk, places: placesIn(folders.state) }, asked);

@@ -8,15 +8,15 @@ import type { Journal, OpRow } from '../journal/types.ts';
 import { mirrorPath } from '../mirror/file.ts';
 import { createMirror, type Mirror } from '../mirror/mirror.ts';
 import type { OwnOperation } from '../mirror/own-rows.ts';
-import type { Asked, Line } from '../mirror/query-child.ts';
+import type { Line, QueryRequest } from '../mirror/query-child.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { SignOfLife } from '../terminal/sign-of-life.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
 import { keyPrint } from './key-print.ts';
 
-export interface MirrorSurroundings {
-  readonly host: Surroundings;
+export interface MirrorDependencies {
+  readonly host: AppHost;
   readonly opened: Connections;
   readonly reader: () => Promise<Reader>;
   readonly journal: () => Promise<Journal>;
@@ -33,7 +33,7 @@ export async function mirrorFor({
   progress,
   life,
   warn,
-}: MirrorSurroundings): Promise<Mirror> {
+}: MirrorDependencies): Promise<Mirror> {
   const { profile, mode, baseUrl } = await opened.identity();
   let rows = 0;
   return createMirror({
@@ -68,9 +68,9 @@ export async function mirrorFor({
 }
 
 /** Answers a query in a process of its own: asked on standard input, answered on standard output. */
-export async function answerQuery({ streams }: Surroundings): Promise<void> {
+export async function answerQuery({ streams }: AppHost): Promise<void> {
   const { runQuery } = await import('../mirror/query-child.ts');
-  const asked = JSON.parse(await streams.stdin.readAll(LONGEST_QUESTION)) as Asked;
+  const asked = JSON.parse(await streams.stdin.readAll(LONGEST_QUESTION)) as QueryRequest;
   await runQuery(asked, (line: Line) => streams.stdout.write(`${JSON.stringify(line)}\n`));
 }
 

@@ -9,14 +9,14 @@ import { sizeText, WHOLE_INPUT_BYTES } from '../core/input-limits.ts';
 import type { Folders, InputStream, OutputStream } from '../platform/host.ts';
 import { type SignalHolders, signalHolders } from '../platform/signals.ts';
 import { openTerminalKeys } from '../terminal/key-source.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 import { ownFolders } from './own-folders.ts';
 
 /** A text up to this many characters is written without Node's stream, which takes 2 ms to open. */
 const SHORT = 16_384;
 const OUTPUT_NAMES = { 1: 'standard output', 2: 'standard error' } as const;
 
-export interface ProcessHost extends Surroundings, SignalHolders {
+export interface ProcessHost extends AppHost, SignalHolders {
   /** A standard stream was a terminal, and that terminal was closed. */
   terminalIsGone(): boolean;
   /** Standard input would otherwise keep the process waiting for its end. */
@@ -81,7 +81,7 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
     get node() {
       return process.getBuiltinModule('node:sea').isSea() ? undefined : process.execPath;
     },
-    get program(): Surroundings['program'] {
+    get program(): AppHost['program'] {
       const { execPath, execArgv, argv } = process;
       return host.node === undefined ? [execPath] : [execPath, ...execArgv, ...argv.slice(1, 2)];
     },
@@ -122,9 +122,9 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
         },
       };
     },
-    async runAside(words, patienceMs) {
-      const { runAside } = await import('./background-process.ts');
-      await runAside(host, words, patienceMs);
+    async runInBackground(words, patienceMs) {
+      const { runInBackground } = await import('./background-process.ts');
+      await runInBackground(host, words, patienceMs);
     },
     writeTerminal,
     terminalIsGone: () => [...terminals].some(fd => !process.getBuiltinModule('node:tty').isatty(fd)),
@@ -330,7 +330,7 @@ function inputFrom(input: () => typeof process.stdin, signal: AbortSignal): Inpu
 
 /** Contracts, scenarios, bodies and certificates are much smaller; a pipe may have no end. */
 
-async function readText({ clock, signal, streams }: Surroundings, path: string): Promise<string> {
+async function readText({ clock, signal, streams }: AppHost, path: string): Promise<string> {
   const { readWhole } = await import('../files/input-file.ts');
   const notice = (text: string) => void streams.stderr.write(`${text}\n`);
   return Buffer.from(await readWhole(path, path, WHOLE_INPUT_BYTES, { clock, signal, notice })).toString('utf8');

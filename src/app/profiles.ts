@@ -2,10 +2,10 @@
 import { resolve as resolvePath } from 'node:path';
 import type { ProfileRow, Profiles } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
-import { forgetKnown } from '../id-cache/file.ts';
+import { forgetIdCache } from '../id-cache/file.ts';
 import type { Profile } from '../profile/profile.ts';
 import { PROFILE_SETTINGS } from '../profile/settings.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 
 /** The built-in profile, which is never saved. */
 const SANDBOX_ROW: ProfileRow = {
@@ -20,7 +20,7 @@ const SANDBOX_ROW: ProfileRow = {
 };
 
 /** Opens the store of profiles. Throws `check_failed` for a damaged file, `guarded` for an unsafe one. */
-export async function profilesFor(host: Surroundings, notice: (text: string) => void): Promise<Profiles> {
+export async function profilesFor(host: AppHost, notice: (text: string) => void): Promise<Profiles> {
   const { openProfileStore } = await import('../profile/store.ts');
   const store = await openProfileStore(host, warning => notice(`warning: ${warning}`));
   const inFolder = (path: string) => ({ key_file: resolvePath(host.cwd, path) });
@@ -71,7 +71,7 @@ export async function profilesFor(host: Surroundings, notice: (text: string) => 
     async remove(name) {
       if (name === 'sandbox') throw builtInStays('is always there');
       const remains = await store.remove(name);
-      await forgetKnown(host.folders.cache, name);
+      await forgetIdCache(host.folders.cache, name);
       return remains;
     },
     async login(name, baseUrl, key) {
@@ -87,7 +87,7 @@ export async function profilesFor(host: Surroundings, notice: (text: string) => 
 }
 
 /** A file that a setting names is read at once, so that a fault is told to whoever can mend it. Throws `usage`. */
-async function checkFile(host: Surroundings, setting: string, path: string): Promise<void> {
+async function checkFile(host: AppHost, setting: string, path: string): Promise<void> {
   const text = await host.readFile(resolvePath(host.cwd, path));
   if (setting === 'contract') {
     const { readOverrides } = await import('../contract/read-overrides.ts');

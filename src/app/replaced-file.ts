@@ -4,12 +4,12 @@ import { CliError } from '../core/errors.ts';
 import { makeFolders } from '../files/make-folders.ts';
 import { systemCode } from '../files/private-files.ts';
 import { systemWords } from '../files/system-words.ts';
-import { writeBeside } from '../files/write-beside.ts';
-import type { Surroundings } from './app-host.ts';
+import { writeAtomically } from '../files/write-atomically.ts';
+import type { AppHost } from './app-host.ts';
 
 /** See `replaceFile` of the context. */
 export async function replaceFile(
-  { cwd, noise, platform }: Surroundings,
+  { cwd, noise, platform }: AppHost,
   [folder, name]: readonly [string, string],
   { text, mark }: { readonly text: string; readonly mark: string },
 ): Promise<string> {
@@ -26,7 +26,7 @@ export async function replaceFile(
     });
   }
   const shown = join(folder, name);
-  await writeBeside(join(place, name), whole(text), { random: noise, platform, name: shown, mark });
+  await writeAtomically(join(place, name), whole(text), { random: noise, platform, name: shown, mark });
   return shown;
 }
 

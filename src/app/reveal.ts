@@ -1,11 +1,11 @@
 /** What the gate in front of card numbers needs of this machine. */
 import { resolve } from 'node:path';
-import type { AuditSurroundings } from '../audit/log.ts';
+import type { AuditDependencies } from '../audit/log.ts';
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { GateSettings } from '../cli/reveal.ts';
-import { CLIPBOARD_SECONDS, type ScreenActions, type SinkSettings } from '../cli/reveal-sinks.ts';
+import { CLIPBOARD_SECONDS, type DestinationSettings, type ScreenActions } from '../cli/reveal-destinations.ts';
 import type { Clipboard } from '../terminal/clipboard.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
 
 export interface RevealFacts
@@ -13,14 +13,14 @@ export interface RevealFacts
     GateSettings,
     'service' | 'reader' | 'prompts' | 'canAsk' | 'dryRun' | 'yes' | 'live' | 'recorder' | 'notice'
   > {
-  readonly host: Surroundings;
-  readonly maskInLog: SinkSettings['maskInLog'];
+  readonly host: AppHost;
+  readonly maskInLog: DestinationSettings['maskInLog'];
   readonly globals: Globals;
   readonly opened: Connections;
-  readonly kept: AuditSurroundings;
+  readonly kept: AuditDependencies;
 }
 
-export function revealFor({ host, globals, opened, kept, ...facts }: RevealFacts): SinkSettings {
+export function revealFor({ host, globals, opened, kept, ...facts }: RevealFacts): DestinationSettings {
   const { stdin, stdout, stderr } = host.streams;
   return {
     ...facts,
@@ -67,7 +67,7 @@ export function revealFor({ host, globals, opened, kept, ...facts }: RevealFacts
 }
 
 /** A signal ends the waiting, not the clearing. */
-async function clearLater({ clock, signal }: Surroundings, clipboard: Clipboard, text: string): Promise<boolean> {
+async function clearLater({ clock, signal }: AppHost, clipboard: Clipboard, text: string): Promise<boolean> {
   if (!signal.aborted) {
     await clock.sleep(CLIPBOARD_SECONDS * 1000, signal).catch(thrown => {
       if (!signal.aborted) throw thrown;
@@ -84,7 +84,7 @@ interface Showing {
   readonly actions: ScreenActions;
 }
 
-async function onScreen(host: Surroundings, showing: Showing): Promise<{ readonly shownMs: number }> {
+async function onScreen(host: AppHost, showing: Showing): Promise<{ readonly shownMs: number }> {
   const { showOnAlternateScreen } = await import('../terminal/reveal-screen.ts');
   const keys = host.openKeys();
   try {

@@ -2,15 +2,15 @@
 import { spawn } from 'node:child_process';
 import { open, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { ServerRow, ServerWishes } from '../cli/sandbox-servers.ts';
+import type { ServerOptions, ServerRow } from '../cli/sandbox-servers.ts';
 import { LOAD_SIZE, loadSize } from '../contract/sandbox/admin.ts';
 import { CliError, ERROR_KINDS, type ErrorKind } from '../core/errors.ts';
 import { preparePrivateFolder } from '../files/private-files.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 
-export interface Beside {
-  readonly host: Surroundings;
-  readonly wishes: ServerWishes;
+export interface DaemonStart {
+  readonly host: AppHost;
+  readonly options: ServerOptions;
   readonly running: () => Promise<ServerRow | undefined>;
   readonly notice: (text: string) => void;
 }
@@ -23,18 +23,18 @@ const LOOK_EVERY = 25;
 const LONG = 1_000;
 
 /** @param bytes of the store that is there; 0 where there is none. */
-export function patienceFor({ data, size = {} }: Pick<ServerWishes, 'data' | 'size'>, bytes: number): number {
+export function patienceFor({ data, size = {} }: Pick<ServerOptions, 'data' | 'size'>, bytes: number): number {
   const more = Math.max(1, loadSize(size).transactions / LOAD_SIZE.transactions);
   return (data === 'load' ? PATIENCE.load * more : PATIENCE.usual) + (PATIENCE.mb * bytes) / MB;
 }
 
 /** Throws what the other process reported, `unreachable` when it does not answer in time. */
-export async function startBeside({
+export async function startDaemon({
   host,
-  wishes,
+  options,
   running,
   notice,
-}: Beside): Promise<ServerRow & { readonly log: string }> {
+}: DaemonStart): Promise<ServerRow & { readonly log: string }> {
   const { clock, folders, signal } = host;
   const log = join(folders.state, 'sandbox.log');
   const files = { platform: host.platform, random: host.noise, warn: () => undefined };
@@ -46,7 +46,7 @@ export async function startBeside({
   );
   const output = await open(log, 'w', 0o600);
   const [node, ...program] = host.program;
-  const child = spawn(node, [...program, 'sandbox', 'start', '--json', ...wordsOf(host, wishes)], {
+  const child = spawn(node, [...program, 'sandbox', 'start', '--json', ...wordsOf(host, options)], {
     // The folder of this shell may be removed while the sandbox is there.
     cwd: folders.data,
     env: host.env,
@@ -62,7 +62,7 @@ export async function startBeside({
     ended ??= `it ended with ${by ?? code}`;
   });
   try {
-    const patience = patienceFor(wishes, bytes);
+    const patience = patienceFor(options, bytes);
     const begun = clock.monotonic();
     const deadline = begun + patience;
     let passedOn = false;
@@ -85,8 +85,8 @@ export async function startBeside({
   }
 }
 
-function wordsOf({ cwd }: Surroundings, wishes: ServerWishes): readonly string[] {
-  const { port, ipv6, dialect, seed, data, size, rateLimits, virtualLimits, allowRemoteWebhooks, readyFile } = wishes;
+function wordsOf({ cwd }: AppHost, options: ServerOptions): readonly string[] {
+  const { port, ipv6, dialect, seed, data, size, rateLimits, virtualLimits, allowRemoteWebhooks, readyFile } = options;
   const given: readonly (readonly [string, string | number | undefined])[] = [
     ['--port', port],
     ['--dialect', dialect],

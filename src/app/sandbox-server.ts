@@ -1,8 +1,8 @@
 /** The sandbox as a server of its own on this machine: started here, in a process beside, looked for, stopped. */
 import { resolve } from 'node:path';
-import type { SandboxServers, ServerRow, ServerWishes, StartedServer } from '../cli/sandbox-servers.ts';
+import type { SandboxServers, ServerOptions, ServerRow, StartedServer } from '../cli/sandbox-servers.ts';
 import { CliError } from '../core/errors.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 import type { ServerFacts } from './ephemeral-sandbox.ts';
 
 export interface ServersHere extends SandboxServers {
@@ -23,7 +23,7 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
     return found && rowOf(host, found, found.keyFile);
   };
   return {
-    start: wishes => start(facts, wishes, here),
+    start: options => start(facts, options, here),
     async close() {
       for (const end of here.splice(0)) await end();
     },
@@ -33,17 +33,17 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
       const found = url || token ? undefined : await find();
       return found && facts.adminAt(found.origin, found.adminToken);
     },
-    async detach(wishes) {
-      const { startBeside } = await import('./sandbox-daemon.ts');
-      return startBeside({ host, wishes, running, notice });
+    async detach(options) {
+      const { startDaemon } = await import('./sandbox-daemon.ts');
+      return startDaemon({ host, options, running, notice });
     },
     async checkExport(path) {
       const { checkTarget } = await import('./sandbox-transfer.ts');
       await checkTarget(host, path);
     },
-    async openPrivate(wishes) {
+    async openPrivate(options) {
       const { openPrivate } = await import('./ephemeral-sandbox.ts');
-      const made = await openPrivate(facts, wishes);
+      const made = await openPrivate(facts, options);
       here.push(() => made.close({ keep: false }));
       return made;
     },
@@ -59,7 +59,7 @@ export function sandboxServersFor(facts: ServerFacts): ServersHere {
 
 async function start(
   { host, version, notice }: ServerFacts,
-  wishes: ServerWishes,
+  options: ServerOptions,
   here: (() => Promise<void>)[],
 ): Promise<StartedServer> {
   const { removeAbandonedFolders } = await import('./ephemeral-sandbox.ts');
@@ -67,7 +67,7 @@ async function start(
   const { startServer } = await import('../sandbox/serving/started.ts');
   host.keepSmall();
   const { folders, clock, random, noise, pid, platform, signal } = host;
-  const { readyFile } = wishes;
+  const { readyFile } = options;
   const warn = (text: string) => notice(`warning: ${text}`);
   const started = await startServer(
     {
@@ -83,7 +83,7 @@ async function start(
       isRunning: other => host.isRunning(other),
       onFault: error => warn(error instanceof Error ? error.message : String(error)),
     },
-    { ...wishes, readyFile: readyFile === undefined ? undefined : resolve(host.cwd, readyFile) },
+    { ...options, readyFile: readyFile === undefined ? undefined : resolve(host.cwd, readyFile) },
   );
   const { facts, keyFile } = started;
   here.push(async () => {
@@ -104,7 +104,7 @@ async function start(
 
 type Found = Pick<ServerRow, 'url' | 'pid' | 'started_at'>;
 
-function rowOf({ folders }: Surroundings, { url, pid, started_at }: Found, keyFile: string): ServerRow {
+function rowOf({ folders }: AppHost, { url, pid, started_at }: Found, keyFile: string): ServerRow {
   return { url, pid, started_at, store: resolve(folders.data, 'sandbox', 'store.db'), api_key_file: keyFile };
 }
 

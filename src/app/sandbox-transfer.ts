@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import type { InputRows, Restored } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
-import type { Surroundings } from './app-host.ts';
+import type { AppHost } from './app-host.ts';
 import { forgetSandbox } from './id-cache.ts';
 
-export interface ControlPlace {
+export interface ControlAddress {
   /** Base address of the control surface. */
   readonly baseUrl: string;
   readonly socketPath?: string | undefined;
@@ -15,25 +15,25 @@ export interface ControlPlace {
 
 /** Resolves to the bytes written. Throws `usage` for a file of that name which is no export. */
 export async function exportFrom(
-  { cwd, platform, noise: random, signal }: Surroundings,
-  place: ControlPlace,
+  { cwd, platform, noise: random, signal }: AppHost,
+  place: ControlAddress,
   path: string,
 ): Promise<number> {
   refuseStream(path);
   const { exportedFrom } = await import('../client/sandbox-file.ts');
-  const { writeBeside } = await import('../files/write-beside.ts');
-  const { SNAPSHOT_MARK: mark } = await import('../contract/sandbox/snapshots.ts');
+  const { writeAtomically } = await import('../files/write-atomically.ts');
+  const { SNAPSHOT_MARK } = await import('../contract/sandbox/snapshots.ts');
   const { baseUrl, socketPath, token } = place;
   const pieces = exportedFrom({ baseUrl, socketPath, token, signal });
-  return writeBeside(resolve(cwd, path), pieces, { random, platform, name: path, mark });
+  return writeAtomically(resolve(cwd, path), pieces, { random, platform, name: path, mark: SNAPSHOT_MARK });
 }
 
 /** Throws what `exportFrom` would: `guarded` for a file that is no export, `usage` where none can be made. */
-export async function checkTarget({ cwd, platform, noise: random }: Surroundings, path: string): Promise<void> {
+export async function checkTarget({ cwd, platform, noise: random }: AppHost, path: string): Promise<void> {
   refuseStream(path);
-  const { checkBeside } = await import('../files/write-beside.ts');
-  const { SNAPSHOT_MARK: mark } = await import('../contract/sandbox/snapshots.ts');
-  await checkBeside(resolve(cwd, path), { random, platform, name: path, mark });
+  const { checkWritable } = await import('../files/write-atomically.ts');
+  const { SNAPSHOT_MARK } = await import('../contract/sandbox/snapshots.ts');
+  await checkWritable(resolve(cwd, path), { random, platform, name: path, mark: SNAPSHOT_MARK });
 }
 
 /** `import -` reads a stream; an export is written whole or not at all, and a file called - would surprise. */
@@ -47,8 +47,8 @@ function refuseStream(path: string): void {
 
 /** Such a file in place of everything the sandbox there holds. Throws `usage` when it cannot be read. */
 export async function importFrom(
-  host: Surroundings,
-  { baseUrl, socketPath, token }: ControlPlace,
+  host: AppHost,
+  { baseUrl, socketPath, token }: ControlAddress,
   input: InputRows,
 ): Promise<Restored> {
   const { importInto } = await import('../client/sandbox-file.ts');
@@ -58,7 +58,7 @@ export async function importFrom(
 }
 
 /** The store aside, unread. Resolves to the new file names. Throws `guarded` while a started sandbox serves it. */
-export async function moveAside(host: Surroundings): Promise<readonly string[]> {
+export async function moveStoreAway(host: AppHost): Promise<readonly string[]> {
   const { resetHard } = await import('../sandbox/serving/reset-hard.ts');
   const moved = await resetHard(host);
   await forgetSandbox(host);

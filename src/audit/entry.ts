@@ -58,14 +58,14 @@ export const BEGINNING = '0'.repeat(64);
 const LINE = /^(\{"seq":(\d{1,12}),"at":"[^"]*",.*"prev":"([0-9a-f]{64})"),"hash":"([0-9a-f]{64})"\}$/;
 const LONGEST_TEXT = 200;
 
-export interface Place {
+export interface ChainHead {
   readonly seq: number;
   readonly hash: string;
 }
 
 /** What stands around the facts of a line. */
 export interface Around {
-  readonly after: Place;
+  readonly after: ChainHead;
   readonly at: string;
   readonly pid: number;
   readonly user: string;
@@ -74,7 +74,7 @@ export interface Around {
 }
 
 /** A line without its newline, and where the chain stands after it. */
-export function auditLine(facts: AuditFacts, around: Around): Place & { readonly text: string } {
+export function auditLine(facts: AuditFacts, around: Around): ChainHead & { readonly text: string } {
   const { after, user, host, batch } = around;
   const { happened, ...rest } = facts;
   const short = (value: unknown) => (typeof value === 'string' ? value.slice(0, LONGEST_TEXT) : value);
@@ -88,7 +88,7 @@ export function auditLine(facts: AuditFacts, around: Around): Place & { readonly
   return { text: `${body.slice(0, -1)},"hash":"${hash}"}`, seq, hash };
 }
 
-export interface LineRead extends Place {
+export interface LineRead extends ChainHead {
   readonly prev: string;
   /** Number of the first line that was written together with it: its own when it was written alone. */
   readonly batch: number;
@@ -105,7 +105,7 @@ export function readLine(text: string): LineRead | undefined {
 /** Follows the chain from its beginning. The first flaw ends it; every byte of every line takes part. */
 export function followChain(lines: readonly string[]): { readonly entries: AuditEntry[]; readonly flaw?: Flaw } {
   const entries: AuditEntry[] = [];
-  let before: Place = { seq: 0, hash: BEGINNING };
+  let before: ChainHead = { seq: 0, hash: BEGINNING };
   for (const [index, text] of lines.entries()) {
     const line = index + 1;
     const read = readLine(text);

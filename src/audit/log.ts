@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import { withLock } from '../files/lock.ts';
 import {
-  type FileSurroundings,
+  type FileDependencies,
   inOurWords,
   NO_WAITING,
   preparePrivateFolder,
@@ -23,9 +23,9 @@ import {
   type AuditFacts,
   auditLine,
   BEGINNING,
+  type ChainHead,
   followChain,
   type LineRead,
-  type Place,
   readLine,
 } from './entry.ts';
 import { beginAgain, type Flaw } from './flaw.ts';
@@ -45,7 +45,7 @@ export interface AuditLog {
   text(): Promise<string | undefined>;
 }
 
-export interface AuditSurroundings {
+export interface AuditDependencies {
   readonly stateFolder: string;
   readonly clock: Clock;
   readonly random: Randomness;
@@ -65,10 +65,10 @@ const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const HEAD = /^(\d{12}) ([0-9a-f]{64})\n$/;
 
 /** Nothing is opened or made before the first call. */
-export function auditLog(around: AuditSurroundings): AuditLog {
+export function auditLog(around: AuditDependencies): AuditLog {
   const path = join(around.stateFolder, 'audit.jsonl');
   const headPath = join(around.stateFolder, 'audit.head');
-  const files: FileSurroundings = { platform: around.platform, random: around.random, warn: around.warn };
+  const files: FileDependencies = { platform: around.platform, random: around.random, warn: around.warn };
 
   async function append(facts: readonly AuditFacts[]): Promise<number> {
     await preparePrivateFolder(around.stateFolder, files);
@@ -94,7 +94,7 @@ export function auditLog(around: AuditSurroundings): AuditLog {
       const at = new Date(around.clock.now()).toISOString();
       const { pid, user, host } = around;
       const batch = facts.length > 1 ? last.seq + 1 : undefined;
-      let after: Place = last;
+      let after: ChainHead = last;
       let text = '';
       for (const each of facts) {
         const line = auditLine(each, { after, at, pid, user, host, batch });
@@ -109,7 +109,7 @@ export function auditLog(around: AuditSurroundings): AuditLog {
     }
   }
 
-  async function writeHead(last: Place): Promise<void> {
+  async function writeHead(last: ChainHead): Promise<void> {
     const head = await openPrivate(headPath);
     try {
       await writeWhole(head, headText(last), 0);
@@ -134,7 +134,7 @@ export function auditLog(around: AuditSurroundings): AuditLog {
   return { path, append: facts => append([facts]), appendAll: async facts => void (await append(facts)), read, text };
 }
 
-function headText({ seq, hash }: Place): string {
+function headText({ seq, hash }: ChainHead): string {
   return `${String(seq).padStart(12, '0')} ${hash}\n`;
 }
 
@@ -198,7 +198,7 @@ function mayFollow(last: Tail['last'], head: string | undefined): boolean {
   return Number(seq) === last.batch - 1 && (last.batch < last.seq || hash === last.prev);
 }
 
-async function checked(path: string, files: FileSurroundings): Promise<void> {
+async function checked(path: string, files: FileDependencies): Promise<void> {
   const { lstat } = await import('node:fs/promises');
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

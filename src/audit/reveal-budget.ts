@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { LIMITS } from '../contract/limits.ts';
 import { MINUTE } from '../core/durations.ts';
 import { withLock } from '../files/lock.ts';
-import { type FileSurroundings, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
-import type { AuditSurroundings } from './log.ts';
+import { type FileDependencies, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
+import type { AuditDependencies } from './log.ts';
 
 export const REVEALS_A_MINUTE: number = LIMITS.detailsRate.max;
 const LOCK_PATIENCE_MS = 10_000;
@@ -21,10 +21,10 @@ export interface RevealBudget {
 }
 
 /** `profile` is a checked profile name. Throws `guarded` when the state folder cannot be used. */
-export function revealBudget(profile: string, around: Omit<AuditSurroundings, 'user' | 'host'>): RevealBudget {
+export function revealBudget(profile: string, around: Omit<AuditDependencies, 'user' | 'host'>): RevealBudget {
   const folder = join(around.stateFolder, 'reveals');
   const path = join(folder, `${profile}.json`);
-  const files: FileSurroundings = { platform: around.platform, random: around.random, warn: around.warn };
+  const files: FileDependencies = { platform: around.platform, random: around.random, warn: around.warn };
 
   async function recent(now: number): Promise<readonly number[]> {
     const times = parseTimes(await readPrivate(path, files), now);

@@ -3,9 +3,9 @@
  * CRLF, empty lines left out. After a fault reading goes on with the next line, so that every fault is found.
  */
 import { LONGEST_LINE } from '../core/input-limits.ts';
-import { type Fault, type Place, pointsIn } from './place.ts';
+import { type Fault, type Position, pointsIn } from './position.ts';
 
-export interface CsvField extends Place {
+export interface CsvField extends Position {
   readonly text: string;
 }
 
@@ -36,11 +36,11 @@ export function createCsvReader(): CsvReader {
   let state: State = 'start';
   let text = '';
   let [line, column, recordLine] = [1, 1, 1];
-  let from: Place = { line, column };
+  let from: Position = { line, column };
   /** An empty field in quotes is a value: a line that holds only one is no empty line. */
   let inQuotes = false;
 
-  const here = (): Place => ({ line, column });
+  const here = (): Position => ({ line, column });
 
   function endField(): void {
     fields.push({ ...from, text });
@@ -71,7 +71,7 @@ export function createCsvReader(): CsvReader {
     column = 1;
   }
 
-  function fault(place: Place, what: string): void {
+  function fault(place: Position, what: string): void {
     records.push({ line: recordLine, fault: { ...place, text: what } });
     fields = [];
     text = '';

@@ -4,24 +4,24 @@
  */
 import type { SendPermit } from '../journal/types.ts';
 
-export interface Slots {
+export interface InFlightLimiter {
   /** Whether one more row may be begun. */
   hasRoom(): boolean;
   /** Rows on the wire now. */
   flying(): number;
-  begin(): Slot;
+  begin(): InFlightRow;
   /** From now on no row leaves, the waiting ones neither. */
   close(): void;
 }
 
-export interface Slot extends SendPermit {
+export interface InFlightRow extends SendPermit {
   /** True when it was not allowed to leave. */
   withheld(): boolean;
   /** The row has come to its outcome, wherever it was. */
   end(): void;
 }
 
-export interface SlotLimits {
+export interface InFlightLimits {
   /** Most rows on the wire. */
   readonly workers: () => number;
   /** Most rows that may be written down beside them. A crash leaves them in doubt, so there are as few as will do. */
@@ -30,7 +30,7 @@ export interface SlotLimits {
   readonly onFree: () => void;
 }
 
-export function createInFlightLimiter({ workers, ahead, onFree }: SlotLimits): Slots {
+export function createInFlightLimiter({ workers, ahead, onFree }: InFlightLimits): InFlightLimiter {
   let [preparing, flying, closed] = [0, 0, false];
   const waiting: ((may: boolean) => void)[] = [];
   const reserve = createReserve(ahead);
@@ -53,7 +53,7 @@ export function createInFlightLimiter({ workers, ahead, onFree }: SlotLimits): S
     onFree();
   }
 
-  function begin(): Slot {
+  function begin(): InFlightRow {
     let stage: 'preparing' | 'flying' | 'over' = 'preparing';
     let withheld = false;
     const answer = (may: boolean): boolean => {

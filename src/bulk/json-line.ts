@@ -2,7 +2,7 @@
  * One line of NDJSON: an object, strictly read, with the column of every member. A name that stands twice is a fault,
  * for `JSON.parse` would take the last and say nothing.
  */
-import { pointsIn } from './place.ts';
+import { pointsIn } from './position.ts';
 
 export interface JsonMember {
   readonly value: unknown;

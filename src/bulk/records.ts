@@ -4,9 +4,9 @@ import { CliError } from '../core/errors.ts';
 import { LONGEST_LINE } from '../core/input-limits.ts';
 import { type CsvField, type CsvRecord, createCsvReader } from './csv.ts';
 import { readJsonLine } from './json-line.ts';
-import type { Fault, Place } from './place.ts';
+import type { Fault, Position } from './position.ts';
 
-export interface Cell extends Place {
+export interface Cell extends Position {
   /** Text in CSV, a JSON value in NDJSON. */
   readonly value: unknown;
 }

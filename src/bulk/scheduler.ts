@@ -4,7 +4,7 @@
  */
 import { asCliError, CliError } from '../core/errors.ts';
 import type { RowOutcome, Run } from '../journal/types.ts';
-import { createInFlightLimiter, type Slot } from './in-flight-limiter.ts';
+import { createInFlightLimiter, type InFlightRow } from './in-flight-limiter.ts';
 
 /** A row to drive; with an outcome already it is only told in its turn. */
 export interface DriveRow {
@@ -206,7 +206,7 @@ function createWindow(size: number) {
 
 interface Underway {
   readonly index: number;
-  readonly slot: Slot;
+  readonly slot: InFlightRow;
   readonly epoch: number;
 }
 

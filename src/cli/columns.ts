@@ -32,9 +32,9 @@ const KINDS: Readonly<Record<FieldKind, Column['kind']>> = {
 /** Columns in the order of `wishes`; each key is a field of `shape`. */
 export function columnsOf<S extends Shape>(
   shape: S,
-  wishes: { readonly [K in keyof S]?: ColumnWish },
+  options: { readonly [K in keyof S]?: ColumnWish },
 ): readonly Column[] {
-  return Object.entries(wishes).map(([field, wish]) => {
+  return Object.entries(options).map(([field, wish]) => {
     const { title, priority = 5, ...rest } = wish as ColumnWish;
     const row = shape[field] as AnyField;
     const kind = field === 'id' || row.names === 'card' ? 'id' : KINDS[row.kind];

@@ -1,5 +1,5 @@
 /** Yes or no before a command changes something of this machine. */
-import { declined, nobodyToAsk } from '../writes/question.ts';
+import { cannotConfirm, declined } from '../writes/question.ts';
 import type { Context } from './context.ts';
 
 export interface Confirmation {
@@ -13,7 +13,7 @@ export interface Confirmation {
 /** Resolves when the answer is yes, or `--yes` was given. Throws `not_confirmed`. */
 export async function confirmed(ctx: Context, { intent, question, command }: Confirmation): Promise<void> {
   if (ctx.yes) return;
-  if (!ctx.canAsk) throw nobodyToAsk(intent, command);
+  if (!ctx.canAsk) throw cannotConfirm(intent, command);
   if (await ctx.prompts.confirm(question, { flag: '--yes' })) return;
   throw declined();
 }

@@ -7,7 +7,7 @@ import type { AdminOperations, SandboxAdmin } from '../contract/sandbox/admin-ca
 import type { PlannedRequest, Reader, ReadOptions } from '../contract/service.ts';
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
-import type { Leftovers } from '../events/cleanup-log.ts';
+import type { CleanupLog } from '../events/cleanup-log.ts';
 import type { Journal } from '../journal/types.ts';
 import type { Mirror } from '../mirror/mirror.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../platform/host.ts';
@@ -37,7 +37,7 @@ export interface ProfileRow {
 }
 
 /** A key, or where it is told. */
-export type GivenKey =
+export type KeyInput =
   | { readonly key: Secret; readonly keychain: boolean }
   | { readonly key_file: string }
   | { readonly key_command: readonly string[] };
@@ -54,7 +54,7 @@ export interface Profiles {
   /** Resolves to where its key still is, and why when it was ours to take away. */
   remove(name: string): Promise<{ readonly place: string; readonly why?: string } | undefined>;
   /** Saves a key under a name, or where it comes from; it becomes the current profile. Paths may be relative. */
-  login(name: string, baseUrl: string, key: GivenKey): Promise<ProfileRow>;
+  login(name: string, baseUrl: string, key: KeyInput): Promise<ProfileRow>;
   /** Name of the current profile. */
   current(): Promise<string | undefined>;
 }
@@ -191,7 +191,7 @@ export interface Context {
   /** Undefined when the service is not the embedded sandbox. */
   sandboxDeliveries(): Promise<SandboxDeliveries | undefined>;
   /** What must be taken away again, kept for whoever comes after a crash. */
-  leftovers(): Promise<Leftovers>;
+  cleanupLog(): Promise<CleanupLog>;
   /** Takes away what an earlier run left there. Throws `usage` for something else. */
   readyFile(path: string): Promise<ReadyFile>;
   /** The sandbox's control surface: the one at `CARDWRIGHT_SANDBOX_URL`, else the embedded one. */

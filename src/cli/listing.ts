@@ -17,7 +17,7 @@ export const PAGING_FLAGS = {
   limit: option(integer({ doc: 'At most this many rows, over as many pages as it takes.', basis: OURS, min: 1 })),
 } as const;
 
-export interface ListWish {
+export interface ListOptions {
   readonly noun: string;
   readonly all?: boolean | undefined;
   readonly limit?: number | undefined;
@@ -34,9 +34,9 @@ export interface ListWish {
 }
 
 /** The pages as they come, with a word on standard error where they take long. */
-export async function* watchedPages<Page extends ListPage<object>>(
+export async function* pagesWithProgress<Page extends ListPage<object>>(
   pages: AsyncIterable<Page>,
-  { noun, progress, limit = Number.POSITIVE_INFINITY }: Pick<ListWish, 'noun' | 'progress' | 'limit'>,
+  { noun, progress, limit = Number.POSITIVE_INFINITY }: Pick<ListOptions, 'noun' | 'progress' | 'limit'>,
 ): AsyncGenerator<Page> {
   let rows = 0;
   try {
@@ -52,11 +52,11 @@ export async function* watchedPages<Page extends ListPage<object>>(
 }
 
 /** A paged list. Without `--all`, `--limit`, a filter or an order it is one page. */
-export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListWish): Listing {
-  const keep = wish.keep ?? [];
-  const sorted = wish.sorted === true;
-  const everything = wish.all === true || wish.limit !== undefined || keep.length > 0 || sorted;
-  const limit = sorted ? Number.POSITIVE_INFINITY : (wish.limit ?? Number.POSITIVE_INFINITY);
+export function pagedListing(pages: AsyncIterable<ListPage<object>>, options: ListOptions): Listing {
+  const keep = options.keep ?? [];
+  const sorted = options.sorted === true;
+  const everything = options.all === true || options.limit !== undefined || keep.length > 0 || sorted;
+  const limit = sorted ? Number.POSITIVE_INFINITY : (options.limit ?? Number.POSITIVE_INFINITY);
   let last: PageFacts = {};
   let read = 0;
   let kept = 0;
@@ -65,7 +65,7 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
   let ended = false;
 
   async function* batches(): AsyncGenerator<readonly Row[]> {
-    for await (const { data, page } of everything ? watchedPages(pages, wish) : pages) {
+    for await (const { data, page } of everything ? pagesWithProgress(pages, options) : pages) {
       last = page;
       read++;
       const fitting = (data as readonly Row[]).filter(row => keep.every(test => test(row)));
@@ -80,7 +80,7 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
 
   /** Where no filter and no end needs the rows themselves. */
   async function* writtenBatches(): AsyncGenerator<readonly Row[] | WrittenRows> {
-    for await (const list of watchedPages(pages as AsyncIterable<ListPage<Row>>, wish)) {
+    for await (const list of pagesWithProgress(pages as AsyncIterable<ListPage<Row>>, options)) {
       last = list.page;
       read++;
       kept += list.count ?? list.data.length;
@@ -91,7 +91,7 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
   return {
     batches: batches(),
     ...(everything && keep.length === 0 && limit === Number.POSITIVE_INFINITY && { written: writtenBatches() }),
-    ...(sorted && wish.limit !== undefined && { most: wish.limit }),
+    ...(sorted && options.limit !== undefined && { most: options.limit }),
     page: () =>
       everything
         ? {
@@ -104,19 +104,23 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, wish: ListW
     footer(rows) {
       if (everything) {
         const seen = { found: kept + leftOut, ended: ended || saysLast(last), isMore: leftOut > 0 };
-        return wish.limit === undefined
-          ? counted(rows, wish.noun)
-          : limited(rows, wish.noun, { ...seen, total: keep.length > 0 ? undefined : last.total });
+        return options.limit === undefined
+          ? counted(rows, options.noun)
+          : limited(rows, options.noun, { ...seen, total: keep.length > 0 ? undefined : last.total });
       }
-      const absent = absentPage(rows, wish.noun, last);
-      return absent === undefined ? pageFooter(rows, wish.noun, last) : `There is ${absent}.   All of them: --all`;
+      const absent = absentPage(rows, options.noun, last);
+      return absent === undefined ? pageFooter(rows, options.noun, last) : `There is ${absent}.   All of them: --all`;
     },
-    cutShort: () => (everything ? undefined : partOf(kept, last, wish)),
+    cutShort: () => (everything ? undefined : partOf(kept, last, options)),
   };
 }
 
 /** What a program is told that got one page of more, or a page that is not there. */
-function partOf(kept: number, last: PageFacts, { noun, numbered, perPage = PAGE_SIZE }: ListWish): string | undefined {
+function partOf(
+  kept: number,
+  last: PageFacts,
+  { noun, numbered, perPage = PAGE_SIZE }: ListOptions,
+): string | undefined {
   const all = '; --all gives all of them';
   if (numbered === true) {
     const absent = absentPage(kept, noun, last);
@@ -188,8 +192,8 @@ function isLast({ has_more, page = 1, total_pages }: PageFacts): boolean {
 /**
  * A list that is not paged. `total` of its page is how many there are; where the caller kept fewer, the footer says so.
  */
-export function wholeListing(list: ListPage<object>, wish: ListWish): Listing {
-  const keep = wish.keep ?? [];
+export function wholeListing(list: ListPage<object>, options: ListOptions): Listing {
+  const keep = options.keep ?? [];
   const rows = (list.data as readonly Row[]).filter(row => keep.every(test => test(row)));
   async function* batches(): AsyncGenerator<readonly Row[]> {
     yield rows;
@@ -197,7 +201,8 @@ export function wholeListing(list: ListPage<object>, wish: ListWish): Listing {
   return {
     batches: batches(),
     page: () => ({ ...list.page }),
-    footer: count => (wish.limit === undefined ? counted(count, wish.noun) : cutTo(count, wish.noun, list.page.total)),
+    footer: count =>
+      options.limit === undefined ? counted(count, options.noun) : cutTo(count, options.noun, list.page.total),
   };
 }
 

@@ -15,7 +15,7 @@ import { preloads, type Runtime, recorders, watchers } from './process-exposure.
 
 export const SHOWN_SECONDS = 30;
 
-export type Sink = 'screen' | 'print' | 'file' | 'clipboard' | 'child';
+export type Destination = 'screen' | 'print' | 'file' | 'clipboard' | 'child';
 
 export interface GateSettings {
   readonly identity: () => Promise<Identity>;
@@ -37,9 +37,9 @@ export interface GateSettings {
   readonly notice: (text: string) => void;
 }
 
-export interface Wish {
+export interface RevealRequest {
   readonly cardId: string;
-  readonly sink: Sink;
+  readonly sink: Destination;
   /** Stands for the typed digits. */
   readonly reveal: boolean;
   /** What to run where nobody can be asked. */
@@ -47,7 +47,7 @@ export interface Wish {
 }
 
 /** A wish of a command that makes the card itself: there is no id yet. */
-type WishBeforeCard = Omit<Wish, 'cardId'> & { readonly cardId: string | undefined };
+type WishBeforeCard = Omit<RevealRequest, 'cardId'> & { readonly cardId: string | undefined };
 
 export interface Opened {
   readonly details: Result<'cards.details'>;
@@ -57,31 +57,31 @@ export interface Opened {
 /** Everything that refuses without a question: for whoever makes a card only to reveal it. Nothing is sent. */
 export async function checkGate(
   settings: GateSettings,
-  wish: WishBeforeCard,
+  options: WishBeforeCard,
 ): Promise<{ identity: Identity; asks: boolean }> {
   if (settings.dryRun) {
     throw new CliError('usage', { message: 'card details are only read; there is no dry run', outcome: 'not_sent' });
   }
-  refuseUnasked(settings, wish);
+  refuseUnasked(settings, options);
   refuseWatched(settings.runtime);
   const identity = await settings.identity();
   const guard = { ...settings, identity, effect: 'reveals-secret', safeDirection: true, readOnly: false } as const;
   const verdict = guardEffect(guard);
   if (identity.mode === 'live') await refuseExposed(settings, identity);
-  return { identity, asks: !wish.reveal || verdict === 'ask' };
+  return { identity, asks: !options.reveal || verdict === 'ask' };
 }
 
 /**
  * Opens the gate and fetches the details once. Every refusal comes before the request, but for the number of another
  * card: the card is read first, and what does not end in its last four digits goes to nobody (`contract_mismatch`).
  */
-export async function throughGate(settings: GateSettings, wish: Wish): Promise<Opened> {
-  const { identity, asks } = await checkGate(settings, wish);
-  const card = await (await settings.reader()).read('cards.get', { card_id: wish.cardId });
+export async function throughGate(settings: GateSettings, options: RevealRequest): Promise<Opened> {
+  const { identity, asks } = await checkGate(settings, options);
+  const card = await (await settings.reader()).read('cards.get', { card_id: options.cardId });
   const budget = await settings.budget();
-  if (asks) await askForLastFour(settings, { card, identity, wish, used: await budget.used() });
+  if (asks) await askForLastFour(settings, { card, identity, options, used: await budget.used() });
   await takeOne(settings, budget);
-  const { cardId, sink } = wish;
+  const { cardId, sink } = options;
   const { result } = await settings.recorder.around(
     { event: 'reveal', operation: 'cards.details', card_id: cardId, sink },
     async () => {
@@ -153,11 +153,11 @@ async function refuseExposed(settings: GateSettings, { profile }: Identity): Pro
 interface Asking {
   readonly card: Item<'cards.list'>;
   readonly identity: Identity;
-  readonly wish: Wish;
+  readonly options: RevealRequest;
   readonly used: number;
 }
 
-const WHERE: Readonly<Record<Sink, string>> = {
+const WHERE: Readonly<Record<Destination, string>> = {
   screen: `will be shown on this screen for ${SHOWN_SECONDS} s and leave no scrollback`,
   print: 'will be printed and will stay in the scrollback',
   file: 'will be written to a new file that only you can read',
@@ -165,13 +165,13 @@ const WHERE: Readonly<Record<Sink, string>> = {
   child: 'will be in the environment of one program',
 };
 
-async function askForLastFour(settings: GateSettings, { card, identity, wish, used }: Asking): Promise<void> {
+async function askForLastFour(settings: GateSettings, { card, identity, options, used }: Asking): Promise<void> {
   const { mode, profile } = identity;
   if (mode !== 'live') settings.notice(mode === profile ? mode : `${mode} · ${profile}`);
   const label = card.label ? `, ${JSON.stringify(card.label)}` : '';
   const facts = `${card.network ?? 'card'} ending ${card.last4}${label}, ${card.status}`;
   settings.notice(`${facts}, ${dollars(toCents(card.balance))}`);
-  settings.notice(`Number and CVV ${WHERE[wish.sink]}.`);
+  settings.notice(`Number and CVV ${WHERE[options.sink]}.`);
   settings.notice(
     `Reveals left this minute, counted on this machine: ${REVEALS_A_MINUTE - used} of ${REVEALS_A_MINUTE}.`,
   );

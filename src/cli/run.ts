@@ -25,7 +25,7 @@ export interface Machine {
   /** What this machine knows of cards, profiles and the like, for completion. */
   completionValues(): Promise<ValueProvider>;
   /** Looks at what a profile holds, for completion: `card` and the name of a profile. */
-  lookAround(words: readonly string[]): Promise<void>;
+  refreshCompletion(words: readonly string[]): Promise<void>;
   /** Answers a query of a mirror on standard input, as the process of its own that such a query has. */
   answerQuery(): Promise<void>;
   /** Takes secrets of this process out of a text. */
@@ -47,7 +47,7 @@ export async function run(machine: Machine): Promise<number> {
     if (first === '-V' || first === '--version') return await print(machine, `${machine.version}\n`);
     if (first === '__complete') return await complete(machine, typed.slice(1));
     if (first === '__query') return await machine.answerQuery().then(() => 0);
-    if (first === '__look') return await machine.lookAround(typed.slice(1)).then(() => 0);
+    if (first === '__look') return await machine.refreshCompletion(typed.slice(1)).then(() => 0);
     const page = keptPage(typed);
     if (page !== undefined) return await print(machine, page);
     const { asHelp, checkBehindDashes, locate } = await import('./parsing/locate.ts');
@@ -114,9 +114,9 @@ async function execute(
   const { globals, parsed: typed, argv } = line;
   const { host } = machine;
   if (globals.fields !== undefined || globals.columns !== undefined || globals.sort !== undefined) {
-    const { checkAskedFields } = await import('./asked-fields.ts');
+    const { checkNamedFields } = await import('./named-fields.ts');
     const { rowSource } = await import('./bulk/flags.ts');
-    checkAskedFields(command, globals, command.runFlags !== undefined && rowSource(typed.typed) !== undefined);
+    checkNamedFields(command, globals, command.runFlags !== undefined && rowSource(typed.typed) !== undefined);
   }
   // An expression that cannot be read is found out before anything is sent.
   await using jq = globals.jq === undefined ? undefined : await filterOf(globals.jq, host);

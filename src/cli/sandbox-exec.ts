@@ -5,9 +5,9 @@ import type { FaultRule } from '../contract/sandbox/fault-rule.ts';
 import { CliError } from '../core/errors.ts';
 import type { ChildEnd } from './child.ts';
 import type { Context } from './context.ts';
-import type { PrivateSandbox, PrivateWishes } from './sandbox-servers.ts';
+import type { PrivateSandbox, PrivateSandboxOptions } from './sandbox-servers.ts';
 
-export interface ExecWishes extends Omit<PrivateWishes, 'keepsFolder'> {
+export interface ExecOptions extends Omit<PrivateSandboxOptions, 'keepsFolder'> {
   readonly faults: readonly FaultRule[];
   readonly finalCheck: boolean;
   readonly keepOnFailure: boolean;
@@ -26,8 +26,8 @@ export interface Executed {
 }
 
 /** Runs what stands after `--`. Throws `unreachable` when the sandbox did not start, `usage` for no such program. */
-export async function sandboxExec(ctx: Context, wishes: ExecWishes): Promise<Executed> {
-  const { faults, finalCheck, keepOnFailure, exportFile, ...asked } = wishes;
+export async function sandboxExec(ctx: Context, options: ExecOptions): Promise<Executed> {
+  const { faults, finalCheck, keepOnFailure, exportFile, ...asked } = options;
   if (exportFile !== undefined) await ctx.servers.checkExport(exportFile);
   const sandbox = await ctx.servers.openPrivate({ ...asked, keepsFolder: keepOnFailure });
   let failed = true;

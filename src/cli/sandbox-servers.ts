@@ -4,7 +4,7 @@ import type { SandboxAdmin } from '../contract/sandbox/admin-calls.ts';
 import type { DialectName } from '../contract/sandbox/faults.ts';
 import type { ChildEnd } from './child.ts';
 
-export interface ServerWishes {
+export interface ServerOptions {
   readonly port?: number | undefined;
   readonly ipv6?: boolean | undefined;
   readonly dialect?: DialectName | undefined;
@@ -47,10 +47,11 @@ export interface PrivateSandbox {
   /** Writes what it holds into a file; resolves to its bytes. Throws `usage` for a file that is no export. */
   exportTo(path: string): Promise<number>;
   /** Frees the port and closes the store; removes the folder unless it is kept. May be called more than once. */
-  close(wishes: { readonly keep: boolean }): Promise<void>;
+  close(options: { readonly keep: boolean }): Promise<void>;
 }
 
-export interface PrivateWishes extends Pick<ServerWishes, 'dialect' | 'seed' | 'data' | 'size' | 'rateLimits'> {
+export interface PrivateSandboxOptions
+  extends Pick<ServerOptions, 'dialect' | 'seed' | 'data' | 'size' | 'rateLimits'> {
   /** Nobody takes its folder away, even when the process that made it was killed. */
   readonly keepsFolder: boolean;
 }
@@ -60,9 +61,9 @@ export interface SandboxServers {
    * Serves the store of the data folder from this process. Throws `guarded` when a sandbox is started on it already,
    * `unreachable` for a taken port, `check_failed` for a store that is not whole, `usage` for another seed or data set.
    */
-  start(wishes: ServerWishes): Promise<StartedServer>;
+  start(options: ServerOptions): Promise<StartedServer>;
   /** The same from a process of its own, which goes on when this one ends. Resolves when it answers. */
-  detach(wishes: ServerWishes): Promise<ServerRow & { readonly log: string }>;
+  detach(options: ServerOptions): Promise<ServerRow & { readonly log: string }>;
   /** The one that is started on the store of the data folder and has proved to be it. */
   running(): Promise<ServerRow | undefined>;
   /**
@@ -73,7 +74,7 @@ export interface SandboxServers {
   /** Whether a copy could be written there. Throws `guarded` when it is no export, `usage` when it cannot be made. */
   checkExport(path: string): Promise<void>;
   /** A sandbox with a store of its own in a temporary folder. Throws `unreachable` when it cannot be started. */
-  openPrivate(wishes: PrivateWishes): Promise<PrivateSandbox>;
+  openPrivate(options: PrivateSandboxOptions): Promise<PrivateSandbox>;
   /** Ends it; resolves when its port is free. Throws `unreachable` when there is none, `wait_expired`. */
   stop(): Promise<ServerRow>;
 }

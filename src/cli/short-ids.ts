@@ -9,7 +9,7 @@ import { dollars, toCents } from '../core/money.ts';
 import type { WrittenRows } from '../core/raw-rows.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Listing, Row } from '../terminal/view.ts';
-import { declined, nobodyToAsk } from '../writes/question.ts';
+import { cannotConfirm, declined } from '../writes/question.ts';
 import { rowSource } from './bulk/flags.ts';
 import type { Context } from './context.ts';
 import type { Command } from './parsing/command.ts';
@@ -376,7 +376,7 @@ async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
   if (!isAsked) return say();
   if (!context.canAsk) {
     const meant = `${meanings.join('; ')}: ${command.path} by`;
-    if (!byDigitsAlone) throw nobodyToAsk(`${meant} a short id`, wholeCommand(line, resolved));
+    if (!byDigitsAlone) throw cannotConfirm(`${meant} a short id`, wholeCommand(line, resolved));
     throw new CliError('not_confirmed', {
       message: `${meant} the last four digits: they are not enough when nobody can be asked, even with --yes`,
       hint: wholeCommand(line, resolved),

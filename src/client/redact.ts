@@ -2,7 +2,7 @@
 
 import { SECRET_NAMES } from '../contract/secret-names.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
-import { asRead, REDACTED, SHORTEST_KNOWN, withoutShapes } from '../core/redaction.ts';
+import { asRead, REDACTED, SHORTEST_SECRET, withoutPatterns } from '../core/redaction.ts';
 import type { Secret } from '../core/secret.ts';
 
 export interface Redactor {
@@ -24,12 +24,12 @@ export function createRedactor(): Redactor {
     learn(secret) {
       const text = secret.expose();
       // A host name, and who quotes one, may be in small letters.
-      if (text.length >= SHORTEST_KNOWN && !known.has(text)) known.set(text, new RegExp(literal(text), 'gi'));
+      if (text.length >= SHORTEST_SECRET && !known.has(text)) known.set(text, new RegExp(literal(text), 'gi'));
     },
     text(text) {
       const read = asRead(text);
       const clean = [...known.values()].reduce((left, pattern) => left.replace(pattern, REDACTED), read);
-      const shapeless = withoutCardNumbers(withoutShapes(clean).replace(MEMBER, `$1"${REDACTED}"`));
+      const shapeless = withoutCardNumbers(withoutPatterns(clean).replace(MEMBER, `$1"${REDACTED}"`));
       return shapeless === read ? text : shapeless;
     },
   };

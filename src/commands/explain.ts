@@ -1,6 +1,6 @@
 import { tells } from '../cli/answer-fields.ts';
 import type { Context } from '../cli/context.ts';
-import { knownWords, type Meaning, meaningsOf } from '../cli/docs/meanings.ts';
+import { type Meaning, meaningsOf, wordsWithMeaning } from '../cli/docs/meanings.ts';
 import { hang, wrap } from '../cli/docs/wrap.ts';
 import { wholeListing } from '../cli/listing.ts';
 import { command } from '../cli/parsing/command.ts';
@@ -63,7 +63,7 @@ export const explain = command({
     const all = facts(await ctx.overrides());
     const found = factsAbout(all, what);
     if (found !== undefined) return { facts: found.facts, assumption: found.assumption };
-    const near = nearest(what, [...knownWords(), ...all.map(({ name }) => name)]);
+    const near = nearest(what, [...wordsWithMeaning(), ...all.map(({ name }) => name)]);
     const meant = near === undefined ? '' : ` Did you mean ${quote(near)}?`;
     throw usage(
       `${quote(what)} is no exit code, error, fact, operation or request.${meant}`,

@@ -1,4 +1,4 @@
-import type { Context, GivenKey } from '../cli/context.ts';
+import type { Context, KeyInput } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
 import { OURS, option } from '../cli/parsing/flag.ts';
 import { usage } from '../cli/parsing/values.ts';
@@ -65,7 +65,7 @@ interface Ways {
   readonly keyCommand: boolean | undefined;
 }
 
-async function givenKey(ctx: Context, { keyStdin, keychain, keyFile, keyCommand }: Ways): Promise<GivenKey> {
+async function givenKey(ctx: Context, { keyStdin, keychain, keyFile, keyCommand }: Ways): Promise<KeyInput> {
   const ways = [keyStdin && '--key-stdin', keyFile !== undefined && '--key-file', keyCommand && '--key-command'].filter(
     Boolean,
   );

@@ -1,6 +1,6 @@
 import { ATTENTION_KINDS, type Attention, attentionOf, type UnknownRows } from '../books/insight/attention.ts';
 import { dayText } from '../books/insight/calendar.ts';
-import { type CardCounts, countCards, heldBy, isAlarming, oldestMove } from '../books/insight/overview.ts';
+import { type CardCounts, countCards, isAlarming, oldestMove, openHolds } from '../books/insight/overview.ts';
 import { Spending } from '../books/insight/spending.ts';
 import type { WalletRow } from '../books/rows.ts';
 import { orNull, tells } from '../cli/answer-fields.ts';
@@ -167,7 +167,7 @@ async function overviewOf(ctx: Context, { db, as_of }: Copy, days: number): Prom
   return {
     as_of,
     wallet,
-    held: heldBy(wallet),
+    held: openHolds(wallet),
     cards: countCards(cards, known),
     ops: { unknown: unknown.length, open: ops.filter(({ state }) => state === 'open').length },
     spending,

@@ -2,7 +2,7 @@
 
 export const REDACTED = '[redacted]';
 
-const SHAPES: readonly [RegExp, string][] = [
+const PATTERNS: readonly [RegExp, string][] = [
   [/(?<![A-Za-z])(sk[_-](?:live|test)[_-])[A-Za-z0-9_-]+/gi, `$1${REDACTED}`],
   // Behind a letter it is a word such as risk_test_1, unless it goes on as only a key does.
   [/(sk[_-](?:live|test)[_-])[A-Za-z0-9_-]{12,}/gi, `$1${REDACTED}`],
@@ -15,11 +15,11 @@ const SHAPES: readonly [RegExp, string][] = [
 export const SECRET_VARIABLES = ['CARDWRIGHT_API_KEY', 'CARDWRIGHT_SANDBOX_TOKEN'] as const;
 
 /** Shorter texts would blank ordinary words and numbers. */
-export const SHORTEST_KNOWN = 6;
+export const SHORTEST_SECRET = 6;
 
 /** The text without anything that has the shape of a secret. */
-export function withoutShapes(text: string): string {
-  return SHAPES.reduce((clean, [pattern, replacement]) => clean.replace(pattern, replacement), text);
+export function withoutPatterns(text: string): string {
+  return PATTERNS.reduce((clean, [pattern, replacement]) => clean.replace(pattern, replacement), text);
 }
 
 /** An API key or the secret of a webhook as services write them: what no free text has a reason to hold. */
@@ -31,16 +31,16 @@ export function holdsKeyOrSecret(text: string): boolean {
 }
 
 /** The text without the given secrets. */
-export function withoutKnown(text: string, known: Iterable<string>): string {
+export function withoutSecrets(text: string, known: Iterable<string>): string {
   let clean = text;
-  for (const secret of known) if (secret.length >= SHORTEST_KNOWN) clean = clean.replaceAll(secret, REDACTED);
+  for (const secret of known) if (secret.length >= SHORTEST_SECRET) clean = clean.replaceAll(secret, REDACTED);
   return clean;
 }
 
 /** Whether UTF-8 text holds none of the given secrets. */
 export function holdsNone(bytes: Uint8Array, known: Iterable<string>): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (const secret of known) if (secret.length >= SHORTEST_KNOWN && text.includes(secret)) return false;
+  for (const secret of known) if (secret.length >= SHORTEST_SECRET && text.includes(secret)) return false;
   return true;
 }
 

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { Finding } from '../cli/finding.ts';
 import { CliError } from '../core/errors.ts';
 import { isHeld } from '../files/lock.ts';
-import { checkPrivateFolder, type FileSurroundings, inOurWords, systemCode } from '../files/private-files.ts';
+import { checkPrivateFolder, type FileDependencies, inOurWords, systemCode } from '../files/private-files.ts';
 import type { IsRunning } from '../files/process-identity.ts';
 import type { Folders } from '../platform/host.ts';
 
 export interface FileFacts {
   readonly folders: Folders;
-  readonly files: Omit<FileSurroundings, 'warn'>;
+  readonly files: Omit<FileDependencies, 'warn'>;
   readonly pid: number;
   readonly isRunning: IsRunning;
 }

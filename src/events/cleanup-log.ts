@@ -7,7 +7,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject } from '../core/objects.ts';
 import {
-  type FileSurroundings,
+  type FileDependencies,
   preparePrivateFolder,
   readPrivate,
   systemCode,
@@ -38,19 +38,19 @@ export interface Noted {
   forget(): Promise<void>;
 }
 
-export interface Leftovers {
+export interface CleanupLog {
   /** Durable when it resolves. Throws `guarded` when it cannot be written; then nothing must be made. */
   note(leftover: Leftover): Promise<Noted>;
   /** Those whose run is provably gone, and those whose time is over. */
   abandoned(kind: Leftover['kind']): Promise<readonly Noted[]>;
 }
 
-export interface LeftoverSettings {
+export interface CleanupLogSettings {
   /** Folder of the state. */
   readonly folder: string;
   readonly pid: number;
   readonly now: () => number;
-  readonly files: FileSurroundings;
+  readonly files: FileDependencies;
   readonly isRunning: IsRunning;
 }
 
@@ -58,7 +58,7 @@ interface Written extends Leftover {
   readonly by: ProcessIdentity;
 }
 
-export function openLeftovers({ folder, pid, now, files, isRunning }: LeftoverSettings): Leftovers {
+export function openCleanupLog({ folder, pid, now, files, isRunning }: CleanupLogSettings): CleanupLog {
   const place = join(folder, 'leftovers');
 
   function noted(path: string, written: Written): Noted {

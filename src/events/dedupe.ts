@@ -1,6 +1,6 @@
 /** Ids that came before, the newest of them: a view that runs for days must not grow. */
 
-export interface Seen {
+export interface DedupeSet {
   has(id: string): boolean;
   /** True when it was not there. */
   add(id: string): boolean;
@@ -10,7 +10,7 @@ export interface Seen {
 const MOST = 10_000;
 
 /** Forgets the oldest beyond `most`. */
-export function createSeen(most = MOST): Seen {
+export function createDedupeSet(most = MOST): DedupeSet {
   const ids = new Set<string>();
   return {
     has: id => ids.has(id),

@@ -8,7 +8,7 @@ import { request as tlsRequest } from 'node:https';
 import { matchesEvent } from '../contract/events.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { stretched } from '../platform/jitter.ts';
-import { createSeen } from './dedupe.ts';
+import { createDedupeSet } from './dedupe.ts';
 import type { Arrived } from './listener.ts';
 
 export interface Target {
@@ -71,7 +71,7 @@ export function createForwarder(settings: ForwarderSettings): Forwarder {
   const lanes = settings.targets.map(target => ({
     target,
     last: Promise.resolve(),
-    taken: createSeen(MOST_TAKEN),
+    taken: createDedupeSet(MOST_TAKEN),
     refused: new Set<string>(),
   }));
 

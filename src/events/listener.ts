@@ -7,7 +7,7 @@ import { signatureIn } from '../contract/signature/header.ts';
 import type { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Clock } from '../platform/host.ts';
-import { createSeen } from './dedupe.ts';
+import { createDedupeSet } from './dedupe.ts';
 import { type DeliveredEvent, readEvent } from './event.ts';
 import { type Delivery, openReceiver } from './receiver.ts';
 import { verifyPayload } from './verify.ts';
@@ -72,7 +72,7 @@ const MOST_IDS = 100_000;
 export async function openListener(settings: ListenerSettings): Promise<Listener> {
   const { secrets, signatureHeader, events: wished, clock, onRefused, onHidden, relay } = settings;
   const counts: Counts = { events: 0, duplicates: 0, out_of_order: 0, refused: 0, unwished: 0 };
-  const seen = createSeen(MOST_IDS);
+  const seen = createDedupeSet(MOST_IDS);
   const waiting: Arrived[] = [];
   let newest = Number.NEGATIVE_INFINITY;
   let failure: CliError | undefined;

@@ -1,8 +1,8 @@
 /** A live view: what is new since the last look, each once, until a signal, a count or a time. */
 import { MINUTE } from '../core/durations.ts';
 import type { CliError } from '../core/errors.ts';
-import { createSeen, type Seen } from './dedupe.ts';
-import { patient, turns, type Waiting } from './poll.ts';
+import { createDedupeSet, type DedupeSet } from './dedupe.ts';
+import { patient, pollTimes, type Waiting } from './poll.ts';
 
 export interface LiveView<T> {
   readonly everyMs: number;
@@ -10,7 +10,7 @@ export interface LiveView<T> {
   readonly forMs?: number | undefined;
   readonly count?: number | undefined;
   /** Looks once: what may be new, in the order it is to be shown. */
-  readonly look: (seen: Seen) => Promise<readonly T[]>;
+  readonly look: (seen: DedupeSet) => Promise<readonly T[]>;
   readonly onTrouble?: (error: CliError) => void;
 }
 
@@ -24,13 +24,13 @@ export async function* live<T extends { readonly id: string }>(
 ): AsyncGenerator<readonly T[]> {
   const { everyMs, forMs, count = Number.POSITIVE_INFINITY } = view;
   const { clock, signal } = waiting;
-  const seen = createSeen();
+  const seen = createDedupeSet();
   const asked = patient(() => view.look(seen), view.onTrouble);
   let left = count;
   let answeredAt = clock.monotonic();
   try {
     const atLeastMs = () => asked.trouble?.facts.retryAfterMs ?? 0;
-    for await (const _ of turns(waiting, { timeoutMs: forMs, firstMs: everyMs, longestMs: everyMs, atLeastMs })) {
+    for await (const _ of pollTimes(waiting, { timeoutMs: forMs, firstMs: everyMs, longestMs: everyMs, atLeastMs })) {
       const rows = await asked.look();
       if (rows !== undefined) answeredAt = clock.monotonic();
       else if (clock.monotonic() - answeredAt > GIVE_UP_MS) throw asked.trouble;

@@ -37,7 +37,7 @@ const JUMP_MS = 2_000;
  * Yields each time it is time to look: at once, after pauses, and a last time when time is over. Throws the reason of
  * the signal.
  */
-export async function* turns(waiting: Waiting, pace: Pace = {}): AsyncGenerator<undefined> {
+export async function* pollTimes(waiting: Waiting, pace: Pace = {}): AsyncGenerator<undefined> {
   const { clock, random, signal } = waiting;
   const { timeoutMs = Number.POSITIVE_INFINITY, firstMs = SHORTEST_PAUSE_MS, longestMs = LONGEST_PAUSE_MS } = pace;
   const { atLeastMs = () => 0 } = pace;
@@ -94,7 +94,7 @@ export async function waitFor<T>(waiting: Waiting, wait: Wait<T>): Promise<T | u
   const ends = clock.monotonic() + wait.timeoutMs;
   const within = () => Math.max(0, ends - clock.monotonic()) + LAST_LOOK_MS;
   const asked = patient(() => cutOff(waiting, within(), wait.look), wait.onTrouble);
-  for await (const _ of turns(waiting, { ...wait, atLeastMs: () => asked.trouble?.facts.retryAfterMs ?? 0 })) {
+  for await (const _ of pollTimes(waiting, { ...wait, atLeastMs: () => asked.trouble?.facts.retryAfterMs ?? 0 })) {
     const found = await asked.look();
     if (found !== undefined) return found;
   }

@@ -1,6 +1,6 @@
 /** The newest rows of a list that grows at its head: as many pages as it takes to meet one that is known. */
 import type { ListPage } from '../contract/operation.ts';
-import type { Seen } from './dedupe.ts';
+import type { DedupeSet } from './dedupe.ts';
 import { nextRequest, type Waiting } from './poll.ts';
 
 export interface Timed {
@@ -20,7 +20,7 @@ export interface Tail<T> {
 const MOST_PAGES = 20;
 
 /** A look for `live`: new rows, oldest first. The first look takes note of what is there. */
-export function tailLook<T extends Timed>(waiting: Waiting, tail: Tail<T>): (seen: Seen) => Promise<readonly T[]> {
+export function pollTail<T extends Timed>(waiting: Waiting, tail: Tail<T>): (seen: DedupeSet) => Promise<readonly T[]> {
   let isFirst = true;
   let since = Number.NEGATIVE_INFINITY;
   return async seen => {

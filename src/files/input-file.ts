@@ -18,7 +18,7 @@ export interface InputFile extends AsyncDisposable {
 }
 
 /** What a pipe, which may keep its reader waiting, is read with. */
-export interface InputSurroundings {
+export interface InputDependencies {
   readonly clock: Clock;
   /** Ends the waiting; its reason is thrown. */
   readonly signal: AbortSignal;
@@ -34,7 +34,7 @@ const NOTHING = '/dev/null';
  * Throws `usage` naming the path when it cannot be read, and for a device, which may have no end. `name` is what the user
  * typed.
  */
-export async function openInputFile(path: string, name: string, around: InputSurroundings): Promise<InputFile> {
+export async function openInputFile(path: string, name: string, around: InputDependencies): Promise<InputFile> {
   const found = await inTheUsersWords(name, () => stat(path));
   if (found.isFIFO()) return pipeOf(path, name, around);
   // Reading a folder would say so too late: a request for its bytes would have begun.
@@ -49,7 +49,7 @@ function isDevice(found: Stats): boolean {
   return found.isCharacterDevice() || found.isBlockDevice();
 }
 
-async function pipeOf(path: string, name: string, { clock, signal, notice }: InputSurroundings): Promise<InputFile> {
+async function pipeOf(path: string, name: string, { clock, signal, notice }: InputDependencies): Promise<InputFile> {
   const onLong = () => notice(`still waiting for ${name}: it is a pipe, and nothing was written to it yet`);
   const { pieces, ...pipe } = await inTheUsersWords(name, () => openPipe(path, { clock, signal, onLong }));
   return {
@@ -88,7 +88,7 @@ export async function readWhole(
   path: string,
   name: string,
   mostBytes: number,
-  around: InputSurroundings,
+  around: InputDependencies,
 ): Promise<Uint8Array> {
   await using file = await openInputFile(path, name, around);
   const parts: Uint8Array[] = [];

@@ -11,7 +11,7 @@ import { unsafeParent, WORLD_WRITES } from './parent-folders.ts';
 import { systemWords } from './system-words.ts';
 
 /** What private files need of their surroundings. */
-export interface FileSurroundings {
+export interface FileDependencies {
   /** Windows has no owners and modes to check. */
   readonly platform: NodeJS.Platform;
   readonly random: Randomness;
@@ -39,7 +39,7 @@ export const NO_WAITING = constants.O_NONBLOCK ?? 0;
  * Makes `path` a folder of ours alone (0700), with missing parents. Repairs and throws like `checkPrivateFolder`,
  * and throws `guarded` when it cannot be made.
  */
-export async function preparePrivateFolder(path: string, around: FileSurroundings): Promise<void> {
+export async function preparePrivateFolder(path: string, around: FileDependencies): Promise<void> {
   if (await checkPrivateFolder(path, around)) return;
   atOnceInOurWords(path, () => makeFolders(path, 0o700));
   // The umask may have taken bits, and somebody may have been quicker.
@@ -51,7 +51,7 @@ export async function preparePrivateFolder(path: string, around: FileSurrounding
  * Whether the folder is there; if so it is ours alone afterwards: one that is open to others is repaired to 0700
  * with a warning. Throws `guarded` for a symlink, somebody else's folder or a world-writable one.
  */
-export async function checkPrivateFolder(path: string, around: FileSurroundings): Promise<boolean> {
+export async function checkPrivateFolder(path: string, around: FileDependencies): Promise<boolean> {
   return inOurWords(path, async () => {
     checkParents(path, around.platform);
     const found = await statIfThere(path);
@@ -75,7 +75,7 @@ function checkParents(path: string, platform: NodeJS.Platform): void {
  * The text of a private file, undefined when there is none. One that others may read is repaired to 0600 with a
  * warning. Throws `guarded` for a symlink, somebody else's file or one that everybody may write.
  */
-export async function readPrivate(path: string, around: FileSurroundings): Promise<string | undefined> {
+export async function readPrivate(path: string, around: FileDependencies): Promise<string | undefined> {
   return inOurWords(path, async () => {
     const seen = await statIfThere(path);
     if (seen === undefined) return undefined;
@@ -100,7 +100,7 @@ export async function readPrivate(path: string, around: FileSurroundings): Promi
  * synced, renamed, folder synced. Its name is `<path>.tmp-<hex>`. Throws `guarded` when `path` is a symlink or
  * cannot be written; then nothing is left behind.
  */
-export async function writePrivate(path: string, text: string, around: FileSurroundings): Promise<void> {
+export async function writePrivate(path: string, text: string, around: FileDependencies): Promise<void> {
   await inOurWords(path, async () => {
     if ((await statIfThere(path))?.isSymbolicLink()) throw unsafe(path, 'is a symlink');
     const beside = `${path}.tmp-${Buffer.from(around.random.bytes(8)).toString('hex')}`;
@@ -178,7 +178,7 @@ async function statIfThere(path: string) {
   }
 }
 
-function needsRepair(found: Found, around: FileSurroundings): boolean {
+function needsRepair(found: Found, around: FileDependencies): boolean {
   if (around.platform === 'win32') return false;
   const us = ourUid();
   if (us !== undefined && found.uid !== us) throw unsafe(found.path, 'belongs to another user');

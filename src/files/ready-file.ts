@@ -1,7 +1,7 @@
 /** A file that says "ready" to a script that waits for it: one line, an address, and only while somebody is there. */
 import { lstat, readFile, rm } from 'node:fs/promises';
 import { CliError } from '../core/errors.ts';
-import { type FileSurroundings, inOurWords, readOrdinary, systemCode, writePrivate } from './private-files.ts';
+import { type FileDependencies, inOurWords, readOrdinary, systemCode, writePrivate } from './private-files.ts';
 
 const LONGEST = 4_096;
 
@@ -28,7 +28,7 @@ export async function clearReadyFile(path: string): Promise<void> {
 }
 
 /** Appears whole. Throws `guarded` when it cannot be written. */
-export async function writeReadyFile(path: string, address: string, around: FileSurroundings): Promise<void> {
+export async function writeReadyFile(path: string, address: string, around: FileDependencies): Promise<void> {
   await writePrivate(path, `${address}\n`, around);
 }
 

@@ -1,12 +1,12 @@
 /** Where what is known is kept: one file a profile in the cache folder, 0600, replaced by renaming. */
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type FileSurroundings, preparePrivateFolder, readPrivate } from '../files/private-files.ts';
+import { type FileDependencies, preparePrivateFolder, readPrivate } from '../files/private-files.ts';
 import type { Clock, Folders, Randomness } from '../platform/host.ts';
-import { type Known, knownText, parseKnown } from './known.ts';
-import { knownFile } from './place.ts';
+import { type IdCache, idCacheText, parseIdCache } from './contents.ts';
+import { idCacheFile } from './path.ts';
 
-export interface KnownHost {
+export interface IdCacheHost {
   readonly folders: Folders;
   readonly clock: Clock;
   readonly platform: NodeJS.Platform;
@@ -20,29 +20,33 @@ export interface Whose {
 }
 
 /** Of one who speaks to an address with a key, as a contract and a dialect have it. No part of it is secret. */
-export function placeOf(parts: readonly (string | undefined)[]): string {
+export function cacheScope(parts: readonly (string | undefined)[]): string {
   return JSON.stringify(parts.map(part => part ?? null));
 }
 
 /** Never rejects: what cannot be read, or is open to others, is not known. */
-export async function readKnown(host: KnownHost, { profile, place }: Whose): Promise<Known> {
-  const path = knownFile(host.folders.cache, profile);
+export async function readIdCache(host: IdCacheHost, { profile, place }: Whose): Promise<IdCache> {
+  const path = idCacheFile(host.folders.cache, profile);
   const text = await readPrivate(path, around(host)).catch(() => undefined);
-  return parseKnown(text, place, host.clock.now());
+  return parseIdCache(text, place, host.clock.now());
 }
 
 /**
  * Reads, changes and replaces the file. Of two at once one change may be lost, and is seen again at the next look.
  * Nothing is synced: after a crash there is the old text, or none. Never rejects: without a cache everything else works.
  */
-export async function changeKnown(host: KnownHost, whose: Whose, change: (known: Known) => Known): Promise<void> {
-  const path = knownFile(host.folders.cache, whose.profile);
+export async function changeIdCache(
+  host: IdCacheHost,
+  whose: Whose,
+  change: (known: IdCache) => IdCache,
+): Promise<void> {
+  const path = idCacheFile(host.folders.cache, whose.profile);
   const beside = `${path}.tmp-${Buffer.from(host.noise.bytes(8)).toString('hex')}`;
   try {
-    const next = change(await readKnown(host, whose));
+    const next = change(await readIdCache(host, whose));
     await preparePrivateFolder(host.folders.cache, around(host));
     await preparePrivateFolder(dirname(path), around(host));
-    await writeFile(beside, knownText(next), { mode: 0o600, flag: 'wx' });
+    await writeFile(beside, idCacheText(next), { mode: 0o600, flag: 'wx' });
     await rename(beside, path);
   } catch {
     await rm(beside, { force: true }).catch(() => undefined);
@@ -50,11 +54,11 @@ export async function changeKnown(host: KnownHost, whose: Whose, change: (known:
 }
 
 /** Nothing is known of the profile any more. Never rejects. */
-export async function forgetKnown(cacheFolder: string, profile: string): Promise<void> {
-  await rm(knownFile(cacheFolder, profile), { force: true }).catch(() => undefined);
+export async function forgetIdCache(cacheFolder: string, profile: string): Promise<void> {
+  await rm(idCacheFile(cacheFolder, profile), { force: true }).catch(() => undefined);
 }
 
-function around({ platform, noise }: KnownHost): FileSurroundings {
+function around({ platform, noise }: IdCacheHost): FileDependencies {
   // TAB is no place for a warning; `doctor` tells of folders that are open to others.
   return { platform, random: noise, warn: () => undefined };
 }

@@ -5,27 +5,35 @@ import type { ListPage, Operation } from '../contract/operation.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { Service } from '../contract/service.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
-import { withoutShapes } from '../core/redaction.ts';
-import { type Known, type KnownRow, keptRow, MOST_ROWS, SHELVES, type Shelf, type ShelfName } from './known.ts';
+import { withoutPatterns } from '../core/redaction.ts';
+import {
+  type CachedId,
+  type IdCache,
+  keptRow,
+  MOST_ROWS,
+  SECTIONS,
+  type Section,
+  type SectionName,
+} from './contents.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
 /** Made when they are kept: most runs keep nothing, and cleaning what is told of a page takes as long as reading it. */
-type Rows = () => readonly KnownRow[];
+type Rows = () => readonly CachedId[];
 
 /** One thing that was seen. A later one wins. */
 type Note =
   /** The first page of everything; `whole` when there is no other. */
-  | { readonly kind: 'listed'; readonly shelf: ShelfName; readonly rows: Rows; readonly whole: boolean }
-  | { readonly kind: 'seen'; readonly shelf: ShelfName; readonly rows: Rows; readonly isNew?: boolean }
-  | { readonly kind: 'became'; readonly shelf: ShelfName; readonly id: string; readonly status: string }
-  | { readonly kind: 'gone'; readonly shelf: ShelfName; readonly ids: readonly string[] };
+  | { readonly kind: 'listed'; readonly section: SectionName; readonly rows: Rows; readonly whole: boolean }
+  | { readonly kind: 'seen'; readonly section: SectionName; readonly rows: Rows; readonly isNew?: boolean }
+  | { readonly kind: 'became'; readonly section: SectionName; readonly id: string; readonly status: string }
+  | { readonly kind: 'gone'; readonly section: SectionName; readonly ids: readonly string[] };
 
 export interface Notes {
   /** The service, every answer of it looked at on its way. */
   listen(service: Service): Service;
   readonly isEmpty: boolean;
-  over(known: Known): Known;
+  over(known: IdCache): IdCache;
 }
 
 /** A run of thousands of rows is not remembered row by row: then whoever completes next looks again. */
@@ -64,11 +72,11 @@ export function takeNotes(now: () => number): Notes {
         return watched(pages as AsyncIterable<ListPage<object>>, operation, input as Values) as typeof pages;
       },
     }),
-    over({ place, shelves }) {
-      const laid = { ...shelves };
-      for (const each of notes) laid[each.shelf] = laidOver(laid[each.shelf], each, now());
-      if (lost) for (const name of SHELVES) laid[name] = { ...laid[name], listed: 0 };
-      return { place, shelves: laid };
+    over({ place, sections }) {
+      const laid = { ...sections };
+      for (const each of notes) laid[each.section] = laidOver(laid[each.section], each, now());
+      if (lost) for (const name of SECTIONS) laid[name] = { ...laid[name], listed: 0 };
+      return { place, sections: laid };
     },
   };
 
@@ -86,33 +94,33 @@ export function takeNotes(now: () => number): Notes {
 }
 
 /** What the row of the operation says about whose ids its answer, or its path, holds. */
-function shelfOf({ params = {}, returns }: Operation): ShelfName | undefined {
+function shelfOf({ params = {}, returns }: Operation): SectionName | undefined {
   const naming = [(returns.shape as Shape)['id'], ...Object.values(params)];
   return naming.map(field => shelfNamed(field)).find(name => name !== undefined);
 }
 
-function shelfNamed(field: AnyField | undefined): ShelfName | undefined {
-  return SHELVES.find(name => name === field?.names);
+function shelfNamed(field: AnyField | undefined): SectionName | undefined {
+  return SECTIONS.find(name => name === field?.names);
 }
 
 function notesOf(operation: string, input: Values, result: unknown, now: number): readonly Note[] {
   const row: Operation | undefined = CALLS[operation as keyof typeof CALLS];
-  const shelf = row && shelfOf(row);
-  if (shelf === undefined || row.effect === 'reveals-secret') return [];
+  const section = row && shelfOf(row);
+  if (section === undefined || row.effect === 'reveals-secret') return [];
   const { kind, shape } = row.returns;
   if (kind === 'list' || kind === 'page') {
     const list = result as ListPage<Values>;
-    return ofList(shelf, { data: list.data, page: list.page, isPaged: kind === 'page', input, now });
+    return ofList(section, { data: list.data, page: list.page, isPaged: kind === 'page', input, now });
   }
-  const target = Object.keys(row.params ?? {}).find(name => shelfNamed(row.params?.[name]) === shelf);
+  const target = Object.keys(row.params ?? {}).find(name => shelfNamed(row.params?.[name]) === section);
   const id = target === undefined ? undefined : String(input[target]);
   if (row.leadsTo !== undefined && id !== undefined) {
     const { value: status } = row.leadsTo;
-    return [status === ENDED ? { kind: 'gone', shelf, ids: [id] } : { kind: 'became', shelf, id, status }];
+    return [status === ENDED ? { kind: 'gone', section, ids: [id] } : { kind: 'became', section, id, status }];
   }
-  if (kind === 'none') return id === undefined ? [] : [{ kind: 'gone', shelf, ids: [id] }];
-  if (shelfNamed((shape as Shape)['id']) !== shelf) return [];
-  return ofRows(shelf, [result as Values], now, row.params === undefined);
+  if (kind === 'none') return id === undefined ? [] : [{ kind: 'gone', section, ids: [id] }];
+  if (shelfNamed((shape as Shape)['id']) !== section) return [];
+  return ofRows(section, [result as Values], now, row.params === undefined);
 }
 
 interface Listed extends Pick<ListPage<Values>, 'data' | 'page'> {
@@ -121,20 +129,20 @@ interface Listed extends Pick<ListPage<Values>, 'data' | 'page'> {
   readonly now: number;
 }
 
-function ofList(shelf: ShelfName, { data, page, isPaged, input, now }: Listed): readonly Note[] {
+function ofList(section: SectionName, { data, page, isPaged, input, now }: Listed): readonly Note[] {
   const some = data.slice(0, MOST_ROWS);
-  if (!asksForAll(input)) return ofRows(shelf, some, now);
+  if (!asksForAll(input)) return ofRows(section, some, now);
   const { has_more, total, total_pages } = page;
   const told = has_more ?? total ?? total_pages;
   const goesOn = has_more ?? ((total ?? 0) > data.length || (total_pages ?? 1) > 1);
   const whole = !isPaged || (told !== undefined && !goesOn);
-  return [{ kind: 'listed', shelf, rows: () => rowsOf(shelf, some, now), whole }];
+  return [{ kind: 'listed', section, rows: () => rowsOf(section, some, now), whole }];
 }
 
-function ofRows(shelf: ShelfName, values: readonly Values[], now: number, isNew = false): readonly Note[] {
+function ofRows(section: SectionName, values: readonly Values[], now: number, isNew = false): readonly Note[] {
   const ended = values.filter(({ status }) => status === ENDED).map(({ id }) => String(id));
-  const seen: Note = { kind: 'seen', shelf, rows: () => rowsOf(shelf, values, now), isNew };
-  return ended.length === 0 ? [seen] : [seen, { kind: 'gone', shelf, ids: ended }];
+  const seen: Note = { kind: 'seen', section, rows: () => rowsOf(section, values, now), isNew };
+  return ended.length === 0 ? [seen] : [seen, { kind: 'gone', section, ids: ended }];
 }
 
 /** Nothing narrows the list, and it begins at the beginning. */
@@ -143,18 +151,18 @@ function asksForAll(input: Values): boolean {
   return page === 1 && Object.values(filters).every(value => value === undefined);
 }
 
-const clean = (text: string) => withoutCardNumbers(withoutShapes(text));
+const clean = (text: string) => withoutCardNumbers(withoutPatterns(text));
 
-function rowsOf(shelf: ShelfName, values: readonly Values[], now: number): KnownRow[] {
+function rowsOf(section: SectionName, values: readonly Values[], now: number): CachedId[] {
   const rows = values
     .filter(({ id, status }) => typeof id === 'string' && status !== ENDED)
-    .map(value => keptRow({ id: String(value['id']), ...FACTS[shelf](value), seen: now }, clean));
+    .map(value => keptRow({ id: String(value['id']), ...FACTS[section](value), seen: now }, clean));
   return rows.filter(row => row !== undefined);
 }
 
-type Facts = Pick<KnownRow, 'about' | 'status' | 'label'>;
+type Facts = Pick<CachedId, 'about' | 'status' | 'label'>;
 
-const FACTS: Readonly<Record<ShelfName, (value: Values) => Facts>> = {
+const FACTS: Readonly<Record<SectionName, (value: Values) => Facts>> = {
   card: ({ network, last4, status, label }) => ({
     about: words([network, last4]),
     status: asText(status),
@@ -184,13 +192,13 @@ function asList(value: unknown): string {
   return Array.isArray(value) ? value.filter(each => typeof each === 'string').join(' ') : '';
 }
 
-function laidOver(shelf: Shelf, note: Note, now: number): Shelf {
-  const { rows } = shelf;
+function laidOver(section: Section, note: Note, now: number): Section {
+  const { rows } = section;
   switch (note.kind) {
     case 'listed': {
       const listed = note.rows();
       const others = note.whole ? [] : without(rows, listed);
-      return { ...shelf, listed: now, rows: [...listed, ...others].slice(0, MOST_ROWS) };
+      return { ...section, listed: now, rows: [...listed, ...others].slice(0, MOST_ROWS) };
     }
     case 'seen': {
       const seen = note.rows();
@@ -198,16 +206,16 @@ function laidOver(shelf: Shelf, note: Note, now: number): Shelf {
       const kept = rows.map(row => fresh.get(row.id) ?? row);
       const added = without(seen, rows);
       const all = note.isNew ? [...added, ...kept] : [...kept, ...added];
-      return { ...shelf, rows: all.slice(0, MOST_ROWS) };
+      return { ...section, rows: all.slice(0, MOST_ROWS) };
     }
     case 'became':
-      return { ...shelf, rows: rows.map(row => (row.id === note.id ? { ...row, status: note.status } : row)) };
+      return { ...section, rows: rows.map(row => (row.id === note.id ? { ...row, status: note.status } : row)) };
     case 'gone':
-      return { ...shelf, rows: rows.filter(({ id }) => !note.ids.includes(id)) };
+      return { ...section, rows: rows.filter(({ id }) => !note.ids.includes(id)) };
   }
 }
 
-function without(rows: readonly KnownRow[], others: readonly KnownRow[]): readonly KnownRow[] {
+function without(rows: readonly CachedId[], others: readonly CachedId[]): readonly CachedId[] {
   const ids = new Set(others.map(({ id }) => id));
   return rows.filter(({ id }) => !ids.has(id));
 }

@@ -5,7 +5,7 @@ import type { WriteName } from '../contract/calls.ts';
 import { KEY_RETENTION } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
-import { type FileSurroundings, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
+import { type FileDependencies, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 
 export type Capability =
   | { readonly key: 'unknown' }
@@ -65,7 +65,7 @@ interface Kept {
 const NOTHING: Kept = { version: 2, accounts: [] };
 
 /** Kept in `capabilities.json` of the state folder. Throws `check_failed` when that cannot be understood. */
-export function capabilitiesIn(stateFolder: string, around: FileSurroundings): Capabilities {
+export function capabilitiesIn(stateFolder: string, around: FileDependencies): Capabilities {
   const path = join(stateFolder, 'capabilities.json');
   async function read(): Promise<Kept> {
     const text = await readPrivate(path, around);

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
-import { type FileSurroundings, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
+import { type FileDependencies, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 
 /** One state folder, as it was when money was moved from there. */
 export interface KnownState {
@@ -24,7 +24,7 @@ export interface KnownStates {
   add(id: string): Promise<void>;
 }
 
-export interface StatePlace {
+export interface StateFolders {
   readonly configFolder: string;
   readonly stateFolder: string;
   readonly machine: string;
@@ -36,8 +36,8 @@ const MOST = 50;
 
 /** Kept in `known-states.json` of the configuration folder. */
 export function knownStatesIn(
-  { configFolder, stateFolder, machine }: StatePlace,
-  around: FileSurroundings,
+  { configFolder, stateFolder, machine }: StateFolders,
+  around: FileDependencies,
 ): KnownStates {
   const path = join(configFolder, 'known-states.json');
   const all = async () => statesIn(await readPrivate(path, around));

@@ -1,8 +1,8 @@
 /** Whose mirror it is: bound to origin, mode and key. Another key is taken where it shows the transactions known here. */
 import { CliError } from '../core/errors.ts';
 import type { Randomness } from '../platform/host.ts';
-import type { Ask } from './ask.ts';
 import type { MirrorDatabase } from './database.ts';
+import type { PacedReader } from './paced-reader.ts';
 
 export interface Account {
   readonly profile: string;
@@ -18,7 +18,7 @@ const LOOKED_FOR = 25;
 const MOST_PAGES = 10;
 
 /** Throws `guarded` where the file is of another origin or mode. Nothing is sent, and the key is not asked for. */
-export function checkPlace(db: MirrorDatabase, account: Account): void {
+export function checkOrigin(db: MirrorDatabase, account: Account): void {
   const [origin, mode] = [db.fact('origin'), db.fact('mode')];
   if (origin === undefined || (origin === account.origin && mode === account.mode)) return;
   throw another(
@@ -31,8 +31,12 @@ export function checkPlace(db: MirrorDatabase, account: Account): void {
  * Binds a new file, or checks the binding of an old one. With another key the newest known transactions are looked for;
  * throws `guarded` when none is there.
  */
-export async function bindAccount(db: MirrorDatabase, account: Account, parts: { ask: Ask; random: Randomness }) {
-  checkPlace(db, account);
+export async function bindAccount(
+  db: MirrorDatabase,
+  account: Account,
+  parts: { ask: PacedReader; random: Randomness },
+) {
+  checkOrigin(db, account);
   if (account.keyPrint === undefined) {
     db.commit(() => bindPlace(db, account));
     return;
@@ -59,7 +63,7 @@ function bindPlace(db: MirrorDatabase, { origin, mode }: Account): void {
   db.setFact('mode', mode);
 }
 
-async function showsTheSame(db: MirrorDatabase, ask: Ask): Promise<boolean> {
+async function showsTheSame(db: MirrorDatabase, ask: PacedReader): Promise<boolean> {
   const newest = db.all<{ tx_id: string; at_ms: number }>(
     'select tx_id, at_ms from record where gone_at is null order by at_ms desc limit ?',
     LOOKED_FOR,
@@ -76,7 +80,7 @@ async function showsTheSame(db: MirrorDatabase, ask: Ask): Promise<boolean> {
   return false;
 }
 
-async function showsTheSameCards(db: MirrorDatabase, ask: Ask): Promise<boolean> {
+async function showsTheSameCards(db: MirrorDatabase, ask: PacedReader): Promise<boolean> {
   const cards = db.all<{ card_id: string }>(
     'select card_id from card where gone_at is null order by created_ms desc limit ?',
     LOOKED_FOR,

@@ -80,7 +80,7 @@ export function damagedCopy(path: string, cause: unknown): CliError {
 }
 
 /** Renames the file with what belongs to it; resolves to the new name. A later one gets the next number. */
-export function moveAside(path: string, why: 'damaged' | 'reset'): string {
+export function moveAway(path: string, why: 'damaged' | 'reset'): string {
   for (let number = 1; ; number += 1) {
     const target = `${path}.${why}-${number}`;
     if (PARTS.some(part => existsSync(target + part))) continue;

@@ -10,21 +10,21 @@ import { isoTime } from '../core/iso-time.ts';
 import { withLock } from '../files/lock.ts';
 import { privateFolder } from '../files/private-at-once.ts';
 import type { Clock, Environment, Randomness } from '../platform/host.ts';
-import { type Account, bindAccount, checkPlace } from './account.ts';
-import { Ask } from './ask.ts';
+import { type Account, bindAccount, checkOrigin } from './account.ts';
 import { copyReader, type Found, findCards, findTransactions } from './copy.ts';
 import type { MirrorDatabase } from './database.ts';
 import { keepExport } from './exports.ts';
-import { Damaged, damagedCopy, moveAside, openForReading, openForSync, removeMirror } from './file.ts';
+import { Damaged, damagedCopy, moveAway, openForReading, openForSync, removeMirror } from './file.ts';
 import { hasMovedSince, type OwnOperation } from './own-rows.ts';
+import { PacedReader } from './paced-reader.ts';
 import { type QueryAnswer, queryCopy } from './query.ts';
-import { type ReconcileWish, type Reconciliation, reconcileMirror } from './reconcile.ts';
+import { rateFor } from './rate.ts';
+import { type ReconcileOptions, type Reconciliation, reconcileMirror } from './reconcile.ts';
 import type { Card, Transaction } from './records.ts';
 import type { CardQuery, TransactionQuery } from './search.ts';
 import { openWindows, type SyncParts, type SyncReport, syncMirror } from './sync.ts';
-import { rateFor } from './wishes.ts';
 
-export interface SyncWish {
+export interface SyncOptions {
   readonly full?: boolean | undefined;
   /** Requests a minute; when left out 300, and no limit for the sandbox of this user. */
   readonly rate?: number | undefined;
@@ -55,7 +55,7 @@ export interface MirrorStatus {
 export interface Mirror {
   readonly path: string;
   /** Throws `guarded` where the profile forbids the file, another sync runs, or the file is of another account. */
-  sync(wish?: SyncWish): Promise<SyncReport>;
+  sync(options?: SyncOptions): Promise<SyncReport>;
   /** Nothing is sent. */
   status(): Promise<MirrorStatus>;
   /** Puts the copy aside, or deletes it. Resolves to where it is now; undefined where there was none, or is none now. */
@@ -68,7 +68,7 @@ export interface Mirror {
   /** The copy, brought up to date first where it is older than that. */
   readFresh(maxAgeMs: number): Promise<Copy>;
   /** Brings the copy up to date, and holds it against the last exact cut. Keeps the cut and a report. */
-  reconcile(wish: ReconcileWish): Promise<Reconciliation>;
+  reconcile(options: ReconcileOptions): Promise<Reconciliation>;
   /** Keeps an export; resolves to the one before of the same period, format and account. No sync is waited for. */
   keepExport(row: ExportRow): Promise<ExportRow | undefined>;
 }
@@ -123,11 +123,12 @@ export function createMirror(parts: MirrorParts): Mirror {
   const { path } = parts;
   return {
     path,
-    sync: wish => locked(parts, () => syncOnce(parts, wish ?? {})),
+    sync: options => locked(parts, () => syncOnce(parts, options ?? {})),
     status: () => statusOf(parts),
     reset: ({ hard }) => locked(parts, () => resetMirror(path, hard)),
     read: () => readCopy(parts),
-    reconcile: wish => locked(parts, () => onceFile(parts, {}, sync => reconcileMirror({ ...parts, ...sync }, wish))),
+    reconcile: options =>
+      locked(parts, () => onceFile(parts, {}, sync => reconcileMirror({ ...parts, ...sync }, options))),
     async keepExport(row) {
       const db = await openForSync(parts);
       try {
@@ -150,21 +151,21 @@ async function locked<T>(parts: MirrorParts, work: () => Promise<T>): Promise<T>
   return withLock(`${path}.lock`, { pid, clock, random, timeoutMs: LOCK_PATIENCE_MS, isRunning, signal }, work);
 }
 
-const syncOnce = (parts: MirrorParts, wish: SyncWish) =>
-  onceFile(parts, wish, sync => syncMirror({ ...parts, ...sync }));
+const syncOnce = (parts: MirrorParts, options: SyncOptions) =>
+  onceFile(parts, options, sync => syncMirror({ ...parts, ...sync }));
 
 /** The open file with what a sync needs. */
 type Opened = Pick<SyncParts, 'db' | 'ask' | 'full'>;
 
-async function onceFile<T>(parts: MirrorParts, wish: SyncWish, work: (opened: Opened) => Promise<T>): Promise<T> {
+async function onceFile<T>(parts: MirrorParts, options: SyncOptions, work: (opened: Opened) => Promise<T>): Promise<T> {
   await refuseForbidden(parts);
   try {
-    return await onFile(parts, wish, work);
+    return await onFile(parts, options, work);
   } catch (error) {
     if (!(error instanceof Damaged)) throw error;
-    const aside = moveAside(parts.path, 'damaged');
+    const aside = moveAway(parts.path, 'damaged');
     parts.warn(`the mirror was damaged; it is now ${aside}, and everything is read again`);
-    return await onFile(parts, wish, work);
+    return await onFile(parts, options, work);
   } finally {
     parts.onEnd();
   }
@@ -172,16 +173,16 @@ async function onceFile<T>(parts: MirrorParts, wish: SyncWish, work: (opened: Op
 
 async function onFile<T>(
   parts: MirrorParts,
-  { full = false, rate: wanted }: SyncWish,
+  { full = false, rate: wanted }: SyncOptions,
   work: (opened: Opened) => Promise<T>,
 ): Promise<T> {
   const { clock, signal, random, onPause } = parts;
   const db = await openForSync(parts);
   try {
     const account = await parts.account();
-    checkPlace(db, account);
+    checkOrigin(db, account);
     const reader = await parts.reader();
-    const ask = new Ask({ reader, clock, signal, rate: rateFor(account.mode, wanted), onPause });
+    const ask = new PacedReader({ reader, clock, signal, rate: rateFor(account.mode, wanted), onPause });
     await bindAccount(db, account, { ask, random });
     return await work({ db, ask, full });
   } finally {
@@ -219,7 +220,7 @@ async function readCopy(parts: MirrorParts): Promise<Copy> {
     throw noMirror();
   }
   try {
-    checkPlace(db, await parts.account());
+    checkOrigin(db, await parts.account());
   } catch (error) {
     db.close();
     throw error;
@@ -272,7 +273,7 @@ async function statusOf(parts: MirrorParts): Promise<MirrorStatus> {
 
 async function resetMirror(path: string, hard: boolean): Promise<{ existed: boolean; moved_to?: string }> {
   if (!existsSync(path)) return { existed: false };
-  if (!hard) return { existed: true, moved_to: moveAside(path, 'reset') };
+  if (!hard) return { existed: true, moved_to: moveAway(path, 'reset') };
   await removeMirror(path);
   return { existed: true };
 }

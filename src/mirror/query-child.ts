@@ -8,7 +8,7 @@ import { connectToRead } from '../engine/open.ts';
 import { notOneStatement } from './statement-end.ts';
 
 /** What it is asked, as JSON on standard input. */
-export interface Asked {
+export interface QueryRequest {
   readonly path: string;
   readonly sql: string;
 }
@@ -44,7 +44,7 @@ export function isAllowed(action: number, first: string | null, second: string |
 }
 
 /** Runs the statement; lines go to `write`, which may make it wait. Never rejects for the sake of the statement. */
-export async function runQuery({ path, sql }: Asked, write: (line: Line) => Promise<void>): Promise<void> {
+export async function runQuery({ path, sql }: QueryRequest, write: (line: Line) => Promise<void>): Promise<void> {
   const wrong = notOneStatement(sql);
   if (wrong !== undefined) return write({ refused: wrong });
   let connection: GuardedConnection | undefined;

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { CliError } from '../core/errors.ts';
 import type { Environment } from '../platform/host.ts';
-import type { Asked, Line } from './query-child.ts';
+import type { Line, QueryRequest } from './query-child.ts';
 
 export interface QueryParts {
   /** The words that start this program once more, the hidden word of the query with them. */
@@ -22,7 +22,7 @@ export interface QueryAnswer {
  * Runs one statement. Resolves when its columns are there. Throws `usage` for a statement that is refused, `wait_expired`
  * when it took longer than `timeoutMs`, rows included.
  */
-export async function queryCopy(asked: Asked, timeoutMs: number, parts: QueryParts): Promise<QueryAnswer> {
+export async function queryCopy(asked: QueryRequest, timeoutMs: number, parts: QueryParts): Promise<QueryAnswer> {
   const [node, ...words] = parts.program;
   const child = spawn(node, words, { env: parts.env, stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true });
   let isLate = false;

@@ -3,7 +3,7 @@
 import { LIMITS } from '../contract/limits.ts';
 import type { PageFacts } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
-import { isLastPage } from './ask.ts';
+import { isLastPage } from './paced-reader.ts';
 import type { Card } from './records.ts';
 import type { SyncRun } from './run.ts';
 import { storeCards, storeGoneCard } from './store-cards.ts';

@@ -11,7 +11,7 @@ import type { Randomness } from '../platform/host.ts';
 import type { MirrorDatabase } from './database.ts';
 import { type Instant, type InstantParts, readInstant } from './instant.ts';
 
-export interface ReconcileWish {
+export interface ReconcileOptions {
   /** Id of a cut, or ms UTC: the last cut at or before. The last exact one when left out. */
   readonly from?: string | number | undefined;
   readonly soleOperator?: boolean | undefined;
@@ -36,11 +36,11 @@ interface ReconcileParts extends InstantParts {
 type KeptCut = CutRow & { readonly sync: number; readonly changes: number };
 
 /** Whoever calls it holds the lock of the mirror. */
-export async function reconcileMirror(parts: ReconcileParts, wish: ReconcileWish): Promise<Reconciliation> {
+export async function reconcileMirror(parts: ReconcileParts, options: ReconcileOptions): Promise<Reconciliation> {
   const { db, ask, random } = parts;
   // A cut that is not there is told before anything is asked.
-  const from = baseOf(db, wish.from);
-  const instant = await readInstant(parts, wish.patienceMs ?? 2 * MINUTE);
+  const from = baseOf(db, options.from);
+  const instant = await readInstant(parts, options.patienceMs ?? 2 * MINUTE);
   const { wallet } = instant;
   if (wallet.total_deposited_cents === null || wallet.total_spent_cents === null) {
     throw new CliError('contract_mismatch', {
@@ -49,9 +49,9 @@ export async function reconcileMirror(parts: ReconcileParts, wish: ReconcileWish
     });
   }
   const cutId = `cut_${randomName(random.bytes(6))}`;
-  const { done, cards } = heldAgainst(db, from, { cutId, at: instant.at, wallet, soleOperator: wish.soleOperator });
+  const { done, cards } = heldAgainst(db, from, { cutId, at: instant.at, wallet, soleOperator: options.soleOperator });
   const reconciliation = { ...done, from, cards, requests: ask.requests };
-  keep(db, reconciliation, { instant, report: wish.report(reconciliation) });
+  keep(db, reconciliation, { instant, report: options.report(reconciliation) });
   return reconciliation;
 }
 

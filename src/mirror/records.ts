@@ -8,7 +8,7 @@ import { CARD } from '../contract/card.ts';
 import { TRANSACTION } from '../contract/resources.ts';
 import { withoutCardNumbers } from '../core/card-numbers.ts';
 import { type Cents, toCents } from '../core/money.ts';
-import { withoutShapes } from '../core/redaction.ts';
+import { withoutPatterns } from '../core/redaction.ts';
 
 export type Transaction = Item<'transactions.list'>;
 export type Card = Item<'cards.list'>;
@@ -159,7 +159,7 @@ function id(value: string | null | undefined): string | null {
 
 /** Names and words: masked, for a service or a person may put anything anywhere. */
 function word(value: string | null | undefined): string | null {
-  return value == null ? null : storable(withoutShapes(withoutCardNumbers(value)));
+  return value == null ? null : storable(withoutPatterns(withoutCardNumbers(value)));
 }
 
 /** The engine takes neither NUL nor half a character. */

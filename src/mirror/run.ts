@@ -1,22 +1,22 @@
 /** What the steps of one sync share. */
 import type { Clock } from '../platform/host.ts';
-import type { Ask } from './ask.ts';
 import type { MirrorDatabase } from './database.ts';
+import type { PacedReader } from './paced-reader.ts';
 import type { Writing } from './store-records.ts';
 
 export interface SyncRun extends Writing {
   readonly db: MirrorDatabase;
-  readonly ask: Ask;
+  readonly ask: PacedReader;
   readonly clock: Clock;
   /** Everything before it was read in this sync from closed windows; ms of the service. */
   readonly end: number;
-  readonly tally: Tally;
+  readonly tally: SyncCounts;
   readonly warn: (text: string) => void;
   /** Rows read so far, for the progress. */
   readonly onRows: (rows: number) => void;
 }
 
-export interface Tally {
+export interface SyncCounts {
   /** Windows read complete. */
   windows: number;
 }

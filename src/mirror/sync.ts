@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto';
 import { HOUR, MINUTE, SECOND } from '../core/durations.ts';
 import { isoTime } from '../core/iso-time.ts';
 import type { Clock } from '../platform/host.ts';
-import type { Ask } from './ask.ts';
 import { readWhatChangedBehind } from './changed-behind.ts';
 import { auditCounts } from './count-audit.ts';
 import type { MirrorDatabase } from './database.ts';
 import { readLateUpdates } from './late-updates.ts';
 import { copyOwnRows, type OwnOperation } from './own-rows.ts';
+import type { PacedReader } from './paced-reader.ts';
 import { readCards } from './read-cards.ts';
 import { type Challenge, challengeValues, recordValues, type Wallet, walletValues } from './records.ts';
 import { FiltersIgnored, type SyncRun } from './run.ts';
@@ -20,7 +20,7 @@ import { readOn, readOpenWindows, readTail } from './windows.ts';
 
 export interface SyncParts {
   readonly db: MirrorDatabase;
-  readonly ask: Ask;
+  readonly ask: PacedReader;
   readonly clock: Clock;
   /** Reads everything again. */
   readonly full: boolean;
@@ -93,13 +93,13 @@ export async function syncMirror(parts: SyncParts): Promise<SyncReport> {
 interface First {
   readonly wallet: Wallet;
   readonly challenges: readonly Challenge[];
-  readonly page: Awaited<ReturnType<Ask['transactions']>>;
+  readonly page: Awaited<ReturnType<PacedReader['transactions']>>;
   /** Of everything that the three answers show. */
   readonly digest: string;
 }
 
 /** The three requests of a sync that finds nothing moved. */
-async function lookFirst(ask: Ask): Promise<First> {
+async function lookFirst(ask: PacedReader): Promise<First> {
   const wallet = await ask.read('wallet.get', {});
   const { data: challenges } = await ask.read('challenges.list', {});
   const page = await ask.transactions({}, 1);

@@ -3,8 +3,8 @@
  * known, unchanged records that are old enough. Where its order is another, everything is read.
  */
 import { HOUR } from '../core/durations.ts';
-import { isLastPage } from './ask.ts';
 import { dueTimes } from './late-updates.ts';
+import { isLastPage } from './paced-reader.ts';
 import { timeOf } from './records.ts';
 import type { SyncRun } from './run.ts';
 import { missRecords, storeRecords } from './store-records.ts';

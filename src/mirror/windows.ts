@@ -4,7 +4,7 @@
  */
 import type { PageFacts } from '../contract/operation.ts';
 import { DAY, MINUTE, SECOND } from '../core/durations.ts';
-import { type Filter, isLastPage } from './ask.ts';
+import { type Filter, isLastPage } from './paced-reader.ts';
 import { type Transaction, timeOf } from './records.ts';
 import { FiltersIgnored, type SyncRun } from './run.ts';
 import { missRecords, type Span, storeRecords } from './store-records.ts';
@@ -30,7 +30,7 @@ interface Part extends Span {
   readonly type?: 'authorization' | undefined;
 }
 
-export interface WindowWish {
+export interface WindowOptions {
   readonly type?: 'authorization' | undefined;
   /** Told in the commit of each part that is complete, with its end. */
   readonly onPart?: (to: number) => void;
@@ -40,7 +40,7 @@ export interface WindowWish {
  * Reads a span and commits what it holds, in parts where it is large or moves. A part that moved each time stays open:
  * its rows are kept, and the next sync tries it again. Resolves to the number of pages. Throws `FiltersIgnored`.
  */
-export async function readWindow(run: SyncRun, span: Span, { type, onPart }: WindowWish = {}): Promise<number> {
+export async function readWindow(run: SyncRun, span: Span, { type, onPart }: WindowOptions = {}): Promise<number> {
   const parts: Part[] = [{ ...span, tries: 0, type }];
   let pages = 0;
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {

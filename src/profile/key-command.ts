@@ -9,7 +9,7 @@ import { quoted } from './name.ts';
 /** Password managers may ask their user something first. */
 const PATIENCE_MS = 60_000;
 
-export interface KeyCommandSurroundings {
+export interface KeyCommandDependencies {
   readonly clock: Clock;
   readonly env: Environment;
   /** Where the command runs: never the working folder, which may belong to anybody. */
@@ -21,7 +21,7 @@ export interface KeyCommandSurroundings {
  * (docs/design/security.md, E13, E18). Throws `not_authenticated` without its output when it fails, prints too much or
  * takes longer than a minute.
  */
-export async function runKeyCommand(command: readonly string[], around: KeyCommandSurroundings): Promise<string> {
+export async function runKeyCommand(command: readonly string[], around: KeyCommandDependencies): Promise<string> {
   const [program = '', ...args] = command;
   const env = Object.fromEntries(Object.entries(around.env).filter(([name]) => !name.startsWith('CARDWRIGHT_')));
   const child = spawn(program, args, { cwd: around.folder, env, stdio: ['ignore', 'pipe', 'ignore'] });

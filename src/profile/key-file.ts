@@ -12,7 +12,7 @@ import { quoted } from './name.ts';
 
 const LONGEST_PATH = 1024;
 
-export interface KeyFileSurroundings {
+export interface KeyFileDependencies {
   readonly platform: NodeJS.Platform;
   readonly warn: (text: string) => void;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export interface KeyFileSurroundings {
  * The text of a key file somebody named. Symlinks and pipes are fine here (mounted secrets, `<(command)`); what
  * everybody may read or write is not. Throws `guarded` for that, `not_authenticated` when there is no such file.
  */
-export async function readKeyFile(path: string, around: KeyFileSurroundings): Promise<string> {
+export async function readKeyFile(path: string, around: KeyFileDependencies): Promise<string> {
   return inOurWords(`the key file ${quoted(path, LONGEST_PATH)}`, async () => {
     const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
@@ -48,7 +48,7 @@ export async function readKeyFile(path: string, around: KeyFileSurroundings): Pr
   });
 }
 
-async function readPipe(path: string, { platform, warn, clock, signal }: KeyFileSurroundings): Promise<string> {
+async function readPipe(path: string, { platform, warn, clock, signal }: KeyFileDependencies): Promise<string> {
   const onLong = () =>
     warn(`still waiting for the key file ${quoted(path, LONGEST_PATH)}: nothing was written to it yet`);
   await using pipe = await openPipe(path, { clock, signal, onLong });

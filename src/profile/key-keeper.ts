@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
-import { type FileSurroundings, preparePrivateFolder } from '../files/private-files.ts';
+import { type FileDependencies, preparePrivateFolder } from '../files/private-files.ts';
 import type { Clock, Environment } from '../platform/host.ts';
 import { keyMode, readKey } from './key.ts';
 import { readKeyFile } from './key-file.ts';
@@ -18,8 +18,8 @@ export type NewKey =
   | { readonly key_file: string }
   | { readonly key_command: readonly string[] };
 
-export interface KeyKeeperSurroundings {
-  readonly files: FileSurroundings;
+export interface KeyKeeperDependencies {
+  readonly files: FileDependencies;
   readonly clock: Clock;
   readonly env: Environment;
   /** Ends the waiting for a key file that is a pipe. */
@@ -45,7 +45,7 @@ export interface KeyKeeper {
   forget(source: StoredSource): Promise<Remains | undefined>;
 }
 
-export function keyKeeper(around: KeyKeeperSurroundings): KeyKeeper {
+export function keyKeeper(around: KeyKeeperDependencies): KeyKeeper {
   const { warn } = around.files;
   const keychain = async () => {
     if (around.keychain === undefined) throw new CliError('internal', { message: 'no keychain was handed in' });

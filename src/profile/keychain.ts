@@ -48,7 +48,7 @@ export interface Keychain {
   remove(account: string): Promise<string | undefined>;
 }
 
-export interface KeychainSurroundings {
+export interface KeychainDependencies {
   readonly clock: Clock;
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
@@ -66,7 +66,7 @@ type Order = { readonly account: string } & (
 type Answer = { readonly value: string | undefined } | { readonly problem: string };
 
 /** Nothing is started before it is asked. */
-export function openKeychain(around: KeychainSurroundings): Keychain {
+export function openKeychain(around: KeychainDependencies): Keychain {
   const ask = (order: Order) => runChild(order, around);
   return {
     async problem() {
@@ -97,7 +97,7 @@ export function openKeychain(around: KeychainSurroundings): Keychain {
 }
 
 /** Without a session bus there is no secret service to ask. */
-async function sessionBus({ env, exists }: KeychainSurroundings): Promise<string | undefined> {
+async function sessionBus({ env, exists }: KeychainDependencies): Promise<string | undefined> {
   const named = /(?:^|;)unix:path=([^,;]+)/.exec(env['DBUS_SESSION_BUS_ADDRESS'] ?? '')?.[1];
   const abstract = /(?:^|;)unix:abstract=/.test(env['DBUS_SESSION_BUS_ADDRESS'] ?? '');
   const usual = env['XDG_RUNTIME_DIR']?.startsWith('/') ? `${env['XDG_RUNTIME_DIR']}/bus` : undefined;
@@ -106,7 +106,7 @@ async function sessionBus({ env, exists }: KeychainSurroundings): Promise<string
   return 'there is no session bus, and so no secret service';
 }
 
-async function runChild(order: Order, around: KeychainSurroundings): Promise<Answer> {
+async function runChild(order: Order, around: KeychainDependencies): Promise<Answer> {
   if (around.node === undefined) return { problem: 'this single executable cannot speak to it' };
   // The package is looked for from our own folder, never from the working folder.
   const cwd = dirname(fileURLToPath(import.meta.url));

@@ -5,7 +5,7 @@ import { CliError } from '../core/errors.ts';
 import { GIVEN_NAME, GIVEN_NAME_RULE } from '../core/given-name.ts';
 import { isObject } from '../core/objects.ts';
 import { withLock } from '../files/lock.ts';
-import { type FileSurroundings, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
+import { type FileDependencies, preparePrivateFolder, readPrivate, writePrivate } from '../files/private-files.ts';
 import type { IsRunning } from '../files/process-identity.ts';
 import type { Host } from '../platform/host.ts';
 import { quoted } from './name.ts';
@@ -35,7 +35,7 @@ export function openPresets<Preset extends StoredPreset>(
   warn: (text: string) => void,
 ): PresetFile<Preset> {
   const path = join(host.folders.config, 'presets.json');
-  const around: FileSurroundings = { platform: host.platform, random: host.random, warn };
+  const around: FileDependencies = { platform: host.platform, random: host.random, warn };
 
   async function read(): Promise<readonly Preset[]> {
     const text = await readPrivate(path, around);

@@ -8,10 +8,10 @@ import { EMPTY_PROFILE_FILE, parseProfileFile } from './profile-file.ts';
 import type { ProfileStore } from './store.ts';
 
 /** What can be told of the profiles without a key of theirs. */
-export type ProfilesSeen = Pick<ProfileStore, 'path' | 'list' | 'get' | 'current' | 'currentChanged' | 'key'>;
+export type ReadOnlyProfiles = Pick<ProfileStore, 'path' | 'list' | 'get' | 'current' | 'currentChanged' | 'key'>;
 
 /** The profiles of this user; none where the file cannot be read. Asking for a key rejects. */
-export async function glanceAtProfiles(configFolder: string): Promise<ProfilesSeen> {
+export async function readOnlyProfiles(configFolder: string): Promise<ReadOnlyProfiles> {
   const path = join(configFolder, 'config.json');
   const { current, staleCurrent, profiles } = await readText(path)
     .then(parseProfileFile)

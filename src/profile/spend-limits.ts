@@ -8,7 +8,7 @@ import { type Cents, cents, dollars, parseAmount, sumCents } from '../core/money
 import type { SpendHold, Spending } from '../core/spending.ts';
 import { type LockOptions, withLock } from '../files/lock.ts';
 import {
-  type FileSurroundings,
+  type FileDependencies,
   inOurWords,
   preparePrivateFolder,
   readPrivate,
@@ -16,12 +16,12 @@ import {
 } from '../files/private-files.ts';
 import type { ProfileSettings } from './settings.ts';
 
-export interface SpendSurroundings {
+export interface SpendDependencies {
   readonly profile: string;
   readonly settings: ProfileSettings;
   /** The state folder; the days are kept in `spend` below it, one file a profile. */
   readonly stateFolder: string;
-  readonly files: FileSurroundings;
+  readonly files: FileDependencies;
   readonly lock: Omit<LockOptions, 'timeoutMs' | 'signal'>;
   /** A dry run: what is asked is held against the limits, and nothing is written. */
   readonly dryRun?: boolean | undefined;
@@ -60,7 +60,7 @@ const NOTHING_HELD: SpendHold = {
  * and `check_failed` for a day file that cannot be understood.
  */
 export async function holdSpending(
-  around: SpendSurroundings,
+  around: SpendDependencies,
   spending: Spending,
   resumed?: string,
 ): Promise<SpendHold> {
@@ -100,7 +100,7 @@ interface Wanted {
   readonly resumed: string | undefined;
 }
 
-async function holdToday(around: SpendSurroundings, { limit, asked, resumed }: Wanted): Promise<SpendHold> {
+async function holdToday(around: SpendDependencies, { limit, asked, resumed }: Wanted): Promise<SpendHold> {
   const { random, clock } = around.lock;
   let name = resumed ?? `run-${Buffer.from(random.bytes(8)).toString('hex')}`;
   let named = resumed !== undefined;
@@ -137,7 +137,7 @@ async function holdToday(around: SpendSurroundings, { limit, asked, resumed }: W
 }
 
 /** The same question without an answer that is kept: another command may hold the rest before the run comes. */
-async function wouldHoldToday(around: SpendSurroundings, { limit, asked }: Wanted): Promise<SpendHold> {
+async function wouldHoldToday(around: SpendDependencies, { limit, asked }: Wanted): Promise<SpendHold> {
   const now = around.lock.clock.now();
   const path = dayFile(around);
   const day = dayFrom(readDay(await readPrivate(path, around.files), path), todayAt(now));
@@ -154,7 +154,7 @@ interface AskedOfDay {
 }
 
 /** What the journal knows of the day, by operation. Throws `guarded` where it leaves too little. */
-async function refuseOverDay(around: SpendSurroundings, { day, limit, asked, writtenSince }: AskedOfDay) {
+async function refuseOverDay(around: SpendDependencies, { day, limit, asked, writtenSince }: AskedOfDay) {
   const since = Date.parse(`${day.day}T00:00:00Z`);
   const journaled = await around.journaled({ since, writtenSince });
   const known = [...journaled].filter(([op]) => day.held[op] === undefined).map(([, amount]) => amount);
@@ -174,13 +174,13 @@ function dayFrom(before: Day | undefined, today: string): Day {
   return { day: today, spent: cents(0), held: {} };
 }
 
-function dayFile({ stateFolder, profile }: SpendSurroundings): string {
+function dayFile({ stateFolder, profile }: SpendDependencies): string {
   return join(stateFolder, 'spend', `${profile}.json`);
 }
 
 /** Changes the file of the day under its lock; `lockedAt` is now by the clock of the file system, ms. */
 async function change(
-  around: SpendSurroundings,
+  around: SpendDependencies,
   work: (day: Day | undefined, lockedAt: number) => Promise<Day | undefined>,
 ): Promise<void> {
   const path = dayFile(around);

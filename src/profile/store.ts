@@ -6,7 +6,7 @@ import { shellWord } from '../core/shell-quote.ts';
 import { withLock } from '../files/lock.ts';
 import {
   checkPrivateFolder,
-  type FileSurroundings,
+  type FileDependencies,
   inOurWords,
   preparePrivateFolder,
   readPrivate,
@@ -89,7 +89,7 @@ export async function openProfileStore(host: ProfileHost, warn: (text: string) =
 class FileProfileStore implements ProfileStore {
   readonly path: string;
   readonly #host: ProfileHost;
-  readonly #around: FileSurroundings;
+  readonly #around: FileDependencies;
   readonly #keys: KeyKeeper;
   #file: ProfileFile = EMPTY_PROFILE_FILE;
 

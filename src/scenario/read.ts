@@ -12,13 +12,13 @@ import {
   type YamlEntry,
   type YamlFault,
   type YamlNode,
-  type YamlPlace,
+  type YamlPosition,
   type YamlText,
 } from '../terminal/yaml-tree.ts';
 import { fieldsOf, STEP_OPERATIONS, type StepOperation } from './operations.ts';
-import { isMistaken, isName, knownInstead, type Reference, referenceOf } from './references.ts';
+import { isMistaken, isName, possibleMembers, type Reference, referenceOf } from './references.ts';
 
-export interface Step extends YamlPlace {
+export interface Step extends YamlPosition {
   /** Counted from 1. */
   readonly nth: number;
   readonly operation: StepOperation;
@@ -184,7 +184,7 @@ class Reading {
   #leadsSomewhere({ name, path }: Reference, node: YamlNode): void {
     const operation = this.#known.get(name);
     if (operation === undefined) this.#fault(node, `no earlier step is called ${shown(name)}`);
-    const known = operation && knownInstead(operation.row, path);
+    const known = operation && possibleMembers(operation.row, path);
     if (operation === undefined || known === undefined) return;
     const asked = `$${[name, ...path].join('.')}`;
     this.#fault(node, `${asked} is in no answer of ${operation.name}; known: ${known.join(', ') || 'nothing'}`);
@@ -198,7 +198,7 @@ class Reading {
     return this.#fault(entry.node, `${name} must be text`);
   }
 
-  #fault({ line, column }: YamlPlace, text: string): undefined {
+  #fault({ line, column }: YamlPosition, text: string): undefined {
     this.faults.push({ line, column, text });
   }
 }

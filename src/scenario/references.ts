@@ -24,7 +24,7 @@ export function isMistaken(value: unknown): boolean {
 }
 
 /** Members of an answer that a path could go on with; undefined when it leads to one, or to where nobody knows. */
-export function knownInstead(
+export function possibleMembers(
   { returns }: StepOperation['row'],
   path: readonly string[],
 ): readonly string[] | undefined {
@@ -43,7 +43,7 @@ export function knownInstead(
 export type Captured = ReadonlyMap<string, unknown>;
 
 /** What a reference leads to; undefined when the answer has no such member. */
-export function lookUp({ name, path }: Reference, captured: Captured): unknown {
+export function resolveReference({ name, path }: Reference, captured: Captured): unknown {
   let value = captured.get(name);
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
@@ -56,7 +56,7 @@ export function lookUp({ name, path }: Reference, captured: Captured): unknown {
 export function resolved(value: unknown, captured: Captured): unknown {
   const reference = referenceOf(value);
   if (reference !== undefined) {
-    const found = lookUp(reference, captured);
+    const found = resolveReference(reference, captured);
     if (found === undefined) throw new RangeError(`${String(value)} is not in what that step answered`);
     return found;
   }

@@ -17,7 +17,7 @@ export interface StepDone {
 }
 
 /** Sends one operation; money of its input is in cents. */
-export type Perform = (operation: StepOperation, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+export type ExecuteStep = (operation: StepOperation, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
 /** A definite no: the step did not do what it should. Anything else ends the run as what it is. */
 const DEFINITE: readonly ErrorKind[] = ['not_found', 'refused', 'insufficient_funds', 'rate_limited'];
@@ -25,7 +25,7 @@ const DEFINITE: readonly ErrorKind[] = ['not_found', 'refused', 'insufficient_fu
 /** Throws `check_failed` naming step and line of the first that is not as expected. */
 export async function runScenario(
   { steps }: Scenario,
-  { file, perform }: { readonly file: string; readonly perform: Perform },
+  { file, perform }: { readonly file: string; readonly perform: ExecuteStep },
 ): Promise<readonly StepDone[]> {
   const captured = new Map<string, unknown>();
   const all: StepDone[] = [];
@@ -44,7 +44,7 @@ export async function runScenario(
 }
 
 interface Carrying {
-  readonly perform: Perform;
+  readonly perform: ExecuteStep;
   readonly failed: (what: string) => CliError;
 }
 

@@ -15,7 +15,7 @@ export interface Clipboard {
   clearIf(text: string): Promise<boolean>;
 }
 
-export interface ClipboardSurroundings {
+export interface ClipboardDependencies {
   readonly platform: NodeJS.Platform;
   readonly env: Environment;
   /** Where programs are looked for, absolute; the working folder and PATH are not among them. */
@@ -38,7 +38,7 @@ interface Tool {
 
 const POWERSHELL = String.raw`WindowsPowerShell\v1.0\powershell.exe`;
 
-function toolsFor({ platform, env }: ClipboardSurroundings): readonly Tool[] {
+function toolsFor({ platform, env }: ClipboardDependencies): readonly Tool[] {
   if (platform === 'darwin') return [{ copy: ['pbcopy'], paste: ['pbpaste'] }];
   if (platform === 'win32') {
     return [{ copy: ['clip.exe'], paste: [POWERSHELL, '-NoProfile', '-Command', 'Get-Clipboard -Raw'] }];
@@ -52,7 +52,7 @@ function toolsFor({ platform, env }: ClipboardSurroundings): readonly Tool[] {
 }
 
 /** The first clipboard that can be both written and read; undefined when there is none. */
-export async function findClipboard(around: ClipboardSurroundings): Promise<Clipboard | undefined> {
+export async function findClipboard(around: ClipboardDependencies): Promise<Clipboard | undefined> {
   const system = around.env['SystemRoot'];
   const folders = around.platform === 'win32' && system ? [join(system, 'System32')] : around.folders;
   for (const { copy, paste, clear } of toolsFor(around)) {

@@ -1,23 +1,23 @@
 /** YAML as it was read, every node with its place in the file; lines and columns from 1. */
 
-export interface YamlPlace {
+export interface YamlPosition {
   readonly line: number;
   readonly column: number;
 }
 
-export interface YamlEntry extends YamlPlace {
+export interface YamlEntry extends YamlPosition {
   readonly name: string;
   readonly node: YamlNode;
 }
 
-export type YamlNode = YamlPlace &
+export type YamlNode = YamlPosition &
   (
     | { readonly kind: 'value'; readonly value: string | number | boolean | null }
     | { readonly kind: 'list'; readonly items: readonly YamlNode[] }
     | { readonly kind: 'map'; readonly entries: readonly YamlEntry[] }
   );
 
-export interface YamlFault extends YamlPlace {
+export interface YamlFault extends YamlPosition {
   readonly text: string;
 }
 

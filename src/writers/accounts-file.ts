@@ -1,6 +1,6 @@
 /** The accounts file: which account of a journal a line goes to. Read whole, every fault with its line and column. */
 import { CliError } from '../core/errors.ts';
-import type { YamlEntry, YamlFault, YamlNode, YamlPlace, YamlText } from '../terminal/yaml-tree.ts';
+import type { YamlEntry, YamlFault, YamlNode, YamlPosition, YamlText } from '../terminal/yaml-tree.ts';
 
 export interface AccountRule {
   /** First and last code, four digits each. */
@@ -135,7 +135,7 @@ class Reading {
     }
   }
 
-  #fault({ line, column }: YamlPlace, text: string): undefined {
+  #fault({ line, column }: YamlPosition, text: string): undefined {
     this.faults.push({ line, column, text });
   }
 }

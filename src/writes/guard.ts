@@ -10,7 +10,7 @@ export const FREEZING_ASKS =
   'Freezing cards by their ids is the safe direction: with a live key it asks no question at a terminal, and needs only --live in a script. A file or a condition asks as for any change.';
 
 /** Whether a person must still be asked. */
-export type Verdict = 'go' | 'ask';
+export type GuardDecision = 'go' | 'ask';
 
 export interface GuardQuestion {
   readonly identity: Identity;
@@ -29,7 +29,7 @@ export interface GuardQuestion {
  * Returns whether a person must still be asked. Throws `guarded` (14) when a live write was not named, when the
  * profile is read-only or `--live` names another profile than the resolved one; nothing was sent.
  */
-export function guardEffect(question: GuardQuestion): Verdict {
+export function guardEffect(question: GuardQuestion): GuardDecision {
   const { identity, effect, live } = question;
   if (effect === 'read') return 'go';
   if (question.readOnly && effect !== 'reveals-secret') {

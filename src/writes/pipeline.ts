@@ -33,7 +33,7 @@ import {
   recordedRow,
   whyOf,
 } from './audit-record.ts';
-import { guardEffect, type Verdict } from './guard.ts';
+import { type GuardDecision, guardEffect } from './guard.ts';
 import { afterwards } from './post-effect.ts';
 
 /** What somebody wants changed. */
@@ -47,7 +47,7 @@ export interface Change {
   /** Throws what speaks against it before anybody is asked. */
   check?(): Promise<void>;
   /** Asks a person where that is due. Throws `not_confirmed`. */
-  ask?(verdict: Verdict): Promise<void>;
+  ask?(verdict: GuardDecision): Promise<void>;
 }
 
 /** How an admitted change begins. */
@@ -125,7 +125,7 @@ export interface PipelineSettings {
 export function createPipeline(settings: PipelineSettings): Pipeline {
   const { recorder } = settings;
 
-  async function guard({ operations, named = false }: Change): Promise<Verdict> {
+  async function guard({ operations, named = false }: Change): Promise<GuardDecision> {
     const [identity, readOnly] = [await settings.identity(), await settings.readOnly()];
     const { live, dryRun } = settings;
     // In place of the question a dry run shows what would be sent.

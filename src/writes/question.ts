@@ -23,9 +23,9 @@ export interface ChangeQuestion {
 }
 
 /** Resolves when the answer is yes. Throws `not_confirmed`; nothing was sent. */
-export async function askPerson({ identity, prompts, canAsk }: Asker, question: ChangeQuestion): Promise<void> {
+export async function confirmWithPerson({ identity, prompts, canAsk }: Asker, question: ChangeQuestion): Promise<void> {
   const { intent, facts = [], irreversible = false, typed, command } = question;
-  if (!canAsk) throw nobodyToAsk(intent, command);
+  if (!canAsk) throw cannotConfirm(intent, command);
   const { profile, mode } = await identity();
   const about = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
   const where = mode === 'live' ? ` with the live key of ${profile}` : '';
@@ -47,7 +47,7 @@ export function declined(): CliError {
 }
 
 /** The refusal where a confirmation is needed and stdin or stderr is no terminal. */
-export function nobodyToAsk(intent: string, command: string): CliError {
+export function cannotConfirm(intent: string, command: string): CliError {
   return new CliError('not_confirmed', {
     message: `${intent}: this needs a confirmation, but nobody can be asked here`,
     hint: command,

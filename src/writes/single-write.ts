@@ -9,9 +9,9 @@ import { shellWord } from '../core/shell-quote.ts';
 import { type Spending, spendingOf } from '../core/spending.ts';
 import type { Journal, Run, RunPlan } from '../journal/types.ts';
 import { learnedFrom, recordOf } from './audit-record.ts';
-import type { Verdict } from './guard.ts';
+import type { GuardDecision } from './guard.ts';
 import type { Admitted, Change, Pipeline } from './pipeline.ts';
-import { type Asker, askPerson, type ChangeQuestion } from './question.ts';
+import { type Asker, type ChangeQuestion, confirmWithPerson } from './question.ts';
 
 /** Thrown in a dry run in place of sending; the run prints what was planned and ends with 0. */
 export class DryRun extends Error {
@@ -172,19 +172,19 @@ function changeOf(settings: WriteSettings, { operation, input, intent, key, conf
 async function askForOne(
   settings: WriteSettings,
   { operation, input, intent }: Wanted,
-  verdict: Verdict,
+  verdict: GuardDecision,
 ): Promise<void> {
   const irreversible = CALLS[operation].effect === 'irreversible';
   if (settings.yes || (!irreversible && verdict === 'go')) return;
   const command = commandFor(operation, Object.values(input).map(String));
   const question: ChangeQuestion = { intent, command };
-  if (!settings.canAsk || !irreversible || input.card_id === undefined) return askPerson(settings, question);
+  if (!settings.canAsk || !irreversible || input.card_id === undefined) return confirmWithPerson(settings, question);
   const card = await (await settings.reader()).read('cards.get', { card_id: input.card_id });
   if (card.status === 'terminated') return;
   const label = card.label ? [JSON.stringify(card.label)] : [];
   const facts = [`ending ${card.last4}`, ...label, card.status, dollars(toCents(card.balance))];
   const typed = { what: 'the last four digits', expect: card.last4 } as const;
-  await askPerson(settings, { ...question, facts, irreversible, typed });
+  await confirmWithPerson(settings, { ...question, facts, irreversible, typed });
 }
 
 /** One question for several targets, before the first request. Each of them is a write of its own then. */
@@ -198,7 +198,7 @@ async function confirmCount(settings: WriteSettings, operation: WriteName, ids: 
     audited: { event: 'run', operation, rows: ids.length },
     operations: [operation],
     named: true,
-    ask: () => askPerson(settings, question),
+    ask: () => confirmWithPerson(settings, question),
   });
 }
 

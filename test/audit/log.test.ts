@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AuditFacts, followChain } from '../../src/audit/entry.ts';
-import { type AuditLog, type AuditSurroundings, auditLog } from '../../src/audit/log.ts';
+import { type AuditDependencies, type AuditLog, auditLog } from '../../src/audit/log.ts';
 import { clock, random } from '../client/served.ts';
 import { codePoint } from '../support/code-point.ts';
 
 let folder: string;
 let log: AuditLog;
 const warnings: string[] = [];
-const around = (): AuditSurroundings => ({
+const around = (): AuditDependencies => ({
   stateFolder: join(folder, 'state'),
   clock,
   random,

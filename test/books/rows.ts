@@ -6,7 +6,7 @@ export const NOW = Date.parse('2026-11-22T16:02:00Z');
 export const DAY = 86_400_000;
 
 /** A card of 100 days with $100.00 and a limit of $5,000.00. */
-export function card(wish: Partial<CardRow> & { readonly card_id: string }): CardRow {
+export function card(options: Partial<CardRow> & { readonly card_id: string }): CardRow {
   return {
     bin_id: 'bin_1',
     network: 'visa',
@@ -22,15 +22,15 @@ export function card(wish: Partial<CardRow> & { readonly card_id: string }): Car
     expires_ms: NOW + 900 * DAY,
     first_seen: NOW - 100 * DAY,
     gone_at: null,
-    ...wish,
+    ...options,
   };
 }
 
 /** A settlement without an authorization, in the status that the service gives one. */
 export function record(
-  wish: Partial<Omit<TxRow, 'cents'>> & { readonly tx_id: string; readonly cents: number },
+  options: Partial<Omit<TxRow, 'cents'>> & { readonly tx_id: string; readonly cents: number },
 ): TxRow {
-  const at = wish.at_ms ?? NOW;
+  const at = options.at_ms ?? NOW;
   return {
     card_id: 'card_1',
     type: 'settlement',
@@ -45,7 +45,7 @@ export function record(
     created_at: new Date(at).toISOString(),
     first_seen: at,
     gone_at: null,
-    ...wish,
-    cents: cents(wish.cents),
+    ...options,
+    cents: cents(options.cents),
   };
 }

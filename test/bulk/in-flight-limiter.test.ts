@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createInFlightLimiter, type Slot } from '../../src/bulk/in-flight-limiter.ts';
+import { createInFlightLimiter, type InFlightRow } from '../../src/bulk/in-flight-limiter.ts';
 
 function slots(workers: number, ahead: number) {
   let freed = 0;
@@ -41,9 +41,9 @@ test('there are never more on the wire than allowed, and never more begun than t
       fc.array(fc.tuple(fc.constantFrom('begin', 'leave', 'land', 'end'), fc.nat()), { maxLength: 80, size: 'max' }),
       async (workers, ahead, steps) => {
         const gate = slots(workers, ahead);
-        const open: Slot[] = [];
-        const wire = new Set<Slot>();
-        const asked = new Set<Slot>();
+        const open: InFlightRow[] = [];
+        const wire = new Set<InFlightRow>();
+        const asked = new Set<InFlightRow>();
         for (const [what, which] of steps) {
           const slot = open[which % Math.max(1, open.length)];
           if (what === 'begin' && gate.hasRoom()) open.push(gate.begin());
@@ -112,7 +112,7 @@ test('the same rows leave in the same order as from a simple list', async () => 
       }),
       async (workers, steps) => {
         const [gate, simple] = [slots(workers, 100), simpleLimiter(workers)];
-        const rows: Slot[] = [];
+        const rows: InFlightRow[] = [];
         const wire = new Set<number>();
         for (const [what, which] of steps) {
           const row = which % Math.max(1, rows.length);

@@ -6,8 +6,8 @@ import type { Row } from '../../src/terminal/view.ts';
 
 const rowsOf = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `card_${index}` }));
 
-async function said(page: PageFacts, wish: { rows?: number; all?: boolean; numbered?: boolean; perPage?: number }) {
-  const { rows = 25, ...rest } = wish;
+async function said(page: PageFacts, options: { rows?: number; all?: boolean; numbered?: boolean; perPage?: number }) {
+  const { rows = 25, ...rest } = options;
   async function* pages() {
     yield { data: rowsOf(rows), page };
   }
@@ -34,8 +34,8 @@ test.each<[PageFacts, { rows?: number; all?: boolean; numbered?: boolean; perPag
     'there is no page 13: 288 cards on 12 pages; --all gives all of them',
   ],
   [{ page: 1, total: 0, total_pages: 0 }, { rows: 0, numbered: true }, undefined],
-])('%j, asked as %j: %s', async (page, wish, expected) => {
-  expect(await said(page, wish)).toBe(expected);
+])('%j, asked as %j: %s', async (page, options, expected) => {
+  expect(await said(page, options)).toBe(expected);
 });
 
 const even = ({ id }: Row) => Number(String(id).slice(5)) % 2 === 0;
@@ -49,13 +49,13 @@ interface Footer {
 }
 
 /** What stands under a table of these pages, each with the same facts. */
-async function under(page: PageFacts, { rows = 25, pages = 1, ...wish }: Footer) {
+async function under(page: PageFacts, { rows = 25, pages = 1, ...options }: Footer) {
   async function* all() {
     for (let number = 1; number <= pages; number++) {
       yield { data: rowsOf(rows), page: page.page === undefined ? page : { ...page, page: page.page + number - 1 } };
     }
   }
-  const listing = pagedListing(all(), { noun: 'card', ...wish });
+  const listing = pagedListing(all(), { noun: 'card', ...options });
   let count = 0;
   for await (const batch of listing.batches) count += batch.length;
   return listing.footer?.(Math.min(count, listing.most ?? count));
@@ -84,6 +84,6 @@ test.each<[PageFacts, Footer, string]>([
   [{}, { limit: 4 }, '4 cards, and more.'],
   [{}, { limit: 25 }, '25 cards, and perhaps more.'],
   [{}, { limit: 26 }, '25 cards.'],
-])('under %j, asked as %j: %s', async (page, wish, expected) => {
-  expect(await under(page, wish)).toBe(expected);
+])('under %j, asked as %j: %s', async (page, options, expected) => {
+  expect(await under(page, options)).toBe(expected);
 });

@@ -15,7 +15,7 @@ const VALUES: readonly (readonly [RegExp, string])[] = [
   [/amount/, '--amount 25'],
   [/yes/, ' --yes'],
   [/typed/, '--payload body.json --signature ab --secret-file secret'],
-  [/wish/, 'install'],
+  [/wanted/, 'install'],
   [/shell\b/, 'bash'],
 ];
 

@@ -144,10 +144,10 @@ async function plant(folder: string, cards: readonly PlantedCard[]): Promise<voi
   const now = Date.now();
   const rows = cards.map(card => ({ about: 'visa 4242', status: 'active', seen: now, ...card }));
   const bins = ['bin_one', 'bin_two'].map(id => ({ id, about: 'visa credit', seen: now }));
-  const shelf = (rows: readonly object[]) => ({ listed: now, asked: now, rows });
+  const section = (rows: readonly object[]) => ({ listed: now, asked: now, rows });
   const text = JSON.stringify({
     place: JSON.stringify(['sandbox', null, null, null, null]),
-    shelves: { card: shelf(rows), bin: shelf(bins), webhook: shelf([]) },
+    sections: { card: section(rows), bin: section(bins), webhook: section([]) },
   });
   const place = join(folder, 'cardwright', 'cache', 'completion');
   await mkdir(place, { recursive: true, mode: 0o700 });

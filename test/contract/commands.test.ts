@@ -29,9 +29,9 @@ async function run(path: string, { input = {}, overrides = NO_OVERRIDES, format 
   return { out: text ?? streams.out, err: streams.err };
 }
 
-const show = (wish: Wish = {}) => run('contract show', wish);
-const rows = async (wish: Wish = {}) =>
-  JSON.parse((await show({ ...wish, format: 'json' })).out) as { data: Record<string, unknown>[]; page: unknown };
+const show = (options: Wish = {}) => run('contract show', options);
+const rows = async (options: Wish = {}) =>
+  JSON.parse((await show({ ...options, format: 'json' })).out) as { data: Record<string, unknown>[]; page: unknown };
 
 describe('contract show', () => {
   it('fits 80 columns, a line a fact, with nothing but long texts cut', async () => {

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
-import { createSeen } from '../../src/events/dedupe.ts';
+import { createDedupeSet } from '../../src/events/dedupe.ts';
 import { live } from '../../src/events/live.ts';
-import { turns, type Waiting, waitFor } from '../../src/events/poll.ts';
+import { pollTimes, type Waiting, waitFor } from '../../src/events/poll.ts';
 
 const BEGAN = Date.parse('2026-11-20T14:00:00Z');
 
@@ -44,7 +44,7 @@ function machine(onPause: (at: Machine) => void = () => undefined, fraction = 0.
 
 async function moments(waiting: Machine, timeoutMs: number): Promise<number[]> {
   const at: number[] = [];
-  for await (const _ of turns(waiting, { timeoutMs })) at.push(waiting.ran);
+  for await (const _ of pollTimes(waiting, { timeoutMs })) at.push(waiting.ran);
   return at;
 }
 
@@ -243,7 +243,7 @@ describe('live', () => {
 });
 
 it('ids that came before do not pile up', () => {
-  const seen = createSeen(3);
+  const seen = createDedupeSet(3);
   expect(['a', 'b', 'a', 'c', 'd', 'a'].map(id => seen.add(id))).toEqual([true, true, false, true, true, true]);
   expect(seen.size).toBe(3);
 });

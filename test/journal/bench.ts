@@ -39,20 +39,20 @@ export interface Bench extends AsyncDisposable {
   /** The second one. */
   readonly cut: AbortController;
   /** Another process on the same folder, before the same service. */
-  another(wishes?: Pick<BenchWishes, 'disk'> & { readonly service?: Service; readonly origin?: string }): Journal;
+  another(options?: Pick<BenchWishes, 'disk'> & { readonly service?: Service; readonly origin?: string }): Journal;
   /** A client of the proxy that knows other routes. */
   connect(operations: Overrides['operations']): Service;
   cards(): Promise<readonly { id: string; balance: number; metadata: Record<string, unknown> }[]>;
   wallet(): Promise<number>;
 }
 
-export async function bench(wishes: BenchWishes = {}): Promise<Bench> {
-  const { wallet = 1000, mode = 'test', capability = UNKNOWN, timeoutMs } = wishes;
+export async function bench(options: BenchWishes = {}): Promise<Bench> {
+  const { wallet = 1000, mode = 'test', capability = UNKNOWN, timeoutMs } = options;
   const sandbox = await startSandbox({ wallet, ids: 'counted', rateLimits: false });
   const proxy = await startFaultProxy({
     target: sandbox.url,
-    stripKeys: wishes.stripKeys ?? false,
-    delayMs: wishes.delayMs ?? 0,
+    stripKeys: options.stripKeys ?? false,
+    delayMs: options.delayMs ?? 0,
   });
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-journal-'));
   const clock = waitingClock();
@@ -75,7 +75,7 @@ export async function bench(wishes: BenchWishes = {}): Promise<Bench> {
   // What the test itself looks at must not be in the proxy's way.
   const direct = connect(sandbox.url);
   const capabilities: Capabilities = { of: async () => capability, remember: async () => undefined };
-  const another: Bench['another'] = ({ disk = wishes.disk, service: other, origin = proxy.url } = {}) => {
+  const another: Bench['another'] = ({ disk = options.disk, service: other, origin = proxy.url } = {}) => {
     const real = createDisk({
       platform: process.platform,
       random,

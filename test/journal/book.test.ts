@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { heldRows, placedRows, type RowIndex } from '../../src/journal/execution/row-index.ts';
-import { encodeLines, type LinePlace } from '../../src/journal/wal/codec.ts';
+import { encodeLines, type LineOffset } from '../../src/journal/wal/codec.ts';
 import type { ItemRecord, JournalRecord, RowRecord } from '../../src/journal/wal/records.ts';
 import { afterRecord, openRow, type RowHistory } from '../../src/journal/wal/replay.ts';
 
@@ -23,7 +23,7 @@ const item = (row: number): ItemRecord => ({
 function books(numbers: readonly number[]) {
   let bytes = Buffer.alloc(0);
   let seq = 0;
-  const append = (record: JournalRecord): LinePlace => {
+  const append = (record: JournalRecord): LineOffset => {
     const line = encodeLines('0123abcd', seq, [record]);
     seq += 1;
     bytes = Buffer.concat([bytes, line]);

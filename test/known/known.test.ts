@@ -3,15 +3,22 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Service } from '../../src/contract/service.ts';
-import { changeKnown, forgetKnown, type KnownHost, placeOf, readKnown } from '../../src/id-cache/file.ts';
-import { KEPT_MS, type Known, knownText, MOST_ROWS, nothingKnown, parseKnown } from '../../src/id-cache/known.ts';
+import {
+  emptyIdCache,
+  type IdCache,
+  idCacheText,
+  KEPT_MS,
+  MOST_ROWS,
+  parseIdCache,
+} from '../../src/id-cache/contents.ts';
+import { cacheScope, changeIdCache, forgetIdCache, type IdCacheHost, readIdCache } from '../../src/id-cache/file.ts';
 import { takeNotes } from '../../src/id-cache/notes.ts';
-import { knownFile } from '../../src/id-cache/place.ts';
+import { idCacheFile } from '../../src/id-cache/path.ts';
 import type { Folders } from '../../src/platform/host.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const NOW = Date.parse('2026-11-20T14:03:11Z');
-const PLACE = placeOf(['test', 'https://api.example.com/v1', 'sk_test_…abcd']);
+const PLACE = cacheScope(['test', 'https://api.example.com/v1', 'sk_test_…abcd']);
 
 function card(id: string, more: object = {}) {
   return { id, bin_id: 'bin_1', network: 'visa', last4: '4242', status: 'active', balance: 5, label: '', ...more };
@@ -34,7 +41,7 @@ function answering(answers: Readonly<Record<string, unknown>>): Service {
 type Step = readonly [operation: string, input: object, answer: unknown];
 
 /** What is known after the steps, each through the call that carries such an operation. */
-async function knownAfter(steps: readonly Step[], before: Known = nothingKnown(PLACE)): Promise<Known> {
+async function knownAfter(steps: readonly Step[], before: IdCache = emptyIdCache(PLACE)): Promise<IdCache> {
   const notes = takeNotes(() => NOW);
   for (const [operation, input, answer] of steps) {
     const service = notes.listen(answering({ [operation]: answer }));
@@ -47,7 +54,7 @@ async function knownAfter(steps: readonly Step[], before: Known = nothingKnown(P
 }
 
 const page = (cards: readonly object[], facts: object = {}) => ({ data: cards, page: facts });
-const ids = ({ shelves }: Known) => shelves.card.rows.map(({ id, status }) => `${id} ${status}`);
+const ids = ({ sections }: IdCache) => sections.card.rows.map(({ id, status }) => `${id} ${status}`);
 
 describe('what answers tell', () => {
   it('a list, newest first, without what is terminated; more pages leave room for what was known', async () => {
@@ -55,7 +62,7 @@ describe('what answers tell', () => {
     const list = page([card('a'), card('b', { status: 'frozen' }), card('c', { status: 'terminated' })], { total: 9 });
     const known = await knownAfter([['cards.list', { per_page: 3 }, [list]]], older);
     expect(ids(known)).toEqual(['a active', 'b frozen', 'old active']);
-    expect(known.shelves.card.listed).toBe(NOW);
+    expect(known.sections.card.listed).toBe(NOW);
     const whole = await knownAfter([['cards.list', {}, [page([card('a')], { has_more: false })]]], known);
     expect(ids(whole)).toEqual(['a active']);
   });
@@ -63,8 +70,8 @@ describe('what answers tell', () => {
   it('a filtered list adds and corrects, and is no look at everything', async () => {
     const known = await knownAfter([['cards.list', {}, [page([card('a'), card('b')], { total: 2 })]]]);
     const lists: Step = ['cards.list', { status: 'terminated' }, [page([card('b', { status: 'terminated' })])]];
-    const next = await knownAfter([lists, ['cards.list', { bin_id: 'x' }, [page([card('c')])]]], nothingKnown(PLACE));
-    expect(next.shelves.card.listed).toBe(0);
+    const next = await knownAfter([lists, ['cards.list', { bin_id: 'x' }, [page([card('c')])]]], emptyIdCache(PLACE));
+    expect(next.sections.card.listed).toBe(0);
     expect(ids(await knownAfter([lists], known))).toEqual(['a active']);
   });
 
@@ -77,7 +84,7 @@ describe('what answers tell', () => {
     ];
     const known = await knownAfter(steps);
     expect(ids(known)).toEqual(['b frozen', 'a active']);
-    expect(known.shelves.card.rows.map(({ label }) => label)).toEqual(['ads', 'later']);
+    expect(known.sections.card.rows.map(({ label }) => label)).toEqual(['ads', 'later']);
     expect(ids(await knownAfter([...steps, ['cards.terminate', { card_id: 'b' }, card('b')]]))).toEqual(['a active']);
     expect(
       ids(await knownAfter([...steps, ['cards.get', { card_id: 'a' }, card('a', { status: 'terminated' })]])),
@@ -87,13 +94,13 @@ describe('what answers tell', () => {
   it('BINs with what is good in them, subscriptions by their host alone', async () => {
     const bin = { id: 'bin_1', network: 'visa', type: 'credit', acceptance_rate: 97, best_for: ['ads', 'saas'] };
     const hook = { id: 'wh_1', url: 'https://hooks.example.com/T0/s3cr3t?token=x', status: 'active' };
-    const { shelves } = await knownAfter([
+    const { sections } = await knownAfter([
       ['bins.list', {}, page([bin])],
       ['webhooks.list', {}, page([hook, { ...hook, id: 'wh_2' }])],
       ['webhooks.delete', { webhook_id: 'wh_2' }, undefined],
     ]);
-    expect(shelves.bin.rows[0]?.about).toBe('visa credit, 97% accepted, ads saas');
-    expect(shelves.webhook.rows.map(({ id, about }) => `${id} ${about}`)).toEqual(['wh_1 hooks.example.com']);
+    expect(sections.bin.rows[0]?.about).toBe('visa credit, 97% accepted, ads saas');
+    expect(sections.webhook.rows.map(({ id, about }) => `${id} ${about}`)).toEqual(['wh_1 hooks.example.com']);
   });
 
   it('details, and writes whose outcome is not known, tell nothing', async () => {
@@ -110,72 +117,74 @@ describe('what answers tell', () => {
       ['cards.list', {}, [page([card('a', { label }), card('4242424242424242'), card('$(touch x)'), card('b c')])]],
     ]);
     expect(ids(known)).toEqual(['a active']);
-    expect(knownText(known)).not.toMatch(/4242 4242 4242|abcdefgh12345678/);
+    expect(idCacheText(known)).not.toMatch(/4242 4242 4242|abcdefgh12345678/);
   });
 
   it('a run of thousands stays small, and has the next look', async () => {
     const many = Array.from({ length: 1_200 }, (_, number): Step => ['cards.create', {}, card(`c${number}`)]);
     const known = await knownAfter([['cards.list', {}, [page([card('a')])]], ...many]);
-    expect(known.shelves.card.rows.length).toBe(MOST_ROWS);
-    expect(known.shelves.card.listed).toBe(0);
+    expect(known.sections.card.rows.length).toBe(MOST_ROWS);
+    expect(known.sections.card.listed).toBe(0);
   });
 });
 
 describe('the text of a cache', () => {
   it('comes back, for its own place alone, without rows nobody has seen for long', async () => {
     const known = await knownAfter([['cards.list', {}, [page([card('a', { label: 'ü "x"\n' })], { total: 1 })]]]);
-    expect(parseKnown(knownText(known), PLACE, NOW)).toEqual(known);
-    expect(parseKnown(knownText(known), placeOf(['live']), NOW)).toEqual(nothingKnown(placeOf(['live'])));
-    expect(ids(parseKnown(knownText(known), PLACE, NOW + KEPT_MS))).toEqual([]);
+    expect(parseIdCache(idCacheText(known), PLACE, NOW)).toEqual(known);
+    expect(parseIdCache(idCacheText(known), cacheScope(['live']), NOW)).toEqual(emptyIdCache(cacheScope(['live'])));
+    expect(ids(parseIdCache(idCacheText(known), PLACE, NOW + KEPT_MS))).toEqual([]);
   });
 
   it('that is damaged or hostile is nothing, or harmless', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), text => {
-        expect(parseKnown(text, PLACE, NOW)).toEqual(nothingKnown(PLACE));
+        expect(parseIdCache(text, PLACE, NOW)).toEqual(emptyIdCache(PLACE));
       }),
     );
     const row = { id: '$(touch x)', about: '', seen: NOW };
-    const shelves = { card: { listed: NOW + 9, asked: 'x', rows: [row, 7, { id: 'a' }] }, bin: null };
-    expect(parseKnown(JSON.stringify({ place: PLACE, shelves }), PLACE, NOW)).toEqual(nothingKnown(PLACE));
+    const sections = { card: { listed: NOW + 9, asked: 'x', rows: [row, 7, { id: 'a' }] }, bin: null };
+    expect(parseIdCache(JSON.stringify({ place: PLACE, sections }), PLACE, NOW)).toEqual(emptyIdCache(PLACE));
   });
 });
 
 describe('the file', () => {
-  const hostIn = (folder: string): KnownHost => ({
+  const hostIn = (folder: string): IdCacheHost => ({
     folders: { cache: join(folder, 'cache') } as Folders,
-    clock: { now: () => NOW } as KnownHost['clock'],
+    clock: { now: () => NOW } as IdCacheHost['clock'],
     platform: process.platform,
     noise: { bytes: count => new Uint8Array(count), fraction: () => 0 },
   });
   const whose = { profile: 'team', place: PLACE };
   const row = { id: 'a', about: 'visa 4242', status: 'active', seen: NOW };
-  const nothing = nothingKnown(PLACE);
-  const one: Known = { place: PLACE, shelves: { ...nothing.shelves, card: { listed: 0, asked: 0, rows: [row] } } };
+  const nothing = emptyIdCache(PLACE);
+  const one: IdCache = { place: PLACE, sections: { ...nothing.sections, card: { listed: 0, asked: 0, rows: [row] } } };
 
   it('is 0600 in 0700 folders, and gone with its profile', async () => {
     await using folder = await temporaryFolder();
     const host = hostIn(folder.path);
-    await changeKnown(host, whose, () => one);
-    const path = knownFile(host.folders.cache, 'team');
+    await changeIdCache(host, whose, () => one);
+    const path = idCacheFile(host.folders.cache, 'team');
     expect((await lstat(path)).mode & 0o777).toBe(0o600);
     expect((await lstat(dirname(path))).mode & 0o777).toBe(0o700);
     expect((await lstat(host.folders.cache)).mode & 0o777).toBe(0o700);
-    expect(await readKnown(host, whose)).toEqual(one);
-    expect(await readKnown(host, { ...whose, place: placeOf(['live']) })).toEqual(nothingKnown(placeOf(['live'])));
-    await forgetKnown(host.folders.cache, 'team');
-    expect(await readKnown(host, whose)).toEqual(nothingKnown(PLACE));
+    expect(await readIdCache(host, whose)).toEqual(one);
+    expect(await readIdCache(host, { ...whose, place: cacheScope(['live']) })).toEqual(
+      emptyIdCache(cacheScope(['live'])),
+    );
+    await forgetIdCache(host.folders.cache, 'team');
+    expect(await readIdCache(host, whose)).toEqual(emptyIdCache(PLACE));
   });
 
   it('that is a link is neither followed nor written through', async () => {
     await using folder = await temporaryFolder();
     const host = hostIn(folder.path);
-    const path = knownFile(host.folders.cache, 'team');
+    const path = idCacheFile(host.folders.cache, 'team');
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(join(folder.path, 'mine'), knownText(one));
+    await writeFile(join(folder.path, 'mine'), idCacheText(one));
     await symlink(join(folder.path, 'mine'), path);
-    expect(await readKnown(host, whose)).toEqual(nothingKnown(PLACE));
-    await changeKnown(host, whose, known => known);
-    expect(await readFile(join(folder.path, 'mine'), 'utf8')).toBe(knownText(one));
+    expect(await readIdCache(host, whose)).toEqual(emptyIdCache(PLACE));
+    await changeIdCache(host, whose, known => known);
+    expect(await readFile(join(folder.path, 'mine'), 'utf8')).toBe(idCacheText(one));
   });
 });

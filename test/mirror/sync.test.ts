@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { rateFor } from '../../src/mirror/wishes.ts';
+import { rateFor } from '../../src/mirror/rate.ts';
 import { history, MANNERS } from './histories.ts';
 import { MovingService } from './moving-service.ts';
 import { syncing } from './syncing.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { cents } from '../../src/core/money.ts';
 import { spendingOf } from '../../src/core/spending.ts';
-import { holdSpending, type SpendSurroundings } from '../../src/profile/spend-limits.ts';
+import { holdSpending, type SpendDependencies } from '../../src/profile/spend-limits.ts';
 import { random, realClock } from '../support/clocks.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -11,7 +11,7 @@ const fund = (usd: number) =>
   spendingOf([{ operation: 'cards.fund', amount: cents(usd * 100), input: { card_id: 'card_1' } }]);
 
 /** A day with a limit of $100, of which the operation has spent $50. */
-function dayOf(stateFolder: string): SpendSurroundings {
+function dayOf(stateFolder: string): SpendDependencies {
   return {
     profile: 'team',
     settings: { max_per_day: '100' },

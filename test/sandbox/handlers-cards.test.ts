@@ -12,13 +12,13 @@ const refused = (work: Promise<unknown>) =>
     error => (error instanceof Refused ? `${error.status} ${error.refusal}: ${error.message}` : error),
   );
 
-async function withCard(wishes: { amount?: number; auto_freeze_at?: number; spending_limit?: number } = {}) {
+async function withCard(options: { amount?: number; auto_freeze_at?: number; spending_limit?: number } = {}) {
   const world = await DomainWorld.open({ wallet: cents(100_000) });
   const card = await world.call('cards.create', {
     bin_id: await world.bin(),
-    amount: cents(wishes.amount ?? 10_000),
-    ...(wishes.auto_freeze_at !== undefined && { auto_freeze_at: cents(wishes.auto_freeze_at) }),
-    ...(wishes.spending_limit !== undefined && { spending_limit: cents(wishes.spending_limit) }),
+    amount: cents(options.amount ?? 10_000),
+    ...(options.auto_freeze_at !== undefined && { auto_freeze_at: cents(options.auto_freeze_at) }),
+    ...(options.spending_limit !== undefined && { spending_limit: cents(options.spending_limit) }),
   });
   world.told.length = 0;
   return { world, card, card_id: card.id };

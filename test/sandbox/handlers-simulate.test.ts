@@ -9,13 +9,13 @@ const refused = (work: Promise<unknown>) =>
     error => (error instanceof Refused ? `${error.status} ${error.refusal}: ${error.message}` : error),
   );
 
-async function withCard(wishes: { amount?: number; spending_limit?: number; categories?: string[] } = {}) {
+async function withCard(options: { amount?: number; spending_limit?: number; categories?: string[] } = {}) {
   const world = await DomainWorld.open({ wallet: cents(200_000) });
   const { id: card_id } = await world.call('cards.create', {
     bin_id: await world.bin(),
-    amount: cents(wishes.amount ?? 10_000),
-    spending_limit: cents(wishes.spending_limit ?? 200_000),
-    allowed_categories: wishes.categories ?? [],
+    amount: cents(options.amount ?? 10_000),
+    spending_limit: cents(options.spending_limit ?? 200_000),
+    allowed_categories: options.categories ?? [],
   });
   world.told.length = 0;
   const authorize = (amount: number, more: Partial<Parameters<typeof world.admin<'simulate.authorize'>>[1]> = {}) =>

@@ -120,10 +120,10 @@ it('takes a lease over when its time is up, and then the late answer counts for 
   });
   // Of one process, so that nobody can be proved gone: the lease decides.
   const limits = { poll: 5, attempt: 60_000 };
-  const wishes = { store, rateLimits: false, wallet: 1000 };
-  await using slow = await startSandbox({ ...wishes, delivery: { limits: { ...limits, lease: 200 } } });
+  const options = { store, rateLimits: false, wallet: 1000 };
+  await using slow = await startSandbox({ ...options, delivery: { limits: { ...limits, lease: 200 } } });
   await beginDelivery(slow, inbox);
-  await using heir = await startSandbox({ ...wishes, delivery: { limits } });
+  await using heir = await startSandbox({ ...options, delivery: { limits } });
   await inbox.until(2);
   late();
   // Both have written down what they know once they are idle.

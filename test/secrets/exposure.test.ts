@@ -8,7 +8,7 @@ const source = join(import.meta.dirname, '..', '..', 'src');
 const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'core/secret.ts': 'declares it',
   'cli/reveal.ts': 'last four of a number, for the audit log',
-  'cli/reveal-sinks.ts': 'the place that was asked for',
+  'cli/reveal-destinations.ts': 'the place that was asked for',
   'client/attempt.ts': 'the header',
   'client/encode.ts': 'a body that holds a signing secret',
   'client/decode.ts': 'reading a secret out of an answer',

@@ -69,7 +69,7 @@ describe('a saved profile', () => {
   const CACHE = (place: readonly (string | null)[], id: string) =>
     JSON.stringify({
       place: JSON.stringify(place),
-      shelves: { card: { listed: Date.parse('2026-11-20T14:03:00Z'), asked: 0, rows: [row(id)] } },
+      sections: { card: { listed: Date.parse('2026-11-20T14:03:00Z'), asked: 0, rows: [row(id)] } },
     });
   const row = (id: string) => ({ id, about: 'visa 4242', status: 'active', seen: Date.parse('2026-11-20T14:03:00Z') });
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
 import { cents } from '../../src/core/money.ts';
-import { openLeftovers } from '../../src/events/cleanup-log.ts';
+import { openCleanupLog } from '../../src/events/cleanup-log.ts';
 import { capabilitiesIn } from '../../src/journal/idempotency-support.ts';
 import { holdSpending } from '../../src/profile/spend-limits.ts';
 import { readFacts } from '../../src/sandbox/serving/server-files.ts';
@@ -80,7 +80,7 @@ const READERS: Record<string, { whole: unknown; at: string; read(folder: string,
     whole: LEFTOVER,
     at: 'leftovers/lease-1.json',
     read: folder =>
-      openLeftovers({ folder, pid: process.pid, now: () => 5, files, isRunning: () => false }).abandoned('lease'),
+      openCleanupLog({ folder, pid: process.pid, now: () => 5, files, isRunning: () => false }).abandoned('lease'),
   },
   'a started sandbox': { whole: SERVER, at: 'server.json', read: (_, path) => readFacts(path, files) },
 };

@@ -42,7 +42,7 @@ export interface FakeService extends Served, AsyncDisposable {
   readonly faults: unknown[];
 }
 
-export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
+export async function fakeService(options: Wishes = {}): Promise<FakeService> {
   const clock = setClock(NOON);
   const { store } = await openStore({
     path: 'memory',
@@ -63,19 +63,19 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
   });
   const faults: unknown[] = [];
   const parts: ServiceParts = {
-    store: wishes.around?.(store) ?? store,
+    store: options.around?.(store) ?? store,
     account: ACCOUNT,
-    handlers: { ...HANDLERS, ...wishes.handlers },
+    handlers: { ...HANDLERS, ...options.handlers },
     adminHandlers: ADMIN_HANDLERS,
     serviceHandlers: SERVICE_HANDLERS,
-    timerActions: wishes.timerActions ?? TIMER_ACTIONS,
+    timerActions: options.timerActions ?? TIMER_ACTIONS,
     key: new Secret('sk_test_right'),
     adminToken: new Secret('sandbox_right'),
     clock,
     random: idSource,
     owner: 'us',
-    isGone: wishes.isGone ?? (() => false),
-    rateLimits: wishes.rateLimits ?? 'none',
+    isGone: options.isGone ?? (() => false),
+    rateLimits: options.rateLimits ?? 'none',
     requestNumbers: new RequestNumbers(),
     activeDialect: new ActiveDialect(),
     requestLog: new RequestLog(),
@@ -83,10 +83,10 @@ export async function fakeService(wishes: Wishes = {}): Promise<FakeService> {
     platform: process.platform,
     version: '1.2.3',
     pid: 1,
-    ...(wishes.onStop && { onStop: wishes.onStop }),
+    ...(options.onStop && { onStop: options.onStop }),
     onFault: error => void faults.push(error),
   };
-  const server = await serve(parts, { port: 0 }, wishes.limits);
+  const server = await serve(parts, { port: 0 }, options.limits);
   return {
     url: `${server.origin}/v1`,
     key: parts.key,

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Surroundings } from '../../src/app/app-host.ts';
+import type { AppHost } from '../../src/app/app-host.ts';
 import { compose } from '../../src/app/compose.ts';
 import { run as runMachine } from '../../src/cli/run.ts';
 import { CliError } from '../../src/core/errors.ts';
@@ -166,7 +166,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       signal?.throwIfAborted();
     };
     const sleep = told.hurried ? hurriedPause : told.onPause ? skip : pause;
-    const host: Surroundings = {
+    const host: AppHost = {
       argv: words(line.replace(/^cardwright /, '')),
       env,
       streams: {
@@ -212,7 +212,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
         return () => takers.delete(take);
       },
       // In this very process, whose sandbox another one could not reach.
-      runAside: async argv => void (await runMachine(compose({ ...host, argv }, '0.0.0-test'))),
+      runInBackground: async argv => void (await runMachine(compose({ ...host, argv }, '0.0.0-test'))),
       keychain: async () => told.keychain ?? NO_KEYCHAIN,
     };
     const code = await runMachine(compose(host, '0.0.0-test'));

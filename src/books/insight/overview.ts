@@ -27,7 +27,7 @@ export function countCards(cards: readonly CardRow[], known: Known): CardCounts 
 }
 
 /** What open authorizations hold, by I10; null where the wallet does not tell every number. */
-export function heldBy(wallet: WalletRow): Cents | null {
+export function openHolds(wallet: WalletRow): Cents | null {
   const { balance_cents, total_deposited_cents, total_spent_cents, cards_total_balance_cents } = wallet;
   if (total_deposited_cents === null || total_spent_cents === null || cards_total_balance_cents === null) return null;
   return cents(total_deposited_cents - total_spent_cents - balance_cents - cards_total_balance_cents);

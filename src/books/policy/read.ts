@@ -3,7 +3,7 @@ import { CARD_STATUSES } from '../../contract/card.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, centsOf, parseAmount } from '../../core/money.ts';
 import { nearest } from '../../core/nearest.ts';
-import type { YamlEntry, YamlFault, YamlNode, YamlPlace, YamlText } from '../../terminal/yaml-tree.ts';
+import type { YamlEntry, YamlFault, YamlNode, YamlPosition, YamlText } from '../../terminal/yaml-tree.ts';
 import type { CardRow } from '../rows.ts';
 import { FACTS, type FactKind, factNamed, metadataOf } from './facts.ts';
 import { type Condition, type Policy, type Remedy, type Rule, SEVERITIES, type Severity } from './policy.ts';
@@ -162,12 +162,12 @@ class Reading {
     return new Map(node.entries.map(entry => [entry.name, entry]));
   }
 
-  #unknown(place: YamlPlace, text: string, word: string, known: readonly string[]): undefined {
+  #unknown(place: YamlPosition, text: string, word: string, known: readonly string[]): undefined {
     const near = nearest(word, known);
     return this.#fault(place, near === undefined ? text : `${text}; ${near}?`);
   }
 
-  #fault({ line, column }: YamlPlace, text: string): undefined {
+  #fault({ line, column }: YamlPosition, text: string): undefined {
     this.faults.push({ line, column, text });
   }
 }

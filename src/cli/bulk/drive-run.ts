@@ -9,7 +9,7 @@ import type { Underway } from '../../writes/pipeline.ts';
 import type { Context } from '../context.ts';
 import type { Shown } from '../shown.ts';
 import { RESULT_COLUMNS, resultRow } from './result-row.ts';
-import { createTally, type Tally } from './tally.ts';
+import { createRunCounts, type RunCounts } from './run-counts.ts';
 
 export interface Driving {
   /** Begins or takes up the run; called when the result is about to be printed. Its errors end the command. */
@@ -37,7 +37,7 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
     const underway = await driving.begin();
     const { run } = underway;
     const rows = rowsOf(run, driving.skipped);
-    const tally = createTally({ total: rows.length, single: !run.plan.bulk, resumed: driving.resumed ?? false });
+    const tally = createRunCounts({ total: rows.length, single: !run.plan.bulk, resumed: driving.resumed ?? false });
     const working: Working = { ...driving, run, recorded: underway.rows, rows, tally };
     let stopped: CliError | undefined;
     ctx.progress.begin();
@@ -77,7 +77,7 @@ interface Working extends Driving {
   readonly run: Run;
   readonly recorded: RunRecord | undefined;
   readonly rows: readonly DriveRow[];
-  readonly tally: Tally;
+  readonly tally: RunCounts;
 }
 
 /** Money operations on one card wait for each other: evidence of two at once would be worth nothing. */

@@ -5,7 +5,7 @@ import type { Reader } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import { isoTime } from '../../core/iso-time.ts';
 import type { Progress } from '../../terminal/progress.ts';
-import { watchedPages } from '../listing.ts';
+import { pagesWithProgress } from '../listing.ts';
 
 type Card = Item<'cards.list'>;
 
@@ -28,7 +28,7 @@ export async function idleCards({ reader, progress, since }: Idling): Promise<(c
     const used = new Set<string>();
     let [rows, first, last]: [number, number | undefined, number | undefined] = [0, undefined, undefined];
     const pages = reader.pages('transactions.list', { from: isoTime(since) });
-    for await (const { data, page } of watchedPages(pages, { noun: 'transaction', progress })) {
+    for await (const { data, page } of pagesWithProgress(pages, { noun: 'transaction', progress })) {
       rows += data.length;
       first ??= page.total;
       last = page.total ?? last;

@@ -11,7 +11,7 @@ import type { Shown } from '../shown.ts';
 import { rowsOf } from './drive-run.ts';
 import { USUAL_WORKERS } from './flags.ts';
 import { RESULT_COLUMNS, resultRow } from './result-row.ts';
-import { decisionNotes } from './tally.ts';
+import { decisionNotes } from './run-counts.ts';
 
 /** The words of the summary, in the order in which a person wants to know them. */
 const STEPS: Readonly<Record<NextOfRow, string>> = {

@@ -1,6 +1,6 @@
 /** Reads and checks a whole input before anything is sent. One pass: what was checked is what is planned. */
 import { createPackedRows } from '../../bulk/packed-rows.ts';
-import { type Fault, faultLine } from '../../bulk/place.ts';
+import { type Fault, faultLine } from '../../bulk/position.ts';
 import { readRecords } from '../../bulk/records.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';

@@ -1,7 +1,7 @@
 /** Records of an input to rows of a plan: columns by the contract's row, values by its fields, faults by place. */
 
 import type { CsvField } from '../../bulk/csv.ts';
-import { type Fault, faultLine, type Place } from '../../bulk/place.ts';
+import { type Fault, faultLine, type Position } from '../../bulk/position.ts';
 import type { Cell, InputRecord } from '../../bulk/records.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
@@ -139,9 +139,9 @@ export function plannedRow(given: InputRecord, rules: RowRules): PlannedRow | re
   if (before !== undefined) return [before];
   const faults: Fault[] = [];
   const fields = rowFields(rules.operation);
-  const place: Place = { line: record.line, column: 1 };
+  const place: Position = { line: record.line, column: 1 };
   const values: Record<string, unknown> = {};
-  const note = (at: Place, text: string) => faults.push({ line: at.line, column: at.column, text });
+  const note = (at: Position, text: string) => faults.push({ line: at.line, column: at.column, text });
   for (const [name, field] of Object.entries(fields)) {
     const cells = cellsOf(record.cells, name, field, rules.form);
     const [first] = cells;

@@ -12,7 +12,7 @@ import { printable } from '../../terminal/printable.ts';
 import { statesFor } from '../completion/states.ts';
 import { allOf, type Test } from '../condition.ts';
 import type { Context } from '../context.ts';
-import { watchedPages } from '../listing.ts';
+import { pagesWithProgress } from '../listing.ts';
 import { quote, usage } from '../parsing/values.ts';
 import type { BulkInput, BulkOperation } from './flags.ts';
 import { idleCards } from './idle-cards.ts';
@@ -117,7 +117,7 @@ async function matching(ctx: Context, operation: BulkOperation, { test, idle }: 
   const { progress } = ctx;
   const cards: Card[] = [];
   const pages = reader.pages('cards.list', { per_page: 100 });
-  for await (const { data } of watchedPages(pages, { noun: 'card', progress })) {
+  for await (const { data } of pagesWithProgress(pages, { noun: 'card', progress })) {
     for (const card of data) if (test(card)) cards.push(card);
   }
   // Known to the clock of the service only after an answer of it.

@@ -6,7 +6,7 @@
 
 import type { AnyField } from '../../contract/field.ts';
 import { withoutCardNumbers } from '../../core/card-numbers.ts';
-import { withoutShapes } from '../../core/redaction.ts';
+import { withoutPatterns } from '../../core/redaction.ts';
 import { printable } from '../../terminal/printable.ts';
 import type { Command, Registry } from '../parsing/command.ts';
 import { asHelp, type Located, locate, nextWords } from '../parsing/locate.ts';
@@ -72,7 +72,7 @@ function wordsFrom(shell: string, rest: readonly string[]): readonly string[] {
 }
 
 /** Labels are people's own text; what looks like a secret in one is not put on a screen by a key press. */
-const open = (text: string) => withoutCardNumbers(withoutShapes(text));
+const open = (text: string) => withoutCardNumbers(withoutPatterns(text));
 
 function lineFor(shell: string, { value, means }: Candidate): string {
   if (shell === 'bash' || means === undefined || means === '') return value;

@@ -24,11 +24,11 @@ export function keptPage(argv: readonly string[]): string | undefined {
 }
 
 function wordsOf(argv: readonly string[]): { readonly words: readonly string[]; readonly help: boolean } | undefined {
-  const wish = argv.at(-1) === '--help' || argv.at(-1) === '-h';
-  const rest = wish ? argv.slice(0, -1) : argv;
+  const options = argv.at(-1) === '--help' || argv.at(-1) === '-h';
+  const rest = options ? argv.slice(0, -1) : argv;
   if (rest.some(word => !/^[a-z0-9][a-z0-9-]*$/.test(word))) return undefined;
-  const named = rest[0] === 'help' && !wish;
-  return { words: named ? rest.slice(1) : rest, help: wish || named };
+  const named = rest[0] === 'help' && !options;
+  return { words: named ? rest.slice(1) : rest, help: options || named };
 }
 
 function pageAt(pages: Buffer, kind: PageKind, path: string): string | undefined {

@@ -52,7 +52,7 @@ export function meaningsOf(word: string): readonly Meaning[] {
 }
 
 /** Every word there is a meaning of, for the nearest one to a mistyped. */
-export function knownWords(): readonly string[] {
+export function wordsWithMeaning(): readonly string[] {
   return [...Object.keys(ERROR_KINDS), ...Object.keys(REFUSALS)];
 }
 

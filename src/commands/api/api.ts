@@ -11,8 +11,8 @@ import { RAW_BODY_BYTES } from '../../core/input-limits.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
 import { idempotencyKey } from '../cards/key-flag.ts';
-import { type Asked, askedFor } from './asked.ts';
 import { inputOf, isWriteName, secretMember, shownResult } from './operation-input.ts';
+import { type RawCall, rawCallFrom } from './raw-call.ts';
 
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
 const of = (doc: string) => ({ doc, basis: OURS });
@@ -54,7 +54,7 @@ export const api = command({
   ) {
     const input = file === undefined ? undefined : await bodyText(ctx, file);
     const values = typed as Readonly<Record<string, string>>;
-    const asked = askedFor({ method, path, texts: field as typeof values, values, input });
+    const asked = rawCallFrom({ method, path, texts: field as typeof values, values, input });
     if (revealsSecret(asked.path, await ctx.overrides())) throw gated();
     if (method !== 'GET') {
       if (paginate) throw usage('--paginate reads a list; it goes with GET');
@@ -95,7 +95,7 @@ interface Wishes {
 }
 
 /** Sends the bytes that were given; a marker, which cannot be added to them, makes the body anew. */
-async function change(ctx: Context, asked: Asked, { key, include, marker }: Wishes) {
+async function change(ctx: Context, asked: RawCall, { key, include, marker }: Wishes) {
   const { method, path, query, body, text } = asked;
   const matched = matchOperation(asked, await ctx.overrides());
   if (matched !== undefined && isWriteName(matched.operation)) {

@@ -7,7 +7,7 @@ import type { Operation } from '../../contract/operation.ts';
 import { CALLS } from '../../contract/raw.ts';
 import { SECRET_NAMES } from '../../contract/secret-names.ts';
 import { centsOf } from '../../core/money.ts';
-import type { Members } from './asked.ts';
+import type { Members } from './raw-call.ts';
 
 /** Whether it changes something. */
 export function isWriteName(name: Matched['operation']): name is WriteName & Matched['operation'] {

@@ -7,7 +7,7 @@ import { type Cents, centsOf, dollars } from '../../core/money.ts';
 export type Bin = Item<'bins.list'>;
 export const NEEDS = ['apple_pay', 'google_pay', '3ds'] as const;
 
-export interface BinWish {
+export interface BinCriteria {
   readonly needs?: readonly (typeof NEEDS)[number][];
   /** A tag of `best_for`; BINs with it come first. */
   readonly purpose?: string | undefined;
@@ -20,8 +20,8 @@ export interface RankedBin {
 }
 
 /** BINs that meet the needs: those made for the purpose first, then by acceptance rate, then by id. */
-export function rankBins(bins: readonly Bin[], wish: BinWish): readonly RankedBin[] {
-  const { needs = [], purpose, minTransaction } = wish;
+export function rankBins(bins: readonly Bin[], options: BinCriteria): readonly RankedBin[] {
+  const { needs = [], purpose, minTransaction } = options;
   const fits = (bin: Bin) =>
     needs.every(need => bin[need] === true) &&
     (minTransaction === undefined || (centsOf(bin.max_transaction ?? 0) ?? 0) >= minTransaction);
@@ -30,10 +30,10 @@ export function rankBins(bins: readonly Bin[], wish: BinWish): readonly RankedBi
   return bins
     .filter(fits)
     .sort((a, b) => Number(made(b)) - Number(made(a)) || rate(b) - rate(a) || (a.id < b.id ? -1 : 1))
-    .map(bin => ({ bin, why: reasons(bin, wish, made(bin)).join(', ') }));
+    .map(bin => ({ bin, why: reasons(bin, options, made(bin)).join(', ') }));
 }
 
-function reasons(bin: Bin, { needs = [], purpose, minTransaction }: BinWish, made: boolean): string[] {
+function reasons(bin: Bin, { needs = [], purpose, minTransaction }: BinCriteria, made: boolean): string[] {
   return [
     ...(made ? [`made for ${purpose}`] : []),
     ...(bin.acceptance_rate == null ? [] : [`${bin.acceptance_rate}% accepted`]),

@@ -2,7 +2,7 @@
 import type { Context } from '../../cli/context.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
-import type { Verdict } from '../../writes/guard.ts';
+import type { GuardDecision } from '../../writes/guard.ts';
 import { LEASE_MARK, terminate } from './leases.ts';
 
 const MARKED = /^(lease_[0-9a-z]+) until (\S+)$/;
@@ -13,7 +13,7 @@ const MARKED = /^(lease_[0-9a-z]+) until (\S+)$/;
  */
 export async function reapLeases(ctx: Context): Promise<readonly string[]> {
   const { profile, baseUrl } = await ctx.identity();
-  const abandoned = (await (await ctx.leftovers()).abandoned('lease')).filter(
+  const abandoned = (await (await ctx.cleanupLog()).abandoned('lease')).filter(
     ({ leftover }) => leftover.profile === profile && leftover.base_url === baseUrl,
   );
   const gone = new Set(abandoned.map(({ leftover }) => leftover.facts['lease']));
@@ -39,7 +39,7 @@ export async function reapLeases(ctx: Context): Promise<readonly string[]> {
   return due;
 }
 
-async function askForReaping(ctx: Context, verdict: Verdict, due: readonly string[]): Promise<void> {
+async function askForReaping(ctx: Context, verdict: GuardDecision, due: readonly string[]): Promise<void> {
   if (ctx.yes) return;
   const command = 'cardwright cards lease --reap --yes';
   const intent = `Terminate ${due.length} leased cards`;

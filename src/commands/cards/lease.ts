@@ -10,7 +10,7 @@ import { bestBin } from '../bins/rank.ts';
 import { PROGRAM_FLAGS } from './arguments.ts';
 import { LEASE_ANSWERS } from './lease-answers.ts';
 import { reapLeases } from './lease-reaper.ts';
-import { askForLease, endLease, makeLease } from './leases.ts';
+import { confirmLease, endLease, makeLease } from './leases.ts';
 
 const DEFAULT_TTL = '20m';
 
@@ -49,7 +49,7 @@ export const leaseCard = command({
         audited: recordOf('cards.create', { amount }),
         operations: ['cards.create', 'cards.terminate'],
         check: () => ctx.checkRunWithCard({ program: ctx.rest, reveal }),
-        ask: verdict => askForLease(ctx, verdict, dollars(amount)),
+        ask: verdict => confirmLease(ctx, verdict, dollars(amount)),
       });
     }
     const binId = bin === undefined || bin === 'auto' ? (await bestBin(ctx, amount)).id : bin;

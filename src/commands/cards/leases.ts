@@ -7,8 +7,8 @@ import { isoTime } from '../../core/iso-time.ts';
 import { randomName } from '../../core/random-name.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Noted } from '../../events/cleanup-log.ts';
-import type { Verdict } from '../../writes/guard.ts';
-import { nobodyToAsk } from '../../writes/question.ts';
+import type { GuardDecision } from '../../writes/guard.ts';
+import { cannotConfirm } from '../../writes/question.ts';
 
 /** Metadata of a leased card: `lease_<name> until <ISO time by the service's clock>`. */
 export const LEASE_MARK = 'cardwright_lease';
@@ -30,7 +30,7 @@ export async function makeLease(ctx: Context, asked: Input<'cards.create'>, ttlM
   if (ctx.dryRun) await ctx.write('cards.create', body, options);
   const { profile, baseUrl } = await ctx.identity();
   const now = ctx.clock.now();
-  const noted = await (await ctx.leftovers()).note({
+  const noted = await (await ctx.cleanupLog()).note({
     kind: 'lease',
     profile,
     base_url: baseUrl,
@@ -98,9 +98,9 @@ export async function terminate(ctx: Context, cardId: string): Promise<void> {
 }
 
 /** `amount` as a person reads it. Throws `not_confirmed`. */
-export async function askForLease(ctx: Context, verdict: Verdict, amount: string): Promise<void> {
+export async function confirmLease(ctx: Context, verdict: GuardDecision, amount: string): Promise<void> {
   if (ctx.yes) return;
   const command = 'the same command with --yes';
   if (ctx.canAsk) return verdict === 'go' ? undefined : ctx.ask({ intent: `Lease a card with ${amount}`, command });
-  throw nobodyToAsk(`a lease makes a card with ${amount} and terminates it`, command);
+  throw cannotConfirm(`a lease makes a card with ${amount} and terminates it`, command);
 }

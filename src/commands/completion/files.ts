@@ -27,7 +27,7 @@ export const FILES_CHANGED = {
 
 interface Outcome {
   readonly shell: CompletionShell;
-  readonly wish: 'install' | 'uninstall';
+  readonly wanted: 'install' | 'uninstall';
   readonly changed: boolean;
   readonly files: readonly PlannedFile[];
 }
@@ -42,19 +42,23 @@ function shellOf(named: CompletionShell | undefined, env: Environment): Completi
 }
 
 /** Shows what would be changed, asks, and changes it; in a dry run it is only shown. */
-export async function asked(ctx: Context, named: CompletionShell | undefined, wish: Outcome['wish']): Promise<Outcome> {
+export async function confirmAndChange(
+  ctx: Context,
+  named: CompletionShell | undefined,
+  wanted: Outcome['wanted'],
+): Promise<Outcome> {
   const shell = shellOf(named, ctx.env);
   const places = await ctx.completionFiles();
-  const planned = await places.plan(shell, wish);
+  const planned = await places.plan(shell, wanted);
   const due = planned.filter(({ action }) => action !== 'none');
-  if (due.length === 0 || ctx.dryRun) return { shell, wish, changed: false, files: planned };
+  if (due.length === 0 || ctx.dryRun) return { shell, wanted, changed: false, files: planned };
   if (!ctx.yes) for (const file of due) for (const line of told(file)) ctx.notice(line);
   await confirmed(ctx, {
-    intent: `${wish === 'install' ? 'Install' : 'Uninstall'} the completion for ${shell}`,
-    question: wish === 'install' ? 'Make these changes?' : 'Take it away?',
-    command: `cardwright completion ${wish} --shell ${shell} --yes`,
+    intent: `${wanted === 'install' ? 'Install' : 'Uninstall'} the completion for ${shell}`,
+    question: wanted === 'install' ? 'Make these changes?' : 'Take it away?',
+    command: `cardwright completion ${wanted} --shell ${shell} --yes`,
   });
-  return { shell, wish, changed: true, files: await places.carryOut(shell, wish) };
+  return { shell, wanted, changed: true, files: await places.carryOut(shell, wanted) };
 }
 
 /** Lines that go into a file of the user's own are shown; a file of ours is what "completion <shell>" prints. */
@@ -63,9 +67,9 @@ function told({ path, action, text }: PlannedFile): readonly string[] {
   return [`${DOES[action]} ${path}`, ...(action === 'remove' ? [] : lines.map(line => `    ${line}`))];
 }
 
-export function showFiles({ shell, wish, changed, files }: Outcome): Shown {
+export function showFiles({ shell, wanted, changed, files }: Outcome): Shown {
   const rows = files.map(({ path, action }) => ({ path, action }));
-  const done = wish === 'install' ? 'Installed' : 'Uninstalled';
+  const done = wanted === 'install' ? 'Installed' : 'Uninstalled';
   return {
     data: { shell, changed, files: rows },
     noun: 'file',
@@ -74,6 +78,6 @@ export function showFiles({ shell, wish, changed, files }: Outcome): Shown {
       { kind: 'line', text: changed ? `${done} the completion for ${shell}.` : `Nothing was changed for ${shell}.` },
       { kind: 'pairs', pairs: rows.map(({ path, action }) => [DOES[action], path]) },
     ],
-    notes: changed && wish === 'install' ? ['It works in the next shell you open.'] : [],
+    notes: changed && wanted === 'install' ? ['It works in the next shell you open.'] : [],
   };
 }

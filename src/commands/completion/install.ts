@@ -1,5 +1,5 @@
 import { command } from '../../cli/parsing/command.ts';
-import { asked, FILES_CHANGED, SHELL_FLAG, showFiles } from './files.ts';
+import { confirmAndChange, FILES_CHANGED, SHELL_FLAG, showFiles } from './files.ts';
 
 /** Puts the script where the shell looks for it. */
 export const completionInstall = command({
@@ -17,6 +17,6 @@ export const completionInstall = command({
     { does: 'For the shell you use', run: 'completion install --yes' },
     { does: 'Only look', run: 'completion install --shell zsh --dry-run' },
   ],
-  run: (ctx, { shell }) => asked(ctx, shell, 'install'),
+  run: (ctx, { shell }) => confirmAndChange(ctx, shell, 'install'),
   show: showFiles,
 });

@@ -1,5 +1,5 @@
 import { command } from '../../cli/parsing/command.ts';
-import { asked, FILES_CHANGED, SHELL_FLAG, showFiles } from './files.ts';
+import { confirmAndChange, FILES_CHANGED, SHELL_FLAG, showFiles } from './files.ts';
 
 /** Takes away what `completion install` put there. */
 export const completionUninstall = command({
@@ -14,6 +14,6 @@ export const completionUninstall = command({
     { does: 'For the shell you use', run: 'completion uninstall --yes' },
     { does: 'Only look', run: 'completion uninstall --shell zsh --dry-run' },
   ],
-  run: (ctx, { shell }) => asked(ctx, shell, 'uninstall'),
+  run: (ctx, { shell }) => confirmAndChange(ctx, shell, 'uninstall'),
   show: showFiles,
 });

@@ -32,10 +32,10 @@ export const showContract = command({
     { does: 'Everything that is not stated, as JSON', run: 'contract show --assumed --json' },
     { does: 'Where the fund operation comes from', run: 'contract show --id A-08' },
   ],
-  async run(ctx, wish) {
+  async run(ctx, options) {
     const all = facts(await ctx.overrides());
-    const found = all.filter(wanted(all, wish));
-    return { found, about: wish.id === undefined ? undefined : found[0]?.assumed };
+    const found = all.filter(wanted(all, options));
+    return { found, about: options.id === undefined ? undefined : found[0]?.assumed };
   },
   show({ found, about }) {
     return showFacts(found, about);

@@ -2,7 +2,7 @@ import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
 
 /** Where the copy of the profile is. */
-export const mirrorPlace = command({
+export const mirrorPath = command({
   path: 'mirror path',
   summary: 'Print where the local copy is',
   answers: { one: { path: tells.text('Path of the file, whether it is there or not.') } },

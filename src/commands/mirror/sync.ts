@@ -2,7 +2,7 @@ import { orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { flag, integer } from '../../contract/field.ts';
-import { DEFAULT_RATE, stillOpen } from '../../mirror/wishes.ts';
+import { DEFAULT_RATE, stillOpen } from '../../mirror/rate.ts';
 
 const COUNTS = {
   new: tells.count('Seen for the first time.'),

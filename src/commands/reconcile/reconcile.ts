@@ -113,9 +113,9 @@ export const reconcileAccount = command({
     const base = from === undefined || from.startsWith('cut_') ? from : timeOf(from, ctx.serviceNow());
     try {
       const mirror = await ctx.mirror();
-      const wish = { from: base, soleOperator, patienceMs };
+      const options = { from: base, soleOperator, patienceMs };
       const report = (done: Parameters<typeof reportOf>[0]) => JSON.stringify(reportOf(done, { all: false }));
-      return reportOf(await mirror.reconcile({ ...wish, report }), { all, card });
+      return reportOf(await mirror.reconcile({ ...options, report }), { all, card });
     } finally {
       ctx.progress.clear();
     }

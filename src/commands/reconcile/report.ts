@@ -39,14 +39,14 @@ export type Report = ReturnType<typeof reportOf>;
 const usd = (amount: number) => toUsd(cents(amount));
 const time = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
 
-export interface ReportWish {
+export interface ReportOptions {
   /** Cards that did not move, too. */
   readonly all: boolean;
   /** This card alone, and what was found about it. */
   readonly card?: string | undefined;
 }
 
-export function reportOf(done: Reconciliation, { all, card }: ReportWish) {
+export function reportOf(done: Reconciliation, { all, card }: ReportOptions) {
   const isAsked = (id: string) => card === undefined || id === card;
   const found = done.findings.filter(
     ({ candidates }) => card === undefined || candidates.length === 0 || candidates.includes(card),

@@ -46,11 +46,11 @@ export const sandboxExecute = command({
   async run(ctx, { fault, export: exportFile, keepOnFailure = false, noFinalCheck = false, ...asked }) {
     const { noRateLimits = false, cards, transactions, ...rest } = asked;
     const size = sizeFor(rest.data, { cards, transactions });
-    const wishes = { ...rest, dialect: spokenDialect(ctx.env, rest.dialect), size, rateLimits: !noRateLimits };
+    const options = { ...rest, dialect: spokenDialect(ctx.env, rest.dialect), size, rateLimits: !noRateLimits };
     if (ctx.rest.length === 0) throw usage('sandbox exec needs a program after --', 'cardwright sandbox exec --help');
     if (ctx.dryRun) throw usage('sandbox exec sends nothing itself; it has no dry run');
     const faults = fault === undefined ? [] : await readRules(ctx, fault);
-    return sandboxExec(ctx, { ...wishes, faults, exportFile, keepOnFailure, finalCheck: !noFinalCheck });
+    return sandboxExec(ctx, { ...options, faults, exportFile, keepOnFailure, finalCheck: !noFinalCheck });
   },
   show: ({ exit, failure }) => ({ verbatim: '', exit, failure, noun: 'program', columns: [] }),
 });

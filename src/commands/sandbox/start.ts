@@ -51,12 +51,12 @@ export const startSandbox = command({
     if (noRateLimits && virtualLimits) throw usage('--no-rate-limits and --virtual-limits exclude each other');
     const size = sizeFor(rest.data, { cards, transactions });
     const dialect = spokenDialect(ctx.env, rest.dialect);
-    const wishes = { ...rest, dialect, size, rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
+    const options = { ...rest, dialect, size, rateLimits: !noRateLimits, virtualLimits, allowRemoteWebhooks };
     if (detach) {
-      const { log, ...row } = await ctx.servers.detach(wishes);
+      const { log, ...row } = await ctx.servers.detach(options);
       return { row, log, goesOn: undefined };
     }
-    const { row, serve } = await ctx.servers.start(wishes);
+    const { row, serve } = await ctx.servers.start(options);
     return { row, log: undefined, goesOn: serve };
   },
   show: ({ row, log, goesOn }) => ({

@@ -3,7 +3,7 @@ import { CHARTED_BY, Chart, type ChartedBy, type ChartGroup } from '../../books/
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS } from '../../cli/condition.ts';
 import type { Context } from '../../cli/context.ts';
-import { watchedPages } from '../../cli/listing.ts';
+import { pagesWithProgress } from '../../cli/listing.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
@@ -70,7 +70,7 @@ export const chartTransactions = command({
     const labels = by === 'label' || label !== undefined ? await labelsOf(ctx) : new Map<string, string>();
     const chart = new Chart(by);
     const pages = (await ctx.reader()).pages('transactions.list', { card_id: card, type, from, to });
-    for await (const { data } of watchedPages(pages, { noun: 'transaction', progress: ctx.progress })) {
+    for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.progress })) {
       for (const record of data) {
         if (merchant !== undefined && !contains(record.merchant, merchant)) continue;
         if (label !== undefined && !contains(labels.get(record.card_id ?? ''), label)) continue;

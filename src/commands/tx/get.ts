@@ -1,4 +1,4 @@
-import { watchedPages } from '../../cli/listing.ts';
+import { pagesWithProgress } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { quote } from '../../cli/parsing/values.ts';
@@ -47,7 +47,7 @@ export const getTransaction = command({
     const beginning = transaction.replace(/(?:…|\.\.\.)$/u, '');
     const alike: Transaction[] = [];
     let count = 0;
-    for await (const { data } of watchedPages(pages, { noun: 'transaction', progress: ctx.progress })) {
+    for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.progress })) {
       const found = data.find(({ id }) => id === transaction);
       if (found !== undefined) return found;
       alike.push(...data.filter(({ id }) => id.startsWith(beginning)));

@@ -1,5 +1,5 @@
 import { orNull, tells } from '../../cli/answer-fields.ts';
-import { watchedPages } from '../../cli/listing.ts';
+import { pagesWithProgress } from '../../cli/listing.ts';
 import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
@@ -44,7 +44,7 @@ export const summarizeTransactions = command({
     const reader = await ctx.reader();
     const summary = new Summary(by);
     const pages = reader.pages('transactions.list', { card_id: card, type, from, to });
-    for await (const { data } of watchedPages(pages, { noun: 'transaction', progress: ctx.progress })) {
+    for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.progress })) {
       for (const record of data) summary.add(record);
     }
     return { by, listing: listingOf(summary, by) };

@@ -35,12 +35,12 @@ export const tailTransactions = command({
   async run(ctx, { card, type, last, count, waitTimeout: typed }) {
     const forMs = liveFor(typed);
     const { live } = await import('../../events/live.ts');
-    const { tailLook } = await import('../../events/tail.ts');
+    const { pollTail } = await import('../../events/tail.ts');
     const waiting = waitingOf(ctx);
     const reader = await ctx.reader();
     const began = ctx.clock.monotonic();
     ctx.notice(`Following ${type ?? 'transaction'}s${card === undefined ? '' : ` of ${card}`}. Ctrl-C stops.`);
-    const look = tailLook<Transaction>(waiting, {
+    const look = pollTail<Transaction>(waiting, {
       pages: () => reader.pages('transactions.list', { card_id: card, type }),
       last: last ?? 0,
       onGap: () => ctx.notice('warning: more came at once than is looked through; see cardwright tx list --all'),

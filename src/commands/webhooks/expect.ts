@@ -49,13 +49,13 @@ export const expectEvents = command({
       run: 'webhooks expect card.frozen --count 2 --no-other --wait-timeout 10s -- ./freeze.sh',
     },
   ],
-  async run(ctx, { event: pattern, where = [], waitTimeout: typed, count = 1, noOther, ...wishes }) {
+  async run(ctx, { event: pattern, where = [], waitTimeout: typed, count = 1, noOther, ...options }) {
     checkPatterns([pattern]);
     const forMs = parseDuration(typed ?? DEFAULT_WAIT, '--wait-timeout');
     const isMeant = meaning(pattern, where, () => ctx.serviceNow());
     const hearing: Hearing = { counts: undefined, exit: 0, stopped: undefined };
     const [matched, others]: [ReceivedEvent[], ReceivedEvent[]] = [[], []];
-    const session = { ...wishes, events: noOther ? ['*'] : [pattern] };
+    const session = { ...options, events: noOther ? ['*'] : [pattern] };
     for await (const { event } of hear(ctx, session, { forMs, program: ctx.rest }, hearing)) {
       ctx.maskInLog(codesIn(event));
       (isMeant(event) ? matched : others).push(event);

@@ -7,7 +7,7 @@ import { asCliError, type CliError } from '../../core/errors.ts';
 import type { Arrived, Counts } from '../../events/listener.ts';
 import { endedBy } from '../wait/flags.ts';
 import { SECRET_FILES_IF_ANY } from './secrets.ts';
-import { openSession, type SessionWishes } from './session.ts';
+import { openSession, type SessionOptions } from './session.ts';
 import { endAbandoned, sandboxHere } from './subscription.ts';
 
 /** What may keep a session from beginning. */
@@ -34,7 +34,7 @@ export const EVENT_PATTERNS = option(
 /** How long deliveries are waited for once the program has failed. */
 const AFTER_FAILURE_MS = 2 * SECOND;
 
-export interface HearingWishes {
+export interface ListenOptions {
   /** Ends after so long; with a program, so long after its end, and soon after one that failed. */
   readonly forMs: number | undefined;
   readonly program: readonly string[];
@@ -52,8 +52,8 @@ export interface Hearing {
 /** Opens a session, gives its events and takes it away again. */
 export async function* hear(
   ctx: Context,
-  wishes: SessionWishes,
-  { forMs, program }: HearingWishes,
+  options: SessionOptions,
+  { forMs, program }: ListenOptions,
   hearing: Hearing,
 ): AsyncGenerator<Arrived> {
   const over = new AbortController();
@@ -64,7 +64,7 @@ export async function* hear(
     hearing.stopped = endedBy(name);
     finish();
   });
-  const session = await openSession(ctx, wishes).catch((error: unknown) => {
+  const session = await openSession(ctx, options).catch((error: unknown) => {
     takeBack();
     throw error;
   });

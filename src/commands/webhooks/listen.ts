@@ -73,11 +73,11 @@ export const listenWebhooks = command({
           ctx.notice(`${isDelivered ? '→' : 'not passed on:'} ${event} ${target} ${outcome}${tries}`);
       },
     });
-    const wishes = { ...asked, relay: failUnforwarded ? (arrived: Arrived) => forwarder.relay(arrived) : undefined };
+    const options = { ...asked, relay: failUnforwarded ? (arrived: Arrived) => forwarder.relay(arrived) : undefined };
     async function* batches(): AsyncGenerator<readonly Row[]> {
       let left = count ?? Number.POSITIVE_INFINITY;
       try {
-        for await (const arrived of hear(ctx, wishes, { forMs, program: ctx.rest }, hearing)) {
+        for await (const arrived of hear(ctx, options, { forMs, program: ctx.rest }, hearing)) {
           const { event } = arrived;
           ctx.maskInLog(codesIn(event));
           if (!failUnforwarded) forwarder.pass(arrived);

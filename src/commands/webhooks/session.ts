@@ -10,7 +10,7 @@ import { checkPatterns } from './events-flag.ts';
 import { secretsFor } from './secrets.ts';
 import { sandboxHere, subscribe } from './subscription.ts';
 
-export interface SessionWishes {
+export interface SessionOptions {
   readonly port: number | undefined;
   readonly events: readonly string[] | undefined;
   readonly secretFile: readonly string[] | undefined;
@@ -38,23 +38,23 @@ export interface Session {
 const MOST_TOLD = 5;
 const SETTLE_MS = 2_000;
 
-export async function openSession(ctx: Context, wishes: SessionWishes): Promise<Session> {
+export async function openSession(ctx: Context, options: SessionOptions): Promise<Session> {
   if (ctx.dryRun)
     throw usage('listening cannot be tried with --dry-run: it subscribes, and takes the subscription away');
   const { openListener } = await import('../../events/listener.ts');
-  const patterns = checkPatterns(wishes.events ?? ['*']);
+  const patterns = checkPatterns(options.events ?? ['*']);
   const identity = await sandboxHere(ctx);
-  const secrets = await secretsFor(ctx, wishes.secretFile, identity !== undefined);
-  const ready = wishes.readyFile === undefined ? undefined : await ctx.readyFile(wishes.readyFile);
+  const secrets = await secretsFor(ctx, options.secretFile, identity !== undefined);
+  const ready = options.readyFile === undefined ? undefined : await ctx.readyFile(options.readyFile);
   let told = 0;
   const hidden = new Set<string>();
   const listener = await openListener({
-    port: wishes.port ?? 0,
+    port: options.port ?? 0,
     secrets,
-    signatureHeader: wishes.signatureHeader ?? (await ctx.overrides()).headers['webhook_signature'],
+    signatureHeader: options.signatureHeader ?? (await ctx.overrides()).headers['webhook_signature'],
     events: patterns,
     clock: ctx.clock,
-    relay: wishes.relay,
+    relay: options.relay,
     onHidden(what) {
       if (!hidden.has(what)) ctx.notice(`warning: ${what}`);
       hidden.add(what);

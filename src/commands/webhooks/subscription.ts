@@ -4,7 +4,7 @@ import { CliError } from '../../core/errors.ts';
 import type { Identity } from '../../core/identity.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Noted } from '../../events/cleanup-log.ts';
-import { patient, turns } from '../../events/poll.ts';
+import { patient, pollTimes } from '../../events/poll.ts';
 import { waitingOf } from '../wait/flags.ts';
 
 export interface Subscription {
@@ -29,7 +29,7 @@ export async function sandboxHere(ctx: Context): Promise<Identity | undefined> {
   return isHere ? identity : undefined;
 }
 
-export interface Wished {
+export interface NewSubscription {
   readonly identity: Identity;
   readonly url: string;
   readonly events: readonly string[];
@@ -37,11 +37,14 @@ export interface Wished {
 }
 
 /** Subscribes; written down before, so that a crash leaves no subscription that nobody knows of. */
-export async function subscribe(ctx: Context, { identity, url, events, secret }: Wished): Promise<Subscription> {
-  const leftovers = await ctx.leftovers();
+export async function subscribe(
+  ctx: Context,
+  { identity, url, events, secret }: NewSubscription,
+): Promise<Subscription> {
+  const cleanupLog = await ctx.cleanupLog();
   await endAbandoned(ctx, identity);
   const { profile, baseUrl } = identity;
-  const noted = await leftovers.note({
+  const noted = await cleanupLog.note({
     kind: 'listener',
     profile,
     base_url: baseUrl,
@@ -60,9 +63,9 @@ export async function subscribe(ctx: Context, { identity, url, events, secret }:
 
 /** Takes away subscriptions of runs that crashed. Resolves to their ids. */
 export async function endAbandoned(ctx: Context, { profile, baseUrl }: Identity): Promise<readonly string[]> {
-  const leftovers = await ctx.leftovers();
+  const cleanupLog = await ctx.cleanupLog();
   const ended: string[] = [];
-  for (const noted of await leftovers.abandoned('listener')) {
+  for (const noted of await cleanupLog.abandoned('listener')) {
     const { leftover } = noted;
     // Another service knows nothing of it; a run with its profile will see to it.
     if (leftover.profile !== profile || leftover.base_url !== baseUrl) continue;
@@ -94,7 +97,7 @@ async function watched(ctx: Context, id: string, signal: AbortSignal): Promise<v
   const asked = patient(() => ctx.read('webhooks.get', { webhook_id: id }));
   let silent = 0;
   try {
-    for await (const _ of turns(
+    for await (const _ of pollTimes(
       { ...waitingOf(ctx), signal },
       { firstMs: WATCH_EVERY_MS, longestMs: WATCH_EVERY_MS },
     )) {

@@ -3,7 +3,7 @@
  * places in the journal, where they stand anyway and are read back from when somebody asks.
  */
 
-import { decodeWritten, type LinePlace } from '../wal/codec.ts';
+import { decodeWritten, type LineOffset } from '../wal/codec.ts';
 import type { ItemRecord, RowRecord } from '../wal/records.ts';
 import { afterRecord, openRow, type RowHistory } from '../wal/replay.ts';
 
@@ -25,7 +25,7 @@ export interface RowIndex {
   /** Undefined when there is no such row. */
   row(row: number): RowHistory | undefined;
   /** What it is now; `done` is where the journal says so. */
-  set(history: RowHistory, done?: LinePlace): void;
+  set(history: RowHistory, done?: LineOffset): void;
   /** Nothing happens to it any more, for now: it needs not be held. */
   rest(row: number): void;
   /** All of them in the order of the plan; `history` reads back what is not held. */

@@ -9,7 +9,7 @@ const CRC_DIGITS = 8;
 const MOST_AROUND = CRC_DIGITS + 10 + 10 + 4;
 
 /** Where a line stands in its file, bytes. */
-export interface LinePlace {
+export interface LineOffset {
   readonly at: number;
   readonly length: number;
 }

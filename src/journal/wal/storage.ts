@@ -8,7 +8,7 @@ import { type FileSystems, networkFileSystem } from '../../files/network-file-sy
 import {
   atOnceInOurWords,
   createPrivate,
-  type FileSurroundings,
+  type FileDependencies,
   inOurWords,
   NO_WAITING,
   preparePrivateFolder,
@@ -58,7 +58,7 @@ export interface JournalDisk {
   hold(path: string, patienceMs?: number): Promise<() => Promise<void>>;
 }
 
-export interface DiskSurroundings extends FileSurroundings {
+export interface DiskDependencies extends FileDependencies {
   readonly lock: Omit<LockOptions, 'timeoutMs' | 'signal'>;
   /** For locks that are waited for: they take nothing from the numbers that ids are made of. That of `lock` if left out. */
   readonly noise?: Randomness;
@@ -70,7 +70,7 @@ const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const FLAGS = constants.O_RDWR | constants.O_APPEND | NO_FOLLOW;
 
 /** The real one. Every error of the system comes out as `guarded` naming path and code: nothing was sent. */
-export function createDisk(around: DiskSurroundings): JournalDisk {
+export function createDisk(around: DiskDependencies): JournalDisk {
   return {
     prepareFolder: path => preparePrivateFolder(path, around),
     async refuseNetwork(path) {

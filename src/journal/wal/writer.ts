@@ -1,6 +1,6 @@
 /** The one writer of a journal: records that wait together share one write and one sync. */
 import { CliError } from '../../core/errors.ts';
-import { encodeLines, type LinePlace } from './codec.ts';
+import { encodeLines, type LineOffset } from './codec.ts';
 import type { JournalRecord } from './records.ts';
 import type { JournalFile } from './storage.ts';
 
@@ -9,7 +9,7 @@ export interface Log {
    * Appends a record; resolves to where it stands when it is durable and no other process has written since. Rejects
    * with `guarded` otherwise, from then on always: the end of the file is no longer ours to judge.
    */
-  append(record: JournalRecord): Promise<LinePlace>;
+  append(record: JournalRecord): Promise<LineOffset>;
   close(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ const TOGETHER = 64;
 
 interface Waiting {
   readonly record: JournalRecord;
-  readonly resolve: (place: LinePlace) => void;
+  readonly resolve: (place: LineOffset) => void;
   readonly reject: (error: unknown) => void;
 }
 

@@ -49,12 +49,12 @@ export async function claimNext(sql: Sql, parts: DeliveryParts, upTo: number): P
     if (lease_until > real && !isGone(lease_owner)) busy.add(webhook_id);
     else await freeDelivery(sql, account, id);
   }
-  const wish = { now, real, upTo: Math.min(upTo, now) };
+  const options = { now, real, upTo: Math.min(upTo, now) };
   let isPending = busy.size > 0;
   let first: { row: DeliveryRow; webhook: WebhookRow } | undefined;
   for (const webhook of await activeWebhooks(sql, account)) {
     if (busy.has(webhook.id)) continue;
-    const { row, isHeld } = await headFor(sql, parts, { ...wish, webhook: webhook.id });
+    const { row, isHeld } = await headFor(sql, parts, { ...options, webhook: webhook.id });
     isPending ||= isHeld;
     if (row !== undefined && (first === undefined || isBefore(row, first.row))) first = { row, webhook };
   }
@@ -70,14 +70,14 @@ interface HeadWish {
 }
 
 /** The first of a subscription that no fault keeps back. */
-async function headFor(sql: Sql, parts: DeliveryParts, wish: HeadWish) {
+async function headFor(sql: Sql, parts: DeliveryParts, options: HeadWish) {
   for (;;) {
-    const row = await headOf(sql, parts.account, wish);
+    const row = await headOf(sql, parts.account, options);
     if (row === undefined) break;
-    if (row.faults_asked === 1 || !(await meddle(sql, parts, { row, ...wish }))) return { row, isHeld: false };
+    if (row.faults_asked === 1 || !(await meddle(sql, parts, { row, ...options }))) return { row, isHeld: false };
   }
   // Those that are to be overtaken go all the same when nobody comes for a while.
-  const held = await headOf(sql, parts.account, { ...wish, real: Number.MAX_SAFE_INTEGER });
+  const held = await headOf(sql, parts.account, { ...options, real: Number.MAX_SAFE_INTEGER });
   return { row: undefined, isHeld: held !== undefined };
 }
 

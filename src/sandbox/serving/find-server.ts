@@ -6,7 +6,7 @@ import { ADMIN_PATH } from '../../contract/sandbox/basis.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Secret } from '../../core/secret.ts';
 import { holderOf } from '../../files/lock.ts';
-import type { FileSurroundings } from '../../files/private-files.ts';
+import type { FileDependencies } from '../../files/private-files.ts';
 import type { Host } from '../../platform/host.ts';
 import { proofOf } from '../requests/health.ts';
 import { readFacts, readSecret, type ServerFacts, serverPaths } from './server-files.ts';
@@ -26,7 +26,7 @@ const MOST_BYTES = 4_096;
  * The server that `server.json` names, once it has proved by an HMAC over fresh random bytes that it knows the admin token;
  * undefined when nobody answers there, or somebody else. No key leaves before.
  */
-export async function findServer(data: string, around: FileSurroundings): Promise<FoundServer | undefined> {
+export async function findServer(data: string, around: FileDependencies): Promise<FoundServer | undefined> {
   const paths = serverPaths(data);
   const facts = await readFacts(paths.facts, around);
   const adminToken = facts && (await readSecret(paths.token, around));

@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../../core/errors.ts';
 import { Secret } from '../../core/secret.ts';
-import { type FileSurroundings, readPrivate, writePrivate } from '../../files/private-files.ts';
+import { type FileDependencies, readPrivate, writePrivate } from '../../files/private-files.ts';
 import { storeFolder } from './private-socket.ts';
 
 /** What `server.json` says. */
@@ -39,7 +39,7 @@ export function serverPaths(data: string): ServerPaths {
 }
 
 /** Undefined when there is none, or what stands there is not whole. */
-export async function readFacts(path: string, around: FileSurroundings): Promise<ServerFacts | undefined> {
+export async function readFacts(path: string, around: FileDependencies): Promise<ServerFacts | undefined> {
   const text = await readPrivate(path, around);
   if (text === undefined) return undefined;
   const told = parsed(text);
@@ -53,7 +53,7 @@ export async function readFacts(path: string, around: FileSurroundings): Promise
   return isWhole ? { url, pid: pid as number, started_at, instance } : undefined;
 }
 
-export async function writeFacts(path: string, facts: ServerFacts, around: FileSurroundings): Promise<void> {
+export async function writeFacts(path: string, facts: ServerFacts, around: FileDependencies): Promise<void> {
   await writePrivate(path, `${JSON.stringify(facts)}\n`, around);
 }
 
@@ -63,12 +63,12 @@ export async function removeFacts({ facts, token }: ServerPaths): Promise<void> 
   await rm(token, { force: true });
 }
 
-export async function writeSecret(path: string, secret: Secret, around: FileSurroundings): Promise<void> {
+export async function writeSecret(path: string, secret: Secret, around: FileDependencies): Promise<void> {
   await writePrivate(path, `${secret.expose()}\n`, around);
 }
 
 /** Undefined when there is no file. Throws `guarded` for one that holds something else than what we write there. */
-export async function readSecret(path: string, around: FileSurroundings): Promise<Secret | undefined> {
+export async function readSecret(path: string, around: FileDependencies): Promise<Secret | undefined> {
   const text = await readPrivate(path, around);
   if (text === undefined) return undefined;
   const found = /^((?:sk_test_|sandbox_)[\w-]{20,})\n$/.exec(text)?.[1];

@@ -7,7 +7,7 @@ import type { DialectName } from '../../contract/sandbox/faults.ts';
 import { CliError } from '../../core/errors.ts';
 import { holderOf, withLock } from '../../files/lock.ts';
 import { privateFolder } from '../../files/private-at-once.ts';
-import type { FileSurroundings } from '../../files/private-files.ts';
+import type { FileDependencies } from '../../files/private-files.ts';
 import { clearReadyFile, removeReadyFile, writeReadyFile } from '../../files/ready-file.ts';
 import type { Host } from '../../platform/host.ts';
 import { SERVICE_PATH } from '../http/routing.ts';
@@ -109,7 +109,7 @@ interface Running {
 async function open(around: StartDependencies, options: StartOptions, paths: ServerPaths): Promise<Running> {
   const { folders, clock, platform, noise, warn, version } = around;
   const { readyFile } = options;
-  const files: FileSurroundings = { platform, random: noise, warn };
+  const files: FileDependencies = { platform, random: noise, warn };
   // What a killed one left would be believed by nobody, but it would be read.
   await removeFacts(paths);
   if (readyFile !== undefined) await clearReadyFile(readyFile);

@@ -111,16 +111,16 @@ describe('a chart', () => {
 });
 
 describe('attention', () => {
-  function told(wish: Partial<AttentionRows> & { records?: readonly TxRow[] } = {}) {
+  function told(options: Partial<AttentionRows> & { records?: readonly TxRow[] } = {}) {
     const activities = new Activities(NOW);
-    for (const each of wish.records ?? []) activities.add(each);
+    for (const each of options.records ?? []) activities.add(each);
     const known = { activities, wholeSince: 0 };
-    const rows = { unknown: [], report: undefined, wallet: cents(0), moves: [], cards: [], known, ...wish };
+    const rows = { unknown: [], report: undefined, wallet: cents(0), moves: [], cards: [], known, ...options };
     return attentionOf(rows).map(({ kind, severity, subject, text }) => `${kind} ${severity} ${subject}: ${text}`);
   }
   const inUse = record({ tx_id: 'use', at_ms: NOW - DAY, cents: 1_00 });
-  const ofCard = (wish: Partial<CardRow>, records: readonly TxRow[] = [inUse]) =>
-    told({ cards: [card({ card_id: 'card_1', label: 'ads', ...wish })], records });
+  const ofCard = (options: Partial<CardRow>, records: readonly TxRow[] = [inUse]) =>
+    told({ cards: [card({ card_id: 'card_1', label: 'ads', ...options })], records });
 
   it('tells what is pressing first', () => {
     const report = { verdict: 'unexplained', residual_cents: cents(28_00), at_ms: NOW - DAY };

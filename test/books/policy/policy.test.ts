@@ -25,8 +25,8 @@ function known({ records = [], wholeSince = 0 }: { records?: readonly TxRow[]; w
   return { activities, wholeSince };
 }
 
-function found(text: string, wish: Partial<CardRow> = {}, given: Known = known()): number {
-  return judge(rule(text), [card({ card_id: 'card_1', ...wish })], given).findings.length;
+function found(text: string, options: Partial<CardRow> = {}, given: Known = known()): number {
+  return judge(rule(text), [card({ card_id: 'card_1', ...options })], given).findings.length;
 }
 
 function faultsOf(text: string): readonly string[] {

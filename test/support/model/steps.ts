@@ -140,7 +140,7 @@ const turn =
     return { op, request: post(`/cards/${found?.id ?? 'card_none'}/${op}`), expected: model[op](found) };
   };
 
-function wish(chance: Chance, card: Card | undefined): Purchase {
+function options(chance: Chance, card: Card | undefined): Purchase {
   const mismatch = chance.chance(3) ? (chance.chance(50) ? 'cvv' : 'expiry') : undefined;
   const forced = chance.chance(2) ? chance.pick(['suspected_fraud', 'do_not_honor']) : undefined;
   return { amount: edgeOf(chance, card), mcc: chance.chance(70) ? '5814' : '7011', forced, mismatch };
@@ -148,7 +148,7 @@ function wish(chance: Chance, card: Card | undefined): Purchase {
 
 const authorize: Maker = scene => {
   const { card, id } = cardOf(scene);
-  const wanted = wish(scene.chance, card);
+  const wanted = options(scene.chance, card);
   const { mcc, mismatch, forced } = wanted;
   const body = { card_id: id, amount: usd(wanted.amount), mcc, mismatch, force_decline: forced };
   if (!scene.chance.chance(15)) {

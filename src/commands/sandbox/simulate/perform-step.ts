@@ -4,13 +4,13 @@ import type { ReadName, WriteName } from '../../../contract/calls.ts';
 import { CliError } from '../../../core/errors.ts';
 import { shellWord } from '../../../core/shell-quote.ts';
 import type { Step } from '../../../scenario/read.ts';
-import type { Perform } from '../../../scenario/run.ts';
+import type { ExecuteStep } from '../../../scenario/run.ts';
 
 /**
  * Throws `guarded` when the chosen profile speaks to anything but the sandbox that the simulations go to, and
  * `not_authenticated` when none is chosen and a step is one of the service: what steers the sandbox needs no profile.
  */
-export async function stepPerformer(ctx: Context, steps: readonly Step[], file: string): Promise<Perform> {
+export async function stepPerformer(ctx: Context, steps: readonly Step[], file: string): Promise<ExecuteStep> {
   const needsService = steps.some(({ operation }) => operation.surface === 'service');
   await refuseElsewhere(ctx, file).catch((error: unknown) => {
     const isNoneChosen = error instanceof CliError && error.kind === 'not_authenticated';

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Host } from '../platform/host.ts';
 
-export const knownFile = (cacheFolder: string, profile: string) => join(cacheFolder, 'completion', `${profile}.json`);
+export const idCacheFile = (cacheFolder: string, profile: string) => join(cacheFolder, 'completion', `${profile}.json`);
 
 /** A machine where nobody types gets no cache; one that is there is kept true. */
 export function isKept({ streams, folders }: Pick<Host, 'streams' | 'folders'>, profile: string): boolean {
-  return streams.stderr.isTerminal || streams.stdin.isTerminal || existsSync(knownFile(folders.cache, profile));
+  return streams.stderr.isTerminal || streams.stdin.isTerminal || existsSync(idCacheFile(folders.cache, profile));
 }

@@ -5,10 +5,10 @@
 import { DAY } from '../core/durations.ts';
 
 /** What ids are of; a field that `names` one of these is completed from here. */
-export const SHELVES = ['card', 'bin', 'webhook'] as const;
-export type ShelfName = (typeof SHELVES)[number];
+export const SECTIONS = ['card', 'bin', 'webhook'] as const;
+export type SectionName = (typeof SECTIONS)[number];
 
-export interface KnownRow {
+export interface CachedId {
   readonly id: string;
   /** `visa 4242`, `credit, 98% accepted`, a host. */
   readonly about: string;
@@ -18,20 +18,20 @@ export interface KnownRow {
   readonly seen: number;
 }
 
-export interface Shelf {
+export interface Section {
   /** When the newest page of everything was read, ms UTC; 0 for never, or when that counts for nothing any more. */
   readonly listed: number;
   /** When completion last had somebody look, ms UTC. */
   readonly asked: number;
-  readonly rows: readonly KnownRow[];
+  readonly rows: readonly CachedId[];
 }
 
-export type Shelves = Readonly<Record<ShelfName, Shelf>>;
+export type Sections = Readonly<Record<SectionName, Section>>;
 
-export interface Known {
+export interface IdCache {
   /** Whose: rows of another address, key or way of speaking are not ours. */
   readonly place: string;
-  readonly shelves: Shelves;
+  readonly sections: Sections;
 }
 
 /** More than anybody looks through; the file stays below 100 KB. */
@@ -42,29 +42,29 @@ const LONGEST_TEXT = 80;
 /** What may stand on a command line without quotes. */
 const ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
 
-const EMPTY: Shelf = { listed: 0, asked: 0, rows: [] };
+const EMPTY: Section = { listed: 0, asked: 0, rows: [] };
 
-export function nothingKnown(place: string): Known {
-  return { place, shelves: { card: EMPTY, bin: EMPTY, webhook: EMPTY } };
+export function emptyIdCache(place: string): IdCache {
+  return { place, sections: { card: EMPTY, bin: EMPTY, webhook: EMPTY } };
 }
 
 /** The file's text. */
-export function knownText(known: Known): string {
+export function idCacheText(known: IdCache): string {
   return `${JSON.stringify(known)}\n`;
 }
 
 /** Nothing where the text is damaged, of an older form or of another place; rows that are too old are left out. */
-export function parseKnown(text: string | undefined, place: string, now: number): Known {
-  const nothing = nothingKnown(place);
+export function parseIdCache(text: string | undefined, place: string, now: number): IdCache {
+  const nothing = emptyIdCache(place);
   const read = text === undefined ? undefined : asObject(parsed(text));
-  const shelves = asObject(read?.['shelves']);
-  if (read?.['place'] !== place || shelves === undefined) return nothing;
-  const made = SHELVES.map(name => [name, shelfFrom(asObject(shelves[name]), now)]);
-  return { place, shelves: Object.fromEntries(made) as Shelves };
+  const sections = asObject(read?.['sections']);
+  if (read?.['place'] !== place || sections === undefined) return nothing;
+  const made = SECTIONS.map(name => [name, shelfFrom(asObject(sections[name]), now)]);
+  return { place, sections: Object.fromEntries(made) as Sections };
 }
 
 /** The row as it is kept; undefined for an id that could act in a shell, or where a secret stands in its place. */
-export function keptRow(row: KnownRow, clean: (text: string) => string): KnownRow | undefined {
+export function keptRow(row: CachedId, clean: (text: string) => string): CachedId | undefined {
   const { id, about, status, label, seen } = row;
   if (!ID.test(id) || clean(id) !== id) return undefined;
   const short = (text: string) => [...clean(text)].slice(0, LONGEST_TEXT).join('');
@@ -77,17 +77,17 @@ export function keptRow(row: KnownRow, clean: (text: string) => string): KnownRo
   };
 }
 
-function shelfFrom(shelf: Readonly<Record<string, unknown>> | undefined, now: number): Shelf {
+function shelfFrom(section: Readonly<Record<string, unknown>> | undefined, now: number): Section {
   const time = (value: unknown) => (typeof value === 'number' && value <= now ? value : 0);
-  const rows = Array.isArray(shelf?.['rows']) ? shelf['rows'] : [];
+  const rows = Array.isArray(section?.['rows']) ? section['rows'] : [];
   return {
-    listed: time(shelf?.['listed']),
-    asked: time(shelf?.['asked']),
+    listed: time(section?.['listed']),
+    asked: time(section?.['asked']),
     rows: rows.filter(isRow).filter(({ seen }) => now - seen < KEPT_MS),
   };
 }
 
-function isRow(value: unknown): value is KnownRow {
+function isRow(value: unknown): value is CachedId {
   const row = asObject(value);
   if (row === undefined) return false;
   const { id, about, status, label, seen } = row;

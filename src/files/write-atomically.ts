@@ -7,7 +7,7 @@ import type { Randomness } from '../platform/host.ts';
 import { syncFolder, systemCode } from './private-files.ts';
 import { systemWords } from './system-words.ts';
 
-export interface Beside {
+export interface AtomicWrite {
   readonly random: Randomness;
   readonly platform: NodeJS.Platform;
   /** What the user called it, for messages. */
@@ -20,7 +20,11 @@ export interface Beside {
  * Puts the pieces in a 0600 file at `path`, whole or not at all. Resolves to the number of bytes. Throws `guarded` when
  * something else is there, `usage` when it cannot be written; then nothing is left behind and the old file is whole.
  */
-export async function writeBeside(path: string, pieces: AsyncIterable<Uint8Array>, beside: Beside): Promise<number> {
+export async function writeAtomically(
+  path: string,
+  pieces: AsyncIterable<Uint8Array>,
+  beside: AtomicWrite,
+): Promise<number> {
   return inTheUsersWords(beside.name, async () => {
     await refuseForeign(path, beside);
     const fresh = freshBeside(path, beside);
@@ -38,7 +42,7 @@ export async function writeBeside(path: string, pieces: AsyncIterable<Uint8Array
 }
 
 /** Whether that can be done at `path` now: what is there may be replaced, and a file beside it can be made. */
-export async function checkBeside(path: string, beside: Beside): Promise<void> {
+export async function checkWritable(path: string, beside: AtomicWrite): Promise<void> {
   await inTheUsersWords(beside.name, async () => {
     await refuseForeign(path, beside);
     const fresh = freshBeside(path, beside);
@@ -49,7 +53,8 @@ export async function checkBeside(path: string, beside: Beside): Promise<void> {
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
-const freshBeside = (path: string, { random }: Beside) => `${path}.tmp-${Buffer.from(random.bytes(8)).toString('hex')}`;
+const freshBeside = (path: string, { random }: AtomicWrite) =>
+  `${path}.tmp-${Buffer.from(random.bytes(8)).toString('hex')}`;
 
 async function filled(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<number> {
   try {
@@ -65,7 +70,7 @@ async function filled(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Prom
   }
 }
 
-async function refuseForeign(path: string, { name, mark }: Beside): Promise<void> {
+async function refuseForeign(path: string, { name, mark }: AtomicWrite): Promise<void> {
   const found = await lstat(path).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;

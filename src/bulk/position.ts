@@ -1,11 +1,11 @@
 /** Where in an input something stands, and what is wrong there. Lines and columns from 1, columns in code points. */
 
-export interface Place {
+export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-export interface Fault extends Place {
+export interface Fault extends Position {
   /** A sentence that names the column or the member; what stood there is quoted and shortened. */
   readonly text: string;
 }

@@ -7,7 +7,7 @@ import { CliError } from '../core/errors.ts';
 import type { Clock } from '../platform/host.ts';
 import type { Transaction } from './records.ts';
 
-export interface AskParts {
+export interface PacedReaderParts {
   readonly reader: Reader;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -29,14 +29,14 @@ export interface Page {
   readonly facts: PageFacts;
 }
 
-export class Ask {
+export class PacedReader {
   /** Requests so far. */
   requests = 0;
-  readonly #parts: AskParts;
+  readonly #parts: PacedReaderParts;
   /** Monotonic ms of the requests of the last minute, oldest first. */
   readonly #recent: number[] = [];
 
-  constructor(parts: AskParts) {
+  constructor(parts: PacedReaderParts) {
     this.#parts = parts;
   }
 

@@ -18,7 +18,7 @@ export interface Typed {
   readonly input: string | undefined;
 }
 
-export interface Asked {
+export interface RawCall {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
@@ -30,7 +30,7 @@ export interface Asked {
 }
 
 /** Throws `usage`; nothing was sent. Members of a GET are its query. */
-export function askedFor(typed: Typed): Asked {
+export function rawCallFrom(typed: Typed): RawCall {
   const { method, input } = typed;
   const { path, query } = partsOf(typed.path);
   const members = membersOf(typed);

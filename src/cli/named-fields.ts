@@ -9,7 +9,7 @@ import { effectOf } from './parsing/resolved-flags.ts';
  * Throws `usage` for a name the answer will not have; nothing was sent. `fromFile` is a run of rows. Reading commands are left alone: their rows
  * may have fields of the service that we do not know, and reading them again costs nothing.
  */
-export function checkAskedFields(command: Command, globals: Globals, fromFile: boolean): void {
+export function checkNamedFields(command: Command, globals: Globals, fromFile: boolean): void {
   if (effectOf(command) === 'read') return;
   const names = fieldNames(command, { dryRun: globals.dryRun, fromFile });
   if (names === undefined) return;

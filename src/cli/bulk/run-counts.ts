@@ -7,7 +7,7 @@ import { resolveCommand, rowsNamed } from '../../core/row-words.ts';
 import type { RowOutcome } from '../../journal/types.ts';
 import type { Standing } from '../../terminal/progress.ts';
 
-export interface Tally {
+export interface RunCounts {
   /** An outcome as it comes. */
   add(outcome: RowOutcome): void;
   /** One more row that the run stopped before. */
@@ -36,7 +36,7 @@ export interface RunEnd {
 /** Rows that are told one by one in words; all of them stand in the result. */
 const TOLD_ROWS = 5;
 
-export interface TallySettings {
+export interface RunCountsSettings {
   readonly total: number;
   /** One operation, not a run of rows: its failure is that of its row. */
   readonly single: boolean;
@@ -44,7 +44,7 @@ export interface TallySettings {
   readonly resumed?: boolean;
 }
 
-export function createTally({ total, single, resumed = false }: TallySettings): Tally {
+export function createRunCounts({ total, single, resumed = false }: RunCountsSettings): RunCounts {
   const count = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
   const sum = { done: 0, refused: 0, unknown: 0, not_sent: 0 };
   let leftOut = 0;

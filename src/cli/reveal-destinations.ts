@@ -4,7 +4,7 @@ import { CliError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Clipboard } from '../terminal/clipboard.ts';
 import type { Column } from '../terminal/view.ts';
-import { checkGate, type GateSettings, type Opened, SHOWN_SECONDS, type Sink, throughGate } from './reveal.ts';
+import { checkGate, type Destination, type GateSettings, type Opened, SHOWN_SECONDS, throughGate } from './reveal.ts';
 import type { CardPart, RevealOptions, RunWithCard } from './reveal-options.ts';
 import type { Shown } from './shown.ts';
 
@@ -13,7 +13,7 @@ export const CLIPBOARD_SECONDS = 45;
 /** Keys of the reveal screen, each with the line that is shown after it. */
 export type ScreenActions = ReadonlyMap<string, () => Promise<string>>;
 
-export interface SinkSettings extends GateSettings {
+export interface DestinationSettings extends GateSettings {
   /** Lines on the alternate screen; resolves when they are gone again. */
   readonly showOnScreen: (
     lines: readonly string[],
@@ -53,7 +53,11 @@ const COLUMNS: readonly Column[] = [
 const PART_NAMES: Readonly<Record<CardPart, string>> = { number: 'number', cvv: 'CVV', expiry: 'expiry' };
 
 /** Opens the gate and hands the details to the one place that was asked for. */
-export async function revealCard(settings: SinkSettings, cardId: string, options: RevealOptions): Promise<Shown> {
+export async function revealCard(
+  settings: DestinationSettings,
+  cardId: string,
+  options: RevealOptions,
+): Promise<Shown> {
   const sink = sinkOf(options);
   // There the card would stay where it was written.
   if (sink === 'screen' && settings.canAsk && settings.runtime.env['TERM'] === 'dumb') {
@@ -78,7 +82,7 @@ export async function revealCard(settings: SinkSettings, cardId: string, options
 
 /** Whether a program could get a card at all. Throws what `runWithCard` would refuse without a question. */
 export async function checkRunWithCard(
-  settings: SinkSettings,
+  settings: DestinationSettings,
   { program, reveal }: Omit<RunWithCard, 'mask'>,
 ): Promise<void> {
   await settings.checkProgram(program[0]);
@@ -89,7 +93,7 @@ export async function checkRunWithCard(
 
 /** Details into the environment of one program. Resolves to its exit code. */
 export async function runWithCard(
-  settings: SinkSettings,
+  settings: DestinationSettings,
   cardId: string,
   { program, reveal, mask }: RunWithCard,
 ): Promise<number> {
@@ -107,7 +111,7 @@ export async function runWithCard(
   });
 }
 
-function sinkOf({ print, out, copy, field }: RevealOptions): Sink {
+function sinkOf({ print, out, copy, field }: RevealOptions): Destination {
   const places = [print && '--print', out !== undefined && '--out', copy !== undefined && '--copy'].filter(Boolean);
   if (places.length > 1) throw usage(`${places.join(' and ')} name several places; give only one`);
   if (copy !== undefined && field !== undefined) throw usage('--copy names the field; remove --field');
@@ -145,7 +149,7 @@ interface OnScreen {
   readonly field: CardPart | undefined;
 }
 
-async function onScreen(settings: SinkSettings, { card }: Opened, { parts, field }: OnScreen): Promise<Shown> {
+async function onScreen(settings: DestinationSettings, { card }: Opened, { parts, field }: OnScreen): Promise<Shown> {
   const { number, cvv, expiry, cardId } = parts;
   const clipboard = await settings.clipboard();
   let copied: string | undefined;
@@ -176,7 +180,7 @@ async function onScreen(settings: SinkSettings, { card }: Opened, { parts, field
 }
 
 async function intoFile(
-  settings: SinkSettings,
+  settings: DestinationSettings,
   parts: Parts,
   { path, field }: { readonly path: string; readonly field: CardPart | undefined },
 ): Promise<Shown> {
@@ -216,7 +220,7 @@ interface Copying {
   readonly clipboard: Clipboard;
 }
 
-async function ontoClipboard(settings: SinkSettings, { parts, part, clipboard }: Copying): Promise<Shown> {
+async function ontoClipboard(settings: DestinationSettings, { parts, part, clipboard }: Copying): Promise<Shown> {
   await clipboard.write(parts[part]);
   settings.notice(`Copied the ${PART_NAMES[part]}.`);
   const cleared = await clearCopied(settings, clipboard, parts[part]);
@@ -233,7 +237,7 @@ async function ontoClipboard(settings: SinkSettings, { parts, part, clipboard }:
   };
 }
 
-async function clearCopied(settings: SinkSettings, clipboard: Clipboard, text: string): Promise<boolean> {
+async function clearCopied(settings: DestinationSettings, clipboard: Clipboard, text: string): Promise<boolean> {
   settings.notice(`The clipboard is cleared in ${CLIPBOARD_SECONDS} s; Ctrl-C clears it now.`);
   const cleared = await settings.clearLater(clipboard, text);
   settings.notice(
@@ -242,7 +246,7 @@ async function clearCopied(settings: SinkSettings, clipboard: Clipboard, text: s
   return cleared;
 }
 
-async function theClipboard({ clipboard }: SinkSettings): Promise<Clipboard> {
+async function theClipboard({ clipboard }: DestinationSettings): Promise<Clipboard> {
   const found = await clipboard();
   if (found !== undefined) return found;
   throw usage(
