@@ -16,6 +16,7 @@ const VALUES: readonly (readonly [RegExp, string])[] = [
   [/yes/, ' --yes'],
   [/typed/, '--payload body.json --signature ab --secret-file secret'],
   [/wanted/, 'install'],
+  [/isStuck/, 'show'],
   [/shell\b/, 'bash'],
 ];
 
