@@ -148,6 +148,29 @@ describe('docs/CI.md', () => {
     expect(await funded()).toEqual([]);
   });
 
+  it('the books of a month are reconciled, judged and written, and a rule that is broken fails', {
+    timeout: 180_000,
+  }, async () => {
+    const text = await readFile(join(ROOT, 'examples', 'books.github.yml'), 'utf8');
+    const { steps } = (parse(text) as { jobs: { books: { steps: readonly Step[] } } }).jobs.books;
+    const scripts = steps.flatMap(({ run = '' }) => (run.includes('set -euo') ? [run] : []));
+    expect(scripts.length).toBe(3);
+    await writeFile(join(folder, 'accounts.yaml'), await readFile(join(ROOT, 'examples', 'accounts.yaml')));
+    await writeFile(
+      join(folder, 'policy.yaml'),
+      'version: 1\nrules: [{ name: rich, when: { balance: "> 900000" } }]\n',
+    );
+    for (const run of scripts) {
+      const { code, err } = await shell(run);
+      expect({ run, code, err: code === 0 ? '' : err }).toEqual({ run, code: 0, err: '' });
+    }
+    const month = new Date(Date.now() - new Date().getUTCDate() * 86_400_000).toISOString().slice(0, 7);
+    const { out } = await shell('ls books');
+    expect(out).toBe(`sandbox-${month}.beancount\nsandbox-${month}.csv\n`);
+    await writeFile(join(folder, 'policy.yaml'), 'version: 1\nrules: [{ name: any, when: { balance: ">= 0" } }]\n');
+    expect((await shell(scripts[1] ?? '')).code).toBe(15);
+  });
+
   it('the GitLab job asserts on the event and leaves no card', { timeout: 180_000 }, async () => {
     const { checkout } = (await recipes())[2] as { checkout: { script: string[]; after_script: string[] } };
     await script('checkout.sh', 'test -n "$CARD_NUMBER"');

@@ -191,7 +191,11 @@ export async function pipeline(
       piped = `${text}\n`;
       continue;
     }
-    const { command, env, file } = readCommand(part);
+    const { command, env: written, file } = readCommand(part);
+    // As a shell does it; the folder of the world is at home.
+    const env = Object.fromEntries(
+      Object.entries(written).map(([name, value]) => [name, value.replace(/^~(?=\/)/, current.folder)]),
+    );
     const stdin = file === undefined ? piped : await readFile(join(current.folder, file), 'utf8');
     const told: RunOptions = {
       env: { NO_COLOR: '1', ...env },

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Line } from '../../src/books/statement.ts';
 import { CliError } from '../../src/core/errors.ts';
@@ -33,6 +35,18 @@ rules:
     expect(categoryOf(line({ payee: 'cloud one' }), 'saas-1', file)).toBe('Expenses:Hosting');
     expect(categoryOf(line({ payee: 'CLOUD ONE' }), 'ads', file)).toBe('Expenses:Uncategorized');
     expect(categoryOf(line({ counter: 'deposits' }), null, file)).toBe('Equity:Deposits');
+  });
+
+  it('the example has rules for a meal, a taxi and software, and the rest has a place', async () => {
+    const path = join(import.meta.dirname, '../../examples/accounts.yaml');
+    const example = readAccounts(readYaml(await readFile(path, 'utf8')), path);
+    const of = (over: Partial<Line>, label: string | null = null) => categoryOf(line(over), label, example);
+    expect(of({ mcc: '5812' })).toBe('Expenses:Meals');
+    expect(of({ mcc: '4121' })).toBe('Expenses:Travel:Taxi');
+    expect(of({ mcc: '3501' }, 'travel: Berlin')).toBe('Expenses:Travel:Flights-And-Hotels');
+    expect(of({ payee: 'Cloudhost GmbH' })).toBe('Expenses:Hosting');
+    expect(of({}, 'saas-7')).toBe('Expenses:Software');
+    expect(of({ mcc: '3501' }, 'ads')).toBe('Expenses:Uncategorized');
   });
 
   it('names every fault at once, with line and column', () => {

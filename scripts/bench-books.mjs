@@ -1,0 +1,267 @@
+/**
+ * The books of a large account beside `sqlite3` in one run: filling the mirror beside `.import`, reconciling offline, an
+ * export beside writing the same rows as CSV; wall time, processor time and peak memory. The sums of the export are
+ * checked. `node scripts/bench-books.mjs [records] [cards]`, 1,000,000 and 10,000 when left out. Needs sqlite3 and GNU time
+ * (apt-get install sqlite3 time). On a busy machine compare processor times.
+ */
+import { spawnSync } from 'node:child_process';
+import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Writable } from 'node:stream';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+const file = fileURLToPath(import.meta.url);
+const root = dirname(dirname(file));
+const program = join(root, 'bin', 'cardwright.js');
+const DAY = 86_400_000;
+const START = Date.UTC(2025, 0, 1);
+const END = Date.UTC(2026, 0, 1);
+/** The account is read after the year is over. */
+const NOW = END + 40 * DAY;
+const FUNDED = 10_000_00;
+
+async function main(records, cards) {
+  const folder = mkdtempSync(join(tmpdir(), 'cardwright-bench-books-'));
+  try {
+    const home = join(folder, 'home');
+    const bundle = join(folder, 'mirror.mjs');
+    const mirror = join(home, 'data', 'mirror', 'sandbox.sqlite');
+    await bundled(bundle);
+    await writeRows(join(folder, 'rows.csv'), { records, cards });
+    const ours = part => [process.execPath, file, part, bundle, mirror, String(records), String(cards)];
+    const cases = {
+      'mirror, filled': measured(ours('load'), home),
+      'sqlite3 .import': sqlite(join(folder, 'import.db'), imported(join(folder, 'rows.csv')), home),
+      'reconcile, first': measured(ours('reconcile'), home),
+      'reconcile, offline': measured(ours('reconcile'), home),
+    };
+    for (const format of ['hledger', 'ledger', 'beancount', 'csv', 'ofx', 'qif']) {
+      cases[`export ${format}`] = exported(format, { period: '2025', home, out: join(folder, 'out') });
+    }
+    cases['export hledger, a month'] = exported('hledger', { period: '2025-10', home, out: join(folder, 'out') });
+    cases['sqlite3 writing CSV'] = sqlite(mirror, csvOf(join(folder, 'plain.csv')), home);
+    cases['overview'] = measured([process.execPath, program, '--sandbox', 'overview', '--offline', '--json'], home);
+    report({ records, cards, cases, size: statSync(mirror).size });
+    check(join(folder, 'out', 'sandbox-2025.csv'), { mirror, home });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** What of the program fills and reads a mirror, without the service. */
+async function bundled(outfile) {
+  const contents = `
+    export { openForSync } from './mirror/file.ts';
+    export { storeRecords } from './mirror/store-records.ts';
+    export { storeCards } from './mirror/store-cards.ts';
+    export { unprovedCut } from './mirror/reconcile.ts';`;
+  await build({
+    stdin: { contents, resolveDir: join(root, 'src'), loader: 'ts' },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    outfile,
+  });
+  mkdirSync(join(dirname(outfile), 'node_modules'), { recursive: true });
+  spawnSync('ln', ['-s', join(root, 'node_modules', '@photostructure'), join(dirname(outfile), 'node_modules')]);
+}
+
+const cardId = nth => `card_${String(nth).padStart(24, '0')}`;
+const iso = ms => new Date(ms).toISOString().replace('.000Z', 'Z');
+
+/** Records in the order of their time: purchases that are authorized and settled an hour later, spread over the year. */
+function* recordsOf(records, cards) {
+  const purchases = records / 2;
+  const step = (END - START - DAY) / purchases;
+  for (let nth = 0; nth < purchases; nth += 1) {
+    const at = Math.floor((START + nth * step) / 1000) * 1000;
+    const id = `txn_${String(2 * nth).padStart(24, '0')}`;
+    const shared = {
+      card_id: cardId((nth * 7919) % cards),
+      amount: (((nth * 37) % 9_900) + 100) / 100,
+      currency: 'USD',
+      merchant: `Merchant ${nth % 5003}`,
+      mcc: nth % 3 === 0 ? '5812' : '5734',
+      merchant_country: 'US',
+      decline_reason: null,
+    };
+    yield { ...shared, id, type: 'authorization', status: 'settled', authorization_id: null, created_at: iso(at) };
+    const settled = { type: 'settlement', status: 'settled', authorization_id: id, created_at: iso(at + 3_600_000) };
+    yield { ...shared, ...settled, id: `txn_${String(2 * nth + 1).padStart(24, '0')}` };
+  }
+}
+
+async function load(bundle, path, records, cards) {
+  const { openForSync, storeRecords, storeCards } = await import(pathToFileURL(bundle).href);
+  const clock = { now: () => NOW, monotonic: () => performance.now(), sleep: async () => {} };
+  const db = await openForSync({ path, platform: process.platform, clock });
+  const counts = { new: 0, changed: 0, gone: 0 };
+  const writing = { db, sync: 1, now: NOW, counts: { transactions: counts, cards: { ...counts } } };
+  const spent = new Map();
+  let batch = [];
+  let total = 0;
+  const flush = () => {
+    db.commit(() => storeRecords(writing, batch));
+    batch = [];
+  };
+  for (const record of recordsOf(Number(records), Number(cards))) {
+    if (record.type === 'settlement') {
+      const cents = Math.round(record.amount * 100);
+      spent.set(record.card_id, (spent.get(record.card_id) ?? 0) + cents);
+      total += cents;
+    }
+    batch.push(record);
+    // 40 pages of 25 are a window.
+    if (batch.length === 1_000) flush();
+  }
+  flush();
+  db.commit(() => storeAccount(writing, { spent, total, cards: Number(cards), storeCards }));
+  db.close();
+}
+
+function storeAccount(writing, { spent, total, cards, storeCards }) {
+  const { db } = writing;
+  const made = iso(START);
+  for (let nth = 0; nth < cards; nth += 1) {
+    const id = cardId(nth);
+    const balance = (FUNDED - (spent.get(id) ?? 0)) / 100;
+    const last4 = String(nth % 10_000).padStart(4, '0');
+    storeCards(writing, [
+      { id, bin_id: 'bin_1', last4, label: `saas-${nth % 20}`, status: 'active', balance, created_at: made },
+    ]);
+    db.run(
+      "insert into move (op, row, operation, card_id, cents, outcome, at_ms, first_sync) values ('op_1', ?, 'cards.create', ?, ?, 'done', ?, 1)",
+      ...[nth + 1, id, FUNDED, START],
+    );
+  }
+  const onCards = cards * FUNDED - total;
+  const deposited = cards * FUNDED + 1_000_00;
+  db.run('insert into wallet_state values (?, ?, 0, ?, ?, ?, ?)', NOW, 1_000_00, deposited, total, cards, onCards);
+  const facts = {
+    origin: 'embedded',
+    mode: 'sandbox',
+    as_of: NOW,
+    synced_at: NOW,
+    sync: 1,
+    finished_sync: 1,
+    totals: 'told',
+  };
+  for (const [name, value] of Object.entries(facts)) db.setFact(name, value);
+}
+
+/** Against the last exact cut, or from the beginning; keeps the cut as the command does. */
+async function reconcileOffline(bundle, path) {
+  const { openForSync, unprovedCut } = await import(pathToFileURL(bundle).href);
+  const clock = { now: () => NOW, monotonic: () => performance.now(), sleep: async () => {} };
+  const db = await openForSync({ path, platform: process.platform, clock });
+  const { cut, cards } = unprovedCut(db);
+  if (cut.exact !== 1) throw new Error('the account of the benchmark does not add up');
+  const known = db.get('select count(*) as n from cut').n;
+  const insert = (table, row) =>
+    db.run(
+      `insert into ${table} (${Object.keys(row).join(', ')}) values (${Object.keys(row)
+        .map(() => '?')
+        .join(', ')})`,
+      ...Object.values(row),
+    );
+  db.commit(() => {
+    insert('cut', { ...cut, cut_id: `cut_${known}`, sync: 1, changes: 0 });
+    for (const card of cards) insert('cut_card', { ...card, cut_id: `cut_${known}` });
+  });
+  db.close();
+}
+
+async function writeRows(path, { records, cards }) {
+  const out = createWriteStream(path);
+  const lines = Writable.toWeb(out).getWriter();
+  for (const each of recordsOf(records, cards)) {
+    const cents = Math.round(each.amount * 100);
+    const cells = [each.id, each.card_id, each.type, each.status, cents, 'USD', each.merchant, each.mcc, 'US'];
+    await lines.write(
+      `${[...cells, each.authorization_id ?? '', '', Date.parse(each.created_at), each.created_at].join(',')}\n`,
+    );
+  }
+  await lines.close();
+}
+
+/** The columns and indexes of the mirror, rows as they come. */
+const imported = path => `
+create table record (tx_id text not null unique, card_id text, type text, status text, cents integer, currency text,
+  merchant text, mcc text, merchant_country text, authorization_id text, decline_reason text, at_ms integer, created_at text);
+create index a on record (at_ms);
+create index b on record (card_id, type, at_ms, cents);
+create index c on record (merchant);
+create index d on record (authorization_id);
+.import --csv ${path} record
+`;
+
+const csvOf = path => `.mode csv
+.headers on
+.once ${path}
+select date(at_ms / 1000, 'unixepoch'), card_id, type, cents / 100.0, merchant, mcc, merchant_country, authorization_id, tx_id
+  from tx where type <> 'authorization' order by at_ms, tx_id;
+`;
+
+function sqlite(database, script, home) {
+  return measured(['sqlite3', database], home, script);
+}
+
+function exported(format, { period, home, out }) {
+  const wish = ['--period', period, '--format', format, '--out', out, '--offline', '-q'];
+  return measured([process.execPath, program, '--sandbox', 'export', ...wish], home);
+}
+
+/** Seconds, processor seconds and the peak in MB, of one process. */
+function measured(command, home, input = '') {
+  const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...inherited } = process.env;
+  const { status, stderr } = spawnSync('/usr/bin/time', ['-f', '\n%e %U %S %M', ...command], {
+    env: { ...inherited, CARDWRIGHT_CONFIG_DIR: home },
+    input,
+    encoding: 'utf8',
+  });
+  const [wall, user, system, kilobytes] = (stderr.trim().split('\n').at(-1) ?? '').split(' ').map(Number);
+  if (status !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
+  return { wall, cpu: user + system, memory: kilobytes / 1024 };
+}
+
+function report({ records, cards, cases, size }) {
+  const line = ([name, { wall, cpu, memory }]) =>
+    `${name.padEnd(28)}${wall.toFixed(2).padStart(9)} s${cpu.toFixed(2).padStart(9)} s cpu${memory.toFixed(0).padStart(6)} MB`;
+  const over = (ours, theirs) => (cases[ours].cpu / cases[theirs].cpu).toFixed(2);
+  const ours = Object.entries(cases).filter(([name]) => !name.startsWith('sqlite3'));
+  const peak = Math.max(...ours.map(([, { memory }]) => memory));
+  process.stdout.write(`${records} records, ${cards} cards, Node ${process.version}, mirror ${(size / 2 ** 20).toFixed(0)} MB
+${Object.entries(cases).map(line).join('\n')}
+filling the mirror: ${over('mirror, filled', 'sqlite3 .import')} times .import (goal 3)
+reconcile offline: ${cases['reconcile, offline'].cpu.toFixed(2)} s of processor (goal 3)
+export for hledger: ${over('export hledger', 'sqlite3 writing CSV')} times sqlite3 writing CSV (goal 4)
+peak: ${peak.toFixed(0)} MB (goal 128)\n`);
+}
+
+/** Sums of each card in the export are those of the records. */
+function check(path, { mirror, home }) {
+  const sums = new Map();
+  const [, ...lines] = readFileSync(path, 'utf8').split('\n');
+  for (const line of lines) {
+    const cells = line.split(',');
+    if (cells[6] === 'settlement') sums.set(cells[3], (sums.get(cells[3]) ?? 0) + Math.round(Number(cells[7]) * 100));
+  }
+  const asked = "select card_id, -sum(cents) from tx where type = 'settlement' group by card_id";
+  const { stdout } = spawnSync('sqlite3', ['-csv', mirror, asked], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    env: { PATH: process.env.PATH, HOME: home },
+  });
+  const theirs = stdout.trim().split(/\r?\n/);
+  const wrong = theirs.filter(line => sums.get(line.split(',')[0]) !== Number(line.split(',')[1]));
+  if (wrong.length > 0 || theirs.length !== sums.size) throw new Error(`${wrong.length} cards differ from sqlite3`);
+  process.stdout.write(`sums of ${sums.size} cards: equal to sqlite3\n`);
+}
+
+const PARTS = { load, reconcile: reconcileOffline };
+const [word, ...words] = process.argv.slice(2);
+if (PARTS[word] !== undefined) await PARTS[word](...words);
+else await main(Number(word ?? 1_000_000), Number(words[0] ?? 10_000));
