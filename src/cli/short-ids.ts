@@ -31,6 +31,8 @@ const MOST_NAMED = 10;
 
 const MARKS = /(?:…|\.\.\.)$/u;
 const LAST_FOUR = /^\d{4}$/;
+/** Shorter than most ids, and none that is counted: a dry run, which asks nothing, cannot tell what it is. */
+const LOOKS_CUT = /^[a-z]+_(?!\d+$)[a-z0-9]{0,15}$/i;
 
 interface Line {
   readonly command: Command;
@@ -81,6 +83,7 @@ export async function withShortIds(line: Line, execute: (input: Input) => Promis
     return execute(replaced(input, again));
   };
   if (only === undefined) return execute(input);
+  if (line.context.dryRun) for (const { word } of others) if (LOOKS_CUT.test(word)) line.context.notice(asTyped(word));
   let shown: Shown;
   try {
     shown = await execute(input);
@@ -125,6 +128,10 @@ function elseListing(listing: Listing, otherwise: () => Promise<Shown | undefine
     ...(listing.footer && { footer: (rows: number) => current.footer?.(rows) }),
     ...(listing.cutShort && { cutShort: () => current.cutShort?.() }),
   };
+}
+
+function asTyped(word: string): string {
+  return `note: ${word} is shown as typed: a dry run does not look it up. If it is only the beginning of an id, the command itself finds the whole one, and so does this dry run for ${word}…`;
 }
 
 function isMarked(typed: Typed): boolean {

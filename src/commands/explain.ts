@@ -46,7 +46,11 @@ export const explain = command({
   ends: { not_found: 'This machine has no such operation or request.' },
   args: {
     what: argument(
-      text({ doc: 'Exit code, kind, identifier, section, assumption, name, op or request id.', basis: OURS }),
+      text({
+        doc: 'Exit code, kind, identifier, section, assumption, name, op or request id.',
+        basis: OURS,
+        names: 'op',
+      }),
     ),
   },
   examples: [

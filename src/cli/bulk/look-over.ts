@@ -109,7 +109,7 @@ function failureOf({ op, plan }: Run, { steps, error, absent }: Looked): CliErro
       ...(look.length > 0 ? [`${capital(rowsNamed(look))}: a later look may tell.`] : []),
       ...decisionNotes(op, decide, absent),
     ],
-    hint: `cardwright ops ${isStuck ? 'show' : 'resume'} ${op}`,
+    hint: isStuck ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
     outcome: 'unknown',
     op,
   });

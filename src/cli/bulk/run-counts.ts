@@ -98,7 +98,7 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
   /** A resume that leaves only rows for a person to decide would do the same again. */
   function hintOf(op: string): string {
     const isStuck = resumed && decided.length > 0 && decided.length === count.unknown && leftOut + count.not_sent === 0;
-    return `cardwright ops ${isStuck ? 'show' : 'resume'} ${op}`;
+    return isStuck ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`;
   }
 
   function knownOutcome(): 'unknown' | 'done' | 'not_sent' | 'refused' {
