@@ -18,7 +18,7 @@ import type { WireHeaders } from './transport.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-export interface Asked {
+export interface RequestFacts {
   readonly target: Target;
   readonly input: Values;
   /** What the effect of a write is judged by. */
@@ -37,14 +37,14 @@ export interface Decoded {
 }
 
 /** Reads the JSON of an answer. Never throws. */
-export function decodeAnswer(asked: Asked, value: unknown, headers: WireHeaders): Decoded {
+export function decodeAnswer(asked: RequestFacts, value: unknown, headers: WireHeaders): Decoded {
   const { returns } = asked.target.row;
   if (returns.kind === 'none') return decodeNone(asked, value);
   return returns.kind === 'one' ? decodeOne(asked, value) : decodeList(asked, value, headers);
 }
 
 /** Nothing must come; what comes all the same must not deny it or speak of another resource. */
-function decodeNone({ target, input }: Asked, value: unknown): Decoded {
+function decodeNone({ target, input }: RequestFacts, value: unknown): Decoded {
   const said = isObject(value) ? value : {};
   const asked = Object.keys(target.row.params ?? {}).map(name => input[name]);
   const problems: Problem[] = [];
@@ -58,7 +58,7 @@ function decodeNone({ target, input }: Asked, value: unknown): Decoded {
   return { result: undefined, problems, contradicts: problems.length > 0, warnings: [] };
 }
 
-function decodeOne(asked: Asked, value: unknown): Decoded {
+function decodeOne(asked: RequestFacts, value: unknown): Decoded {
   const { shape } = asked.target.row.returns;
   const read = shape === DETAILS ? readDetails : readObject;
   let contradictions: Set<Problem> | undefined;
@@ -72,7 +72,7 @@ function decodeOne(asked: Asked, value: unknown): Decoded {
     return { ...reading, problems: [...reading.problems, ...against] };
   });
   const contradicts = single.problems.some(problem => contradictions?.has(problem));
-  const result = shape === FUNDING ? withAsked(asked, single.value) : single.value;
+  const result = shape === FUNDING ? withRequested(asked, single.value) : single.value;
   if (shape === DETAILS) return { result, problems: single.problems, contradicts, warnings: single.warnings };
   const { value: clean, hidden } = maskedValue(result, staysWhole);
   return {
@@ -84,12 +84,12 @@ function decodeOne(asked: Asked, value: unknown): Decoded {
 }
 
 /** Card and amount of a transfer, where the answer leaves out what was asked for anyway. */
-export function withAsked({ input }: Pick<Asked, 'input'>, value: Values): Values {
+export function withRequested({ input }: Pick<RequestFacts, 'input'>, value: Values): Values {
   const { card_id: card = input['card_id'], amount = toUsd(input['amount'] as Cents) } = value;
   return { ...value, card_id: card, amount };
 }
 
-function decodeList({ target }: Asked, value: unknown, headers: WireHeaders): Decoded {
+function decodeList({ target }: RequestFacts, value: unknown, headers: WireHeaders): Decoded {
   const found = findRows(value, headers);
   if (found === undefined) {
     return { result: undefined, problems: [{ path: 'data', text: 'is missing' }], contradicts: false, warnings: [] };
@@ -138,7 +138,7 @@ function naming({ name, overrides }: Target) {
 }
 
 /** Answers about another resource or another amount count as lacking what they must hold. */
-function differences({ target, input }: Asked, value: Values): Problem[] {
+function differences({ target, input }: RequestFacts, value: Values): Problem[] {
   const { row } = target;
   const { shape } = row.returns;
   const problems: Problem[] = [];

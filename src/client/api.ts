@@ -21,13 +21,13 @@ import type { Observed, PageReading, Wire } from './attempt.ts';
 import { createBudget } from './budget.ts';
 import type { OutcomeClass } from './classify.ts';
 import { createDeadlines } from './deadline.ts';
-import { asDelivery, type Delivered, type Delivering, deliverParcel, undeliverable } from './deliver.ts';
 import { isWrite, planRequest, type Target } from './encode.ts';
 import { type ArrivedPage, type Row, walkPages } from './pages.ts';
 import { doubtful, isNotSubscribed, isUnmoved, readBalances } from './read-back.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { Wait } from './retry.ts';
 import { createCutter } from './row-slicer.ts';
+import { asDelivery, type Delivered, type Delivering, sendCall, undeliverable } from './send-call.ts';
 import { createTransport, type Transport } from './transport.ts';
 
 export interface ServiceConnection {
@@ -154,7 +154,7 @@ function createCalls(settings: ServiceSettings<Table>) {
     redactor.learn(key);
     const asked = { target, input, evidence: policy.evidence };
     const parcel = { asked, paging, plan: planned, key, signals, policy };
-    const delivered = await deliverParcel(parcel, theWire(), delivering);
+    const delivered = await sendCall(parcel, theWire(), delivering);
     if (delivered.class === 'done') learnSecrets(redactor, target, delivered.result);
     return delivered;
   }

@@ -4,13 +4,13 @@ import { SANDBOX_MARK } from '../contract/sandbox/basis.ts';
 import type { PlannedRequest } from '../contract/service.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Clock } from '../platform/host.ts';
-import type { Asked } from './answer.ts';
+import type { RequestFacts } from './answer.ts';
 import { MAX_BYTES, MAX_LIST_BYTES } from './body.ts';
 import type { Certificate } from './connector.ts';
 import type { Deadlines } from './deadline.ts';
 import { isWrite, keyHeader } from './encode.ts';
 import { dateOf, headerText, headerWarnings, textOf } from './headers.ts';
-import { judge, type Verdict } from './interpret-response.ts';
+import { type Interpretation, interpretResponse } from './interpret-response.ts';
 import type { Redactor } from './redact.ts';
 import type { Cutter } from './row-slicer.ts';
 import type { Exchange, Transport, WireRequest } from './transport.ts';
@@ -55,7 +55,7 @@ export interface Observed {
   readonly certificate: Certificate | undefined;
 }
 
-export interface Attempted extends Asked {
+export interface Attempted extends RequestFacts {
   readonly paging?: PageReading | undefined;
   readonly plan: PlannedRequest;
   readonly key: Secret;
@@ -63,7 +63,7 @@ export interface Attempted extends Asked {
 }
 
 /** Sends the planned bytes once and judges what came of it. Rejects only for a proxy variable that is unusable. */
-export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict> {
+export async function attempt(wire: Wire, attempted: Attempted): Promise<Interpretation> {
   const { target, plan } = attempted;
   const request = wireRequest(wire, attempted);
   const deadline = wire.deadlines.start({
@@ -94,7 +94,7 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Verdict
   const cutter = paging?.cutter;
   if (exchange.status === 200 && exchange.failure === undefined) paging?.onArrival();
   const asked = { target, input, evidence, cutter, idempotencyKey: plan.idempotencyKey };
-  const verdict = judge(exchange, { ...asked, origin, variables, redactor, answeredAt: wire.clock.now() });
+  const verdict = interpretResponse(exchange, { ...asked, origin, variables, redactor, answeredAt: wire.clock.now() });
   if (verdict.class === 'done')
     for (const text of verdict.decoded.warnings) wire.warn(redactor.text(`${target.name}: ${text}`));
   return verdict;

@@ -11,12 +11,12 @@ import {
   transferShown,
 } from '../contract/evidence.ts';
 import type { Cents } from '../core/money.ts';
-import type { Asked } from './answer.ts';
+import type { RequestFacts } from './answer.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
 /** Why a resource or balances do not show what was asked for; undefined when they do, or nothing can be compared. */
-export function unshown(asked: Asked, result: Values, evidence: Evidence | undefined): string | undefined {
+export function unshown(asked: RequestFacts, result: Values, evidence: Evidence | undefined): string | undefined {
   const { row } = asked.target;
   if (row.leadsTo !== undefined) {
     const { field, value } = row.leadsTo;
@@ -34,7 +34,7 @@ export function unshown(asked: Asked, result: Values, evidence: Evidence | undef
   return by === 'mark' ? `the card was made by this operation, but ${difference}` : difference;
 }
 
-function transferUnshown({ target, input }: Asked, result: Values, evidence: Evidence): string | undefined {
+function transferUnshown({ target, input }: RequestFacts, result: Values, evidence: Evidence): string | undefined {
   const { transfer } = target.row;
   const after = balancesIn(result['card_balance'], result['wallet_balance']);
   if (transfer === undefined) return undefined;
@@ -47,13 +47,13 @@ function transferUnshown({ target, input }: Asked, result: Values, evidence: Evi
 }
 
 /** What tells the resource that a create answered from any other. */
-export function proofOf({ target, input }: Asked, resource: Values, evidence: Evidence): Proof {
+export function proofOf({ target, input }: RequestFacts, resource: Values, evidence: Evidence): Proof {
   const prove = target.row.makes === 'card' ? proofOfCard : proofOfWebhook;
   return prove(resource, input, evidence);
 }
 
 /** Every member that was sent. */
-function showsMembers({ target, input }: Asked, resource: Values): boolean {
+function showsMembers({ target, input }: RequestFacts, resource: Values): boolean {
   const sent = Object.keys(target.row.body ?? {}).filter(name => input[name] !== undefined);
   return sent.every(name => sameValue(resource[name], input[name]));
 }

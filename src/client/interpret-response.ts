@@ -8,7 +8,7 @@ import { type RefusalName, refusalNamed } from '../contract/refusals.ts';
 import type { CliError, ServiceRefusal } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
 import type { WrittenRows } from '../core/raw-rows.ts';
-import { type Asked, type Decoded, decodeAnswer } from './answer.ts';
+import { type Decoded, decodeAnswer, type RequestFacts } from './answer.ts';
 import { type Body, readBody } from './body.ts';
 import { type Classified, classifyError, classifySilence, classifyUnusable, type FailureClass } from './classify.ts';
 import { unshown } from './effect.ts';
@@ -22,7 +22,7 @@ import type { CutPage, Cutter } from './row-slicer.ts';
 import type { Exchange } from './transport.ts';
 
 /** What is missing from a 2xx answer of a write. */
-export type Doubt =
+export type Ambiguity =
   /** 202: accepted, not done. */
   | 'pending'
   /** 204 or `{"success": true}`: done, and nothing to show. */
@@ -37,7 +37,7 @@ export interface Received {
   readonly requestId: string | undefined;
 }
 
-export type Verdict =
+export type Interpretation =
   /** `reread` when it was not the answer that showed it. */
   | (Received & {
       readonly class: 'done';
@@ -49,7 +49,7 @@ export type Verdict =
   /** `error` is what to throw when the effect cannot be confirmed. */
   | (Received & {
       readonly class: 'unverified';
-      readonly doubt: Doubt;
+      readonly doubt: Ambiguity;
       readonly partial: Readonly<Record<string, unknown>>;
       readonly error: CliError;
       /** As it was judged by, its times by the clock of the service. */
@@ -62,7 +62,7 @@ export type Verdict =
       readonly refusal?: RefusalName | undefined;
     });
 
-export interface Judged extends Asked {
+export interface Judged extends RequestFacts {
   /** For pages whose rows may stay text. */
   readonly cutter?: Cutter | undefined;
   readonly idempotencyKey: string | undefined;
@@ -81,11 +81,11 @@ type Answered = Extract<Exchange, { status: number }>;
  * Judges how one attempt ended. Never throws. Whatever an error, and with it the journal and every message, will repeat
  * of the answer has passed the redactor here, wherever in the answer it stood.
  */
-export function judge(exchange: Exchange, judged: Judged): Verdict {
-  return withoutSecretsSaid(verdictOf(exchange, judged), judged.redactor);
+export function interpretResponse(exchange: Exchange, judged: Judged): Interpretation {
+  return withoutSecretsSaid(interpretationOf(exchange, judged), judged.redactor);
 }
 
-function withoutSecretsSaid(verdict: Verdict, { text: clean }: Redactor): Verdict {
+function withoutSecretsSaid(verdict: Interpretation, { text: clean }: Redactor): Interpretation {
   const { requestId } = verdict;
   const cleaned = requestId === undefined ? verdict : { ...verdict, requestId: clean(requestId) };
   return cleaned.class === 'done' ? cleaned : { ...cleaned, error: cleanError(cleaned.error, clean) };
@@ -104,7 +104,7 @@ function cleanError(error: CliError, clean: Redactor['text']): CliError {
   });
 }
 
-function verdictOf(exchange: Exchange, judged: Judged): Verdict {
+function interpretationOf(exchange: Exchange, judged: Judged): Interpretation {
   if (exchange.status === undefined) {
     const classified = classifySilence(judged.target.row, exchange.sent);
     const { text: why, cause, nobody } = exchange.failure;
@@ -148,7 +148,7 @@ class TextPage implements ListPage<unknown> {
   }
 }
 
-function withWritten(verdict: Verdict, written: WrittenRows): Verdict {
+function withWritten(verdict: Interpretation, written: WrittenRows): Interpretation {
   if (verdict.class !== 'done') return verdict;
   const { page } = verdict.decoded.result as ListPage<unknown>;
   return { ...verdict, decoded: { ...verdict.decoded, result: new TextPage(page, written) } };
@@ -160,7 +160,7 @@ interface Read {
 }
 
 /** Whoever asks a page that was read for its text pays for learning what its rows look like; others do not. */
-function learningFrom(verdict: Verdict, cutter: Cutter, { exchange, body }: Read): Verdict {
+function learningFrom(verdict: Interpretation, cutter: Cutter, { exchange, body }: Read): Interpretation {
   if (verdict.class !== 'done' || exchange.status !== 200 || verdict.decoded.warnings.length > 0) return verdict;
   const { data, page } = verdict.decoded.result as ListPage<unknown>;
   let written: WrittenRows | undefined;
@@ -183,7 +183,7 @@ function learningFrom(verdict: Verdict, cutter: Cutter, { exchange, body }: Read
 
 type Extra = Omit<Happened, 'target' | 'input' | 'idempotencyKey'>;
 
-function failed(classified: Classified, judged: Judged, extra: Extra): Verdict {
+function failed(classified: Classified, judged: Judged, extra: Extra): Interpretation {
   const error = errorOf(classified, { ...judged, ...extra });
   const requestId = extra.service?.request_id;
   return {
@@ -195,7 +195,7 @@ function failed(classified: Classified, judged: Judged, extra: Extra): Verdict {
   };
 }
 
-function judgeSuccess(exchange: Answered, body: Body, judged: Judged): Verdict {
+function judgeSuccess(exchange: Answered, body: Body, judged: Judged): Interpretation {
   const service = serviceOf(exchange, body, judged);
   const { status } = exchange;
   const extra = service === undefined ? { status } : { status, service };
@@ -213,7 +213,7 @@ interface Succeeded {
   readonly received: Received;
 }
 
-function judgeReadAnswer({ exchange, body, judged, extra, received }: Succeeded): Verdict {
+function judgeReadAnswer({ exchange, body, judged, extra, received }: Succeeded): Interpretation {
   const { row } = judged.target;
   if (body.kind === 'json' && isErrorAnswer(body.value)) {
     return failed(classifyUnusable(row, false), judged, {
@@ -228,11 +228,11 @@ function judgeReadAnswer({ exchange, body, judged, extra, received }: Succeeded)
 }
 
 /** The answer of a write is believed when it shows the effect; else the resource must be read. */
-function judgeWritten({ exchange, body, judged, extra, received }: Succeeded): Verdict {
+function judgeWritten({ exchange, body, judged, extra, received }: Succeeded): Interpretation {
   const { row } = judged.target;
   const { status } = exchange;
   const evidence = judged.evidence && atServiceTime(judged.evidence, exchange, judged.answeredAt);
-  const doubted = (doubt: Doubt, why: string, partial = {}): Verdict => {
+  const doubted = (doubt: Ambiguity, why: string, partial = {}): Interpretation => {
     const error = errorOf(classifyUnusable(row, false), { ...judged, ...extra, why });
     return { ...received, class: 'unverified', doubt, partial, error, evidence };
   };
@@ -279,7 +279,7 @@ function decode(exchange: Answered, body: Body, judged: Judged): Decoded {
   return decodeAnswer(judged, target.row.raw ? withoutSecrets(came, redactor).value : came, exchange.headers);
 }
 
-function judgeDecoded(decoded: Decoded, received: Received, judged: Judged): Verdict {
+function judgeDecoded(decoded: Decoded, received: Received, judged: Judged): Interpretation {
   if (decoded.problems.length === 0) return { ...received, class: 'done', decoded };
   const { status, requestId } = received;
   const service = requestId === undefined ? {} : { service: { request_id: requestId } };
@@ -319,7 +319,7 @@ function saysNothingElse(body: Body): boolean {
   return (success === true || deleted === true) && deleted !== false && others.length === 0;
 }
 
-function judgeError(exchange: Answered, body: Body, judged: Judged): Verdict {
+function judgeError(exchange: Answered, body: Body, judged: Judged): Interpretation {
   const { status, headers } = exchange;
   const { row, overrides } = judged.target;
   const service = serviceOf(exchange, body, judged);

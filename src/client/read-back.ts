@@ -17,16 +17,16 @@ import { isObject } from '../core/objects.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { stretched } from '../platform/jitter.ts';
-import { type Asked, withAsked } from './answer.ts';
+import { type RequestFacts, withRequested } from './answer.ts';
 import { classifyUnusable } from './classify.ts';
 import { proofOf, unshown } from './effect.ts';
 import { errorOf } from './error-messages.ts';
-import type { Verdict } from './interpret-response.ts';
+import type { Interpretation } from './interpret-response.ts';
 import { rest } from './retry.ts';
 
 type Values = Readonly<Record<string, unknown>>;
-type Unverified = Extract<Verdict, { class: 'unverified' }>;
-type Shown = Extract<Verdict, { class: 'done' }>;
+type Unverified = Extract<Interpretation, { class: 'unverified' }>;
+type Shown = Extract<Interpretation, { class: 'done' }>;
 
 /** How long a 202 is followed. */
 const FOLLOW_MS = 75_000;
@@ -36,7 +36,7 @@ const LAG_MS = [250, 500, 1_000];
 /** How often a reading that was put off by a rate limit is tried once more, beyond the attempts of every reading. */
 const THROTTLED_READS = 5;
 
-export interface Settling {
+export interface ReadBackParts {
   /** Sends a reading operation and returns its result. Throws as `send` does. */
   readonly read: (operation: string, input: Values) => Promise<Values>;
   readonly clock: Clock;
@@ -49,7 +49,7 @@ export interface Settling {
  * The resource after a write whose 2xx answer did not show it. Throws `outcome_unknown` when nothing confirms it,
  * `contract_mismatch` with outcome `done` when it certainly happened but is not what was asked for, or cannot be printed.
  */
-export async function settleWrite(asked: Asked, verdict: Unverified, settling: Settling): Promise<Values> {
+export async function confirmWrite(asked: RequestFacts, verdict: Unverified, settling: ReadBackParts): Promise<Values> {
   const { row } = asked.target;
   if (row.readBack !== undefined) return confirmState(asked, verdict, settling);
   if (row.transfer !== undefined) return confirmTransfer(asked, verdict, settling);
@@ -58,7 +58,7 @@ export async function settleWrite(asked: Asked, verdict: Unverified, settling: S
 }
 
 /** The resource when it shows the effect of a write that was refused, or whose answer was lost; undefined when it does not, or cannot be read. */
-export async function lookFor(asked: Asked, settling: Settling): Promise<Values | undefined> {
+export async function findEffect(asked: RequestFacts, settling: ReadBackParts): Promise<Values | undefined> {
   const { readBack } = asked.target.row;
   if (readBack === undefined) return undefined;
   try {
@@ -75,7 +75,7 @@ export async function lookFor(asked: Asked, settling: Settling): Promise<Values 
  * Whether an answer that shows the effect is not yet believed: what it says of money and states is read as well, and so is
  * a new card, but for those of a run, which are all compared with the list at its end.
  */
-export function isReadAfter({ target, evidence }: Asked): boolean {
+export function isReadAfter({ target, evidence }: RequestFacts): boolean {
   const { transfer, leadsTo, makes } = target.row;
   if (evidence === undefined) return false;
   if (makes === 'card') return evidence.alone;
@@ -86,7 +86,7 @@ export function isReadAfter({ target, evidence }: Asked): boolean {
  * The result of a write whose answer shows its effect, once a reading shows it too; of a transfer with the balances that
  * were read. Throws `outcome_unknown` when the reading denies it or fails.
  */
-export async function confirmAnswer(asked: Asked, verdict: Shown, settling: Settling): Promise<Values> {
+export async function confirmAnswer(asked: RequestFacts, verdict: Shown, settling: ReadBackParts): Promise<Values> {
   const result = verdict.decoded.result as Values;
   const { leadsTo, makes } = asked.target.row;
   const judgedBy = { ...asked, evidence: verdict.evidence ?? asked.evidence };
@@ -104,7 +104,7 @@ export async function confirmAnswer(asked: Asked, verdict: Shown, settling: Sett
 }
 
 /** Waits for as long as the service asks it to: a rate limit must not make an effect unknown that an answer shows. */
-function patiently({ read, clock, signal }: Settling): Settling['read'] {
+function patiently({ read, clock, signal }: ReadBackParts): ReadBackParts['read'] {
   return async (operation, input) => {
     for (let left = THROTTLED_READS; ; left -= 1) {
       try {
@@ -117,19 +117,23 @@ function patiently({ read, clock, signal }: Settling): Settling['read'] {
   };
 }
 
-function denied({ target, input }: Asked, { status, requestId }: Shown, seen: string): CliError {
+function denied({ target, input }: RequestFacts, { status, requestId }: Shown, seen: string): CliError {
   const why = `the answer shows the effect, but ${seen}`;
   const service = requestId === undefined ? {} : { service: { request_id: requestId } };
   return errorOf(classifyUnusable(target.row, false), { target, input, status, why, ...service });
 }
 
-async function stateAgrees(asked: Asked, result: Values, settling: Settling): Promise<Values | string> {
+async function stateAgrees(asked: RequestFacts, result: Values, settling: ReadBackParts): Promise<Values | string> {
   const resource = await settling.read(asked.target.row.readBack ?? '', paramsOf(asked));
   return unshown(asked, resource, undefined) === undefined ? result : 'a read of the card does not';
 }
 
 /** The id may be that of a card that was there before, with everything else in the answer made up. */
-async function cardAgrees({ evidence }: Asked, result: Values, { read }: Settling): Promise<Values | string> {
+async function cardAgrees(
+  { evidence }: RequestFacts,
+  result: Values,
+  { read }: ReadBackParts,
+): Promise<Values | string> {
   const { id } = result;
   const card = await read(MADE.card.read, { [MADE.card.by]: id }).catch((failed: unknown) => {
     // A replica may not have it yet.
@@ -142,7 +146,7 @@ async function cardAgrees({ evidence }: Asked, result: Values, { read }: Settlin
 }
 
 /** One reading of the card for a row of a run: the wallet is moved by the other rows, and is not shown. */
-async function balancesAgree(asked: Asked, result: Values, { read }: Settling): Promise<Values | string> {
+async function balancesAgree(asked: RequestFacts, result: Values, { read }: ReadBackParts): Promise<Values | string> {
   const { target, input } = asked;
   const { card_id: cardId, amount } = input;
   const { before, alone, replay } = asked.evidence as Evidence & { readonly before: Balances };
@@ -156,7 +160,7 @@ async function balancesAgree(asked: Asked, result: Values, { read }: Settling): 
   };
 }
 
-async function readCard(read: Settling['read'], cardId: unknown): Promise<Balances> {
+async function readCard(read: ReadBackParts['read'], cardId: unknown): Promise<Balances> {
   const card = await read('cards.get', { card_id: cardId });
   const balance = typeof card['balance'] === 'number' ? centsOf(card['balance']) : undefined;
   if (balance !== undefined) return { card: cents(balance) };
@@ -164,7 +168,7 @@ async function readCard(read: Settling['read'], cardId: unknown): Promise<Balanc
 }
 
 /** Card and wallet as they are now. Throws as reading does; `contract_mismatch` for a balance that is no amount. */
-export async function readBalances(read: Settling['read'], cardId: unknown): Promise<CardAndWallet> {
+export async function readBalances(read: ReadBackParts['read'], cardId: unknown): Promise<CardAndWallet> {
   const [card, wallet] = await Promise.all([read('cards.get', { card_id: cardId }), read('wallet.get', {})]);
   const balances = balancesIn(card['balance'], wallet['balance']);
   if (balances !== undefined) return balances;
@@ -172,7 +176,7 @@ export async function readBalances(read: Settling['read'], cardId: unknown): Pro
 }
 
 /** Whether card and wallet show that a refused transfer has not happened; false where they cannot be read. */
-export async function isUnmoved({ target, input, evidence }: Asked, { read }: Settling): Promise<boolean> {
+export async function isUnmoved({ target, input, evidence }: RequestFacts, { read }: ReadBackParts): Promise<boolean> {
   const { transfer } = target.row;
   if (transfer === undefined || evidence?.before === undefined) return false;
   try {
@@ -185,7 +189,7 @@ export async function isUnmoved({ target, input, evidence }: Asked, { read }: Se
 }
 
 /** Whether the list shows no subscription for the address of a refused create; false where it cannot be read. */
-export async function isNotSubscribed({ input }: Asked, { read }: Settling): Promise<boolean> {
+export async function isNotSubscribed({ input }: RequestFacts, { read }: ReadBackParts): Promise<boolean> {
   try {
     const { data } = await read('webhooks.list', {});
     return Array.isArray(data) && !data.some(each => isObject(each) && sameUrl(each['url'], input['url']));
@@ -201,7 +205,11 @@ export function doubtful({ facts }: CliError): CliError {
 }
 
 /** Looks once, and where the service has not finished again and again until it shows or the time is over. */
-async function follow(verdict: Unverified, settling: Settling, look: () => Promise<Values | string>): Promise<Values> {
+async function follow(
+  verdict: Unverified,
+  settling: ReadBackParts,
+  look: () => Promise<Values | string>,
+): Promise<Values> {
   const { clock, random } = settling;
   const until = clock.monotonic() + (settling.timeoutMs ?? FOLLOW_MS);
   for (;;) {
@@ -213,7 +221,7 @@ async function follow(verdict: Unverified, settling: Settling, look: () => Promi
   }
 }
 
-function confirmState(asked: Asked, verdict: Unverified, settling: Settling): Promise<Values> {
+function confirmState(asked: RequestFacts, verdict: Unverified, settling: ReadBackParts): Promise<Values> {
   const { readBack = '' } = asked.target.row;
   return follow(verdict, settling, async () => {
     const resource = await settling.read(readBack, paramsOf(asked));
@@ -222,7 +230,7 @@ function confirmState(asked: Asked, verdict: Unverified, settling: Settling): Pr
 }
 
 /** The service said yes; card and wallet tell whether the amount has moved. */
-async function confirmTransfer(asked: Asked, verdict: Unverified, settling: Settling): Promise<Values> {
+async function confirmTransfer(asked: RequestFacts, verdict: Unverified, settling: ReadBackParts): Promise<Values> {
   const { transfer } = asked.target.row;
   const { doubt, evidence, error, partial } = verdict;
   // What is not of this API, or speaks of another transfer, is no yes.
@@ -235,12 +243,12 @@ async function confirmTransfer(asked: Asked, verdict: Unverified, settling: Sett
     if (shown === 'unchanged') return 'the balance of the card has not changed';
     if (shown === 'unclear') return 'the balances have changed, but not by this amount';
     const balances = { card_balance: after.card / 100, wallet_balance: after.wallet / 100 };
-    return { ...withAsked(asked, partial), card_id: cardId, amount: (amount as Cents) / 100, ...balances };
+    return { ...withRequested(asked, partial), card_id: cardId, amount: (amount as Cents) / 100, ...balances };
   });
 }
 
 /** What a create has made is read by the id it answered, and compared with what was asked for. */
-async function confirmMade(asked: Asked, verdict: Unverified, settling: Settling): Promise<Values> {
+async function confirmMade(asked: RequestFacts, verdict: Unverified, settling: ReadBackParts): Promise<Values> {
   const { makes } = asked.target.row;
   const { error, evidence, doubt, partial } = verdict;
   const { id } = partial;
@@ -284,6 +292,6 @@ function lost({ facts }: CliError, what: string): CliError {
   return new CliError('contract_mismatch', { ...facts, message: `${facts.operation}: ${what}`, outcome: 'done' });
 }
 
-function paramsOf({ target, input }: Asked): Values {
+function paramsOf({ target, input }: RequestFacts): Values {
   return Object.fromEntries(Object.keys(target.row.params ?? {}).map(name => [name, input[name]]));
 }

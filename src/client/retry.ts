@@ -6,7 +6,7 @@
 import type { Clock, Randomness } from '../platform/host.ts';
 import { between } from '../platform/jitter.ts';
 import type { RetryBudget } from './budget.ts';
-import type { Verdict } from './interpret-response.ts';
+import type { Interpretation } from './interpret-response.ts';
 
 const ATTEMPTS = 3;
 const CEILING_MS = 20_000;
@@ -28,7 +28,7 @@ export interface Repeating {
   /** Attempts that the service may answer 429, whatever else it lets through; without it 3 while it lets nothing through. */
   readonly throttledAttempts?: number | undefined;
   /** Looked at after an ambiguous attempt, before it is sent again; the effect that shows ends it. */
-  readonly shown?: (() => Promise<Verdict | undefined>) | undefined;
+  readonly shown?: (() => Promise<Interpretation | undefined>) | undefined;
   /** No attempt begins and no pause goes on when it is aborted. */
   readonly stop: AbortSignal;
   /** Told about every pause. */
@@ -42,7 +42,7 @@ export interface Wait {
 
 export interface Repeated {
   /** Of the last attempt, or of an earlier one that the last cannot settle. */
-  readonly verdict: Verdict;
+  readonly verdict: Interpretation;
   readonly attempts: number;
   readonly sent: boolean;
   readonly throttled: boolean;
@@ -50,10 +50,10 @@ export interface Repeated {
 }
 
 /** Attempts until one ends in a class that must not or need not be repeated. Never rejects by itself. */
-export async function repeatWhileSafe(once: () => Promise<Verdict>, repeating: Repeating): Promise<Repeated> {
+export async function repeatWhileSafe(once: () => Promise<Interpretation>, repeating: Repeating): Promise<Repeated> {
   const { budget, stop } = repeating;
   let [sent, throttled] = [false, false];
-  let doubt: Verdict | undefined;
+  let doubt: Interpretation | undefined;
   let open: Repeated | undefined;
   const patience = createPatience(repeating);
   for (let attempts = 1; ; attempts += 1) {
@@ -65,7 +65,13 @@ export async function repeatWhileSafe(once: () => Promise<Verdict>, repeating: R
     throttled ||= last.class === 'throttled';
     if (last.class === 'done') budget.refund();
     if (last.class === 'done') return { verdict: last, attempts, sent, throttled, doubted: doubt !== undefined };
-    const end = (verdict: Verdict): Repeated => ({ verdict, attempts, sent, throttled, doubted: doubt !== undefined });
+    const end = (verdict: Interpretation): Repeated => ({
+      verdict,
+      attempts,
+      sent,
+      throttled,
+      doubted: doubt !== undefined,
+    });
     const unsettled = last.class === 'ambiguous' || (doubt !== undefined && last.class !== 'unverified');
     if (unsettled) {
       const shown = await repeating.shown?.();
@@ -83,7 +89,7 @@ export async function repeatWhileSafe(once: () => Promise<Verdict>, repeating: R
   }
 }
 
-async function counted(once: () => Promise<Verdict>, budget: RetryBudget): Promise<Verdict> {
+async function counted(once: () => Promise<Interpretation>, budget: RetryBudget): Promise<Interpretation> {
   budget.leave();
   let letThrough = false;
   try {
@@ -116,7 +122,7 @@ function createPatience({ budget, throttledAttempts }: Repeating) {
   let [failed, throttled, seen] = [0, 0, budget.passed()];
   return {
     /** Undefined when there must be no further attempt. */
-    after({ class: outcome }: Verdict): Failures | undefined {
+    after({ class: outcome }: Interpretation): Failures | undefined {
       if (outcome !== 'throttled') {
         failed += 1;
         return failed < ATTEMPTS ? { count: failed } : undefined;
@@ -134,7 +140,11 @@ interface Pause extends Wait {
 }
 
 /** How long to wait before the next attempt; undefined when there must be none. */
-function pauseAfter(verdict: Verdict, { count }: Failures, { random, ambiguousAgain }: Repeating): Pause | undefined {
+function pauseAfter(
+  verdict: Interpretation,
+  { count }: Failures,
+  { random, ambiguousAgain }: Repeating,
+): Pause | undefined {
   if (verdict.class === 'done' || verdict.class === 'unverified') return undefined;
   const { class: outcome } = verdict;
   const asked = verdict.error.facts.retryAfterMs ?? 0;
@@ -174,7 +184,7 @@ export async function rest(ms: number, clock: Clock, stop: AbortSignal | undefin
  * No refusal of a repeated request settles the first one: the service may mean the repetition (`duplicate_request`), may
  * check before it looks at the key, or may have forgotten it. Whoever asked looks at marker, state or balances.
  */
-function stillUnknown(doubt: Verdict, last: Verdict): Verdict {
+function stillUnknown(doubt: Interpretation, last: Interpretation): Interpretation {
   if (doubt.class === 'done' || doubt.class === 'unverified') return doubt;
   if (last.class === 'done' || last.class === 'unverified') return last;
   if (last.class === 'ambiguous' || last.class === 'in_progress') return last;

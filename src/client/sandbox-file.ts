@@ -8,7 +8,7 @@ import { SNAPSHOT_FILE, TRANSFERS } from '../contract/sandbox/snapshots.ts';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 
-export interface SandboxPlace {
+export interface SandboxAddress {
   /** `http://localhost/_sandbox/v1` or the address of a server. */
   readonly baseUrl: string;
   readonly socketPath?: string | undefined;
@@ -19,7 +19,7 @@ export interface SandboxPlace {
 const LARGEST_ANSWER = 1_048_576;
 
 /** The bytes of an export as they come. Throws `unreachable` when they do not come whole. */
-export async function* exportedFrom(place: SandboxPlace): AsyncGenerator<Uint8Array> {
+export async function* exportedFrom(place: SandboxAddress): AsyncGenerator<Uint8Array> {
   const answer = await asked(place, TRANSFERS.export);
   const length = Number(answer.headers['content-length']);
   let size = 0;
@@ -35,7 +35,7 @@ export async function* exportedFrom(place: SandboxPlace): AsyncGenerator<Uint8Ar
 }
 
 /** Sends a file in place of what the sandbox holds. Resolves to the JSON of the answer. */
-export async function importInto(place: SandboxPlace, pieces: AsyncIterable<Uint8Array>): Promise<unknown> {
+export async function importInto(place: SandboxAddress, pieces: AsyncIterable<Uint8Array>): Promise<unknown> {
   const answer = await asked(place, TRANSFERS.import, pieces);
   return JSON.parse(await textOf(answer));
 }
@@ -46,7 +46,7 @@ interface Target {
 }
 
 async function asked(
-  place: SandboxPlace,
+  place: SandboxAddress,
   target: Target,
   pieces?: AsyncIterable<Uint8Array>,
 ): Promise<IncomingMessage> {
@@ -123,7 +123,7 @@ function answerOf(text: string): { readonly message?: string } {
   }
 }
 
-function brokenOff({ baseUrl, socketPath }: SandboxPlace, cause: unknown): CliError {
+function brokenOff({ baseUrl, socketPath }: SandboxAddress, cause: unknown): CliError {
   // The file could not be read to its end: an import that was cut off changes nothing, and says so itself.
   if (cause instanceof CliError) return cause;
   const why = cause instanceof Error ? `: ${cause.message}` : '';

@@ -9,7 +9,7 @@ import { choice, flag, text } from '../contract/field.ts';
 import { type AccountsFile, DEFAULT_ACCOUNTS, readAccounts } from '../writers/accounts-file.ts';
 import type { ExportWish } from '../writers/files.ts';
 import { DATE_FORMATS, EXPORT_FORMATS, LAYOUTS } from '../writers/formats.ts';
-import { type Asked, askedStatement, STATEMENT_ENDS, STATEMENT_FLAGS } from './statement/asked.ts';
+import { STATEMENT_ENDS, STATEMENT_FLAGS, type StatementQuery, statementFor } from './statement/asked.ts';
 import type { Kept } from './statement/remembered.ts';
 
 /** The number that QuickBooks knows a bank by; users of other banks give theirs. */
@@ -74,12 +74,12 @@ export const exportStatement = command({
     if (!/^\d{1,10}$/.test(intuBid)) throw usage(`--intu-bid ${JSON.stringify(intuBid)} is no number of a bank`);
     if (out !== undefined && ctx.dryRun) throw usage('export sends no change to the service; it has no dry run');
     const wish = { format, layout: layout ?? 'plain', dateFormat, accounts: names, raw: ctx.csvRaw, intuBid };
-    return askedStatement(ctx, { ...asked, pending }, statement => given(ctx, statement, { ...asked, out, wish }));
+    return statementFor(ctx, { ...asked, pending }, statement => given(ctx, statement, { ...asked, out, wish }));
   },
   show: shown,
 });
 
-interface Giving extends Asked {
+interface Giving extends StatementQuery {
   readonly out: string | undefined;
   readonly wish: ExportWish;
 }

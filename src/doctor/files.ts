@@ -3,7 +3,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Finding } from '../cli/finding.ts';
 import { CliError } from '../core/errors.ts';
-import { isHeld } from '../files/lock.ts';
+import { isLocked } from '../files/lock.ts';
 import { checkPrivateFolder, type FileDependencies, inOurWords, systemCode } from '../files/private-files.ts';
 import type { IsRunning } from '../files/process-identity.ts';
 import type { Folders } from '../platform/host.ts';
@@ -58,7 +58,7 @@ async function locksFinding({ folders, pid, isRunning }: FileFacts): Promise<Fin
   let held = 0;
   for await (const path of filesBelow([folders.config, folders.state, folders.data])) {
     if (!/(?:\.lock|\/lock|\.takeover)$/.test(path)) continue;
-    if (await isHeld(path, { pid }, isRunning)) held += 1;
+    if (await isLocked(path, { pid }, isRunning)) held += 1;
     else if ((await statOf(path)) !== undefined) stale.push(path);
   }
   if (stale.length === 0)

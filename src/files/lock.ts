@@ -49,7 +49,7 @@ export async function withLock<T>(path: string, options: LockOptions, work: () =
 }
 
 /** Whether a process that is not provably gone holds the lock file. Changes nothing. */
-export async function isHeld(path: string, us: { readonly pid: number }, isRunning?: IsRunning): Promise<boolean> {
+export async function isLocked(path: string, us: { readonly pid: number }, isRunning?: IsRunning): Promise<boolean> {
   return (await holderOf(path, us, isRunning)) !== 'nobody';
 }
 

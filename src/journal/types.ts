@@ -186,7 +186,7 @@ export interface Run extends AsyncDisposable {
 }
 
 /** What the caller has read just before a run begins. */
-export interface SeenBefore {
+export interface ReadBefore {
   /** Card and wallet of a single fund or withdraw; rows of these read them otherwise. */
   readonly before?: Balances | undefined;
   /** The wallet, of a bulk run that moves money. */
@@ -200,7 +200,7 @@ export interface PreparedRun {
   /** As they would be sent, for dry runs. */
   readonly requests: Rows<PlannedRequest>;
   /** As `Journal.begin`. */
-  begin(seen?: SeenBefore): Promise<Run>;
+  begin(seen?: ReadBefore): Promise<Run>;
 }
 
 export interface ResumeOptions {
@@ -209,7 +209,7 @@ export interface ResumeOptions {
 }
 
 /** An op as its journal has it now; nothing is held. */
-export interface SeenOp {
+export interface OpView {
   /** Looks at rows and asks the service, and neither writes nor sends. Needs no disposing. */
   readonly run: Run;
   /** As `Journal.resume`; what was seen is read again under the lock. */
@@ -306,7 +306,7 @@ export interface Journal {
    */
   begin(plan: RunPlan): Promise<Run>;
   /** Throws `usage` for an unknown op or another account's. The options tell what a resume would do with its rows. */
-  look(op: string, options?: ResumeOptions): Promise<SeenOp>;
+  look(op: string, options?: ResumeOptions): Promise<OpView>;
   /** Short for `look` and its `takeOver`. Throws `guarded` when another process works on it. */
   resume(op: string, options?: ResumeOptions): Promise<Run>;
   list(): Promise<readonly OpSummary[]>;

@@ -1,6 +1,6 @@
 /** What the books ask of a copy for an overview and a policy: its cards, what its records say of their use. */
 import { Activities, type ActivityRecord, oldestCounted } from '../books/activity.ts';
-import type { Known } from '../books/policy/facts.ts';
+import type { FactSources } from '../books/policy/facts.ts';
 import type { CardRow, MoveRow, ReportRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { MirrorDatabase } from './database.ts';
 
@@ -9,7 +9,7 @@ export type UseRecord = ActivityRecord & Pick<TxRow, 'merchant'>;
 export interface AccountRows {
   /** Oldest first, also those that ended or are gone. */
   readonly cards: readonly CardRow[];
-  readonly known: Known;
+  readonly known: FactSources;
 }
 
 /** Extra readers of the records that are counted, from `since` on (ms UTC). */

@@ -4,7 +4,7 @@ import { CALLS } from '../contract/raw.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, centsOf } from '../core/money.ts';
-import type { Balances, PlannedRow, RowOutcome, Run, RunPlan, SeenBefore } from '../journal/types.ts';
+import type { Balances, PlannedRow, ReadBefore, RowOutcome, Run, RunPlan } from '../journal/types.ts';
 import { inputDigest } from '../journal/wal/op-id.ts';
 import { afterwards } from './post-effect.ts';
 
@@ -48,7 +48,7 @@ export function planOfOne({ operation, input, key, marker, body }: JournaledWrit
  * Carries out the only row of a run, and ends it. Throws the outcome's error unless it is done; it carries the op. What
  * an earlier command with the same key has done is read from the service.
  */
-export async function performOnly(
+export async function executeOnly(
   run: Run,
   { operation, input }: Pick<JournaledWrite, 'operation' | 'input'>,
   reader: Reader,
@@ -71,7 +71,7 @@ export async function performOnly(
 }
 
 /** The balances among what a command read before, for showing: they are evidence too. */
-export function seenIn(before: unknown): SeenBefore {
+export function readBeforeIn(before: unknown): ReadBefore {
   const { card, wallet } = (before ?? {}) as { card?: unknown; wallet?: unknown };
   if (typeof card !== 'number' || typeof wallet !== 'number') return {};
   const [cardCents, walletCents] = [centsOf(card), centsOf(wallet)];

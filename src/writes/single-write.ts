@@ -118,7 +118,7 @@ async function throughJournal(
   settings: WriteSettings,
   { marker = true, key, before, ...wanted }: Wanted,
 ): Promise<Prepared> {
-  const { performOnly, planOfOne, seenIn } = await import('./journaled-write.ts');
+  const { executeOnly, planOfOne, readBeforeIn } = await import('./journaled-write.ts');
   const plan: RunPlan = planOfOne({ ...wanted, marker, key });
   const journal = await settings.journal();
   const prepared = await journal.prepare(plan);
@@ -132,9 +132,9 @@ async function throughJournal(
     async perform(admitted) {
       const open = async () => {
         seen = before && (await readBefore(before(await settings.reader())));
-        return prepared.begin(seenIn(seen));
+        return prepared.begin(readBeforeIn(seen));
       };
-      const carryOut = async (run: Run) => performOnly(run, wanted, await settings.reader());
+      const carryOut = async (run: Run) => executeOnly(run, wanted, await settings.reader());
       const answer = await admitted.perform({ lines: 'write', spending, open }, { carryOut, learn: learnedFromAnswer });
       settings.onOp(answer.op ?? prepared.op);
       return { ...answer, before: seen };

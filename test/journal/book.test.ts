@@ -1,7 +1,7 @@
 /** Rows as places in the journal are the same rows as those that are held whole, whatever happens to them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { heldRows, placedRows, type RowIndex } from '../../src/journal/execution/row-index.ts';
+import { placedRows, type RowIndex, rowsInMemory } from '../../src/journal/execution/row-index.ts';
 import { encodeLines, type LineOffset } from '../../src/journal/wal/codec.ts';
 import type { ItemRecord, JournalRecord, RowRecord } from '../../src/journal/wal/records.ts';
 import { afterRecord, openRow, type RowHistory } from '../../src/journal/wal/replay.ts';
@@ -42,7 +42,7 @@ function books(numbers: readonly number[]) {
       bins: new Set(numbers.map(row => String(item(row).input['bin_id']))),
     },
   );
-  const held = heldRows(new Map(numbers.map(row => [row, openRow(item(row))])));
+  const held = rowsInMemory(new Map(numbers.map(row => [row, openRow(item(row))])));
   return {
     placed,
     held,

@@ -1,7 +1,7 @@
 /** What of an account asks for a look, most pressing kind first. */
 import { DAY } from '../../core/durations.ts';
 import { type Cents, cents, dollars } from '../../core/money.ts';
-import { factNamed, type Known } from '../policy/facts.ts';
+import { type FactSources, factNamed } from '../policy/facts.ts';
 import type { CardRow, MoveRow, ReportRow } from '../rows.ts';
 import { dayOf, dayText } from './calendar.ts';
 
@@ -46,7 +46,7 @@ export interface AttentionRows {
   readonly wallet: Cents;
   readonly moves: Iterable<MoveRow>;
   readonly cards: readonly CardRow[];
-  readonly known: Known;
+  readonly known: FactSources;
 }
 
 export const IDLE_DAYS = 30;
@@ -71,19 +71,19 @@ export function attentionOf(rows: AttentionRows): readonly Attention[] {
 }
 
 /** Its use of this month's limit, hundredths of a percent, when that is 80 % and more; undefined otherwise. */
-export function nearLimitUse(card: CardRow, known: Known): number | undefined {
+export function nearLimitUse(card: CardRow, known: FactSources): number | undefined {
   const use = numberOf('limit_use', card, known);
   return isAlive(card) && use !== undefined && use >= NEAR_LIMIT ? use : undefined;
 }
 
 /** Days until it expires, when they are 30 or fewer; undefined otherwise. */
-export function daysToExpiry(card: CardRow, known: Known): number | undefined {
+export function daysToExpiry(card: CardRow, known: FactSources): number | undefined {
   const days = numberOf('expires_days', card, known);
   return isAlive(card) && days !== undefined && days <= EXPIRY_DAYS ? days : undefined;
 }
 
 /** Days without an authorization or settlement, when they are 30 and more; undefined otherwise. */
-export function idleDays(card: CardRow, known: Known): number | undefined {
+export function idleDays(card: CardRow, known: FactSources): number | undefined {
   const days = numberOf('unused_days', card, known);
   return isAlive(card) && days !== undefined && days >= IDLE_DAYS ? days : undefined;
 }
@@ -93,7 +93,7 @@ export function isAlive({ status, gone_at }: CardRow): boolean {
   return status !== 'terminated' && gone_at === null;
 }
 
-function numberOf(fact: string, card: CardRow, known: Known): number | undefined {
+function numberOf(fact: string, card: CardRow, known: FactSources): number | undefined {
   const value = factNamed(fact)?.of(card, known);
   return typeof value === 'number' ? value : undefined;
 }
@@ -148,14 +148,14 @@ function ofCard(
   return { kind, severity: 'warning', subject, card_id, op: null, next: `cardwright cards get ${card_id}`, ...told };
 }
 
-function declines(card: CardRow, known: Known): Attention[] {
+function declines(card: CardRow, known: FactSources): Attention[] {
   const count = numberOf('declines_1d', card, known) ?? 0;
   if (!isAlive(card) || count < MANY_DECLINES) return [];
   const next = `cardwright tx list --card ${card.card_id} --type decline`;
   return [ofCard('declines', card, { text: `${count} declines in 24 hours`, next })];
 }
 
-function nearLimit(card: CardRow, known: Known): Attention[] {
+function nearLimit(card: CardRow, known: FactSources): Attention[] {
   const use = nearLimitUse(card, known);
   if (use === undefined) return [];
   const limit = dollars(cents(card.spending_limit_cents ?? 0));
@@ -170,7 +170,7 @@ function nearAutoFreeze(card: CardRow): Attention[] {
   return [ofCard('near_auto_freeze', card, { text: `${dollars(balance)} left, freezes below ${dollars(line)}` })];
 }
 
-function expiry(card: CardRow, known: Known): Attention[] {
+function expiry(card: CardRow, known: FactSources): Attention[] {
   const days = daysToExpiry(card, known);
   if (days === undefined) return [];
   const money = dollars(cents(card.balance_cents ?? 0));
@@ -178,7 +178,7 @@ function expiry(card: CardRow, known: Known): Attention[] {
   return [ofCard('expires', card, { text })];
 }
 
-function idle(card: CardRow, known: Known): Attention[] {
+function idle(card: CardRow, known: FactSources): Attention[] {
   const days = idleDays(card, known);
   if (days === undefined) return [];
   return [ofCard('idle', card, { text: `idle ${countOf(days)} with ${dollars(cents(card.balance_cents ?? 0))}` })];

@@ -1,7 +1,7 @@
 /** The numbers of an overview: cards by state, money by place, and what asks for a look. */
 import { DAY } from '../../core/durations.ts';
 import { type Cents, cents } from '../../core/money.ts';
-import type { Known } from '../policy/facts.ts';
+import type { FactSources } from '../policy/facts.ts';
 import type { CardRow, WalletRow } from '../rows.ts';
 import { type Attention, daysToExpiry, idleDays, isAlive, nearLimitUse } from './attention.ts';
 
@@ -14,7 +14,7 @@ export interface CardCounts {
   readonly expiring: number;
 }
 
-export function countCards(cards: readonly CardRow[], known: Known): CardCounts {
+export function countCards(cards: readonly CardRow[], known: FactSources): CardCounts {
   const count = (test: (card: CardRow) => boolean) => cards.filter(test).length;
   return {
     active: count(card => isAlive(card) && card.status === 'active'),

@@ -7,7 +7,7 @@ import type { CardRow } from '../rows.ts';
 export type FactKind = 'days' | 'count' | 'money' | 'percent' | 'text' | 'flag';
 
 /** The records of the copy are whole after this instant, ms UTC, and up to the instant of the activities. */
-export interface Known {
+export interface FactSources {
   readonly activities: Activities;
   readonly wholeSince: number;
 }
@@ -18,13 +18,13 @@ export type FactValue = number | undefined | readonly string[];
 interface FactRow {
   readonly kind: FactKind;
   readonly says: string;
-  readonly of: (card: CardRow, known: Known) => FactValue;
+  readonly of: (card: CardRow, known: FactSources) => FactValue;
 }
 
 /** Facts of a span are known when all of it was read. */
 const within =
-  (days: number, count: (card: CardRow, known: Known) => number) =>
-  (card: CardRow, known: Known): number | undefined =>
+  (days: number, count: (card: CardRow, known: FactSources) => number) =>
+  (card: CardRow, known: FactSources): number | undefined =>
     known.wholeSince <= known.activities.now - days * DAY ? count(card, known) : undefined;
 
 const spent = (days: 1 | 7 | 30): FactRow => ({
@@ -110,7 +110,7 @@ export function metadataOf(card: CardRow, key: string): readonly string[] {
 }
 
 /** An open window may hide a later use, but none that is newer than the one that is known. */
-function unusedDays({ card_id, created_ms }: CardRow, { activities, wholeSince }: Known): number | undefined {
+function unusedDays({ card_id, created_ms }: CardRow, { activities, wholeSince }: FactSources): number | undefined {
   const { lastUse } = activities.of(card_id);
   const since = lastUse ?? created_ms;
   if (since === null || since < wholeSince) return undefined;
@@ -119,7 +119,7 @@ function unusedDays({ card_id, created_ms }: CardRow, { activities, wholeSince }
 
 function limitUse(
   { card_id, spending_limit_cents: limit }: CardRow,
-  { activities, wholeSince }: Known,
+  { activities, wholeSince }: FactSources,
 ): number | undefined {
   if (limit === null || limit <= 0 || wholeSince > activities.monthStart) return undefined;
   return (activities.limitUsed(card_id) * 10_000) / limit;

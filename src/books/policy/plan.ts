@@ -1,7 +1,7 @@
 /** What a policy would change, card by card, and whether that is more than it may. */
 import { type Cents, cents } from '../../core/money.ts';
 import type { CardRow } from '../rows.ts';
-import type { Finding } from './judge.ts';
+import type { Finding } from './evaluate.ts';
 
 /** One change; `rule` is the first in the order of the findings that asked for it. */
 export interface PlannedChange {

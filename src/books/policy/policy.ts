@@ -1,7 +1,7 @@
 /** A policy as it was read: rules over facts of cards. */
 import type { Cents } from '../../core/money.ts';
 import type { CardRow } from '../rows.ts';
-import type { FactKind, FactValue, Known } from './facts.ts';
+import type { FactKind, FactSources, FactValue } from './facts.ts';
 
 /** From the worst to the mildest. */
 export const SEVERITIES = ['error', 'warning', 'info'] as const;
@@ -16,7 +16,7 @@ export interface Condition {
   readonly kind: FactKind;
   /** The test as it was written, for people: `>= 30`. */
   readonly written: string;
-  readonly of: (card: CardRow, known: Known) => FactValue;
+  readonly of: (card: CardRow, known: FactSources) => FactValue;
   /** Undefined while the fact is not known. */
   readonly holds: (value: FactValue) => boolean | undefined;
 }

@@ -9,7 +9,7 @@ import { flag } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { toUsd } from '../../core/money.ts';
 import { spendingOf } from '../../core/spending.ts';
-import type { PlannedRow, ResumeOptions, Run, SeenOp } from '../../journal/types.ts';
+import type { OpView, PlannedRow, ResumeOptions, Run } from '../../journal/types.ts';
 import type { Underway } from '../../writes/pipeline.ts';
 import { op } from './arguments.ts';
 
@@ -52,7 +52,7 @@ export const resumeOp = command({
 });
 
 /** What is still open counts against the limits of the profile like a new run. */
-async function resuming(ctx: Context, seen: SeenOp, options: ResumeOptions): Promise<() => Promise<Underway<Run>>> {
+async function resuming(ctx: Context, seen: OpView, options: ResumeOptions): Promise<() => Promise<Underway<Run>>> {
   const { op, plan, rows, total } = seen.run;
   const operations = new Set<WriteName>();
   for (const { planned } of rows) operations.add(planned.operation);

@@ -1,4 +1,4 @@
-import { judge } from '../../books/policy/judge.ts';
+import { evaluatePolicy } from '../../books/policy/evaluate.ts';
 import {
   brokenCaps,
   type Caps,
@@ -114,7 +114,7 @@ async function plannedChanges(ctx: Context, { policy, word }: NamedPolicy, caps:
   await mirror.sync().finally(() => ctx.progress.clear());
   using copy = await mirror.read();
   const { cards, known } = accountRows(copy.db, Date.parse(copy.as_of));
-  const first = planChanges(judge(policy, cards, known).findings);
+  const first = planChanges(evaluatePolicy(policy, cards, known).findings);
   const alive = cards.filter(({ status, gone_at }) => status !== 'terminated' && gone_at === null).length;
   const broken = brokenCaps(first, alive, caps);
   // Refused where every refusal is recorded; the cards need not be read again for it.
@@ -126,7 +126,7 @@ async function plannedChanges(ctx: Context, { policy, word }: NamedPolicy, caps:
     const now = await ctx.read('cards.get', { card_id: card.card_id });
     read.set(card.card_id, { ...card, ...cardValues(now) });
   }
-  return judgedAgain(first, judge(policy, read.values(), known).findings);
+  return judgedAgain(first, evaluatePolicy(policy, read.values(), known).findings);
 }
 
 interface PolicyRows {

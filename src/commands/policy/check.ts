@@ -1,5 +1,5 @@
-import type { Finding, Judgement } from '../../books/policy/judge.ts';
-import { judge } from '../../books/policy/judge.ts';
+import type { Evaluation, Finding } from '../../books/policy/evaluate.ts';
+import { evaluatePolicy } from '../../books/policy/evaluate.ts';
 import { SEVERITIES } from '../../books/policy/policy.ts';
 import { orNull, tells } from '../../cli/answer-fields.ts';
 import { SHORT_ID } from '../../cli/columns.ts';
@@ -76,13 +76,13 @@ export const checkPolicy = command({
     using copy = offline ? await mirror.read() : await mirror.readFresh(maxAge(age));
     ctx.progress.clear();
     const { cards, known } = accountRows(copy.db, Date.parse(copy.as_of));
-    return { judgement: judge(named.policy, cards, known), as_of: copy.as_of, failOn, named };
+    return { judgement: evaluatePolicy(named.policy, cards, known), as_of: copy.as_of, failOn, named };
   },
   show: checked => showChecked(checked),
 });
 
 interface Checked {
-  readonly judgement: Judgement;
+  readonly judgement: Evaluation;
   readonly as_of: string;
   readonly failOn: FailOn;
   readonly named: NamedPolicy;

@@ -35,7 +35,7 @@ export const STATEMENT_ENDS = {
   not_found: 'The mirror holds no such card.',
 } as const;
 
-export interface Asked {
+export interface StatementQuery {
   readonly period: string;
   readonly card?: string | undefined;
   readonly label?: string | undefined;
@@ -51,9 +51,9 @@ export interface Asked {
  * Hands the statement to `use` while the copy is open, with the instant of the copy (ISO 8601 UTC). Throws `check_failed` where no exact cut proves the end of the
  * period, and `not_found` for a card that has no copy.
  */
-export async function askedStatement<T>(
+export async function statementFor<T>(
   ctx: Context,
-  asked: Asked,
+  asked: StatementQuery,
   use: (statement: Statement, as_of: string) => T | Promise<T>,
 ): Promise<T> {
   const { period: name, card, label, tz = 'UTC', offline, maxAge: age, unreconciled, pending = false } = asked;

@@ -5,7 +5,7 @@ import type { Context } from '../../cli/context.ts';
 import { SECOND } from '../../core/durations.ts';
 import { isoTime } from '../../core/iso-time.ts';
 import type { ExportFile, ExportWish } from '../../writers/files.ts';
-import type { Asked } from './asked.ts';
+import type { StatementQuery } from './asked.ts';
 
 export interface Kept {
   readonly period: string;
@@ -24,7 +24,7 @@ export interface Kept {
 interface Exported {
   readonly statement: Statement;
   readonly files: readonly ExportFile[];
-  readonly asked: Asked;
+  readonly asked: StatementQuery;
   readonly wish: ExportWish;
 }
 

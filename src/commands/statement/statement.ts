@@ -6,7 +6,7 @@ import { OURS, option } from '../../cli/parsing/flag.ts';
 import { choice } from '../../contract/field.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import type { Block, Column } from '../../terminal/view.ts';
-import { askedStatement, STATEMENT_ENDS, STATEMENT_FLAGS } from './asked.ts';
+import { STATEMENT_ENDS, STATEMENT_FLAGS, statementFor } from './asked.ts';
 
 const LINE = {
   id: tells.text('Record, own row, or derived; the same for the same cuts.'),
@@ -112,7 +112,7 @@ export const showStatement = command({
   ],
   run: async (ctx, { by, ...asked }) => {
     const { displayName } = await import('../../writers/account-names.ts');
-    return askedStatement(ctx, asked, (statement, as_of) => documentOf(statement, { as_of, by, nameOf: displayName }));
+    return statementFor(ctx, asked, (statement, as_of) => documentOf(statement, { as_of, by, nameOf: displayName }));
   },
   show: document => {
     const { groups } = document;

@@ -4,9 +4,9 @@ import { CliError } from '../../core/errors.ts';
 import type { RowOutcome } from '../types.ts';
 import { doneRecord } from './done-record.ts';
 import { factsOf } from './outcome.ts';
-import { decidesFirst, doubtOf } from './refusal.ts';
+import { ambiguityOf, decidesFirst } from './refusal.ts';
 import type { RunContext } from './run-context.ts';
-import { type Answered, ended, lookOnce, type Step } from './step.ts';
+import { type Answered, ended, reconcileOnce, type Step } from './step.ts';
 import { named, unsent } from './unsent.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -21,17 +21,17 @@ export async function recordAnswer(context: RunContext, number: number, answered
     case 'unverified':
       if (error.facts.outcome === 'done') return ended(await recordOther(context, number, { delivery, error }));
       await context.write({ t: 'ACK', row: number, reason: error.message, request_id: delivery.requestId, at });
-      return lookOnce();
+      return reconcileOnce();
     case 'refused':
       return recordRefusal(context, number, { ...answered, error });
     case 'not_sent':
     case 'throttled':
-      if (sending.resent) return recordDoubtAgain(context, number, error);
+      if (sending.resent) return recordAmbiguousAgain(context, number, error);
       await context.write({ t: 'NOTSENT', row: number, kind: error.kind, message: error.message, at });
       return ended({ ...unsent(context, context.row(number), error), ...(delivery.throttled && { throttled: true }) });
     default:
       await context.write({ t: 'AMBIG', row: number, reason: error.message, request_id: delivery.requestId, at });
-      return lookOnce(delivery.throttled);
+      return reconcileOnce(delivery.throttled);
   }
 }
 
@@ -51,10 +51,10 @@ async function recordRefusal(
   { delivery, sending, quiet, error }: Answered & { readonly error: CliError },
 ): Promise<Step> {
   const { keyHonoured, resent } = sending;
-  const doubt = resent ? undefined : await doubtOf(context, number, delivery);
+  const doubt = resent ? undefined : await ambiguityOf(context, number, delivery);
   if (doubt !== undefined) return recordDoubt(context, number, error, doubt);
   if (resent && !(await decidesFirst(context, number, { delivery, keyHonoured, quiet }))) {
-    return recordDoubtAgain(context, number, error);
+    return recordAmbiguousAgain(context, number, error);
   }
   const { httpStatus, service } = error.facts;
   await context.write({
@@ -80,11 +80,11 @@ async function recordDoubt(context: RunContext, number: number, error: CliError,
   const { request_id } = error.facts.service ?? {};
   const reason = `${error.message}; ${why}`;
   await context.write({ t: 'AMBIG', row: number, reason, request_id, at: context.clock.now() });
-  return lookOnce();
+  return reconcileOnce();
 }
 
 /** Whatever was sent before stays as unknown as it was. */
-export async function recordDoubtAgain(context: RunContext, number: number, error: CliError): Promise<Step> {
+export async function recordAmbiguousAgain(context: RunContext, number: number, error: CliError): Promise<Step> {
   const reason = `${context.row(number).doubt?.reason ?? 'no answer was written down'}; asked again: ${error.message}`;
   await context.write({
     t: 'AMBIG',
@@ -93,7 +93,7 @@ export async function recordDoubtAgain(context: RunContext, number: number, erro
     request_id: error.facts.service?.request_id,
     at: context.clock.now(),
   });
-  return lookOnce();
+  return reconcileOnce();
 }
 
 /** It was certainly made, and is not what was asked for, or cannot be shown: it is told, and never made again. */

@@ -8,12 +8,12 @@ import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { markerOf } from './marker.ts';
-import type { Marked } from './marker-index.ts';
+import type { MarkerIndex } from './marker-index.ts';
 import type { Trace } from './policy.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-export interface Look {
+export interface EvidenceCheck {
   readonly found: 'it' | 'several' | 'nothing' | 'unclear';
   /** What was looked at and seen, in one clause. */
   readonly text: string;
@@ -36,11 +36,11 @@ export function absenceProves({ plan }: { readonly plan: PlanRecord }, trace: Tr
 }
 
 /** Looks once. A look that fails is `unclear` and says why; it never throws for the service's sake. */
-export async function lookFor(
+export async function checkForEffect(
   row: RowHistory,
   trace: Trace,
-  around: { reader: Reader; plan: PlanRecord; marked: Marked },
-): Promise<Look> {
+  around: { reader: Reader; plan: PlanRecord; marked: MarkerIndex },
+): Promise<EvidenceCheck> {
   const { reader, plan, marked } = around;
   try {
     if (trace === 'marker') return await lookForMarker(marked, row, plan);
@@ -74,7 +74,7 @@ function money(value: number, what: string): Cents {
   return amount;
 }
 
-async function lookForMarker(marked: Marked, row: RowHistory, plan: PlanRecord): Promise<Look> {
+async function lookForMarker(marked: MarkerIndex, row: RowHistory, plan: PlanRecord): Promise<EvidenceCheck> {
   const marker = markerOf(plan.op, row.item.row);
   const binId = String(row.item.input['bin_id']);
   const where = `cards of ${binId} with the marker ${marker}`;
@@ -104,7 +104,7 @@ function sameIds(one: readonly Values[], other: readonly Values[]): boolean {
   return ids(one) === ids(other);
 }
 
-async function lookForState(reader: Reader, row: RowHistory): Promise<Look> {
+async function lookForState(reader: Reader, row: RowHistory): Promise<EvidenceCheck> {
   const { operation, input } = row.item;
   const { leadsTo } = CALLS[operation] as { leadsTo?: { field: string; value: string } };
   const card = await reader.read('cards.get', { card_id: String(input['card_id']) });
@@ -114,7 +114,7 @@ async function lookForState(reader: Reader, row: RowHistory): Promise<Look> {
   return { found: card.status === 'terminated' ? 'unclear' : 'nothing', text, cards: [card] };
 }
 
-async function lookForBalances(reader: Reader, row: RowHistory, isBulk: boolean): Promise<Look> {
+async function lookForBalances(reader: Reader, row: RowHistory, isBulk: boolean): Promise<EvidenceCheck> {
   const before = row.firstSent?.before;
   const cardId = String(row.item.input['card_id']);
   // The other rows of a run move the wallet as well, so that there the card alone tells.

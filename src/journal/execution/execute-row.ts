@@ -9,7 +9,7 @@ import { keyOf } from '../wal/op-id.ts';
 import type { ItemRecord, SentRecord } from '../wal/records.ts';
 import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { missesAim } from './aim.ts';
-import { recordAnswer, recordDoubtAgain } from './answer.ts';
+import { recordAmbiguousAgain, recordAnswer } from './answer.ts';
 import { textOf } from './done-record.ts';
 import { balancesOf, cardBalance, traceOf } from './evidence.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
@@ -163,7 +163,7 @@ async function balancesBefore(
 /** The key may be forgotten by now: whatever was sent before stays as unknown as it was. */
 function tooOld(context: RunContext, number: number): Promise<Step> {
   const message = 'its key is too old to be surely remembered';
-  return recordDoubtAgain(context, number, new CliError('outcome_unknown', { message }));
+  return recordAmbiguousAgain(context, number, new CliError('outcome_unknown', { message }));
 }
 
 /** What the answer is judged by: of a row that is sent again the balances before it was sent first. */

@@ -11,14 +11,14 @@ import { MARKER_KEY } from './marker.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-export interface MarkedCards {
+export interface CardsWithMarker {
   readonly cards: readonly Values[];
   /** Ids of cards of which no metadata is shown, and which are young enough to be any of the plan's. */
   readonly unreadable: readonly string[];
 }
 
 /** The cards of a BIN that carry a marker, as the service lists them after the question was put. */
-export type Marked = (marker: string, binId: string) => Promise<MarkedCards>;
+export type MarkerIndex = (marker: string, binId: string) => Promise<CardsWithMarker>;
 
 interface Found {
   readonly byMarker: ReadonlyMap<string, readonly Values[]>;
@@ -27,7 +27,7 @@ interface Found {
 
 const MOST_SINGLE_READS = 200;
 
-export function createMarked(reader: Reader, plan: Pick<PlanRecord, 'op' | 'at'>): Marked {
+export function createMarkerIndex(reader: Reader, plan: Pick<PlanRecord, 'op' | 'at'>): MarkerIndex {
   /** The latest reading of a BIN, and the one that has not begun yet. */
   const latest = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, Promise<Found>>();

@@ -12,7 +12,7 @@ import type { Capability } from '../idempotency-support.ts';
 import type { AroundWrite, PlannedRow, Probed } from '../types.ts';
 import { balancesOf } from './evidence.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
-import { createMarked } from './marker-index.ts';
+import { createMarkerIndex } from './marker-index.ts';
 import { type Finding, findingOf } from './probe-finding.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -148,7 +148,7 @@ function notFound(effects: number | string, id: unknown, made: ReadonlySet<strin
 /** Cards with the marker of this probe, as the list shows them; adds them to those it has made. */
 async function marked({ reader, binId, token, clock }: Probing, made: Set<string>): Promise<number> {
   const op = nameOf(token);
-  const { cards } = await createMarked(reader, { op, at: clock.now() })(markerOf(op, 1), binId);
+  const { cards } = await createMarkerIndex(reader, { op, at: clock.now() })(markerOf(op, 1), binId);
   for (const { id } of cards) made.add(String(id));
   return new Set(cards.map(({ id }) => String(id))).size;
 }

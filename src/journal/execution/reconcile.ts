@@ -7,7 +7,7 @@ import { shellWord } from '../../core/shell-quote.ts';
 import type { RowOutcome } from '../types.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { doneRecord } from './done-record.ts';
-import { absenceProves, type Look, lookFor, traceOf } from './evidence.ts';
+import { absenceProves, checkForEffect, type EvidenceCheck, traceOf } from './evidence.ts';
 import { factsOf } from './outcome.ts';
 import { clockIsSane, isLifeKnown, keyIsYoung, nextStep } from './policy.ts';
 import type { RunContext } from './run-context.ts';
@@ -26,7 +26,7 @@ export async function reconcile(context: RunContext, number: number, reconciling
   const mayWait = reconciling.mayWait && !context.lookOnly;
   if (mayResend) await context.askTime(number);
   let waited = false;
-  let look: Look | undefined;
+  let look: EvidenceCheck | undefined;
   let lookedAt: number | undefined;
   for (;;) {
     const row = context.row(number);
@@ -50,7 +50,7 @@ export async function reconcile(context: RunContext, number: number, reconciling
     });
     switch (step) {
       case 'look':
-        look = await lookFor(row, trace, context);
+        look = await checkForEffect(row, trace, context);
         lookedAt = context.clock.now();
         if (look.found === 'nothing' || look.found === 'unclear' || trace === 'balances') {
           const t = quiet && look.found === 'nothing' ? 'ABSENT' : 'LOOKED';
@@ -103,7 +103,7 @@ async function waitForQuiet(context: RunContext, number: number): Promise<boolea
   return true;
 }
 
-async function foundDone(context: RunContext, number: number, look: Look | undefined): Promise<RowOutcome> {
+async function foundDone(context: RunContext, number: number, look: EvidenceCheck | undefined): Promise<RowOutcome> {
   const result = look?.cards[0];
   const via = traceOf(context.row(number), true) === 'marker' ? 'marker' : 'state';
   const requestId = context.row(number).doubt?.request_id;
@@ -118,7 +118,7 @@ async function foundDone(context: RunContext, number: number, look: Look | undef
   };
 }
 
-async function foundSeveral(context: RunContext, number: number, look: Look | undefined): Promise<RowOutcome> {
+async function foundSeveral(context: RunContext, number: number, look: EvidenceCheck | undefined): Promise<RowOutcome> {
   const ids = (look?.cards ?? []).map(card => String(card['id'])).sort();
   await context.write({ t: 'DUPLICATE', row: number, ids, at: context.clock.now() });
   const [cardId] = ids;
@@ -126,7 +126,7 @@ async function foundSeveral(context: RunContext, number: number, look: Look | un
 }
 
 interface Leaving {
-  readonly look: Look | undefined;
+  readonly look: EvidenceCheck | undefined;
   /** ms UTC. */
   readonly lookedAt: number | undefined;
   /** A resume has looked, or somebody who only looks: to look once more is not always the next step then. */

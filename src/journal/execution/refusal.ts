@@ -2,11 +2,15 @@
 import { CALLS } from '../../contract/raw.ts';
 import { isDefiniteRefusal, REFUSALS } from '../../contract/refusals.ts';
 import type { Delivery } from '../../contract/service.ts';
-import { absenceProves, lookFor, traceOf } from './evidence.ts';
+import { absenceProves, checkForEffect, traceOf } from './evidence.ts';
 import type { RunContext } from './run-context.ts';
 
 /** Why a refusal of the first sending is not believed; undefined when it settles the row. Reads at most. */
-export async function doubtOf(context: RunContext, number: number, delivery: Delivery): Promise<string | undefined> {
+export async function ambiguityOf(
+  context: RunContext,
+  number: number,
+  delivery: Delivery,
+): Promise<string | undefined> {
   if (isDefiniteRefusal(delivery.refusal, delivery.status)) return undefined;
   if (keyMayBeUsed(context, number, delivery)) {
     return 'the key may have been used by another command for the same change';
@@ -20,7 +24,7 @@ export async function doubtOf(context: RunContext, number: number, delivery: Del
     if (makesCard) return 'a card that was made all the same could not be told from another';
     return CALLS[row.item.operation].repeat === 'never' ? 'nothing tells whether it was done all the same' : undefined;
   }
-  const { found } = await lookFor(row, trace, context);
+  const { found } = await checkForEffect(row, trace, context);
   if (found === 'nothing') return undefined;
   return found === 'unclear' ? 'looking does not rule out that it was done' : 'its effect shows all the same';
 }
@@ -62,5 +66,5 @@ export async function decidesFirst(
   const row = context.row(number);
   const trace = traceOf(row, context.markerUsable());
   if (!keyHonoured && !absenceProves(context, trace)) return false;
-  return trace !== 'none' && (await lookFor(row, trace, context)).found === 'nothing';
+  return trace !== 'none' && (await checkForEffect(row, trace, context)).found === 'nothing';
 }

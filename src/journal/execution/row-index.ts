@@ -41,7 +41,7 @@ export interface RowIndex {
 }
 
 /** Of a journal that was read whole. */
-export function heldRows(rows: ReadonlyMap<number, RowHistory>): RowIndex {
+export function rowsInMemory(rows: ReadonlyMap<number, RowHistory>): RowIndex {
   const held = new Map(rows);
   return {
     size: held.size,

@@ -6,8 +6,8 @@ import type { Capability } from '../idempotency-support.ts';
 import type { ItemRecord, PlanRecord, RowRecord } from '../wal/records.ts';
 import { afterRecord, openRow, type RowHistory } from '../wal/replay.ts';
 import type { Log } from '../wal/writer.ts';
-import { lookFor, traceOf } from './evidence.ts';
-import { createMarked, type Marked } from './marker-index.ts';
+import { checkForEffect, traceOf } from './evidence.ts';
+import { createMarkerIndex, type MarkerIndex } from './marker-index.ts';
 import { type KeyAge, keyIsFresh, type Moment } from './policy.ts';
 import type { RowIndex } from './row-index.ts';
 
@@ -33,7 +33,7 @@ export interface RunContextSettings {
 
 export interface RunContext extends Omit<RunContextSettings, 'log'> {
   readonly reader: Reader;
-  readonly marked: Marked;
+  readonly marked: MarkerIndex;
   readonly lookOnly: boolean;
   row(row: number): RowHistory;
   /** Makes a record durable, then counts on it. Rejects with `guarded` as the log does. */
@@ -66,7 +66,7 @@ export function createRunContext(settings: RunContextSettings): RunContext {
   const context: RunContext = {
     ...settings,
     reader,
-    marked: createMarked(reader, plan),
+    marked: createMarkerIndex(reader, plan),
     lookOnly: log === undefined,
     row(number) {
       const row = rowIndex.row(number);
@@ -126,7 +126,7 @@ export function createRunContext(settings: RunContextSettings): RunContext {
 async function timeTold(context: RunContext, row: RowHistory): Promise<boolean> {
   const trace = traceOf(row, context.markerUsable());
   if (row.firstSent?.service_at === undefined && trace === 'marker') {
-    return (await lookFor(row, trace, context)).found === 'nothing';
+    return (await checkForEffect(row, trace, context)).found === 'nothing';
   }
   try {
     await context.reader.read('wallet.get', {});

@@ -51,6 +51,6 @@ export function ended(outcome: RowOutcome): Step {
 }
 
 /** Right after a failure there is no time to wait, but the effect may show already. */
-export function lookOnce(throttled?: boolean): Step {
+export function reconcileOnce(throttled?: boolean): Step {
   return { name: 'reconcile', reconciling: { mayWait: false, mayResend: false, throttled: throttled || undefined } };
 }

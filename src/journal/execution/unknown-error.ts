@@ -9,14 +9,14 @@ import { cents, dollars, plainAmount } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { ItemRecord, PlanRecord } from '../wal/records.ts';
 import type { RowHistory } from '../wal/replay.ts';
-import type { Look } from './evidence.ts';
+import type { EvidenceCheck } from './evidence.ts';
 import { MARKER_KEY } from './marker.ts';
 
 export interface UnknownFactsToTell {
   readonly plan: PlanRecord;
   readonly row: RowHistory;
   /** The latest look, when there was one in this process. */
-  readonly look?: Look | undefined;
+  readonly look?: EvidenceCheck | undefined;
   /** ms UTC of it. */
   readonly lookedAt?: number | undefined;
   /** Why the answer could not be trusted, in one clause. */
@@ -24,7 +24,7 @@ export interface UnknownFactsToTell {
   readonly requestId?: string | undefined;
 }
 
-export type UnknownVerdict = 'probably done' | 'no trace yet' | 'cannot be determined';
+export type UnknownAssessment = 'probably done' | 'no trace yet' | 'cannot be determined';
 
 /** Exit 11, in words for a person and with the same facts for a script. */
 export function unknownError(facts: UnknownFactsToTell): CliError {
@@ -32,7 +32,7 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
   const { op } = plan;
   const { item } = row;
   const checks = row.looks.length;
-  const verdict = verdictOf(look);
+  const verdict = assessmentOf(look);
   const at = isoSeconds(row.lastSent?.at ?? plan.at);
   const lookedAt = facts.lookedAt === undefined ? undefined : isoSeconds(facts.lookedAt);
   const resolve = `cardwright ops resolve ${op} ${item.row} --as done|not-done --note "..."`;
@@ -82,7 +82,7 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
 }
 
 /** What a look amounts to; only an answer or a marker confirms, and then the row is not unknown. */
-export function verdictOf(look: Look | undefined): UnknownVerdict {
+export function assessmentOf(look: EvidenceCheck | undefined): UnknownAssessment {
   if (look?.found === 'it') return 'probably done';
   return look?.found === 'nothing' ? 'no trace yet' : 'cannot be determined';
 }

@@ -2,7 +2,7 @@
 import { CALLS } from '../../contract/raw.ts';
 import { DAY } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
-import { isHeld } from '../../files/lock.ts';
+import { isLocked } from '../../files/lock.ts';
 import { identify } from '../../files/process-identity.ts';
 import { type ItemPlaces, placedRows } from '../execution/row-index.ts';
 import type { Run, RunPlan } from '../types.ts';
@@ -204,7 +204,7 @@ async function refuseTwin(
     if (plan.bulk && bulk && !isMeant && isRecent) throw bulkRepeated(op, plan.rows);
     return;
   }
-  const held = await isHeld(places.lock(op), { pid });
+  const held = await isLocked(places.lock(op), { pid });
   // Also with --again: it is for runs that are finished, and an unfinished one may be taken for such.
   if (plan.bulk && bulk) throw bulkUnfinished(history, held);
   const rows = [...history.rows.values()];

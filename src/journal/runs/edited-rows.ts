@@ -4,7 +4,7 @@
  */
 import { DAY } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
-import { isHeld } from '../../files/lock.ts';
+import { isLocked } from '../../files/lock.ts';
 import { isOp } from '../wal/paths.ts';
 import { readEnd, readOrError, readPlan } from '../wal/read.ts';
 import type { History } from '../wal/replay.ts';
@@ -40,7 +40,7 @@ export async function refuseEditedRows(dependencies: JournalDependencies, { plan
     if (!marks.has(op) && (await readEnd(disk, places, op)) !== undefined) continue;
     const history = await readOrError(disk, places, op);
     if (history === undefined || history instanceof CliError || !history.planned) continue;
-    if (clock.now() - history.latest >= EDITED_MS || (await isHeld(places.lock(op), { pid }))) continue;
+    if (clock.now() - history.latest >= EDITED_MS || (await isLocked(places.lock(op), { pid }))) continue;
     const shared = wanted.sharedWith(targetsIn(history));
     if (shared === 0) continue;
     const of = plan.rows.length;

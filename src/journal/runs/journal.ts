@@ -5,7 +5,7 @@ import { DAY, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { probeKeys, probeRequests, probeRows } from '../execution/probe-keys.ts';
 import { readerOf } from '../execution/run-context.ts';
-import type { Journal, PreparedRun, Probe, ResumeOptions, Run, RunPlan, SeenBefore, SeenOp } from '../types.ts';
+import type { Journal, OpView, PreparedRun, Probe, ReadBefore, ResumeOptions, Run, RunPlan } from '../types.ts';
 import { placesIn } from '../wal/paths.ts';
 import { historyNamed, readHistory } from '../wal/read.ts';
 import type { History } from '../wal/replay.ts';
@@ -14,7 +14,7 @@ import type { JournalDependencies, JournalSettings } from './dependencies.ts';
 import { refuseEditedRows } from './edited-rows.ts';
 import { beginWithKey } from './given-key.ts';
 import { isOwnPlan, printOf } from './key-print.ts';
-import { lookAt, openOp } from './open.ts';
+import { openOp, readOnlyRun } from './open.ts';
 import { planOp, prepareOp, requestsOf } from './planned.ts';
 import { detailOf, summaries } from './queries.ts';
 import { resolveRows } from './resolve.ts';
@@ -26,10 +26,10 @@ export function createJournal(settings: JournalSettings): Journal {
   const dependencies: JournalDependencies = { ...settings, places: placesIn(settings.stateFolder) };
   const { disk, places, clock } = dependencies;
 
-  async function look(op: string, options: ResumeOptions = {}): Promise<SeenOp> {
+  async function look(op: string, options: ResumeOptions = {}): Promise<OpView> {
     const history = await historyNamed(disk, places, op);
     await sameAccount(dependencies, history);
-    const run = await lookAt(dependencies, history, options);
+    const run = await readOnlyRun(dependencies, history, options);
     return { run, takeOver: again => openOp(dependencies, op, again ?? options) };
   }
 
@@ -84,7 +84,7 @@ export function createJournal(settings: JournalSettings): Journal {
 }
 
 /** Balances are evidence of a single row, and for the verification of a run. */
-function withSeen(plan: RunPlan, { before, wallet }: SeenBefore = {}): RunPlan {
+function withSeen(plan: RunPlan, { before, wallet }: ReadBefore = {}): RunPlan {
   const rows = before === undefined ? plan.rows : [...plan.rows].map(row => ({ ...row, before }));
   return { ...plan, rows, ...(wallet !== undefined && { wallet }) };
 }

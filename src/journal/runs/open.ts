@@ -6,7 +6,7 @@ import type { WriteName } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
 import { identify } from '../../files/process-identity.ts';
 import { quietPeriodMs } from '../execution/policy.ts';
-import { heldRows, type RowIndex } from '../execution/row-index.ts';
+import { type RowIndex, rowsInMemory } from '../execution/row-index.ts';
 import { createRunContext, type RunContext } from '../execution/run-context.ts';
 import { type Capability, capabilityOf, UNKNOWN } from '../idempotency-support.ts';
 import type { ResumeOptions, Run, RunPlan } from '../types.ts';
@@ -19,7 +19,7 @@ import { releasing } from './release.ts';
 import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
 
 /** A run over records that were read and are not held: it may look, and sends and writes nothing. */
-export async function lookAt(
+export async function readOnlyRun(
   dependencies: JournalDependencies,
   history: History,
   { resendAbsent = false }: ResumeOptions,
@@ -138,7 +138,7 @@ function wishesOf(
   { plan, rows, latest }: History,
   { log, resendAbsent }: Pick<RunContextWishes, 'log' | 'resendAbsent'>,
 ): RunContextWishes {
-  return { plan, latest, rowIndex: heldRows(rows), log, resendAbsent };
+  return { plan, latest, rowIndex: rowsInMemory(rows), log, resendAbsent };
 }
 
 export async function runContextFor(

@@ -1,6 +1,6 @@
 /** Cards that another operation may be moving money of: a run that brings cards to a balance must not count on them. */
 import { CliError } from '../../core/errors.ts';
-import { isHeld } from '../../files/lock.ts';
+import { isLocked } from '../../files/lock.ts';
 import type { RunPlan } from '../types.ts';
 import { readOrError, readPlan } from '../wal/read.ts';
 import type { PlanRecord } from '../wal/records.ts';
@@ -26,7 +26,7 @@ export async function refuseOverlaps(dependencies: JournalDependencies, { plan, 
     const history = await readOrError(disk, places, op);
     if (history instanceof CliError) throw history;
     if (history === undefined || history.end !== undefined || !history.planned) continue;
-    const held = await isHeld(places.lock(op), { pid });
+    const held = await isLocked(places.lock(op), { pid });
     for (const { item, state } of history.rows.values()) {
       const moves = item.operation === 'cards.fund' || item.operation === 'cards.withdraw';
       if (!moves || item.card === undefined || !cards.has(item.card)) continue;

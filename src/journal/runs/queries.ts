@@ -3,7 +3,7 @@
 import { CliError } from '../../core/errors.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import { cents } from '../../core/money.ts';
-import { isHeld } from '../../files/lock.ts';
+import { isLocked } from '../../files/lock.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
 import { clause } from '../execution/unknown-error.ts';
 import type { OpDetail, OpRow, OpState, OpSummary } from '../types.ts';
@@ -34,7 +34,7 @@ export async function summaries(dependencies: JournalDependencies): Promise<OpSu
 async function summaryOf(dependencies: JournalDependencies, history: History): Promise<OpSummary> {
   const { plan, rows, latest } = history;
   const state = stateOf(history);
-  const held = state !== 'finished' && (await isHeld(dependencies.places.lock(plan.op), { pid: dependencies.pid }));
+  const held = state !== 'finished' && (await isLocked(dependencies.places.lock(plan.op), { pid: dependencies.pid }));
   return {
     op: plan.op,
     command: plan.command,

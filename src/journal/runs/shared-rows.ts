@@ -6,7 +6,7 @@ import { CALLS } from '../../contract/raw.ts';
 import { DAY } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { capital, resolveCommand, rowsNamed } from '../../core/row-words.ts';
-import { isHeld } from '../../files/lock.ts';
+import { isLocked } from '../../files/lock.ts';
 import { MARKER_KEY } from '../execution/marker.ts';
 import type { PlannedRow, RunPlan } from '../types.ts';
 import { rowDigest } from '../wal/op-id.ts';
@@ -73,7 +73,7 @@ async function refuseSharedWith(
     return;
   }
   if (history?.planned !== true) return;
-  const held = await isHeld(places.lock(op), { pid });
+  const held = await isLocked(places.lock(op), { pid });
   const both = plan.bulk && history.plan.bulk;
   // Somebody who says that a row is not done has taken it out of the run.
   const inTheWay = (row: RowHistory) => (both ? row.resolved?.as !== 'not-done' : isInTheWay(row, history, held));

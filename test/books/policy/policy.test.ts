@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Activities } from '../../../src/books/activity.ts';
-import type { Known } from '../../../src/books/policy/facts.ts';
-import { judge } from '../../../src/books/policy/judge.ts';
+import { evaluatePolicy } from '../../../src/books/policy/evaluate.ts';
+import type { FactSources } from '../../../src/books/policy/facts.ts';
 import {
   brokenCaps,
   judgedAgain,
@@ -19,14 +19,20 @@ import { card, DAY, NOW, record } from '../rows.ts';
 const policyOf = (text: string) => readPolicy(readYaml(text), 'policy.yaml');
 const rule = (text: string) => policyOf(`version: 1\nrules: [{ name: r, ${text} }]\n`);
 
-function known({ records = [], wholeSince = 0 }: { records?: readonly TxRow[]; wholeSince?: number } = {}): Known {
+function known({
+  records = [],
+  wholeSince = 0,
+}: {
+  records?: readonly TxRow[];
+  wholeSince?: number;
+} = {}): FactSources {
   const activities = new Activities(NOW);
   for (const each of records) activities.add(each);
   return { activities, wholeSince };
 }
 
-function found(text: string, options: Partial<CardRow> = {}, given: Known = known()): number {
-  return judge(rule(text), [card({ card_id: 'card_1', ...options })], given).findings.length;
+function found(text: string, options: Partial<CardRow> = {}, given: FactSources = known()): number {
+  return evaluatePolicy(rule(text), [card({ card_id: 'card_1', ...options })], given).findings.length;
 }
 
 function faultsOf(text: string): readonly string[] {
@@ -133,7 +139,7 @@ describe('facts and tests', () => {
   it('that are not known never hold, and are counted where everything else holds', () => {
     const given = known({ wholeSince: NOW - 10 * DAY });
     const cards = [card({ card_id: 'card_1' }), card({ card_id: 'card_2', balance_cents: null })];
-    const skippedBy = (text: string) => judge(rule(text), cards, given);
+    const skippedBy = (text: string) => evaluatePolicy(rule(text), cards, given);
     expect(skippedBy('when: { unused_days: ">= 30" }')).toMatchObject({
       findings: [],
       skipped: [{ rule: 'r', fact: 'unused_days', cards: 2 }],
@@ -166,7 +172,7 @@ describe('what a policy would change', () => {
   ];
 
   it('is each card once, freezes first, and never more than it has', () => {
-    const { findings } = judge(policyOf(TEXT), cards, known());
+    const { findings } = evaluatePolicy(policyOf(TEXT), cards, known());
     expect(findings.map(({ rule, card: { card_id } }) => `${rule} ${card_id}`)).toEqual([
       'idle card_1',
       'idle card_2',
@@ -185,12 +191,12 @@ describe('what a policy would change', () => {
 
   it('is left out where a card, read again, gives no reason any more, and is never more than before', () => {
     const policy = policyOf(TEXT);
-    const before = planChanges(judge(policy, cards, known()).findings);
+    const before = planChanges(evaluatePolicy(policy, cards, known()).findings);
     const now = [
       card({ card_id: 'card_1', balance_cents: cents(45_00) }),
       card({ card_id: 'card_2', status: 'frozen', balance_cents: cents(900_00) }),
     ];
-    const { changes, over } = judgedAgain(before, judge(policy, now, known()).findings);
+    const { changes, over } = judgedAgain(before, evaluatePolicy(policy, now, known()).findings);
     const named = (each: readonly PlannedChange[]) =>
       each.map(({ operation, card: { card_id } }) => [operation, card_id]);
     expect(named(changes)).toEqual([['cards.freeze', 'card_1']]);
@@ -201,7 +207,7 @@ describe('what a policy would change', () => {
   });
 
   it('is held against the caps by cards, not by changes', () => {
-    const changes = planChanges(judge(policyOf(TEXT), cards, known()).findings);
+    const changes = planChanges(evaluatePolicy(policyOf(TEXT), cards, known()).findings);
     expect(brokenCaps(changes, 3, { maxCards: 2, maxShare: 6_667 })).toBeUndefined();
     expect(brokenCaps(changes, 3, { maxCards: 1, maxShare: 6_666 })).toEqual({
       touched: 2,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Activities } from '../../../src/books/activity.ts';
-import { judge } from '../../../src/books/policy/judge.ts';
+import { evaluatePolicy } from '../../../src/books/policy/evaluate.ts';
 import { readPolicy } from '../../../src/books/policy/read.ts';
 import { readYaml } from '../../../src/terminal/yaml-text.ts';
 import { card, DAY, NOW, record } from '../rows.ts';
@@ -19,7 +19,7 @@ it('holds 100,000 cards against 20 rules within two seconds', () => {
     return card({ card_id, label: `saas-${nth % 20}`, metadata: '{"owner":"a","team":"b"}' });
   });
   const begun = process.cpuUsage();
-  const { findings } = judge(policy, cards, { activities, wholeSince: 0 });
+  const { findings } = evaluatePolicy(policy, cards, { activities, wholeSince: 0 });
   const { user, system } = process.cpuUsage(begun);
   process.stdout.write(
     `100,000 cards, 20 rules, ${findings.length} findings: ${Math.round((user + system) / 1_000)} ms\n`,

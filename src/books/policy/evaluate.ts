@@ -1,7 +1,7 @@
 /** Holds cards against a policy. Nothing here sends anything: what a rule would change is named. */
 import { type Cents, cents, toUsd } from '../../core/money.ts';
 import type { CardRow } from '../rows.ts';
-import type { FactKind, FactValue, Known } from './facts.ts';
+import type { FactKind, FactSources, FactValue } from './facts.ts';
 import { type Policy, type Rule, SEVERITIES, type Severity } from './policy.ts';
 
 /** One change of one card; the amount is what is withdrawn. */
@@ -26,7 +26,7 @@ export interface Skipped {
   readonly cards: number;
 }
 
-export interface Judgement {
+export interface Evaluation {
   /** Cards that at least one rule speaks of. */
   readonly cards: number;
   /** The worst severity first, then in the order of the rules, then of the cards. */
@@ -35,7 +35,7 @@ export interface Judgement {
 }
 
 /** Cards that the service does not know any more are left out. */
-export function judge(policy: Policy, all: Iterable<CardRow>, known: Known): Judgement {
+export function evaluatePolicy(policy: Policy, all: Iterable<CardRow>, known: FactSources): Evaluation {
   const found: { readonly nth: number; readonly finding: Finding }[] = [];
   const unknown = new Map<string, { readonly rule: string; readonly fact: string; cards: number }>();
   let count = 0;
@@ -57,7 +57,7 @@ export function judge(policy: Policy, all: Iterable<CardRow>, known: Known): Jud
 }
 
 /** Names the first fact that is not known where everything that is known holds. */
-function verdictOf({ when }: Rule, card: CardRow, known: Known): boolean | { readonly fact: string } {
+function verdictOf({ when }: Rule, card: CardRow, known: FactSources): boolean | { readonly fact: string } {
   let missing: string | undefined;
   for (const { fact, of, holds } of when) {
     const verdict = holds(of(card, known));
@@ -78,7 +78,7 @@ function countUnknown(
   unknown.set(key, entry);
 }
 
-function findingOf({ name, severity, when, then }: Rule, card: CardRow, known: Known): Finding {
+function findingOf({ name, severity, when, then }: Rule, card: CardRow, known: FactSources): Finding {
   const facts: Record<string, Finding['facts'][string]> = {};
   for (const { fact, kind, of } of when) facts[fact] = plainFact(kind, of(card, known));
   return { rule: name, severity, card, facts, change: changeOf(then, card) };

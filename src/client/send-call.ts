@@ -4,14 +4,14 @@ import { KEY_TRUST } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
-import type { Asked } from './answer.ts';
+import type { RequestFacts } from './answer.ts';
 import { attempt, type PageReading, type Wire } from './attempt.ts';
 import type { RetryBudget } from './budget.ts';
 import type { OutcomeClass } from './classify.ts';
 import { anyOf } from './deadline.ts';
 import { isWrite } from './encode.ts';
-import type { Verdict } from './interpret-response.ts';
-import { confirmAnswer, isReadAfter, lookFor, type Settling, settleWrite } from './read-back.ts';
+import type { Interpretation } from './interpret-response.ts';
+import { confirmAnswer, confirmWrite, findEffect, isReadAfter, type ReadBackParts } from './read-back.ts';
 import { type Repeated, repeatWhileSafe, type Wait } from './retry.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -32,8 +32,8 @@ export interface Delivering {
   ) => Promise<Values>;
 }
 
-export interface Parcel {
-  readonly asked: Asked;
+export interface OutgoingCall {
+  readonly asked: RequestFacts;
   readonly paging?: PageReading | undefined;
   readonly plan: PlannedRequest;
   readonly key: Secret;
@@ -52,13 +52,13 @@ export interface Delivered extends Omit<Delivery, 'class'> {
 /** How often a refused reveal is asked for again: its limit is for a minute (§8). */
 const DETAILS_ATTEMPTS = 2;
 
-export async function deliverParcel(parcel: Parcel, wire: Wire, delivering: Delivering): Promise<Delivered> {
+export async function sendCall(parcel: OutgoingCall, wire: Wire, delivering: Delivering): Promise<Delivered> {
   const { asked, paging, plan, key, signals, policy } = parcel;
   const { row } = asked.target;
   const { clock, random, budget, onWait } = delivering;
   const stops = signals.length === 0 ? [policy.stop] : [...signals, policy.stop];
   const stop = anyOf(stops);
-  const settling = (): Settling => ({
+  const settling = (): ReadBackParts => ({
     ...delivering,
     read: (operation, values) => delivering.read(operation, values, policy.stop),
     signal: stop,
@@ -81,7 +81,7 @@ export async function deliverParcel(parcel: Parcel, wire: Wire, delivering: Deli
   if (verdict.class !== 'done') return concluded(repeated, asked, settling);
   if (verdict.reread === true || !isReadAfter(asked)) return doneOf(repeated, verdict);
   // Part of the write: what stops a run waits for it, as for the answer.
-  const read: Settling['read'] = (operation, values) => delivering.readWithin(operation, values, signals);
+  const read: ReadBackParts['read'] = (operation, values) => delivering.readWithin(operation, values, signals);
   return confirmed(repeated, verdict, { asked, plan, settling: { ...settling(), read, signal: anyOf(signals) } });
 }
 
@@ -95,7 +95,7 @@ function trustedFrom(clock: Clock): () => boolean {
 }
 
 /** Written out, for a run of many rows comes here with every one of them. */
-function doneOf({ attempts, sent, throttled, doubted }: Repeated, verdict: Extract<Verdict, { class: 'done' }>) {
+function doneOf({ attempts, sent, throttled, doubted }: Repeated, verdict: Extract<Interpretation, { class: 'done' }>) {
   const { status, requestId, decoded, reread = false } = verdict;
   const { result, next } = decoded;
   const done: Delivered = {
@@ -117,8 +117,8 @@ function doneOf({ attempts, sent, throttled, doubted }: Repeated, verdict: Extra
 /** The answer shows the effect; it is told when a reading shows it too. */
 async function confirmed(
   repeated: Repeated,
-  verdict: Extract<Verdict, { class: 'done' }>,
-  { asked, plan, settling }: Pick<Parcel, 'asked' | 'plan'> & { readonly settling: Settling },
+  verdict: Extract<Interpretation, { class: 'done' }>,
+  { asked, plan, settling }: Pick<OutgoingCall, 'asked' | 'plan'> & { readonly settling: ReadBackParts },
 ): Promise<Delivered> {
   const done = doneOf(repeated, verdict);
   try {
@@ -131,14 +131,14 @@ async function confirmed(
 }
 
 /** A state that is there after all: the lost answer said yes, as far as anybody can tell. */
-async function shownByReading(asked: Asked, settling: Settling): Promise<Verdict | undefined> {
-  const resource = await lookFor(asked, settling);
+async function shownByReading(asked: RequestFacts, settling: ReadBackParts): Promise<Interpretation | undefined> {
+  const resource = await findEffect(asked, settling);
   if (resource === undefined) return undefined;
   const decoded = { result: resource, problems: [], contradicts: false, warnings: [] };
   return { class: 'done', status: 200, requestId: undefined, decoded, reread: true };
 }
 
-async function concluded(repeated: Repeated, asked: Asked, settling: () => Settling): Promise<Delivered> {
+async function concluded(repeated: Repeated, asked: RequestFacts, settling: () => ReadBackParts): Promise<Delivered> {
   const { verdict, attempts, sent, throttled, doubted } = repeated;
   const { status, requestId } = verdict;
   const known = { attempts, sent, throttled, doubted, status, requestId, changed: true, reread: false };
@@ -147,7 +147,7 @@ async function concluded(repeated: Repeated, asked: Asked, settling: () => Settl
       return doneOf(repeated, verdict);
     case 'unverified':
       try {
-        return { ...known, class: 'done', result: await settleWrite(asked, verdict, settling()), reread: true };
+        return { ...known, class: 'done', result: await confirmWrite(asked, verdict, settling()), reread: true };
       } catch (thrown) {
         if (!(thrown instanceof CliError)) throw thrown;
         return { ...known, class: 'unverified', result: verdict.partial, error: thrown };
@@ -159,12 +159,12 @@ async function concluded(repeated: Repeated, asked: Asked, settling: () => Settl
   }
 }
 
-type Refused = Extract<Verdict, { again: boolean }>;
+type Refused = Extract<Interpretation, { again: boolean }>;
 type Known = Omit<Delivered, 'class'>;
 
 interface Surrounded {
-  readonly asked: Asked;
-  readonly settling: Settling;
+  readonly asked: RequestFacts;
+  readonly settling: ReadBackParts;
   readonly known: Known;
 }
 
@@ -174,7 +174,7 @@ interface Surrounded {
  */
 async function refused(verdict: Refused, { asked, settling, known }: Surrounded): Promise<Delivered> {
   const looks = asked.target.row.leadsTo !== undefined && verdict.status !== 401;
-  const already = looks ? await lookFor(asked, settling) : undefined;
+  const already = looks ? await findEffect(asked, settling) : undefined;
   // The service says that this request has changed nothing.
   if (already !== undefined) return { ...known, class: 'done', result: already, changed: known.doubted, reread: true };
   return { ...known, class: 'refused', error: verdict.error, refusal: verdict.refusal };
