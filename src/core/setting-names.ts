@@ -1,14 +1,57 @@
-/** The settings that a profile keeps, in the order in which they are shown; `profile/settings.ts` says what each may be. */
-export const KEPT_SETTINGS = [
-  'allow_unattended_reveal',
-  'read_only',
-  'max_per_call',
-  'max_per_run',
-  'max_per_day',
-  'max_cards',
-  'bins',
-  'mirror',
-  'policy',
-] as const;
+/** The settings of a profile in words, for help, completion and errors; `profile/settings.ts` says what each may be. */
 
-export type KeptSetting = (typeof KEPT_SETTINGS)[number];
+export interface SettingWords {
+  readonly means: string;
+  /** The form of a value, with its unit. */
+  readonly form: string;
+  /** A value that works when it is copied. */
+  readonly example: string;
+}
+
+const usd = (example: string) => ({ form: 'an amount in USD, or none', example });
+const trueOrFalse = { form: 'true or false', example: 'true' };
+
+/** What a profile keeps under `settings`, in the order in which it is shown. */
+const KEPT = {
+  allow_unattended_reveal: { means: 'reveal live cards with nobody at the terminal', ...trueOrFalse },
+  read_only: { means: 'refuse every operation that writes', ...trueOrFalse },
+  max_per_call: { means: 'most one operation may move', ...usd('50.00') },
+  max_per_run: { means: 'most one run, single or bulk, may move', ...usd('250.00') },
+  max_per_day: {
+    means: 'most that may leave the wallet on a day (UTC), counted from the journal',
+    ...usd('500.00'),
+  },
+  max_cards: { means: 'most cards one run may create', form: 'a whole number, or none', example: '20' },
+  bins: {
+    means: 'the only BINs cards may be created from',
+    form: 'BIN ids separated by commas, or none',
+    example: 'bin_1,bin_2',
+  },
+  mirror: { means: 'whether a copy of the account may lie on this machine', form: 'on or off', example: 'off' },
+  policy: {
+    means: 'file of rules that policy check and policy apply read when none is named, checked at once',
+    form: 'a path, or none',
+    example: './policy.yaml',
+  },
+} as const satisfies Record<string, SettingWords>;
+
+export type KeptSetting = keyof typeof KEPT;
+
+export const KEPT_SETTINGS = Object.keys(KEPT) as readonly KeptSetting[];
+
+/** All that `profiles set` changes; the last two are properties of the profile itself. */
+export const SETTINGS = {
+  ...KEPT,
+  contract: {
+    means: 'file with contract overrides, checked at once',
+    form: 'a path, or none',
+    example: './overrides.json',
+  },
+  base_url: {
+    means: 'base address of the service; scheme, host and port stay those the key is bound to',
+    form: 'an https address',
+    example: 'https://api.example.com/v2',
+  },
+} as const satisfies Record<string, SettingWords>;
+
+export type SettingName = keyof typeof SETTINGS;

@@ -1,7 +1,7 @@
 /** Settings of a profile: their names, and what each may be. */
 import { CliError } from '../core/errors.ts';
 import { parseAmount, plainAmount } from '../core/money.ts';
-import type { KeptSetting } from '../core/setting-names.ts';
+import { type KeptSetting, SETTINGS, type SettingName } from '../core/setting-names.ts';
 import { quoted } from './name.ts';
 
 /** Settings of a profile; what is absent is not limited and not allowed. Amounts are decimal USD text, `250.00`. */
@@ -22,13 +22,8 @@ export interface ProfileSettings extends Partial<Record<KeptSetting, SettingValu
 
 type SettingValue = boolean | string | number | readonly string[];
 
-/** One row of `profiles set`: help, completion and the parser come from it. */
-export interface SettingRow {
-  readonly means: string;
-  /** The form of a value, in words. */
-  readonly form: string;
-  /** All values there are, for a closed choice. */
-  readonly choices?: readonly string[];
+/** What a setting may be; what it means stands in `core/setting-names.ts`. */
+interface SettingRow {
   /** Where the value is kept: in the profile's settings, or as a property of the profile itself. */
   readonly home: 'settings' | 'profile';
   /** A path: the caller makes it absolute first, because nothing here knows a working folder. */
@@ -66,82 +61,44 @@ export function isAbsolutePath(text: string): boolean {
   return /^(?:\/|[A-Za-z]:[\\/]|\\\\)/.test(text) && !/[\x00-\x1f\x7f]/.test(text);
 }
 
-const limit = { form: 'an amount in USD such as 250.00, or none', home: 'settings', parse: parseLimit } as const;
-const onOff = {
-  form: 'true or false',
-  choices: ['true', 'false'],
-  home: 'settings',
-  parse: parseSwitch,
-} as const;
+const limit = { home: 'settings', parse: parseLimit } as const;
+const onOff = { home: 'settings', parse: parseSwitch } as const;
+const path = { isPath: true, parse: parsePath } as const;
 
 /** Everything `profiles set <name> <setting> <value>` knows. */
 export const PROFILE_SETTINGS = {
-  allow_unattended_reveal: { ...onOff, means: 'reveal live cards with nobody at the terminal' },
-  read_only: { ...onOff, means: 'refuse every operation that writes' },
-  max_per_call: { ...limit, means: 'most one operation may move' },
-  max_per_run: { ...limit, means: 'most one run, single or bulk, may move' },
-  max_per_day: { ...limit, means: 'most that may leave the wallet on a day (UTC), counted from the journal' },
-  max_cards: {
-    means: 'most cards one run may create',
-    form: 'a whole number, or none',
-    home: 'settings',
-    parse: parseCount,
-  },
-  bins: {
-    means: 'the only BINs cards may be created from',
-    form: 'BIN ids separated by commas, or none',
-    home: 'settings',
-    parse: parseBins,
-  },
-  mirror: {
-    means: 'whether a copy of the account may lie on this machine',
-    form: 'on or off',
-    choices: ['on', 'off'],
-    home: 'settings',
-    parse: text => (text === 'on' || text === 'off' ? text : undefined),
-  },
-  policy: {
-    means: 'file of rules that policy check and policy apply read when none is named',
-    form: 'an absolute path, or none',
-    home: 'settings',
-    isPath: true,
-    parse: parsePath,
-  },
-  contract: {
-    means: 'file with contract overrides',
-    form: 'an absolute path, or none',
-    home: 'profile',
-    isPath: true,
-    parse: parsePath,
-  },
-  base_url: {
-    means: 'base address of the service; scheme, host and port stay those the key is bound to',
-    form: 'an https address',
-    home: 'profile',
-    // The address is judged together with the key's mode, where that is known.
-    parse: text => text,
-  },
-} as const satisfies Record<KeptSetting | 'contract' | 'base_url', SettingRow>;
-
-export type SettingName = keyof typeof PROFILE_SETTINGS;
+  allow_unattended_reveal: onOff,
+  read_only: onOff,
+  max_per_call: limit,
+  max_per_run: limit,
+  max_per_day: limit,
+  max_cards: { home: 'settings', parse: parseCount },
+  bins: { home: 'settings', parse: parseBins },
+  mirror: { home: 'settings', parse: text => (text === 'on' || text === 'off' ? text : undefined) },
+  policy: { home: 'settings', ...path },
+  contract: { home: 'profile', ...path },
+  // The address is judged together with the key's mode, where that is known.
+  base_url: { home: 'profile', parse: text => text },
+} as const satisfies Record<SettingName, SettingRow>;
 
 /** The setting of that name. Throws `usage` listing them all. */
 export function checkSettingName(text: string): SettingName {
   if (Object.hasOwn(PROFILE_SETTINGS, text)) return text as SettingName;
   throw new CliError('usage', {
-    message: `no such setting: ${quoted(text)}; there are ${Object.keys(PROFILE_SETTINGS).join(', ')}`,
-    hint: 'cardwright help environment',
+    message: `no such setting: ${quoted(text)}; there are ${Object.keys(SETTINGS).join(', ')}`,
+    hint: 'cardwright profiles set --help',
   });
 }
 
 /** The value of a typed text, undefined for `none` where a setting can be unset. Throws `usage` naming the form. */
 export function parseSetting(name: SettingName, text: string): SettingValue | undefined {
   const row: SettingRow = PROFILE_SETTINGS[name];
-  if (text === 'none' && row.form.endsWith('or none')) return undefined;
+  const { form, example } = SETTINGS[name];
+  if (text === 'none' && form.includes('or none')) return undefined;
   const value = row.parse(text);
   if (value !== undefined) return value;
   throw new CliError('usage', {
-    message: `${name} takes ${row.form}, not ${quoted(text)}`,
+    message: `${name} takes ${form}${form.endsWith('or none') ? `, such as ${example}` : ''}, not ${quoted(text)}`,
     hint: 'cardwright profiles set --help',
   });
 }

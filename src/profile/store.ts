@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
+import type { SettingName } from '../core/setting-names.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { withLock } from '../files/lock.ts';
 import {
@@ -31,7 +32,7 @@ import {
   type StoredProfile,
   storedMode,
 } from './profile-file.ts';
-import { checkSettingName, parseSetting, type SettingName, withSetting } from './settings.ts';
+import { checkSettingName, parseSetting, withSetting } from './settings.ts';
 
 export type { Profile } from './profile.ts';
 

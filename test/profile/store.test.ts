@@ -116,7 +116,7 @@ describe('settings', () => {
     const store = await openIn(fresh.path);
     await store.save(work());
     expect((await store.set('work', 'contract', '/etc/c.json')).contract).toBe('/etc/c.json');
-    expect((await failure(() => store.set('work', 'contract', 'c.json'))).message).toContain('absolute');
+    expect((await failure(() => store.set('work', 'contract', 'c.json'))).message).toContain('contract takes a path');
     expect(await store.set('work', 'contract', 'none')).not.toHaveProperty('contract');
   });
 

@@ -72,6 +72,10 @@ function commandHelp(command: Command): string {
     ...page.about.map(paragraph => wrap(paragraph)),
     section('Arguments', page.args.map(({ term, means }) => optionRow(term, means)).join('')),
     section('Options', page.options.map(({ term, means }) => optionRow(term, means)).join('')),
+    section(
+      page.terms?.title ?? '',
+      (page.terms?.rows ?? []).map(({ term, means }) => optionRow(term, means)).join(''),
+    ),
     wrap(`Effect: ${page.effect}`),
     section('JSON', answerLines(page)),
     section('Exit codes', page.exits.map(exitRow).join('') + hang('  ', page.otherExits)),

@@ -5,7 +5,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import type { Effect, Operation } from '../../contract/operation.ts';
 import { limitText } from '../../contract/violation.ts';
 import type { Answers } from '../answer-fields.ts';
-import type { Command, Example } from '../parsing/command.ts';
+import type { Command, Example, Terms } from '../parsing/command.ts';
 import { effectOf, flagsOf, type ResolvedFlag, rowOf } from '../parsing/resolved-flags.ts';
 import { answersOf } from './answers.ts';
 import { type Ending, endingsOf } from './exit-kinds.ts';
@@ -20,6 +20,8 @@ export interface Page {
   /** Words of the line that are no options, with what they may be. */
   readonly args: readonly { readonly term: string; readonly means: string }[];
   readonly options: readonly { readonly term: string; readonly means: string }[];
+  /** Words that an argument takes. */
+  readonly terms: Terms | undefined;
   readonly effect: string;
   /** The shapes of the answer, a line each. */
   readonly json: readonly string[];
@@ -52,6 +54,7 @@ export function pageOf(command: Command): Page {
     about: command.about,
     args: Object.entries(command.args).map(argRow),
     options: flags.map(optionRow),
+    terms: command.terms,
     effect: `${EFFECTS[effectOf(command)]}.${row ? basisLine(command, row) : ''}`,
     json: branches.map(answerText),
     typed: branches.some(each => 'one' in each || 'list' in each),

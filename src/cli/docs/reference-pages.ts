@@ -40,7 +40,7 @@ function groupPage({ name, summary }: Group, commands: readonly Command[]): stri
 }
 
 function commandPart(page: Page): string {
-  const { path, summary, usage, about, args, options, effect, json, typed, exits, otherExits, examples } = page;
+  const { path, summary, usage, about, args, options, terms, effect, json, typed, exits, otherExits, examples } = page;
   const optionRows = options.map(({ term, means }) => `| ${code(term)} | ${plain(means)} |`);
   const exitRows = exits.map(({ exit, kind, means }) => `| ${exit} | ${kind} | ${plain(means)} |`);
   const runs = examples.map(({ does, run }) => `# ${does}\ncardwright ${run}`);
@@ -58,6 +58,14 @@ function commandPart(page: Page): string {
           ),
         ]),
     ...(options.length === 0 ? [] : [table(['option', 'means'], optionRows)]),
+    ...(terms === undefined
+      ? []
+      : [
+          table(
+            [terms.title.toLowerCase(), 'means'],
+            terms.rows.map(({ term, means }) => `| ${code(term)} | ${plain(means)} |`),
+          ),
+        ]),
     `**Effect:** ${plain(effect)}`,
     `**JSON**${typed ? `, typed by \`cardwright schema ${path}\`` : ''}:`,
     block('text', json),

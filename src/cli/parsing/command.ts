@@ -31,6 +31,8 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly summary: string;
   /** More for its help page, one paragraph a string. */
   readonly about?: readonly string[];
+  /** Words that one of its arguments takes, and what each means, for its help page. */
+  readonly terms?: Terms;
   /** The operation it carries out: limits, failures, effect and repeat rule of its help come from the row. */
   readonly operation?: N;
   /** What it may do, for one without an operation; `read` when left out. */
@@ -62,11 +64,17 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   show(result: R): Shown;
 }
 
+export interface Terms {
+  readonly title: string;
+  readonly rows: readonly { readonly term: string; readonly means: string }[];
+}
+
 /** A declared command with its types forgotten, as the machine handles it. */
 export interface Command {
   readonly path: string;
   readonly summary: string;
   readonly about: readonly string[];
+  readonly terms: Terms | undefined;
   readonly operation: RowName | undefined;
   readonly effect: Effect | undefined;
   readonly reach: Reach | undefined;
@@ -99,6 +107,7 @@ export function command<
     summary,
     examples,
     about: declaration.about ?? [],
+    terms: declaration.terms,
     operation,
     effect: declaration.effect,
     reach: declaration.reach,

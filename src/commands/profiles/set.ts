@@ -1,6 +1,8 @@
 import { command } from '../../cli/parsing/command.ts';
 import { argument, OURS } from '../../cli/parsing/flag.ts';
 import { text } from '../../contract/field.ts';
+import { capital } from '../../core/row-words.ts';
+import { SETTINGS } from '../../core/setting-names.ts';
 import { ONE_PROFILE_COLUMNS, PROFILE_ROW, profile, profilePairs } from './columns.ts';
 
 /** Changes one setting of a profile. */
@@ -11,8 +13,15 @@ export const setProfile = command({
   effect: 'reversible',
   ends: { not_found: 'There is no such profile.' },
   about: [
-    'Settings: contract, base_url, allow_unattended_reveal, read_only, and the spend limits max_per_call, max_per_run, max_per_day, max_cards, bins; mirror off forbids a local copy; policy names the file of rules that policy check reads. The value none removes a setting. The files of contract and policy are read and checked at once. The built-in profile sandbox has no settings.',
+    'The limits max_per_call, max_per_run, max_per_day, max_cards and bins refuse (14) before anything is sent. The value none removes a setting. The built-in profile sandbox has no settings.',
   ],
+  terms: {
+    title: 'Settings',
+    rows: Object.entries(SETTINGS).map(([term, { means, form, example }]) => ({
+      term,
+      means: `${capital(means)}: ${form}. Example: ${term} ${example}`,
+    })),
+  },
   args: {
     profile,
     setting: argument(text({ doc: 'Name of the setting.', basis: OURS })),
