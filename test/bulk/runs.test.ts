@@ -41,6 +41,20 @@ test('500 cards: one a row, in order, the wallet exact, and a second time sends 
   expect(here.proxy.posts().length).toBe(posts);
 });
 
+test('a wallet that another command of this machine has used is no riddle: its operation is named', async () => {
+  await using here = await serviceWorld();
+  const file = await here.creates('team.csv', [5, 6, 7]);
+  let first = true;
+  const { code, err } = await here.run(`cards create --file ${file} --yes -o csv --concurrency 1`, {
+    async onOut() {
+      if (first) expect((await here.run('cards create --bin bin_1 --amount 8')).code).toBe(0);
+      first = false;
+    },
+  });
+  expect(code).toBe(0);
+  expect(err).toMatch(/explain: that is what other commands of this machine have moved meanwhile: op_\w{26}\n/);
+});
+
 test('the wallet is compared with what the done rows moved; somebody else who uses it is no objection', async () => {
   await using here = await serviceWorld();
   const file = await here.creates('team.csv', [5, 6, 7]);

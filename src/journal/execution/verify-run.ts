@@ -56,20 +56,50 @@ function cardsOf(rowIndex: RowIndex): Made {
  * Whether the wallet changed by what the done rows moved. No objection: somebody else may use it at the same time.
  * Nothing when it was not read before, or cannot be read now.
  */
-export async function walletRemarks({ reader, plan, rowIndex }: RunContext, moved: Cents): Promise<string[]> {
+export async function walletRemarks(
+  { reader, plan, rowIndex }: RunContext,
+  moved: Cents,
+  others: () => Promise<readonly OtherOp[]>,
+): Promise<string[]> {
   if (plan.wallet === undefined) return [];
   const wanted = plan.wallet + (movesBack(rowIndex) ? moved : -moved);
   try {
     const now = centsOf((await reader.read('wallet.get', {})).balance);
     if (now === undefined || now === wanted) return [];
     const other = `${dollars(cents(Math.abs(now - wanted)))} ${now < wanted ? 'less' : 'more'}`;
+    const why = whoElse(await others(), now - wanted);
     return [
-      `the wallet holds ${dollars(now)}, ${other} than ${dollars(cents(plan.wallet))} before and the done rows explain: somebody else has used it meanwhile`,
+      `the wallet holds ${dollars(now)}, ${other} than ${dollars(cents(plan.wallet))} before and the done rows explain: ${why}`,
     ];
   } catch (thrown) {
     if (thrown instanceof CliError && thrown.kind !== 'internal') return [];
     throw thrown;
   }
+}
+
+/** Another operation of this machine, and what it did to the wallet; `untold` when the journal does not know all of it. */
+export interface OtherOp {
+  readonly op: string;
+  readonly cents: number;
+  readonly untold: boolean;
+}
+
+const MOST_NAMED = 3;
+
+/** Who has used the wallet meanwhile: this machine, as its journal has it, or somebody else. */
+function whoElse(others: readonly OtherOp[], difference: number): string {
+  if (others.length === 0) return 'somebody else has used it meanwhile';
+  const more = others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : '';
+  const ops = `${others
+    .slice(0, MOST_NAMED)
+    .map(({ op }) => op)
+    .join(', ')}${more}`;
+  const sum = others.reduce((all, each) => all + each.cents, 0);
+  if (sum === difference && !others.some(({ untold }) => untold)) {
+    return `that is what other commands of this machine have moved meanwhile: ${ops}`;
+  }
+  const what = sum === 0 ? '' : ` (${dollars(cents(Math.abs(sum)))} ${sum < 0 ? 'out' : 'in'} by its journal)`;
+  return `other commands of this machine have used it meanwhile: ${ops}${what}; the rest was somebody else, or a row whose amount the journal does not know`;
 }
 
 /** Whether the rows give money back to the wallet. All rows of a run that move money move it one way; others move none. */

@@ -14,6 +14,7 @@ import type { History, RowHistory } from '../wal/replay.ts';
 import type { JournalFile } from '../wal/storage.ts';
 import { openLog } from '../wal/writer.ts';
 import type { JournalDependencies } from './dependencies.ts';
+import { movedMeanwhile } from './moved-meanwhile.ts';
 import { runContextFor } from './open.ts';
 import { refuseOverlaps } from './overlap.ts';
 import type { PlannedOp } from './planned.ts';
@@ -72,7 +73,8 @@ async function beginClaimed(dependencies: JournalDependencies, planned: PlannedO
       log,
       resendAbsent: false,
     });
-    return createRun({ context, plan, log, release, notice: dependencies.notice, ended: false });
+    const others = () => movedMeanwhile(dependencies, record);
+    return createRun({ context, plan, log, release, notice: dependencies.notice, others, ended: false });
   } catch (thrown) {
     await file?.close();
     // Nothing of it has left, and a disk that is full wants the space back.

@@ -15,6 +15,7 @@ import { historyNamed } from '../wal/read.ts';
 import { type History, historyOf } from '../wal/replay.ts';
 import { type Log, openLog } from '../wal/writer.ts';
 import type { JournalDependencies } from './dependencies.ts';
+import { movedMeanwhile } from './moved-meanwhile.ts';
 import { releasing } from './release.ts';
 import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
 
@@ -32,6 +33,7 @@ export async function readOnlyRun(
     log: undefined,
     release,
     notice: dependencies.notice,
+    others: async () => [],
     ended: false,
   });
 }
@@ -49,7 +51,8 @@ export async function openOp(
     const { history, log } = held;
     const context = await runContextFor(dependencies, wishesOf(history, { log, resendAbsent }));
     const ended = history.end !== undefined;
-    return createRun({ context, plan: planOf(history), log, release, notice, ended });
+    const others = () => movedMeanwhile(dependencies, history.plan);
+    return createRun({ context, plan: planOf(history), log, release, notice, others, ended });
   } catch (thrown) {
     await held.log.close();
     await release(false);

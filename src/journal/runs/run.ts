@@ -11,6 +11,7 @@ import type { Counts, Finished, PlannedRow, RowOutcome, RowState, Run, RunPlan, 
 import type { ItemRecord } from '../wal/records.ts';
 import { mayBePerformed, outcomeRecordOf, type RowHistory } from '../wal/replay.ts';
 import type { Log } from '../wal/writer.ts';
+import type { MovedMeanwhile } from './moved-meanwhile.ts';
 import type { Release } from './release.ts';
 
 export interface OpenRun {
@@ -19,6 +20,8 @@ export interface OpenRun {
   readonly log: Log | undefined;
   readonly release: Release;
   readonly notice: (text: string) => void;
+  /** What other operations of this machine have moved since it began; asked where the wallet does not add up. */
+  readonly others: () => Promise<readonly MovedMeanwhile[]>;
   /** True when the journal says END already. */
   readonly ended: boolean;
 }
@@ -81,7 +84,7 @@ export function createRun(open: OpenRun): Run {
       await log.append({ t: 'END', done, refused, not_sent, cents: moved, at: context.clock.now() });
       ended = true;
     }
-    const remarks = objections === undefined || unsettled ? [] : await walletRemarks(context, moved);
+    const remarks = objections === undefined || unsettled ? [] : await walletRemarks(context, moved, open.others);
     return { counts, cents: moved, objections: objections ?? [], remarks, ended };
   }
 

@@ -1,0 +1,61 @@
+/** What other operations of this machine have moved since one began: they explain a wallet that differs from its plan. */
+import { CliError } from '../../core/errors.ts';
+import { isOp } from '../wal/paths.ts';
+import { readOrError, readPlan } from '../wal/read.ts';
+import type { PlanRecord } from '../wal/records.ts';
+import type { History, RowHistory } from '../wal/replay.ts';
+import type { JournalDependencies } from './dependencies.ts';
+
+export interface MovedMeanwhile {
+  readonly op: string;
+  /** What it did to the wallet, cents; negative for money that left. */
+  readonly cents: number;
+  /** It also has rows whose effect on the wallet the journal does not know: unknown ones, terminated cards. */
+  readonly untold: boolean;
+}
+
+/** Operations of the same account with rows that were done, or may have been, since `plan.at`. */
+export async function movedMeanwhile(
+  { disk, places }: Pick<JournalDependencies, 'disk' | 'places'>,
+  { op: own, at, origin, key_print: print }: PlanRecord,
+): Promise<readonly MovedMeanwhile[]> {
+  const moved: MovedMeanwhile[] = [];
+  for (const op of (await disk.names(places.root)).filter(isOp)) {
+    if (op === own) continue;
+    const plan = await readPlan(disk, places, op);
+    if (plan === undefined || plan.origin !== origin || plan.key_print !== print) continue;
+    const history = await readOrError(disk, places, op);
+    if (history === undefined || history instanceof CliError || history.latest < at) continue;
+    const found = movedIn(history, at);
+    if (found.cents !== 0 || found.untold) moved.push({ op, ...found });
+  }
+  return moved;
+}
+
+function movedIn({ rows }: History, since: number): Omit<MovedMeanwhile, 'op'> {
+  let [sum, untold] = [0, false];
+  for (const row of rows.values()) {
+    if (row.state !== 'done' && row.state !== 'unknown') continue;
+    if ((row.done?.at ?? row.lastSent?.at ?? 0) < since) continue;
+    const effect = row.state === 'done' ? effectOn(row) : undefined;
+    if (effect === undefined) untold = true;
+    else sum += effect;
+  }
+  return { cents: sum, untold };
+}
+
+/** Undefined where the journal does not know it. */
+function effectOn({ item: { operation, amount }, duplicate }: RowHistory): number | undefined {
+  switch (operation) {
+    case 'cards.create':
+    case 'cards.fund':
+      return amount === undefined ? undefined : -amount * (duplicate?.ids.length ?? 1);
+    case 'cards.withdraw':
+      return amount;
+    case 'cards.terminate':
+    case 'api.write':
+      return undefined;
+    default:
+      return 0;
+  }
+}
