@@ -1,0 +1,181 @@
+/** One connection to PostgreSQL: a statement a call, none of them named, and a password for SCRAM alone. */
+import type { ConnectionOptions } from 'node:tls';
+import type pg from 'pg';
+// @ts-expect-error The package has types for its root alone, and that brings a pool along.
+import PgClient from 'pg/lib/client.js';
+
+/** Where a server is and who asks. */
+export interface PostgresAddress {
+  /** Name, address, or the absolute folder of a Unix socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+  /** Verified in full; undefined for a socket or an address of this machine. */
+  readonly tls?: PostgresTls | undefined;
+}
+
+/** PEM texts. */
+export interface PostgresTls {
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+export interface PostgresWays {
+  /** Asked when the server wants SCRAM, and for nothing else; what it throws ends the connection. */
+  readonly password: () => Promise<string>;
+  /** From the first packet to the answer of the login, ms. */
+  readonly connectMs: number;
+  /** Of one call, ms. */
+  readonly callMs: number;
+}
+
+export type PostgresValue = string | number | boolean | Uint8Array | null;
+/** Columns in their order, as PostgreSQL writes them. */
+export type PostgresRow = readonly (string | null)[];
+
+export interface PostgresSession {
+  /**
+   * Sends one statement as one transaction, with the extended protocol and without a name, so that it passes pgbouncer
+   * in transaction mode. Rejects with `PostgresRefusal` for an answer of the server, with another error when the
+   * connection was lost: then it may have been carried out.
+   */
+  call(text: string, values: readonly PostgresValue[]): Promise<readonly PostgresRow[]>;
+  /** Closes the connection; calls that wait are rejected. */
+  end(): Promise<void>;
+  /** Whether more calls may be made. */
+  readonly alive: boolean;
+}
+
+/** The server refused a statement or a login; nothing of it was carried out. */
+export class PostgresRefusal extends Error {
+  override readonly name = 'PostgresRefusal';
+  /** Five characters, `42501`; ours begin with CW. */
+  readonly code: string;
+  readonly detail: string | undefined;
+
+  constructor(code: string, message: string, detail?: string) {
+    super(message);
+    this.code = code;
+    this.detail = detail;
+  }
+}
+
+/** The server asked for a password in a way that would give it away. */
+export class UnsafeLogin extends Error {
+  override readonly name = 'UnsafeLogin';
+}
+
+const TYPES = { getTypeParser: () => (text: string) => text };
+const APPLICATION = 'cardwright';
+
+/** Connects and logs in. Nothing is read from `PG…` variables or from `.pgpass`. */
+export async function openPostgres(address: PostgresAddress, ways: PostgresWays): Promise<PostgresSession> {
+  const client = clientFor(address, ways);
+  let lost: unknown;
+  let unsafe: UnsafeLogin | undefined;
+  onUnsafeLogin(client, why => {
+    unsafe ??= why;
+    client.connection.stream.destroy(why);
+  });
+  // Without a listener a connection that ends while nobody waits would end the program.
+  client.on('error', (error: unknown) => {
+    lost ??= error;
+  });
+  try {
+    await client.connect();
+    // Its next message may have come in the same packet.
+    if (unsafe !== undefined) throw unsafe;
+  } catch (thrown) {
+    client.connection.stream.destroy();
+    throw asRefusal(thrown);
+  }
+  client.on('end', () => {
+    lost ??= new Error('the connection has ended');
+  });
+  return {
+    get alive() {
+      return lost === undefined;
+    },
+    async call(text, values) {
+      try {
+        const query = { text, values: [...values], rowMode: 'array', queryMode: 'extended' } as const;
+        return (await client.query<(string | null)[]>(query)).rows;
+      } catch (thrown) {
+        const refusal = asRefusal(thrown);
+        // An answer that is late may still come, and would be taken for that of the next call.
+        if (!(refusal instanceof PostgresRefusal)) {
+          lost ??= refusal;
+          client.connection.stream.destroy();
+        }
+        throw refusal;
+      }
+    },
+    async end() {
+      lost ??= new Error('the connection was closed');
+      await client.end();
+    },
+  };
+}
+
+/** What we use of a client besides its types. */
+interface Client extends pg.Client {
+  readonly connection: pg.Connection & { readonly stream: { destroy(error?: Error): void } };
+  readonly connectionParameters: Record<string, unknown>;
+  replication: unknown;
+  readonly saslSession: unknown;
+}
+
+function clientFor(address: PostgresAddress, ways: PostgresWays): Client {
+  const { host, port, user, database, tls } = address;
+  const client: Client = new PgClient({
+    host,
+    port,
+    user,
+    database,
+    application_name: APPLICATION,
+    sslnegotiation: 'postgres',
+    ssl: tls === undefined ? false : verified(tls),
+    enableChannelBinding: tls !== undefined,
+    connectionTimeoutMillis: ways.connectMs,
+    query_timeout: ways.callMs,
+    types: TYPES,
+    password: ways.password,
+  });
+  // What the package takes from PGOPTIONS and its like.
+  for (const name of ['options', 'replication', 'binary', 'client_encoding'])
+    client.connectionParameters[name] = undefined;
+  client.replication = undefined;
+  return client;
+}
+
+/** Before the package's own listeners, which would answer: the stream is gone when they do. */
+function onUnsafeLogin(client: Client, tell: (why: UnsafeLogin) => void): void {
+  const asks = (how: string) => () =>
+    tell(new UnsafeLogin(`the server asks for the password ${how}; only SCRAM is answered`));
+  const { connection } = client;
+  connection.on('authenticationCleartextPassword', asks('in clear text'));
+  connection.on('authenticationMD5Password', asks('by md5'));
+  connection.on('authenticationOk', () => {
+    const isHalf = client.saslSession !== undefined && client.saslSession !== null;
+    if (isHalf) tell(new UnsafeLogin('the server did not show that it knows the password'));
+  });
+}
+
+/** Whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
+function verified({ ca, cert, key }: PostgresTls): ConnectionOptions {
+  return {
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  };
+}
+
+function asRefusal(thrown: unknown): unknown {
+  if (!(thrown instanceof Error) || !('severity' in thrown) || !('code' in thrown)) return thrown;
+  const detail = 'detail' in thrown && typeof thrown.detail === 'string' ? thrown.detail : undefined;
+  return new PostgresRefusal(String(thrown.code), thrown.message, detail);
+}

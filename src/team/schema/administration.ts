@@ -1,0 +1,166 @@
+/** What an admin of an account does, each with a line in the chain, and who may execute what. */
+import { GROUPS } from './tables.ts';
+
+export const ADMINISTRATION_SQL = `
+create function admin_line(a account, operation text, reason text) returns account language sql as $f$
+  select write_audit(a, format('"event":"write","profile":"","mode":%s,"origin":%s,"operation":%s,"reason":%s',
+    to_json(a.mode), to_json(a.origin), to_json(operation), to_json(left(regexp_replace(reason, '[[:cntrl:]]', ' ', 'g'), 200))),
+    coalesce(host(inet_client_addr()), 'local'));
+$f$;
+
+create function enter_admin(account_name text, frozen_too boolean default false) returns account language sql as $f$
+  select enter(jsonb_build_object('account', account_name), 'admin', true, frozen_too);
+$f$;
+
+-- Granted to nobody: whoever owns the schema makes accounts, and names the first admin of each.
+create function add_account(account_name text, account_origin text, account_mode text, first_admin text) returns void
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account;
+  place record := place_now();
+begin
+  perform set_config('cardwright.account_name', account_name, true);
+  insert into account (name, origin, mode, system_identifier, timeline)
+    values (account_name, account_origin, account_mode, place.system_identifier, place.timeline) returning * into a;
+  perform set_config('cardwright.account', a.id::text, true);
+  insert into member (account, role, can) values (a.id, first_admin, array['admin']);
+  perform admin_line(a, 'journal.add_account', format('%s, admin %s', account_name, first_admin));
+end $f$;
+
+-- Cents, or a number of cards; null takes the cap away.
+create function set_cap(account_name text, cap_name text, cap_value bigint) returns void
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter_admin(account_name);
+begin
+  delete from cap k where k.account = a.id and k.name = cap_name;
+  if cap_value is not null then insert into cap (account, name, value) values (a.id, cap_name, cap_value); end if;
+  perform admin_line(a, 'journal.set_cap', format('%s %s', cap_name, coalesce(cap_value::text, 'none')));
+end $f$;
+
+-- BINs that cards may be made with; an empty list allows all.
+create function set_bins(account_name text, bins text[]) returns void
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter_admin(account_name);
+begin
+  delete from cap_bin b where b.account = a.id;
+  insert into cap_bin (account, bin) select distinct a.id, b from unnest(bins) b;
+  perform admin_line(a, 'journal.set_bins', coalesce(nullif(array_to_string(bins, ' '), ''), 'all'));
+end $f$;
+
+create function add_key(account_name text, key_print text) returns void
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter_admin(account_name);
+begin
+  insert into account_key (account, print, added_by) values (a.id, key_print, session_user) on conflict do nothing;
+  perform admin_line(a, 'journal.add_key', key_print);
+end $f$;
+
+create function remove_key(account_name text, key_print text) returns void
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter_admin(account_name);
+begin
+  delete from account_key k where k.account = a.id and k.print = key_print;
+  perform admin_line(a, 'journal.remove_key', key_print);
+end $f$;
+
+-- What a role may do: read, operate, approve, admin. An empty list ends the membership.
+create function add_member(account_name text, member_role text, may text[]) returns void
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter_admin(account_name);
+begin
+  delete from member m where m.account = a.id and m.role = member_role;
+  if cardinality(may) > 0 then insert into member (account, role, can) values (a.id, member_role, may); end if;
+  perform admin_line(a, 'journal.add_member', format('%s %s', member_role, coalesce(nullif(array_to_string(may, ' '), ''), 'none')));
+end $f$;
+
+-- Refuses everything that writes until accept_failover.
+create function freeze_account(account_name text, why text) returns void
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter_admin(account_name, true);
+begin
+  update account set frozen_why = coalesce(nullif(left(why, 200), ''), 'no reason was given') where id = a.id;
+  perform admin_line(a, 'journal.freeze_account', why);
+end $f$;
+
+-- A role has brought what only its machine knew, after a server took the place of another.
+create function pushed(call jsonb) returns jsonb
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter(call - 'known', 'operate', true, true);
+begin
+  insert into push (account, role, timeline) select a.id, session_user, p.system_identifier || '/' || p.timeline
+    from place_now() p on conflict do nothing;
+  return jsonb_build_object('verdict', 'pushed', 'head', head_of(a));
+end $f$;
+
+-- The server that is here now is right. Everybody who wrote in the last 24 hours has pushed, or is named.
+create function accept_failover(account_name text, reason text, without text[] default '{}') returns void
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter_admin(account_name, true);
+  place record := place_now();
+  waiting text[];
+begin
+  if coalesce(length(reason) between 1 and 200, false) is false then perform bad_call('a reason of 1 to 200 characters'); end if;
+  if (a.system_identifier, a.timeline) is distinct from (place.system_identifier, place.timeline) then
+    select array_agg(distinct w.role order by w.role) into waiting from (
+        select u.role from audit u where u.account = a.id and u.at > clock_timestamp() - interval '24 hours'
+        union select o.holder from op o where o.account = a.id and o.state = 'running'
+      ) w(role)
+      join member m on m.account = a.id and m.role = w.role and 'operate' = any(m.can)
+      where w.role <> all(without) and not exists (select from push p where p.account = a.id and p.role = w.role
+        and p.timeline = place.system_identifier || '/' || place.timeline);
+    if waiting is not null then
+      raise exception using errcode = 'CW009',
+        message = 'these roles have not pushed what their machines know: ' || array_to_string(waiting, ', ');
+    end if;
+  end if;
+  update account set system_identifier = place.system_identifier, timeline = place.timeline, frozen_why = null
+    where id = a.id;
+  perform admin_line(a, 'journal.accept_failover', reason);
+end $f$;
+`;
+
+const OPERATING = [
+  'claim(jsonb, bytea, text)',
+  'append(jsonb, bytea, text)',
+  'take(jsonb, text)',
+  'renew(jsonb)',
+  'note(jsonb, text)',
+  'resolve(jsonb, bytea, text)',
+  'witness(jsonb, bytea)',
+  'pushed(jsonb)',
+];
+const READING = ['read_op(text, text, int)', 'heads(text, jsonb)', 'audit_page(text, bigint)', 'status(text)'];
+const ADMINISTERING = [
+  'set_cap(text, text, bigint)',
+  'set_bins(text, text[])',
+  'add_key(text, text)',
+  'remove_key(text, text)',
+  'add_member(text, text, text[])',
+  'freeze_account(text, text)',
+  'accept_failover(text, text, text[])',
+];
+
+/** What each group may execute; everything else is closed to everybody but the owner. */
+export const GRANTED: Readonly<Record<(typeof GROUPS)[number], readonly string[]>> = {
+  cardwright_operator: [...OPERATING, ...READING],
+  cardwright_approver: READING,
+  cardwright_auditor: READING,
+  cardwright_admin: [...ADMINISTERING, ...READING],
+};
+
+export const GRANTS_SQL = [
+  'revoke all on schema cardwright from public;',
+  'revoke all on all tables in schema cardwright from public;',
+  'revoke all on all functions in schema cardwright from public;',
+  `grant usage on schema cardwright to ${GROUPS.join(', ')};`,
+  ...Object.entries(GRANTED).map(([group, names]) => `grant execute on function ${names.join(', ')} to ${group};`),
+  '',
+].join('\n');

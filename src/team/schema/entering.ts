@@ -1,0 +1,141 @@
+/** What every function of a shared journal begins with, and the line it leaves in the chain. */
+
+export const ENTERING_SQL = String.raw`
+-- Whether the server is still the one that the account knows: a promoted standby or a restored copy has lost commits.
+create function place_now(out system_identifier text, out timeline text) language sql as $f$
+  select (select s.system_identifier::text from pg_control_system() s), left(pg_walfile_name(pg_current_wal_lsn()), 8);
+$f$;
+
+create function not_a_member(account_name text) returns void language plpgsql as $f$
+begin
+  raise exception using errcode = 'CW004',
+    message = format('no account %s that %s may use this way', account_name, session_user);
+end $f$;
+
+-- Who asks, checked before a row of the account is locked; its id. Sets whose rows are seen from here on.
+create function membership(account_name text, wants text[]) returns int language plpgsql as $f$
+declare
+  found_id int;
+begin
+  perform set_config('cardwright.account', '', true), set_config('cardwright.account_name', account_name, true);
+  select a.id into found_id from account a join member m on m.account = a.id
+    where a.name = account_name and m.role = session_user and m.can && wants;
+  if found_id is null then perform not_a_member(account_name); end if;
+  perform set_config('cardwright.account', found_id::text, true);
+  return found_id;
+end $f$;
+
+-- First line of all that reads; also on a standby.
+create function enter_reading(account_name text) returns int language sql as $f$
+  select membership(account_name, array['read', 'operate', 'approve', 'admin']);
+$f$;
+
+-- First line of all that writes. call: account, known {seq, hash}.
+create function enter(call jsonb, wants text, lock boolean, frozen_too boolean default false) returns account
+language plpgsql as $f$
+declare
+  a account;
+  place record;
+  known_seq bigint := coalesce((call #>> '{known,seq}')::bigint, 0);
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception using errcode = 'CW001',
+      message = 'transactions must be read committed; this one is ' || current_setting('transaction_isolation');
+  end if;
+  if pg_is_in_recovery() or current_setting('transaction_read_only')::boolean then
+    raise exception using errcode = 'CW002', message = 'this server only reads; use the address of the primary';
+  end if;
+  if not (current_setting('fsync')::boolean and current_setting('full_page_writes')::boolean) then
+    raise exception using errcode = 'CW003',
+      message = 'fsync or full_page_writes is off: what is written would not outlive a crash';
+  end if;
+  if current_setting('synchronous_commit') in ('off', 'local') then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
+  perform set_config('lock_timeout', '10s', true);
+  perform membership(call ->> 'account', array[wants]);
+  if lock then
+    select * into a from account where name = call ->> 'account' for update;
+  else
+    select * into a from account where name = call ->> 'account';
+  end if;
+  if not frozen_too then
+    place := place_now();
+    if (a.system_identifier, a.timeline) is distinct from (place.system_identifier, place.timeline) then
+      raise exception using errcode = 'CW005',
+        message = 'the database was restored, copied or failed over, and may have lost what was written last';
+    end if;
+    if a.frozen_why is not null then
+      raise exception using errcode = 'CW005', message = 'the account is frozen: ' || a.frozen_why;
+    end if;
+  end if;
+  if known_seq > 0 and not exists
+    (select from audit u where u.account = a.id and u.seq = known_seq and u.hash = call #>> '{known,hash}') then
+    raise exception using errcode = 'CW006',
+      message = 'the database does not hold what this machine knows to be written',
+      detail = jsonb_build_object('known', known_seq, 'here', a.audit_seq,
+        'lost', greatest(known_seq - a.audit_seq, 1))::text;
+  end if;
+  return a;
+end $f$;
+
+create function bad_call(why text) returns void language plpgsql as $f$
+begin
+  raise exception using errcode = 'CW007', message = 'a call that no cardwright makes: ' || why;
+end $f$;
+
+create function fenced(o op) returns void language plpgsql as $f$
+begin
+  raise exception using errcode = 'CW008',
+    message = case when o.op is null then 'there is no such operation in this account'
+      when o.state = 'finished' then 'the operation is finished'
+      else format('the operation was taken over by %s on %s', o.holder, o.host) end,
+    detail = jsonb_build_object('op', o.op, 'state', o.state, 'epoch', o.epoch, 'holder', o.holder, 'host', o.host)::text;
+end $f$;
+
+-- Members of a JSON object, for a line that a person and a program read. Checked before they are put into one.
+create function check_facts(facts text) returns void language plpgsql as $f$
+declare
+  members json;
+begin
+  if facts is null or facts !~ '\S' or octet_length(facts) > 4096 or facts ~ '[[:cntrl:]\u2028\u2029]' then
+    perform bad_call('facts of an audit line');
+  end if;
+  begin
+    members := ('{' || facts || '}')::json;
+  exception when others then
+    perform bad_call('facts of an audit line');
+  end;
+  if (select count(*) <> count(distinct k) or bool_or(k in ('seq', 'at', 'who', 'prev', 'hash', 'batch'))
+      from json_object_keys(members) k) then
+    perform bad_call('facts of an audit line');
+  end if;
+end $f$;
+
+-- The next line of the chain. The account is locked.
+create function write_audit(inout a account, facts text, host text, of_nonce text default null)
+language plpgsql as $f$
+declare
+  now_at timestamptz := clock_timestamp();
+  body text;
+begin
+  perform check_facts(facts);
+  if host is null or host ~ '[[:cntrl:]\u2028\u2029]' then perform bad_call('host'); end if;
+  a.audit_seq := a.audit_seq + 1;
+  body := format('{"seq":%s,"at":"%s","who":%s,%s,"prev":"%s"', a.audit_seq,
+    to_char(now_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    to_json(left(session_user || '@' || host, 200)), facts, a.audit_hash);
+  a.audit_hash := encode(sha256(convert_to(body, 'UTF8')), 'hex');
+  insert into audit (account, seq, line, hash, role, at, nonce)
+    values (a.id, a.audit_seq, format('%s,"hash":"%s"}', body, a.audit_hash), a.audit_hash, session_user, now_at, of_nonce);
+  update account set audit_seq = a.audit_seq, audit_hash = a.audit_hash where id = a.id;
+end $f$;
+
+create function head_of(a account) returns jsonb language sql immutable as $f$
+  select jsonb_build_object('seq', a.audit_seq, 'hash', a.audit_hash);
+$f$;
+
+create function ms_until(t timestamptz) returns bigint language sql as $f$
+  select ceil(extract(epoch from t - clock_timestamp()) * 1000)::bigint;
+$f$;
+`;

@@ -1,0 +1,75 @@
+/** The schema of a shared journal as one SQL file, for an admin of a database. cardwright never runs it itself. */
+import { ADMINISTRATION_SQL, GRANTS_SQL } from './administration.ts';
+import { CLAIMING_SQL } from './claiming.ts';
+import { ENTERING_SQL } from './entering.ts';
+import { READING_SQL } from './reading.ts';
+import { ROLES_SQL, TABLES_SQL } from './tables.ts';
+import { WRITING_SQL } from './writing.ts';
+
+/** An account that the file makes along with the schema. */
+export interface FirstAccount {
+  readonly name: string;
+  readonly origin: string;
+  readonly mode: 'test' | 'live';
+}
+
+const PARTS = [
+  ROLES_SQL,
+  TABLES_SQL,
+  ENTERING_SQL,
+  CLAIMING_SQL,
+  WRITING_SQL,
+  READING_SQL,
+  ADMINISTRATION_SQL,
+  GRANTS_SQL,
+];
+
+/** Roles, schema, functions and grants, in one transaction that is not yet committed. */
+export const SCHEMA_SQL = `begin;\n${PARTS.join('')}reset role;\n`;
+
+const EXAMPLE: FirstAccount = { name: 'main', origin: 'https://api.example.com', mode: 'live' };
+
+/**
+ * The file: schema, and how to make roles, an account and its members. The account is made where one is given, otherwise
+ * all of that is commented out. The names of roles are examples and always are comments.
+ */
+export function journalSql(account?: FirstAccount): string {
+  const { name, origin, mode } = account ?? EXAMPLE;
+  const example = (line: string) => `-- ${line}`;
+  const first = `select cardwright.add_account(${[name, origin, mode].map(literal).join(', ')}, session_user);`;
+  return [
+    '-- A shared journal of cardwright: roles, tables, row-level security, functions and grants, in one transaction.',
+    '-- Run it once as a role that may create roles, in the database that is to hold the journal:',
+    '--   psql --single-transaction --set ON_ERROR_STOP=1 --file journal.sql <address of the database>',
+    '',
+    SCHEMA_SQL.trimEnd(),
+    '',
+    '-- The account: its name, the origin of the service, test or live, and its first admin.',
+    account === undefined ? example(first) : first,
+    '',
+    ...COMMIT_AND_ROLES.map(line => line.replaceAll('<account>', literal(name))),
+    '',
+  ].join('\n');
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+const COMMIT_AND_ROLES = [
+  'commit;',
+  '',
+  '-- One login role for each person and each runner, in the groups that it needs. The timeouts stand at the role:',
+  '-- set inside of a function they come too late.',
+  '-- create role "ci-billing" login password null in role cardwright_operator;',
+  '-- alter role "ci-billing" set statement_timeout = \'20s\';',
+  '-- alter role "ci-billing" set idle_in_transaction_session_timeout = \'10s\';',
+  '-- \\password ci-billing',
+  '',
+  '-- What each may do in the account: read, operate, approve, admin. An admin is not thereby an operator.',
+  "-- select cardwright.add_member(<account>, 'ci-billing', '{read,operate}');",
+  '',
+  '-- API keys that may be used, by their print, and what all operators together may spend, in cents.',
+  "-- select cardwright.add_key(<account>, '0123456789abcdef');",
+  "-- select cardwright.set_cap(<account>, 'max_per_day', 500000);",
+];

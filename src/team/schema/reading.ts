@@ -1,0 +1,65 @@
+/** What is read of a shared journal, also from a standby: segments, heads, the chain, where the account stands. */
+
+export const READING_SQL = `
+-- Segments in their order; those below zero, which came late, at the end.
+create function read_op(account_name text, wanted text, from_n int)
+returns table (n int, epoch int, by text, bytes bytea)
+language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+begin
+  perform enter_reading(account_name);
+  return query select s.n, s.epoch, s.by, s.bytes from segment s
+    where s.op = wanted and (s.n < 0 or s.n >= from_n) order by s.n < 0, abs(s.n);
+end $f$;
+
+-- filter: op, intent, live (leases that are not over), unfinished, since_ms (ended less long ago), most, skip.
+create function heads(account_name text, filter jsonb) returns table (head jsonb)
+language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+begin
+  perform enter_reading(account_name);
+  return query select standing(o) || jsonb_build_object('command', o.command, 'rows', o.rows, 'cents', o.cents,
+      'reserved', o.reserved, 'spent', o.spent, 'day', o.day, 'n', o.n, 'size', o.size,
+      'started_at', o.started_at, 'ended_at', o.ended_at)
+    from op o
+    where (filter ->> 'op' is null or o.op = filter ->> 'op')
+      and (filter ->> 'intent' is null or o.op = (select i.op from intent i where i.name = filter ->> 'intent'))
+      and (not coalesce((filter ->> 'live')::boolean, false) or o.lease_until > clock_timestamp())
+      and (not coalesce((filter ->> 'unfinished')::boolean, false) or o.state <> 'finished')
+      and (filter ->> 'since_ms' is null or o.ended_at is null
+        or o.ended_at > clock_timestamp() - (filter ->> 'since_ms')::bigint * interval '1 millisecond')
+    order by (o.unknown > 0 and o.state <> 'finished') desc, o.started_at desc, o.op
+    limit coalesce((filter ->> 'most')::int, 1000) offset coalesce((filter ->> 'skip')::int, 0);
+end $f$;
+
+-- A thousand lines of the chain from a number on.
+create function audit_page(account_name text, from_seq bigint) returns table (seq bigint, line text)
+language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+begin
+  perform enter_reading(account_name);
+  return query select u.seq, u.line from audit u where u.seq >= from_seq order by u.seq limit 1000;
+end $f$;
+
+create function status(account_name text) returns jsonb
+language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account;
+  is_standby boolean := pg_is_in_recovery();
+  moved boolean := false;
+begin
+  perform enter_reading(account_name);
+  select * into a from account;
+  -- A standby cannot tell its own place.
+  if not is_standby then
+    select (a.system_identifier, a.timeline) is distinct from (p.system_identifier, p.timeline) into moved from place_now() p;
+  end if;
+  return (select jsonb_build_object('journal_id', m.journal_id, 'schema', m.schema_number) from meta m) || jsonb_build_object(
+    'server', current_setting('server_version'), 'standby', is_standby, 'role', session_user,
+    'can', (select to_jsonb(m.can) from member m where m.account = a.id and m.role = session_user),
+    'account', a.name, 'origin', a.origin, 'mode', a.mode, 'head', head_of(a), 'frozen', a.frozen_why,
+    'moved', moved,
+    'clock_ms', floor(extract(epoch from clock_timestamp()) * 1000)::bigint,
+    'caps', (select coalesce(jsonb_object_agg(k.name, k.value), '{}') from cap k),
+    'bins', (select coalesce(jsonb_agg(b.bin order by b.bin), '[]') from cap_bin b),
+    'day', day_now(a),
+    'used', (select coalesce(sum(d.held + d.spent), 0)::bigint from spend_day d where d.day = day_now(a)));
+end $f$;
+`;

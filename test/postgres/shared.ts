@@ -1,0 +1,119 @@
+/**
+ * The one server of a test run, and a database of it for each test file. Whoever needs it first starts it, while others
+ * wait; scripts/test-postgres.mjs stops it. The databases are copies of one that has the schema.
+ */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as rest } from 'node:timers/promises';
+import { openPostgres, type PostgresSession, type PostgresValue } from '../../src/postgres.ts';
+import { SCHEMA_SQL } from '../../src/team/schema/print.ts';
+import { type Server, startServer } from './server.ts';
+
+/** Login roles that every database has: two operators, an admin, an auditor, and one who belongs to nothing. */
+export const PEOPLE = {
+  ana: 'cardwright_operator',
+  ben: 'cardwright_operator',
+  ada: 'cardwright_admin',
+  eve: 'cardwright_auditor',
+  out: undefined,
+} as const;
+export type Person = keyof typeof PEOPLE;
+
+const TEMPLATE = 'with_schema';
+
+export interface Database {
+  readonly server: Server;
+  readonly name: string;
+  /** A connection of its own, closed with the database. */
+  as(role: Person | 'postgres'): Promise<PostgresSession>;
+  close(): Promise<void>;
+}
+
+export async function connect(server: Pick<Server, 'socket' | 'port'>, role: string, database: string) {
+  const address = { host: server.socket, port: server.port, user: role, database };
+  const password = () => Promise.reject(new Error('the socket asks for no password'));
+  return openPostgres(address, { password, connectMs: 30_000, callMs: 60_000 });
+}
+
+/** A new database with the schema. */
+export async function database(): Promise<Database> {
+  const server = await theServer();
+  const name = `db_${process.pid}_${Math.floor(process.hrtime()[1])}`;
+  const opened: PostgresSession[] = [];
+  const admin = await connect(server, 'postgres', 'postgres');
+  // A copy is made while nobody looks at the original; another test file may be copying.
+  await admin.call(`create database ${name} template ${TEMPLATE} strategy file_copy`, []);
+  await admin.end();
+  return {
+    server,
+    name,
+    async as(role) {
+      const session = await connect(server, role, name);
+      opened.push(session);
+      return session;
+    },
+    close: async () => void (await Promise.all(opened.map(session => session.end()))),
+  };
+}
+
+let started: Promise<Server> | undefined;
+
+function theServer(): Promise<Server> {
+  started ??= startOrWait();
+  return started;
+}
+
+async function startOrWait(): Promise<Server> {
+  const folder = process.env['TEST_POSTGRES_FOLDER'];
+  if (folder === undefined) throw new Error('scripts/test-postgres.mjs is no part of this configuration');
+  const told = join(folder, 'server.json');
+  const first = await mkdir(join(folder, 'starting')).then(
+    () => true,
+    () => false,
+  );
+  if (first) {
+    const server = await startServer(folder).then(withSchema, (error: unknown) => ({ error: String(error) }));
+    await writeFile(`${told}.part`, JSON.stringify(server));
+    await rename(`${told}.part`, told);
+  }
+  for (;;) {
+    const text = await readFile(told, 'utf8').catch(() => undefined);
+    if (text !== undefined) {
+      const server = JSON.parse(text) as Server & { readonly error?: string };
+      if (server.error !== undefined) throw new Error(server.error);
+      return server;
+    }
+    await rest(20);
+  }
+}
+
+/** Between the semicolons that stand in no quoted text and no comment. */
+export function statementsOf(text: string): readonly string[] {
+  const parts = text.match(/(?:--[^\n]*|\$(\w*)\$[\s\S]*?\$\1\$|'(?:[^']|'')*'|"[^"]*"|[^;])+/g) ?? [];
+  return parts.filter(part => part.replace(/--[^\n]*/g, '').trim() !== '');
+}
+
+async function withSchema(server: Server): Promise<Server> {
+  const everywhere = await connect(server, 'postgres', 'postgres');
+  await everywhere.call(`create database ${TEMPLATE}`, []);
+  const session = await connect(server, 'postgres', TEMPLATE);
+  for (const statement of statementsOf(SCHEMA_SQL)) await session.call(statement, []);
+  for (const [name, group] of Object.entries(PEOPLE)) {
+    await session.call(`create role ${name} login${group === undefined ? '' : ` in role ${group}`}`, []);
+  }
+  await session.call('commit', []);
+  await session.end();
+  await everywhere.end();
+  return server;
+}
+
+/** The first column of the first row of a function's answer, as JSON. */
+export async function ask<T = Record<string, unknown>>(
+  session: PostgresSession,
+  text: string,
+  values: readonly PostgresValue[] = [],
+): Promise<T> {
+  const [row] = await session.call(text, values);
+  return JSON.parse(row?.[0] ?? 'null') as T;
+}
