@@ -1,4 +1,5 @@
 /** The file of a mirror as the rest of this folder uses it: statements kept ready, transactions, plain rows. */
+import { CliError } from '../core/errors.ts';
 import { bound, plainRow } from '../engine/bind.ts';
 import type { Connection, SqlRow, SqlValue, Statement } from '../engine/connection.ts';
 import { isDamage } from '../engine/faults.ts';
@@ -18,6 +19,7 @@ export class MirrorDatabase {
   readonly #settings: DatabaseSettings;
   /** Walks that nobody has ended: they hold the file, and a reader that stops early forgets them. */
   readonly #walks = new Set<IterableIterator<object>>();
+  #isClosed = false;
 
   constructor(path: string, connection: Connection, settings: DatabaseSettings) {
     this.path = path;
@@ -35,7 +37,10 @@ export class MirrorDatabase {
     return rows.map(row => plainRow(row) as Row);
   }
 
-  /** Rows one after the other. The statement is its own, so that another walk may be under way. */
+  /**
+   * Rows one after the other. The statement is its own, so that another walk may be under way. A walk that goes on after
+   * the copy was closed throws: it would look as if it had come to its end.
+   */
   *each<Row = SqlRow>(statement: string, ...values: readonly SqlValue[]): Generator<Row> {
     const rows = this.#asked(() => this.#connection.prepare(statement).iterate(...values.map(bound)));
     this.#walks.add(rows);
@@ -57,7 +62,7 @@ export class MirrorDatabase {
 
   /** Runs `work`, which must not wait for anything, in one transaction that has the write lock from its beginning. */
   commit<T>(work: () => T): T {
-    this.#connection.exec('begin immediate');
+    this.#asked(() => this.#connection.exec('begin immediate'));
     try {
       const value = work();
       this.#settings.onCommit?.();
@@ -89,11 +94,12 @@ export class MirrorDatabase {
   }
 
   #endWalk(rows: IterableIterator<object>): void {
-    this.#walks.delete(rows);
-    rows.return?.();
+    // One that the end of the copy has ended must not be ended again: SQLite would speak of a closed connection.
+    if (this.#walks.delete(rows)) rows.return?.();
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const rows of this.#walks) this.#endWalk(rows);
     this.#statements.clear();
     try {
@@ -105,6 +111,8 @@ export class MirrorDatabase {
   }
 
   #asked<T>(ask: () => T): T {
+    if (this.#isClosed)
+      throw new CliError('internal', { message: `the mirror ${this.path} was read after it was closed` });
     try {
       return ask();
     } catch (error) {

@@ -44,6 +44,18 @@ it('keeps its pace and says so; the sandbox of this user is asked as often as it
   expect(rateFor('sandbox', 60)).toBe(60);
 });
 
+it('ends a walk with an error of ours when the copy is closed under it', async () => {
+  const service = still(3);
+  await using world = await syncing(service);
+  await world.mirror.sync();
+  const copy = await world.mirror.read();
+  const walk = copy.db.each('select tx_id from tx');
+  expect(walk.next().done).toBe(false);
+  copy[Symbol.dispose]();
+  for (const late of [() => walk.next(), () => copy.db.all('select 1'), () => copy.db.commit(() => 1)])
+    expect(late).toThrow(expect.objectContaining({ kind: 'internal', message: expect.stringContaining('was closed') }));
+});
+
 it('writes down what changed and what is gone, and takes back what came again', async () => {
   const service = still(2);
   await using world = await syncing(service);
