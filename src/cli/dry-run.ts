@@ -2,16 +2,21 @@
 import type { Shape } from '../contract/field.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import type { PlannedRequest } from '../contract/service.ts';
+import { MARKER_KEY } from '../journal/execution/marker.ts';
 import type { Rows } from '../journal/types.ts';
 import type { Column, Listing, Row } from '../terminal/view.ts';
+import { columnsOf, SHORT_ID } from './columns.ts';
 import type { Shown } from './shown.ts';
 
-const COLUMNS: readonly Column[] = [
+const [METHOD, PATH, BODY, KEY]: readonly [Column, Column, Column, Column] = [
   { field: 'method', title: 'METHOD', kind: 'word', priority: 1 },
   { field: 'path', title: 'PATH', kind: 'text', priority: 1 },
-  { field: 'body', title: 'BODY', kind: 'map', priority: 2 },
-  { field: 'idempotency_key', title: 'KEY', kind: 'text', priority: 2 },
+  { field: 'body', title: 'BODY', kind: 'map', priority: 7, wideOnly: true },
+  { field: 'idempotency_key', title: 'KEY', kind: 'text', priority: 6 },
 ];
+const COLUMNS: readonly Column[] = [METHOD, PATH, BODY, KEY];
+/** Values that tell one row of a file from another are the last to go on a narrow screen. */
+const ASKED_FIRST: readonly string[] = ['amount', 'label'];
 const NOTHING_SENT = 'Dry run: nothing was sent.';
 /** Requests that are shown together. */
 const BATCH = 256;
@@ -20,7 +25,9 @@ const BATCH = 256;
 export function showPlanned(planned: Rows<PlannedRequest>): Shown {
   const shown = { noun: 'request', idField: 'idempotency_key', columns: COLUMNS };
   const [only] = planned;
-  if (planned.length !== 1 || only === undefined) return { ...shown, listing: listed(planned) };
+  if (planned.length !== 1 || only === undefined) {
+    return { ...shown, columns: [METHOD, PATH, ...askedColumns(planned), BODY, KEY], listing: listed(planned) };
+  }
   const { method, path, idempotencyKey } = only;
   const body = bodyOf(only);
   const lines = [
@@ -33,6 +40,36 @@ export function showPlanned(planned: Rows<PlannedRequest>): Shown {
     data: rowOf(only),
     blocks: [...lines, NOTHING_SENT].map(text => ({ kind: 'line', text, whole: true })),
   };
+}
+
+/** A column for each value that the first requests ask for. */
+function askedColumns(planned: Rows<PlannedRequest>): readonly Column[] {
+  const asked = new Map<string, Column>();
+  let looked = 0;
+  for (const request of planned) {
+    for (const [name, value] of Object.entries(bodyOf(request) ?? {})) {
+      const isOurs = name === 'metadata' && Object.keys(Object(value)).every(key => key === MARKER_KEY);
+      if (!isOurs && !asked.has(name)) asked.set(name, askedColumn(request.operation, name));
+    }
+    looked += 1;
+    if (looked === BATCH) break;
+  }
+  const rank = (name: string) => (ASKED_FIRST.includes(name) ? ASKED_FIRST.indexOf(name) : ASKED_FIRST.length);
+  return [...asked].sort(([a], [b]) => rank(a) - rank(b)).map(([, column]) => column);
+}
+
+function askedColumn(operation: string, name: string): Column {
+  const field = `body.${name}`;
+  const priority = ASKED_FIRST.includes(name) ? 2 : 4;
+  const [known] = name in bodyShape(operation) ? columnsOf(bodyShape(operation), { [name]: { priority } }) : [];
+  const column = known ?? { title: name.toUpperCase(), kind: 'text', priority };
+  const short = name === 'bin_id' ? { shortTo: SHORT_ID } : {};
+  return { ...column, ...short, field, screenOnly: true, ...(name === 'label' && { shrink: true }) };
+}
+
+function bodyShape(operation: string): Shape {
+  const row = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation as keyof typeof OPERATIONS] : undefined;
+  return row !== undefined && 'body' in row ? row.body : {};
 }
 
 function rowOf(request: PlannedRequest): Row {
@@ -65,8 +102,7 @@ function listed(planned: Rows<PlannedRequest>): Listing {
 /** The body as it would be sent, a signing secret taken out. */
 function bodyOf({ operation, body }: PlannedRequest): Record<string, unknown> | undefined {
   if (body === undefined) return undefined;
-  const row = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation as keyof typeof OPERATIONS] : undefined;
-  const shape: Shape = row !== undefined && 'body' in row ? row.body : {};
+  const shape = bodyShape(operation);
   const members = Object.entries(JSON.parse(body) as Record<string, unknown>);
   return Object.fromEntries(members.map(([name, value]) => [name, shape[name]?.secret ? '[redacted]' : value]));
 }

@@ -52,7 +52,8 @@ async function writeRows(job: Job, writer: RowWriter): Promise<void> {
 
 function delimitedColumns({ presentation, settings }: Job, rows: readonly Row[]): readonly Column[] {
   const names = settings.columns ?? settings.fields;
-  return names === undefined ? columnsFor(presentation.columns, rows) : columnsNamed(names, presentation.columns);
+  if (names !== undefined) return columnsNamed(names, presentation.columns);
+  return columnsFor(presentation.columns, rows).filter(({ screenOnly }) => screenOnly !== true);
 }
 
 /** TSV without a header or colour: fixed columns in a fixed order, the same whatever the screen and the environment. */

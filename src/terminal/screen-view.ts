@@ -155,7 +155,9 @@ function tableColumns(
 ): readonly Column[] {
   const named = settings.columns ?? settings.fields;
   if (named !== undefined) return columnsNamed(named, columns);
-  return columnsFor(columns, rows).filter(column => isWide || column.wideOnly !== true);
+  const isTold = ({ field, unlessEmpty }: Column) =>
+    !unlessEmpty || rows.some(row => plainText(valueAt(row, field)) !== '');
+  return columnsFor(columns, rows).filter(column => (isWide || column.wideOnly !== true) && isTold(column));
 }
 
 async function rowLines(rows: readonly Row[], all: readonly Column[], screen: Screen): Promise<ShownRows> {

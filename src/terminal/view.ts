@@ -48,6 +48,8 @@ export interface Column {
   readonly priority: number;
   /** Shown by `-o wide` only, and always in TSV and CSV. */
   readonly wideOnly?: true;
+  /** For a screen alone: in lines for programs another column holds it. */
+  readonly screenOnly?: true;
   /**
    * An id that commands take short: on a screen that is too narrow for whole ones it is cut to what tells the rows apart,
    * to so many characters behind its prefix at least. Whole in every other format and off a terminal.
@@ -55,7 +57,7 @@ export interface Column {
   readonly shortTo?: number;
   /** May be shortened with an ellipsis; `wraps` goes on in the next line instead. Labels may, ids are cut by `shortTo`. */
   readonly shrink?: true | 'wraps';
-  /** In lines of `field: value` only where there is a value. */
+  /** In lines of `field: value` only where there is a value, in a table only where any row has one. */
   readonly unlessEmpty?: true;
   /** Field of the next command, told as `try: …` below the text where it has no column of its own. */
   readonly below?: string;

@@ -9,9 +9,9 @@ export const RESULT_COLUMNS: readonly Column[] = [
   { field: 'row', title: 'ROW', kind: 'integer', priority: 1 },
   { field: 'outcome', title: 'OUTCOME', kind: 'word', priority: 1 },
   { field: 'card_id', title: 'CARD', kind: 'id', priority: 1, shortTo: SHORT_ID },
-  { field: 'last4', title: 'LAST4', kind: 'word', priority: 2 },
-  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 2 },
-  { field: 'error', title: 'ERROR', kind: 'text', priority: 2 },
+  { field: 'last4', title: 'LAST4', kind: 'word', priority: 2, unlessEmpty: true },
+  { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 2, unlessEmpty: true },
+  { field: 'error', title: 'ERROR', kind: 'text', priority: 2, unlessEmpty: true },
   { field: 'request_id', title: 'REQUEST', kind: 'text', priority: 4 },
 ];
 
