@@ -19,7 +19,7 @@ import type { Shown } from './shown.ts';
 
 /** What `help output` says of reading short ids, and `help safety` of changing by them; `withShortIds` keeps both. */
 export const SHORT_IDS_READ =
-  'A command accepts an id in a short form: the first characters, if only one id starts with them; the short id of a table, which ends with … or ...; for a card also the last four digits. All pages are read to find it, and the whole id is printed on standard error. With several ids, and where a command waits or follows, short ids are found before anything else is sent. If several ids match, that is exit 2 with a list of them. Files and standard input need whole ids. So do ids that are in no list of the service: of deposits, events, deliveries and fault rules. A preset keeps an id as typed: there a short id needs the … or ...';
+  'A command accepts an id in a short form: the first characters, if only one id starts with them; the short id of a table, which ends with … or ..., also without its prefix; for a card also the last four digits. All pages are read to find it, and the whole id is printed on standard error. With several ids, and where a command waits or follows, short ids are found before anything else is sent. If several ids match, that is exit 2 with a list of them. Files and standard input need whole ids. So do ids that are in no list of the service: of deposits, events, deliveries and fault rules. A preset keeps an id as typed: there a short id needs the … or ...';
 export const SHORT_IDS_CHANGE =
   'A change by a short id asks first; in a script it needs --yes, and so does a reveal. To terminate or reveal a card by its last four digits, a person must answer.';
 
@@ -30,7 +30,8 @@ type Kind = (typeof KINDS)[number];
 const MOST_NAMED = 10;
 
 const MARKS = /(?:…|\.\.\.)$/u;
-const LAST_FOUR = /^\d{4}$/;
+/** As printed in a column of its own, with the mark that a copied short id has. */
+const LAST_FOUR = /^\d{4}(?:…|\.\.\.)?$/u;
 /** Shorter than most ids, and none that is counted: a dry run, which asks nothing, cannot tell what it is. */
 const LOOKS_CUT = /^[a-z]+_(?!\d+$)[a-z0-9]{0,15}$/i;
 
@@ -244,7 +245,10 @@ function unread(thrown: unknown): readonly Candidate[] {
 }
 
 function fits({ id, last4 }: Candidate, word: string): boolean {
-  return id.startsWith(word.replace(MARKS, '')) || (LAST_FOUR.test(word) && last4 === word);
+  const written = word.replace(MARKS, '');
+  if (id.startsWith(written) || (LAST_FOUR.test(word) && last4 === written)) return true;
+  // The part behind the prefix, where the mark says that it was copied from a table.
+  return MARKS.test(word) && written !== '' && id.slice(id.lastIndexOf('_') + 1).startsWith(written);
 }
 
 function theOne(typed: Typed, found: readonly Candidate[]): Candidate {
@@ -253,7 +257,9 @@ function theOne(typed: Typed, found: readonly Candidate[]): Candidate {
   const [first] = fitting;
   const exact = fitting.find(({ id }) => id === word);
   if (exact !== undefined) return exact;
-  const wanted = byDigits(typed) ? `ends in ${word}` : `has an id that begins with ${quote(word.replace(MARKS, ''))}`;
+  const written = word.replace(MARKS, '');
+  const begins = `has an id that begins with ${quote(written)}`;
+  const wanted = byDigits(typed) ? [`ends in ${written}`, ...(written === word ? [] : [begins])].join(' or ') : begins;
   const hint = LISTS[kind];
   if (first === undefined) {
     throw new CliError('not_found', { message: `no ${NOUNS[kind]} ${wanted}`, hint, outcome: 'not_sent' });

@@ -44,7 +44,7 @@ export interface Conditions {
 export function transactionConditions(db: MirrorDatabase, query: TransactionQuery): Conditions {
   const all = new Every('t.gone_at is null');
   for (const word of checkedWords(query.words)) {
-    if (query.like) {
+    if (query.like || isWrittenTogether(word)) {
       const [part] = [likePattern(word)];
       all.add(
         `(t.merchant like ? escape '\\' or t.card_id in (select card_id from card
@@ -78,7 +78,7 @@ export function transactionConditions(db: MirrorDatabase, query: TransactionQuer
 export function cardConditions(db: MirrorDatabase, query: CardQuery): Conditions {
   const all = new Every('c.gone_at is null');
   for (const word of checkedWords(query.words)) {
-    if (query.like) {
+    if (query.like || isWrittenTogether(word)) {
       const part = likePattern(word);
       const columns = "c.label like ? escape '\\' or c.last4 like ? escape '\\' or c.metadata like ? escape '\\'";
       all.add(`(${columns})`, part, part, part);
@@ -124,9 +124,22 @@ function checkedWords(typed: readonly string[] | undefined): string[] {
   if (typed === undefined) return [];
   const words = typed
     .flatMap(text => text.toWellFormed().replaceAll('\0', ' ').split(/\s+/))
-    .filter(word => /[\p{L}\p{N}]/u.test(word));
+    .filter(word => /[\p{L}\p{N}\p{S}]/u.test(word));
   if (words.length > 0) return words;
-  throw new CliError('usage', { message: 'a search needs a word with a letter or a digit in it', outcome: 'not_sent' });
+  throw new CliError('usage', {
+    message: 'a search needs a word with a letter, a digit or a symbol in it',
+    outcome: 'not_sent',
+  });
+}
+
+/**
+ * Looked for inside of words, too: the index holds no emoji and no other symbol, and a line of a script that puts no
+ * blanks between its words is one word to it.
+ */
+function isWrittenTogether(word: string): boolean {
+  return (
+    !/[\p{L}\p{N}]/u.test(word) || /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}]/u.test(word)
+  );
 }
 
 /** The word as one phrase of FTS5, taken as a beginning; what it means to FTS5 is quoted away. */
