@@ -71,7 +71,7 @@ test('some rows by their numbers, as a refused file names them: all of them or n
     expect.stringContaining(`row 3 of ${op} is neither open nor unknown. Nothing was recorded`),
   ]);
   expect(await outcomes(here, op)).toBe('done unknown done unknown not_sent open');
-  const two = await here.run(`ops resolve ${op} 4 6 --as not-done --note 'no such entry'`);
+  const two = await here.run(`ops resolve ${op} 4, 6 --as not-done --note 'no such entry'`);
   expect([two.code, two.err]).toEqual([
     0,
     expect.stringContaining('Recorded as not done: 1 row of unknown outcome and 1 row that a resume would send.\n'),
@@ -100,6 +100,9 @@ test('a resume that can find out no more says so, and names what leads on; a dry
   expect([dry.code, dry.err]).toEqual([11, expect.stringContaining(`"hint":"cardwright ops resume ${op}"`)]);
   expect(await outcomes(here, op)).toBe('done unknown done unknown not_sent open');
   const resumed = await here.run(`ops resume ${op}`);
+  const shown = (await here.run(`ops show ${op} -o csv`)).out.split('\n');
+  expect(shown[0]).toBe('row,outcome,card_id,last4,amount,reason,request_id,found');
+  expect(shown[2]).toMatch(/^2,unknown,card_2,,1\.00,.+,card card_2 \$5\.00 -> \$6\.00$/);
   expect([resumed.code, resumed.err]).toEqual([11, expect.stringContaining('4 of 6 done, 2 unknown')]);
   expect(resumed.err).toContain('Another resume finds out no more: rows 2 and 4 are yours to decide.');
   expect(resumed.err).toContain(`It happened: cardwright ops resolve ${op} 2 4 --as done`);

@@ -4,13 +4,13 @@ import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars } from '../../core/money.ts';
 import { capital, rowCount, rowsNamed } from '../../core/row-words.ts';
 import type { NextOfRow, RowOutcome, Run } from '../../journal/types.ts';
-import type { Column, Row } from '../../terminal/view.ts';
+import type { Row } from '../../terminal/view.ts';
 import { type Answers, maybe, orNull, RESULT_ROW, RUN_PAGE, tells } from '../answer-fields.ts';
 import type { Context } from '../context.ts';
 import type { Shown } from '../shown.ts';
 import { rowsOf } from './drive-run.ts';
 import { USUAL_WORKERS } from './flags.ts';
-import { RESULT_COLUMNS, resultRow } from './result-row.ts';
+import { LOOKED_COLUMNS, resultRow } from './result-row.ts';
 import { decisionNotes } from './run-counts.ts';
 
 /** The words of the summary, in the order in which a person wants to know them. */
@@ -28,9 +28,6 @@ const NEXT = tells.word(
 
 /** What `ops resume` prints: the results of a run, with `next` where it was only looked at. */
 export const LOOKED_ANSWER: Answers = { list: { ...RESULT_ROW, next: maybe(orNull(NEXT)) }, page: RUN_PAGE };
-
-const NEXT_COLUMN: Column = { field: 'next', title: 'NEXT', kind: 'word', priority: 1 };
-const COLUMNS = RESULT_COLUMNS.flatMap(column => (column.field === 'outcome' ? [NEXT_COLUMN, column] : [column]));
 
 interface Step {
   readonly rows: number[];
@@ -67,7 +64,7 @@ export function lookOver(ctx: Context, run: Run): Shown {
     listing: { batches: batches(), page: (): Row => ({ total: rows.length, op: run.op, ...looked.counts }) },
     noun: 'row',
     idField: 'card_id',
-    columns: COLUMNS,
+    columns: LOOKED_COLUMNS,
     changedNothing: true,
     failure: () => failureOf(run, looked),
   };

@@ -15,6 +15,20 @@ export const RESULT_COLUMNS: readonly Column[] = [
   { field: 'request_id', title: 'REQUEST', kind: 'text', priority: 4 },
 ];
 
+/** Rows that were only looked at, with what a resume would do with each. */
+export const LOOKED_COLUMNS: readonly Column[] = [
+  ...RESULT_COLUMNS,
+  { field: 'next', title: 'NEXT', kind: 'word', priority: 1 },
+];
+
+/** Rows of an operation as its journal has them: why one is not done, and what the last look saw. */
+export const ITEM_COLUMNS: readonly Column[] = [
+  ...RESULT_COLUMNS.map(column =>
+    column.field === 'error' ? ({ ...column, field: 'reason', title: 'WHY' } as const) : column,
+  ),
+  { field: 'found', title: 'LAST LOOK', kind: 'text', priority: 3 },
+];
+
 /** `begun` is false for rows that a run stopped before. */
 export function resultRow(outcome: RowOutcome & { readonly begun?: boolean }): Row {
   const { row, outcome: word, cardId, last4, amount, error, requestId } = outcome;

@@ -17,7 +17,7 @@ import { writtenEscape } from '../../terminal/printable.ts';
 import { ATTEMPT_ROW } from '../each.ts';
 import { parseValue, quote, usage } from '../parsing/values.ts';
 import type { BulkDeclaration, BulkOperation } from './flags.ts';
-import { RESULT_COLUMNS } from './result-row.ts';
+import { ITEM_COLUMNS, LOOKED_COLUMNS, RESULT_COLUMNS } from './result-row.ts';
 
 export interface RowRules {
   readonly operation: BulkOperation;
@@ -48,7 +48,7 @@ export function rowFields(operation: BulkOperation): Shape {
 const PRINTED_OF_CARDS: ReadonlySet<string> = new Set([
   ...Object.keys(CARD),
   ...Object.keys(ATTEMPT_ROW),
-  ...RESULT_COLUMNS.map(({ field }) => field),
+  ...[...RESULT_COLUMNS, ...ITEM_COLUMNS, ...LOOKED_COLUMNS].map(({ field }) => field),
 ]);
 
 function isPassedOver(fields: Shape, column: string): boolean {

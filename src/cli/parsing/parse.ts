@@ -177,7 +177,10 @@ async function readArguments(
       throw usage(`${command.path} needs ${wanted}`, `cardwright ${command.path} --help`);
     }
     const noun = many ? key.replace(/s$/, '') : key;
-    const parsed = texts.map(text => parseValue(`the ${noun}`, field, text, settings));
+    // Numbers are copied from a text that lists them: `3, 7`.
+    const parts = field.kind === 'integer' ? texts.flatMap(text => text.split(',')).filter(part => part !== '') : [];
+    const words = parts.length > 0 ? parts : texts;
+    const parsed = words.map(text => parseValue(`the ${noun}`, field, text, settings));
     values[key] = many ? [...new Set(parsed)] : parsed[0];
   }
   if (left.length > 0) {

@@ -1,4 +1,4 @@
-import { RESULT_COLUMNS } from '../../cli/bulk/result-row.ts';
+import { ITEM_COLUMNS } from '../../cli/bulk/result-row.ts';
 import { command } from '../../cli/parsing/command.ts';
 import type { Shown } from '../../cli/shown.ts';
 import { dollars } from '../../core/money.ts';
@@ -31,7 +31,7 @@ export function showDetail(detail: OpDetail): Shown {
     noun: 'operation',
     idField: 'op',
     columns: OP_COLUMNS,
-    rows: { columns: RESULT_COLUMNS, rows: rowsInDetail.map(itemRow) },
+    rows: { columns: ITEM_COLUMNS, rows: rowsInDetail.map(itemRow) },
     blocks: [
       {
         kind: 'pairs',
@@ -45,7 +45,7 @@ export function showDetail(detail: OpDetail): Shown {
           ...(single ? rowPairs(only) : []),
         ],
       },
-      ...(single ? [] : [{ kind: 'table', columns: RESULT_COLUMNS, rows: rowsInDetail.map(itemRow) } as const]),
+      ...(single ? [] : [{ kind: 'table', columns: ITEM_COLUMNS, rows: rowsInDetail.map(itemRow) } as const]),
     ],
     notes: nextSteps(detail),
   };
