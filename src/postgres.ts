@@ -48,7 +48,10 @@ export interface PostgresSession {
   readonly alive: boolean;
 }
 
-/** The server refused a statement or a login; nothing of it was carried out. */
+/**
+ * The server refused a statement or a login. Nothing of it was carried out, unless the server was shut down meanwhile
+ * (codes 57P): then that is not known.
+ */
 export class PostgresRefusal extends Error {
   override readonly name = 'PostgresRefusal';
   /** Five characters, `42501`; ours begin with CW. */
@@ -94,29 +97,43 @@ export async function openPostgres(address: PostgresAddress, ways: PostgresWays)
   client.on('end', () => {
     lost ??= new Error('the connection has ended');
   });
+  let before: Promise<unknown> = Promise.resolve();
   return {
     get alive() {
       return lost === undefined;
     },
-    async call(text, values) {
-      try {
-        const query = { text, values: [...values], rowMode: 'array', queryMode: 'extended' } as const;
-        return (await client.query<(string | null)[]>(query)).rows;
-      } catch (thrown) {
-        const refusal = asRefusal(thrown);
-        // An answer that is late may still come, and would be taken for that of the next call.
-        if (!(refusal instanceof PostgresRefusal)) {
-          lost ??= refusal;
-          client.connection.stream.destroy();
-        }
-        throw refusal;
-      }
+    call(text, values) {
+      const answer = before
+        .then(() => callAlone(client, text, values))
+        .catch((thrown: unknown) => {
+          if (!(thrown instanceof PostgresRefusal)) lost ??= thrown;
+          throw thrown;
+        });
+      before = answer.catch(() => undefined);
+      return answer;
     },
     async end() {
       lost ??= new Error('the connection was closed');
       await client.end();
     },
   };
+}
+
+/** One after the other: the time of a call is counted from when it is sent. */
+async function callAlone(
+  client: Client,
+  text: string,
+  values: readonly PostgresValue[],
+): Promise<readonly PostgresRow[]> {
+  try {
+    const query = { text, values: [...values], rowMode: 'array', queryMode: 'extended' } as const;
+    return (await client.query<(string | null)[]>(query)).rows;
+  } catch (thrown) {
+    const refusal = asRefusal(thrown);
+    // An answer that is late may still come, and would be taken for that of the next call.
+    if (!(refusal instanceof PostgresRefusal)) client.connection.stream.destroy();
+    throw refusal;
+  }
 }
 
 /** What we use of a client besides its types. */

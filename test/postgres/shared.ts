@@ -25,8 +25,8 @@ const TEMPLATE = 'with_schema';
 export interface Database {
   readonly server: Server;
   readonly name: string;
-  /** A connection of its own, closed with the database. */
-  as(role: Person | 'postgres'): Promise<PostgresSession>;
+  /** The connection of a role, closed with the database; `another` makes a further one. */
+  as(role: Person | 'postgres', another?: 'another'): Promise<PostgresSession>;
   close(): Promise<void>;
 }
 
@@ -40,7 +40,8 @@ export async function connect(server: Pick<Server, 'socket' | 'port'>, role: str
 export async function database(): Promise<Database> {
   const server = await theServer();
   const name = `db_${process.pid}_${Math.floor(process.hrtime()[1])}`;
-  const opened: PostgresSession[] = [];
+  const opened: Promise<PostgresSession>[] = [];
+  const known = new Map<string, Promise<PostgresSession>>();
   const admin = await connect(server, 'postgres', 'postgres');
   // A copy is made while nobody looks at the original; another test file may be copying.
   await admin.call(`create database ${name} template ${TEMPLATE} strategy file_copy`, []);
@@ -48,12 +49,13 @@ export async function database(): Promise<Database> {
   return {
     server,
     name,
-    async as(role) {
-      const session = await connect(server, role, name);
-      opened.push(session);
+    as(role, another) {
+      const session = (another === undefined ? known.get(role) : undefined) ?? connect(server, role, name);
+      if (another === undefined) known.set(role, session);
+      if (!opened.includes(session)) opened.push(session);
       return session;
     },
-    close: async () => void (await Promise.all(opened.map(session => session.end()))),
+    close: async () => void (await Promise.all(opened.map(async session => (await session).end()))),
   };
 }
 

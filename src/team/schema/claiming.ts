@@ -140,7 +140,7 @@ declare
   o op;
 begin
   insert into op (op, account, nonce, command, digest, bulk, moves, freely, rows, cents, state, unknown, open, epoch,
-      holder, host, by, ttl_ms, lease_until, day, reserved, claimed_seq, n, size)
+      holder, host, writer, ttl_ms, lease_until, day, reserved, claimed_seq, n, size)
     values (wanted ->> 'op', a.id, wanted ->> 'nonce', wanted ->> 'command', wanted ->> 'digest',
       (wanted ->> 'bulk')::boolean, (wanted ->> 'moves')::boolean, (wanted ->> 'freely')::boolean,
       (wanted ->> 'rows')::int, (wanted ->> 'cents')::bigint, 'running',
@@ -149,7 +149,7 @@ begin
       clock_timestamp() + (wanted ->> 'ttl_ms')::int * interval '1 millisecond', today,
       (wanted #>> '{spending,total}')::bigint, a.audit_seq + 1, 1, octet_length(bytes))
     returning * into o;
-  insert into segment (op, n, account, epoch, by, bytes) values (o.op, 1, a.id, 1, o.by, bytes);
+  insert into segment (op, n, account, epoch, writer, bytes) values (o.op, 1, a.id, 1, o.writer, bytes);
   insert into intent (account, name, digest, op, row)
     select a.id, w.name, w.digest, o.op, w.row
       from jsonb_to_recordset(coalesce(wanted -> 'intents', '[]')) as w(row int, name text, digest text, op text)

@@ -3,11 +3,11 @@
 export const READING_SQL = `
 -- Segments in their order; those below zero, which came late, at the end.
 create function read_op(account_name text, wanted text, from_n int)
-returns table (n int, epoch int, by text, bytes bytea)
+returns table (n int, epoch int, writer text, bytes bytea)
 language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 begin
   perform enter_reading(account_name);
-  return query select s.n, s.epoch, s.by, s.bytes from segment s
+  return query select s.n, s.epoch, s.writer, s.bytes from segment s
     where s.op = wanted and (s.n < 0 or s.n >= from_n) order by s.n < 0, abs(s.n);
 end $f$;
 

@@ -111,7 +111,7 @@ create table op (
   epoch int not null,
   holder text not null,
   host text not null,
-  by text not null check (by ~ '^[0-9a-f]{8}$'),
+  writer text not null check (writer ~ '^[0-9a-f]{8}$'),
   ttl_ms int not null check (ttl_ms between 1000 and 86400000),
   lease_until timestamptz,
   lease_before timestamptz,
@@ -152,7 +152,7 @@ create table segment (
   n int not null check (n <> 0),
   account int not null references account,
   epoch int not null,
-  by text not null,
+  writer text not null,
   bytes bytea not null check (octet_length(bytes) > 0),
   primary key (op, n)
 );

@@ -24,10 +24,10 @@ begin
   end if;
 end $f$;
 
-create function insert_segment(o op, new_n int, writer text, bytes bytea) returns void language plpgsql as $f$
+create function insert_segment(o op, new_n int, by_whom text, bytes bytea) returns void language plpgsql as $f$
 begin
-  if writer !~ '^[0-9a-f]{8}$' or coalesce(octet_length(bytes), 0) = 0 then perform bad_call('records'); end if;
-  insert into segment (op, n, account, epoch, by, bytes) values (o.op, new_n, o.account, o.epoch, writer, bytes);
+  if by_whom !~ '^[0-9a-f]{8}$' or coalesce(octet_length(bytes), 0) = 0 then perform bad_call('records'); end if;
+  insert into segment (op, n, account, epoch, writer, bytes) values (o.op, new_n, o.account, o.epoch, by_whom, bytes);
 end $f$;
 
 create function counted(o op, call jsonb, bytes bytea) returns op language plpgsql as $f$
@@ -55,7 +55,7 @@ declare
 begin
   select * into o from op x where x.op = call ->> 'op' for update;
   select * into there from segment s where s.op = o.op and s.n = (call ->> 'n')::int;
-  if there.op is not null and there.bytes = bytes and there.by = call ->> 'by' and there.epoch = (call ->> 'epoch')::int then
+  if there.op is not null and there.bytes = bytes and there.writer = call ->> 'by' and there.epoch = (call ->> 'epoch')::int then
     return jsonb_build_object('verdict', 'appended', 'n', there.n, 'lease_ms', o.ttl_ms, 'head', head_of(a));
   end if;
   if o.op is null or o.state <> 'running' or o.epoch <> (call ->> 'epoch')::int or o.holder <> session_user
@@ -98,11 +98,11 @@ begin
   if o.holder <> session_user and not coalesce(length(('{' || facts || '}')::json ->> 'reason') between 1 and 200, false) then
     perform bad_call('an operation of somebody else is taken over without a reason');
   end if;
-  if (call ->> 'by') is null or (call ->> 'by') !~ '^[0-9a-f]{8}$' or (call ->> 'by') = o.by
+  if (call ->> 'by') is null or (call ->> 'by') !~ '^[0-9a-f]{8}$' or (call ->> 'by') = o.writer
     or (call ->> 'ttl_ms')::int is null or (call ->> 'ttl_ms')::int not between 1000 and 86400000 then
     perform bad_call('take');
   end if;
-  update op set epoch = op.epoch + 1, holder = session_user, host = call ->> 'host', by = call ->> 'by',
+  update op set epoch = op.epoch + 1, holder = session_user, host = call ->> 'host', writer = call ->> 'by',
       ttl_ms = (call ->> 'ttl_ms')::int, lease_before = op.lease_until,
       lease_until = clock_timestamp() + (call ->> 'ttl_ms')::int * interval '1 millisecond'
     where op.op = o.op returning * into o;
@@ -119,7 +119,7 @@ declare
 begin
   select * into o from op x where x.op = call ->> 'op' for update;
   -- The answer of the same call was lost.
-  if o.by = call ->> 'by' and o.holder = session_user and o.lease_before is not null and o.lease_until > clock_timestamp() then
+  if o.writer = call ->> 'by' and o.holder = session_user and o.lease_before is not null and o.lease_until > clock_timestamp() then
     return taken_answer(o, a);
   end if;
   verdict := take_verdict(o, call);
@@ -169,7 +169,7 @@ declare
   verdict jsonb;
 begin
   select * into o from op x where x.op = call ->> 'op' for update;
-  if exists (select from segment s where s.op = o.op and s.n = (call ->> 'n')::int and s.by = call ->> 'by'
+  if exists (select from segment s where s.op = o.op and s.n = (call ->> 'n')::int and s.writer = call ->> 'by'
       and s.bytes = resolve.bytes) then
     return jsonb_build_object('verdict', 'resolved', 'n', (call ->> 'n')::int, 'head', head_of(a));
   end if;
@@ -191,7 +191,7 @@ begin
     from regexp_split_to_table(convert_from(bytes, 'UTF8'), '\n') line where line ~ '^[0-9a-f]{8} \d{1,9} \d{1,9} \{';
 end $f$;
 
-create function check_witness(o op, writer text, bytes bytea) returns void language plpgsql as $f$
+create function check_witness(o op, by_whom text, bytes bytea) returns void language plpgsql as $f$
 declare
   lines int;
   good int;
@@ -200,10 +200,10 @@ begin
   with sent as materialized (
     select distinct (r.record ->> 'row')::int as row
       from segment s cross join lateral records_in(s.bytes) r
-      where s.op = o.op and s.by = writer and s.n > 0 and r.record ->> 't' = 'SENT' and r.record ->> 'by' = writer
+      where s.op = o.op and s.writer = by_whom and s.n > 0 and r.record ->> 't' = 'SENT' and r.record ->> 'by' = by_whom
   )
   select count(*) into good from records_in(bytes) r
-    where r.record ->> 't' in ('DONE', 'FAILED', 'ACK') and r.record ->> 'by' = writer
+    where r.record ->> 't' in ('DONE', 'FAILED', 'ACK') and r.record ->> 'by' = by_whom
       and (r.record ->> 'row')::int in (select s.row from sent s);
   if lines = 0 or good <> lines then perform bad_call('an outcome of a row that this process did not send'); end if;
 exception
@@ -222,7 +222,7 @@ declare
 begin
   select * into o from op x where x.op = call ->> 'op' for update;
   if o.op is null then perform fenced(o); end if;
-  if not exists (select from segment s where s.op = o.op and s.n < 0 and s.by = call ->> 'by' and s.bytes = witness.bytes) then
+  if not exists (select from segment s where s.op = o.op and s.n < 0 and s.writer = call ->> 'by' and s.bytes = witness.bytes) then
     perform check_witness(o, call ->> 'by', bytes);
     select least(min(s.n), 0) into lowest from segment s where s.op = o.op and s.n < 0;
     perform insert_segment(o, coalesce(lowest, 0) - 1, call ->> 'by', bytes);
