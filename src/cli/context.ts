@@ -16,7 +16,7 @@ import type { Prompts } from '../terminal/prompts.ts';
 import type { Recorder } from '../writes/audit-record.ts';
 import type { Pipeline } from '../writes/pipeline.ts';
 import type { ChangeQuestion } from '../writes/question.ts';
-import type { WriteOptions, Written } from '../writes/single-write.ts';
+import type { WriteOptions, WriteResult } from '../writes/single-write.ts';
 import type { PlannedFile } from './completion/completion-places.ts';
 import type { CompletionShell } from './completion/completion-stubs.ts';
 import type { Finding } from './finding.ts';
@@ -154,7 +154,7 @@ export interface Context {
     operation: N,
     input: Input<N>,
     options: WriteOptions<Before>,
-  ): Promise<Written<N, Before>>;
+  ): Promise<WriteResult<N, Before>>;
   /** Asks once for several targets of an irreversible operation. Throws `not_confirmed`. */
   confirmCount(operation: WriteName, ids: readonly string[]): Promise<void>;
   /** Every change goes through here: what is asked, held, recorded and sent, in its one order. */

@@ -3,7 +3,7 @@
 import { flag, integer } from '../contract/field.ts';
 import { LIMITS } from '../contract/limits.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
-import type { WrittenRows } from '../core/raw-rows.ts';
+import type { RawRows } from '../core/raw-rows.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { OURS, option } from './parsing/flag.ts';
@@ -79,7 +79,7 @@ export function pagedListing(pages: AsyncIterable<ListPage<object>>, options: Li
   }
 
   /** Where no filter and no end needs the rows themselves. */
-  async function* writtenBatches(): AsyncGenerator<readonly Row[] | WrittenRows> {
+  async function* writtenBatches(): AsyncGenerator<readonly Row[] | RawRows> {
     for await (const list of pagesWithProgress(pages as AsyncIterable<ListPage<Row>>, options)) {
       last = list.page;
       read++;

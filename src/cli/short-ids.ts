@@ -6,7 +6,7 @@
 import type { Effect } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
 import { dollars, toCents } from '../core/money.ts';
-import type { WrittenRows } from '../core/raw-rows.ts';
+import type { RawRows } from '../core/raw-rows.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { cannotConfirm, declined } from '../writes/question.ts';
@@ -108,7 +108,7 @@ function saysAbsent(thrown: unknown, kind: Kind): boolean {
 /** A filter by an id that is not there is an empty list and no error: then the other list, where there is one. */
 function elseListing(listing: Listing, otherwise: () => Promise<Shown | undefined>): Listing {
   let current = listing;
-  async function* orOthers<Batch extends WrittenRows | readonly Row[]>(
+  async function* orOthers<Batch extends RawRows | readonly Row[]>(
     batches: AsyncIterable<Batch>,
   ): AsyncIterable<Batch | readonly Row[]> {
     let count = 0;

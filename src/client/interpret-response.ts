@@ -7,7 +7,7 @@ import type { ListPage, PageFacts } from '../contract/operation.ts';
 import { type RefusalName, refusalNamed } from '../contract/refusals.ts';
 import type { CliError, ServiceRefusal } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
-import type { WrittenRows } from '../core/raw-rows.ts';
+import type { RawRows } from '../core/raw-rows.ts';
 import { type Decoded, decodeAnswer, type RequestFacts } from './answer.ts';
 import { type Body, readBody } from './body.ts';
 import { type Classified, classifyError, classifySilence, classifyUnusable, type FailureClass } from './classify.ts';
@@ -129,10 +129,10 @@ function cutOf({ status, bytes, headers, failure }: Answered, { cutter }: Judged
 /** A page whose rows are parsed when they are asked for as objects. */
 class TextPage implements ListPage<unknown> {
   readonly page: PageFacts;
-  readonly written: WrittenRows;
+  readonly written: RawRows;
   #parsed: readonly unknown[] | undefined;
 
-  constructor(page: PageFacts, written: WrittenRows) {
+  constructor(page: PageFacts, written: RawRows) {
     this.page = page;
     this.written = written;
   }
@@ -148,7 +148,7 @@ class TextPage implements ListPage<unknown> {
   }
 }
 
-function withWritten(verdict: Interpretation, written: WrittenRows): Interpretation {
+function withWritten(verdict: Interpretation, written: RawRows): Interpretation {
   if (verdict.class !== 'done') return verdict;
   const { page } = verdict.decoded.result as ListPage<unknown>;
   return { ...verdict, decoded: { ...verdict.decoded, result: new TextPage(page, written) } };
@@ -163,7 +163,7 @@ interface Read {
 function learningFrom(verdict: Interpretation, cutter: Cutter, { exchange, body }: Read): Interpretation {
   if (verdict.class !== 'done' || exchange.status !== 200 || verdict.decoded.warnings.length > 0) return verdict;
   const { data, page } = verdict.decoded.result as ListPage<unknown>;
-  let written: WrittenRows | undefined;
+  let written: RawRows | undefined;
   let isAsked = false;
   const result: ListPage<unknown> = {
     data,

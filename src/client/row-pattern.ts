@@ -7,7 +7,7 @@
 import type { AnyField, Shape } from '../contract/field.ts';
 import { SECRET_NAMES } from '../contract/secret-names.ts';
 import { isObject } from '../core/objects.ts';
-import type { WrittenMember } from '../core/raw-rows.ts';
+import type { RawMember } from '../core/raw-rows.ts';
 
 /** A character of a text that stands for itself. */
 export const PLAIN = '[^"\\\\\\x00-\\x1f]';
@@ -96,8 +96,8 @@ function isRival(other: string, name: string, { order, shape }: Order): boolean 
 export function membersOf(
   rows: readonly unknown[],
   shape: Shape,
-  known: readonly WrittenMember[] = [],
-): readonly WrittenMember[] | undefined {
+  known: readonly RawMember[] = [],
+): readonly RawMember[] | undefined {
   if (!rows.every(isObject)) return undefined;
   const names = rows.map(row => Object.keys(row));
   const order = mergedOrder(
@@ -108,7 +108,7 @@ export function membersOf(
   const isAlways = (name: string) =>
     names.every(each => each.includes(name)) &&
     (known.length === 0 || known.some(each => each.name === name && !each.isOptional));
-  const members: WrittenMember[] = [];
+  const members: RawMember[] = [];
   for (const name of order) {
     const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
     const value = valueSource(field);

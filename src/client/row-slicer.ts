@@ -8,14 +8,14 @@ import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import type { Shape } from '../contract/field.ts';
 import { mayHoldCardNumber } from '../core/card-numbers.ts';
-import { membersPattern, namePattern, rowPattern, type WrittenMember, type WrittenRows } from '../core/raw-rows.ts';
+import { membersPattern, namePattern, type RawMember, type RawRows, rowPattern } from '../core/raw-rows.ts';
 import { findList } from './envelope.ts';
 import { ANY, membersOf, PLAIN } from './row-pattern.ts';
 
 /** A page whose rows are bytes; `rest` is its JSON with an empty list. */
 export interface CutPage {
   readonly rest: unknown;
-  readonly written: WrittenRows;
+  readonly written: RawRows;
 }
 
 export interface Cutter {
@@ -29,7 +29,7 @@ export interface Cutter {
 interface Known {
   /** Name of the list in the page, empty for a bare one. */
   readonly at: string;
-  readonly members: readonly WrittenMember[];
+  readonly members: readonly RawMember[];
   readonly head: RegExp;
   readonly row: RegExp;
   /** Up to the id; undefined where rows have none. */
@@ -75,7 +75,7 @@ export function createCutter(shape: Shape): Cutter {
 }
 
 /** Undefined for a list that stands deeper. */
-function expressions(at: string, members: readonly WrittenMember[]): Known | undefined {
+function expressions(at: string, members: readonly RawMember[]): Known | undefined {
   if (at.includes('.')) return undefined;
   const sticky = (source: string) => new RegExp(source, 'y');
   const list = namePattern(at);
@@ -156,17 +156,13 @@ function tried<T>(attempt: () => T): T | undefined {
   }
 }
 
-class RowsInText implements WrittenRows {
-  readonly members: readonly WrittenMember[];
+class RowsInText implements RawRows {
+  readonly members: readonly RawMember[];
   readonly text: string;
   readonly #buffer: Buffer;
   readonly #places: Places;
 
-  constructor(
-    buffer: Buffer,
-    text: string,
-    { places, members }: { places: Places; members: readonly WrittenMember[] },
-  ) {
+  constructor(buffer: Buffer, text: string, { places, members }: { places: Places; members: readonly RawMember[] }) {
     this.members = members;
     this.text = text;
     this.#buffer = buffer;

@@ -9,7 +9,7 @@ import { choice, flag, text } from '../contract/field.ts';
 import { type AccountsFile, DEFAULT_ACCOUNTS, readAccounts } from '../writers/accounts-file.ts';
 import type { ExportWish } from '../writers/files.ts';
 import { DATE_FORMATS, EXPORT_FORMATS, LAYOUTS } from '../writers/formats.ts';
-import { STATEMENT_ENDS, STATEMENT_FLAGS, type StatementQuery, statementFor } from './statement/asked.ts';
+import { STATEMENT_ENDS, STATEMENT_FLAGS, type StatementQuery, statementFor } from './statement/query.ts';
 import type { Kept } from './statement/remembered.ts';
 
 /** The number that QuickBooks knows a bank by; users of other banks give theirs. */
@@ -48,7 +48,7 @@ export const exportStatement = command({
   ],
   reach: 'service',
   ends: {
-    usage: 'The accounts file has faults, all told with line and column; or the format wants more than one file.',
+    usage: 'The accounts file has faults, listed with line and column; or the format needs more than one file.',
     guarded: 'With --out: a file of that name stands there that is no such export.',
     ...STATEMENT_ENDS,
   },

@@ -32,10 +32,10 @@ const WALLET = {
   cards_total_balance: orNull(tells.usd('On cards, USD.')),
 } as const;
 
-/** One page of an account: money, cards, spending, and what asks for a look. */
+/** One page of an account: money, cards, spending, and what needs attention. */
 export const showOverview = command({
   path: 'overview',
-  summary: 'Show one page of the account: money, cards, spending, what asks for a look',
+  summary: 'Show the account on one page: money, cards, spending, what needs attention',
   answers: {
     one: {
       as_of: tells.time('The copy is of this instant of the service.'),
@@ -91,7 +91,7 @@ export const showOverview = command({
           text: tells.text('In words.'),
           next: tells.text('The next command.'),
         },
-        'What asks for a look, the most pressing kind first.',
+        'What needs attention, the most pressing kind first.',
       ),
     },
   },
@@ -102,14 +102,14 @@ export const showOverview = command({
   ],
   reach: 'service',
   ends: {
-    check_failed: 'With --check: something that is no mere warning asks for a look. The page is printed.',
+    check_failed: 'With --check: something other than a warning needs attention. The page is printed.',
     unreachable: 'With --offline there is no copy, or the service cannot be asked.',
   },
   flags: {
     days: option(
       integer({ doc: 'Days that are added up.', basis: OURS, min: 1, max: MOST_DAYS, defaults: USUAL_DAYS }),
     ),
-    check: option(flag({ doc: 'Exit 15 when something marked x asks for a look.', basis: OURS })),
+    check: option(flag({ doc: 'Exit 15 when something marked x needs attention.', basis: OURS })),
     offline: OFFLINE,
     maxAge: MAX_AGE,
   },

@@ -31,7 +31,7 @@ export const REGISTRY: Registry = [
   {
     name: 'overview',
     heading: 'Cards and money',
-    summary: 'one page of the account: money, cards, spending, what asks for a look',
+    summary: 'one page of the account: money, cards, spending, what needs attention',
     load: alone(async () => (await import('./overview.ts')).showOverview),
   },
   {

@@ -1,6 +1,6 @@
 /** The shape of an operation row, and the types derived from one. */
 
-import type { WrittenRows } from '../core/raw-rows.ts';
+import type { RawRows } from '../core/raw-rows.ts';
 import type { Basis } from './basis.ts';
 import type { EventName } from './events.ts';
 import type { Transfer } from './evidence.ts';
@@ -116,7 +116,7 @@ export interface ListPage<Item> {
   readonly data: readonly Item[];
   readonly page: PageFacts;
   /** The same rows as the service wrote them, where that is what we would write. */
-  readonly written?: WrittenRows | undefined;
+  readonly written?: RawRows | undefined;
   /** How many rows, where `data` parses them when it is asked for. */
   readonly count?: number;
 }

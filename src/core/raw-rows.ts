@@ -1,7 +1,7 @@
 /** Rows of a list as the service wrote them, from the reader of its pages to the writer of the output. */
 
 /** A member of the rows, as it stands in their text: sources of regular expressions over Latin-1. */
-export interface WrittenMember {
+export interface RawMember {
   readonly name: string;
   readonly value: string;
   /** Some rows do not have it. */
@@ -9,9 +9,9 @@ export interface WrittenMember {
 }
 
 /** Rows as JSON text, without white space: the same members in the same order in each. */
-export interface WrittenRows {
+export interface RawRows {
   readonly count: number;
-  readonly members: readonly WrittenMember[];
+  readonly members: readonly RawMember[];
   /** The page as it came, its UTF-8 read as Latin-1: places in it are places in the bytes. */
   readonly text: string;
   /** Where row `index` begins and ends. */
@@ -26,18 +26,18 @@ export interface WrittenRows {
   lines(): Uint8Array;
 }
 
-type SourceOf = (member: WrittenMember) => string;
+type SourceOf = (member: RawMember) => string;
 
 /**
  * The source of an expression that matches one row. Sticky and over Latin-1, it goes through a page several times as
  * fast as a loop over its bytes.
  */
-export function rowPattern(members: readonly WrittenMember[], sourceOf?: SourceOf): string {
+export function rowPattern(members: readonly RawMember[], sourceOf?: SourceOf): string {
   return `\\{${membersPattern(members, sourceOf)}\\}`;
 }
 
 /** The same without the braces. */
-export function membersPattern(members: readonly WrittenMember[], sourceOf: SourceOf = ({ value }) => value): string {
+export function membersPattern(members: readonly RawMember[], sourceOf: SourceOf = ({ value }) => value): string {
   const parts = members.map((member, index) => {
     const part = `${index === 0 ? '' : ','}${namePattern(member.name)}(?:${sourceOf(member)})`;
     return member.isOptional ? `(?:${part})?` : part;

@@ -109,5 +109,5 @@ function listening(server: Server, port: number): Promise<void> {
 
 function gone(what: string, cause: unknown): CliError {
   const why = cause instanceof Error ? `: ${cause.message}` : '';
-  return new CliError('unreachable', { message: `the receiver ${what}${why}; no event arrives any more`, cause });
+  return new CliError('unreachable', { message: `the receiver ${what}${why}; no further event arrives`, cause });
 }

@@ -157,7 +157,7 @@ const CARDS = view<CardRow>(
     created_ms: at('When it was made'),
     expires_ms: at('When it expires'),
     first_seen: at('When a sync first saw it'),
-    gone_at: at('When the service did not know it any more'),
+    gone_at: at('When the service no longer knew it'),
   },
   { from: 'card' },
 );

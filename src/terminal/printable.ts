@@ -60,7 +60,7 @@ export function printableCell(text: string): string {
 const ESCAPE = /\\(?:r|x([0-9a-f]{2})|u\{([0-9a-f]{1,6})\})/g;
 
 /** The first escape of a text that `printableCell` may have written for a character; undefined without one. */
-export function writtenEscape(text: string): string | undefined {
+export function escapeIn(text: string): string | undefined {
   for (const [written, short, long] of text.matchAll(ESCAPE)) {
     const code = Number.parseInt(short ?? long ?? 'd', 16);
     if (code <= 0x10ffff && printableCell(String.fromCodePoint(code)) === written) return written;

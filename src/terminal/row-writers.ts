@@ -1,14 +1,14 @@
 /** The formats that write rows as they come: ndjson, TSV, CSV and ids. */
 import { CliError } from '../core/errors.ts';
-import type { WrittenRows } from '../core/raw-rows.ts';
+import type { RawRows } from '../core/raw-rows.ts';
 import { machineCell, plainText } from './cells.ts';
 import { csvLines, fieldLines, tsvLines } from './delimited.ts';
 import { jsonLines } from './documents.ts';
 import { batchesOf, collectRows, type Job, noteCut } from './job.ts';
 import { printable } from './printable.ts';
+import { isPlain, rawCsv, rawNdjson } from './raw-rows.ts';
 import { checkNames, columnsFor, columnsNamed, pick, valueAt } from './rows.ts';
 import type { Column, Row } from './view.ts';
-import { isPlain, writtenCsv, writtenNdjson } from './written-rows.ts';
 
 interface RowWriter {
   /** Text before the first row; the first rows settle the columns. */
@@ -84,7 +84,7 @@ export async function writeFields(job: Job): Promise<void> {
 /** Page after page from the text of the service. */
 async function streamWritten(
   job: Job,
-  text: (rows: readonly Row[] | WrittenRows, isFirst: boolean) => Promise<Uint8Array>,
+  text: (rows: readonly Row[] | RawRows, isFirst: boolean) => Promise<Uint8Array>,
 ): Promise<void> {
   const { stdout } = job.streams;
   let isFirst = true;
@@ -101,7 +101,7 @@ export function writeCsv(job: Job): Promise<void> {
   if (isPlain(job) && job.presentation.columns.length > 0) {
     const plain = { columns: job.presentation.columns, raw: job.settings.csvRaw };
     const header = async () => Buffer.from(await csvLines(undefined, { ...plain, terminal: false }));
-    const csv = writtenCsv(plain);
+    const csv = rawCsv(plain);
     return streamWritten(job, async (rows, isFirst) =>
       isFirst ? Buffer.concat([await header(), await csv.lines(rows)]) : csv.lines(rows),
     );
@@ -119,7 +119,7 @@ export function writeCsv(job: Job): Promise<void> {
 /** One JSON object a line. */
 export function writeNdjson(job: Job): Promise<void> {
   const { fields } = job.settings;
-  if (isPlain(job)) return streamWritten(job, async rows => writtenNdjson(rows));
+  if (isPlain(job)) return streamWritten(job, async rows => rawNdjson(rows));
   return streamRows(job, {
     rows: async rows => jsonLines(fields === undefined ? rows : rows.map(row => pick(row, fields))),
   });

@@ -2,7 +2,7 @@
  * What a command hands over to be shown. A command returns data and a description of how a person sees it; this
  * room turns both into the asked-for format. Types and names only: `present()` of present.ts does the work.
  */
-import type { WrittenRows } from '../core/raw-rows.ts';
+import type { RawRows } from '../core/raw-rows.ts';
 import type { Point } from './sparkline.ts';
 
 export type OutputFormat = 'table' | 'wide' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'yaml' | 'env' | 'id';
@@ -86,7 +86,7 @@ export type Block =
 export interface Listing {
   readonly batches: AsyncIterable<readonly Row[]>;
   /** The same, as text where nothing has to look into the rows; either is iterated, never both. */
-  readonly written?: AsyncIterable<readonly Row[] | WrittenRows>;
+  readonly written?: AsyncIterable<readonly Row[] | RawRows>;
   /** The JSON `page` object. Called once, after the batches ended. */
   page(): Readonly<Record<string, unknown>>;
   /** Rows that are kept once they are in the order that was asked for. */

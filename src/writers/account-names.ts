@@ -43,7 +43,7 @@ export function holdsName(account: StatementAccount, file: AccountsFile): string
 }
 
 /** What open authorizations hold of it, integer cents. */
-export function heldOf({ card_id }: StatementAccount, holds: readonly OpenHold[]): number {
+export function onHoldOf({ card_id }: StatementAccount, holds: readonly OpenHold[]): number {
   return holds.reduce((sum, hold) => (hold.card_id === card_id ? sum + hold.cents : sum), 0);
 }
 

@@ -1,6 +1,6 @@
 /** A statement as a beancount file: accounts opened, an entry a line with its id, balances asserted to the cent. */
 import type { Line, OpenHold, Statement, StatementAccount } from '../books/statement.ts';
-import { categoryOf, heldOf, holdsName, ledgerName } from './account-names.ts';
+import { categoryOf, holdsName, ledgerName, onHoldOf } from './account-names.ts';
 import type { AccountsFile } from './accounts-file.ts';
 import { amount, oneLine } from './text.ts';
 
@@ -31,8 +31,8 @@ export function beancountFile({ days, accounts, holds }: Statement, file: Accoun
     // With the holds below an account. A balance is asserted at the beginning of its day, and without a tolerance of its own it lets a cent pass.
     ...accounts.map(account => `${next} balance ${ledgerName(account, file)} ${amount(account.closing)} ~ 0.001 USD`),
     ...accounts
-      .filter(account => heldOf(account, holds) > 0)
-      .map(account => `${next} balance ${holdsName(account, file)} ${amount(heldOf(account, holds))} ~ 0.001 USD`),
+      .filter(account => onHoldOf(account, holds) > 0)
+      .map(account => `${next} balance ${holdsName(account, file)} ${amount(onHoldOf(account, holds))} ~ 0.001 USD`),
     '',
   ].join('\n');
 }

@@ -1,6 +1,6 @@
 /** A statement as a journal of hledger or ledger: an entry a line, a transfer once, the closing balances asserted. */
 import type { Line, OpenHold, Statement, StatementAccount } from '../books/statement.ts';
-import { categoryOf, heldOf, holdsName, ledgerName } from './account-names.ts';
+import { categoryOf, holdsName, ledgerName, onHoldOf } from './account-names.ts';
 import type { AccountsFile } from './accounts-file.ts';
 import { amount, oneLine } from './text.ts';
 
@@ -38,7 +38,7 @@ export function journalFile(statement: Statement, program: keyof typeof COMMODIT
       ]),
     ...entries.toSorted(byTime).flatMap(({ lines }) => [...lines, '']),
     `${last} * Closing balances`,
-    ...accounts.flatMap(account => closing(account, heldOf(account, statement.holds), file)),
+    ...accounts.flatMap(account => closing(account, onHoldOf(account, statement.holds), file)),
     '',
   ].join('\n');
 }

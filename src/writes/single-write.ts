@@ -33,7 +33,7 @@ export interface WriteOptions<Before> {
   readonly body?: string | undefined;
 }
 
-export interface Written<N extends WriteName, Before> {
+export interface WriteResult<N extends WriteName, Before> {
   readonly result: Result<N>;
   readonly changed: boolean;
   readonly reread: boolean;
@@ -85,7 +85,7 @@ export function createWriter(settings: WriteSettings) {
     operation: N,
     input: Input<N>,
     options: WriteOptions<Before>,
-  ): Promise<Written<N, Before>> {
+  ): Promise<WriteResult<N, Before>> {
     const asked = input as Asked;
     const wanted = { operation, input: asked, ...options };
     const prepared = isJournaled(operation) ? await throughJournal(settings, wanted) : await straight(settings, wanted);
@@ -99,7 +99,7 @@ export function createWriter(settings: WriteSettings) {
     const answer = await prepared.perform(admitted).catch(async thrown => {
       throw await inTheUsersNumbers(ownKeyReused(thrown, options.key), operation, asked, settings.reader);
     });
-    return answer as Written<N, Before>;
+    return answer as WriteResult<N, Before>;
   }
 
   return {

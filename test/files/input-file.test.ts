@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
 import { openInputFile, readWhole } from '../../src/files/input-file.ts';
-import { failure, freshFolder } from '../profile/surroundings.ts';
+import { failure, freshFolder } from '../profile/dependencies.ts';
 import { realClock, waitingClock } from '../support/clocks.ts';
 
 const STOPPED = new CliError('interrupted', { message: 'stopped' });

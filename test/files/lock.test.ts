@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { withLock } from '../../src/files/lock.ts';
 import { identify, isProvablyGone } from '../../src/files/process-identity.ts';
-import { chance, failure, freshFolder, jumpingClock } from '../profile/surroundings.ts';
+import { chance, failure, freshFolder, jumpingClock } from '../profile/dependencies.ts';
 
 const hasProc = identify(process.pid).started !== '';
 

@@ -6,7 +6,7 @@ import { makeFolders } from '../../src/files/make-folders.ts';
 import { privateFolder } from '../../src/files/private-at-once.ts';
 import { preparePrivateFolder } from '../../src/files/private-files.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
-import { chance, freshFolder } from '../profile/surroundings.ts';
+import { chance, freshFolder } from '../profile/dependencies.ts';
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 

@@ -10,7 +10,7 @@ import {
   writePrivate,
 } from '../../src/files/private-files.ts';
 import { readKeyFile } from '../../src/profile/key-file.ts';
-import { chance, failure, freshFolder, modeOf, TEST_KEY } from '../profile/surroundings.ts';
+import { chance, failure, freshFolder, modeOf, TEST_KEY } from '../profile/dependencies.ts';
 import { realClock } from '../support/clocks.ts';
 
 function careful() {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkBaseUrl } from '../../src/profile/base-url.ts';
+import { failure } from './dependencies.ts';
 import { LOOK_ALIKES } from './look-alikes.ts';
-import { failure } from './surroundings.ts';
 
 describe('usable base addresses', () => {
   test.each([

@@ -6,7 +6,7 @@ import { readKey } from '../../src/profile/key.ts';
 import { type ProfileFile, ProfileFileDamage, parseProfileFile } from '../../src/profile/profile-file.ts';
 import { resolveProfile } from '../../src/profile/resolve.ts';
 import { openProfileStore, type ProfileStore } from '../../src/profile/store.ts';
-import { failure, freshFolder, hostIn, TEST_KEY } from './surroundings.ts';
+import { failure, freshFolder, hostIn, TEST_KEY } from './dependencies.ts';
 
 const KEY_FILE_MODE = { mode: 0o600 };
 

@@ -4,7 +4,7 @@ import { CliError } from '../../src/core/errors.ts';
 import { keyMode, readKey } from '../../src/profile/key.ts';
 import { checkNewProfileName, checkProfileName, quoted } from '../../src/profile/name.ts';
 import { codePoint } from '../support/code-point.ts';
-import { failure, LIVE_KEY, TEST_KEY, wholeText } from './surroundings.ts';
+import { failure, LIVE_KEY, TEST_KEY, wholeText } from './dependencies.ts';
 
 const thrown = (work: () => unknown): CliError | undefined => {
   try {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readKey } from '../../src/profile/key.ts';
 import { openProfileStore } from '../../src/profile/store.ts';
-import { allText, failure, freshFolder, hostIn, LIVE_KEY, modeOf, TEST_KEY, wholeText } from './surroundings.ts';
+import { allText, failure, freshFolder, hostIn, LIVE_KEY, modeOf, TEST_KEY, wholeText } from './dependencies.ts';
 
 const BASE = 'https://api.example.com/v1';
 

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openProfileStore } from '../../src/profile/store.ts';
-import { freshFolder, hostIn } from './surroundings.ts';
+import { freshFolder, hostIn } from './dependencies.ts';
 import { writerIn } from './writer.ts';
 
 test('16 processes with 50 writes each keep 800 of 800', async () => {

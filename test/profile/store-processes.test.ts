@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { openProfileStore } from '../../src/profile/store.ts';
 import { requires } from '../support/programs.ts';
-import { freshFolder, hostIn, modeOf } from './surroundings.ts';
+import { freshFolder, hostIn, modeOf } from './dependencies.ts';
 import { writerIn } from './writer.ts';
 
 const run = promisify(execFile);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { readKey } from '../../src/profile/key.ts';
 import { PROFILE_SETTINGS } from '../../src/profile/settings.ts';
 import { openProfileStore } from '../../src/profile/store.ts';
-import { allText, failure, freshFolder, hostIn, LIVE_KEY, TEST_KEY, wholeText } from './surroundings.ts';
+import { allText, failure, freshFolder, hostIn, LIVE_KEY, TEST_KEY, wholeText } from './dependencies.ts';
 
 const BASE = 'https://api.example.com/v1';
 

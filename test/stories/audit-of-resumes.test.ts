@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Written } from '../../src/journal/wal/records.ts';
+import type { StoredRecord } from '../../src/journal/wal/records.ts';
 import { historyOf, outcomeRecordOf } from '../../src/journal/wal/replay.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { scriptedWorld } from '../support/scripted-world.ts';
@@ -93,7 +93,7 @@ test('a row belongs to the process that wrote its outcome, and to none where a p
     ['b', { t: 'FAILED', row: 2, kind: 'refused', message: '', at: 6 }],
     ['b', { t: 'RESOLVED', row: 3, as: 'done', note: '', who: '', at: 7 }],
   ];
-  const history = historyOf(records.map(([by, record]) => ({ by, record }) as unknown as Written));
+  const history = historyOf(records.map(([by, record]) => ({ by, record }) as unknown as StoredRecord));
   const decided = [...(history?.rows.values() ?? [])].map(row => [row.decidedBy, outcomeRecordOf(row)?.at]);
   expect(decided).toEqual([
     [10, 5],

@@ -69,7 +69,7 @@ describe('webhooks listen in the sandbox', () => {
       await here.run(`webhooks delete ${data[0].id} --yes`);
     });
     expect(code).toBe(12);
-    expect(err).toContain('is gone; no event arrives any more');
+    expect(err).toContain('is gone; no further event arrives');
   });
 
   it('flags what comes late and shows each event once', async () => {

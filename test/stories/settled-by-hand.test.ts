@@ -129,6 +129,6 @@ test('not done for all that is left: counted, asked, and closed', async () => {
   expect(declined.code).toBe(3);
   expect(await outcomes(here, op)).toBe('done unknown done unknown not_sent open');
   const closed = await here.run(`${line} --yes`);
-  expect([closed.code, closed.err]).toEqual([0, expect.stringContaining(`Nothing of ${op} is open any more.`)]);
+  expect([closed.code, closed.err]).toEqual([0, expect.stringContaining(`Nothing of ${op} is still open.`)]);
   expect(await outcomes(here, op)).toBe('done not_sent done not_sent not_sent not_sent');
 });

@@ -341,7 +341,7 @@ describe('wait', () => {
     await here.run('cards terminate card_1 --yes');
     const { code, err } = await here.run('wait card card_1 --until status=active');
     expect(code).toBe(8);
-    expect(err).toContain('cannot become so any more');
+    expect(err).toContain('can no longer become so');
   });
 
   it('wallet: says how it stood last', async () => {

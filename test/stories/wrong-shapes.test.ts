@@ -8,7 +8,7 @@ import { openCleanupLog } from '../../src/events/cleanup-log.ts';
 import { capabilitiesIn } from '../../src/journal/idempotency-support.ts';
 import { holdSpending } from '../../src/profile/spend-limits.ts';
 import { readFacts } from '../../src/sandbox/serving/server-files.ts';
-import { chance, freshFolder, jumpingClock } from '../profile/surroundings.ts';
+import { chance, freshFolder, jumpingClock } from '../profile/dependencies.ts';
 import { world } from '../support/world.ts';
 
 const PRESETS = {

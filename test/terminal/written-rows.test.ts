@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { createCutter } from '../../src/client/row-slicer.ts';
 import { TRANSACTION_COLUMNS } from '../../src/commands/tx/columns.ts';
 import { TRANSACTION } from '../../src/contract/resources.ts';
-import type { WrittenRows } from '../../src/core/raw-rows.ts';
+import type { RawRows } from '../../src/core/raw-rows.ts';
 import { csvLines } from '../../src/terminal/delimited.ts';
+import { rawCsv } from '../../src/terminal/raw-rows.ts';
 import type { Row } from '../../src/terminal/view.ts';
-import { writtenCsv } from '../../src/terminal/written-rows.ts';
 
 const row = (more: object) => ({
   id: 'txn_1',
@@ -20,7 +20,7 @@ const row = (more: object) => ({
   ...more,
 });
 
-function cut(rows: readonly object[], text = JSON.stringify(rows)): WrittenRows {
+function cut(rows: readonly object[], text = JSON.stringify(rows)): RawRows {
   const cutter = createCutter(TRANSACTION);
   cutter.learn({ data: [row({})] }, [row({})]);
   const written = cutter.cut(Buffer.from(`{"data":${text}}`))?.written;
@@ -28,9 +28,9 @@ function cut(rows: readonly object[], text = JSON.stringify(rows)): WrittenRows 
   return written;
 }
 
-async function both(written: WrittenRows, rows: readonly object[], raw = false) {
+async function both(written: RawRows, rows: readonly object[], raw = false) {
   const style = { columns: TRANSACTION_COLUMNS, raw };
-  const fast = await writtenCsv(style).lines(written);
+  const fast = await rawCsv(style).lines(written);
   return [Buffer.from(fast).toString(), await csvLines(rows as Row[], { ...style, terminal: false })];
 }
 

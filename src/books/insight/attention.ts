@@ -1,4 +1,4 @@
-/** What of an account asks for a look, most pressing kind first. */
+/** What of an account needs attention, most pressing kind first. */
 import { DAY } from '../../core/durations.ts';
 import { type Cents, cents, dollars } from '../../core/money.ts';
 import { type FactSources, factNamed } from '../policy/facts.ts';

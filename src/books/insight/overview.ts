@@ -1,4 +1,4 @@
-/** The numbers of an overview: cards by state, money by place, and what asks for a look. */
+/** The numbers of an overview: cards by state, money by place, and what needs attention. */
 import { DAY } from '../../core/durations.ts';
 import { type Cents, cents } from '../../core/money.ts';
 import type { FactSources } from '../policy/facts.ts';

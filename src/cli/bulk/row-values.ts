@@ -13,7 +13,7 @@ import { CliError } from '../../core/errors.ts';
 import { type Cents, toCents } from '../../core/money.ts';
 import { MARKER_KEY } from '../../journal/execution/marker.ts';
 import type { PlannedRow } from '../../journal/types.ts';
-import { writtenEscape } from '../../terminal/printable.ts';
+import { escapeIn } from '../../terminal/printable.ts';
 import { ATTEMPT_ROW } from '../each.ts';
 import { parseValue, quote, usage } from '../parsing/values.ts';
 import type { BulkDeclaration, BulkOperation } from './flags.ts';
@@ -209,7 +209,7 @@ function csvValue(name: string, field: AnyField, cells: readonly NamedCell[]): u
  */
 function exactText(name: string, cell: string): string {
   const text = unguardFormula(cell);
-  const written = writtenEscape(text);
+  const written = escapeIn(text);
   if (written === undefined) return text;
   throw usage(`${name} holds ${written}, as CSV shows a character that cannot be seen; NDJSON (-o ndjson) keeps it`);
 }

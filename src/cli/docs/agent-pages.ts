@@ -12,7 +12,7 @@ export interface Advice {
   readonly means: string;
 }
 
-/** `llms.txt`: what this is, and where each command is told of. */
+/** `llms.txt`: what this is, and where each command is documented. */
 export async function llmsText(registry: Registry): Promise<string> {
   const lines = await Promise.all(
     registry.map(async group => {
@@ -48,7 +48,7 @@ export async function skillText(registry: Registry, advice: readonly Advice[]): 
   const exits = Object.entries(ERROR_KINDS).map(([kind, { exit, means }]) => `| ${exit} | ${kind} | ${means} |`);
   return `---
 name: cardwright
-description: ${PURPOSE} Use it when virtual cards are to be made, funded, frozen, ended or looked at.
+description: ${PURPOSE} Use it when virtual cards are to be made, funded, frozen, terminated or inspected.
 ---
 
 # Driving cardwright

@@ -19,7 +19,7 @@ export interface Meaning {
 
 /** The first thing to do. Complete by type: a new kind does not compile without advice. */
 const NEXT: Readonly<Record<ErrorKind, string>> = {
-  internal: 'Run it again with --debug and report what it says; cardwright doctor looks at the surroundings.',
+  internal: 'Run it again with --debug and report what it says; cardwright doctor checks the environment.',
   usage: 'Read the message: it names the limit or the nearest word. cardwright <command> --help shows examples.',
   not_confirmed: 'Answer the question on a terminal, or say --yes where that is meant.',
   not_authenticated: 'cardwright whoami shows which key was used; cardwright login saves another one.',
@@ -31,7 +31,7 @@ const NEXT: Readonly<Record<ErrorKind, string>> = {
   insufficient_funds: 'cardwright wallet shows what is there, cardwright wallet addresses where to pay in.',
   outcome_unknown: 'Do not run it again. cardwright ops resume <op> finds out, with the same key.',
   unreachable: 'cardwright doctor looks at network, proxy and TLS; then run the same command again.',
-  contract_mismatch: 'cardwright contract check compares the routes; overrides are told with --contract.',
+  contract_mismatch: 'cardwright contract check compares the routes; an override is named with --contract.',
   guarded: 'The message names the guard. Nothing was sent, so nothing has to be undone.',
   check_failed: 'The message names what did not hold; cardwright doctor looks at everything else.',
   interrupted: 'cardwright ops list shows whether something was under way; cardwright ops resume <op> goes on.',

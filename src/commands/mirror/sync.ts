@@ -7,7 +7,7 @@ import { DEFAULT_RATE, stillOpen } from '../../mirror/rate.ts';
 const COUNTS = {
   new: tells.count('Seen for the first time.'),
   changed: tells.count('Other than they were known.'),
-  gone: tells.count('Not at the service any more.'),
+  gone: tells.count('No longer at the service.'),
 } as const;
 
 /** Brings the local copy of the account up to date. */

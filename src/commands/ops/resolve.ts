@@ -99,6 +99,6 @@ function saidOf(op: string, as: 'done' | 'not-done', { closed, left, detail }: R
     const stay = left.unknown.length === 1 ? 'is still unknown' : 'are still unknown';
     lines.push(`${capital(rowsNamed(left.unknown))} ${stay}: cardwright ops show ${op}`);
   }
-  if (detail.state === 'finished') lines.push(`Nothing of ${op} is open any more.`);
+  if (detail.state === 'finished') lines.push(`Nothing of ${op} is still open.`);
   return lines;
 }

@@ -1,6 +1,6 @@
 import { driveRun } from '../../cli/bulk/drive-run.ts';
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
-import { LOOKED_ANSWER, lookOver } from '../../cli/bulk/look-over.ts';
+import { LOOKED_ANSWER, runOverview } from '../../cli/bulk/run-overview.ts';
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
@@ -44,7 +44,7 @@ export const resumeOp = command({
   ],
   async run(ctx, { op, resendAbsent = false }) {
     const seen = await (await ctx.journal()).look(op, { resendAbsent });
-    if (ctx.dryRun) return lookOver(ctx, seen.run);
+    if (ctx.dryRun) return runOverview(ctx, seen.run);
     const begin = await resuming(ctx, seen, { resendAbsent });
     return driveRun(ctx, { concurrency: USUAL_WORKERS, keepGoing: false, skipped: [], begin, resumed: true });
   },

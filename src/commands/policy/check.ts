@@ -50,7 +50,7 @@ export const checkPolicy = command({
     'Nothing is changed. The cards and records are those of the mirror, which is brought up to date first when it is older than --max-age.',
     POLICY_FORMAT,
     'Facts: unused_days, age_days, expires_days, balance, spent_1d, spent_7d, spent_30d, limit, limit_use, declines_1d, refunds_30d, label, categories, metadata.<key>, own. Tests: ">= 30", "> 200.00", "< 10%", empty, set, a pattern such as "saas*", a list of patterns.',
-    'A fact that is not known never holds; such cards are counted under skipped. The whole file is checked first: every fault is told with its line and column.',
+    'A fact that is not known never holds; such cards are counted under skipped. The whole file is checked first: every fault is listed with its line and column.',
   ],
   reach: 'service',
   ends: {

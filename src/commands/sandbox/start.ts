@@ -68,7 +68,7 @@ export const startSandbox = command({
     notes: [
       `For other programs: ${TAKE_SERVER}`,
       goesOn === undefined
-        ? `End it: cardwright sandbox stop, and in a shell that was told of it: ${UNSET_SERVER}`
+        ? `Stop it with cardwright sandbox stop. In a shell where you set its variables: ${UNSET_SERVER}`
         : 'Ctrl-C ends it.',
     ],
     variables: () => serverVariables(row),

@@ -5,7 +5,7 @@ import type { Context } from '../../cli/context.ts';
 import { SECOND } from '../../core/durations.ts';
 import { isoTime } from '../../core/iso-time.ts';
 import type { ExportFile, ExportWish } from '../../writers/files.ts';
-import type { StatementQuery } from './asked.ts';
+import type { StatementQuery } from './query.ts';
 
 export interface Kept {
   readonly period: string;

@@ -6,7 +6,7 @@ import { OURS, option } from '../../cli/parsing/flag.ts';
 import { choice } from '../../contract/field.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import type { Block, Column } from '../../terminal/view.ts';
-import { STATEMENT_ENDS, STATEMENT_FLAGS, statementFor } from './asked.ts';
+import { STATEMENT_ENDS, STATEMENT_FLAGS, statementFor } from './query.ts';
 
 const LINE = {
   id: tells.text('Record, own row, or derived; the same for the same cuts.'),

@@ -36,7 +36,7 @@ export async function recordUntil<T extends object>(ctx: Context, asked: Until<T
     const value = valueIn(last, field);
     return `${field} ${value === undefined ? 'not there' : JSON.stringify(value)}`;
   });
-  const when = isFinal ? 'and cannot become so any more' : `within ${durationText(timeoutMs)}`;
+  const when = isFinal ? 'and can no longer become so' : `within ${durationText(timeoutMs)}`;
   throw waitOver(ctx, isFinal ? undefined : timeoutMs, {
     message: `${asked.name} did not become ${until.join(' and ')} ${when}`,
     notes: [`Last seen: ${values.join(', ')}.`],

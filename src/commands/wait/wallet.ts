@@ -21,7 +21,7 @@ export const waitWallet = command({
   },
   examples: [
     { does: 'Until a deposit has arrived', run: "wait wallet --until 'balance>=500' --wait-timeout 1h" },
-    { does: 'Nothing on its way any more', run: "wait wallet --until 'pending_deposits=0'" },
+    { does: 'Nothing is on its way', run: "wait wallet --until 'pending_deposits=0'" },
   ],
   run: (ctx, { until, waitTimeout }) =>
     recordUntil(ctx, {

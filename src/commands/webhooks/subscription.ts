@@ -9,7 +9,7 @@ import { waitingOf } from '../wait/flags.ts';
 
 export interface Subscription {
   readonly id: string;
-  /** Rejects when it is gone, switched off, or the service does not answer any more; resolves at the signal. */
+  /** Rejects when it is gone, switched off, or the service no longer answers; resolves at the signal. */
   watch(signal: AbortSignal): Promise<void>;
   end(): Promise<void>;
 }
@@ -104,8 +104,7 @@ async function watched(ctx: Context, id: string, signal: AbortSignal): Promise<v
       const found = await asked.look();
       silent = found === undefined ? silent + 1 : 0;
       if (found?.status === 'disabled') throw sourceGone(`the subscription ${id} was switched off`);
-      if (silent >= MOST_SILENT_LOOKS)
-        throw sourceGone(`the service does not answer any more: ${asked.trouble?.message}`);
+      if (silent >= MOST_SILENT_LOOKS) throw sourceGone(`the service no longer answers: ${asked.trouble?.message}`);
     }
   } catch (error) {
     if (signal.aborted) return;
@@ -115,5 +114,5 @@ async function watched(ctx: Context, id: string, signal: AbortSignal): Promise<v
 }
 
 function sourceGone(why: string): CliError {
-  return new CliError('unreachable', { message: `${why}; no event arrives any more` });
+  return new CliError('unreachable', { message: `${why}; no further event arrives` });
 }

@@ -24,7 +24,7 @@ export const KEY_OPERATIONS = {
   }),
   'keys.create': operation({
     ...change,
-    summary: 'Make an API key; it is told once',
+    summary: 'Make an API key; it is shown once',
     path: '/keys',
     body: { access: choice(KEY_ACCESS, { ...described('What it is good for.'), defaults: 'full' }) },
     returns: one({ ...KEY, key: must(sealed(described('The key itself.'))) }, ours, 201),

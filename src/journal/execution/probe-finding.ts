@@ -27,7 +27,7 @@ export function findingOf({ first, second, effects, told }: UsedTwice): Finding 
   if (second.class !== 'done') return unknown(`the second request was not answered with a success: ${whyOf(second)}`);
   const [one, other] = [first, second].map(({ result, reread }) => (reread ? {} : (result ?? {})) as Values);
   const lacking = told.find(name => one?.[name] === undefined || other?.[name] === undefined);
-  if (lacking !== undefined) return unknown(`the answers do not show ${lacking}, so a replay cannot be told`);
+  if (lacking !== undefined) return unknown(`the answers do not show ${lacking}, so a replay cannot be recognized`);
   const different = told.find(name => one?.[name] !== other?.[name]);
   if (different !== undefined) return unknown(`the second answer shows another ${different} than the first`);
   return { key: 'honoured', text: 'one key used twice: 1 effect, and the second answer repeats the first' };

@@ -91,7 +91,7 @@ async function waitForQuiet(context: RunContext, number: number): Promise<boolea
   const until = context.clock.monotonic() + left;
   for (let rest = left; rest > 0; rest = until - context.clock.monotonic()) {
     context.notice(
-      `row ${number}: no trace yet; looking again in ${Math.ceil(rest / 1000)} s, when nothing can be on its way any more`,
+      `row ${number}: no trace yet; looking again in ${Math.ceil(rest / 1000)} s, when nothing can still be on its way`,
     );
     try {
       await context.clock.sleep(Math.min(rest, 30_000), context.stop);

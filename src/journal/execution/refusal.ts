@@ -21,7 +21,7 @@ export async function ambiguityOf(
   if (trace === 'state') return undefined;
   if (trace === 'none') {
     const makesCard = row.item.operation === 'cards.create';
-    if (makesCard) return 'a card that was made all the same could not be told from another';
+    if (makesCard) return 'a card that was made could not be distinguished from another';
     return CALLS[row.item.operation].repeat === 'never' ? 'nothing tells whether it was done all the same' : undefined;
   }
   const { found } = await checkForEffect(row, trace, context);

@@ -3,7 +3,7 @@
  * places in the journal, where they stand anyway and are read back from when somebody asks.
  */
 
-import { decodeWritten, type LineOffset } from '../wal/codec.ts';
+import { decodeStored, type LineOffset } from '../wal/codec.ts';
 import type { ItemRecord, RowRecord } from '../wal/records.ts';
 import { afterRecord, openRow, type RowHistory } from '../wal/replay.ts';
 
@@ -110,10 +110,10 @@ export function placedRows({ op, readAt }: Reading, places: ItemPlaces): RowInde
 
   function readBack(index: number): RowHistory {
     const at = index === 0 ? begin : (ends[index - 1] ?? 0);
-    const open = openRow(decodeWritten(items(at, (ends[index] ?? 0) - at), op) as ItemRecord);
+    const open = openRow(decodeStored(items(at, (ends[index] ?? 0) - at), op) as ItemRecord);
     const done = doneAt[index] ?? -1;
     if (done < 0) return open;
-    return afterRecord(open, decodeWritten(outcomes(done, doneLength[index] ?? 0), op) as RowRecord);
+    return afterRecord(open, decodeStored(outcomes(done, doneLength[index] ?? 0), op) as RowRecord);
   }
 
   const isResting = (index: number) => !held.has(numbers[index] ?? 0);

@@ -53,7 +53,7 @@ async function saltIn({ disk, places }: JournalDependencies): Promise<string | u
   const text = await disk.read(places.saltFile);
   if (text === undefined || SALT.test(text)) return text;
   throw new CliError('guarded', {
-    message: `${places.saltFile} is damaged: which API key the operations of this machine belong to cannot be told`,
+    message: `${places.saltFile} is damaged: which API key the operations of this machine belong to is unknown`,
     notes: ['Put it back from a copy of the state folder; without a copy, remove the file and repeat the command.'],
     hint: 'cardwright ops list',
     outcome: 'not_sent',
@@ -120,7 +120,7 @@ function lost({ places }: JournalDependencies, ops: readonly string[]): CliError
     'When all of them are settled, a new file is made by itself.',
   ];
   return new CliError('guarded', {
-    message: `${places.saltFile} is gone: which API key the operations of this machine belong to cannot be told`,
+    message: `${places.saltFile} is gone: which API key the operations of this machine belong to is unknown`,
     notes,
     hint: first === undefined ? 'cardwright ops list' : `cardwright ops show ${first}`,
     outcome: 'not_sent',

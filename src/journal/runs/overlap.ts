@@ -41,7 +41,7 @@ function stillMoving(card: string, op: string, held: boolean): CliError {
     : 'has a fund or withdraw with an unknown outcome';
   return new CliError('guarded', {
     message: `${card} ${why}: ${op}`,
-    notes: ['Its balance may not show that yet, so what it still needs cannot be told.'],
+    notes: ['Its balance may not show that yet, so what it still needs is unknown.'],
     hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
     outcome: 'not_sent',
     op,

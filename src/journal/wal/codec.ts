@@ -1,7 +1,7 @@
 /** Records as lines: `crc32 length seq json`. A torn last line is told from a damaged one. */
 import { crc32 } from 'node:zlib';
 import { CliError } from '../../core/errors.ts';
-import type { JournalRecord, Written } from './records.ts';
+import type { JournalRecord, StoredRecord } from './records.ts';
 
 const NEWLINE = 0x0a;
 const CRC_DIGITS = 8;
@@ -44,7 +44,7 @@ export function encodeLines(
 }
 
 export interface ReadLines {
-  readonly written: readonly Written[];
+  readonly written: readonly StoredRecord[];
   /** Bytes of whole records; what follows them is a torn line of a crash and was never relied upon. */
   readonly whole: number;
 }
@@ -65,7 +65,7 @@ export function wholeLength(bytes: Uint8Array, name: string): number {
 
 /** All records of a journal. Throws `check_failed` naming `name` for anything but a torn last line. */
 export function decodeLines(bytes: Uint8Array, name: string): ReadLines {
-  const written: Written[] = [];
+  const written: StoredRecord[] = [];
   const next = new Map<string, number>();
   let at = 0;
   while (at < bytes.length) {
@@ -83,7 +83,7 @@ export function decodeLines(bytes: Uint8Array, name: string): ReadLines {
   return { written, whole: at };
 }
 
-function decodeLine(line: Uint8Array): { readonly seq: number; readonly written: Written } | undefined {
+function decodeLine(line: Uint8Array): { readonly seq: number; readonly written: StoredRecord } | undefined {
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.byteLength);
   // Latin-1 keeps one character a byte, so that lengths can be compared.
   const head = HEAD.exec(bytes.toString('latin1', 0, 30));
@@ -99,7 +99,7 @@ function decodeLine(line: Uint8Array): { readonly seq: number; readonly written:
 }
 
 /** One line that was written as a whole, read back. Throws `check_failed` naming `name` when it is not what it was. */
-export function decodeWritten(line: Uint8Array, name: string): JournalRecord {
+export function decodeStored(line: Uint8Array, name: string): JournalRecord {
   const read = line.at(-1) === NEWLINE ? decodeLine(line.subarray(0, -1)) : undefined;
   if (read === undefined) throw damaged(name, undefined);
   return read.written.record;

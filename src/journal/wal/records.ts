@@ -158,7 +158,7 @@ export interface EndRecord {
 export type JournalRecord = PlanRecord | ItemRecord | { readonly t: 'PLANNED' } | RunRecord | RowRecord | EndRecord;
 
 /** A record with who wrote it: eight hexadecimal digits, new for every process that works on the op. */
-export interface Written {
+export interface StoredRecord {
   readonly by: string;
   readonly record: JournalRecord;
 }

@@ -1,7 +1,7 @@
 /** What the records of a journal amount to: the plan, and where every row stands. */
 import { CliError } from '../../core/errors.ts';
 import type { OpState, RowResult } from '../types.ts';
-import type { EndRecord, ItemRecord, PlanRecord, RowRecord, SentRecord, Written } from './records.ts';
+import type { EndRecord, ItemRecord, PlanRecord, RowRecord, SentRecord, StoredRecord } from './records.ts';
 import { JOURNAL_VERSION } from './records.ts';
 
 type OfKind<T extends RowRecord['t']> = Extract<RowRecord, { t: T }>;
@@ -43,7 +43,7 @@ export interface History {
  * Reads the records in order. Undefined when there is no plan at all: a crash before the first write. Throws
  * `check_failed` for a journal of a newer version.
  */
-export function historyOf(written: readonly Written[]): History | undefined {
+export function historyOf(written: readonly StoredRecord[]): History | undefined {
   const [first] = written;
   if (first === undefined || first.record.t !== 'PLAN') return undefined;
   const plan = first.record;

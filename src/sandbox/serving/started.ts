@@ -181,7 +181,7 @@ async function urlOf({ facts }: ServerPaths, { platform, noise: random, warn }: 
 }
 
 function alreadyStarted(holder: number | 'unreadable', { lock }: ServerPaths, url: string | undefined): CliError {
-  const who = holder === 'unreadable' ? 'a process that cannot be told' : `process ${holder}`;
+  const who = holder === 'unreadable' ? 'an unknown process' : `process ${holder}`;
   return new CliError('guarded', {
     message: `a sandbox is started on this store already, by ${who}`,
     notes: [url === undefined ? `It holds ${lock}.` : `It serves ${url}.`],

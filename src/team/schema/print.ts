@@ -66,7 +66,7 @@ const COMMIT_AND_ROLES = [
   '-- alter role "ci-billing" set idle_in_transaction_session_timeout = \'10s\';',
   '-- \\password ci-billing',
   '',
-  '-- What each may do in the account: read, operate, approve, admin. An admin is not thereby an operator.',
+  '-- What each may do in the account: read, operate, approve, admin. An admin is not an operator unless named as one.',
   "-- select cardwright.add_member(<account>, 'ci-billing', '{read,operate}');",
   '',
   '-- API keys that may be used, by their print, and what all operators together may spend, in cents.',

@@ -6,7 +6,7 @@ import { argument, OURS } from '../../../cli/parsing/flag.ts';
 import { text } from '../../../contract/field.ts';
 import { CliError } from '../../../core/errors.ts';
 import { shellWord } from '../../../core/shell-quote.ts';
-import { stepPerformer } from './perform-step.ts';
+import { stepPerformer } from './execute-step.ts';
 
 const MOST_BYTES = 1_048_576;
 

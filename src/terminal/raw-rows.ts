@@ -1,5 +1,5 @@
 /** Long lists from the text of the service: lines that are written without making objects of them. */
-import { rowPattern, type WrittenMember, type WrittenRows } from '../core/raw-rows.ts';
+import { type RawMember, type RawRows, rowPattern } from '../core/raw-rows.ts';
 import { csvLines } from './delimited.ts';
 import { jsonLines } from './documents.ts';
 import type { Job } from './job.ts';
@@ -14,19 +14,19 @@ export function isPlain({ presentation, settings, streams }: Job): boolean {
 }
 
 /** One JSON object a line, as UTF-8. */
-export function writtenNdjson(rows: readonly Row[] | WrittenRows): Uint8Array {
+export function rawNdjson(rows: readonly Row[] | RawRows): Uint8Array {
   if (!isWritten(rows)) return Buffer.from(jsonLines(rows));
   if (!mayHoldInvisible(rows.text)) return rows.lines();
   return Buffer.from(printableJson(new TextDecoder().decode(rows.lines())));
 }
 
-export interface WrittenCsv {
+export interface RawCsv {
   /** CSV lines as UTF-8. */
-  lines(rows: readonly Row[] | WrittenRows): Promise<Uint8Array>;
+  lines(rows: readonly Row[] | RawRows): Promise<Uint8Array>;
 }
 
 /** Cells that need no guard and no other form are taken as they stand; a row with another one is parsed. */
-export function writtenCsv(style: { readonly columns: readonly Column[]; readonly raw: boolean }): WrittenCsv {
+export function rawCsv(style: { readonly columns: readonly Column[]; readonly raw: boolean }): RawCsv {
   const { columns } = style;
   let plan: Plan | undefined;
   const slow = async (rows: readonly Row[]) => {
@@ -58,7 +58,7 @@ export function writtenCsv(style: { readonly columns: readonly Column[]; readonl
 
 /** How rows of these members become lines. */
 interface Plan {
-  readonly members: readonly WrittenMember[];
+  readonly members: readonly RawMember[];
   /** Matches a row whose cells are plain, a group for each; undefined where a column never is. */
   readonly row: RegExp | undefined;
   readonly cells: readonly Cell[];
@@ -84,7 +84,7 @@ const PLAIN: Partial<Record<ColumnKind, string>> = {
   time: '"(\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z)"|null',
 };
 
-function planFor(members: readonly WrittenMember[], columns: readonly Column[]): Plan {
+function planFor(members: readonly RawMember[], columns: readonly Column[]): Plan {
   const kinds = new Map(columns.map(({ field, kind }) => [field, kind]));
   const isPlain = columns.every(({ field, kind }) => PLAIN[kind] !== undefined && !field.includes('.'));
   if (!isPlain || kinds.size < columns.length) return { members, row: undefined, cells: [] };
@@ -100,7 +100,7 @@ function planFor(members: readonly WrittenMember[], columns: readonly Column[]):
 }
 
 /** Latin-1, as the text of the rows. */
-function plainLine(rows: WrittenRows, index: number, { row, cells }: Plan): string | undefined {
+function plainLine(rows: RawRows, index: number, { row, cells }: Plan): string | undefined {
   if (row === undefined) return undefined;
   row.lastIndex = rows.begin(index);
   const found = row.exec(rows.text);
@@ -122,6 +122,6 @@ function amount(text: string): string {
   return point === text.length - 2 ? `${text}0` : text;
 }
 
-function isWritten(rows: readonly Row[] | WrittenRows): rows is WrittenRows {
+function isWritten(rows: readonly Row[] | RawRows): rows is RawRows {
   return 'count' in rows;
 }

@@ -43,7 +43,7 @@ interface Looked {
 }
 
 /** The rows as they are found; ends with 11 while a row stays unknown, and with 0 when all of them can be told. */
-export function lookOver(ctx: Context, run: Run): Shown {
+export function runOverview(ctx: Context, run: Run): Shown {
   const rows = rowsOf(run, []);
   const looked: Looked = {
     absent: [],
