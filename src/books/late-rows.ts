@@ -50,32 +50,46 @@ function lateMove(move: MoveRow): LateMove[] {
   return [{ card, amount: operation === 'cards.withdraw' ? -cents : cents, move }];
 }
 
-/** The rows whose effect the base has already. */
+/** The rows whose effect the base has already. `rest` is left as it came. */
 function alreadyIn(rest: Unexplained, rows: readonly LateMove[]): readonly LateMove[] {
-  for (const row of rows) takeOut(rest, row);
-  let best = { rows, count: rest.count(), size: rest.size() };
-  const consider = (chosen: readonly LateMove[]) => {
-    const [count, size] = [rest.count(), rest.size()];
-    if (count < best.count || (count === best.count && size < best.size)) best = { rows: chosen, count, size };
-  };
+  const [all, none] = [new Set(rows), new Set<LateMove>()];
   if (rows.length > MOST_CHOICES) {
-    for (const row of rows) {
-      putBack(rest, row);
-      const before = best;
-      consider(best.rows.filter(each => each !== row));
-      if (best === before) takeOut(rest, row);
-    }
-    return best.rows;
+    let best = better(judged(rest, all), judged(rest, none));
+    for (const row of rows) best = better(best, judged(rest, flipped(best.rows, row)));
+    return [...best.rows];
   }
   // Fewer and fewer of them, so that of equals the most are in the base.
-  const since = (choice: number) => rows.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 1);
+  let best = judged(rest, all);
   for (let choice = 1; choice < 2 ** rows.length; choice += 1) {
-    const after = since(choice);
-    for (const row of after) putBack(rest, row);
-    consider(rows.filter(row => !after.includes(row)));
-    for (const row of after) takeOut(rest, row);
+    const kept = rows.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 0);
+    best = better(best, judged(rest, new Set(kept)));
   }
-  return best.rows;
+  return [...best.rows];
+}
+
+interface Judged {
+  readonly rows: ReadonlySet<LateMove>;
+  /** Sums that stay unexplained, and how many cents. */
+  readonly count: number;
+  readonly size: number;
+}
+
+function judged(rest: Unexplained, rows: ReadonlySet<LateMove>): Judged {
+  for (const row of rows) takeOut(rest, row);
+  const found = { rows, count: rest.count(), size: rest.size() };
+  for (const row of rows) putBack(rest, row);
+  return found;
+}
+
+/** Of equals the first one. */
+function better(one: Judged, other: Judged): Judged {
+  return other.count < one.count || (other.count === one.count && other.size < one.size) ? other : one;
+}
+
+function flipped(rows: ReadonlySet<LateMove>, row: LateMove): ReadonlySet<LateMove> {
+  const changed = new Set(rows);
+  if (!changed.delete(row)) changed.add(row);
+  return changed;
 }
 
 /** Between base and now the row did nothing, so its sums show `-amount` on the card. */

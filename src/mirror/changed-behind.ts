@@ -19,7 +19,7 @@ const FIRST_STRETCH_MS = 7 * DAY;
  */
 export async function readWhatChangedBehind(run: SyncRun, { since, spent }: { since: number; spent: number | null }) {
   const { db } = run;
-  if (db.fact('single') === undefined || spent === null) return;
+  if (spent === null || !mayBeSingle(db)) return;
   const known = db.number('spent_gap') ?? 0;
   const isFound = () => gapOf(db, spent) === known;
   if (isFound() || (await isMoving(run, spent))) return;
@@ -34,6 +34,13 @@ export async function readWhatChangedBehind(run: SyncRun, { since, spent }: { si
     }
   }
   db.commit(() => db.setFact('spent_gap', gapOf(db, spent)));
+}
+
+/** A purchase is one changing record, or nothing says yet that its settlement is one of its own. */
+function mayBeSingle(db: MirrorDatabase): boolean {
+  if (db.fact('single') !== undefined) return true;
+  const settled = `select 1 from record where type = 'settlement' and authorization_id <> tx_id limit 1`;
+  return db.get(settled) === undefined;
 }
 
 /** What the wallet counts as spent less what the records do, cents. Services that count gross differ by their refunds. */
