@@ -84,7 +84,7 @@ interface Held {
   readonly host: string;
 }
 
-export type ClaimVerdict =
+export type ClaimResult =
   | {
       readonly verdict: 'claimed';
       readonly op: string;
@@ -157,7 +157,7 @@ type NotTaken =
   | ({ readonly verdict: 'finished' | 'pending' | 'other' } & Held)
   | ({ readonly verdict: 'held'; readonly left_ms: number } & Held);
 
-export type TakeVerdict =
+export type TakeResult =
   | NotTaken
   | {
       readonly verdict: 'taken';
@@ -244,13 +244,13 @@ type With<T> = T & { readonly head: JournalHead };
 
 /** Each is one statement and one transaction, and may be sent again when its answer was lost. Rejects as `call` does. */
 export interface Statements {
-  claim(wanted: WantedOp, bytes: Uint8Array, facts: Facts): Promise<With<ClaimVerdict>>;
+  claim(wanted: WantedOp, bytes: Uint8Array, facts: Facts): Promise<With<ClaimResult>>;
   append(
     call: Appending,
     bytes: Uint8Array,
     facts?: Facts,
   ): Promise<With<{ readonly n: number; readonly lease_ms: number }>>;
-  take(call: Taking, facts: Facts): Promise<With<TakeVerdict>>;
+  take(call: Taking, facts: Facts): Promise<With<TakeResult>>;
   renew(call: Entering & { readonly op: string; readonly epoch: number }): Promise<With<{ readonly lease_ms: number }>>;
   note(
     call: Entering & { readonly host: string; readonly nonce: string },
