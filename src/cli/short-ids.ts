@@ -96,13 +96,32 @@ export async function withShortIds(line: Line, execute: (input: Input) => Promis
     return again;
   }
   const isFilter = isRead && others.length === 1 && !only.isOperand;
-  return isFilter && shown.listing !== undefined ? { ...shown, listing: elseListing(shown.listing, retry) } : shown;
+  if (!isFilter || shown.listing === undefined) return shown;
+  const otherwise = async () => {
+    const other = await retry();
+    if (other === undefined) await refuseAbsent(line, only);
+    return other;
+  };
+  return { ...shown, listing: elseListing(shown.listing, otherwise) };
 }
 
 /** Nothing has that id, and nothing was done. Of operations the journal itself knows it. */
 function saysAbsent(thrown: unknown, kind: Kind): boolean {
   if (!(thrown instanceof CliError) || thrown.facts.outcome === 'unknown') return false;
   return thrown.kind === 'not_found' || (kind === 'op' && thrown.kind === 'usage');
+}
+
+/**
+ * An empty list of a mistyped card reads like a card that was never used. Throws `not_found` where the service says that
+ * there is no such card; whatever else it says, the list stands, and so does one of this machine.
+ */
+async function refuseAbsent({ command, context }: Line, { kind, word }: Typed): Promise<void> {
+  if (kind !== 'card' || command.operation === undefined) return;
+  const absent = await context.read('cards.get', { card_id: word }).then(
+    () => false,
+    (thrown: unknown) => unread(thrown) && saysAbsent(thrown, kind),
+  );
+  if (absent) throw new CliError('not_found', { message: `there is no card ${quote(word)}`, hint: LISTS.card });
 }
 
 /** A filter by an id that is not there is an empty list and no error: then the other list, where there is one. */
