@@ -38,6 +38,10 @@ export function doctorFor({ host, version, opened, audit }: DoctorFacts): Promis
       const { result } = await (await opened.admin()).send('ledger.check', {});
       return result.faults;
     },
+    async stateFolder() {
+      const { standingOfState } = await import('./journal.ts');
+      return standingOfState(host);
+    },
     files: { folders, files: { platform, random }, pid, isRunning: other => host.isRunning(other) },
   });
 }

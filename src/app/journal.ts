@@ -4,6 +4,7 @@ import type { Cents } from '../core/money.ts';
 import { capabilitiesIn } from '../journal/idempotency-support.ts';
 import { knownStatesIn } from '../journal/known-states.ts';
 import { createJournal } from '../journal/runs/journal.ts';
+import { type StateStanding, stateStanding } from '../journal/runs/key-print.ts';
 import { type SpentSince, spentByOp } from '../journal/runs/spent.ts';
 import type { Journal } from '../journal/types.ts';
 import { placesIn } from '../journal/wal/paths.ts';
@@ -57,6 +58,21 @@ export function journalFor(surroundings: JournalDependencies): Journal {
     notice,
     afterAnswer,
   });
+}
+
+/** How the state folder stands by its journal and by the configuration. Nothing is changed. Throws as `stateStanding`. */
+export async function standingOfState({
+  platform,
+  random,
+  clock,
+  pid,
+  folders,
+  machine,
+}: AppHost): Promise<StateStanding> {
+  const files = { platform, random, warn: () => undefined };
+  const disk = createDisk({ ...files, lock: { pid, clock, random } });
+  const knownStates = knownStatesIn({ configFolder: folders.config, stateFolder: folders.state, machine }, files);
+  return stateStanding({ disk, places: placesIn(folders.state), stateFolder: folders.state, knownStates });
 }
 
 /** What a profile has spent, as the journal has it. Nothing is changed. */

@@ -32,7 +32,18 @@ export interface Examined {
   /** Faults of the sandbox's books; only asked for the sandbox profile. */
   readonly storeFaults: () => Promise<readonly string[]>;
   readonly audit: () => Promise<AuditLog>;
+  /**
+   * The state folder of this machine and those the configuration knows (docs/decisions/0015). Throws the `guarded` that the
+   * next operation with the key of a service would end with.
+   */
+  readonly stateFolder: () => Promise<StateFolder>;
   readonly files: FileFacts;
+}
+
+export interface StateFolder {
+  readonly folder: string;
+  readonly used: boolean;
+  readonly known: readonly { readonly folder: string }[] | 'damaged';
 }
 
 const OLDEST_NODE = [20, 19] as const;
@@ -44,6 +55,7 @@ export async function examine(about: Examined): Promise<readonly Finding[]> {
   const who = identity instanceof CliError ? undefined : identity;
   const rest = [
     ...(await fileFindings(about.files)),
+    await stateFinding(about, who),
     await contractFinding(about, who),
     await storeFinding(about, who),
     await auditFinding(about),
@@ -53,6 +65,32 @@ export async function examine(about: Examined): Promise<readonly Finding[]> {
   ];
   if (identity instanceof CliError) return [failed('profile', identity), ...rest];
   return [profileFinding(identity), ...(await serviceFindings(about, identity)), ...rest];
+}
+
+/** Where the journal, the limits of the day and the audit log are kept: without them a change could be made twice. */
+async function stateFinding({ stateFolder }: Examined, who: Identity | undefined): Promise<Finding> {
+  const check = 'state';
+  const standing = await stateFolder().catch(asError);
+  // The way to accept it is told by the refusal itself, with what must be looked at before.
+  if (standing instanceof CliError) {
+    const says = `${standing.message}. With the key of a service no money is moved until it is put back or accepted`;
+    return { check, status: who?.mode === 'sandbox' ? 'warn' : 'fail', says };
+  }
+  const { folder, used, known } = standing;
+  if (known === 'damaged') {
+    return {
+      check,
+      status: 'warn',
+      says: `${folder}; which ones were used before cannot be read in known-states.json`,
+    };
+  }
+  const others = new Set(known.map(each => each.folder).filter(each => each !== folder));
+  const also = others.size === 0 ? '' : `; also used with this configuration: ${[...others].join(', ')}`;
+  return {
+    check,
+    status: 'ok',
+    says: used || also !== '' ? `${folder}${also}` : 'no key of a service was used with it yet',
+  };
 }
 
 function profileFinding({ profile, mode, baseUrl, chosenBy }: Identity): Finding {

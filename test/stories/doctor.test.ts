@@ -30,6 +30,7 @@ const CHECKS = [
   'tls',
   'files',
   'locks',
+  'state',
   'contract',
   'store',
   'audit',

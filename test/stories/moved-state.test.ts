@@ -28,6 +28,12 @@ test('no money moves without the journal that was there, until the new folder is
     expect(error['message']).toContain(`${state} was emptied or moved away`);
   }
   expect(s.service.effects).toEqual(['fund']);
+  const seen = JSON.parse((await s.here.run('doctor --json')).out) as { data: { check: string }[] };
+  expect(seen.data.find(({ check }) => check === 'state')).toEqual({
+    check: 'state',
+    status: 'fail',
+    says: expect.stringContaining(`${state} was emptied or moved away`),
+  });
   expect((await s.run('cards list')).code).toBe(0);
   // Put back, the journal says what is open.
   await rm(state, { recursive: true, force: true });

@@ -27,10 +27,7 @@ export async function printOf(dependencies: JournalDependencies, mode: Acting['m
     await dependencies.knownStates?.add(printOfState(known));
     return dependencies.keyPrint(known);
   }
-  const { unfinished, any } = await accountOps(dependencies);
-  if (unfinished.length > 0) throw lost(dependencies, unfinished);
-  // With operations of an account in it, this is the folder that was used before.
-  if (!any && dependencies.knownStates !== undefined) await refuseFresh(dependencies, dependencies.knownStates);
+  await refuseWithoutSalt(dependencies);
   await disk.prepareFolder(places.root);
   // Of two processes that come first at the same time both use the one that is there then.
   await disk.note(places.saltFile, Buffer.from(random.bytes(16)).toString('hex'));
@@ -38,6 +35,31 @@ export async function printOf(dependencies: JournalDependencies, mode: Acting['m
   if (made === undefined) throw lost(dependencies, []);
   await dependencies.knownStates?.add(printOfState(made));
   return dependencies.keyPrint(made);
+}
+
+type StateFolder = Pick<JournalDependencies, 'disk' | 'places' | 'knownStates' | 'stateFolder'>;
+
+/** A state folder as it stands before anything is moved. */
+export interface StateStanding {
+  readonly folder: string;
+  /** Money was moved from here with the key of a service. */
+  readonly used: boolean;
+  /** Those that the configuration knows of this machine. */
+  readonly known: readonly KnownState[] | 'damaged';
+}
+
+/** Looks, and changes nothing. Throws the `guarded` that the next operation of an account would end with. */
+export async function stateStanding(folder: StateFolder): Promise<StateStanding> {
+  const used = (await saltIn(folder)) !== undefined;
+  if (!used) await refuseWithoutSalt(folder);
+  return { folder: folder.stateFolder, used, known: (await folder.knownStates?.read()) ?? [] };
+}
+
+async function refuseWithoutSalt(folder: StateFolder): Promise<void> {
+  const { unfinished, any } = await accountOps(folder);
+  if (unfinished.length > 0) throw lost(folder, unfinished);
+  // With operations of an account in it, this is the folder that was used before.
+  if (!any && folder.knownStates !== undefined) await refuseFresh(folder, folder.knownStates);
 }
 
 /** Whether a plan was made with the key this process acts with. Throws `guarded` when that cannot be told. */
@@ -49,7 +71,7 @@ export async function isOwnPlan(dependencies: JournalDependencies, plan: PlanRec
 }
 
 /** Undefined when there is none. */
-async function saltIn({ disk, places }: JournalDependencies): Promise<string | undefined> {
+async function saltIn({ disk, places }: StateFolder): Promise<string | undefined> {
   const text = await disk.read(places.saltFile);
   if (text === undefined || SALT.test(text)) return text;
   throw new CliError('guarded', {
@@ -64,7 +86,7 @@ async function saltIn({ disk, places }: JournalDependencies): Promise<string | u
 async function accountOps({
   disk,
   places,
-}: JournalDependencies): Promise<{ readonly unfinished: string[]; readonly any: boolean }> {
+}: StateFolder): Promise<{ readonly unfinished: string[]; readonly any: boolean }> {
   const unfinished: string[] = [];
   let any = false;
   for (const op of (await disk.names(places.root)).filter(isOp)) {
@@ -83,7 +105,7 @@ function printOfState(salt: string): string {
 }
 
 /** Throws `guarded` when money was moved with this configuration and the journal of it is not here. */
-async function refuseFresh({ stateFolder }: JournalDependencies, knownStates: KnownStates): Promise<void> {
+async function refuseFresh({ stateFolder }: StateFolder, knownStates: KnownStates): Promise<void> {
   const known = await knownStates.read();
   const last = known === 'damaged' ? undefined : known.at(-1);
   if (known !== 'damaged' && last === undefined) return;
@@ -110,7 +132,7 @@ function freshText(stateFolder: string, last: KnownState | undefined): string {
 
 const NAMED = 3;
 
-function lost({ places }: JournalDependencies, ops: readonly string[]): CliError {
+function lost({ places }: StateFolder, ops: readonly string[]): CliError {
   const [first] = ops;
   const more = ops.length > NAMED ? ` and ${ops.length - NAMED} more` : '';
   const notes = [
