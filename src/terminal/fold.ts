@@ -11,13 +11,20 @@ export function fold(line: string, { cells, indent, measure }: Fold): string[] {
   const lines: string[] = [];
   let current = '';
   const fits = (part: string) => measure.width(lead + part.trimStart()) <= cells;
-  for (const part of partsOf(line, fits)) {
-    const isOver = current.trim() !== '' && measure.width(current + part.trimEnd()) > cells;
-    // A word that fits no line of its own gains nothing from another.
-    if (isOver && fits(part.trimEnd())) {
+  /** False for what fits neither this line nor one of its own. */
+  const add = (part: string): boolean => {
+    if (measure.width(current + part.trimEnd()) <= cells) current += part;
+    else if (current.trim() === '' || !fits(part.trimEnd())) return false;
+    else {
       lines.push(current.trimEnd());
       current = lead + part.trimStart();
-    } else current += part;
+    }
+    return true;
+  };
+  // What stands between two gaps, an amount with its name, stays together where it can.
+  for (const piece of line.split(/(?<=\S)(?= {2})/)) {
+    if (add(piece)) continue;
+    for (const part of partsOf(piece, fits)) if (!add(part)) current += part;
   }
   return [...lines, current.trimEnd()].filter(each => each !== '');
 }

@@ -81,7 +81,7 @@ export async function runRows(ctx: Context, wanted: RowsToRun): Promise<Shown> {
   let wallet: Cents | undefined;
   const check = async () => {
     if (maxTotal !== undefined && total > maxTotal) throw overMaxTotal(read.name, total, maxTotal);
-    wanted.refuse?.();
+    refuseToldOf(ctx, wanted);
     // Before the wallet is looked at: for the rest of an unfinished run it may well be too low.
     await journal.refuseTwin(plan);
     wallet = await tellSum(ctx, wanted);
@@ -121,6 +121,16 @@ export async function runRows(ctx: Context, wanted: RowsToRun): Promise<Shown> {
         },
       }),
   });
+}
+
+/** A dry run tells what it would do before it tells what stops it. */
+function refuseToldOf(ctx: Context, { refuse, read }: RowsToRun): void {
+  try {
+    refuse?.();
+  } catch (thrown) {
+    if (ctx.dryRun) for (const line of read.found) ctx.notice(line);
+    throw thrown;
+  }
 }
 
 /** Count, sum and wallet. Resolves to the wallet, where money moves. Throws `insufficient_funds`. */

@@ -109,7 +109,9 @@ function showChecked({ judgement, as_of, failOn, named }: Checked): Shown {
   }));
   const wrong = findings.filter(({ severity }) => SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(mildest(failOn)));
   const isWrong = failOn !== 'none' && wrong.length > 0;
-  const summary = `${countOf(findings.length, 'finding')} on ${countOf(cards, 'card')}, as of ${as_of}.`;
+  const found = new Set(findings.map(({ card }) => card.card_id)).size;
+  const on = findings.length === 0 ? '' : ` on ${countOf(found, 'card')}`;
+  const summary = `${countOf(findings.length, 'finding')}${on}; ${countOf(cards, 'card')} looked at, as of ${as_of}.`;
   const missing = skipped.map(
     each => `skipped ${each.rule}: ${each.fact} of ${countOf(each.cards, 'card')} is not known`,
   );
