@@ -11,7 +11,7 @@ import type { AppHost } from './app-host.ts';
 export async function replaceFile(
   { cwd, noise, platform }: AppHost,
   [folder, name]: readonly [string, string],
-  { text, mark }: { readonly text: string; readonly mark: string },
+  { pieces, mark }: { readonly pieces: Iterable<string>; readonly mark: string },
 ): Promise<string> {
   const place = resolve(cwd, folder);
   try {
@@ -26,10 +26,20 @@ export async function replaceFile(
     });
   }
   const shown = join(folder, name);
-  await writeAtomically(join(place, name), whole(text), { random: noise, platform, name: shown, mark });
+  await writeAtomically(join(place, name), bytesOf(pieces), { random: noise, platform, name: shown, mark });
   return shown;
 }
 
-async function* whole(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
+/** In writes of a size that is worth a call of the system. */
+async function* bytesOf(pieces: Iterable<string>): AsyncGenerator<Uint8Array> {
+  let text = '';
+  for (const piece of pieces) {
+    text += piece;
+    if (text.length < WRITE) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  if (text !== '') yield Buffer.from(text);
 }
+
+const WRITE = 65_536;

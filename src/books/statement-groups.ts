@@ -1,5 +1,5 @@
 /** Sums of a statement: a row a card, a row a month, or a row a label. */
-import type { Line, Statement, StatementAccount } from './statement.ts';
+import type { Line, StatementAccount } from './statement-model.ts';
 
 export const GROUPED_BY = ['card', 'month', 'label'] as const;
 export type GroupedBy = (typeof GROUPED_BY)[number];
@@ -35,7 +35,7 @@ const COLUMN = {
 
 /** `nameOf` names an account. Groups stand in the order of the accounts; months and labels in their own. */
 export function groupsOf(
-  { accounts }: Pick<Statement, 'accounts'>,
+  { accounts }: { readonly accounts: readonly StatementAccount[] },
   by: GroupedBy,
   nameOf: (account: StatementAccount) => string,
 ): readonly StatementGroup[] {

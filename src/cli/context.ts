@@ -221,7 +221,10 @@ export interface Context {
    * Puts a 0600 file of that name in a folder, which is made where it is missing; whole or not at all. Resolves to its
    * path as the user would write it. Throws `guarded` where a file stands there that does not begin with `mark`.
    */
-  replaceFile(place: readonly [folder: string, name: string], file: { text: string; mark: string }): Promise<string>;
+  replaceFile(
+    place: readonly [folder: string, name: string],
+    file: { readonly pieces: Iterable<string>; readonly mark: string },
+  ): Promise<string>;
   /** A line for people on standard error. */
   notice(text: string): void;
   /** Name given with `--profile`, for commands that save or remove one. */

@@ -1,4 +1,4 @@
-import type { Statement } from '../books/statement.ts';
+import type { Statement } from '../books/statement-model.ts';
 import { orNull, tells } from '../cli/answer-fields.ts';
 import type { Context } from '../cli/context.ts';
 import { command } from '../cli/parsing/command.ts';
@@ -84,29 +84,33 @@ interface Giving extends StatementQuery {
   readonly wish: ExportWish;
 }
 
-type Given = string | (Kept & { readonly wrote: readonly string[] });
+type Given = string | Kept;
 
 async function given(ctx: Context, statement: Statement, { out, wish, ...asked }: Giving): Promise<Given> {
-  const [{ exportFiles }, { noticeOf, remembered }] = await Promise.all([
+  const [{ exportFiles }, { ExportCount, noticeOf, remembered }] = await Promise.all([
     import('../writers/files.ts'),
     import('./statement/remembered.ts'),
   ]);
   const { profile } = await ctx.identity();
   const files = await exportFiles(statement, { ...wish, profile, label: asked.label });
   if (wish.format === 'qif') ctx.notice('Readers of QIF know no ids: import this once.');
-  if (out === undefined && files.length > 1) throw severalFiles(wish, files.length);
-  const paths: string[] = [];
-  if (out !== undefined) for (const file of files) paths.push(await ctx.replaceFile([out, file.name], file));
-  const kept = await remembered(ctx, { statement, files, asked, wish });
+  const written = new ExportCount();
+  let text = '';
+  for (const { name, mark, pieces } of files) {
+    if (out === undefined && text !== '') throw severalFiles(wish);
+    const counted = written.file(pieces);
+    if (out === undefined) for (const piece of counted) text += piece;
+    else written.named(await ctx.replaceFile([out, name], { pieces: counted, mark }));
+  }
+  const kept = await remembered(ctx, { statement, written, asked, wish });
   const notice = noticeOf(kept);
   if (notice !== undefined) ctx.notice(notice);
-  return out === undefined ? (files[0]?.text ?? '') : { ...kept, wrote: paths };
+  return out === undefined ? text : kept;
 }
 
 function shown(given: Given): Shown {
   if (typeof given === 'string') return { verbatim: given, noun: 'file', columns: [] };
-  const { wrote, period, format, final, lines, more, since } = given;
-  const files = given.files.map(({ lines: of, sha256 }, at) => ({ file: wrote[at] ?? '', lines: of, sha256 }));
+  const { period, format, final, lines, more, since, files } = given;
   const columns = [
     { field: 'file', title: 'FILE', kind: 'text', priority: 1 },
     { field: 'lines', title: 'LINES', kind: 'integer', priority: 2 },
@@ -116,9 +120,9 @@ function shown(given: Given): Shown {
     data: { period, format, final, lines, more, since, files },
     noun: 'file',
     idField: 'period',
-    quiet: wrote,
+    quiet: files.map(each => each.file),
     columns,
-    rows: { columns, rows: files },
+    rows: { columns, rows: files.map(each => ({ ...each })) },
     blocks: files.map(each => ({
       kind: 'line',
       text: `Wrote ${each.file}, ${each.lines} ${each.lines === 1 ? 'line' : 'lines'}.`,
@@ -148,7 +152,7 @@ function refuseUnfit(
     throw usage(`--pending is of hledger, ledger and beancount; ${format} has no entries that are pending`);
 }
 
-function severalFiles({ format }: ExportWish, count: number): Error {
+function severalFiles({ format }: ExportWish): Error {
   const limit = format === 'qbo' ? 'QBO holds one account' : 'The QuickBooks layout holds a thousand rows';
-  return usage(`${limit} a file, and this would be ${count} files: give --out <folder>, --card or a shorter --period`);
+  return usage(`${limit} a file, and this would be several files: give --out <folder>, --card or a shorter --period`);
 }

@@ -3,7 +3,7 @@ import type { LateRow } from '../books/late-rows.ts';
 import { addUp } from '../books/purchases.ts';
 import { type Reconciled, reconcile } from '../books/reconcile.ts';
 import type { CardRow, CutCardRow, CutRow, MoveRow, TxChangeRow, TxRow, WalletRow } from '../books/rows.ts';
-import type { ExactCut } from '../books/statement.ts';
+import type { ExactCut } from '../books/statement-model.ts';
 import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { randomName } from '../core/random-name.ts';

@@ -3,7 +3,7 @@
 import { isPending } from '../books/effect.ts';
 import type { Period } from '../books/period.ts';
 import type { CardRow, CutCardRow, CutRow, MoveRow, TxRow, WalletRow } from '../books/rows.ts';
-import type { ExactCut, PendingRow, StatementInput } from '../books/statement.ts';
+import type { ExactCut, PendingRow, StatementInput, StatementRecords } from '../books/statement-model.ts';
 import type { MirrorDatabase } from './database.ts';
 import { unprovedCut } from './reconcile.ts';
 
@@ -36,14 +36,36 @@ export function statementRows(
     cuts,
     ...(unproved !== undefined && { unproved }),
     cards: db.all<CardRow>('select * from cards order by created_ms, card_id'),
-    records: db.each<TxRow>(
-      `select tx.* from tx join record r on r.tx_id = tx.tx_id
-        where r.first_sync <= ? and tx.at_ms >= ? and tx.gone_at is null and tx.type <> 'decline'`,
-      unproved === undefined ? (newest?.sync ?? 0) : Number.MAX_SAFE_INTEGER,
-      from,
-    ),
+    records: recordsOf(db, { from, to }, unproved === undefined ? (newest?.sync ?? 0) : Number.MAX_SAFE_INTEGER),
     moves: db.all<MoveRow>('select * from moves where at_ms >= ? and at_ms <= ? order by at_ms, op, row', from, end),
     deposits: db.all<WalletRow>('select * from wallet_observations where at_ms <= ? order by at_ms', end),
+  };
+}
+
+const COLUMNS = `r.tx_id, r.card_id, r.type, r.status, r.cents, r.currency, m.name as merchant, r.mcc,
+  r.merchant_country, r.authorization_id, r.decline_reason, r.at_ms, r.created_at, r.first_seen, r.gone_at
+  from record r left join merchant m on m.id = r.merchant`;
+
+/** By card, so that those of one card at a time are in memory. `sync`: the last one that is looked at. */
+function recordsOf(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>, sync: number): StatementRecords {
+  const pending = db.all<{ card_id: string }>(
+    `select distinct card_id from record where type = 'authorization' and lower(status) in ('pending', 'authorized')
+      and gone_at is null and card_id is not null and at_ms >= ? and at_ms < ? and first_sync <= ?`,
+    ...[from, to, sync],
+  );
+  return {
+    of: card =>
+      db.all<TxRow>(
+        `select ${COLUMNS} where r.card_id = ? and r.type in ('settlement', 'refund') and r.at_ms >= ?
+          and r.first_sync <= ? and r.gone_at is null`,
+        ...[card, from, sync],
+      ),
+    unknownTypes: db.all<TxRow>(
+      `select ${COLUMNS} where r.type not in ('authorization', 'settlement', 'refund', 'decline') and r.at_ms >= ?
+        and r.first_sync <= ? and r.gone_at is null and r.card_id is not null`,
+      ...[from, sync],
+    ),
+    pendingCards: new Set(pending.map(({ card_id }) => card_id)),
   };
 }
 

@@ -1,25 +1,29 @@
 /** How the accounts of a statement are called: in bank formats by numbers, in journals by the accounts file. */
 import { createHash } from 'node:crypto';
-import { base32, type Line, type OpenHold, type StatementAccount } from '../books/statement.ts';
+import { base32 } from '../books/statement-lines.ts';
+import type { Line, StatementAccount } from '../books/statement-model.ts';
 import type { AccountsFile } from './accounts-file.ts';
 
 const printOf = (id: string, length: number) => base32(createHash('sha256').update(id).digest()).slice(0, length);
 
 const digits = (last4: string | null) => (last4 ?? '').replace(/\D/g, '').padStart(4, '0').slice(-4);
 
+/** What names an account. */
+export type Named = Pick<StatementAccount, 'kind' | 'card_id' | 'last4'>;
+
 /** At most 22 characters, as OFX wants: `4242-` and a print of the card's id, `W-` and one of the wallet. */
-export function accountNumber({ kind, card_id, last4 }: StatementAccount): string {
+export function accountNumber({ kind, card_id, last4 }: Named): string {
   if (kind === 'wallet') return `W-${printOf('wallet', 17)}`;
   return `${digits(last4)}-${printOf(card_id ?? '', 17)}`;
 }
 
 /** For people: `Card 4242 abcdef`. Labels may change, so no name rests on them. */
-export function displayName({ kind, card_id, last4 }: StatementAccount): string {
+export function displayName({ kind, card_id, last4 }: Named): string {
   return kind === 'wallet' ? 'Cardwright Wallet' : `Card ${last4 ?? ''} ${printOf(card_id ?? '', 6)}`;
 }
 
 /** In the name of a file: `4242-abcdef`, `wallet`. */
-export function accountPart({ kind, card_id, last4 }: StatementAccount): string {
+export function accountPart({ kind, card_id, last4 }: Named): string {
   return kind === 'wallet' ? 'wallet' : `${digits(last4)}-${printOf(card_id ?? '', 6)}`;
 }
 
@@ -35,16 +39,6 @@ export function ledgerName({ kind, card_id, last4, label }: StatementAccount, fi
     .replaceAll('{last4}', (last4 ?? '').replace(/\D/g, '') || '0000')
     .replaceAll('{short}', printOf(card_id ?? '', 6))
     .replaceAll('{label}', (label ?? '').replace(/[^A-Za-z0-9-]+/g, '-').replace(/^-+|-+$/g, '') || 'none');
-}
-
-/** Where money of an account stands that open authorizations hold. */
-export function holdsName(account: StatementAccount, file: AccountsFile): string {
-  return `${ledgerName(account, file)}:Holds`;
-}
-
-/** What open authorizations hold of it, integer cents. */
-export function onHoldOf({ card_id }: StatementAccount, holds: readonly OpenHold[]): number {
-  return holds.reduce((sum, hold) => (hold.card_id === card_id ? sum + hold.cents : sum), 0);
 }
 
 /** Account on the other side of a line that is no transfer: the first rule that fits, else the default. */

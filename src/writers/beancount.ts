@@ -1,40 +1,41 @@
 /** A statement as a beancount file: accounts opened, an entry a line with its id, balances asserted to the cent. */
-import type { Line, OpenHold, Statement, StatementAccount } from '../books/statement.ts';
-import { categoryOf, holdsName, ledgerName, onHoldOf } from './account-names.ts';
+import type { Line, OpenHold, Statement, StatementAccount } from '../books/statement-model.ts';
+import { categoryOf, ledgerName } from './account-names.ts';
 import type { AccountsFile } from './accounts-file.ts';
+import { holdsName, PendingByCard } from './holds.ts';
+import type { Piece } from './piece.ts';
 import { amount, oneLine } from './text.ts';
 
 const OPENING = 'Equity:Opening-Balances';
 
-export function beancountFile({ days, accounts, holds }: Statement, file: AccountsFile): string {
-  const entries = accounts.flatMap(account => [
-    ...account.lines.flatMap(line => entry(line, account, file)),
-    ...holds.filter(hold => hold.card_id === account.card_id).map(hold => pending(hold, account, file)),
-  ]);
-  const used = new Set([OPENING, file.wallet, ...accounts.map(account => ledgerName(account, file))]);
-  for (const { other } of entries) used.add(other);
+/** An account after the other, each opened before it is used. */
+export function* beancountFile({ days, accounts, holds }: Statement, file: AccountsFile): Generator<Piece> {
   const { first, next } = days;
-  return [
-    'option "operating_currency" "USD"',
-    ...[...used].toSorted().map(name => `${first} open ${name} USD`),
-    '',
-    ...accounts
-      .filter(({ opening }) => opening !== 0)
-      .flatMap(account => [
-        `${first} * "Opening balance"`,
-        ...postings(ledgerName(account, file), account.opening, OPENING),
-        '',
-      ]),
-    ...entries
-      .toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
-      .flatMap(({ lines }) => [...lines, '']),
-    // With the holds below an account. A balance is asserted at the beginning of its day, and without a tolerance of its own it lets a cent pass.
-    ...accounts.map(account => `${next} balance ${ledgerName(account, file)} ${amount(account.closing)} ~ 0.001 USD`),
-    ...accounts
-      .filter(account => onHoldOf(account, holds) > 0)
-      .map(account => `${next} balance ${holdsName(account, file)} ${amount(onHoldOf(account, holds))} ~ 0.001 USD`),
-    '',
-  ].join('\n');
+  yield { text: `option "operating_currency" "USD"\n${first} open ${OPENING} USD\n`, lines: 0 };
+  const open = new PendingByCard(holds);
+  const opened = new Set([OPENING]);
+  for (const account of accounts) {
+    const name = ledgerName(account, file);
+    const entries = account.lines.flatMap(line => entry(line, account, file));
+    const held = open.of(account);
+    entries.push(...held.map(hold => pending(hold, account, file)));
+    if (held.length > 0) entries.sort(byTime);
+    const text: string[] = [''];
+    for (const used of [name, ...entries.map(each => each.other)]) {
+      if (!opened.has(used)) text.push(`${first} open ${used} USD`);
+      opened.add(used);
+    }
+    if (account.opening !== 0) {
+      text.push('', `${first} * "Opening balance"`, ...postings(name, account.opening, OPENING));
+    }
+    for (const { lines } of entries) text.push('', ...lines);
+    // With the holds below an account. A balance is asserted at the beginning of its day, and without a tolerance of its
+    // own it lets a cent pass.
+    text.push('', `${next} balance ${name} ${amount(account.closing)} ~ 0.001 USD`);
+    const cents = open.sum(account);
+    if (cents > 0) text.push(`${next} balance ${holdsName(account, file)} ${amount(cents)} ~ 0.001 USD`);
+    yield { text: `${text.join('\n')}\n`, lines: account.lines.length };
+  }
 }
 
 interface Entry {
@@ -66,3 +67,5 @@ function postings(name: string, cents: number, other: string): readonly string[]
 function quoted(text: string): string {
   return `"${oneLine(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
+
+const byTime = (a: Entry, b: Entry) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);

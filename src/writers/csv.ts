@@ -1,9 +1,10 @@
 /** A statement as CSV: plain with everything, or in the columns that QuickBooks and Xero import. */
-import type { Line, Statement, StatementAccount } from '../books/statement.ts';
+import type { Line, Statement, StatementAccount } from '../books/statement-model.ts';
 import { guardFormula } from '../core/csv-injection.ts';
 import { categoryOf, displayName } from './account-names.ts';
 import type { AccountsFile } from './accounts-file.ts';
 import type { DateFormat, Layout } from './formats.ts';
+import type { Piece } from './piece.ts';
 import { amount, oneLine } from './text.ts';
 
 /** QuickBooks refuses longer files. */
@@ -18,23 +19,39 @@ export interface CsvOptions {
   readonly raw: boolean;
 }
 
-export interface CsvFile {
-  readonly text: string;
-  readonly lines: number;
-}
-
-/** A file for each thousand rows of QuickBooks, else one. Every file has its header. */
-export function csvFiles({ accounts }: Statement, asked: CsvOptions): readonly CsvFile[] {
+/** A file for each thousand rows of QuickBooks, else one; every file has its header. */
+export function* csvFiles({ accounts }: Statement, asked: CsvOptions): Generator<Iterable<Piece>> {
   const { header, rowOf, dateFormat } = FORMS[asked.layout];
   const options = { ...asked, dateFormat: asked.dateFormat ?? dateFormat };
-  const rows = accounts.flatMap(account => account.lines.map(line => record(rowOf(line, account, options), options)));
-  const most = options.layout === 'quickbooks' ? QUICKBOOKS_ROWS : Math.max(1, rows.length);
-  const files: CsvFile[] = [];
-  for (let at = 0; at === 0 || at < rows.length; at += most) {
-    const part = rows.slice(at, at + most);
-    files.push({ text: `${header}\n${part.join('')}`, lines: part.length });
+  const start = { text: `${header}\n`, lines: 0 };
+  const rowsOf = (account: StatementAccount) =>
+    account.lines.map(line => record(rowOf(line, account, options), options));
+  if (options.layout !== 'quickbooks') yield onePerAccount(start, accounts, rowsOf);
+  else yield* ofAThousand(start, accounts, rowsOf);
+}
+
+type RowsOf = (account: StatementAccount) => readonly string[];
+
+function* onePerAccount(start: Piece, accounts: Iterable<StatementAccount>, rowsOf: RowsOf): Generator<Piece> {
+  yield start;
+  for (const account of accounts) yield { text: rowsOf(account).join(''), lines: account.lines.length };
+}
+
+function* ofAThousand(start: Piece, accounts: Iterable<StatementAccount>, rowsOf: RowsOf): Generator<Iterable<Piece>> {
+  const file = (rows: readonly string[]) => [start, { text: rows.join(''), lines: rows.length }];
+  let rows: string[] = [];
+  let files = 0;
+  for (const account of accounts) {
+    for (const row of rowsOf(account)) {
+      if (rows.length === QUICKBOOKS_ROWS) {
+        yield file(rows);
+        files += 1;
+        rows = [];
+      }
+      rows.push(row);
+    }
   }
-  return files;
+  if (files === 0 || rows.length > 0) yield file(rows);
 }
 
 type Cell = string | { readonly number: string };
@@ -101,10 +118,13 @@ export function day(date: string, format: DateFormat = 'YYYY-MM-DD'): string {
 }
 
 function record(cells: readonly Cell[], { raw }: CsvOptions): string {
-  const written = cells.map(cell => {
-    if (typeof cell !== 'string') return cell.number;
-    const text = raw ? oneLine(cell) : guardFormula(oneLine(cell));
-    return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  });
-  return `${written.join(',')}\n`;
+  let row = '';
+  for (const cell of cells) row += `${row === '' ? '' : ','}${written(cell, raw)}`;
+  return `${row}\n`;
+}
+
+function written(cell: Cell, raw: boolean): string {
+  if (typeof cell !== 'string') return cell.number;
+  const text = raw ? oneLine(cell) : guardFormula(oneLine(cell));
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

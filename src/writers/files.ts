@@ -1,8 +1,9 @@
 /** An export as files: their names, and what stands in them. */
-import type { Statement, StatementAccount } from '../books/statement.ts';
+import type { Statement } from '../books/statement-model.ts';
 import { accountPart, labelPart } from './account-names.ts';
 import type { AccountsFile } from './accounts-file.ts';
 import type { DateFormat, ExportFormat, Layout } from './formats.ts';
+import type { Piece } from './piece.ts';
 
 export interface ExportWish {
   readonly format: ExportFormat;
@@ -25,86 +26,100 @@ export interface Selection {
 export interface ExportFile {
   /** `team-2026-10.journal`: of the same export always the same. */
   readonly name: string;
-  readonly text: string;
-  /** Lines of the statement in it. */
-  readonly lines: number;
+  /** Walk them once. */
+  readonly pieces: Iterable<Piece>;
   /** How every file of its kind begins. */
   readonly mark: string;
 }
 
-/** How its files are called and begin. */
-const KINDS: Readonly<Record<ExportFormat, { readonly ending: string; readonly mark: string }>> = {
-  csv: { ending: 'csv', mark: '' },
+/** How files are called and begin. */
+interface Kind {
+  readonly ending: string;
+  readonly mark: string;
+}
+
+const KINDS: Readonly<Record<ExportFormat, Kind>> = {
+  csv: { ending: 'csv', mark: 'date,' },
   ofx: { ending: 'ofx', mark: 'OFXHEADER:100' },
   qbo: { ending: 'qbo', mark: 'OFXHEADER:100' },
   qif: { ending: 'qif', mark: '!Account' },
-  hledger: { ending: 'journal', mark: 'account ' },
-  ledger: { ending: 'ledger', mark: 'account ' },
+  hledger: { ending: 'journal', mark: 'commodity ' },
+  ledger: { ending: 'ledger', mark: 'commodity ' },
   beancount: { ending: 'beancount', mark: 'option "operating_currency"' },
 };
 
-/** One file, or as many as the format wants: an account a file for QBO, a thousand rows for QuickBooks. */
+/**
+ * One file, or as many as the format wants: an account a file for QBO, a thousand rows for QuickBooks. Walk the pieces of
+ * a file before you ask for the next one.
+ */
 export async function exportFiles(
   statement: Statement,
   { profile, label, ...wish }: ExportWish & Selection,
-): Promise<readonly ExportFile[]> {
+): Promise<Iterable<ExportFile>> {
   const { format, layout } = wish;
-  const { ending, mark } = KINDS[format];
   const base = [profile, statement.period.name.replace('..', '_'), ...selected(statement, label)];
   if (layout !== 'plain') base.push(layout);
-  const parts = await partsOf(statement, wish);
-  return parts.map(({ text, lines, part }) => ({
-    name: `${[...base, ...(part === '' ? [] : [part])].join('-')}.${ending}`,
-    text,
-    lines,
-    mark: format === 'csv' ? text.slice(0, 5) : mark,
-  }));
+  const { ending, mark } = KINDS[format];
+  const kind = { ending, mark: format === 'csv' && layout !== 'plain' ? 'Date,' : mark };
+  return named(base, kind, await partsOf(statement, wish));
 }
 
 /** What of the account it is, where it is not all; a card by its number. */
-function selected({ accounts, selection }: Statement, label: string | undefined): readonly string[] {
+function selected({ cards, selection }: Statement, label: string | undefined): readonly string[] {
   if (label !== undefined) return [labelPart(label)];
-  return selection === 'all' ? [] : accounts.slice(0, 1).map(accountPart);
+  return selection === 'all' ? [] : cards.slice(0, 1).map(card => accountPart({ kind: 'card', ...card }));
 }
 
 interface Part {
-  readonly text: string;
-  readonly lines: number;
+  readonly pieces: Iterable<Piece>;
   /** What its name has more than others of the export. */
   readonly part: string;
 }
 
-async function partsOf(statement: Statement, wish: ExportWish): Promise<readonly Part[]> {
-  const { format, accounts } = wish;
-  switch (format) {
-    case 'csv':
-      return (await import('./csv.ts')).csvFiles(statement, wish).map(({ text, lines }, at) => {
-        return { text, lines, part: at === 0 ? '' : String(at + 1) };
-      });
-    case 'ofx':
-    case 'qbo': {
-      const { ofxFiles } = await import('./ofx.ts');
-      const at = statement.period.to;
-      const texts = ofxFiles(statement, format === 'qbo' ? { at, intuBid: wish.intuBid } : { at });
-      const isSplit = format === 'qbo' && statement.selection !== 'card';
-      return texts.map((text, nth) => {
-        const of = format === 'qbo' ? statement.accounts.slice(nth, nth + 1) : statement.accounts;
-        return { text, lines: linesIn(of), part: isSplit ? of.map(accountPart).join('') : '' };
-      });
-    }
-    case 'qif':
-      return [whole(statement, (await import('./qif.ts')).qifFile(statement, accounts))];
-    case 'beancount':
-      return [whole(statement, (await import('./beancount.ts')).beancountFile(statement, accounts))];
-    default:
-      return [whole(statement, (await import('./journal.ts')).journalFile(statement, format, accounts))];
+function* named(base: readonly string[], { ending, mark }: Kind, parts: Iterable<Part>): Generator<ExportFile> {
+  for (const { pieces, part } of parts) {
+    yield { name: `${[...base, ...(part === '' ? [] : [part])].join('-')}.${ending}`, pieces, mark };
   }
 }
 
-function whole({ accounts }: Statement, text: string): Part {
-  return { text, lines: linesIn(accounts), part: '' };
+async function partsOf(statement: Statement, wish: ExportWish): Promise<Iterable<Part>> {
+  const { format, accounts } = wish;
+  switch (format) {
+    case 'csv':
+      return counted((await import('./csv.ts')).csvFiles(statement, wish));
+    case 'ofx': {
+      const { period } = statement;
+      return whole((await import('./ofx.ts')).ofxFile(statement.accounts, period, { at: period.to }));
+    }
+    case 'qbo':
+      return anAccountEach(statement, wish.intuBid, (await import('./ofx.ts')).ofxFile);
+    case 'qif':
+      return whole((await import('./qif.ts')).qifFile(statement, accounts));
+    case 'beancount':
+      return whole((await import('./beancount.ts')).beancountFile(statement, accounts));
+    default:
+      return whole((await import('./journal.ts')).journalFile(statement, format, accounts));
+  }
 }
 
-function linesIn(accounts: readonly StatementAccount[]): number {
-  return accounts.reduce((sum, { lines }) => sum + lines.length, 0);
+const whole = (pieces: Iterable<Piece>): readonly Part[] => [{ pieces, part: '' }];
+
+function* counted(files: Iterable<Iterable<Piece>>): Generator<Part> {
+  let nth = 0;
+  for (const pieces of files) {
+    nth += 1;
+    yield { pieces, part: nth === 1 ? '' : String(nth) };
+  }
+}
+
+function* anAccountEach(
+  { accounts, period, selection }: Statement,
+  intuBid: string,
+  ofxFile: typeof import('./ofx.ts').ofxFile,
+): Generator<Part> {
+  for (const account of accounts) {
+    const pieces = ofxFile([account], period, { at: period.to, intuBid });
+    // The name of one card is in front already.
+    yield { pieces, part: selection === 'card' ? '' : accountPart(account) };
+  }
 }

@@ -1,7 +1,9 @@
 /** A statement as a journal of hledger or ledger: an entry a line, a transfer once, the closing balances asserted. */
-import type { Line, OpenHold, Statement, StatementAccount } from '../books/statement.ts';
-import { categoryOf, holdsName, ledgerName, onHoldOf } from './account-names.ts';
+import type { Line, OpenHold, Statement, StatementAccount } from '../books/statement-model.ts';
+import { categoryOf, ledgerName } from './account-names.ts';
 import type { AccountsFile } from './accounts-file.ts';
+import { holdsName, PendingByCard } from './holds.ts';
+import type { Piece } from './piece.ts';
 import { amount, oneLine } from './text.ts';
 
 /** Programs that read it, and how each wants its commodity. */
@@ -12,35 +14,38 @@ const COMMODITY = {
 
 const OPENING = 'Equity:Opening-Balances';
 
-/** Lines begin on the period's first day with what was there before, and end with an assertion an account. */
-export function journalFile(statement: Statement, program: keyof typeof COMMODITY, file: AccountsFile): string {
-  const { accounts } = statement;
-  const wallet = accounts.find(account => account.kind === 'wallet');
-  const entries = accounts.flatMap(account => [
-    ...account.lines.flatMap(line => entry(line, account, file)),
-    ...statement.holds.filter(hold => hold.card_id === account.card_id).map(hold => pending(hold, account, file)),
-  ]);
-  const used = new Set(accounts.map(account => ledgerName(account, file)));
-  for (const each of entries) used.add(each.other);
-  used.add(OPENING);
-  if (wallet === undefined) used.add(file.wallet);
-  const { first, last } = statement.days;
-  return [
-    ...[...used].toSorted().map(name => `account ${name}`),
-    ...COMMODITY[program],
-    '',
-    ...accounts
-      .filter(({ opening }) => opening !== 0)
-      .flatMap(account => [
-        `${first} * Opening balance`,
-        ...postings(ledgerName(account, file), account.opening, OPENING),
-        '',
-      ]),
-    ...entries.toSorted(byTime).flatMap(({ lines }) => [...lines, '']),
-    `${last} * Closing balances`,
-    ...accounts.flatMap(account => closing(account, onHoldOf(account, statement.holds), file)),
-    '',
-  ].join('\n');
+/**
+ * An account after the other: its name, what was there before, its entries by time. An account is declared before it is
+ * used, as ledger wants it. At the end the closing balances are asserted.
+ */
+export function* journalFile(
+  { accounts, holds, days }: Statement,
+  program: keyof typeof COMMODITY,
+  file: AccountsFile,
+): Generator<Piece> {
+  yield { text: [...COMMODITY[program], `account ${OPENING}`, ''].join('\n'), lines: 0 };
+  const open = new PendingByCard(holds);
+  const declared = new Set([OPENING]);
+  let closings = `\n${days.last} * Closing balances\n`;
+  for (const account of accounts) {
+    const name = ledgerName(account, file);
+    const entries = account.lines.flatMap(line => entry(line, account, file));
+    const held = open.of(account);
+    entries.push(...held.map(hold => pending(hold, account, file)));
+    if (held.length > 0) entries.sort(byTime);
+    const text: string[] = [''];
+    for (const used of [name, ...entries.map(each => each.other)]) {
+      if (!declared.has(used)) text.push(`account ${used}`);
+      declared.add(used);
+    }
+    if (account.opening !== 0) {
+      text.push('', `${days.first} * Opening balance`, ...postings(name, account.opening, OPENING));
+    }
+    for (const { lines } of entries) text.push('', ...lines);
+    yield { text: `${text.join('\n')}\n`, lines: account.lines.length };
+    closings += `${closing(account, open.sum(account), file).join('\n')}\n`;
+  }
+  yield { text: closings, lines: 0 };
 }
 
 /** An account without what stands in its account of holds, and that one. */

@@ -1,6 +1,7 @@
 /** A statement as OFX 1.0.2, and as the QBO of QuickBooks: one bank account a card, ids that make a second import add nothing. */
-import type { Line, Statement, StatementAccount } from '../books/statement.ts';
+import type { Line, Statement, StatementAccount } from '../books/statement-model.ts';
 import { accountNumber } from './account-names.ts';
+import type { Piece } from './piece.ts';
 import { amount, ascii, short } from './text.ts';
 
 export interface OfxOptions {
@@ -23,14 +24,13 @@ const HEADER = [
   '',
 ];
 
-/** One file with every account, or a file an account with `intuBid`. */
-export function ofxFiles(statement: Statement, options: OfxOptions): readonly string[] {
-  const groups = options.intuBid === undefined ? [statement.accounts] : statement.accounts.map(account => [account]);
-  return groups.map(accounts => file(statement, accounts, options));
-}
-
-function file({ period }: Statement, accounts: readonly StatementAccount[], { at, intuBid }: OfxOptions): string {
-  const lines = [
+/** One file with every account given; with `intuBid` give one. */
+export function* ofxFile(
+  accounts: Iterable<StatementAccount>,
+  period: Statement['period'],
+  { at, intuBid }: OfxOptions,
+): Generator<Piece> {
+  const head = [
     ...HEADER,
     '<OFX>',
     '<SIGNONMSGSRSV1><SONRS><STATUS><CODE>0<SEVERITY>INFO</STATUS>',
@@ -38,12 +38,15 @@ function file({ period }: Statement, accounts: readonly StatementAccount[], { at
     ...(intuBid === undefined ? [] : [`<FI><ORG>CARDWRIGHT<FID>${escaped(intuBid)}</FI><INTU.BID>${escaped(intuBid)}`]),
     '</SONRS></SIGNONMSGSRSV1>',
     '<BANKMSGSRSV1>',
-    ...accounts.flatMap((account, index) => accountLines(account, index + 1, period)),
-    '</BANKMSGSRSV1>',
-    '</OFX>',
     '',
   ];
-  return lines.join('\r\n');
+  yield { text: head.join('\r\n'), lines: 0 };
+  let nth = 0;
+  for (const account of accounts) {
+    nth += 1;
+    yield { text: `${accountLines(account, nth, period).join('\r\n')}\r\n`, lines: account.lines.length };
+  }
+  yield { text: '</BANKMSGSRSV1>\r\n</OFX>\r\n', lines: 0 };
 }
 
 function accountLines(account: StatementAccount, nth: number, { from, to }: Statement['period']): readonly string[] {

@@ -1,28 +1,43 @@
 /** A statement as QIF. Readers ignore its ids: a second import doubles everything. */
-import type { Line, Statement, StatementAccount } from '../books/statement.ts';
-import { categoryOf, displayName } from './account-names.ts';
+import type { Line, Statement, StatementAccount } from '../books/statement-model.ts';
+import { categoryOf, displayName, type Named } from './account-names.ts';
 import type { AccountsFile } from './accounts-file.ts';
 import { day } from './csv.ts';
+import type { Piece } from './piece.ts';
 import { amount, ascii } from './text.ts';
 
 /** One file with an account after the other, each opened by its balance. */
-export function qifFile(statement: Statement, accounts: AccountsFile): string {
-  const names = new Map(statement.accounts.map(account => [account.card_id, displayName(account)]));
-  const lines = statement.accounts.flatMap(account => [
-    '!Account',
-    `N${displayName(account)}`,
-    'TBank',
-    '^',
-    '!Type:Bank',
-    `D${day(statement.days.first, 'MM/DD/YYYY')}`,
-    `T${amount(account.opening)}`,
-    'C*',
-    'POpening Balance',
-    `L[${displayName(account)}]`,
-    '^',
-    ...account.lines.flatMap(line => entry(line, account, { names, accounts })),
-  ]);
-  return [...lines, ''].join('\r\n');
+export function* qifFile(statement: Statement, accounts: AccountsFile): Generator<Piece> {
+  const { accounts: each, days } = statement;
+  const names = namesIn(statement);
+  for (const account of each) {
+    const name = displayName(account);
+    const lines = [
+      '!Account',
+      `N${name}`,
+      'TBank',
+      '^',
+      '!Type:Bank',
+      `D${day(days.first, 'MM/DD/YYYY')}`,
+      `T${amount(account.opening)}`,
+      'C*',
+      'POpening Balance',
+      `L[${name}]`,
+      '^',
+      ...account.lines.flatMap(line => entry(line, account, { names, accounts })),
+    ];
+    yield { text: `${lines.join('\r\n')}\r\n`, lines: account.lines.length };
+  }
+}
+
+/** Accounts that a transfer may name: those that are in the file. */
+function namesIn({ selection, cards }: Statement): ReadonlyMap<string | null, string> {
+  if (selection !== 'all') return new Map();
+  const named: readonly Named[] = [
+    { kind: 'wallet', card_id: null, last4: null },
+    ...cards.map(({ card_id, last4 }) => ({ kind: 'card' as const, card_id, last4 })),
+  ];
+  return new Map(named.map(each => [each.card_id, displayName(each)]));
 }
 
 interface Naming {

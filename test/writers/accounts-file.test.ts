@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Line } from '../../src/books/statement.ts';
+import type { Line } from '../../src/books/statement-model.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { readYaml } from '../../src/terminal/yaml-text.ts';
 import { categoryOf } from '../../src/writers/account-names.ts';

@@ -1,7 +1,9 @@
 /** A statement of a simulated life with hostile names, and the balances it must close with. */
+import { isPending } from '../../src/books/effect.ts';
 import { WallClock } from '../../src/books/period.ts';
 import type { TxRow } from '../../src/books/rows.ts';
-import { type Statement, statementOf } from '../../src/books/statement.ts';
+import { statementOf } from '../../src/books/statement.ts';
+import type { Statement, StatementAccount, StatementRecords } from '../../src/books/statement-model.ts';
 import { Account, live, Reader, randomOf } from '../books/model.ts';
 
 export const HOSTILE_NAMES = [
@@ -49,7 +51,7 @@ export function simulated(seed: number, steps: number, plant: (account: Account)
   const clock = new WallClock('UTC');
   const period = { name: 'all', from: Math.floor(start / DAY) * DAY, to };
   const at = last.cut.at_ms;
-  const records: TxRow[] = [...account.records.values()].map(row => ({ ...row, first_seen: at }));
+  const records = recordsOf([...account.records.values()].map(row => ({ ...row, first_seen: at })));
   const cards = reader.cardRows().map((card, index) => ({ ...card, last4: String(1000 + index), label: 'ads; "x"' }));
   const unproved = last.cut.exact === 1 ? {} : { unproved: { cut: last.cut, cards: last.cutCards } };
   const input = {
@@ -66,11 +68,27 @@ export function simulated(seed: number, steps: number, plant: (account: Account)
   const expected = new Map<string, number>([['wallet', account.wallet]]);
   for (const card of account.cards.values()) expected.set(card.id, card.balance);
   for (const { card, held } of account.authorizations.values()) expected.set(card, (expected.get(card) ?? 0) + held);
-  return { input, statement: statementOf(input), expected, verdict: last.verdict };
+  return { input, statement: kept(statementOf(input)), expected, verdict: last.verdict };
+}
+
+/** Records as a copy delivers them. */
+function recordsOf(rows: readonly TxRow[]): StatementRecords {
+  return {
+    of: card => rows.filter(row => row.card_id === card && ['settlement', 'refund'].includes(row.type)),
+    unknownTypes: [],
+    pendingCards: new Set(rows.flatMap(row => (isPending(row) && row.card_id !== null ? [row.card_id] : []))),
+  };
+}
+
+export type KeptStatement = Statement & { readonly accounts: readonly StatementAccount[] };
+
+/** With its accounts in memory. */
+export function kept(statement: Statement): KeptStatement {
+  return { ...statement, accounts: [...statement.accounts] };
 }
 
 /** The same statement with a cent more on one line: what a judge must refuse. */
-export function withACentMore(statement: Statement): Statement {
+export function withACentMore(statement: KeptStatement): KeptStatement {
   let changed = false;
   const accounts = statement.accounts.map(account => {
     if (changed || account.lines.length === 0 || account.kind === 'wallet') return account;

@@ -1,6 +1,6 @@
 /** The statement that a command line asks for, from the copy, which is brought up to date first. */
 import { type Period, readPeriod, WallClock } from '../../books/period.ts';
-import type { Statement } from '../../books/statement.ts';
+import type { Statement } from '../../books/statement-model.ts';
 import type { Context } from '../../cli/context.ts';
 import { MAX_AGE, maxAge, OFFLINE } from '../../cli/offline.ts';
 import { needs, OURS, option } from '../../cli/parsing/flag.ts';

@@ -1,10 +1,11 @@
 /** What was exported before: a later export of the same period tells what has come since. */
-import { createHash } from 'node:crypto';
-import type { Statement } from '../../books/statement.ts';
+import { createHash, type Hash } from 'node:crypto';
+import type { Statement } from '../../books/statement-model.ts';
 import type { Context } from '../../cli/context.ts';
 import { SECOND } from '../../core/durations.ts';
 import { isoTime } from '../../core/iso-time.ts';
-import type { ExportFile, ExportWish } from '../../writers/files.ts';
+import type { ExportWish } from '../../writers/files.ts';
+import type { Piece } from '../../writers/piece.ts';
 import type { StatementQuery } from './query.ts';
 
 export interface Kept {
@@ -18,19 +19,58 @@ export interface Kept {
   readonly since: string | null;
   /** As many lines as before may hold other ones. */
   readonly differs: boolean;
-  readonly files: readonly { readonly lines: number; readonly sha256: string }[];
+  readonly files: readonly ExportedFile[];
+}
+
+export interface ExportedFile {
+  /** Path as the user would write it; empty for what was printed. */
+  readonly file: string;
+  readonly lines: number;
+  readonly sha256: string;
+}
+
+/** What was written, counted while it goes by. */
+export class ExportCount {
+  readonly #all = createHash('sha256');
+  readonly #files: { file: string; lines: number; hash: Hash }[] = [];
+
+  /** The texts of the next file. */
+  *file(pieces: Iterable<Piece>): Generator<string> {
+    const hash = createHash('sha256');
+    const file = { file: '', lines: 0, hash };
+    this.#files.push(file);
+    for (const { text, lines } of pieces) {
+      hash.update(text);
+      this.#all.update(text);
+      file.lines += lines;
+      yield text;
+    }
+  }
+
+  /** Where the newest file stands. */
+  named(path: string): void {
+    const file = this.#files.at(-1);
+    if (file !== undefined) file.file = path;
+  }
+
+  /** Call it once, at the end. */
+  done(): { readonly sha256: string; readonly files: readonly ExportedFile[] } {
+    const files = this.#files.map(({ file, lines, hash }) => ({ file, lines, sha256: hash.digest('hex') }));
+    return { sha256: this.#all.digest('hex'), files };
+  }
 }
 
 interface Exported {
   readonly statement: Statement;
-  readonly files: readonly ExportFile[];
+  readonly written: ExportCount;
   readonly asked: StatementQuery;
   readonly wish: ExportWish;
 }
 
 /** Keeps the export in the mirror, and compares it with the one before. */
-export async function remembered(ctx: Context, { statement, files, asked, wish }: Exported): Promise<Kept> {
+export async function remembered(ctx: Context, { statement, written, asked, wish }: Exported): Promise<Kept> {
   const { format, layout } = wish;
+  const { sha256, files } = written.done();
   const lines = files.reduce((sum, file) => sum + file.lines, 0);
   const row = {
     // Days of another zone are another period.
@@ -38,7 +78,7 @@ export async function remembered(ctx: Context, { statement, files, asked, wish }
     format: layout === 'plain' ? format : `${format} ${layout}`,
     account: asked.card ?? (asked.label === undefined ? 'all' : `label ${asked.label}`),
     lines,
-    sha256: digest(files.map(({ text }) => text)),
+    sha256,
     at_ms: Math.floor(ctx.serviceNow() / SECOND) * SECOND,
   };
   const mirror = await ctx.mirror();
@@ -50,8 +90,8 @@ export async function remembered(ctx: Context, { statement, files, asked, wish }
     lines,
     more: before === undefined ? null : lines - before.lines,
     since: before === undefined ? null : isoTime(before.at_ms),
-    differs: before !== undefined && before.sha256 !== row.sha256,
-    files: files.map(file => ({ lines: file.lines, sha256: digest([file.text]) })),
+    differs: before !== undefined && before.sha256 !== sha256,
+    files,
   };
 }
 
@@ -62,10 +102,4 @@ export function noticeOf({ period, more, since, differs }: Kept): string | undef
   if (more === 0) return `${period}: as many lines as on ${day}, and not the same text`;
   const count = Math.abs(more);
   return `${period}: ${count} ${count === 1 ? 'line' : 'lines'} ${more > 0 ? 'more' : 'fewer'} than on ${day}`;
-}
-
-function digest(texts: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const text of texts) hash.update(text);
-  return hash.digest('hex');
 }

@@ -1,5 +1,5 @@
-import type { Line, Statement, StatementAccount } from '../../books/statement.ts';
 import { GROUPED_BY, type GroupedBy, groupsOf, type StatementGroup } from '../../books/statement-groups.ts';
+import type { Line, Statement, StatementAccount } from '../../books/statement-model.ts';
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
@@ -147,9 +147,10 @@ interface Telling {
 }
 
 function documentOf(statement: Statement, { as_of, by, nameOf }: Telling) {
-  const { period, final, reconciled, accounts } = statement;
+  const { period, final, reconciled } = statement;
+  const accounts = [...statement.accounts];
   const data = accounts.map(account => accountAnswer(account, nameOf(account)));
-  const groups = by === undefined ? {} : { groups: groupsOf(statement, by, nameOf).map(groupAnswer) };
+  const groups = by === undefined ? {} : { groups: groupsOf({ accounts }, by, nameOf).map(groupAnswer) };
   return { period: period.name, currency: 'USD', as_of, final, reconciled, data, ...groups };
 }
 
