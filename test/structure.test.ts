@@ -64,9 +64,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // The journal decides when the client may send; it knows the client's interface, which stands in the contract.
   journal: ['contract', 'files', 'core', 'platform'],
   // The journal that several people share: its database, and how it is reached.
-  team: ['postgres.ts', 'files', 'core', 'platform'],
+  team: ['postgres', 'files', 'core', 'platform'],
   // One connection to PostgreSQL.
-  'postgres.ts': [],
+  postgres: [],
   events: ['contract', 'files', 'core', 'platform'],
   // What completion remembers; it sees the answers of the client by its interface, which stands in the contract.
   'id-cache': ['contract', 'files', 'core', 'platform'],
@@ -116,7 +116,7 @@ const HOMES: Readonly<Record<string, string>> = {
   '@napi-rs/keyring': 'profile/keychain.ts',
   undici: 'client/transport.ts',
   '@photostructure/sqlite': 'engine/open.ts',
-  pg: 'postgres.ts',
+  pg: 'postgres/client.ts',
 };
 
 /** Files that lead back to themselves, types counted too: each has its reason. */

@@ -1,5 +1,5 @@
 /** The functions of a shared journal's schema as calls: what goes in, and the verdicts that come back. */
-import type { PostgresRow, PostgresSession } from '../postgres.ts';
+import type { PostgresRow, PostgresSession } from '../postgres/client.ts';
 
 /** Where the chain of an account stands; what a caller knows of it goes with its next call. */
 export interface JournalHead {

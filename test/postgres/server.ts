@@ -35,6 +35,8 @@ export interface Server {
 
 export interface Settings {
   readonly port?: number;
+  /** A certificate; then it listens on loopback too. */
+  readonly tls?: { readonly key: string; readonly cert: string };
   /** Lines of postgresql.conf. */
   readonly conf?: readonly string[];
   /** The whole of pg_hba.conf. */
@@ -53,7 +55,7 @@ const HBA = ['local all all trust', 'host all all 127.0.0.1/32 scram-sha-256'];
  */
 export async function startServer(
   folder: string,
-  { port = 5432, conf = [], hba = HBA }: Settings = {},
+  { port = 5432, tls, conf = [], hba = HBA }: Settings = {},
 ): Promise<Server> {
   prepare(folder);
   const data = join(folder, 'data');
@@ -62,13 +64,23 @@ export async function startServer(
   if (code !== 0) throw new Error(`initdb ended with ${code}: ${readFileSync(join(folder, 'log'), 'utf8')}`);
   const own = [
     `unix_socket_directories = '${join(folder, 'socket')}'`,
-    "listen_addresses = ''",
+    `listen_addresses = '${tls === undefined ? '' : '127.0.0.1'}'`,
+    `ssl = ${tls === undefined ? 'off' : 'on'}`,
     `port = ${port}`,
     'max_connections = 60',
     'shared_buffers = 16MB',
   ];
   await appendFile(join(data, 'postgresql.conf'), `${[...own, ...conf].join('\n')}\n`);
   await writeFile(join(data, 'pg_hba.conf'), `${hba.join('\n')}\n`);
+  if (tls !== undefined) {
+    for (const [name, pem] of [
+      ['server.key', tls.key],
+      ['server.crt', tls.cert],
+    ] as const) {
+      await writeFile(join(data, name), pem, { mode: 0o600 });
+      if (NOBODY !== undefined) chownSync(join(data, name), NOBODY.uid, NOBODY.gid);
+    }
+  }
   return startAgain(folder, port);
 }
 

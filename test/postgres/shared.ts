@@ -2,13 +2,16 @@
  * The one server of a test run, and a database of it for each test file. Whoever needs it first starts it, while others
  * wait; scripts/test-postgres.mjs stops it. The databases are copies of one that has the schema.
  */
+import { once } from 'node:events';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as rest } from 'node:timers/promises';
-import { openPostgres, type PostgresSession, type PostgresValue } from '../../src/postgres.ts';
+import { openPostgres, type PostgresSession, type PostgresValue } from '../../src/postgres/client.ts';
 import { SCHEMA_SQL } from '../../src/team/schema/print.ts';
-import { type Server, startServer } from './server.ts';
+import { selfSigned } from '../support/certificate.ts';
+import { type Server, type Settings, startServer } from './server.ts';
 
 /** Login roles that every database has: two operators, an admin, an auditor, and one who belongs to nothing. */
 export const PEOPLE = {
@@ -19,6 +22,9 @@ export const PEOPLE = {
   out: undefined,
 } as const;
 export type Person = keyof typeof PEOPLE;
+
+/** Of every login role; over the socket nobody is asked for it. */
+export const PASSWORD = 'pässword of the tests';
 
 const TEMPLATE = 'with_schema';
 
@@ -75,7 +81,9 @@ async function startOrWait(): Promise<Server> {
     () => false,
   );
   if (first) {
-    const server = await startServer(folder).then(withSchema, (error: unknown) => ({ error: String(error) }));
+    const server = await startServer(folder, await onLoopback()).then(withSchema, (error: unknown) => ({
+      error: String(error),
+    }));
     await writeFile(`${told}.part`, JSON.stringify(server));
     await rename(`${told}.part`, told);
   }
@@ -96,13 +104,29 @@ export function statementsOf(text: string): readonly string[] {
   return parts.filter(part => part.replace(/--[^\n]*/g, '').trim() !== '');
 }
 
+/** A certificate of its own, and a port that is free now. */
+async function onLoopback(): Promise<Settings> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return { port, tls: selfSigned('test/postgres') };
+}
+
+/** The certificate that the server shows. */
+export const certificateOf = ({ folder }: Server) => join(folder, 'data', 'server.crt');
+
 async function withSchema(server: Server): Promise<Server> {
   const everywhere = await connect(server, 'postgres', 'postgres');
   await everywhere.call(`create database ${TEMPLATE}`, []);
   const session = await connect(server, 'postgres', TEMPLATE);
   for (const statement of statementsOf(SCHEMA_SQL)) await session.call(statement, []);
   for (const [name, group] of Object.entries(PEOPLE)) {
-    await session.call(`create role ${name} login${group === undefined ? '' : ` in role ${group}`}`, []);
+    await session.call(
+      `create role ${name} login password '${PASSWORD}'${group === undefined ? '' : ` in role ${group}`}`,
+      [],
+    );
   }
   await session.call('commit', []);
   await session.end();

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { encodeLines } from '../../src/journal/wal/codec.ts';
 import { newOp } from '../../src/journal/wal/op-id.ts';
 import type { JournalRecord } from '../../src/journal/wal/records.ts';
-import type { PostgresSession } from '../../src/postgres.ts';
+import type { PostgresSession } from '../../src/postgres/client.ts';
 import { type Appending, type Statements, statementsOver, type WantedOp } from '../../src/team/statements.ts';
 import type { Database } from '../postgres/shared.ts';
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { openPostgres } from '../../src/postgres.ts';
+import { openPostgres } from '../../src/postgres/client.ts';
 
 const servers: { close(): void }[] = [];
 afterEach(() => {

@@ -1,6 +1,6 @@
 /** What the database keeps from everybody: tables, other accounts, other people's functions. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PostgresSession } from '../../src/postgres.ts';
+import type { PostgresSession } from '../../src/postgres/client.ts';
 import { GRANTED } from '../../src/team/schema/administration.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database, PEOPLE, type Person } from '../postgres/shared.ts';

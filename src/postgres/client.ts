@@ -3,6 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
 // @ts-expect-error The package has types for its root alone, and that brings a pool along.
 import PgClient from 'pg/lib/client.js';
+import { PostgresRefusal, UnsafeLogin } from './refusal.ts';
 
 /** Where a server is and who asks. */
 export interface PostgresAddress {
@@ -46,28 +47,6 @@ export interface PostgresSession {
   end(): Promise<void>;
   /** Whether more calls may be made. */
   readonly alive: boolean;
-}
-
-/**
- * The server refused a statement or a login. Nothing of it was carried out, unless the server was shut down meanwhile
- * (codes 57P): then that is not known.
- */
-export class PostgresRefusal extends Error {
-  override readonly name = 'PostgresRefusal';
-  /** Five characters, `42501`; ours begin with CW. */
-  readonly code: string;
-  readonly detail: string | undefined;
-
-  constructor(code: string, message: string, detail?: string) {
-    super(message);
-    this.code = code;
-    this.detail = detail;
-  }
-}
-
-/** The server asked for a password in a way that would give it away. */
-export class UnsafeLogin extends Error {
-  override readonly name = 'UnsafeLogin';
 }
 
 const TYPES = { getTypeParser: () => (text: string) => text };

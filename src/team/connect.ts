@@ -1,0 +1,132 @@
+/** A connection to a shared journal that has patience: what was lost on the way is asked again, for it may be. */
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { CliError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
+import { inOurWords, NO_WAITING } from '../files/private-files.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
+import { between } from '../platform/jitter.ts';
+import type { PostgresSession, PostgresTls } from '../postgres/client.ts';
+import type { JournalUrl } from './journal-url.ts';
+import { isPassing, journalError } from './refusals.ts';
+
+/** Bounds, ms. A pause is drawn anew each time: clients of a database that is gone must not come back together. */
+const CONNECT_MS = 5_000;
+const CALL_MS = 20_000;
+const PATIENCE_MS = 15_000;
+const PAUSE_MS = { least: 100, most: 500 } as const;
+/** Longer than any certificate or password. */
+const FILE_BYTES = 65_536;
+
+export interface ConnectDependencies {
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly platform: NodeJS.Platform;
+  readonly signal: AbortSignal;
+  /** `CARDWRIGHT_JOURNAL_PASSWORD_FILE`; the address may hold a password itself. */
+  readonly passwordFile?: string | undefined;
+}
+
+export interface JournalConnection extends AsyncDisposable {
+  /**
+   * One statement that may be sent twice: where its answer is lost, or the server is busy or stopping, it is sent again
+   * for 15 seconds. Throws `guarded` for a journal that cannot be reached or refuses, `check_failed` where it has lost
+   * what was known.
+   */
+  readonly call: PostgresSession['call'];
+}
+
+/** Nothing is opened before the first call. */
+export function connectJournal(url: JournalUrl, around: ConnectDependencies): JournalConnection {
+  let opening: Promise<PostgresSession> | undefined;
+
+  async function session(): Promise<PostgresSession> {
+    const before = await opening?.catch(() => undefined);
+    if (before?.alive === true) return before;
+    opening = openSession(url, around);
+    return opening;
+  }
+
+  return {
+    async call(text, values) {
+      const until = around.clock.monotonic() + PATIENCE_MS;
+      for (;;) {
+        try {
+          return await (await session()).call(text, values);
+        } catch (thrown) {
+          const pause = between(around.random, PAUSE_MS.least, PAUSE_MS.most);
+          if (!isPassing(thrown) || around.clock.monotonic() + pause >= until) throw journalError(url, thrown);
+          await around.clock.sleep(pause, around.signal);
+        }
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await (await opening?.catch(() => undefined))?.end();
+    },
+  };
+}
+
+async function openSession(url: JournalUrl, around: ConnectDependencies): Promise<PostgresSession> {
+  const [{ openPostgres }, tls] = await Promise.all([
+    import('../postgres/client.ts'),
+    url.tls && textsOf(url.tls, around),
+  ]);
+  const { host, port, role: user, database } = url;
+  return openPostgres(
+    { host, port, user, database, tls },
+    { password: () => passwordFor(url, around), connectMs: CONNECT_MS, callMs: CALL_MS },
+  );
+}
+
+async function textsOf(
+  { ca, cert, key }: NonNullable<JournalUrl['tls']>,
+  { platform }: ConnectDependencies,
+): Promise<PostgresTls> {
+  const read = async (path: string | undefined, isSecret: boolean) =>
+    path === undefined ? undefined : readOf(path, { isSecret, platform });
+  return { ca: await read(ca, false), cert: await read(cert, false), key: await read(key, true) };
+}
+
+async function passwordFor({ shown, password }: JournalUrl, around: ConnectDependencies): Promise<string> {
+  if (password !== undefined) return password.expose();
+  const { passwordFile, platform } = around;
+  if (passwordFile !== undefined)
+    return (await readOf(passwordFile, { isSecret: true, platform })).replace(/\r?\n$/, '');
+  throw new CliError('guarded', {
+    message: `the shared journal ${shown} asks for a password, and none is given`,
+    notes: [
+      'It comes in the address that a variable or a file holds, or in a file of its own; no other place is looked at.',
+    ],
+    hint: 'export CARDWRIGHT_JOURNAL_PASSWORD_FILE=/absolute/path',
+    outcome: 'not_sent',
+  });
+}
+
+/** A file that holds the address itself, one line. Throws `guarded` when others may read it. */
+export async function readJournalUrlFile(path: string, platform: NodeJS.Platform): Promise<string> {
+  return (await readOf(path, { isSecret: true, platform })).replace(/\r?\n$/, '');
+}
+
+async function readOf(
+  path: string,
+  how: { readonly isSecret: boolean; readonly platform: NodeJS.Platform },
+): Promise<string> {
+  return inOurWords(path, async () => {
+    const file = await open(path, constants.O_RDONLY | NO_WAITING);
+    try {
+      // The open file is judged, not the name: the name may point elsewhere by now.
+      const found = await file.stat();
+      if (!found.isFile() || found.size > FILE_BYTES) throw unfit(path, 'is no file of a fitting size');
+      if (how.isSecret && how.platform !== 'win32' && (found.mode & 0o077) !== 0) {
+        throw unfit(path, 'is open to other users', `chmod 600 ${shellWord(path)}`);
+      }
+      return await file.readFile('utf8');
+    } finally {
+      await file.close();
+    }
+  });
+}
+
+function unfit(path: string, why: string, hint = 'cardwright journal status --help'): CliError {
+  return new CliError('guarded', { message: `${path} ${why}`, hint, outcome: 'not_sent' });
+}

@@ -1,0 +1,97 @@
+/** What the database of a shared journal refuses, in our words. */
+import { CliError, type ErrorKind } from '../core/errors.ts';
+import { PostgresRefusal, UnsafeLogin } from '../postgres/refusal.ts';
+import type { JournalUrl } from './journal-url.ts';
+
+interface Words {
+  readonly kind: ErrorKind;
+  /** Before the server's own words, which name account, role and op. */
+  readonly says?: string;
+  readonly notes?: readonly string[];
+  readonly hint?: string;
+}
+
+const STATUS = 'cardwright journal status';
+const ADMIN_GRANTS = 'An admin of the journal adds the role to a group and to the members of the account.';
+const NO_SCHEMA: Words = {
+  kind: 'guarded',
+  says: 'there is no journal of this release in the database',
+  hint: 'cardwright journal init --print-sql',
+};
+const NO_LOGIN: Words = { kind: 'guarded', says: 'the login was refused' };
+
+/** By the code of the refusal; ours are raised by the functions of the schema. */
+const REFUSALS: Readonly<Record<string, Words>> = {
+  CW001: { kind: 'guarded', notes: ['An admin of the database sets default_transaction_isolation for the role.'] },
+  CW002: { kind: 'guarded', notes: ['A standby cannot be written.'] },
+  CW003: { kind: 'guarded' },
+  CW004: { kind: 'guarded', notes: [ADMIN_GRANTS] },
+  CW005: {
+    kind: 'guarded',
+    notes: ['Nobody moves money until an admin has said that the database is right: cardwright.accept_failover.'],
+  },
+  CW006: {
+    kind: 'check_failed',
+    notes: ['What was written last may be lost. Nothing was sent; tell an admin of the journal.'],
+  },
+  CW007: { kind: 'internal' },
+  CW008: { kind: 'guarded' },
+  CW009: { kind: 'guarded' },
+  '28000': NO_LOGIN,
+  '28P01': NO_LOGIN,
+  '3D000': { kind: 'guarded' },
+  '3F000': NO_SCHEMA,
+  '42883': NO_SCHEMA,
+  '42P01': NO_SCHEMA,
+  '42501': { kind: 'guarded', says: 'the role may not do this', notes: [ADMIN_GRANTS] },
+};
+
+/** Codes after which the same call may be made again: the server was busy, was stopping, or chose another. */
+const PASSING = /^(?:08|53|57P0[123]|57014$|55P03$|40001$|40P01$)/;
+
+/** Whether the same call may succeed in a moment. A connection that was lost is no refusal, and passes too. */
+export function isPassing(thrown: unknown): boolean {
+  if (thrown instanceof PostgresRefusal) return PASSING.test(thrown.code);
+  return !(thrown instanceof CliError) && !NEVER.has(codeOf(thrown) ?? '') && !(thrown instanceof UnsafeLogin);
+}
+
+/** A certificate that does not fit is none in a moment. */
+const NEVER: ReadonlySet<string> = new Set([
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'CERT_HAS_EXPIRED',
+]);
+
+/** The error a user sees. `not_sent`: what a call of the journal was for has not left for the service by it. */
+export function journalError({ shown }: Pick<JournalUrl, 'shown'>, thrown: unknown): CliError {
+  if (thrown instanceof CliError) return thrown;
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const words = thrown instanceof PostgresRefusal ? REFUSALS[thrown.code] : undefined;
+  if (words === undefined) {
+    const known = thrown instanceof PostgresRefusal && !PASSING.test(thrown.code);
+    return new CliError(known ? 'internal' : 'guarded', {
+      message: known
+        ? `the shared journal ${shown}: ${text}`
+        : `the shared journal ${shown} cannot be reached: ${text}`,
+      hint: STATUS,
+      outcome: 'not_sent',
+      cause: thrown,
+    });
+  }
+  const { kind, says, notes, hint = STATUS } = words;
+  return new CliError(kind, {
+    message: `the shared journal ${shown}: ${says === undefined ? text : `${says}: ${text}`}`,
+    ...(notes !== undefined && { notes }),
+    hint,
+    outcome: 'not_sent',
+    cause: thrown,
+  });
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}

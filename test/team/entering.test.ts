@@ -1,0 +1,196 @@
+/** What each writing function looks at first, and the chain that it leaves. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { followChain } from '../../src/audit/entry.ts';
+import type { PostgresSession } from '../../src/postgres/client.ts';
+import { statementsOver } from '../../src/team/statements.ts';
+import { missing } from '../postgres/server.ts';
+import { type Database, database } from '../postgres/shared.ts';
+import { type Desk, desk, done, ended, FACTS, hex, linesOf, next, OUTCOME, sent, wanted } from './desk.ts';
+
+describe.skipIf(missing())('entering', () => {
+  let here: Database;
+  let at: Desk;
+  beforeAll(async () => {
+    here = await database();
+  });
+  afterAll(() => here.close());
+  beforeEach(async () => {
+    at = await desk(here);
+  });
+
+  const note = (session: PostgresSession, facts: object = FACTS) =>
+    statementsOver(session).note({ account: at.account, host: 'laptop', nonce: hex(8) }, { ...facts });
+  /** One more connection of ana's with a setting, as a database or a role may have it. */
+  const withSetting = async (setting: string) => {
+    const session = await here.as('ana', 'another');
+    await session.call(`set ${setting}`, []);
+    return session;
+  };
+  const lines = () => at.eve.auditPage(at.account, 1);
+
+  it('wants read committed: a stricter snapshot is older than the lock (CW001)', async () => {
+    for (const level of ['repeatable read', 'serializable']) {
+      const session = await withSetting(`default_transaction_isolation = '${level}'`);
+      await expect(note(session)).rejects.toMatchObject({ code: 'CW001', message: expect.stringContaining(level) });
+    }
+  });
+
+  it('wants a transaction that writes (CW002)', async () => {
+    const session = await withSetting('default_transaction_read_only = on');
+    await expect(note(session)).rejects.toMatchObject({ code: 'CW002' });
+    // Reading does without.
+    expect(await statementsOver(session).status(at.account)).toMatchObject({ role: 'ana' });
+  });
+
+  it('commits durably where the database would not, and leaves a stronger setting alone', async () => {
+    const used = async (setting: string) => {
+      const session = await withSetting(`synchronous_commit = ${setting}`);
+      await session.call('begin', []);
+      await note(session);
+      const [[value] = []] = await session.call(`select current_setting('synchronous_commit')`, []);
+      await session.call('commit', []);
+      const [[after] = []] = await session.call(`select current_setting('synchronous_commit')`, []);
+      return [value, after];
+    };
+    expect(await used('off')).toEqual(['on', 'off']);
+    expect(await used('local')).toEqual(['on', 'local']);
+    expect(await used('remote_apply')).toEqual(['remote_apply', 'remote_apply']);
+  });
+
+  it('waits ten seconds for a lock and no longer, whatever the database says', async () => {
+    const session = await withSetting('lock_timeout = 0');
+    await session.call('begin', []);
+    await note(session);
+    expect(await session.call(`select current_setting('lock_timeout')`, [])).toEqual([['10s']]);
+    await session.call('commit', []);
+  });
+
+  it('lets in members alone, and each for what it may do (CW004)', async () => {
+    const refused = { code: 'CW004' };
+    await expect(note(await here.as('eve'))).rejects.toMatchObject({ code: '42501' });
+    await at.admin(`add_member('ana', '{read}')`);
+    await expect(note(await here.as('ana'))).rejects.toMatchObject(refused);
+    await expect(at.ana.claim(wanted(at.account, 5), linesOf(hex(4), sent(1)), FACTS)).rejects.toMatchObject(refused);
+    expect(await at.ana.status(at.account)).toMatchObject({ can: ['read'] });
+    await at.admin(`add_member('ana', '{}')`);
+    await expect(at.ana.status(at.account)).rejects.toMatchObject(refused);
+    // Whoever administers it moves no money by that.
+    const ada = await here.as('ada');
+    await expect(
+      ada.call('select cardwright.renew($1)', [JSON.stringify({ account: at.account })]),
+    ).rejects.toMatchObject({
+      code: '42501',
+    });
+    await expect(at.admin(`add_member('ben', '{everything}')`)).rejects.toMatchObject({ code: '23514' });
+  });
+
+  it('asks who logged in, not who it acts as', async () => {
+    await at.root.call('grant ben to ana', []);
+    const session = await here.as('ana', 'another');
+    await session.call('set role ben', []);
+    await note(session);
+    await at.root.call('revoke ben from ana', []);
+    expect(JSON.parse((await lines()).at(-1) ?? '{}')).toMatchObject({ who: 'ana@laptop' });
+  });
+
+  it('refuses all that writes while an admin has frozen the account, and shows why (CW005)', async () => {
+    const op = wanted(at.account, 5);
+    await at.ana.claim(op, linesOf(op.by, sent(1)), FACTS);
+    await at.admin(`freeze_account('the laptop was stolen')`);
+    const frozen = { code: 'CW005', message: 'the account is frozen: the laptop was stolen' };
+    await expect(note(await here.as('ben'))).rejects.toMatchObject(frozen);
+    await expect(at.ana.append(next(op), linesOf(op.by, done(1)))).rejects.toMatchObject(frozen);
+    await expect(at.ana.renew({ account: at.account, op: op.op, epoch: 1 })).rejects.toMatchObject(frozen);
+    expect(await at.eve.status(at.account)).toMatchObject({ frozen: 'the laptop was stolen', moved: false });
+    await at.admin(`accept_failover('it was found')`);
+    expect(await note(await here.as('ben'))).toMatchObject({ verdict: 'noted' });
+    await expect(at.admin(`accept_failover('')`)).rejects.toMatchObject({ code: 'CW007' });
+  });
+
+  it('tells whoever knows more than it does (CW006)', async () => {
+    const op = wanted(at.account, 5);
+    const { head } = await at.ana.claim(op, linesOf(op.by, sent(1)), FACTS);
+    const knowing = (known: typeof head) =>
+      at.ben
+        .note({ account: at.account, known, host: 'laptop', nonce: hex(8) }, FACTS)
+        .catch((error: unknown) => error);
+    expect(await knowing(head)).toMatchObject({ verdict: 'noted' });
+    const ahead = (await knowing({ seq: head.seq + 7, hash: head.hash })) as { code: string; detail: string };
+    expect(ahead).toMatchObject({ code: 'CW006' });
+    expect(JSON.parse(ahead.detail)).toEqual({ known: head.seq + 7, here: head.seq + 1, lost: 6 });
+    expect(await knowing({ seq: head.seq, hash: 'f'.repeat(64) })).toMatchObject({ code: 'CW006' });
+    const call = { ...next(op), known: { seq: 99, hash: head.hash } };
+    await expect(at.ana.append(call, linesOf(op.by, done(1)))).rejects.toMatchObject({ code: 'CW006' });
+    await expect(at.ana.renew({ ...call, epoch: 1 })).rejects.toMatchObject({ code: 'CW006' });
+  });
+
+  it('takes no facts that could be another line, or another member of this one (CW007)', async () => {
+    const ana = await here.as('ana');
+    const before = await lines();
+    const raw = (facts: string | null) =>
+      ana.call('select cardwright.note($1, $2)', [
+        JSON.stringify({ account: at.account, host: 'laptop', nonce: hex(8) }),
+        facts,
+      ]);
+    for (const facts of [
+      null,
+      '',
+      ' ',
+      'no json',
+      '"a":1},"b":{"c":2',
+      '"a":1}\n{"seq":2',
+      '"a":\n1',
+      '"a":1,"a":2',
+      '"seq":1',
+      '"who":"ben@laptop"',
+      '"prev":"0"',
+      '"hash":"0"',
+      '"batch":1',
+      '"a":"\u2028"',
+      `"a":"${'x'.repeat(5_000)}"`,
+    ]) {
+      await expect(raw(facts), String(facts)).rejects.toMatchObject({ code: 'CW007' });
+    }
+    const host = 'lap\ntop';
+    await expect(at.ana.note({ account: at.account, host, nonce: hex(8) }, FACTS)).rejects.toMatchObject({
+      code: 'CW007',
+    });
+    await expect(at.ana.note({ account: at.account, host: 'laptop', nonce: '' }, FACTS)).rejects.toMatchObject({
+      code: 'CW007',
+    });
+    expect(await lines()).toEqual(before);
+  });
+
+  it('leaves a chain that audit verify follows, one line for each thing done', async () => {
+    const op = wanted(at.account, 5);
+    await at.ana.claim(op, linesOf(op.by, sent(1)), { ...FACTS, card_id: 'card_"ü€😀' });
+    await at.ana.append(next(op), linesOf(op.by, done(1)));
+    await at.ana.append(next(op, { n: 3, ...ended(5) }), linesOf(op.by, done(1)), { ...OUTCOME, of: 6 });
+    const once = { account: at.account, host: 'höst "1"', nonce: hex(8) };
+    const first = await at.ben.note(once, { ...FACTS, event: 'reveal', sink: 'screen' });
+    expect(await at.ben.note(once, FACTS)).toEqual(first);
+    await at.admin(`set_cap('max_per_day', 1)`);
+    const chain = followChain(await lines());
+    expect(chain.flaw).toBeUndefined();
+    const told = chain.entries.map(entry => entry as unknown as Record<string, unknown>);
+    expect(told.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(told.slice(5).map(({ who, event, operation }) => [who, event, operation])).toEqual([
+      ['ana@laptop', 'write', 'cards.fund'],
+      ['ana@laptop', 'outcome', 'cards.fund'],
+      ['ben@höst "1"', 'reveal', 'cards.fund'],
+      ['ada@local', 'write', 'journal.set_cap'],
+    ]);
+    expect(told[5]).toMatchObject({ card_id: 'card_"ü€😀' });
+    for (const { at: time } of told) expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect((await at.eve.status(at.account)).head).toEqual({ seq: 9, hash: told[8]?.['hash'] });
+    expect(await at.eve.auditPage(at.account, 9)).toHaveLength(1);
+  });
+
+  it('numbers the lines of two operators at once without a gap', async () => {
+    const [ana, ben] = [await here.as('ana'), await here.as('ben')];
+    await Promise.all(Array.from({ length: 40 }, (_, index) => note(index % 2 === 0 ? ana : ben)));
+    const chain = followChain(await lines());
+    expect(chain).toMatchObject({ entries: expect.objectContaining({ length: 45 }) });
+    expect(chain.flaw).toBeUndefined();
+  });
+});
