@@ -5,9 +5,9 @@
 
 import { shapeProblem } from '../contract/check.ts';
 import { mismatches } from '../contract/sandbox/together.ts';
-import { CliError } from '../core/errors.ts';
 import { SCENARIO_STEPS } from '../core/input-limits.ts';
 import {
+  faultyFile,
   plainOf,
   type YamlEntry,
   type YamlFault,
@@ -35,7 +35,6 @@ export interface Scenario {
   readonly steps: readonly Step[];
 }
 
-const MOST_SHOWN = 20;
 const STEP_WORDS = ['as', 'expect', 'fails', 'note'];
 
 /** `file` is what the user called it. Throws `usage` with every fault of the file; nothing was sent then. */
@@ -43,16 +42,7 @@ export function readScenario({ faults, root }: YamlText, file: string): Scenario
   const reading = new Reading(faults);
   const scenario = root && reading.scenario(root);
   if (scenario !== undefined && reading.faults.length === 0) return scenario;
-  const [first, ...others] = [...reading.faults]
-    .sort((a, b) => a.line - b.line || a.column - b.column)
-    .map(({ line, column, text }) => `${file}:${line}:${column}: ${text}`);
-  const left = others.length - MOST_SHOWN;
-  throw new CliError('usage', {
-    message: first ?? `${file} is empty`,
-    notes: [...others.slice(0, MOST_SHOWN), ...(left > 0 ? [`and ${left} more`] : [])],
-    hint: 'cardwright help scenarios',
-    outcome: 'not_sent',
-  });
+  throw faultyFile(reading.faults, { file, hint: 'cardwright help scenarios' });
 }
 
 class Reading {

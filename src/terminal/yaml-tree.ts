@@ -1,4 +1,5 @@
 /** YAML as it was read, every node with its place in the file; lines and columns from 1. */
+import { CliError } from '../core/errors.ts';
 
 export interface YamlPosition {
   readonly line: number;
@@ -32,4 +33,23 @@ export function plainOf(node: YamlNode): unknown {
   if (node.kind === 'value') return node.value;
   if (node.kind === 'list') return node.items.map(plainOf);
   return Object.fromEntries(node.entries.map(({ name, node: value }) => [name, plainOf(value)]));
+}
+
+const MOST_SHOWN = 20;
+
+/** `usage` with every fault of a file in the order of its lines; `file` is what the user called it. Nothing was sent. */
+export function faultyFile(
+  faults: readonly YamlFault[],
+  { file, hint }: { readonly file: string; readonly hint: string },
+): CliError {
+  const [first, ...others] = [...faults]
+    .sort((a, b) => a.line - b.line || a.column - b.column)
+    .map(({ line, column, text }) => `${file}:${line}:${column}: ${text}`);
+  const left = others.length - MOST_SHOWN;
+  return new CliError('usage', {
+    message: first ?? `${file} is empty`,
+    notes: [...others.slice(0, MOST_SHOWN), ...(left > 0 ? [`and ${left} more`] : [])],
+    hint,
+    outcome: 'not_sent',
+  });
 }

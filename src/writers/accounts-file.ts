@@ -1,6 +1,12 @@
 /** The accounts file: which account of a journal a line goes to. Read whole, every fault with its line and column. */
-import { CliError } from '../core/errors.ts';
-import type { YamlEntry, YamlFault, YamlNode, YamlPosition, YamlText } from '../terminal/yaml-tree.ts';
+import {
+  faultyFile,
+  type YamlEntry,
+  type YamlFault,
+  type YamlNode,
+  type YamlPosition,
+  type YamlText,
+} from '../terminal/yaml-tree.ts';
 
 export interface AccountRule {
   /** First and last code, four digits each. */
@@ -32,23 +38,13 @@ export const DEFAULT_ACCOUNTS: AccountsFile = {
 const ACCOUNT = /^[A-Z][A-Za-z0-9-]*(?::[A-Z0-9][A-Za-z0-9-]*)+$/;
 const NAMES = ['wallet', 'cards', 'deposits', 'default'] as const;
 const TESTS = ['mcc', 'merchant', 'label'] as const;
-const MOST_SHOWN = 20;
 
 /** `file` is what the user called it. Throws `usage` with every fault of the file. */
 export function readAccounts({ faults, root }: YamlText, file: string): AccountsFile {
   const reading = new Reading(faults);
   const accounts = root && reading.accounts(root);
   if (accounts !== undefined && reading.faults.length === 0) return accounts;
-  const [first, ...others] = [...reading.faults]
-    .sort((a, b) => a.line - b.line || a.column - b.column)
-    .map(({ line, column, text }) => `${file}:${line}:${column}: ${text}`);
-  const left = others.length - MOST_SHOWN;
-  throw new CliError('usage', {
-    message: first ?? `${file} is empty`,
-    notes: [...others.slice(0, MOST_SHOWN), ...(left > 0 ? [`and ${left} more`] : [])],
-    hint: 'cardwright export --help',
-    outcome: 'not_sent',
-  });
+  throw faultyFile(reading.faults, { file, hint: 'cardwright export --help' });
 }
 
 class Reading {
