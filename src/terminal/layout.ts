@@ -47,9 +47,19 @@ function candidates({ columns, rows }: Sheet, measure: Measure): Candidate[] {
     let width = title;
     for (const row of rows)
       for (const line of (row[index] ?? '').split('\n')) width = Math.max(width, measure.width(line));
-    const least = column.shrink !== undefined ? Math.max(title, Math.min(width, SHORTEST_LABEL)) : width;
+    const shortest =
+      column.shrink === 'wraps' ? Math.max(SHORTEST_LABEL, longestWord(rows, index, measure)) : SHORTEST_LABEL;
+    const least = column.shrink !== undefined ? Math.max(title, Math.min(width, shortest)) : width;
     return { column, index, least, width };
   });
+}
+
+/** Words of a text that wraps stay whole up to here: a longer one is torn rather than a column dropped. */
+const LONGEST_WORD = 16;
+
+function longestWord(rows: Sheet['rows'], index: number, measure: Measure): number {
+  const words = rows.flatMap(row => (row[index] ?? '').split(/\s+/)).map(word => measure.width(word));
+  return Math.min(LONGEST_WORD, Math.max(0, ...words));
 }
 
 /** Widths of the columns and the gaps between them. */
