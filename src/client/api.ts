@@ -23,7 +23,7 @@ import type { OutcomeClass } from './classify.ts';
 import { createDeadlines } from './deadline.ts';
 import { isWrite, planRequest, type Target } from './encode.ts';
 import { type ArrivedPage, type Row, walkPages } from './pages.ts';
-import { doubtful, isNotSubscribed, isUnmoved, readBalances } from './read-back.ts';
+import { doubtful, isUndone, readBalances, readWallet, stateBefore } from './read-back.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { Wait } from './retry.ts';
 import { createCutter } from './row-slicer.ts';
@@ -132,7 +132,7 @@ function createCalls(settings: ServiceSettings<Table>) {
     random,
     timeoutMs,
     onWait: settings.onWait,
-    read: async (name, values, stop) => (await send(name, values, { signal: stop })).result as Values,
+    read: async (name, values, options) => (await send(name, values, options)).result as Values,
     readWithin: async (name, values, signals) => (await sendWithin(signals, name, values, {})).result as Values,
   };
 
@@ -173,11 +173,15 @@ function createCalls(settings: ServiceSettings<Table>) {
   /** What the effect is judged by. Throws as reading does, but for a card that is not there: the write's own answer counts. */
   async function gather(operation: string, input: Values, options: CallOptions): Promise<Evidence | undefined> {
     const evidence = { alone: true, plannedAt: clock.now() };
-    if (targetOf(operation).row.transfer === undefined) return evidence;
+    const { row } = targetOf(operation);
+    const read = (name: string, values: Values) => delivering.read(name, values, { signal: options.signal });
+    if (row.leadsTo !== undefined) return { ...evidence, was: await stateBefore(targetOf(operation), input, read) };
+    const isCard = row.makes === 'card';
+    if (row.transfer === undefined && !isCard) return evidence;
     // Without balances from before there is only the answer to believe.
-    if (options.readsBalancesBefore !== true) return undefined;
-    const read = (name: string, values: Values) => delivering.read(name, values, options.signal);
+    if (options.readsBalancesBefore !== true) return isCard ? evidence : undefined;
     try {
+      if (isCard) return { ...evidence, wallet: await readWallet(read) };
       const before = await readBalances(read, input['card_id']);
       return { ...evidence, before };
     } catch (thrown) {
@@ -188,8 +192,8 @@ function createCalls(settings: ServiceSettings<Table>) {
   }
 
   /**
-   * A refusal in words that nobody knows may follow the deed: of money the balances deny it, of a subscription the list
-   * does, or nothing does.
+   * A 429, and a refusal in words that nobody knows, may follow the deed: of money the balances deny it, of a subscription
+   * the list does, or nothing does.
    */
   async function believed(
     operation: string,
@@ -198,21 +202,19 @@ function createCalls(settings: ServiceSettings<Table>) {
     policy: DeliveryPolicy,
   ) {
     const { row } = targetOf(operation);
-    if (is !== 'refused' || error === undefined || (row.transfer === undefined && row.makes === undefined))
-      return error;
-    if (isDefiniteRefusal(refused.refusal, refused.status)) return error;
+    if (error === undefined || (row.transfer === undefined && row.makes === undefined)) return error;
+    const isNo = is === 'refused' || (refused.unlooked && (is === 'throttled' || is === 'not_sent'));
+    if (!isNo || (!refused.unlooked && isDefiniteRefusal(refused.refusal, refused.status))) return error;
     const asked = { target: targetOf(operation), input, evidence: policy.evidence };
-    const settling = {
-      ...delivering,
-      signal: policy.stop,
-      read: (name: string, values: Values) => delivering.read(name, values, policy.stop),
-    };
-    const isDenied = row.makes === 'webhook' ? isNotSubscribed : isUnmoved;
-    return (await isDenied(asked, settling)) ? error : doubtful(error);
+    const options = { signal: policy.stop, aside: 'patient' } as const;
+    const read = (name: string, values: Values) => delivering.read(name, values, options);
+    return (await isUndone(asked, { ...delivering, signal: policy.stop, read })) ? error : doubtful(error);
   }
 
   function send(operation: string, input: Values, options: CallOptions, paging?: PageReading): Promise<Done> {
-    return sendWithin([signal, options.signal], operation, input, options, paging);
+    // What looks what came of a write goes on where everything else is stopped.
+    const signals = options.aside === undefined ? [signal, options.signal] : [options.signal];
+    return sendWithin(signals, operation, input, options, paging);
   }
 
   async function sendWithin(
@@ -224,7 +226,7 @@ function createCalls(settings: ServiceSettings<Table>) {
   ): Promise<Done> {
     const planned = plan(operation, input, options);
     const evidence = isWrite(targetOf(operation).row) ? await gather(operation, input, options) : undefined;
-    const policy = { keyHonoured: false, stop: options.signal, evidence };
+    const policy = { keyHonoured: false, stop: options.signal, evidence, aside: options.aside };
     const delivered = await deliver(operation, planned, { input, policy, signals, paging });
     const { result, next, changed, reread, status, requestId } = delivered;
     const isLooked = options.readsBalancesBefore === true || targetOf(operation).row.makes === 'webhook';

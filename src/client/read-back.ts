@@ -175,8 +175,32 @@ export async function readBalances(read: ReadBackParts['read'], cardId: unknown)
   throw new CliError('contract_mismatch', { message: 'the balance of the card or of the wallet is not an amount' });
 }
 
+/** The wallet as it is now. Throws as `readBalances`. */
+export async function readWallet(read: ReadBackParts['read']): Promise<Cents> {
+  const { balance } = await read('wallet.get', {});
+  const amount = typeof balance === 'number' ? centsOf(balance) : undefined;
+  if (amount !== undefined) return amount;
+  throw new CliError('contract_mismatch', { message: 'the balance of the wallet is not an amount' });
+}
+
+/** The member that a change of state sets, as it is now; undefined when it cannot be read: the change is asked for all the same. */
+export async function stateBefore(
+  target: RequestFacts['target'],
+  input: Values,
+  read: ReadBackParts['read'],
+): Promise<string | undefined> {
+  const { readBack = '', leadsTo } = target.row;
+  try {
+    const { [leadsTo?.field ?? '']: was } = await read(readBack, paramsOf({ target, input }));
+    return typeof was === 'string' ? was : undefined;
+  } catch (failed) {
+    if (failed instanceof CliError) return undefined;
+    throw failed;
+  }
+}
+
 /** Whether card and wallet show that a refused transfer has not happened; false where they cannot be read. */
-export async function isUnmoved({ target, input, evidence }: RequestFacts, { read }: ReadBackParts): Promise<boolean> {
+async function isUnmoved({ target, input, evidence }: RequestFacts, { read }: ReadBackParts): Promise<boolean> {
   const { transfer } = target.row;
   if (transfer === undefined || evidence?.before === undefined) return false;
   try {
@@ -188,8 +212,37 @@ export async function isUnmoved({ target, input, evidence }: RequestFacts, { rea
   }
 }
 
+/**
+ * Whether reading shows that a write has not happened: the state of its card, card and wallet, the list of subscriptions;
+ * of a create the wallet, where nothing else moves it. False where that cannot be told.
+ */
+export async function isUndone(asked: RequestFacts, settling: ReadBackParts): Promise<boolean> {
+  const { leadsTo, makes, transfer } = asked.target.row;
+  if (transfer !== undefined) return isUnmoved(asked, settling);
+  if (makes === 'webhook') return isNotSubscribed(asked, settling);
+  if (makes === 'card') return isUnspent(asked, settling);
+  if (leadsTo === undefined) return false;
+  try {
+    const { [leadsTo.field]: is } = await settling.read(asked.target.row.readBack ?? '', paramsOf(asked));
+    return typeof is === 'string' && is !== leadsTo.value;
+  } catch (failed) {
+    if (failed instanceof CliError) return false;
+    throw failed;
+  }
+}
+
+async function isUnspent({ evidence }: RequestFacts, { read }: ReadBackParts): Promise<boolean> {
+  if (evidence?.wallet === undefined) return false;
+  try {
+    return (await readWallet(read)) === evidence.wallet;
+  } catch (failed) {
+    if (failed instanceof CliError) return false;
+    throw failed;
+  }
+}
+
 /** Whether the list shows no subscription for the address of a refused create; false where it cannot be read. */
-export async function isNotSubscribed({ input }: RequestFacts, { read }: ReadBackParts): Promise<boolean> {
+async function isNotSubscribed({ input }: RequestFacts, { read }: ReadBackParts): Promise<boolean> {
   try {
     const { data } = await read('webhooks.list', {});
     return Array.isArray(data) && !data.some(each => isObject(each) && sameUrl(each['url'], input['url']));

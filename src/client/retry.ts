@@ -21,19 +21,34 @@ export interface Repeating {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly budget: RetryBudget;
-  /** An attempt that may have had its effect, or that the service says it works on, may be sent again as it is. */
-  readonly ambiguousAgain: boolean;
+  /** Whether it may be sent again as it is behind an attempt that may have had its effect. */
+  readonly again: Again;
   /** False: the key may be forgotten by now, so that nothing is sent behind an attempt that may have had its effect. */
   readonly keyUsable?: (() => boolean | Promise<boolean>) | undefined;
+  /** Whether a key that is usable is surely remembered, and not only trusted in. Without it, it is. */
+  readonly keySure?: (() => boolean) | undefined;
+  /**
+   * Whether reading shows that no attempt so far had its effect. Asked before a write is sent again behind a 429, or behind
+   * anything else that may have had its effect, where its key is not surely remembered. Without it a 429 is believed.
+   */
+  readonly isUndone?: (() => Promise<boolean>) | undefined;
   /** Attempts that the service may answer 429, whatever else it lets through; without it 3 while it lets nothing through. */
   readonly throttledAttempts?: number | undefined;
-  /** Looked at after an ambiguous attempt, before it is sent again; the effect that shows ends it. */
-  readonly shown?: (() => Promise<Interpretation | undefined>) | undefined;
+  /**
+   * A reading that looks what came of another request: that it is let through says nothing about that one, and whoever looks
+   * has waited. `once`: there is no time to wait any more.
+   */
+  readonly aside?: 'patient' | 'once' | undefined;
+  /** Looked at after an ambiguous attempt, and where nothing is sent behind a 429; the effect that shows ends it. */
+  readonly shown?: ((last: Interpretation) => Promise<Interpretation | undefined>) | undefined;
   /** No attempt begins and no pause goes on when it is aborted. */
   readonly stop: AbortSignal;
   /** Told about every pause. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
 }
+
+/** `freely`: doing it twice is doing it once. `with-key`: under a key that is known to be honoured. */
+export type Again = 'freely' | 'with-key' | 'never';
 
 export interface Wait {
   readonly ms: number;
@@ -47,46 +62,84 @@ export interface Repeated {
   readonly sent: boolean;
   readonly throttled: boolean;
   readonly doubted: boolean;
+  /** Some attempt was answered 429, and nothing has shown since that it had no effect all the same. */
+  readonly unlooked: boolean;
 }
 
 /** Attempts until one ends in a class that must not or need not be repeated. Never rejects by itself. */
 export async function repeatWhileSafe(once: () => Promise<Interpretation>, repeating: Repeating): Promise<Repeated> {
   const { budget, stop } = repeating;
-  let [sent, throttled] = [false, false];
+  let [sent, throttled, unlooked] = [false, false, false];
   let doubt: Interpretation | undefined;
-  let open: Repeated | undefined;
+  let open: Open | undefined;
   const patience = createPatience(repeating);
   for (let attempts = 1; ; attempts += 1) {
-    if (budget.paused()) await budget.untilAllowed(stop);
+    if (budget.paused() && !repeating.aside) await budget.untilAllowed(stop);
     // After the pauses: whatever they were meant to take, a stopped process or a laptop that slept takes longer.
-    if (open !== undefined && (await repeating.keyUsable?.()) === false) return tooOld(open);
-    const last = await counted(once, budget);
+    const next = open === undefined ? 'go' : await afterOpen(open, repeating);
+    if (typeof next === 'object') return next;
+    if (next === 'undone' && doubt === undefined) [unlooked, open] = [false, undefined];
+    const last = repeating.aside ? await once() : await counted(once, budget);
     sent ||= last.class !== 'not_sent';
     throttled ||= last.class === 'throttled';
+    unlooked ||= last.class === 'throttled';
+    const end = (verdict: Interpretation): Repeated => {
+      return { verdict, attempts, sent, throttled, doubted: doubt !== undefined, unlooked };
+    };
     if (last.class === 'done') budget.refund();
-    if (last.class === 'done') return { verdict: last, attempts, sent, throttled, doubted: doubt !== undefined };
-    const end = (verdict: Interpretation): Repeated => ({
-      verdict,
-      attempts,
-      sent,
-      throttled,
-      doubted: doubt !== undefined,
-    });
+    if (last.class === 'done') return end(last);
     const unsettled = last.class === 'ambiguous' || (doubt !== undefined && last.class !== 'unverified');
     if (unsettled) {
-      const shown = await repeating.shown?.();
+      const shown = await repeating.shown?.(last);
       if (shown !== undefined) return end(shown);
     }
     const verdict = doubt === undefined ? last : stillUnknown(doubt, last);
-    const failures = stop.aborted ? undefined : patience.after(last);
+    const failures = stop.aborted || repeating.aside === 'once' ? undefined : patience.after(last);
     const pause = failures === undefined ? undefined : pauseAfter(last, failures, repeating);
-    if (pause === undefined || !budget.spend(pause.tokens)) return end(verdict);
+    if (pause === undefined || !budget.spend(pause.tokens)) return lastLook(end(verdict), repeating);
     if (last.class === 'ambiguous' || last.class === 'in_progress') doubt ??= last;
-    if (last.class === 'throttled') budget.pauseAll(pause.ms);
+    if (last.class === 'throttled' && !repeating.aside) budget.pauseAll(pause.ms);
     repeating.onWait?.(pause);
-    if (!(await rest(pause.ms, repeating.clock, stop))) return end(verdict);
-    if (doubt !== undefined) open = end(verdict);
+    if (!(await rest(pause.ms, repeating.clock, stop))) return lastLook(end(verdict), repeating);
+    if (doubt !== undefined || unlooked) open = { so: end(verdict), pause, doubted: doubt !== undefined };
   }
+}
+
+/** What is not settled when another attempt is about to be made. */
+interface Open {
+  /** What is told where nothing more is sent. */
+  readonly so: Repeated;
+  readonly pause: Pause;
+  /** An attempt was ambiguous, and not only answered 429. */
+  readonly doubted: boolean;
+}
+
+/** Looking takes of the limit as well, so that it is waited for once more before a write goes after it. */
+const AFTER_LOOK_MS = 5_000;
+
+/** Whether the next attempt may go: at once, or after a look that showed nothing; else what is told in its place. */
+async function afterOpen({ so, pause, doubted }: Open, repeating: Repeating): Promise<'go' | 'undone' | Repeated> {
+  const { again, keyUsable, keySure, isUndone, budget, stop } = repeating;
+  if (again === 'freely') return 'go';
+  const usable = again === 'with-key' && (await keyUsable?.()) !== false;
+  if (doubted && !usable) return tooOld(so);
+  if (isUndone === undefined || (usable && keySure?.() !== false)) return 'go';
+  if (stop.aborted || !(await isUndone())) return lastLook(so, repeating);
+  if (pause.because !== 'throttled') return 'undone';
+  budget.pauseAll(pause.tokens === 0 ? Math.min(pause.ms, AFTER_LOOK_MS) : pause.ms);
+  await budget.untilAllowed(stop);
+  return stop.aborted ? so : 'undone';
+}
+
+/** A write that was told to come later and is not sent again: it is done where its state shows it. */
+async function lastLook(so: Repeated, { clock, stop, shown, isUndone }: Repeating): Promise<Repeated> {
+  const { verdict } = so;
+  if (verdict.class !== 'throttled' || isUndone === undefined) return so;
+  const asked = verdict.error.facts.retryAfterMs ?? THROTTLE.baseMs;
+  // Whoever looks now reads, and under the same limit.
+  if (asked <= LONGEST_WAIT_MS && !stop.aborted) await rest(asked, clock, stop);
+  const seen = await shown?.(verdict);
+  return seen === undefined ? so : { ...so, verdict: seen };
 }
 
 async function counted(once: () => Promise<Interpretation>, budget: RetryBudget): Promise<Interpretation> {
@@ -140,16 +193,12 @@ interface Pause extends Wait {
 }
 
 /** How long to wait before the next attempt; undefined when there must be none. */
-function pauseAfter(
-  verdict: Interpretation,
-  { count }: Failures,
-  { random, ambiguousAgain }: Repeating,
-): Pause | undefined {
+function pauseAfter(verdict: Interpretation, { count }: Failures, { random, again }: Repeating): Pause | undefined {
   if (verdict.class === 'done' || verdict.class === 'unverified') return undefined;
   const { class: outcome } = verdict;
   const asked = verdict.error.facts.retryAfterMs ?? 0;
   // "In progress" tells of this key alone: where nobody knows that keys are honoured, sending again may do it again.
-  if (outcome === 'in_progress' && !ambiguousAgain) return undefined;
+  if (outcome === 'in_progress' && again === 'never') return undefined;
   if (outcome === 'throttled' || outcome === 'in_progress') {
     if (asked > LONGEST_WAIT_MS) return undefined;
     const ms = Math.max(asked, backoff(THROTTLE.baseMs, count - 1, random));
@@ -157,7 +206,7 @@ function pauseAfter(
     const free = outcome === 'throttled' && count === 1;
     return { ms, because: outcome, tokens: free ? 0 : THROTTLE.tokens };
   }
-  const safe = outcome === 'ambiguous' ? ambiguousAgain : verdict.again;
+  const safe = outcome === 'ambiguous' ? again !== 'never' : verdict.again;
   if (!safe) return undefined;
   const hinted = outcome === 'read_failed' && asked <= LONGEST_WAIT_MS ? asked : 0;
   const ms = Math.max(hinted, backoff(NETWORK.baseMs, count - 1, random));

@@ -1,5 +1,5 @@
 /** One request from its planned bytes to a settled outcome: attempts, waits, and reading back what was not shown. */
-import type { Delivery, DeliveryPolicy, PlannedRequest } from '../contract/service.ts';
+import type { Delivery, DeliveryPolicy, PlannedRequest, ReadOptions } from '../contract/service.ts';
 import { KEY_TRUST } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
@@ -11,7 +11,7 @@ import type { OutcomeClass } from './classify.ts';
 import { anyOf } from './deadline.ts';
 import { isWrite } from './encode.ts';
 import type { Interpretation } from './interpret-response.ts';
-import { confirmAnswer, confirmWrite, findEffect, isReadAfter, type ReadBackParts } from './read-back.ts';
+import { confirmAnswer, confirmWrite, findEffect, isReadAfter, isUndone, type ReadBackParts } from './read-back.ts';
 import { type Repeated, repeatWhileSafe, type Wait } from './retry.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ export interface Delivering {
   readonly timeoutMs: number | undefined;
   readonly onWait: ((wait: Wait) => void) | undefined;
   /** Sends a reading operation, for looking at what came of a write; `stop` cuts it off. */
-  readonly read: (operation: string, input: Values, stop: AbortSignal | undefined) => Promise<Values>;
+  readonly read: (operation: string, input: Values, options: ReadOptions) => Promise<Values>;
   /** The same, cut off by these signals alone: a reading that belongs to a write in the air. */
   readonly readWithin: (
     operation: string,
@@ -58,9 +58,9 @@ export async function sendCall(parcel: OutgoingCall, wire: Wire, delivering: Del
   const { clock, random, budget, onWait } = delivering;
   const stops = signals.length === 0 ? [policy.stop] : [...signals, policy.stop];
   const stop = anyOf(stops);
-  const settling = (): ReadBackParts => ({
+  const settling = (aside?: 'patient'): ReadBackParts => ({
     ...delivering,
-    read: (operation, values) => delivering.read(operation, values, policy.stop),
+    read: (operation, values) => delivering.read(operation, values, { signal: policy.stop, aside }),
     signal: stop,
   });
   const write = isWrite(row);
@@ -72,17 +72,30 @@ export async function sendCall(parcel: OutgoingCall, wire: Wire, delivering: Del
     budget,
     onWait,
     stop,
-    ambiguousAgain: withKey || row.repeat === 'freely',
+    aside: policy.aside,
+    again: row.repeat === 'freely' ? 'freely' : withKey ? 'with-key' : 'never',
+    keySure: policy.keySure,
+    isUndone: write ? undoneBy(parcel, settling) : undefined,
     keyUsable: write && row.repeat !== 'freely' ? (policy.keyUsable ?? trustedFrom(clock)) : undefined,
     throttledAttempts: row.effect === 'reveals-secret' ? DETAILS_ATTEMPTS : undefined,
-    shown: write && row.readBack !== undefined ? () => shownByReading(asked, settling()) : undefined,
+    shown: write && row.readBack !== undefined ? last => shownByReading(asked, settling(), last) : undefined,
   });
   const { verdict } = repeated;
   if (verdict.class !== 'done') return concluded(repeated, asked, settling);
-  if (verdict.reread === true || !isReadAfter(asked)) return doneOf(repeated, verdict);
+  if (verdict.reread === true || !isReadAfter(asked)) return doneOf(repeated, verdict, isChange(asked));
   // Part of the write: what stops a run waits for it, as for the answer.
   const read: ReadBackParts['read'] = (operation, values) => delivering.readWithin(operation, values, signals);
   return confirmed(repeated, verdict, { asked, plan, settling: { ...settling(), read, signal: anyOf(signals) } });
+}
+
+/** A state is read here, whoever asks; everything else as the holder of the journal does, who has more to look for. */
+function undoneBy({ asked, policy }: OutgoingCall, settling: (aside: 'patient') => ReadBackParts) {
+  const { leadsTo, makes, transfer } = asked.target.row;
+  const { before, wallet } = asked.evidence ?? {};
+  if (leadsTo === undefined && policy.isUndone !== undefined) return policy.isUndone;
+  const seen = transfer === undefined ? makes === 'card' && wallet : before;
+  const looks = leadsTo !== undefined || makes === 'webhook' || (seen !== undefined && seen !== false);
+  return looks ? () => isUndone(asked, settling('patient')) : undefined;
 }
 
 /** True for as long as a key is trusted in, by wall clock and monotonic clock; a wall clock that is set back ends it. */
@@ -95,7 +108,8 @@ function trustedFrom(clock: Clock): () => boolean {
 }
 
 /** Written out, for a run of many rows comes here with every one of them. */
-function doneOf({ attempts, sent, throttled, doubted }: Repeated, verdict: Extract<Interpretation, { class: 'done' }>) {
+function doneOf(repeated: Repeated, verdict: Extract<Interpretation, { class: 'done' }>, changed = true) {
+  const { attempts, sent, throttled, doubted, unlooked } = repeated;
   const { status, requestId, decoded, reread = false } = verdict;
   const { result, next } = decoded;
   const done: Delivered = {
@@ -103,11 +117,12 @@ function doneOf({ attempts, sent, throttled, doubted }: Repeated, verdict: Extra
     result,
     next,
     reread,
-    changed: true,
+    changed,
     attempts,
     sent,
     throttled,
     doubted,
+    unlooked,
     status,
     requestId,
   };
@@ -120,7 +135,7 @@ async function confirmed(
   verdict: Extract<Interpretation, { class: 'done' }>,
   { asked, plan, settling }: Pick<OutgoingCall, 'asked' | 'plan'> & { readonly settling: ReadBackParts },
 ): Promise<Delivered> {
-  const done = doneOf(repeated, verdict);
+  const done = doneOf(repeated, verdict, isChange(asked));
   try {
     return { ...done, result: await confirmAnswer(asked, verdict, settling) };
   } catch (thrown) {
@@ -130,21 +145,41 @@ async function confirmed(
   }
 }
 
-/** A state that is there after all: the lost answer said yes, as far as anybody can tell. */
-async function shownByReading(asked: RequestFacts, settling: ReadBackParts): Promise<Interpretation | undefined> {
+/** False for a change of state whose card was in the wanted state before: whatever was answered, nothing came of it. */
+function isChange({ target, evidence }: RequestFacts): boolean {
+  const { leadsTo } = target.row;
+  return leadsTo === undefined || evidence?.was !== leadsTo.value;
+}
+
+/**
+ * A state that is there after all: the lost answer said yes, as far as anybody can tell. One that was there before says
+ * nothing against words of failure.
+ */
+async function shownByReading(
+  asked: RequestFacts,
+  settling: ReadBackParts,
+  last: Interpretation,
+): Promise<Interpretation | undefined> {
+  if (!isChange(asked) && saysItFailed(last)) return undefined;
   const resource = await findEffect(asked, settling);
   if (resource === undefined) return undefined;
   const decoded = { result: resource, problems: [], contradicts: false, warnings: [] };
   return { class: 'done', status: 200, requestId: undefined, decoded, reread: true };
 }
 
+/** Words of failure in a 2xx answer. */
+function saysItFailed({ class: outcome, status = 0 }: Interpretation): boolean {
+  return outcome === 'ambiguous' && status >= 200 && status < 300;
+}
+
 async function concluded(repeated: Repeated, asked: RequestFacts, settling: () => ReadBackParts): Promise<Delivered> {
-  const { verdict, attempts, sent, throttled, doubted } = repeated;
+  const { verdict, attempts, sent, throttled, doubted, unlooked } = repeated;
   const { status, requestId } = verdict;
-  const known = { attempts, sent, throttled, doubted, status, requestId, changed: true, reread: false };
+  const changed = isChange(asked);
+  const known = { attempts, sent, throttled, doubted, unlooked, status, requestId, changed, reread: false };
   switch (verdict.class) {
     case 'done':
-      return doneOf(repeated, verdict);
+      return doneOf(repeated, verdict, changed);
     case 'unverified':
       try {
         return { ...known, class: 'done', result: await confirmWrite(asked, verdict, settling()), reread: true };
@@ -176,7 +211,8 @@ async function refused(verdict: Refused, { asked, settling, known }: Surrounded)
   const looks = asked.target.row.leadsTo !== undefined && verdict.status !== 401;
   const already = looks ? await findEffect(asked, settling) : undefined;
   // The service says that this request has changed nothing.
-  if (already !== undefined) return { ...known, class: 'done', result: already, changed: known.doubted, reread: true };
+  if (already !== undefined)
+    return { ...known, class: 'done', result: already, changed: known.changed && known.doubted, reread: true };
   return { ...known, class: 'refused', error: verdict.error, refusal: verdict.refusal };
 }
 
@@ -189,6 +225,14 @@ export function asDelivery(delivered: Delivered): Delivery {
 
 /** There is no key, or no way to the service that could be tried. */
 export function undeliverable(error: CliError): Delivery {
-  const none = { sent: false, attempts: 0, throttled: false, doubted: false, changed: false, reread: false };
+  const none = {
+    sent: false,
+    attempts: 0,
+    throttled: false,
+    doubted: false,
+    unlooked: false,
+    changed: false,
+    reread: false,
+  };
   return { ...none, class: 'not_sent', error: error.with({ outcome: 'not_sent' }) };
 }

@@ -23,6 +23,10 @@ export interface CardAndWallet extends Balances {
 export interface Evidence {
   /** Card and wallet just before; of fund and withdraw. Undefined when they could not be told. */
   readonly before?: Balances | undefined;
+  /** The wallet just before; of a create whose caller has no marker to look for. */
+  readonly wallet?: Cents | undefined;
+  /** The member that a change of state sets, as it was just before. Undefined when it could not be told. */
+  readonly was?: string | undefined;
   /** Nothing else of the same run moves the wallet meanwhile, so that the wallet is evidence as well. */
   readonly alone: boolean;
   /**

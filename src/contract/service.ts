@@ -15,14 +15,21 @@ export interface CallOptions {
   /** Exact text of the body, in place of the one that is made from the input; the input is checked all the same. */
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** As in `ReadOptions`. */
+  readonly aside?: ReadOptions['aside'];
   /**
    * Fund and withdraw: card and wallet are read first, so that the answer is believed only where they show the amount. For
-   * callers without a journal.
+   * callers without a journal. Of a create the wallet is read: unchanged after a 429 it shows that no card was made.
    */
   readonly readsBalancesBefore?: boolean | undefined;
 }
 
 export interface ReadOptions {
+  /**
+   * It looks what came of a write, also when the run is stopped: only `signal` cuts it off. That it is let through does not
+   * say that a rate limit lets writes through. `once`: it is not tried again.
+   */
+  readonly aside?: 'patient' | 'once' | undefined;
   /** Cuts the request off, and the attempts after it; its reason is thrown when that is a `CliError`. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -58,8 +65,17 @@ export interface DeliveryPolicy {
    * that may have had its effect. When left out, ten minutes from the first attempt on. May ask the service for its time.
    */
   readonly keyUsable?: (() => boolean | Promise<boolean>) | undefined;
+  /** Whether a key that may be used is surely remembered, and not only trusted in. Left out, it is. */
+  readonly keySure?: (() => boolean) | undefined;
+  /**
+   * Whether reading shows that nothing of this write has happened: asked before it is sent again behind a 429, or behind an
+   * attempt in doubt, where its key is not surely remembered. Left out, the client looks by `evidence`.
+   */
+  readonly isUndone?: (() => Promise<boolean>) | undefined;
   /** What the effect is judged by. Left out, the answer alone is believed: for callers who look at the effect themselves. */
   readonly evidence?: Evidence | undefined;
+  /** As in `ReadOptions`. */
+  readonly aside?: ReadOptions['aside'];
   /** No attempt begins after it; one that is in the air is not cut off. */
   readonly stop?: AbortSignal | undefined;
   /** Cuts off the attempt that is in the air. */
@@ -80,6 +96,8 @@ export interface Delivery {
   readonly throttled: boolean;
   /** Some attempt was ambiguous before the one that decided. */
   readonly doubted: boolean;
+  /** Some attempt was answered 429, and nothing has shown since that it had no effect all the same (A-113). */
+  readonly unlooked: boolean;
   /** Of a done delivery; of an unverified one what was understood. */
   readonly result?: unknown;
   readonly changed: boolean;

@@ -10,7 +10,13 @@ import { type FileDependencies, preparePrivateFolder, readPrivate, writePrivate 
 export type Capability =
   | { readonly key: 'unknown' }
   /** `ttl_ms` is how long the service remembers a key; null where nobody has told. `at` is ms UTC. */
-  | { readonly key: 'honoured'; readonly ttl_ms: number | null; readonly at: number }
+  | {
+      readonly key: 'honoured';
+      readonly ttl_ms: number | null;
+      /** So long a probe has seen a key remembered. */
+      readonly proved_ms?: number | undefined;
+      readonly at: number;
+    }
   | { readonly key: 'ignored'; readonly at: number };
 
 export const UNKNOWN: Capability = { key: 'unknown' };
@@ -124,6 +130,8 @@ function isCapability(value: unknown): value is Capability {
   const { key, ttl_ms: ttl, at } = value;
   if (key === 'unknown') return true;
   if (key === 'ignored') return Number.isFinite(at);
+  const proved = value['proved_ms'];
+  if (proved !== undefined && !(typeof proved === 'number' && proved >= 0)) return false;
   return key === 'honoured' && Number.isFinite(at) && (ttl === null || (typeof ttl === 'number' && ttl >= 0));
 }
 

@@ -104,10 +104,14 @@ describe('what an error tells', () => {
 
 describe('writes that are confirmed by reading', () => {
   const frozen = { ...CARD, status: 'frozen' };
-  const freezeThen =
-    (answer: Handler, after: unknown = frozen): Handler =>
-    (seen, response, request) =>
-      seen.method === 'GET' ? json(response, 200, after) : answer(seen, response, request);
+  const freezeThen = (answer: Handler, after: unknown = frozen, before: unknown = CARD): Handler => {
+    let is = before;
+    return (seen, response, request) => {
+      if (seen.method === 'GET') return json(response, 200, is);
+      is = after;
+      return answer(seen, response, request);
+    };
+  };
 
   test.each<[string, Handler]>([
     ['204', (_, r) => r.writeHead(204).end()],
@@ -122,7 +126,18 @@ describe('writes that are confirmed by reading', () => {
     served = await serve(freezeThen(answer));
     const answered = await speak(served.baseUrl).service.send('cards.freeze', { card_id: 'card_1' });
     expect(answered).toMatchObject({ changed: true, reread: true, result: { id: 'card_1', status: 'frozen' } });
-    expect(served.seen.map(({ method }) => method)).toEqual(['POST', 'GET']);
+    expect(served.seen.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET']);
+  });
+
+  test.each<[string, Handler, object]>([
+    ['the card', (_, r) => json(r, 200, frozen), { changed: false }],
+    ['204', (_, r) => r.writeHead(204).end(), { changed: false }],
+    ['a lost connection', (_, r) => r.destroy(), { changed: false }],
+    ['200 and words of failure', (_, r) => json(r, 200, { status: 'failed' }), { kind: 'outcome_unknown' }],
+  ])('freeze of a frozen card, answered with %s', async (_name, answer, told) => {
+    served = await serve(freezeThen(answer, frozen, frozen));
+    const sent = speak(served.baseUrl).service.send('cards.freeze', { card_id: 'card_1' });
+    expect(await sent.catch((failed: unknown) => failed)).toMatchObject(told);
   });
 
   test('still active: unknown', async () => {
@@ -132,7 +147,7 @@ describe('writes that are confirmed by reading', () => {
   });
 
   test('202 is followed until the state shows', async () => {
-    let reads = 0;
+    let reads = -1;
     served = await serve((seen, r) => {
       if (seen.method === 'POST') return json(r, 202, {});
       reads += 1;

@@ -50,7 +50,7 @@ describe('a request', () => {
     const { service } = speak(served.baseUrl);
     await service.send('cards.freeze', { card_id: 'card_1' }, { key: 'op_1.1.1' });
     await service.send('cards.get', { card_id: 'card_1' });
-    const [post, get] = served.seen;
+    const [get, post] = served.seen;
     expect(post?.headers['x-idempotency-key']).toBe('op_1.1.1');
     expect(post?.headers['content-type']).toBeUndefined();
     expect(get?.headers['x-idempotency-key']).toBeUndefined();

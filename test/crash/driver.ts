@@ -105,7 +105,9 @@ export function journalFor(order: Order, wraps?: Wraps, clock = realClock, runni
   });
   const lock = { pid, clock: realClock, random };
   const disk = createDisk({ platform: process.platform, random, warn: () => undefined, lock });
-  const worth: Capability = order.honoured ? { key: 'honoured', ttl_ms: null, at: 0 } : { key: 'unknown' };
+  const worth: Capability = order.honoured
+    ? { key: 'honoured', ttl_ms: null, proved_ms: 5_000, at: 0 }
+    : { key: 'unknown' };
   return createJournal({
     stateFolder: order.folder,
     disk: wraps?.disk(disk) ?? disk,

@@ -211,9 +211,23 @@ const BROKEN: readonly Spoken[] = [
   { name: '400 html', says: 'broken', answer: { status: 400, text: '<html></html>', type: 'text/html' } },
 ];
 
+/** "Later": whoever counts the answer, behind the handler or on the way, says so of what is done already, too. */
+const LATER: readonly Spoken[] = (
+  [
+    ['429', limited(429, '1')],
+    ['429 in 20 s', limited(429, '20')],
+    ['429 in an hour', limited(429, '3600')],
+    ['429 html', { status: 429, text: '<html></html>', type: 'text/html' }],
+    ['503 rate_limited', limited(503, '1')],
+  ] as const
+).map(([name, answer]) => ({ name, says: 'throttled', answer }));
+
+function limited(status: number, seconds: string) {
+  return { ...refusal(status, 'rate_limited'), headers: { 'retry-after': seconds } };
+}
+
 /** Definite, in the words of the interface; nothing happened. */
 const NO: readonly Spoken[] = [
-  { name: '429', says: 'throttled', answer: { ...refusal(429, 'rate_limited'), headers: { 'retry-after': '1' } } },
   { name: '400 insufficient_funds', says: 'no', answer: refusal(400, 'insufficient_funds'), only: ['create', 'fund'] },
   { name: '402 insufficient_funds', says: 'no', answer: refusal(402, 'insufficient_funds'), only: ['create', 'fund'] },
   {
@@ -280,6 +294,7 @@ export const ANSWERS: readonly AnswerClass[] = [
   ...ACCEPTED,
   ...ELSEWHERE,
   ...BROKEN,
+  ...LATER,
   ...NO,
   ...ALREADY,
   ...ODD,

@@ -7,7 +7,7 @@ import { type Claim, claimOf, isKnowable, isTrue, type Says } from './model.ts';
 
 export type Road = 'single' | 'bulk' | 'several' | 'api' | 'lease' | 'lease end';
 /** What the service truly does with a repeated key. */
-export type Keys = 'honoured' | 'ignored' | 'forgotten' | 'front' | '409' | '400' | '422';
+export type Keys = 'honoured' | 'ignored' | 'forgotten' | 'forgotten soon' | 'front' | '409' | '400' | '422';
 
 export interface Cell {
   readonly operation: WriteOperation;
@@ -20,6 +20,8 @@ export interface Cell {
   readonly metadata?: 'not-in-lists' | 'nowhere';
   /** The wall clock goes on by a day in the first pause, as while a laptop sleeps. */
   readonly doze?: boolean;
+  /** The cards are in the wanted state before anything is asked. */
+  readonly already?: boolean;
 }
 
 export interface Played {
@@ -38,8 +40,11 @@ const WANTED: Partial<Record<WriteOperation, string>> = {
   unfreeze: 'active',
 };
 
-export function nameOf({ operation, road, mode, known, keys, answers, metadata, doze }: Cell): string {
-  const more = [metadata && `metadata ${metadata}`, doze && 'a day asleep'].filter(Boolean).map(each => `, ${each}`);
+export function nameOf({ operation, road, mode, known, keys, answers, ...cell }: Cell): string {
+  const { metadata, doze, already } = cell;
+  const more = [metadata && `metadata ${metadata}`, doze && 'a day asleep', already && 'already so']
+    .filter(Boolean)
+    .map(each => `, ${each}`);
   return `${operation} by ${road}, ${mode}, key ${known}, in truth ${keys}${more.join('')}: ${answers.join(' | ')}`;
 }
 
@@ -47,8 +52,9 @@ export function nameOf({ operation, road, mode, known, keys, answers, metadata, 
 const rowsOn = (road: Road) => (road === 'bulk' || road === 'several' ? [1, 2, 3] : [1]);
 const playedRow = (road: Road) => (rowsOn(road).length === 3 ? 2 : 1);
 
-function accountFor({ operation, keys, metadata }: Cell): AccountOptions {
-  const status = operation === 'unfreeze' ? 'frozen' : 'active';
+function accountFor({ operation, keys, metadata, already = false }: Cell): AccountOptions {
+  const before = operation === 'unfreeze' ? 'frozen' : 'active';
+  const status = already ? (WANTED[operation] ?? before) : before;
   // Where money is checked before keys, the first request leaves too little for a second one.
   const scarce = keys === 'front';
   const cards = [1, 2, 3, 4].map(() => ({ status, cents: scarce && operation === 'withdraw' ? AMOUNT * 100 : 10_000 }));
@@ -65,6 +71,7 @@ function keyPolicy(keys: Keys): NonNullable<AccountOptions['keys']> {
   if (keys === 'honoured' || keys === 'ignored') return keys;
   if (keys === 'front') return 'honoured';
   if (keys === 'forgotten') return { forgottenAfterMs: 600_000 };
+  if (keys === 'forgotten soon') return { forgottenAfterMs: 3_000 };
   const error = keys === '409' ? 'duplicate_request' : 'idempotency_key_reused';
   return { repeated: { status: Number(keys), body: { error, message: `no: ${error}`, code: Number(keys) } } };
 }
@@ -214,12 +221,13 @@ function judged(stage: Stage, told: Told, what: string, op?: string): string[] {
     return [
       ...(effects > 1 ? [`${what}: row ${row} has ${effects} effects`] : []),
       // What ends a lease after its card was made is told by other means.
-      ...(isTrue(claim, own > 0) || (isLease && claim === 'not done')
+      // A request that was refused may find its card in the wanted state: it was so before.
+      ...(isTrue(claim, own > 0) || ((isLease || cell.already === true) && claim === 'not done')
         ? []
         : [`${what}: exit ${told.code} says "${claim}" of row ${row}, ${own} effects`]),
     ];
   });
-  return [...wrong, ...untrueNumbers(stage, told, what)];
+  return [...wrong, ...untrueNumbers(stage, told, what), ...untrueChanges(stage, told, what)];
 }
 
 /** What is printed as the result is so in the books. */
@@ -241,6 +249,18 @@ function untrueNumbers({ arena, cell, place }: Stage, told: Told, what: string):
     wrong.push(`${what}: prints the state ${String(status)}`);
   }
   return wrong;
+}
+
+/** Nothing is called a change that no request has made. */
+function untrueChanges({ arena, cell, place }: Stage, { printed }: Told, what: string): string[] {
+  if (WANTED[cell.operation] === undefined || cell.road.startsWith('lease')) return [];
+  const { effects } = arena.service.books(place.key);
+  const listed = Array.isArray(printed['data']) ? (printed['data'] as Record<string, unknown>[]) : [printed];
+  return listed
+    .filter(({ changed }) => changed === true)
+    .map(({ card_id, id }) => card_id ?? id)
+    .filter(card => !effects.some(effect => effect.operation === cell.operation && effect.card === card))
+    .map(card => `${what}: says that ${String(card)} was changed, and nothing has changed it`);
 }
 
 /** A lease touches no card but those it made. */
@@ -270,7 +290,9 @@ function isNeedless(stage: Stage, told: Told, classes: readonly AnswerClass[]): 
     operation: cell.operation,
     answers,
     keyProved: cell.known === 'honoured' && cell.keys === 'honoured',
-    markerShown: cell.metadata === undefined,
+    // What `api` sends carries no marker.
+    markerShown: cell.metadata === undefined && cell.road !== 'api',
+    wasThere: cell.already === true,
     markerNeeded: cell.road === 'lease',
     happened: effectsOf(stage, row) > 0,
   });

@@ -62,6 +62,8 @@ export interface Seen {
   readonly markerShown: boolean;
   /** A lease uses no card whose mark it cannot see (docs/design/security.md, "Reveal gate"). */
   readonly markerNeeded: boolean;
+  /** The card was in the wanted state before anything was sent. */
+  readonly wasThere: boolean;
   readonly happened: boolean;
 }
 
@@ -74,14 +76,18 @@ const OPEN: ReadonlySet<Says> = new Set<Says>(['lost', 'broken', 'accepted', 'no
  * - It happened: the last answer shows it and no earlier request is open, or its key proves that both are one; or the
  *   trace shows it: the marker of a card, the state of a card. Of a transfer the trace is a balance, which other causes
  *   move too: it says enough only beside a 2xx that says neither no nor later.
- * - It did not happen: every answer is a definite no. After an open one it may still happen.
+ *   A state that was there before says nothing against words of failure.
+ * - It did not happen: every answer is a definite no. After an open one it may still happen. A 429 is no definite no: it may
+ *   be told of what is done, so that a card that could not be told from another leaves it open.
  */
 export function isKnowable(seen: Seen): boolean {
-  const { operation, answers, keyProved, markerShown, markerNeeded, happened } = seen;
-  if (happened && markerNeeded && !markerShown) return false;
+  const { operation, answers, keyProved, markerShown, markerNeeded, wasThere, happened } = seen;
   const last = answers.at(-1);
+  if (happened && markerNeeded && !markerShown) return false;
   const earlier = answers.slice(0, -1).some(says => OPEN.has(says));
-  if (!happened) return answers.every(says => !OPEN.has(says));
+  if (wasThere && last === 'no-in-2xx') return false;
+  const traceless = operation === 'create' && !markerShown;
+  if (!happened) return answers.every(says => !OPEN.has(says) && !(says === 'throttled' && traceless));
   if (last === 'shown' && (!earlier || keyProved)) return true;
   if (operation === 'create') return markerShown;
   if (operation !== 'fund' && operation !== 'withdraw') return true;

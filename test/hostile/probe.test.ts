@@ -26,6 +26,7 @@ const ACCOUNTS: Readonly<Record<string, AccountOptions>> = {
   'keys ignored, lists without metadata': { keys: 'ignored', metadata: 'not-in-lists' },
   'keys ignored, no metadata': { keys: 'ignored', metadata: 'nowhere' },
   'keys ignored, bare lists': { keys: 'ignored', totals: false },
+  'keys forgotten within a second': { keys: { forgottenAfterMs: 1_000 } },
   'repeated keys are a conflict': { keys: { repeated: refusal(409, 'duplicate_request') } },
 };
 const MONEY = ['create', 'fund', 'withdraw'] as const satisfies readonly WriteOperation[];

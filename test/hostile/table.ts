@@ -122,6 +122,46 @@ const REPEATS: readonly Cell[] = (['ignored', 'forgotten', 'front', '409', '400'
     ),
 );
 
+/** A card that is in the wanted state before it is asked for. */
+export const ALREADY: readonly Cell[] = (['single', 'bulk', 'several', 'api'] as const).flatMap(road =>
+  cellsFor(STATES, 'typical', { road, already: true }),
+);
+
+const THROTTLED_DONE = '429, done';
+/** "Later" of what is done already: where keys are ignored, honoured, not known, and at each of the attempts. */
+export const LATER_CELLS: readonly Cell[] = [
+  ...(['single', 'bulk', 'api'] as const).flatMap(road =>
+    (['test', 'live'] as const).flatMap(mode =>
+      cellsOf(
+        OPERATIONS,
+        { road, mode, keys: 'ignored' },
+        [THROTTLED_DONE],
+        [THROTTLED, THROTTLED_DONE],
+        [THROTTLED_DONE, THROTTLED_DONE, THROTTLED_DONE],
+        [THROTTLED, THROTTLED, THROTTLED_DONE],
+        ['429 in 20 s, done'],
+        ['429 in an hour, done'],
+        ['429 in an hour, none'],
+        ['503 rate_limited, done'],
+      ),
+    ),
+  ),
+  ...cellsOf(STATES, { road: 'several' }, [THROTTLED_DONE], [THROTTLED, THROTTLED, THROTTLED_DONE]),
+  ...cellsOf(['create'], { road: 'lease', keys: 'ignored' }, [THROTTLED_DONE], [THROTTLED, THROTTLED_DONE]),
+  ...cellsOf(
+    ONCE,
+    { known: 'honoured', keys: 'forgotten soon' },
+    [LOST_DONE],
+    [THROTTLED_DONE],
+    [LOST_DONE, '429 in 20 s, none'],
+    ['429 in 20 s, done'],
+    ['429 in 20 s, done', '429 in 20 s, none'],
+  ),
+  ...cellsOf(ONCE, { known: 'honoured', keys: 'front' }, [THROTTLED_DONE], [THROTTLED]),
+  ...cellsOf(ONCE, { known: 'honoured', keys: 'forgotten', doze: true }, [THROTTLED_DONE], [THROTTLED]),
+  ...cellsOf(ONCE, { known: 'honoured', keys: '409' }, [THROTTLED_DONE]),
+];
+
 /** Every cell. */
 export const FULL: readonly Cell[] = [
   ...cellsFor(OPERATIONS, 'every', {}),
@@ -150,6 +190,8 @@ export const FULL: readonly Cell[] = [
   ...cellsFor(['create'], 'every', { road: 'lease' }),
   ...cellsFor(['create'], 'typical', { road: 'lease', known: 'honoured' }, [LOST_DONE]),
   ...cellsFor(['create'], 'typical', { road: 'lease', metadata: 'nowhere' }),
+  ...ALREADY,
+  ...LATER_CELLS,
   ...cellsOf(['create'], { road: 'lease end' }, ...answersTo('terminate').map(({ name }) => [name])),
 ];
 
@@ -166,6 +208,25 @@ export const SHORT: readonly Cell[] = [
   ...cellsOf(['withdraw'], {}, ['200 forged balances, none']),
   ...(['bulk', 'api'] as const).flatMap(road => cellsOf(MONEY, { road }, ['200 forged balances, none'])),
   ...(['bulk', 'several', 'api'] as const).flatMap(road => cellsOf(['freeze'], { road }, ['200 forged state, none'])),
+  // "Later" of what is done already: each operation, each road, and where a key is forgotten before it is used again.
+  ...cellsOf(['withdraw', ...STATES], { mode: 'live', keys: 'ignored' }, [THROTTLED_DONE]),
+  ...cellsOf(['create', 'fund'], { mode: 'live', keys: 'ignored' }, [THROTTLED, THROTTLED, THROTTLED_DONE]),
+  ...(['bulk', 'api'] as const).flatMap(road =>
+    cellsOf(['create', 'fund'], { road, keys: 'ignored' }, [THROTTLED_DONE]),
+  ),
+  ...cellsOf(['create'], { road: 'lease', keys: 'ignored' }, [THROTTLED_DONE]),
+  ...cellsOf(['create', 'fund'], { known: 'honoured', keys: 'forgotten soon' }, [LOST_DONE, '429 in 20 s, none']),
+  ...cellsOf(['fund'], { known: 'honoured', keys: 'front' }, [THROTTLED_DONE]),
+  // What is so already was not changed by anything.
+  ...(['single', 'bulk', 'several', 'api'] as const).flatMap(road =>
+    cellsOf(
+      ['unfreeze', 'terminate'],
+      { road, already: true },
+      ['200 status failed, none'],
+      ['204, none'],
+      [LOST_NONE],
+    ),
+  ),
   // Nobody has proved the key: "in progress" is no reason to send it again.
   ...cellsOf(['create', 'fund', 'withdraw'], { keys: 'ignored' }, [IN_PROGRESS]),
   ...cellsOf(['fund'], { known: 'ignored', keys: 'ignored' }, [IN_PROGRESS]),

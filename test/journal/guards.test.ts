@@ -60,7 +60,7 @@ test('a card with 20 metadata keys has no room for the marker', async () => {
 });
 
 test('without a marker nothing is sent twice, whatever keys are worth', async () => {
-  await using b = await bench({ capability: { key: 'honoured', ttl_ms: null, at: 0 } });
+  await using b = await bench({ capability: { key: 'honoured', ttl_ms: null, proved_ms: 5_000, at: 0 } });
   b.proxy.fail('POST', /\/cards$/, 'drop-after');
   const { outcome, op } = await once(b, planOf([createRow(b.bin)], { marker: false }));
   expect(outcome).toBe('unknown');

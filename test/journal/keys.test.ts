@@ -7,7 +7,7 @@ import { cents } from '../../src/core/money.ts';
 import { keyIsYoung, quietPeriodMs } from '../../src/journal/execution/policy.ts';
 import { bench, createRow, fundRow, planOf } from './bench.ts';
 
-const honoured = { key: 'honoured', ttl_ms: null, at: 0 } as const;
+const honoured = { key: 'honoured', ttl_ms: null, proved_ms: 5_000, at: 0 } as const;
 const HOUR = 3_600_000;
 const createPath = /\/cards$/;
 

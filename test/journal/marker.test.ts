@@ -31,7 +31,7 @@ function changing(b: Bench, change: { card?: (card: Values) => Values; list?: (c
 const without = ({ metadata: _metadata, ...card }: Values): Values => card;
 
 test('a service that does not give metadata back: the operator is told, and nothing is sent twice', async () => {
-  await using b = await bench({ capability: { key: 'honoured', ttl_ms: null, at: 0 } });
+  await using b = await bench({ capability: { key: 'honoured', ttl_ms: null, proved_ms: 5_000, at: 0 } });
   const journal = changing(b, { card: card => ({ ...card, metadata: {} }) });
   await using run = await journal.begin(planOf([1, 2].map(row => createRow(b.bin, row))));
   expect(await run.perform(1)).toMatchObject({ outcome: 'done' });
@@ -69,7 +69,7 @@ test('a list that changes while it is read proves nothing', async () => {
 });
 
 test('one card in the answers of two rows that carry no marker: the audit objects', async () => {
-  await using b = await bench({ capability: { key: 'honoured', ttl_ms: null, at: 0 } });
+  await using b = await bench({ capability: { key: 'honoured', ttl_ms: null, proved_ms: 5_000, at: 0 } });
   let first: Values | undefined;
   const journal = changing(b, { card: card => (first ??= without(card)) });
   await using run = await journal.begin(planOf([1, 2].map(row => createRow(b.bin, row))));

@@ -4,7 +4,15 @@ import type { Delivery } from '../../src/contract/service.ts';
 import { CliError } from '../../src/core/errors.ts';
 import { findingOf } from '../../src/journal/execution/probe-finding.ts';
 
-const known = { sent: true, attempts: 1, throttled: false, doubted: false, changed: true, reread: false };
+const known = {
+  sent: true,
+  attempts: 1,
+  throttled: false,
+  doubted: false,
+  unlooked: false,
+  changed: true,
+  reread: false,
+};
 const error = new CliError('outcome_unknown', { message: 'said otherwise' });
 const CLASSES: readonly Delivery['class'][] = [
   'done',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { cents } from '../../src/core/money.ts';
 import { bench, createRow, fundRow, planOf } from './bench.ts';
 
-const honoured = { key: 'honoured', ttl_ms: null, at: 0 } as const;
+const honoured = { key: 'honoured', ttl_ms: null, proved_ms: 5_000, at: 0 } as const;
 const createPath = /\/cards$/;
 
 test.each(['drop-before', 'drop-after', 'html-502'] as const)('keys honoured, %s: one card, done', async fault => {

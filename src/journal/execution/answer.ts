@@ -4,7 +4,8 @@ import { CliError } from '../../core/errors.ts';
 import type { RowOutcome } from '../types.ts';
 import { doneRecord } from './done-record.ts';
 import { factsOf } from './outcome.ts';
-import { ambiguityOf, decidesFirst } from './refusal.ts';
+import { wasThere } from './reconcile.ts';
+import { ambiguityOf, decidesFirst, doneAllTheSame } from './refusal.ts';
 import type { RunContext } from './run-context.ts';
 import { type Answered, ended, reconcileOnce, type Step } from './step.ts';
 import { named, unsent } from './unsent.ts';
@@ -27,12 +28,21 @@ export async function recordAnswer(context: RunContext, number: number, answered
     case 'not_sent':
     case 'throttled':
       if (sending.resent) return recordAmbiguousAgain(context, number, error);
+      if (delivery.unlooked) {
+        const doubt = await doneAllTheSame(context, number);
+        if (doubt !== undefined) return recordDoubt(context, number, error, { why: doubt, limited: true });
+      }
       await context.write({ t: 'NOTSENT', row: number, kind: error.kind, message: error.message, at });
       return ended({ ...unsent(context, context.row(number), error), ...(delivery.throttled && { throttled: true }) });
     default:
       await context.write({ t: 'AMBIG', row: number, reason: error.message, request_id: delivery.requestId, at });
-      return reconcileOnce(delivery.throttled);
+      return reconcileOnce(delivery.throttled, saysItFailed(delivery) && wasThere(context.row(number)));
   }
+}
+
+/** Words of failure in a 2xx answer. */
+function saysItFailed({ class: outcome, status = 0 }: Delivery): boolean {
+  return outcome === 'ambiguous' && status >= 200 && status < 300;
 }
 
 async function recordDone(context: RunContext, number: number, { delivery, sending }: Answered): Promise<RowOutcome> {
@@ -52,7 +62,7 @@ async function recordRefusal(
 ): Promise<Step> {
   const { keyHonoured, resent } = sending;
   const doubt = resent ? undefined : await ambiguityOf(context, number, delivery);
-  if (doubt !== undefined) return recordDoubt(context, number, error, doubt);
+  if (doubt !== undefined) return recordDoubt(context, number, error, { why: doubt });
   if (resent && !(await decidesFirst(context, number, { delivery, keyHonoured, quiet }))) {
     return recordAmbiguousAgain(context, number, error);
   }
@@ -76,11 +86,22 @@ async function recordRefusal(
   });
 }
 
-async function recordDoubt(context: RunContext, number: number, error: CliError, why: string): Promise<Step> {
+interface Doubted {
+  readonly why: string;
+  /** Nothing but 429 was answered. */
+  readonly limited?: true;
+}
+
+async function recordDoubt(
+  context: RunContext,
+  number: number,
+  error: CliError,
+  { why, limited }: Doubted,
+): Promise<Step> {
   const { request_id } = error.facts.service ?? {};
   const reason = `${error.message}; ${why}`;
-  await context.write({ t: 'AMBIG', row: number, reason, request_id, at: context.clock.now() });
-  return reconcileOnce();
+  await context.write({ t: 'AMBIG', row: number, reason, request_id, limited, at: context.clock.now() });
+  return reconcileOnce(limited);
 }
 
 /** Whatever was sent before stays as unknown as it was. */
@@ -104,7 +125,8 @@ async function recordOther(
 ): Promise<RowOutcome> {
   const { requestId } = delivery;
   const result = delivery.result as Values;
-  await context.write(doneRecord(context, number, { result, via: 'answer', changed: true, requestId }));
+  const done = doneRecord(context, number, { result, via: 'answer', changed: true, requestId });
+  await context.write({ ...done, otherwise: error.message });
   const told = new CliError(error.kind, { ...error.facts, op: context.plan.op });
   return { ...factsOf(context.row(number)), outcome: 'done', changed: true, error: told };
 }

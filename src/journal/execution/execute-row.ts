@@ -15,6 +15,7 @@ import { balancesOf, cardBalance, traceOf } from './evidence.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import { factsOf, recordedOutcome } from './outcome.ts';
 import { isQuiet, reconcile } from './reconcile.ts';
+import { checkAfter } from './refusal.ts';
 import type { RunContext } from './run-context.ts';
 import { ended, type Performing, type Sending, type Step } from './step.ts';
 import { unknownError } from './unknown-error.ts';
@@ -124,7 +125,9 @@ async function send(context: RunContext, number: number, sending: Sending): Prom
   const before = balances && { card: balances.card, ...(balances.wallet !== undefined && { wallet: balances.wallet }) };
   // What was sent before has had the time to arrive, should the service refuse this one.
   const quiet = sending.resent && isQuiet(context, number);
-  await context.write({ t: 'SENT', row, attempt, at: context.clock.now(), service_at: context.serviceNow(), before });
+  const was = await stateBefore(context, number, sending);
+  const serviceAt = context.serviceNow();
+  await context.write({ t: 'SENT', row, attempt, at: context.clock.now(), service_at: serviceAt, before, was });
   const { keyHonoured, permit } = sending;
   const may = permit?.acquire() ?? true;
   if (may !== true && !(await may)) return ended(await withheld(context, number, sending));
@@ -133,7 +136,9 @@ async function send(context: RunContext, number: number, sending: Sending): Prom
   if (sending.resent && keyHonoured && !(await keyUsable())) return tooOld(context, number);
   const { stop, cut } = context;
   const evidence = { ...evidenceOf(context, number), replay: sending.resent && keyHonoured };
-  const policy = { keyHonoured, keyUsable, evidence, stop, cut };
+  const keySure = () => context.keySure(number);
+  const isUndone = async () => (await checkAfter(context, number)).found === 'nothing';
+  const policy = { keyHonoured, keyUsable, keySure, isUndone, evidence, stop, cut };
   const delivery = await context.service.deliver(requestOf(item), item.input, policy);
   if (delivery.class === 'done') permit?.acknowledge();
   return { name: 'answer', answered: { delivery, sending, quiet } };
@@ -160,6 +165,18 @@ async function balancesBefore(
   }
 }
 
+/** The state of the card before it is changed; undefined where it cannot be read: the change is asked for all the same. */
+async function stateBefore(context: RunContext, number: number, { resent }: Sending): Promise<string | undefined> {
+  const row = context.row(number);
+  if (resent || traceOf(row, context.markerUsable()) !== 'state') return undefined;
+  try {
+    return (await context.reader.read('cards.get', { card_id: String(row.item.input['card_id']) })).status;
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+    return undefined;
+  }
+}
+
 /** The key may be forgotten by now: whatever was sent before stays as unknown as it was. */
 function tooOld(context: RunContext, number: number): Promise<Step> {
   const message = 'its key is too old to be surely remembered';
@@ -176,6 +193,7 @@ function evidenceOf({ plan, row }: RunContext, number: number): Evidence {
     plannedAt: plan.at,
     serviceAt: firstSent?.service_at,
     ...(before !== undefined && { before: balancesFrom(before) }),
+    ...(firstSent?.was !== undefined && { was: firstSent.was }),
     ...(marked && { mark: { key: MARKER_KEY, value: markerOf(plan.op, number) } }),
   };
 }

@@ -1,6 +1,7 @@
 /** Outcomes of rows from their records: for rows that another process, or an earlier moment, has settled. */
 import { CliError } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
+import { shellWord } from '../../core/shell-quote.ts';
 import type { RowOutcome } from '../types.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import type { RowHistory } from '../wal/replay.ts';
@@ -29,6 +30,7 @@ export function recordedOutcome(row: RowHistory, plan: PlanRecord): RowOutcome |
         ...facts,
         outcome: 'done',
         changed: row.done?.changed ?? true,
+        ...(row.done?.otherwise !== undefined && { error: otherwiseFrom(row, plan, row.done.otherwise) }),
         ...(row.duplicate && { cardId: row.duplicate.ids[0], duplicate: row.duplicate.ids }),
       };
     case 'refused':
@@ -38,6 +40,11 @@ export function recordedOutcome(row: RowHistory, plan: PlanRecord): RowOutcome |
     case 'unknown':
       return { ...facts, outcome: 'unknown', error: recordedUnknown(row, plan) };
   }
+}
+
+function otherwiseFrom({ item, done }: RowHistory, { op }: PlanRecord, message: string): CliError {
+  const hint = done?.id === undefined ? {} : { hint: `cardwright cards get ${shellWord(done.id)}` };
+  return new CliError('contract_mismatch', { operation: item.operation, message, outcome: 'done', op, ...hint });
 }
 
 export function recordedUnknown(row: RowHistory, plan: PlanRecord): CliError {

@@ -100,6 +100,12 @@ export function keyIsYoung(capability: Capability, age: KeyAge): boolean {
   return capability.key === 'honoured' && keyIsFresh(capability, age);
 }
 
+/** Whether such a key was remembered for longer by a probe, or its life is told: what is sent again under it is one. */
+export function keyIsSure(capability: Capability, age: KeyAge): boolean {
+  if (capability.key !== 'honoured') return false;
+  return capability.ttl_ms !== null || ageOf(age) < (capability.proved_ms ?? 0);
+}
+
 /** Whether the service has told how long it remembers keys; else that is only trusted in. */
 export function isLifeKnown(capability: Capability): boolean {
   return capability.key === 'honoured' && capability.ttl_ms !== null;

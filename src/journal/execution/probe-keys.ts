@@ -83,6 +83,8 @@ interface Tried {
   readonly finding: Finding;
   /** Balance of the card after it; undefined where it was not read. */
   readonly left?: Cents | undefined;
+  /** So long the key was remembered, ms. */
+  readonly proved?: number | undefined;
 }
 
 function notTried(operation: WriteName): Tried {
@@ -127,15 +129,17 @@ async function probeCreate(probing: Probing, made: Set<string>): Promise<Tried> 
     await marked(probing, made).catch(() => undefined);
     throw thrown;
   });
+  const answeredAt = probing.clock.monotonic();
   const id = (answered.result as Values | undefined)?.['id'];
   const before = await seen(() => marked(probing, made));
   if (before !== 1 || typeof id !== 'string' || !made.has(id)) {
     if (typeof id === 'string' && !made.has(id) && (await isOurs(probing, id))) made.add(id);
     return { operation, finding: { key: 'unknown', text: notFound(before, id, made) } };
   }
+  const proved = await laterBy(probing, answeredAt);
   const again = await use(probing, operation, input);
   const effects = await seen(() => marked(probing, made));
-  return { operation, finding: findingOf({ first: answered, second: again, effects, told: ['id'] }) };
+  return { operation, finding: findingOf({ first: answered, second: again, effects, told: ['id'] }), proved };
 }
 
 function notFound(effects: number | string, id: unknown, made: ReadonlySet<string>): string {
@@ -175,16 +179,28 @@ async function probeMove(probing: Probing, operation: Move, card: string): Promi
   const balance = async () => (await balancesOf(reader, card)).card;
   const before = await seen(balance);
   const answered = await first(probing, operation, input);
+  const answeredAt = probing.clock.monotonic();
   const once = await seen(balance);
   if (typeof before === 'string' || typeof once === 'string' || Math.abs(once - before) !== amount) {
     const text = 'the first request was answered with a success, and the balance of the card does not show it';
     return { operation, finding: { key: 'unknown', text } };
   }
+  const proved = await laterBy(probing, answeredAt);
   const second = await use(probing, operation, input);
   const after = await seen(balance);
   const effects = typeof after === 'string' ? after : Math.abs(after - before) / amount;
   const finding = findingOf({ first: answered, second, effects, told: ['card_balance', 'wallet_balance'] });
-  return { operation, finding, left: typeof after === 'string' ? undefined : after };
+  return { operation, finding, left: typeof after === 'string' ? undefined : after, proved };
+}
+
+/** A key that is used again at once proves nothing of one that is used again a moment later. */
+const PROVED_MS = 2_000;
+
+/** Waits until a key is worth using again, and resolves to how old its first answer is then, ms. */
+async function laterBy({ clock, quietPeriodMs, stop }: Probing, answeredAt: number): Promise<number> {
+  const left = Math.min(PROVED_MS, quietPeriodMs) - (clock.monotonic() - answeredAt);
+  if (left > 0) await clock.sleep(left, stop);
+  return clock.monotonic() - answeredAt;
 }
 
 /** What shows only now was not seen before: whoever learns from half of it sends money twice. */
@@ -195,10 +211,10 @@ async function lookAgain(probing: Probing, made: Set<string>, tried: readonly Tr
   const cards = await seen(() => marked(probing, made));
   const left = card === undefined ? 'there is no card' : await seen(async () => (await balancesOf(reader, card)).card);
   const last = tried.findLast(each => each.left !== undefined)?.left;
-  return tried.map(({ operation, finding }) => {
+  return tried.map(({ operation, finding, proved }) => {
     const isCreate = operation === 'cards.create';
     const stands = isCreate ? cards === 1 : left === last;
-    if (finding.key !== 'honoured' || stands) return probedAs(operation, finding, clock.now());
+    if (finding.key !== 'honoured' || stands) return probedAs(operation, finding, clock.now(), proved);
     if (cards === 2 && isCreate)
       return probedAs(operation, { key: 'ignored', text: 'a second card came late' }, clock.now());
     const text = 'the effect of the second request showed late, or could not be read again';
@@ -206,9 +222,9 @@ async function lookAgain(probing: Probing, made: Set<string>, tried: readonly Tr
   });
 }
 
-function probedAs(operation: WriteName, { key, text }: Finding, at: number): Probed {
+function probedAs(operation: WriteName, { key, text }: Finding, at: number, proved?: number): Probed {
   const capability: Capability =
-    key === 'honoured' ? { key, ttl_ms: null, at } : key === 'ignored' ? { key, at } : { key };
+    key === 'honoured' ? { key, ttl_ms: null, proved_ms: proved, at } : key === 'ignored' ? { key, at } : { key };
   return { operation, text, capability };
 }
 

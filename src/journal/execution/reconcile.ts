@@ -1,11 +1,13 @@
 /** A row whose outcome is unknown: look, wait, send again or leave it, as the policy says. */
 
+import type { Operation } from '../../contract/operation.ts';
 import { CALLS } from '../../contract/raw.ts';
 import { MINUTE } from '../../core/durations.ts';
+import { CliError } from '../../core/errors.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { RowOutcome } from '../types.ts';
-import type { RowHistory } from '../wal/replay.ts';
+import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { doneRecord } from './done-record.ts';
 import { absenceProves, checkForEffect, type EvidenceCheck, traceOf } from './evidence.ts';
 import { factsOf } from './outcome.ts';
@@ -13,6 +15,7 @@ import { clockIsSane, isLifeKnown, keyIsYoung, nextStep } from './policy.ts';
 import type { RunContext } from './run-context.ts';
 import { ended, type Reconciling, type Step } from './step.ts';
 import { unknownError } from './unknown-error.ts';
+import { unsent } from './unsent.ts';
 
 /** The clock of the service may be behind ours by so much. */
 const CLOCKS_MS = 10 * MINUTE;
@@ -20,7 +23,7 @@ const CLOCKS_MS = 10 * MINUTE;
 /** The step `reconcile`: the row is done, is sent again, or stays unknown with everything that is known about it. */
 export async function reconcile(context: RunContext, number: number, reconciling: Reconciling): Promise<Step> {
   const { item } = context.row(number);
-  const { permit, throttled } = reconciling;
+  const { permit, throttled, failedInWords } = reconciling;
   const end = (outcome: RowOutcome) => ended(throttled ? { ...outcome, throttled } : outcome);
   const { mayResend } = reconciling;
   const mayWait = reconciling.mayWait && !context.lookOnly;
@@ -56,6 +59,8 @@ export async function reconcile(context: RunContext, number: number, reconciling
           const t = quiet && look.found === 'nothing' ? 'ABSENT' : 'LOOKED';
           await context.write({ t, row: number, found: look.text, at: lookedAt });
         }
+        if (look.found === 'nothing' && isLimited(row))
+          return notDone(context, number, { look, lookedAt, reconciling });
         break;
       case 'wait':
         waited = await waitForQuiet(context, number);
@@ -65,6 +70,7 @@ export async function reconcile(context: RunContext, number: number, reconciling
         if (context.lookOnly) return end({ ...leave(context, number, { look, lookedAt }), next: 'send_again' });
         return { name: 'send', sending: { resent: true, keyHonoured, permit } };
       case 'done':
+        if (failedInWords) return end(leave(context, number, { look, lookedAt }));
         return end(await foundDone(context, number, look));
       case 'duplicate':
         return end(await foundSeveral(context, number, look));
@@ -72,6 +78,35 @@ export async function reconcile(context: RunContext, number: number, reconciling
         return end(leave(context, number, { look, lookedAt, taken: reconciling.mayWait }));
     }
   }
+}
+
+/** The card of a change of state was in the wanted state before. */
+export function wasThere({ item, firstSent }: RowHistory): boolean {
+  const { leadsTo } = CALLS[item.operation] as Operation;
+  return leadsTo !== undefined && firstSent?.was === leadsTo.value;
+}
+
+/** Nothing but 429 was answered: what does not show was not done. */
+function isLimited({ doubt }: RowHistory): boolean {
+  return doubt?.t === 'AMBIG' && doubt.limited === true;
+}
+
+async function notDone(
+  context: RunContext,
+  number: number,
+  { reconciling: { mayResend }, ...looked }: Leaving & { readonly reconciling: Reconciling },
+): Promise<Step> {
+  const { doubt, item } = context.row(number);
+  if (context.lookOnly) {
+    const left = leave(context, number, looked);
+    return ended(context.plan.bulk ? { ...left, next: 'send_again' } : left);
+  }
+  const message = doubt?.reason ?? '';
+  await context.write({ t: 'NOTSENT', row: number, kind: 'rate_limited', message, at: context.clock.now() });
+  const row = context.row(number);
+  if (mayResend && mayBePerformed(row, context.plan.bulk)) return { name: 'prepare' };
+  const error = new CliError('rate_limited', { operation: item.operation, message, outcome: 'refused' });
+  return ended(unsent(context, row, error));
 }
 
 export function isQuiet(context: RunContext, number: number): boolean {
@@ -107,11 +142,12 @@ async function foundDone(context: RunContext, number: number, look: EvidenceChec
   const result = look?.cards[0];
   const via = traceOf(context.row(number), true) === 'marker' ? 'marker' : 'state';
   const requestId = context.row(number).doubt?.request_id;
-  await context.write(doneRecord(context, number, { result, via, changed: true, requestId }));
+  const changed = !wasThere(context.row(number));
+  await context.write(doneRecord(context, number, { result, via, changed, requestId }));
   return {
     ...factsOf(context.row(number)),
     outcome: 'done',
-    changed: true,
+    changed,
     reread: true,
     ...(result !== undefined && { result }),
     ...(typeof result?.['id'] === 'string' && { cardId: result['id'] }),

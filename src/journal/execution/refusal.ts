@@ -2,8 +2,26 @@
 import { CALLS } from '../../contract/raw.ts';
 import { isDefiniteRefusal, REFUSALS } from '../../contract/refusals.ts';
 import type { Delivery } from '../../contract/service.ts';
-import { absenceProves, checkForEffect, traceOf } from './evidence.ts';
+import { absenceProves, checkForEffect, type EvidenceCheck, traceOf } from './evidence.ts';
 import type { RunContext } from './run-context.ts';
+
+/**
+ * Looks what came of a request that was answered: also where the run is stopped, for the row is to be settled. Then there is
+ * no time to look twice.
+ */
+export function checkAfter(context: RunContext, number: number): Promise<EvidenceCheck> {
+  const row = context.row(number);
+  return checkForEffect(row, traceOf(row, context.markerUsable()), { plan: context.plan, ...context.aside });
+}
+
+/** Why a 429 is not believed to have had no effect; undefined when looking shows none. Reads at most. */
+export async function doneAllTheSame(context: RunContext, number: number): Promise<string | undefined> {
+  const { found, text } = await checkAfter(context, number);
+  if (found === 'nothing') return undefined;
+  return found === 'unclear'
+    ? `whether it was done all the same is not shown: ${text}`
+    : 'its effect shows all the same';
+}
 
 /** Why a refusal of the first sending is not believed; undefined when it settles the row. Reads at most. */
 export async function ambiguityOf(
@@ -11,7 +29,8 @@ export async function ambiguityOf(
   number: number,
   delivery: Delivery,
 ): Promise<string | undefined> {
-  if (isDefiniteRefusal(delivery.refusal, delivery.status)) return undefined;
+  // A 429 before it may have followed the deed; then this may be what a second one is told.
+  if (!delivery.unlooked && isDefiniteRefusal(delivery.refusal, delivery.status)) return undefined;
   if (keyMayBeUsed(context, number, delivery)) {
     return 'the key may have been used by another command for the same change';
   }

@@ -1,5 +1,5 @@
 /** What the work on one op shares: its records so far, its log, the service, and what time it is. */
-import type { Reader, Service } from '../../contract/service.ts';
+import type { Reader, ReadOptions, Service } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { Capability } from '../idempotency-support.ts';
@@ -8,7 +8,7 @@ import { afterRecord, openRow, type RowHistory } from '../wal/replay.ts';
 import type { Log } from '../wal/writer.ts';
 import { checkForEffect, traceOf } from './evidence.ts';
 import { createMarkerIndex, type MarkerIndex } from './marker-index.ts';
-import { type KeyAge, keyIsFresh, type Moment } from './policy.ts';
+import { type KeyAge, keyIsFresh, keyIsSure, type Moment } from './policy.ts';
 import type { RowIndex } from './row-index.ts';
 
 export interface RunContextSettings {
@@ -34,6 +34,8 @@ export interface RunContextSettings {
 export interface RunContext extends Omit<RunContextSettings, 'log'> {
   readonly reader: Reader;
   readonly marked: MarkerIndex;
+  /** Readings that look what came of a request: a stopped run makes them too, once each. */
+  readonly aside: { readonly reader: Reader; readonly marked: MarkerIndex };
   readonly lookOnly: boolean;
   row(row: number): RowHistory;
   /** Makes a record durable, then counts on it. Rejects with `guarded` as the log does. */
@@ -48,6 +50,8 @@ export interface RunContext extends Omit<RunContextSettings, 'log'> {
    * service is asked for its time; where that is not told, no.
    */
   keyUsable(row: number): Promise<boolean>;
+  /** Whether the life of that key was told or proved, and not only trusted in. */
+  keySure(row: number): boolean;
   /** Facts about the age of the key of a row. */
   keyAge(row: number): KeyAge;
   /** Created cards of this run give the marker back, as far as seen. */
@@ -57,6 +61,7 @@ export interface RunContext extends Omit<RunContextSettings, 'log'> {
 export function createRunContext(settings: RunContextSettings): RunContext {
   const { clock, log, service, plan, notice, rowIndex } = settings;
   const reader = readerOf(service);
+  const aside = readerOf(service, () => ({ aside: settings.stop.aborted ? 'once' : 'patient', signal: settings.cut }));
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
   // Kept, not looked up: a run of many rows asks for it at each of them.
   let echoes = [...rowIndex.held()].every(({ done }) => done?.echo !== false);
@@ -67,6 +72,7 @@ export function createRunContext(settings: RunContextSettings): RunContext {
     ...settings,
     reader,
     marked: createMarkerIndex(reader, plan),
+    aside: { reader: aside, marked: createMarkerIndex(aside, plan) },
     lookOnly: log === undefined,
     row(number) {
       const row = rowIndex.row(number);
@@ -108,6 +114,9 @@ export function createRunContext(settings: RunContextSettings): RunContext {
       if (plan.mode === 'sandbox' && !(await timeTold(context, row))) return false;
       return keyIsFresh(context.capability(row.item.operation), context.keyAge(number));
     },
+    keySure(number) {
+      return keyIsSure(context.capability(context.row(number).item.operation), context.keyAge(number));
+    },
     keyAge(number) {
       const { firstSent } = context.row(number);
       const sentAt = firstSent?.at ?? 0;
@@ -126,10 +135,10 @@ export function createRunContext(settings: RunContextSettings): RunContext {
 async function timeTold(context: RunContext, row: RowHistory): Promise<boolean> {
   const trace = traceOf(row, context.markerUsable());
   if (row.firstSent?.service_at === undefined && trace === 'marker') {
-    return (await checkForEffect(row, trace, context)).found === 'nothing';
+    return (await checkForEffect(row, trace, { plan: context.plan, ...context.aside })).found === 'nothing';
   }
   try {
-    await context.reader.read('wallet.get', {});
+    await context.aside.reader.read('wallet.get', {});
     return true;
   } catch (thrown) {
     if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
@@ -143,9 +152,10 @@ function kept(row: RowHistory): RowHistory {
 }
 
 /** Reading operations alone, the bare results. */
-export function readerOf(service: Service): Reader {
+export function readerOf(service: Service, always: () => ReadOptions = () => ({})): Reader {
   return {
-    read: async (operation, input, options) => (await service.send(operation, input as never, options)).result as never,
-    pages: (operation, input, options) => service.pages(operation, input, options),
+    read: async (operation, input, options) =>
+      (await service.send(operation, input as never, { ...always(), ...options })).result as never,
+    pages: (operation, input, options) => service.pages(operation, input, { ...always(), ...options }),
   };
 }

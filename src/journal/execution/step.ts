@@ -35,6 +35,8 @@ export interface Reconciling {
   readonly permit?: SendPermit | undefined;
   /** The service asked to slow down just before. */
   readonly throttled?: boolean | undefined;
+  /** The card was in the wanted state before and the answer says in words that it failed: the state shows nothing. */
+  readonly failedInWords?: boolean | undefined;
 }
 
 /** What happens to a row next. */
@@ -51,6 +53,7 @@ export function ended(outcome: RowOutcome): Step {
 }
 
 /** Right after a failure there is no time to wait, but the effect may show already. */
-export function reconcileOnce(throttled?: boolean): Step {
-  return { name: 'reconcile', reconciling: { mayWait: false, mayResend: false, throttled: throttled || undefined } };
+export function reconcileOnce(throttled?: boolean, failedInWords?: boolean): Step {
+  const told = { throttled: throttled || undefined, failedInWords: failedInWords || undefined };
+  return { name: 'reconcile', reconciling: { mayWait: false, mayResend: false, ...told } };
 }

@@ -14,8 +14,8 @@ import { duplicateNotes } from './unknown-error.ts';
 export async function auditRun(context: RunContext): Promise<string[]> {
   const made = cardsOf(context.rowIndex);
   if (made.bins.size === 0) return [];
-  const { missing, unmarked, twice } = await compared(context, made);
-  const others = await otherCards(context, unmarked);
+  const { missing, twice, ...listed } = await compared(context, made);
+  const others = await otherCards(context, listed);
   return [...(await notThere(context.reader, missing)), ...others, ...twice, ...made.objections];
 }
 
@@ -119,6 +119,7 @@ async function compared(context: RunContext, { bins, rows, duplicates }: Made) {
   const { reader, plan } = context;
   const missing = new Map(rows);
   const unmarked = new Map<string, number>();
+  let isDenied = false;
   const first = new Map<number, string>();
   const several = new Map<number, string[]>();
   const prefix = `${plan.op}.`;
@@ -129,6 +130,7 @@ async function compared(context: RunContext, { bins, rows, duplicates }: Made) {
         const marker = metadata?.[MARKER_KEY];
         const own = rows.get(id);
         if (own !== undefined && marker !== markerOf(plan.op, own)) unmarked.set(id, own);
+        if (unmarked.has(id) && metadata !== undefined && metadata !== null) isDenied = true;
         if (!context.markerUsable() || typeof marker !== 'string' || !marker.startsWith(prefix)) continue;
         const row = Number(marker.slice(prefix.length));
         if (marker !== markerOf(plan.op, row)) continue;
@@ -146,18 +148,27 @@ async function compared(context: RunContext, { bins, rows, duplicates }: Made) {
   });
   const told = [...duplicates.values()].filter(({ item }) => !several.has(item.row));
   const twice = [...found, ...told].flatMap(row => (row === undefined ? [] : duplicateNotes(row)));
-  return { missing, unmarked, twice };
+  return { missing, unmarked, isDenied, twice };
 }
 
-/** Of a service whose lists hold no metadata every card looks unmarked; it is not asked for all of them. */
+/** Of a service whose lists hold no metadata every card looks unmarked: so many are read to tell. */
 const MOST_READ = 20;
 
-/** An answer may hold our marker beside the id of a card that was there before: the card itself does not carry it. */
-async function otherCards({ reader, plan, markerUsable }: RunContext, unmarked: ReadonlyMap<string, number>) {
-  if (!markerUsable() || unmarked.size > MOST_READ) return [];
+/**
+ * An answer may hold our marker beside the id of a card that was there before: the card itself does not carry it. Where one
+ * is found among the first, or the list shows metadata without the marker, none is believed before it was read.
+ */
+async function otherCards(
+  { reader, plan, markerUsable }: RunContext,
+  { unmarked, isDenied }: { readonly unmarked: ReadonlyMap<string, number>; readonly isDenied: boolean },
+) {
+  if (!markerUsable()) return [];
   const others: string[] = [];
+  let read = 0;
   for (const [id, row] of unmarked) {
+    if (read === MOST_READ && !isDenied && others.length === 0) break;
     const { metadata } = await reader.read('cards.get', { card_id: id });
+    read += 1;
     if (metadata === undefined || metadata === null || metadata[MARKER_KEY] === markerOf(plan.op, row)) continue;
     others.push(
       `row ${row}: card ${id} does not carry the marker of this run, so it is not the card that was asked for`,

@@ -74,7 +74,7 @@ async function beginClaimed(dependencies: JournalDependencies, planned: PlannedO
       resendAbsent: false,
     });
     const others = () => movedMeanwhile(dependencies, record);
-    return createRun({ context, plan, log, release, notice: dependencies.notice, others, ended: false });
+    return createRun({ context, plan, log, release, notice: dependencies.notice, others, end: undefined });
   } catch (thrown) {
     await file?.close();
     // Nothing of it has left, and a disk that is full wants the space back.

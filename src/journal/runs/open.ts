@@ -34,7 +34,7 @@ export async function readOnlyRun(
     release,
     notice: dependencies.notice,
     others: async () => [],
-    ended: false,
+    end: history.end,
   });
 }
 
@@ -50,9 +50,8 @@ export async function openOp(
   try {
     const { history, log } = held;
     const context = await runContextFor(dependencies, wishesOf(history, { log, resendAbsent }));
-    const ended = history.end !== undefined;
     const others = () => movedMeanwhile(dependencies, history.plan);
-    return createRun({ context, plan: planOf(history), log, release, notice, others, ended });
+    return createRun({ context, plan: planOf(history), log, release, notice, others, end: history.end });
   } catch (thrown) {
     await held.log.close();
     await release(false);

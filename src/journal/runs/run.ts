@@ -8,7 +8,7 @@ import type { RunContext } from '../execution/run-context.ts';
 import { duplicateNotes } from '../execution/unknown-error.ts';
 import { auditRun, walletRemarks } from '../execution/verify-run.ts';
 import type { Counts, Finished, PlannedRow, RowOutcome, RowState, Run, RunPlan, SendPermit } from '../types.ts';
-import type { ItemRecord } from '../wal/records.ts';
+import type { EndRecord, ItemRecord } from '../wal/records.ts';
 import { mayBePerformed, outcomeRecordOf, type RowHistory } from '../wal/replay.ts';
 import type { Log } from '../wal/writer.ts';
 import type { MovedMeanwhile } from './moved-meanwhile.ts';
@@ -22,8 +22,8 @@ export interface OpenRun {
   readonly notice: (text: string) => void;
   /** What other operations of this machine have moved since it began; asked where the wallet does not add up. */
   readonly others: () => Promise<readonly MovedMeanwhile[]>;
-  /** True when the journal says END already. */
-  readonly ended: boolean;
+  /** What the journal says at its END, where it has one. */
+  readonly end: EndRecord | undefined;
 }
 
 export function createRun(open: OpenRun): Run {
@@ -33,7 +33,7 @@ export function createRun(open: OpenRun): Run {
   let pending = 0;
   let idle: (() => void) | undefined;
   let failure: unknown;
-  let { ended } = open;
+  let ended = open.end !== undefined;
 
   /**
    * One operation a card that moves its balance: evidence of two at once would be worth nothing. A create has no such
@@ -76,12 +76,16 @@ export function createRun(open: OpenRun): Run {
     const { rowIndex } = context;
     const { open: unopened, ...counts } = countsIn(rowIndex);
     const moved = movedIn(rowIndex);
-    if (ended || log === undefined) return { counts, cents: moved, objections: [], remarks: [], ended };
+    if (ended || log === undefined) {
+      // What was objected to at the end is not settled by asking again.
+      return { counts, cents: moved, objections: open.end?.objections ?? [], remarks: [], ended };
+    }
     const objections = await objectionsTo(context, open.notice);
     const unsettled = counts.unknown + unopened > 0 || [...rowIndex.held()].some(row => mayBePerformed(row, plan.bulk));
     if (!unsettled && objections !== undefined) {
       const { done, refused, not_sent } = counts;
-      await log.append({ t: 'END', done, refused, not_sent, cents: moved, at: context.clock.now() });
+      const objected = objections.length > 0 ? { objections } : {};
+      await log.append({ t: 'END', done, refused, not_sent, cents: moved, ...objected, at: context.clock.now() });
       ended = true;
     }
     const remarks = objections === undefined || unsettled ? [] : await walletRemarks(context, moved, open.others);

@@ -76,6 +76,8 @@ export interface SentRecord {
   /** The clock of the service then, ms UTC, where one of its answers had told it. */
   readonly service_at?: number | undefined;
   readonly before?: Seen | undefined;
+  /** The state of the card before a change of it. */
+  readonly was?: string | undefined;
 }
 
 export interface DoneRecord {
@@ -89,6 +91,8 @@ export interface DoneRecord {
   readonly changed: boolean;
   /** Whether a created card carries the marker; absent when that was not looked at. */
   readonly echo?: boolean | undefined;
+  /** It happened, and is not what was asked for, or cannot be shown: in words. */
+  readonly otherwise?: string | undefined;
   /** Balance of a created card in its answer, cents. */
   readonly balance?: number | undefined;
   readonly at: number;
@@ -122,9 +126,11 @@ export type RowRecord =
       readonly row: number;
       readonly reason: string;
       readonly request_id?: string | undefined;
+      /** Everything that was sent was answered 429, and looking did not rule out that it was done all the same. */
+      readonly limited?: true | undefined;
       readonly at: number;
     }
-  /** Nothing happened: never sent, or answered 429. */
+  /** Nothing happened: never sent, or answered 429 and its effect does not show. */
   | {
       readonly t: 'NOTSENT';
       readonly row: number;
@@ -152,6 +158,8 @@ export interface EndRecord {
   readonly refused: number;
   readonly not_sent: number;
   readonly cents: number;
+  /** What the verification objected to; absent where it did not. */
+  readonly objections?: readonly string[] | undefined;
   readonly at: number;
 }
 

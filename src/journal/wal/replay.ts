@@ -122,7 +122,7 @@ export function outcomeRecordOf({ state, done, failed, notSent, duplicate, resol
 export function afterRecord(row: RowHistory, record: RowRecord): RowHistory {
   switch (record.t) {
     case 'SENT':
-      return { ...row, state: 'unknown', firstSent: row.firstSent ?? record, lastSent: record, notSent: undefined };
+      return { ...sentAgain(row), firstSent: row.firstSent ?? record, lastSent: record };
     case 'DONE':
       return { ...row, state: 'done', done: record };
     case 'FAILED':
@@ -140,6 +140,13 @@ export function afterRecord(row: RowHistory, record: RowRecord): RowHistory {
     case 'RESOLVED':
       return { ...row, state: record.as === 'done' ? 'done' : 'not_sent', resolved: record };
   }
+}
+
+/** That everything was answered 429 does not hold for what is sent now. */
+function sentAgain(row: RowHistory): RowHistory {
+  const { doubt } = row;
+  const limited = doubt?.t === 'AMBIG' && doubt.limited;
+  return { ...row, state: 'unknown', notSent: undefined, doubt: limited ? { ...doubt, limited: undefined } : doubt };
 }
 
 /** Rows that a resume would take up again, the unknown ones aside. */
