@@ -1,0 +1,42 @@
+/** What a command can do with the sandbox: its control surface, its files, its servers, its deliveries. */
+import type { Context } from '../cli/context.ts';
+import type { AppHost } from './app-host.ts';
+import type { Connections } from './connections.ts';
+import { type InputSource, openInput } from './input.ts';
+
+export type ContextSandbox = Pick<
+  Context,
+  'sandbox' | 'exportSandbox' | 'importSandbox' | 'sandboxDeliveries' | 'moveSandboxAside'
+>;
+
+/** `opened` are the connections of the run. */
+export function contextSandbox(host: AppHost, opened: Connections, inputs: InputSource): ContextSandbox {
+  return {
+    sandbox: opened.admin,
+    exportSandbox: path => exportSandbox(host, opened, path),
+    async importSandbox(path) {
+      const { importFrom } = await import('./sandbox-transfer.ts');
+      await using input = await openInput(inputs, path);
+      const { baseUrl, socketPath, key } = await opened.adminPlace();
+      return await importFrom(host, { baseUrl, socketPath, token: await key() }, input);
+    },
+    async sandboxDeliveries() {
+      const deliver = await opened.deliver();
+      if (deliver === undefined) return undefined;
+      return {
+        run: async until => void (await deliver({ kind: 'signal', signal: until })),
+        settle: async until => void (await deliver({ kind: 'idle', signal: until })),
+      };
+    },
+    async moveSandboxAside() {
+      const { moveStoreAway } = await import('./sandbox-transfer.ts');
+      return moveStoreAway(host);
+    },
+  };
+}
+
+async function exportSandbox(host: AppHost, { adminPlace }: Connections, path: string): Promise<number> {
+  const { exportFrom } = await import('./sandbox-transfer.ts');
+  const { baseUrl, socketPath, key } = await adminPlace();
+  return exportFrom(host, { baseUrl, socketPath, token: await key() }, path);
+}

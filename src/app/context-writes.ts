@@ -1,0 +1,116 @@
+/** What changes something: journal, audit log, spend limits, and the pipeline that holds their order. */
+import type { AuditDependencies } from '../audit/log.ts';
+import type { Context } from '../cli/context.ts';
+import type { DestinationSettings } from '../cli/reveal-destinations.ts';
+import type { PlannedRequest, Reader } from '../contract/service.ts';
+import type { HoldSpending } from '../core/spending.ts';
+import type { JournaledSince } from '../profile/spend-limits.ts';
+import { createRecorder } from '../writes/audit-record.ts';
+import { createPipeline } from '../writes/pipeline.ts';
+import { confirmWithPerson } from '../writes/question.ts';
+import { createWriter } from '../writes/single-write.ts';
+import { type Connections, once } from './connections.ts';
+import type { Opening } from './opening.ts';
+import type { RunTerminal } from './terminal.ts';
+
+export interface WriteParts {
+  readonly opened: Connections;
+  readonly terminal: RunTerminal;
+  readonly reader: () => Promise<Reader>;
+}
+
+export interface ContextWrites {
+  readonly context: Pick<
+    Context,
+    'planned' | 'ops' | 'write' | 'confirmCount' | 'pipeline' | 'ask' | 'journal' | 'audit' | 'recorder'
+  >;
+  /** What may show card details; opened when they are first asked for. */
+  readonly gate: () => Promise<DestinationSettings>;
+  /** Work that the answer does not wait for. */
+  readonly afterAnswer: readonly (() => Promise<void>)[];
+}
+
+/** Everything a write goes through; nothing is opened yet. */
+export function contextWrites(opening: Opening, parts: WriteParts): ContextWrites {
+  const { host, globals } = opening;
+  const { opened, terminal, reader } = parts;
+  const { notice, warn, prompts, canAsk, maskInLog } = terminal;
+  const planned: PlannedRequest[] = [];
+  const ops: string[] = [];
+  const settings = {
+    identity: opened.identity,
+    service: opened.service,
+    reader,
+    prompts,
+    canAsk,
+    yes: globals.yes,
+    dryRun: globals.dryRun,
+    live: globals.live,
+    signal: host.signal,
+  };
+  const afterAnswer: (() => Promise<void>)[] = [];
+  const begunAt = host.clock.now();
+  const journal = once(async () => {
+    const { journalFor } = await import('./journal.ts');
+    return journalFor({ host, globals, opened, begunAt, notice, afterAnswer: work => void afterAnswer.push(work) });
+  });
+  const kept = auditDependencies(opening, warn);
+  const audit = once(async () => {
+    const { auditLog } = await import('../audit/log.ts');
+    return auditLog(kept);
+  });
+  const recorder = createRecorder({ audit, identity: opened.identity, warn });
+  const gate = once(async () => {
+    const { revealFor } = await import('./reveal.ts');
+    return revealFor({ ...settings, host, globals, opened, kept, recorder, notice, maskInLog });
+  });
+  const readOnly = async () => (await opened.settings()).read_only === true;
+  const pipeline = createPipeline({ ...settings, recorder, holdSpending: spendingOf(opening, parts), readOnly });
+  const writer = createWriter({ ...settings, pipeline, journal, planned, onOp: op => void ops.push(op) });
+  return {
+    context: {
+      planned,
+      ops,
+      write: writer.write,
+      confirmCount: writer.confirmCount,
+      pipeline,
+      ask: question => confirmWithPerson(settings, question),
+      journal,
+      audit,
+      recorder,
+    },
+    gate,
+    afterAnswer,
+  };
+}
+
+/** Holds the profile's spend limits while money is on its way. */
+function spendingOf({ host, globals: { dryRun } }: Opening, { opened, terminal: { warn } }: WriteParts): HoldSpending {
+  return async (spending, resumed) => {
+    const { holdSpending } = await import('../profile/spend-limits.ts');
+    const [{ profile }, settings] = await Promise.all([opened.identity(), opened.settings()]);
+    const { platform, random, clock, pid } = host;
+    const files = { platform, random, warn };
+    const lock = { pid, clock, random, isRunning: (other: number) => host.isRunning(other) };
+    const journaled = async (asked: JournaledSince) => {
+      const { spentByProfile } = await import('./journal.ts');
+      return spentByProfile(host, { profile, ...asked });
+    };
+    const around = { profile, settings, stateFolder: host.folders.state, files, lock, journaled, dryRun };
+    return holdSpending(around, spending, resumed);
+  };
+}
+
+function auditDependencies({ host }: Opening, warn: (text: string) => void): AuditDependencies {
+  return {
+    stateFolder: host.folders.state,
+    clock: host.clock,
+    random: host.noise,
+    pid: host.pid,
+    user: host.user,
+    host: host.machine,
+    platform: host.platform,
+    warn,
+    isRunning: other => host.isRunning(other),
+  };
+}

@@ -1,0 +1,72 @@
+/** What a run shows, and asks of a person: progress, notices, questions, typed input. */
+import { maskInLog } from '../cli/ci-log.ts';
+import type { Context } from '../cli/context.ts';
+import { withRepeated } from '../cli/repeated.ts';
+import { createProgress, type ProgressMode } from '../terminal/progress.ts';
+import { createPrompts } from '../terminal/prompts.ts';
+import { screenWidth } from '../terminal/screen.ts';
+import { createSignOfLife, type SignOfLife } from '../terminal/sign-of-life.ts';
+import { typedInput } from '../terminal/typed-input.ts';
+import type { Opening } from './opening.ts';
+
+export interface RunTerminal
+  extends Pick<Context, 'stdin' | 'prompts' | 'progress' | 'notice' | 'canAsk' | 'maskInLog'> {
+  readonly warn: (text: string) => void;
+  /** A line that was asked for by name: `--quiet` does not take it away. */
+  readonly trace: (line: string) => void;
+  /** A person watches, and no program draws on the same terminal. */
+  readonly watched: boolean;
+  readonly life: SignOfLife;
+}
+
+/** The terminal of one run; nothing is read or asked yet. */
+export function openTerminal(opening: Opening): RunTerminal {
+  const { host, globals } = opening;
+  const { stdout, stderr } = host.streams;
+  const rowsOnScreen = stdout.isTerminal && !['table', 'wide', 'json', 'yaml'].includes(globals.format);
+  const columns = () => screenWidth(host.env, stderr);
+  const mode = progressMode(opening);
+  const { clock, onCrash, writeTerminal } = host;
+  const progress = createProgress({ mode, stderr, clock, columns, onCrash, writeTerminal, rowsOnScreen });
+  if (stdout.isTerminal) opening.beforeOutput.add(progress.clear);
+  // A program that reads the answer may draw on the same terminal.
+  const watched = stderr.isTerminal && (stdout.isTerminal || !globals.machine);
+  const notice = (text: string) => {
+    if (!globals.quiet) progress.say(withRepeated(text, globals.repeated));
+  };
+  return {
+    stdin: typedInput(host.streams.stdin, notice),
+    prompts: promptsOf(opening),
+    progress,
+    canAsk: !globals.noInput && host.streams.stdin.isTerminal && stderr.isTerminal,
+    notice,
+    warn: text => notice(`warning: ${text}`),
+    trace: line => progress.line(line),
+    maskInLog: texts => maskInLog(texts, host.env, text => host.writeTerminal(text)),
+    watched,
+    life: createSignOfLife({ mode, watched, progress, clock }),
+  };
+}
+
+function promptsOf({ host, globals }: Opening) {
+  return createPrompts({
+    streams: host.streams,
+    allowed: !globals.noInput,
+    accessible: globals.accessible || host.env['TERM'] === 'dumb',
+    // Opened when something is asked: Node's streams take a while.
+    get input() {
+      return host.promptInput;
+    },
+    get output() {
+      return host.promptOutput;
+    },
+    signal: host.signal,
+  });
+}
+
+/** One redrawn line for a person at a terminal, sentences for a screen reader, a line now and then for a log. */
+function progressMode({ host, globals }: Opening): ProgressMode {
+  if (globals.quiet) return 'none';
+  if (globals.accessible) return 'spoken';
+  return host.streams.stderr.isTerminal && host.env['TERM'] !== 'dumb' ? 'redraw' : 'log';
+}
