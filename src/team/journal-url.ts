@@ -101,7 +101,7 @@ function tlsOf(
     throw new CliError('guarded', {
       message: `the shared journal ${shown} is reached with sslmode=verify-full alone`,
       notes: [
-        'Another mode would speak to whoever answers. Only a Unix socket and an address of this machine need none.',
+        'Another mode would trust any server that answers. Only a Unix socket and an address of this machine need none.',
       ],
       hint: 'cardwright journal status --help',
       outcome: 'not_sent',
