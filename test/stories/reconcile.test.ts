@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Between, type World, world } from '../support/world.ts';
 
-/** A service that loses records: what it would list passes `keep` first. */
-function losing(keep: (record: { readonly id: string; readonly type: string }) => boolean) {
+type Answers = Readonly<Record<string, unknown>>;
+
+/** A service that answers otherwise: what it would say to this path passes `change` first. */
+function saying(path: RegExp, change: (answer: Answers) => Answers) {
   return async (sandbox: World['sandbox'], folder: string): Promise<Between> => {
-    const socketPath = join(folder, 'losing.sock');
+    const socketPath = join(folder, 'between.sock');
     const server = createServer((request, response) => {
       const { method, url = '', headers } = request;
       const onward = ask({ socketPath: sandbox.socketPath, method, path: url, headers }, answer => {
@@ -14,10 +16,10 @@ function losing(keep: (record: { readonly id: string; readonly type: string }) =
         answer.on('data', part => parts.push(part));
         answer.on('end', () => {
           const body = Buffer.concat(parts);
-          const isList = answer.statusCode === 200 && /\/transactions(?:\?|$)/.test(url);
+          const isMeant = answer.statusCode === 200 && path.test(url);
           const { 'content-length': _, 'transfer-encoding': __, ...rest } = answer.headers;
           response.writeHead(answer.statusCode ?? 502, rest);
-          response.end(isList ? without(body.toString(), keep) : body);
+          response.end(isMeant ? JSON.stringify(change(JSON.parse(body.toString()))) : body);
         });
       });
       request.pipe(onward);
@@ -33,10 +35,16 @@ function losing(keep: (record: { readonly id: string; readonly type: string }) =
   };
 }
 
-function without(text: string, keep: (record: { id: string; type: string }) => boolean): string {
-  const { data, meta } = JSON.parse(text) as { data: { id: string; type: string }[]; meta: { total: number } };
-  const left = data.filter(keep);
-  return JSON.stringify({ data: left, meta: { ...meta, total: meta.total - (data.length - left.length) } });
+const LISTED = /\/transactions(?:\?|$)/;
+const WALLET = /\/wallet(?:\?|$)/;
+
+/** A service that loses records. */
+function losing(keep: (record: { readonly type: string }) => boolean) {
+  return saying(LISTED, answer => {
+    const { data, meta } = answer as { data: { type: string }[]; meta: { total: number } };
+    const left = data.filter(keep);
+    return { data: left, meta: { ...meta, total: meta.total - (data.length - left.length) } };
+  });
 }
 
 describe('an account that does not add up', () => {
@@ -80,5 +88,34 @@ describe('an account that does not add up', () => {
     expect(told.out).toMatch(/! \d{4} {2}20\.00 {2}created with \$20\.00 by another spender; it carries our mark/);
     // Told once: it is part of the new base.
     expect(JSON.parse((await here.run('reconcile --json')).out)).toMatchObject({ verdict: 'balanced', findings: [] });
+  });
+
+  it('an account that moves at each reading has no verdict, and what moved is named', async () => {
+    let read = 0;
+    const moving = saying(WALLET, wallet => ({ ...wallet, balance: 900 - (read += 1), total_spent: read }));
+    await using here = await world({ between: moving });
+    const pauses: number[] = [];
+    const told = await here.run('reconcile --wait-timeout 5s', { onPause: ms => void pauses.push(ms) });
+    expect(told).toMatchObject({ code: 8, out: '' });
+    expect(told.err).toMatch(/the account moved at each reading for 5 s: balance, total_spent; there is no verdict/);
+    expect(told.err).toContain('try: cardwright reconcile --wait-timeout 10m');
+    expect(pauses.slice(0, 2)).toEqual([1000, 2000]);
+    // Nothing of it is a cut.
+    expect((await here.run("mirror query 'select count(*) as n from cuts' --offline --jq .data[0].n")).out).toBe('0\n');
+  });
+
+  it('two numbers that stand still and disagree are told without waiting', async () => {
+    await using here = await world({ between: saying(WALLET, wallet => ({ ...wallet, cards_total_balance: 12.5 })) });
+    const told = await here.run('reconcile --json', { onPause: () => undefined });
+    expect(told.code).toBe(15);
+    expect(JSON.parse(told.out).findings).toMatchObject([{ class: 'total_differs', amount: 12.5, wrong: true }]);
+  });
+
+  it('a wallet without its totals proves nothing', async () => {
+    const bare = saying(WALLET, ({ total_spent: _, ...wallet }) => wallet);
+    await using here = await world({ between: bare });
+    const told = await here.run('reconcile');
+    expect(told.code).not.toBe(0);
+    expect(told.err).toMatch(/total_spent/);
   });
 });
