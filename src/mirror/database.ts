@@ -136,6 +136,7 @@ export class MirrorDatabase {
  * way; `finished_sync`: of the last one that came to its end. `seen`: what the first three requests showed.
  * `totals`, `filters`, `order`: what was found out about the service. `walked`: the list was once read to its end.
  * `single`: a purchase is one changing record. `spent_gap`: how far `total_spent` is from the records, cents.
+ * `moved`: fields of the wallet that changed while the last finished sync read; empty when nothing did.
  */
 export type FactName =
   | 'origin'
@@ -156,4 +157,5 @@ export type FactName =
   | 'order'
   | 'walked'
   | 'single'
-  | 'spent_gap';
+  | 'spent_gap'
+  | 'moved';

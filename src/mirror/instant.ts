@@ -3,7 +3,6 @@ import type { WalletRow } from '../books/rows.ts';
 import { SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import type { MirrorDatabase } from './database.ts';
-import { walletValues } from './records.ts';
 import { openWindows, type SyncParts, syncMirror } from './sync.ts';
 
 export interface Instant {
@@ -26,17 +25,14 @@ const LONGEST_PAUSE_MS = 30 * SECOND;
  * Throws `wait_expired` when something moved each time, naming it.
  */
 export async function readInstant(parts: InstantParts, patienceMs: number): Promise<Instant> {
-  const { db, ask, clock, signal } = parts;
+  const { db, clock, signal } = parts;
   const deadline = clock.monotonic() + patienceMs;
   let before: string | undefined;
   for (let pause = SECOND; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     await syncMirror({ ...parts, full: parts.full && before === undefined, readsCards: true });
     const wallet = db.get<WalletRow>('select * from wallet_state order by rowid desc limit 1');
-    const after = walletValues(await ask.read('wallet.get', {}));
     if (wallet === undefined) throw new RangeError('a sync kept no wallet');
-    const moved = Object.keys(after).filter(
-      name => after[name as keyof typeof after] !== wallet[name as keyof WalletRow],
-    );
+    const moved = movedIn(db);
     const isWhole = openWindows(db) === 0;
     const shown = JSON.stringify([wallet, db.all('select card_id, status, balance_cents from card order by card_id')]);
     const isStill = moved.length === 0 && isWhole;
@@ -48,6 +44,27 @@ export async function readInstant(parts: InstantParts, patienceMs: number): Prom
     if (left <= 0) throw stillMoving(patienceMs, isWhole ? moved : ['transactions']);
     await clock.sleep(Math.min(pause, left), signal);
   }
+}
+
+/**
+ * The instant of the last sync, without asking. Throws `wait_expired` where the account moved while it was read, or a
+ * later sync did not come to its end: what was read then is of no one instant.
+ */
+export function keptInstant(db: MirrorDatabase): Instant {
+  const wallet = db.get<WalletRow>('select * from wallet_state order by rowid desc limit 1');
+  const [at, sync] = [db.number('as_of'), db.number('finished_sync')];
+  if (wallet === undefined || at === undefined || sync === undefined) throw new RangeError('a copy without a sync');
+  const isOne = db.number('sync') === sync && openWindows(db) === 0 && db.fact('moved') === '';
+  if (isOne) return { wallet, at, sync };
+  throw new CliError('wait_expired', {
+    message: 'the account moved while the mirror was synced, or a sync was stopped; there is no verdict',
+    hint: 'cardwright mirror sync',
+    outcome: 'not_sent',
+  });
+}
+
+function movedIn(db: MirrorDatabase): string[] {
+  return (db.fact('moved') ?? '').split(' ').filter(Boolean);
 }
 
 /** Whether balances and states of the cards are those that the wallet counts, frozen cards with or without (A-63). */

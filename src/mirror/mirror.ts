@@ -19,7 +19,7 @@ import { hasMovedSince, type OwnOperation } from './own-rows.ts';
 import { PacedReader } from './paced-reader.ts';
 import { type QueryAnswer, queryCopy } from './query.ts';
 import { rateFor } from './rate.ts';
-import { type ReconcileOptions, type Reconciliation, reconcileMirror } from './reconcile.ts';
+import { type ReconcileOptions, type Reconciliation, reconcileCopy, reconcileMirror } from './reconcile.ts';
 import type { Card, Transaction } from './records.ts';
 import type { CardQuery, TransactionQuery } from './search.ts';
 import { openWindows, type SyncParts, type SyncReport, syncMirror } from './sync.ts';
@@ -128,7 +128,11 @@ export function createMirror(parts: MirrorParts): Mirror {
     reset: ({ hard }) => locked(parts, () => resetMirror(path, hard)),
     read: () => readCopy(parts),
     reconcile: options =>
-      locked(parts, () => onceFile(parts, {}, sync => reconcileMirror({ ...parts, ...sync }, options))),
+      locked(parts, () =>
+        options.offline
+          ? reconcileOffline(parts, options)
+          : onceFile(parts, {}, sync => reconcileMirror({ ...parts, ...sync }, options)),
+      ),
     async keepExport(row) {
       const db = await openForSync(parts);
       try {
@@ -185,6 +189,18 @@ async function onFile<T>(
     const ask = new PacedReader({ reader, clock, signal, rate: rateFor(account.mode, wanted), onPause });
     await bindAccount(db, account, { ask, random });
     return await work({ db, ask, full });
+  } finally {
+    db.close();
+  }
+}
+
+/** Nothing is asked; the file is written to, for the cut and the report are kept. */
+async function reconcileOffline(parts: MirrorParts, options: ReconcileOptions): Promise<Reconciliation> {
+  // Says what there is to say of a copy that is not there, damaged or of another account.
+  (await readCopy(parts))[Symbol.dispose]();
+  const db = await openForSync(parts);
+  try {
+    return reconcileCopy({ ...parts, db }, options);
   } finally {
     db.close();
   }

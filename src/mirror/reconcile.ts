@@ -9,12 +9,14 @@ import { CliError } from '../core/errors.ts';
 import { randomName } from '../core/random-name.ts';
 import type { Randomness } from '../platform/host.ts';
 import type { MirrorDatabase } from './database.ts';
-import { type Instant, type InstantParts, readInstant } from './instant.ts';
+import { type Instant, type InstantParts, keptInstant, readInstant } from './instant.ts';
 
 export interface ReconcileOptions {
   /** Id of a cut, or ms UTC: the last cut at or before. The last exact one when left out. */
   readonly from?: string | number | undefined;
   readonly soleOperator?: boolean | undefined;
+  /** Of the copy as the last sync left it; nothing is asked. */
+  readonly offline?: boolean | undefined;
   /** How long to wait for an account that moves, ms; two minutes when left out. */
   readonly patienceMs?: number | undefined;
   /** What is kept as the report of it. */
@@ -41,6 +43,26 @@ export async function reconcileMirror(parts: ReconcileParts, options: ReconcileO
   // A cut that is not there is told before anything is asked.
   const from = baseOf(db, options.from);
   const instant = await readInstant(parts, options.patienceMs ?? 2 * MINUTE);
+  return judged({ db, random }, { from, instant, requests: ask.requests }, options);
+}
+
+/** As `reconcileMirror`, of the instant of the last sync; nothing is asked. */
+export function reconcileCopy(parts: Pick<ReconcileParts, 'db' | 'random'>, options: ReconcileOptions): Reconciliation {
+  const from = baseOf(parts.db, options.from);
+  return judged(parts, { from, instant: keptInstant(parts.db), requests: 0 }, options);
+}
+
+interface Read {
+  readonly from: KeptCut | undefined;
+  readonly instant: Instant;
+  readonly requests: number;
+}
+
+function judged(
+  { db, random }: Pick<ReconcileParts, 'db' | 'random'>,
+  { from, instant, requests }: Read,
+  options: ReconcileOptions,
+): Reconciliation {
   const { wallet } = instant;
   if (wallet.total_deposited_cents === null || wallet.total_spent_cents === null) {
     throw new CliError('contract_mismatch', {
@@ -50,7 +72,7 @@ export async function reconcileMirror(parts: ReconcileParts, options: ReconcileO
   }
   const cutId = `cut_${randomName(random.bytes(6))}`;
   const { done, cards } = heldAgainst(db, from, { cutId, at: instant.at, wallet, soleOperator: options.soleOperator });
-  const reconciliation = { ...done, from, cards, requests: ask.requests };
+  const reconciliation = { ...done, from, cards, requests };
   keep(db, reconciliation, { instant, report: options.report(reconciliation) });
   return reconciliation;
 }

@@ -80,13 +80,17 @@ export async function syncMirror(parts: SyncParts): Promise<SyncReport> {
   });
   const isQuiet = !full && nothingMoved(db, first.digest, now);
   const cardsAt = db.number('cards_at');
-  if (!isQuiet || parts.readsCards || cardsAt === undefined || now - cardsAt >= CARDS_AFTER_MS) await readCards(run);
+  const isCardsTurn = parts.readsCards || cardsAt === undefined || now - cardsAt >= CARDS_AFTER_MS;
+  if (!isQuiet || isCardsTurn) await readCards(run);
   if (!isQuiet) {
     const since = await readTransactions(run, { full, firstPage: first.page });
     await readWhatChangedBehind(run, { since, spent: walletValues(first.wallet).total_spent_cents });
   }
   await copyOwnRows(run, await parts.ownOperations());
-  finish(run, first.digest);
+  // Where nothing was read but what is as it was, so is this.
+  const isKnown = isQuiet && !isCardsTurn && db.fact('moved') === '';
+  const moved = isKnown ? undefined : movedSince(first.wallet, await ask.read('wallet.get', {}));
+  finish(run, { digest: first.digest, moved });
   return reportOf(run);
 }
 
@@ -168,8 +172,21 @@ function beginningOf({ db, end }: SyncRun, full: boolean): number {
   return Math.min(oldest ?? end, end) - SECOND;
 }
 
-function finish({ db, now, sync, clock }: SyncRun, digest: string): void {
+/** Fields of the wallet that are other than they were at the beginning of this sync. */
+function movedSince(before: Wallet, now: Wallet): string[] {
+  const [old, values] = [walletValues(before), walletValues(now)];
+  return Object.entries(values).flatMap(([name, value]) => (value === old[name as keyof typeof old] ? [] : [name]));
+}
+
+interface Finishing {
+  readonly digest: string;
+  /** Undefined where that was not looked at. */
+  readonly moved: readonly string[] | undefined;
+}
+
+function finish({ db, now, sync, clock }: SyncRun, { digest, moved }: Finishing): void {
   db.commit(() => {
+    if (moved !== undefined) db.setFact('moved', moved.join(' '));
     db.setFact('as_of', now);
     db.setFact('synced_at', Math.floor(clock.now()));
     db.setFact('seen', digest);

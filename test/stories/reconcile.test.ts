@@ -92,7 +92,10 @@ describe('an account that does not add up', () => {
 
   it('an account that moves at each reading has no verdict, and what moved is named', async () => {
     let read = 0;
-    const moving = saying(WALLET, wallet => ({ ...wallet, balance: 900 - (read += 1), total_spent: read }));
+    const moving = saying(WALLET, wallet => {
+      read += 1;
+      return { ...wallet, balance: 900 - read, total_spent: read };
+    });
     await using here = await world({ between: moving });
     const pauses: number[] = [];
     const told = await here.run('reconcile --wait-timeout 5s', { onPause: ms => void pauses.push(ms) });
@@ -102,6 +105,30 @@ describe('an account that does not add up', () => {
     expect(pauses.slice(0, 2)).toEqual([1000, 2000]);
     // Nothing of it is a cut.
     expect((await here.run("mirror query 'select count(*) as n from cuts' --offline --jq .data[0].n")).out).toBe('0\n');
+  });
+
+  it('the copy is judged without a request, unless the account moved while it was synced', async () => {
+    let [read, isMoving] = [0, false];
+    const between = saying(WALLET, wallet => {
+      read += 1;
+      return isMoving ? { ...wallet, pending_deposits: read } : wallet;
+    });
+    await using here = await world({ between });
+    expect((await here.run('reconcile --offline')).code).toBe(12);
+    await here.run('cards create --bin bin_1 --amount 60 --label ads -q');
+    await here.run('reconcile');
+    await here.run('cards fund card_1 --amount 5 --yes -q');
+    // Neither the fund nor its row is in the copy.
+    const before = JSON.parse((await here.run('reconcile --offline --json')).out);
+    expect(before).toMatchObject({ verdict: 'balanced', requests: 0, cards: [], as_of: expect.any(String) });
+    await here.run('mirror sync');
+    const after = JSON.parse((await here.run('reconcile --offline --json')).out);
+    expect(after).toMatchObject({ verdict: 'balanced', requests: 0, cards: [{ card_id: 'card_1', funded: 5 }] });
+    isMoving = true;
+    await here.run('mirror sync');
+    const told = await here.run('reconcile --offline');
+    expect(told).toMatchObject({ code: 8, out: '' });
+    expect(told.err).toMatch(/the account moved while the mirror was synced.*\n.*try: cardwright mirror sync/);
   });
 
   it('two numbers that stand still and disagree are told without waiting', async () => {

@@ -1,5 +1,6 @@
 import { FINDING_CLASSES } from '../../books/finding.ts';
 import { orNull, tells } from '../../cli/answer-fields.ts';
+import { OFFLINE } from '../../cli/offline.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { parseDuration } from '../../cli/parsing/globals.ts';
@@ -87,7 +88,8 @@ export const reconcileAccount = command({
   reach: 'service',
   ends: {
     check_failed: 'Something is not explained. The report stands on standard output.',
-    wait_expired: 'The account moved at each reading; there is no verdict.',
+    wait_expired: 'The account moved at each reading, or with --offline while it was synced; there is no verdict.',
+    unreachable: 'With --offline there is no copy, or the service cannot be asked.',
     guarded: 'The mirror is of another account, or the profile has mirror off.',
     contract_mismatch: 'The wallet lacks the totals that the sums need.',
   },
@@ -98,6 +100,7 @@ export const reconcileAccount = command({
     card: option(text({ doc: 'Show this card alone.', basis: OURS, names: 'card' })),
     soleOperator: option(flag({ doc: 'Nobody else may move money here.', basis: OURS })),
     all: option(flag({ doc: 'Show cards that did not move, too.', basis: OURS })),
+    offline: OFFLINE,
     waitTimeout: option(
       text({ doc: `How long to wait for an account that moves; ${DEFAULT_WAIT} when left out.`, basis: OURS }),
       '<duration>',
@@ -108,12 +111,12 @@ export const reconcileAccount = command({
     { does: 'In CI, where nobody else may spend', run: 'reconcile --sole-operator' },
     { does: 'The verdict for a script', run: 'reconcile --jq .verdict' },
   ],
-  async run(ctx, { from, card, soleOperator, all = false, waitTimeout }) {
+  async run(ctx, { from, card, soleOperator, all = false, offline, waitTimeout }) {
     const patienceMs = parseDuration(waitTimeout ?? DEFAULT_WAIT, '--wait-timeout');
     const base = from === undefined || from.startsWith('cut_') ? from : timeOf(from, ctx.serviceNow());
     try {
       const mirror = await ctx.mirror();
-      const options = { from: base, soleOperator, patienceMs };
+      const options = { from: base, soleOperator, offline, patienceMs };
       const report = (done: Parameters<typeof reportOf>[0]) => JSON.stringify(reportOf(done, { all: false }));
       return reportOf(await mirror.reconcile({ ...options, report }), { all, card });
     } finally {
