@@ -1,0 +1,138 @@
+/**
+ * Plants one mistake at a time in a copy of the sources and runs the tests that should see it: the share that is seen is
+ * the mutation score. `node scripts/mutate.mjs [--most 60] [--seed 1] [--of src/books] [--tests test/books,test/writers]`.
+ * Mistakes are chosen at random, the same for the same seed; those that nobody saw are printed with file and line. Some of
+ * them change nothing that can be seen, so a score of 100 % is out of reach.
+ */
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: {
+    most: { type: 'string', default: '60' },
+    seed: { type: 'string', default: '1' },
+    of: { type: 'string', default: 'src/books' },
+    tests: { type: 'string', default: 'test/books,test/writers' },
+  },
+});
+
+/** What stands in the source, and the mistake in its place. */
+const MISTAKES = [
+  [/ === /g, ' !== '],
+  [/ !== /g, ' === '],
+  [/ < /g, ' <= '],
+  [/ <= /g, ' < '],
+  [/ > /g, ' >= '],
+  [/ >= /g, ' > '],
+  [/ && /g, ' || '],
+  [/ \|\| /g, ' && '],
+  [/ \+ /g, ' - '],
+  [/ - /g, ' + '],
+  [/ \+= /g, ' -= '],
+  [/ -= /g, ' += '],
+  [/\btrue\b/g, 'false'],
+  [/\bfalse\b/g, 'true'],
+  [/Math\.max\(/g, 'Math.min('],
+  [/Math\.min\(/g, 'Math.max('],
+  [/\bcontinue;/g, ';'],
+];
+const PATIENCE_MS = 120_000;
+/** Stories over HTTP: too slow for a run a mistake, and busy machines fail them. */
+const SLOW = ['--exclude', '**/over-http*'];
+const CONFIG = 'mutants.config.mjs';
+const root = join(import.meta.dirname, '..');
+
+function mistakesIn(file) {
+  const text = readFileSync(join(root, file), 'utf8');
+  const found = [];
+  let at = 0;
+  for (const [index, line] of text.split('\n').entries()) {
+    const code = withoutTexts(line);
+    // Types are gone when the tests run, and comments were never there.
+    if (!/^\s*(?:\*|\/\*|\/\/|import |export (?:interface|type)|interface |type |readonly |\|)/.test(line)) {
+      for (const [is, becomes] of MISTAKES) {
+        for (const match of code.matchAll(is)) {
+          found.push({ file, line: index + 1, at: at + match.index, is: match[0], becomes });
+        }
+      }
+    }
+    at += line.length + 1;
+  }
+  return found;
+}
+
+/** Texts blanked out, and what follows `//`: what is said to people is not a rule. */
+function withoutTexts(line) {
+  const blank = match => ' '.repeat(match.length).replace(/^.|.$/g, '"');
+  return line.replace(/'[^']*'|`[^`]*`|"[^"]*"/g, blank).replace(/ \/\/.*$/, '');
+}
+
+/** Some of them, spread over all by a generator that follows from the seed. */
+function sample(all, most, seed) {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const left = [...all];
+  const chosen = [];
+  while (chosen.length < most && left.length > 0) chosen.push(...left.splice(Math.floor(next() * left.length), 1));
+  return chosen;
+}
+
+function copied() {
+  const folder = mkdtempSync(join(tmpdir(), 'cardwright-mutants-'));
+  for (const name of ['src', 'test', 'examples', 'docs', '.ci', 'package.json', 'tsconfig.json']) {
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  }
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  // Without what the whole suite needs around it: no database is started for one folder of pure code.
+  writeFileSync(join(folder, CONFIG), "export default { test: { include: ['test/**/*.test.ts'] } };\n");
+  return folder;
+}
+
+/** Whether a test failed; one that never ends has seen it as well. */
+function isSeen(folder, tests) {
+  return new Promise(resolve => {
+    const runner = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+    const child = spawn(process.execPath, [runner, 'run', '--config', CONFIG, '--bail', '1', ...SLOW, ...tests], {
+      cwd: folder,
+      stdio: 'ignore',
+    });
+    const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+    child.on('exit', code => {
+      clearTimeout(timer);
+      resolve(code !== 0);
+    });
+  });
+}
+
+const tests = values.tests.split(',');
+const files = readdirSync(join(root, values.of), { recursive: true, encoding: 'utf8' })
+  .filter(name => name.endsWith('.ts'))
+  .map(name => join(values.of, name));
+const all = files.flatMap(mistakesIn);
+const chosen = sample(all, Number(values.most), Number(values.seed));
+const folder = copied();
+try {
+  if (await isSeen(folder, tests)) throw new Error('the tests fail without a mistake in the sources');
+  const survived = [];
+  for (const mistake of chosen) {
+    const { file, at, is, becomes, line } = mistake;
+    const text = readFileSync(join(root, file), 'utf8');
+    writeFileSync(join(folder, file), text.slice(0, at) + becomes + text.slice(at + is.length));
+    if (!(await isSeen(folder, tests))) {
+      survived.push(mistake);
+      process.stdout.write(`not seen: ${file}:${line}  ${is.trim()} -> ${becomes.trim()}\n`);
+    }
+    writeFileSync(join(folder, file), text);
+  }
+  const seen = chosen.length - survived.length;
+  const score = ((100 * seen) / chosen.length).toFixed(1);
+  process.stdout.write(`${seen} of ${chosen.length} mistakes seen (${all.length} possible): ${score} %\n`);
+} finally {
+  rmSync(folder, { recursive: true });
+}
