@@ -296,6 +296,13 @@ describe('packages', () => {
     expect(wrong.map(({ from, target }) => `${from} imports ${target}`)).toEqual([]);
   });
 
+  it('have a row with their home and a reason in docs/decisions', () => {
+    const page = readFileSync(join(root, 'docs', 'decisions', '0022-packages.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| `([^`]+)` \| `([^`]+)` \| (.+) \|$/gm)];
+    expect(Object.fromEntries(rows.map(([, name, home]) => [name, home]))).toEqual(HOMES);
+    expect(rows.filter(([, , , reason = '']) => reason.trim() === '')).toEqual([]);
+  });
+
   it('are used where they are declared to live', () => {
     for (const [name, home] of Object.entries(HOMES)) {
       const used = imports.some(
