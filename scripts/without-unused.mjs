@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path';
  * Parts of packages that this program never reaches, and that cost 8 ms at start and more: of undici, for a client of
  * HTTP/1.1 with text bodies, HTTP/2 (with Node's own), the bodies of `fetch`, Node's http, and Node's assert, which opens
  * standard error to look for colours; of Commander, commands that are programs of their own; of conf, the validator of
- * schemas, for profiles are kept without one; of pg, .pgpass, its reader of addresses, and a probe that loads fetch.
+ * schemas, for profiles are kept without one; of pg, .pgpass, its reader of addresses, its
+ * parsers of types, and a probe that loads fetch.
  */
 const INSTEAD = {
   'node:assert': `module.exports = (value, message) => {
@@ -23,6 +24,8 @@ const INSTEAD = {
   };`,
   // Its addresses are read by our own rules, and passwords come from where we say.
   'pg-connection-string': `module.exports = { parse() { throw new Error('not part of this program') } };`,
+  // Every value is taken as the text that it comes as.
+  'pg-types': `module.exports = { getTypeParser: () => text => text, setTypeParser() {}, builtins: {} };`,
   pgpass: `module.exports = () => { throw new Error('not part of this program') };`,
   'node:child_process': `module.exports = { spawn: () => { throw new Error('not part of this program') } };`,
 };
@@ -33,7 +36,9 @@ export const CHANGED = {
     'a few lines; its WebAssembly is a file beside the program. They are never reached by this client and cost 8 ms at start.',
   commander: 'node:child_process is replaced: no command of this program is a program of its own.',
   conf: 'without its schema validator (ajv, ajv-formats): profiles are kept without a schema.',
-  pg: 'without .pgpass, without its reader of addresses, and with the sockets of Node alone: its probe for another runtime loads fetch.',
+  pg:
+    'without .pgpass, its reader of addresses and its parsers of types, and with the sockets of Node alone: its probe for ' +
+    'another runtime loads fetch.',
 };
 
 /** A plugin of esbuild that leaves them out. */
@@ -58,7 +63,7 @@ export const withoutUnused = {
     onResolve({ filter: /^ajv(?:-formats$|\/)/ }, ({ path, importer }) =>
       /[\\/]conf[\\/]/.test(importer) ? { path, namespace: 'unused' } : undefined,
     );
-    onResolve({ filter: /^(?:\.\/stream|pgpass|pg-connection-string)$/ }, ({ path, importer }) =>
+    onResolve({ filter: /^(?:\.\/stream|pgpass|pg-types|pg-connection-string)$/ }, ({ path, importer }) =>
       /[\\/]pg[\\/]lib[\\/]/.test(importer) ? { path, namespace: 'unused' } : undefined,
     );
     onLoad({ filter: /./, namespace: 'unused' }, ({ path }) => ({ contents: INSTEAD[path] }));

@@ -31,6 +31,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'mirror',
     'books',
     'scenario',
+    'team',
     'terminal',
     'writes',
   ],
@@ -48,13 +49,15 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'events',
     'scenario',
     'writes',
+    // The SQL of a shared journal, which is text.
+    'team',
     'core',
     'platform',
   ],
   // Looks at everything and changes nothing.
   doctor: ['client', 'profile', 'sandbox', 'audit', 'files', 'cli', 'contract', 'core', 'platform'],
   // The context hands out the cleanup log of `events` by its type.
-  cli: ['writes', 'bulk', 'mirror', 'terminal', 'contract', 'journal', 'audit', 'events', 'core', 'platform'],
+  cli: ['writes', 'bulk', 'mirror', 'team', 'terminal', 'contract', 'journal', 'audit', 'events', 'core', 'platform'],
   // The one order of every change; the journal, the audit log and the limits are handed in.
   writes: ['terminal', 'contract', 'journal', 'audit', 'core'],
   // Reads inputs of rows and drives the rows of a run; what one row takes is behind the journal's types.

@@ -50,6 +50,10 @@ export function openContext(opening: Opening): OpenContext {
       const { mirrorFor } = await import('./mirror.ts');
       return mirrorFor({ host, opened, reader, journal, progress, life, warn });
     }),
+    async teamJournal(flag) {
+      const { teamJournalFor } = await import('./team-journal.ts');
+      return teamJournalFor({ host, keys: opening.keys, flag });
+    },
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');
       return doctorFor({ host, opened, version, audit });

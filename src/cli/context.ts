@@ -11,6 +11,7 @@ import type { CleanupLog } from '../events/cleanup-log.ts';
 import type { Journal } from '../journal/types.ts';
 import type { Mirror } from '../mirror/mirror.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../platform/host.ts';
+import type { JournalConnection } from '../team/connect.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { Prompts } from '../terminal/prompts.ts';
 import type { Recorder } from '../writes/audit-record.ts';
@@ -169,6 +170,11 @@ export interface Context {
   readonly rest: readonly string[];
   /** Writes and reveals of this machine; opened lazily. */
   audit(): Promise<AuditLog>;
+  /**
+   * The journal that several people share; connected to when it is asked. `url` is `--journal`, the environment counts
+   * without it. Throws `usage` where none is named.
+   */
+  teamJournal(url: string | undefined): Promise<JournalConnection>;
   /** The local copy of the account; opened lazily, nothing is sent before it is asked. */
   mirror(): Promise<Mirror>;
   /** Looks at key, network, files and contract; changes nothing. */

@@ -89,6 +89,12 @@ export const REGISTRY: Registry = [
     load: async () => (await import('./ops/group.ts')).OP_COMMANDS,
   },
   {
+    name: 'journal',
+    heading: 'Safety',
+    summary: 'a journal that several people share: its state, the SQL that makes it',
+    load: async () => (await import('./journal/group.ts')).JOURNAL_COMMANDS,
+  },
+  {
     name: 'audit',
     heading: 'Safety',
     summary: 'the record of writes and reveals: list, verify, export',

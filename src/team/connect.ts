@@ -25,9 +25,13 @@ export interface ConnectDependencies {
   readonly signal: AbortSignal;
   /** `CARDWRIGHT_JOURNAL_PASSWORD_FILE`; the address may hold a password itself. */
   readonly passwordFile?: string | undefined;
+  /** Told the password before it is used, so that no output holds it. */
+  readonly onPassword?: ((password: string) => void) | undefined;
 }
 
 export interface JournalConnection extends AsyncDisposable {
+  /** Its address, without a password. */
+  readonly shown: string;
   /**
    * One statement that may be sent twice: where its answer is lost, or the server is busy or stopping, it is sent again
    * for 15 seconds. Throws `guarded` for a journal that cannot be reached or refuses, `check_failed` where it has lost
@@ -48,6 +52,7 @@ export function connectJournal(url: JournalUrl, around: ConnectDependencies): Jo
   }
 
   return {
+    shown: url.shown,
     async call(text, values) {
       const until = around.clock.monotonic() + PATIENCE_MS;
       for (;;) {
@@ -89,9 +94,13 @@ async function textsOf(
 
 async function passwordFor({ shown, password }: JournalUrl, around: ConnectDependencies): Promise<string> {
   if (password !== undefined) return password.expose();
-  const { passwordFile, platform } = around;
-  if (passwordFile !== undefined)
-    return (await readOf(passwordFile, { isSecret: true, platform })).replace(/\r?\n$/, '');
+  const { passwordFile, platform, onPassword } = around;
+  if (passwordFile !== undefined) {
+    const text = await readOf(passwordFile, { isSecret: true, platform });
+    const read = text.replace(/\r?\n$/, '');
+    onPassword?.(read);
+    return read;
+  }
   throw new CliError('guarded', {
     message: `the shared journal ${shown} asks for a password, and none is given`,
     notes: [

@@ -11,7 +11,7 @@ interface Words {
   readonly hint?: string;
 }
 
-const STATUS = 'cardwright journal status';
+const STATUS = 'cardwright journal status --help';
 const ADMIN_GRANTS = 'An admin of the journal adds the role to a group and to the members of the account.';
 const NO_SCHEMA: Words = {
   kind: 'guarded',

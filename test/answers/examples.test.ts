@@ -97,6 +97,11 @@ const TOLD: Record<string, Told> = {
   'ops resolve op_00000000000000000000000001 1 --as done --note "ticket 4711"': { code: 2 },
   'ops resolve op_00000000000000000000000001 3 7 --as not-done --note "no such cards"': { code: 2 },
   'sandbox deliveries redeliver dlv_1 --json': { code: 6 },
+  // No journal is named here: test/package/shared-journal.test.ts has a server.
+  'journal status --account main': { code: 2 },
+  'journal status --account main --journal postgres://ana@db.example.com/journal --json': {
+    not: 'the server is of the user',
+  },
   'profiles remove team': { typed: ['y'] },
   'sandbox snapshot remove before': { typed: ['y'] },
 };

@@ -61,7 +61,7 @@ describe('options that say whom a run spoke to', () => {
   });
 
   it('know every group: it asks a service, or it does not', () => {
-    const others = 'help completion explain commands schema profiles login logout audit sandbox'.split(' ');
+    const others = 'help completion explain commands schema profiles login logout audit journal sandbox'.split(' ');
     expect([...SPEAK_TO_A_SERVICE, ...others].sort()).toEqual(REGISTRY.map(({ name }) => name).sort());
   });
 });

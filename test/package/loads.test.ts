@@ -53,6 +53,7 @@ describe('what a start loads', () => {
       'fuzzysort.js',
       'inquirer-core.js',
       'jq.js',
+      'pg.js',
       'string-width.js',
       'undici.js',
       'uqr.js',

@@ -29,6 +29,7 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'profile/keychain.ts': 'the standard input of the keychain',
   'profile/profile-file.ts': 'the profile file',
   'profile/store.ts': 'checking its form',
+  'app/team-journal.ts': 'what must be taken out of all output',
   'team/connect.ts': 'the login of a shared journal',
 };
 

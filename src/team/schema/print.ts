@@ -40,7 +40,7 @@ export function journalSql(account?: FirstAccount): string {
   return [
     '-- A shared journal of cardwright: roles, tables, row-level security, functions and grants, in one transaction.',
     '-- Run it once as a role that may create roles, in the database that is to hold the journal:',
-    '--   psql --single-transaction --set ON_ERROR_STOP=1 --file journal.sql <address of the database>',
+    '--   psql --set ON_ERROR_STOP=1 --file journal.sql <address of the database>',
     '',
     SCHEMA_SQL.trimEnd(),
     '',

@@ -1,0 +1,49 @@
+/** The journal that several people share: which one this run means, and a connection to it. */
+import { CliError } from '../core/errors.ts';
+import { connectJournal, type JournalConnection, readJournalUrlFile } from '../team/connect.ts';
+import { type JournalUrl, parseJournalUrl } from '../team/journal-url.ts';
+import type { AppHost } from './app-host.ts';
+
+interface Chosen {
+  readonly host: AppHost;
+  /** Filled with what must be taken out of all output. */
+  readonly keys: Set<string>;
+  /** `--journal`. */
+  readonly flag: string | undefined;
+}
+
+/** Nothing is connected to yet. Throws `usage` where no journal is named, or its address is not usable. */
+export async function teamJournalFor({ host, keys, flag }: Chosen): Promise<JournalConnection> {
+  const { env, clock, random, platform, signal } = host;
+  const url = await chosenUrl({ host, keys, flag });
+  if (url.password !== undefined) keys.add(url.password.expose());
+  const passwordFile = env['CARDWRIGHT_JOURNAL_PASSWORD_FILE'];
+  const onPassword = (password: string) => void keys.add(password);
+  return connectJournal(url, { clock, random, platform, signal, passwordFile, onPassword });
+}
+
+async function chosenUrl({ host: { env, platform }, keys, flag }: Chosen): Promise<JournalUrl> {
+  if (flag !== undefined) return parseJournalUrl(flag, 'flag');
+  const { CARDWRIGHT_JOURNAL_URL: text, CARDWRIGHT_JOURNAL_URL_FILE: file } = env;
+  if (text !== undefined && file !== undefined) {
+    throw new CliError('usage', {
+      message: 'CARDWRIGHT_JOURNAL_URL and CARDWRIGHT_JOURNAL_URL_FILE are both set; set one of them',
+      hint: 'unset CARDWRIGHT_JOURNAL_URL_FILE',
+      outcome: 'not_sent',
+    });
+  }
+  if (text !== undefined) return secretly(text, 'environment', keys);
+  if (file !== undefined) return secretly(await readJournalUrlFile(file, platform), 'file', keys);
+  throw new CliError('usage', {
+    message: 'no shared journal is named: give --journal, or set CARDWRIGHT_JOURNAL_URL',
+    hint: 'cardwright help environment',
+    outcome: 'not_sent',
+  });
+}
+
+/** As it was written too: percent signs may stand for parts of the password. */
+function secretly(text: string, source: 'environment' | 'file', keys: Set<string>): JournalUrl {
+  const [, password] = /^[^@]*\/\/[^@]*?:([^@]*)@/.exec(text) ?? [];
+  if (password !== undefined && password !== '') keys.add(password);
+  return parseJournalUrl(text, source);
+}

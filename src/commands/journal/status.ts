@@ -1,0 +1,102 @@
+import { orNull, tells } from '../../cli/answer-fields.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { needs, OURS, option } from '../../cli/parsing/flag.ts';
+import { must, text } from '../../contract/field.ts';
+import { CliError } from '../../core/errors.ts';
+import { cents, toUsd } from '../../core/money.ts';
+import { SCHEMA_NUMBER } from '../../team/schema/tables.ts';
+import { type JournalStatus, statementsOver } from '../../team/statements.ts';
+
+/** Where the shared journal of an account stands; it writes nothing. */
+export const journalStatus = command({
+  path: 'journal status',
+  summary: 'Show a shared journal: server, role, caps and what is used of them',
+  answers: {
+    one: {
+      journal: tells.text('Its address, without the password.'),
+      journal_id: tells.text('Identifier of the journal.'),
+      schema: tells.count('Number of its schema.'),
+      server: tells.text('Version of PostgreSQL.'),
+      standby: tells.yes('Whether the server only reads.'),
+      account: tells.text('Name of the account.'),
+      origin: tells.text('Origin of the service.'),
+      mode: tells.word('Mode of the API keys.', ['test', 'live']),
+      role: tells.text('Role that this run logged in as.'),
+      can: tells.texts('What it may do: read, operate, approve, admin.'),
+      lines: tells.count('Lines of the audit log.'),
+      last: tells.text('Digest of the last line.'),
+      moved: tells.yes(
+        'The database was restored, copied or failed over; nothing is written until an admin accepts it.',
+      ),
+      frozen: orNull(tells.text('Why an admin has frozen the account.')),
+      day: tells.text('Day that spending counts for, UTC.'),
+      used: tells.usd('Spent and held on that day, USD.'),
+      caps: tells.map('Caps of the account: max_per_call, max_per_run and max_per_day in USD, max_cards.'),
+      bins: tells.texts('BINs that cards may be made with; empty for all.'),
+      clock_off_ms: tells.number('Time of the server less that of this machine, ms.'),
+    },
+  },
+  about: [
+    'Connects and reads; nothing is written. --journal takes no password: everybody on this machine sees a command line. It comes in CARDWRIGHT_JOURNAL_URL, in the file of CARDWRIGHT_JOURNAL_URL_FILE, or in that of CARDWRIGHT_JOURNAL_PASSWORD_FILE.',
+    'TLS is verified in full: sslmode=verify-full, and sslrootcert where the system does not know the authority. Only a Unix socket and an address of this machine need none.',
+  ],
+  ends: {
+    guarded: 'The journal cannot be reached, refuses the role, or has another schema.',
+    check_failed: 'A newer cardwright made its schema.',
+  },
+  flags: {
+    account: needs(must(text({ doc: 'Name of the account in the journal.', basis: OURS, maxLength: 64 })), '<name>'),
+    journal: option(text({ doc: 'Address of the journal: postgres://role@host/database.', basis: OURS }), '<url>'),
+  },
+  examples: [
+    { does: 'In words', run: 'journal status --account main' },
+    {
+      does: 'Another journal, as data',
+      run: 'journal status --account main --journal postgres://ana@db.example.com/journal --json',
+    },
+  ],
+  async run(ctx, { account, journal }) {
+    await using connection = await ctx.teamJournal(journal);
+    const status = await statementsOver(connection).status(account);
+    refuseOtherSchema(status, connection.shown);
+    return answerOf(status, { shown: connection.shown, now: ctx.clock.now() });
+  },
+  show: status => ({
+    data: status,
+    noun: 'journal',
+    idField: 'journal_id',
+    columns: [
+      { field: 'account', title: 'ACCOUNT', kind: 'text', priority: 1 },
+      { field: 'role', title: 'ROLE', kind: 'text', priority: 1 },
+      { field: 'used', title: 'USED', kind: 'money', priority: 1 },
+      { field: 'lines', title: 'LINES', kind: 'integer', priority: 2 },
+      { field: 'server', title: 'SERVER', kind: 'text', priority: 2 },
+    ],
+  }),
+});
+
+function answerOf(status: JournalStatus, { shown, now }: { readonly shown: string; readonly now: number }) {
+  const { head, clock_ms, caps, used, ...rest } = status;
+  const inUsd = Object.entries(caps).map(([name, value]) => [name, name === 'max_cards' ? value : toUsd(cents(value))]);
+  return {
+    journal: shown,
+    ...rest,
+    lines: head.seq,
+    last: head.hash,
+    used: toUsd(cents(used)),
+    caps: Object.fromEntries(inUsd) as Readonly<Record<string, number>>,
+    clock_off_ms: clock_ms - now,
+  };
+}
+
+function refuseOtherSchema({ schema }: JournalStatus, shown: string): void {
+  if (schema === SCHEMA_NUMBER) return;
+  const isNewer = schema > SCHEMA_NUMBER;
+  throw new CliError(isNewer ? 'check_failed' : 'guarded', {
+    message: `the shared journal ${shown} has schema ${schema}, and this cardwright knows ${SCHEMA_NUMBER}`,
+    ...(isNewer
+      ? { hint: 'install the newer version and repeat the command' }
+      : { hint: 'cardwright journal init --print-sql' }),
+    outcome: 'not_sent',
+  });
+}
