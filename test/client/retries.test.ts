@@ -70,6 +70,38 @@ describe('Retry-After', () => {
   });
 });
 
+describe('a 429 of a write whose key nobody knows, after looking', () => {
+  const make = { bin_id: 'bin_1', amount: cents(500) };
+  /** Answers 429 to the first write, which is done all the same where it is said so; the wallet tells. */
+  const service = (isDone: boolean) => {
+    let [writes, wallet] = [0, 100];
+    return serve(({ method }, r) => {
+      if (method === 'GET') return json(r, 200, { balance: wallet, currency: 'USD' });
+      writes += 1;
+      if (writes > 1 || isDone) wallet -= 5;
+      if (writes === 1) return json(r, 429, { error: 'rate_limited' }, { 'retry-after': '1' });
+      return json(r, 201, { ...CARD, balance: 5, created_at: new Date().toISOString() });
+    });
+  };
+  const writes = () => served?.seen.filter(({ method }) => method === 'POST').length;
+
+  it('is not sent again where the wallet has changed', async () => {
+    served = await service(true);
+    const { service: sending } = speak(served.baseUrl, { clock: skipping([]) });
+    const failed = await thrown(sending.send('cards.create', make, { readsBalancesBefore: true }));
+    expect([failed.kind, failed.facts.outcome, writes()]).toEqual(['outcome_unknown', 'unknown', 1]);
+    await sending.close();
+  });
+
+  it('is sent again where it has not', async () => {
+    served = await service(false);
+    const { service: sending } = speak(served.baseUrl, { clock: skipping([]) });
+    await sending.send('cards.create', make, { readsBalancesBefore: true }).catch((failed: unknown) => failed);
+    expect(writes()).toBe(2);
+    await sending.close();
+  });
+});
+
 test('a pause is anything up to twice the one before, and 20 s at most', () => {
   fc.assert(
     fc.property(fc.double({ min: 0, max: 0.999, noNaN: true }), fc.nat(60), (fraction, failures) => {

@@ -17,7 +17,9 @@ export type Fault =
   /** Answered 401 by something on the way; the service sees nothing. */
   | 'unauthorized'
   /** Answered 429 with `Retry-After: 1`; the service sees nothing. */
-  | 'throttled';
+  | 'throttled'
+  /** The service does it, and something on the way counts it and answers 429 with `Retry-After: 1`. */
+  | 'throttled-after';
 
 export interface SeenRequest {
   readonly method: string;
@@ -102,6 +104,7 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
       handling -= 1;
       count();
       if (fault === 'drop-after') return void incoming.socket.destroy();
+      if (fault === 'throttled-after') return void outgoing.writeHead(429, { 'retry-after': '1' }).end();
       if (fault === 'html-502')
         return void outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<html></html>');
       const reply = () => outgoing.writeHead(answer.status, answer.headers).end(answer.body);

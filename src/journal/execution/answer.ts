@@ -104,6 +104,14 @@ async function recordDoubt(
   return reconcileOnce(limited);
 }
 
+/** A row that was refused is about to be sent anew, and its effect shows: the marker of a card settles it. */
+export async function recordRefusedAndDone(context: RunContext, number: number, text: string): Promise<Step> {
+  const { failed } = context.row(number);
+  const reason = `${failed?.message ?? 'it was refused'}; its effect shows all the same: ${text}`;
+  await context.write({ t: 'AMBIG', row: number, reason, at: context.clock.now() });
+  return reconcileOnce();
+}
+
 /** Whatever was sent before stays as unknown as it was. */
 export async function recordAmbiguousAgain(context: RunContext, number: number, error: CliError): Promise<Step> {
   const reason = `${context.row(number).doubt?.reason ?? 'no answer was written down'}; asked again: ${error.message}`;

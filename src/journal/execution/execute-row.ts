@@ -9,7 +9,7 @@ import { keyOf } from '../wal/op-id.ts';
 import type { ItemRecord, SentRecord } from '../wal/records.ts';
 import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { missesAim } from './aim.ts';
-import { recordAmbiguousAgain, recordAnswer } from './answer.ts';
+import { recordAmbiguousAgain, recordAnswer, recordRefusedAndDone } from './answer.ts';
 import { textOf } from './done-record.ts';
 import { balancesOf, cardBalance, traceOf } from './evidence.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
@@ -79,7 +79,12 @@ async function prepare(context: RunContext, number: number, performing: Performi
   const row = context.row(number);
   const aimed = await missedAim(context, row);
   if ('outcome' in aimed) return ended(aimed);
-  if (row.state === 'refused') await context.writeItem(nextAttempt(row.item, context.plan.op));
+  if (row.state === 'refused') {
+    // It goes under a new key, so that nothing but its effect tells that it was done in spite of the refusal.
+    const { found, text } = await checkAfter(context, number);
+    if (found === 'it' || found === 'several') return recordRefusedAndDone(context, number, text);
+    await context.writeItem(nextAttempt(row.item, context.plan.op));
+  }
   const { before = aimed.before, permit } = performing;
   return { name: 'send', sending: { resent: false, keyHonoured: freshKeyHonoured(context, row), before, permit } };
 }
