@@ -5,13 +5,13 @@
  */
 import type { Effect } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
-import { dollars, toCents } from '../core/money.ts';
 import type { RawRows } from '../core/raw-rows.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { cannotConfirm, declined } from '../writes/question.ts';
 import { rowSource } from './bulk/flags.ts';
 import type { Context } from './context.ts';
+import { type Candidate, candidates, isOfSandbox, KINDS, type Kind } from './id-candidates.ts';
 import type { Command } from './parsing/command.ts';
 import { effectOf, flagsOf } from './parsing/resolved-flags.ts';
 import { quote, usage } from './parsing/values.ts';
@@ -22,9 +22,6 @@ export const SHORT_IDS_READ =
   'A command accepts an id in a short form: the first characters, if only one id starts with them; the short id of a table, which ends with … or ..., also without its prefix; for a card also the last four digits. All pages are read to find it, and the whole id is printed on standard error. With several ids, and where a command waits or follows, short ids are found before anything else is sent. If several ids match, that is exit 2 with a list of them. Files and standard input need whole ids. So do ids that are in no list of the service: of deposits, events, deliveries and fault rules. A preset keeps an id as typed: there a short id needs the … or ...';
 export const SHORT_IDS_CHANGE =
   'A change by a short id asks first; in a script it needs --yes, and so does a reveal. To terminate or reveal a card by its last four digits, a person must answer.';
-
-const KINDS = ['card', 'bin', 'webhook', 'op', 'transaction', 'challenge', 'pending'] as const;
-type Kind = (typeof KINDS)[number];
 
 /** The most candidates an error names. */
 const MOST_NAMED = 10;
@@ -50,13 +47,6 @@ interface Typed {
   readonly kind: Kind;
   readonly word: string;
   readonly isOperand: boolean;
-}
-
-interface Candidate {
-  readonly id: string;
-  readonly last4?: string;
-  /** What tells it from others: `visa ending 4242, active, $20.00, "ads"`. */
-  readonly facts: string;
 }
 
 interface Resolved extends Typed {
@@ -217,12 +207,13 @@ async function resolve(line: Line, marked: readonly Typed[], unsure: readonly Ty
  * end where no word can be a beginning any more.
  */
 async function fittingOf(line: Line, kind: Kind, wanted: readonly Typed[], maybe: readonly Typed[]) {
+  const words = [...wanted, ...maybe];
   const found: Candidate[] = [];
   let shortest = Number.POSITIVE_INFINITY;
   try {
-    for await (const candidate of known(line, kind, [...wanted, ...maybe])) {
+    for await (const candidate of candidates({ ...line, kind, isMarked: words.some(isMarked) })) {
       shortest = Math.min(shortest, candidate.id.length);
-      if ([...wanted, ...maybe].some(({ word }) => fits(candidate, word))) found.push(candidate);
+      if (words.some(({ word }) => fits(candidate, word))) found.push(candidate);
       if (wanted.length === 0 && maybe.every(({ word }) => word.length >= shortest)) break;
     }
   } catch (thrown) {
@@ -250,7 +241,7 @@ async function resolveBeginning(line: Line, typed: readonly Typed[]): Promise<re
 async function beginningWith(line: Line, typed: Typed): Promise<readonly Candidate[]> {
   const { kind, word } = typed;
   const found: Candidate[] = [];
-  for await (const candidate of known(line, kind, [typed])) {
+  for await (const candidate of candidates({ ...line, kind, isMarked: isMarked(typed) })) {
     if (candidate.id.length <= word.length) return [];
     if (fits(candidate, word)) found.push(candidate);
   }
@@ -316,78 +307,9 @@ function told({ id, facts }: Candidate): string {
   return `${id} (${facts})`;
 }
 
-async function* known({ command, context: ctx }: Line, kind: Kind, typed: readonly Typed[]): AsyncIterable<Candidate> {
-  if (isOfSandbox(command) && (await ctx.identity()).mode !== 'sandbox') {
-    throw usage('short ids are not looked up in a sandbox that was not chosen: add --sandbox, or write the whole id');
-  }
-  switch (kind) {
-    case 'card':
-      return yield* cardsFor(command, ctx, typed);
-    case 'bin':
-      for (const { id, network, type } of (await ctx.read('bins.list', {})).data)
-        yield { id, facts: facts([network, type]) };
-      return;
-    case 'webhook':
-      for (const { id, url, status } of (await ctx.read('webhooks.list', {})).data)
-        yield { id, facts: facts([url, status]) };
-      return;
-    case 'transaction':
-      return yield* transactions(ctx);
-    case 'challenge':
-      return yield* challenges(ctx);
-    case 'pending':
-      yield* challenges(ctx);
-      return yield* transactions(ctx, 'authorization');
-    case 'op':
-      for (const { op, command, state } of await (await ctx.journal()).list())
-        yield { id: op, facts: facts([command, state]) };
-  }
-}
-
-/** From what the command itself reads: the service, the mirror, or the audit log, which knows no last four digits. */
-async function* cardsFor(command: Command, ctx: Context, typed: readonly Typed[]): AsyncIterable<Candidate> {
-  const isOfLog = command.path.startsWith('audit ');
-  if (isOfLog && !typed.some(isMarked)) return yield* cardsOfLog(ctx);
-  if (command.reach !== 'files' || isOfLog) return yield* cards(await ctx.reader());
-  using copy = await (await ctx.mirror()).read();
-  yield* cards(copy.reader);
-}
-
-async function* cards(reader: Awaited<ReturnType<Context['reader']>>): AsyncIterable<Candidate> {
-  for await (const { data } of reader.pages('cards.list', { per_page: 100 })) {
-    for (const { id, last4, network, status, balance, label } of data) {
-      const name = `${network ?? 'card'} ending ${last4}`;
-      yield { id, last4, facts: facts([name, status, dollars(toCents(balance)), label && JSON.stringify(label)]) };
-    }
-  }
-}
-
-/** Cards that the audit log names: a word without a mark costs no request where all else is on this machine. */
-async function* cardsOfLog(ctx: Context): AsyncIterable<Candidate> {
-  const { entries } = await (await ctx.audit()).read();
-  const ids = new Set(entries.flatMap(({ card_id }) => (typeof card_id === 'string' ? [card_id] : [])));
-  for (const id of ids) yield { id, facts: 'in the audit log' };
-}
-
-async function* transactions(ctx: Context, type?: 'authorization'): AsyncIterable<Candidate> {
-  for await (const { data } of (await ctx.reader()).pages('transactions.list', { type })) {
-    for (const { id, merchant, amount } of data) yield { id, facts: facts([merchant, dollars(toCents(amount))]) };
-  }
-}
-
-async function* challenges(ctx: Context): AsyncIterable<Candidate> {
-  for (const { id, merchant, amount, status } of (await ctx.read('challenges.list', {})).data) {
-    yield { id, facts: facts([merchant, amount == null ? undefined : dollars(toCents(amount)), status]) };
-  }
-}
-
 /** The last four digits: only the service knows them. */
 function byDigits({ kind, word }: Typed): boolean {
   return kind === 'card' && LAST_FOUR.test(word);
-}
-
-function facts(values: readonly (string | null | undefined)[]): string {
-  return values.filter(Boolean).join(', ');
 }
 
 /** Says what each short id stands for. A change by one is asked about; what cannot be undone, by four digits, always. */
@@ -424,10 +346,6 @@ async function agree(line: Line, resolved: readonly Resolved[]): Promise<void> {
 /** What a command may do to a service that counts; the sandbox is there to be played with. */
 function askedEffect(command: Command): Effect {
   return isOfSandbox(command) ? 'read' : effectOf(command);
-}
-
-function isOfSandbox({ path }: Command): boolean {
-  return path.startsWith('sandbox ');
 }
 
 /** The same command with whole ids. */
