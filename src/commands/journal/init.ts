@@ -15,7 +15,7 @@ export const initJournal = command({
   answers: { text: 'The SQL, one transaction.' },
   about: [
     'Prints roles, tables, row-level security, functions and grants for PostgreSQL 15 or newer, and examples for people and runners. Nothing is connected to: an admin of the database reads the file and runs it once.',
-    'With --account, --origin and --mode the account is made too, and whoever runs the file is its first admin.',
+    'With --account, --origin and --mode the account is made too, and the user who runs the file is its first admin.',
   ],
   flags: {
     printSql: option(flag({ doc: 'Print the SQL; there is no other way to make a journal.', basis: OURS })),
