@@ -46,7 +46,7 @@ async function main(records, cards) {
     report({ records, cards, cases, size: statSync(mirror).size });
     check(join(folder, 'out', 'sandbox-2025.csv'), { mirror, home });
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 }
 

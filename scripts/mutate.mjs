@@ -90,7 +90,10 @@ function copied() {
   }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   // Without what the whole suite needs around it: no database is started for one folder of pure code.
-  writeFileSync(join(folder, CONFIG), "export default { test: { include: ['test/**/*.test.ts'] } };\n");
+  writeFileSync(
+    join(folder, CONFIG),
+    "export default { test: { include: ['test/**/*.test.ts'], testTimeout: 120_000 } };\n",
+  );
   return folder;
 }
 
@@ -134,5 +137,5 @@ try {
   const score = ((100 * seen) / chosen.length).toFixed(1);
   process.stdout.write(`${seen} of ${chosen.length} mistakes seen (${all.length} possible): ${score} %\n`);
 } finally {
-  rmSync(folder, { recursive: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }
