@@ -1,7 +1,17 @@
 /** A PostgreSQL of our own: on a socket in a closed folder, on loopback when asked, stopped by its process id. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, cpSync, existsSync, mkdirSync, openSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
@@ -44,7 +54,7 @@ export interface Settings {
 }
 
 /** PostgreSQL refuses to run as root: then it runs as nobody, on a folder that is given to it. */
-const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
+export const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
 /** The socket is closed by its folder; over TCP nobody comes in without a password. */
 const HBA = ['local all all trust', 'host all all 127.0.0.1/32 scram-sha-256'];
@@ -91,7 +101,9 @@ export async function startAgain(folder: string, port = 5432): Promise<Server> {
   child.unref();
   for (;;) {
     const lines = (await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
-    if (lines[7]?.trim() === 'ready') return { folder, socket: join(folder, 'socket'), port, pid: Number(lines[0]) };
+    // One that was killed leaves its file behind.
+    if (Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready')
+      return { folder, socket: join(folder, 'socket'), port, pid: Number(lines[0]) };
     if (child.exitCode !== null) throw new Error(`no server: ${readFileSync(join(folder, 'log'), 'utf8')}`);
     await rest(5);
   }
@@ -139,11 +151,13 @@ function run(folder: string, program: string, args: readonly string[]) {
   const log = openSync(join(folder, 'log'), 'a', 0o600);
   const native = nativeOf(folder);
   const libraries = NAMED === undefined ? { LD_LIBRARY_PATH: `${join(folder, 'links')}:${join(native, 'lib')}` } : {};
-  return spawn(join(NAMED ?? join(native, 'bin'), program), args, {
+  const child = spawn(join(NAMED ?? join(native, 'bin'), program), args, {
     cwd: folder,
     env: { LC_ALL: 'C', PATH: '/usr/bin:/bin', ...libraries },
     stdio: ['ignore', log, log],
     detached: true,
     ...NOBODY,
   });
+  closeSync(log);
+  return child;
 }
