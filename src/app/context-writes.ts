@@ -1,9 +1,11 @@
 /** What changes something: journal, audit log, spend limits, and the pipeline that holds their order. */
+
 import type { AuditDependencies } from '../audit/log.ts';
 import type { Context } from '../cli/context.ts';
 import type { DestinationSettings } from '../cli/reveal-destinations.ts';
 import type { PlannedRequest, Reader } from '../contract/service.ts';
 import type { HoldSpending } from '../core/spending.ts';
+import type { AfterAnswer } from '../journal/runs/dependencies.ts';
 import type { JournaledSince } from '../profile/spend-limits.ts';
 import { createRecorder } from '../writes/audit-record.ts';
 import { createPipeline } from '../writes/pipeline.ts';
@@ -27,7 +29,7 @@ export interface ContextWrites {
   /** What may show card details; opened when they are first asked for. */
   readonly gate: () => Promise<DestinationSettings>;
   /** Work that the answer does not wait for. */
-  readonly afterAnswer: readonly (() => Promise<void>)[];
+  readonly afterAnswer: readonly AfterAnswer[];
 }
 
 /** Everything a write goes through; nothing is opened yet. */
@@ -48,7 +50,7 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
     live: globals.live,
     signal: host.signal,
   };
-  const afterAnswer: (() => Promise<void>)[] = [];
+  const afterAnswer: AfterAnswer[] = [];
   const begunAt = host.clock.now();
   const journal = once(async () => {
     const { journalFor } = await import('./journal.ts');

@@ -61,10 +61,11 @@ export function openContext(opening: Opening): OpenContext {
   };
   return {
     context,
-    async close() {
+    async close(answer) {
       life.end();
       // What is left undone here is looked at by the next command; the answer stands.
-      for (const work of writes.afterAnswer) await work().catch((thrown: unknown) => warn((thrown as Error).message));
+      for (const work of writes.afterAnswer)
+        await work(answer).catch((thrown: unknown) => warn((thrown as Error).message));
       await progress.written();
       await opened.close();
       await servers.close();

@@ -3,6 +3,7 @@ import type { Globals } from '../cli/parsing/globals.ts';
 import type { Cents } from '../core/money.ts';
 import { capabilitiesIn } from '../journal/idempotency-support.ts';
 import { knownStatesIn } from '../journal/known-states.ts';
+import type { AfterAnswer } from '../journal/runs/dependencies.ts';
 import { createJournal } from '../journal/runs/journal.ts';
 import { type StateStanding, stateStanding } from '../journal/runs/key-print.ts';
 import { type SpentSince, spentByOp } from '../journal/runs/spent.ts';
@@ -20,7 +21,7 @@ export interface JournalDependencies {
   /** When this command began, ms UTC. */
   readonly begunAt: number;
   readonly notice: (text: string) => void;
-  readonly afterAnswer: (work: () => Promise<void>) => void;
+  readonly afterAnswer: (work: AfterAnswer) => void;
 }
 
 /** The total of one write when `--timeout` does not say otherwise; the client's own. */

@@ -45,7 +45,7 @@ export function unread(command: Command, made: Made): unknown {
 /** Single changes without a journal have their line in the audit log. */
 function whereItStands([op, ...others]: readonly string[]): string {
   if (op === undefined) return 'cardwright audit list';
-  return others.length === 0 ? `cardwright ops show ${op}` : 'cardwright ops list';
+  return others.length === 0 ? `cardwright ops resume ${op}` : 'cardwright ops list';
 }
 
 /**

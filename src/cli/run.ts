@@ -34,8 +34,8 @@ export interface Machine {
 
 export interface OpenContext {
   readonly context: Context;
-  /** Closes what was opened, in order. */
-  close(): Promise<void>;
+  /** Closes what was opened, in order. An operation whose answer was `lost` stays unfinished: nobody was told. */
+  close(answer: 'written' | 'lost'): Promise<void>;
 }
 
 /** Runs one command line. Resolves to the exit code; never rejects and never ends the process. */
@@ -123,6 +123,7 @@ async function execute(
   const couldBeOffline = 'offline' in command.flags && typed.typed['offline'] !== true;
   const opened = await machine.openContext(globals, typed.rest, couldBeOffline);
   let offline: Offline | undefined;
+  let told: 'written' | 'lost' = 'written';
   try {
     if (typed.typed['offline'] === true) offline = await (await import('./offline.ts')).openOffline(opened.context);
     const context = offline?.context ?? opened.context;
@@ -134,11 +135,13 @@ async function execute(
     const found = await withIds(command, { context, argv, input });
     const shown = offline?.mark(found) ?? found;
     await answer(machine, globals, { shown, jq, now: () => context.serviceNow() }).catch(async thrown => {
+      told = 'lost';
       const { carriedOut, onlyLost } = await import('./post-effect-error.ts');
       if (!globals.dryRun) throw carriedOut(thrown, command, { shown, ops: context.ops });
       throw thrown instanceof OutputError ? onlyLost(thrown) : thrown;
     });
-    if (host.streams.stdout.closed && !globals.dryRun) await refuseUnread(command, { shown, ops: context.ops });
+    if (host.streams.stdout.closed) told = 'lost';
+    if (told === 'lost' && !globals.dryRun) await refuseUnread(command, { shown, ops: context.ops });
     if (host.streams.stdout.isNowhere && !globals.dryRun) await sayLost(host, command, shown);
     await shown.goesOn?.();
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
@@ -146,7 +149,7 @@ async function execute(
     return (typeof shown.exit === 'function' ? shown.exit() : shown.exit) ?? 0;
   } finally {
     offline?.[Symbol.dispose]();
-    await opened.close();
+    await opened.close(told);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Service } from '../../src/contract/service.ts';
 import { cents } from '../../src/core/money.ts';
 import { Secret } from '../../src/core/secret.ts';
 import type { Capability } from '../../src/journal/idempotency-support.ts';
+import type { AfterAnswer } from '../../src/journal/runs/dependencies.ts';
 import { createJournal } from '../../src/journal/runs/journal.ts';
 import type { Journal, PlannedRow, Run, RunPlan } from '../../src/journal/types.ts';
 import { inputDigest } from '../../src/journal/wal/op-id.ts';
@@ -39,12 +40,12 @@ export async function drive(order: Order): Promise<void> {
     return undefined;
   };
   const wraps = { disk: dying(effect, order.sentTooLate === true), service: sending(effect) };
-  const last: (() => Promise<void>)[] = [];
+  const last: AfterAnswer[] = [];
   const journal = journalFor(order, wraps, realClock, { afterAnswer: work => void last.push(work) });
   await performAll(await journal.begin(planOf(order)), order.workers);
   // The answer is written here.
   effect();
-  for (const work of last) await work();
+  for (const work of last) await work('written');
 }
 
 export function planOf(order: Pick<Order, 'rows' | 'bin'>): RunPlan {
@@ -87,7 +88,7 @@ interface Wraps {
 /** Who runs it, when that is not this process. */
 export interface Running {
   readonly pid?: number;
-  readonly afterAnswer?: (work: () => Promise<void>) => void;
+  readonly afterAnswer?: (work: AfterAnswer) => void;
 }
 
 export function journalFor(order: Order, wraps?: Wraps, clock = realClock, running: Running = {}): Journal {

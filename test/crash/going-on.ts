@@ -2,10 +2,12 @@
  * A command that is killed, and every way a person goes on from there. The kill is one of this process: the n-th effect
  * never comes back, and nothing after it happens; the lock it leaves names a process that cannot be there.
  */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CliError } from '../../src/core/errors.ts';
+import type { AfterAnswer } from '../../src/journal/runs/dependencies.ts';
 import type { PlannedRow } from '../../src/journal/types.ts';
 import { inputDigest } from '../../src/journal/wal/op-id.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
@@ -206,13 +208,13 @@ async function killedAt(order: Order): Promise<{ killed: boolean; answered: bool
     die();
     return new Promise<never>(() => undefined);
   };
-  const last: (() => Promise<void>)[] = [];
+  const last: AfterAnswer[] = [];
   const wraps = { disk: dying(effect, false), service: sending(effect) };
   const journal = journalFor(order, wraps, realClock, { pid: GONE, afterAnswer: work => void last.push(work) });
   const whole = (async () => {
     await performAll(await journal.begin(planOf(order)), 1);
     await effect();
-    for (const work of last) await work();
+    for (const work of last) await work('written');
     return 'ended' as const;
   })();
   const how = await Promise.race([dead, whole]);

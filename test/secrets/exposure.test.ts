@@ -42,7 +42,8 @@ const SERVICE_SIDE = /^sandbox\//;
 const MAY_HASH = [
   'app/key-print.ts',
   'audit/entry.ts',
-  'books/statement.ts',
+  'books/statement-lines.ts',
+  'commands/statement/remembered.ts',
   'contract/signature/mistakes.ts',
   'contract/signature/signature.ts',
   'events/event.ts',

@@ -69,6 +69,7 @@ const LINES: Readonly<Record<string, string>> = {
   'completion zsh': 'completion zsh',
   'completion fish': 'completion fish',
   'completion powershell': 'completion powershell',
+  'journal init': 'journal init --print-sql',
   commands: 'commands',
   schema: 'schema cards list',
   'help options': 'help options',
@@ -80,8 +81,11 @@ const LINES: Readonly<Record<string, string>> = {
   'help scenarios': 'help scenarios',
 };
 
-/** Their output comes from deliveries or from another program; test/package/streams.test.ts has a real full disk. */
-const OF_OTHERS = ['webhooks listen', 'webhooks expect', 'sandbox exec'];
+/**
+ * Their output comes from deliveries, from another program or from a database; test/package/streams.test.ts has a real
+ * full disk.
+ */
+const OF_OTHERS = ['webhooks listen', 'webhooks expect', 'sandbox exec', 'journal status'];
 
 const FULL = { message: 'cannot write standard output: no space is left (ENOSPC)' };
 const full = { onOut: () => Promise.reject(new OutputError('check_failed', FULL)) };
@@ -118,21 +122,21 @@ it('ends with 15 and says so, whichever command reads', async () => {
 
 /** Changes, and what standard error names when nobody is left to read what they made. */
 const CHANGES: readonly (readonly [line: string, told: string | RegExp])[] = [
-  ['cards create --bin bin_1 --amount 5 -q', /carried out for card_1, but .*try: cardwright ops show op_\w{26}\n/s],
-  ['cards create --bin bin_1 --amount 5 --json', /"hint":"cardwright ops show op_\w{26}"/],
-  ['cards create --bin bin_1 --amount 5 --label ads', /try: cardwright ops show op_/],
-  ['cards fund card_1 --amount 5 -o csv', /try: cardwright ops show op_/],
+  ['cards create --bin bin_1 --amount 5 -q', /carried out for card_1, but .*try: cardwright ops resume op_\w{26}\n/s],
+  ['cards create --bin bin_1 --amount 6 --json', /"hint":"cardwright ops resume op_\w{26}"/],
+  ['cards create --bin bin_1 --amount 5 --label ads', /try: cardwright ops resume op_/],
+  ['cards fund card_1 --amount 5 -o csv', /try: cardwright ops resume op_/],
   ['cards freeze card_1 -q', 'try: cardwright audit list'],
   ['cards terminate card_2 card_3 --yes -o id', 'try: cardwright ops list'],
   ['cards create --file rows.csv --yes -q', /every row is done, but .*\n.*\n {2}try: cardwright ops resume op_/],
-  ['api POST /cards/card_1/fund -F amount:=5 --yes', /carried out/],
+  ['api POST /cards/card_1/fund -F amount:=4 --yes', /carried out/],
   ['webhooks create --url https://example.com/hook --events * -q', 'carried out for wh_1'],
   ['sandbox faults add rule.json -q', /carried out/],
 ];
 
 it('a change whose reader left says where what it made stands, and ends with 15; a read owes nothing', async () => {
   await using here = await world({ wallet: 200 });
-  await writeFile(join(here.folder, 'rows.csv'), 'bin_id,amount\nbin_1,5\nbin_1,6\n');
+  await writeFile(join(here.folder, 'rows.csv'), 'bin_id,amount\nbin_1,7\nbin_1,8\n');
   await writeFile(
     join(here.folder, 'rule.json'),
     '{"match":{"operation":"wallet.addresses"},"action":{"kind":"reset"}}',
@@ -142,6 +146,28 @@ it('a change whose reader left says where what it made stands, and ends with 15;
     expect([line, code, err]).toEqual([line, 15, expect.stringMatching(told)]);
   }
   expect((await here.run('cards list --jq ".data | length"')).out).toBe('5\n');
-  for (const line of ['cards list', 'wallet --json', 'cards create --bin bin_1 --amount 5 --dry-run', 'ops list -q'])
+  for (const line of ['cards list', 'wallet --json', 'cards create --bin bin_1 --amount 9 --dry-run', 'ops list -q'])
     expect([line, (await here.run(line, { readerLeft: true })).code]).toEqual([line, 0]);
+});
+
+it.each([
+  ['cards create --bin bin_1 --amount 5 -q', 1],
+  ['cards create --file rows.csv --yes -q', 2],
+])('%s: a second time only after the answer that was lost was shown', async (line, cards) => {
+  await using here = await world({ wallet: 200 });
+  await writeFile(join(here.folder, 'rows.csv'), 'bin_id,amount\nbin_1,7\nbin_1,8\n');
+  const count = async () => Number((await here.run('cards list --all --jq ".data | length"')).out);
+  for (const [round, lose] of [{ readerLeft: true }, full].entries()) {
+    const before = await count();
+    const first = cards > 1 && round > 0 ? `${line} --again` : line;
+    expect((await here.run(first, lose)).code).toBe(15);
+    for (const again of [line, line]) expect((await here.run(again)).code).toBe(14);
+    const [op = ''] = /op_\w{26}/.exec((await here.run(line)).err) ?? [];
+    const shown = await here.run(`ops resume ${op} -o ndjson`);
+    expect([shown.code, shown.out.trim().split('\n').length]).toEqual([0, cards]);
+    expect(await count()).toBe(before + cards);
+    const meant = await here.run(cards > 1 ? `${line} --again` : line);
+    expect([meant.code, meant.err]).toEqual([0, expect.any(String)]);
+    expect(await count()).toBe(before + 2 * cards);
+  }
 });

@@ -47,8 +47,11 @@ export interface JournalSettings {
    * Keeps work until the answer of the command was written, for only then is an op finished: whoever is killed before
    * it has not been told. At once when left out.
    */
-  readonly afterAnswer?: (work: () => Promise<void>) => void;
+  readonly afterAnswer?: (work: AfterAnswer) => void;
 }
+
+/** What is left to do for an op once its answer was written, or was lost on the way to whoever reads it. */
+export type AfterAnswer = (answer: 'written' | 'lost') => Promise<void>;
 
 /** What the parts of the journal share. */
 export interface JournalDependencies extends JournalSettings {

@@ -1,5 +1,5 @@
 /** How an op is let go: its lock and its mark stay until whoever asked for it has its answer. */
-import type { JournalDependencies } from './dependencies.ts';
+import type { AfterAnswer, JournalDependencies } from './dependencies.ts';
 
 /**
  * Lets a run go; `ended` when its journal says END. The process may end from now on; the lock is kept, and the mark
@@ -17,11 +17,11 @@ export function releasing(
   const letGo = hold();
   return async ended => {
     letGo();
-    const last = async () => {
-      if (ended) await disk.remove(places.unfinishedMark(op));
+    const last: AfterAnswer = async answer => {
+      if (ended && answer === 'written') await disk.remove(places.unfinishedMark(op));
       await unlock();
     };
-    if (afterAnswer === undefined) await last();
+    if (afterAnswer === undefined) await last('written');
     else afterAnswer(last);
   };
 }
