@@ -8,10 +8,12 @@ import { ended, home } from './built.ts';
 test('64 workers that are told to wait together do not make Node speak of a leak', async () => {
   await using place = await home();
   let creates = 0;
+  const cards: object[] = [];
   const service = await serve((seen, response) => {
     if (seen.method === 'GET') {
-      const wallet = { balance: 1000, currency: 'USD' };
-      return json(response, 200, seen.url.includes('/wallet') ? wallet : { data: [{ id: 'bin_1', network: 'visa' }] });
+      if (seen.url.includes('/wallet')) return json(response, 200, { balance: 1000, currency: 'USD' });
+      const listed = seen.url.includes('/cards') ? cards : [{ id: 'bin_1', network: 'visa' }];
+      return json(response, 200, { data: listed, page: { total: listed.length } });
     }
     creates += 1;
     if (creates > 40 && creates < 110) return void response.writeHead(429, { 'retry-after': '1' }).end();
@@ -23,7 +25,8 @@ test('64 workers that are told to wait together do not make Node speak of a leak
       status: 'active',
       balance: 1,
     };
-    json(response, 201, { ...card, metadata: JSON.parse(seen.body).metadata });
+    cards.push({ ...card, metadata: JSON.parse(seen.body).metadata });
+    json(response, 201, cards.at(-1));
   });
   try {
     const file = join(place.folder, 'rows.csv');
