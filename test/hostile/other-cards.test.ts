@@ -39,8 +39,10 @@ test('the end of a run objects to it, and to no honest card, whatever the lists 
     expect(err).not.toContain('row 1:');
     // Asked again it says the same: what was not proved is not proved by the end of the run.
     const op = /"op":"(op_\w+)"/.exec(err)?.[1] ?? '';
-    const resumed = await place.run(`ops resume ${op}`);
-    expect([resumed.code, resumed.err.includes('row 2: card card_1 does not carry')]).toEqual([15, true]);
+    for (const line of [`ops resume ${op}`, `ops resume ${op} --dry-run`]) {
+      const resumed = await place.run(line);
+      expect([line, resumed.code, resumed.err.includes('row 2: card card_1 does not carry')]).toEqual([line, 15, true]);
+    }
   }
   for (const metadata of ['everywhere', 'not-in-lists', 'nowhere'] as const) {
     here.service.reset({ [place.key]: { cards: [{}], metadata } });

@@ -40,9 +40,14 @@ interface Looked {
   readonly counts: Record<RowOutcome['outcome'], number>;
   /** The error of an operation of one row. */
   error: CliError | undefined;
+  /** What the verification objected to at the end of the run. */
+  objections: readonly string[];
 }
 
-/** The rows as they are found; ends with 11 while a row stays unknown, and with 0 when all of them can be told. */
+/**
+ * The rows as they are found; ends with 11 while a row stays unknown, with 15 where the end of the run was objected to, and
+ * with 0 when all of them can be told.
+ */
 export function runOverview(ctx: Context, run: Run): Shown {
   const rows = rowsOf(run, []);
   const looked: Looked = {
@@ -50,6 +55,7 @@ export function runOverview(ctx: Context, run: Run): Shown {
     steps: new Map(),
     counts: { done: 0, refused: 0, unknown: 0, not_sent: 0 },
     error: undefined,
+    objections: [],
   };
   async function* batches() {
     const settings = { run, rows, concurrency: USUAL_WORKERS, keepGoing: true, stop: ctx.signal };
@@ -58,6 +64,8 @@ export function runOverview(ctx: Context, run: Run): Shown {
       yield batch.map(outcome => ({ ...resultRow(outcome), next: outcome.next ?? null }));
     }
     ctx.signal.throwIfAborted();
+    // It reads the journal alone.
+    looked.objections = (await run.finish()).objections;
     ctx.notice(`Dry run: nothing was sent. ${summaryOf(looked)}`);
   }
   return {
@@ -93,10 +101,10 @@ function summaryOf({ steps, counts: { done, refused } }: Looked): string {
   return over.length === 0 ? would : `${would} Over: ${over.join(', ')}.`;
 }
 
-function failureOf({ op, plan }: Run, { steps, error, absent }: Looked): CliError | undefined {
+function failureOf({ op, plan }: Run, { steps, error, absent, objections }: Looked): CliError | undefined {
   const [decide, look] = [steps.get('decide')?.rows ?? [], steps.get('look')?.rows ?? []];
   const unknown = [...decide, ...look].sort((one, other) => one - other);
-  if (unknown.length === 0) return undefined;
+  if (unknown.length === 0) return objections.length === 0 ? undefined : objected(op, objections);
   if (!plan.bulk && error !== undefined) return error;
   const are = unknown.length === 1 ? 'is' : 'are';
   const isStuck = look.length === 0 && !steps.has('send') && !steps.has('send_again');
@@ -108,6 +116,17 @@ function failureOf({ op, plan }: Run, { steps, error, absent }: Looked): CliErro
     ],
     hint: isStuck ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
     outcome: 'unknown',
+    op,
+  });
+}
+
+function objected(op: string, objections: readonly string[]): CliError {
+  return new CliError('check_failed', {
+    message: `the verification of ${op} objected at its end; this look sent nothing`,
+    notes: objections,
+    evidence: { objections },
+    hint: `cardwright ops show ${op}`,
+    outcome: 'done',
     op,
   });
 }
