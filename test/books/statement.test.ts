@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readPeriod, WallClock } from '../../src/books/period.ts';
 import { statementOf } from '../../src/books/statement.ts';
 import { GROUPED_BY, groupsOf, type StatementGroup } from '../../src/books/statement-groups.ts';
-import type { StatementAccount } from '../../src/books/statement-model.ts';
+import type { Line, StatementAccount } from '../../src/books/statement-model.ts';
 import { kept, simulated } from '../writers/month.ts';
 
 describe('a statement', () => {
@@ -108,6 +108,27 @@ describe('sums of a statement', () => {
     const lines = statement.accounts.reduce((sum, account) => sum + account.lines.length, 0);
     expect(groups.reduce((sum, each) => sum + each.lines, 0)).toBe(lines);
     if (by !== 'card') expect(groups.length).toBeLessThan(statement.accounts.length);
+  });
+
+  it('gives every type of line its column, in a month too', () => {
+    const amounts = { settlement: -1, refund: 20, transfer: 300, deposit: 4_000, fee: -50_000, unexplained: 600_000 };
+    const lines = Object.entries(amounts).map(([type, cents]) => ({ type, cents, date: '2026-11-20' }) as Line);
+    const card: StatementAccount = {
+      kind: 'card',
+      card_id: 'card_1',
+      label: 'ads',
+      opening: 7,
+      lines,
+      closing: 554_326,
+      last4: null,
+      final: true,
+    };
+    const sums = { settled: -1, refunded: 20, transfers: 300, deposits: 4_000, fees: -50_000, unexplained: 600_000 };
+    const row = { cards: 1, lines: 6, opening: 7, ...sums, closing: 554_326 };
+    for (const by of GROUPED_BY) {
+      const group = by === 'month' ? '2026-11' : by === 'label' ? 'ads' : 'card_1';
+      expect(groupsOf({ accounts: [card] }, by, nameOf)).toEqual([{ group, ...row }]);
+    }
   });
 
   it('keeps the wallet apart from a label that is called like it', () => {
