@@ -162,7 +162,9 @@ describe.skipIf(missing())('an op', () => {
   });
 
   it('hears late what its former holder saw of a row that it sent, and nothing else', async () => {
-    const op = await claimed();
+    const op = wanted(at.account, 500, { rows: 2 });
+    const notSent = { t: 'NOTSENT', row: 2, kind: 'guarded', message: 'stopped', at: 1 } as const;
+    await at.ana.claim(op, linesOf(op.by, sent(1), notSent), FACTS);
     await at.endLeases();
     await at.ben.take(taking(op.op), REASON);
     const call = { account: at.account, op: op.op, by: op.by };

@@ -19,7 +19,8 @@ import { KEY_PRINT } from './desk.ts';
 
 const CAP = 8_000;
 const ROUNDS = 20;
-const ROUND_MS = 1_500;
+/** Answers between two kills, and a part of the next ones that is cut off at any moment. */
+const ANSWERS = 60;
 const OPERATORS = ['ana', 'ben', 'cid'];
 
 describe.skipIf(missing())('kill -9', () => {
@@ -46,7 +47,7 @@ async function story({ bounced }: { bounced: boolean }): Promise<void> {
     };
     const crowd = [...OPERATORS, ...OPERATORS].map(role => operate(role, place, told, stop.signal));
     for (let round = 0; round < ROUNDS; round += 1) {
-      await rest(ROUND_MS);
+      await answered(told);
       if (bouncer !== undefined && round % 2 === 1) await bouncer.again();
       else {
         // All of its processes are left to find out for themselves.
@@ -54,7 +55,7 @@ async function story({ bounced }: { bounced: boolean }): Promise<void> {
         server = await restarted(folder);
       }
     }
-    await rest(ROUND_MS);
+    await answered(told);
     stop.abort();
     await Promise.all(crowd);
     expect(told.failed).toEqual([]);
@@ -73,15 +74,20 @@ async function story({ bounced }: { bounced: boolean }): Promise<void> {
   }
 }
 
+async function answered(told: Told): Promise<void> {
+  const count = () => told.claimed.size + told.capped;
+  const before = count();
+  while (count() < before + ANSWERS + Math.random() * ANSWERS) await rest(1);
+}
+
 /** The memory that a killed server has shared is in use until the last of its children is gone. */
 async function restarted(folder: string) {
   for (;;) {
-    try {
-      return await startAgain(folder);
-    } catch (thrown) {
+    const server = await startAgain(folder).catch((thrown: unknown) => {
       if (!/pre-existing shared memory|lock file/.test(String(thrown))) throw thrown;
-      await rest(20);
-    }
+    });
+    if (server !== undefined) return server;
+    await rest(20);
   }
 }
 
