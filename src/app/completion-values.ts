@@ -125,7 +125,7 @@ async function presets(host: AppHost): Promise<readonly Candidate[]> {
 }
 
 async function ops(host: AppHost, { command }: WantedName): Promise<readonly Candidate[]> {
-  const { recentOps } = await import('../journal/wal/recent-ops.ts');
+  const { recentOps } = await import('../journal/store/recent-ops.ts');
   const unfinished = command?.path !== 'ops show' && command?.path !== 'explain';
   const found = await recentOps(host.folders.state, { unfinished, most: MOST_OPS });
   return found.map(({ op, command: asked, at }) => {

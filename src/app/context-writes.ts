@@ -96,7 +96,7 @@ function spendingOf({ host, globals: { dryRun } }: Opening, { opened, terminal: 
     const lock = { pid, clock, random, isRunning: (other: number) => host.isRunning(other) };
     const journaled = async (asked: JournaledSince) => {
       const { spentByProfile } = await import('./journal.ts');
-      return spentByProfile(host, { profile, ...asked });
+      return spentByProfile({ host, opened }, { profile, ...asked });
     };
     const around = { profile, settings, stateFolder: host.folders.state, files, lock, journaled, dryRun };
     return holdSpending(around, spending, resumed);

@@ -5,10 +5,12 @@ import { capabilitiesIn } from '../journal/idempotency-support.ts';
 import { knownStatesIn } from '../journal/known-states.ts';
 import type { AfterAnswer } from '../journal/runs/dependencies.ts';
 import { createJournal } from '../journal/runs/journal.ts';
-import { type StateStanding, stateStanding } from '../journal/runs/key-print.ts';
 import { type SpentSince, spentByOp } from '../journal/runs/spent.ts';
+import { type StateStanding, stateStanding } from '../journal/store/key-print.ts';
+import { localStore } from '../journal/store/local-store.ts';
+import type { OpStore } from '../journal/store/op-store.ts';
+import { placesIn } from '../journal/store/paths.ts';
 import type { Journal } from '../journal/types.ts';
-import { placesIn } from '../journal/wal/paths.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
@@ -31,10 +33,8 @@ export function journalFor(surroundings: JournalDependencies): Journal {
   const { host, globals, opened, begunAt, notice, afterAnswer } = surroundings;
   const { platform, random, clock, pid } = host;
   const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
-  const isRunning = (other: number) => host.isRunning(other);
   return createJournal({
-    stateFolder: host.folders.state,
-    disk: createDisk({ ...files, lock: { pid, clock, random, isRunning }, noise: host.noise }),
+    store: storeFor(surroundings),
     clock,
     random,
     pid,
@@ -44,20 +44,30 @@ export function journalFor(surroundings: JournalDependencies): Journal {
       const { profile, mode, baseUrl } = await opened.identity();
       return { profile, mode, origin: baseUrl };
     },
-    keyPrint: salt => keyPrint(opened, salt),
     sandboxHonoursKeys: opened.sandboxHonoursKeys,
     serviceNow: opened.serviceNow,
     capabilities: capabilitiesIn(host.folders.state, files),
-    knownStates: knownStatesIn(
-      { configFolder: host.folders.config, stateFolder: host.folders.state, machine: host.machine },
-      files,
-    ),
     writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,
     stop: host.signal,
     cut: host.cut,
     hold: () => host.holdCut(),
     notice,
     afterAnswer,
+  });
+}
+
+/** The files of this machine. */
+function storeFor({ host, opened, notice }: Pick<JournalDependencies, 'host' | 'opened' | 'notice'>): OpStore {
+  const { platform, random, clock, pid, folders, machine } = host;
+  const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
+  const isRunning = (other: number) => host.isRunning(other);
+  return localStore({
+    stateFolder: folders.state,
+    disk: createDisk({ ...files, lock: { pid, clock, random, isRunning }, noise: host.noise }),
+    random,
+    pid,
+    keyPrint: salt => keyPrint(opened, salt),
+    knownStates: knownStatesIn({ configFolder: folders.config, stateFolder: folders.state, machine }, files),
   });
 }
 
@@ -77,8 +87,9 @@ export async function standingOfState({
 }
 
 /** What a profile has spent, as the journal has it. Nothing is changed. */
-export async function spentByProfile(host: AppHost, asked: SpentSince): Promise<ReadonlyMap<string, Cents>> {
-  const { platform, random, clock, pid, folders } = host;
-  const disk = createDisk({ platform, random, warn: () => undefined, lock: { pid, clock, random } });
-  return spentByOp({ disk, places: placesIn(folders.state) }, asked);
+export async function spentByProfile(
+  around: Pick<JournalDependencies, 'host' | 'opened'>,
+  asked: SpentSince,
+): Promise<ReadonlyMap<string, Cents>> {
+  return spentByOp(storeFor({ ...around, notice: () => undefined }), asked);
 }

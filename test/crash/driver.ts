@@ -7,6 +7,7 @@ import { Secret } from '../../src/core/secret.ts';
 import type { Capability } from '../../src/journal/idempotency-support.ts';
 import type { AfterAnswer } from '../../src/journal/runs/dependencies.ts';
 import { createJournal } from '../../src/journal/runs/journal.ts';
+import { localStore } from '../../src/journal/store/local-store.ts';
 import type { Journal, PlannedRow, Run, RunPlan } from '../../src/journal/types.ts';
 import { inputDigest } from '../../src/journal/wal/op-id.ts';
 import { createDisk, type JournalDisk, type JournalFile } from '../../src/journal/wal/storage.ts';
@@ -110,15 +111,19 @@ export function journalFor(order: Order, wraps?: Wraps, clock = realClock, runni
     ? { key: 'honoured', ttl_ms: null, proved_ms: 5_000, at: 0 }
     : { key: 'unknown' };
   return createJournal({
-    stateFolder: order.folder,
-    disk: wraps?.disk(disk) ?? disk,
+    store: localStore({
+      stateFolder: order.folder,
+      disk: wraps?.disk(disk) ?? disk,
+      random,
+      pid,
+      keyPrint: async () => '00000000',
+    }),
     clock,
     random,
     pid,
     begunAt: clock.now(),
     service: async () => wraps?.service(service) ?? service,
     acting: async () => ({ profile: 'crash', mode: 'test', origin: order.url }),
-    keyPrint: async () => '00000000',
     capabilities: { of: async () => worth, remember: async () => undefined },
     writeTotalMs: 75_000,
     stop: new AbortController().signal,

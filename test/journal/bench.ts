@@ -9,6 +9,7 @@ import type { Service } from '../../src/contract/service.ts';
 import { type Cents, cents } from '../../src/core/money.ts';
 import { type Capabilities, type Capability, UNKNOWN } from '../../src/journal/idempotency-support.ts';
 import { createJournal } from '../../src/journal/runs/journal.ts';
+import { localStore } from '../../src/journal/store/local-store.ts';
 import type { Journal, PlannedRow, RunPlan } from '../../src/journal/types.ts';
 import { inputDigest } from '../../src/journal/wal/op-id.ts';
 import { createDisk, type JournalDisk } from '../../src/journal/wal/storage.ts';
@@ -83,15 +84,19 @@ export async function bench(options: BenchWishes = {}): Promise<Bench> {
       lock: { pid: process.pid, clock: realClock, random },
     });
     return createJournal({
-      stateFolder: folder,
-      disk: disk?.(real) ?? real,
+      store: localStore({
+        stateFolder: folder,
+        disk: disk?.(real) ?? real,
+        random,
+        pid: process.pid,
+        keyPrint: async () => '00000000',
+      }),
       clock,
       random,
       pid: process.pid,
       begunAt: clock.now(),
       service: async () => other ?? service,
       acting: async () => ({ profile: 'bench', mode, origin }),
-      keyPrint: async () => '00000000',
       capabilities,
       writeTotalMs: timeoutMs ?? 75_000,
       stop: stop.signal,

@@ -2,9 +2,7 @@
 import type { Service } from '../../contract/service.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Capabilities } from '../idempotency-support.ts';
-import type { KnownStates } from '../known-states.ts';
-import type { Places } from '../wal/paths.ts';
-import type { JournalDisk } from '../wal/storage.ts';
+import type { OpStore } from '../store/op-store.ts';
 
 /** Who this process acts as. */
 export interface Acting {
@@ -14,12 +12,11 @@ export interface Acting {
   readonly origin: string;
 }
 
-export interface JournalSettings {
+export interface JournalDependencies {
   /** Whether the embedded sandbox honours keys; taken for granted when left out. */
   readonly sandboxHonoursKeys?: (() => Promise<boolean>) | undefined;
-  /** The state folder; everything is kept in `ops` below it. */
-  readonly stateFolder: string;
-  readonly disk: JournalDisk;
+  /** Where ops are kept; nothing below asks which store it is. */
+  readonly store: OpStore;
   readonly clock: Clock;
   readonly random: Randomness;
   readonly pid: number;
@@ -27,11 +24,7 @@ export interface JournalSettings {
   readonly begunAt: number;
   readonly service: () => Promise<Service>;
   readonly acting: () => Promise<Acting>;
-  /** The API key under HMAC with a local random value; eight hexadecimal digits, never the key. */
-  readonly keyPrint: (salt: string) => Promise<string>;
   readonly capabilities: Capabilities;
-  /** The state folders that the configuration knows; none is asked about when left out. */
-  readonly knownStates?: KnownStates;
   /** The clock of the service by its newest answer, ms UTC; undefined while none told the time. */
   readonly serviceNow?: (() => number | undefined) | undefined;
   /** `--timeout` or the total of one write, ms. */
@@ -52,8 +45,3 @@ export interface JournalSettings {
 
 /** What is left to do for an op once its answer was written, or was lost on the way to whoever reads it. */
 export type AfterAnswer = (answer: 'written' | 'lost') => Promise<void>;
-
-/** What the parts of the journal share. */
-export interface JournalDependencies extends JournalSettings {
-  readonly places: Places;
-}

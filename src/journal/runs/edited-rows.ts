@@ -4,9 +4,7 @@
  */
 import { DAY } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
-import { isLocked } from '../../files/lock.ts';
-import { isOp } from '../wal/paths.ts';
-import { readEnd, readOrError, readPlan } from '../wal/read.ts';
+import { readOrError } from '../store/read-ops.ts';
 import type { History } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { secondTime } from './second-time.ts';
@@ -27,20 +25,20 @@ const EDITED_MS = DAY;
  * with `again` it is said. The rows themselves are others: those that are the same were refused before.
  */
 export async function refuseEditedRows(dependencies: JournalDependencies, { plan, record }: Sharing): Promise<void> {
-  const { disk, places, pid, clock, notice } = dependencies;
+  const { store, clock, notice } = dependencies;
   if (!plan.bulk) return;
   const wanted = createDigests(plan.rows, targetOf);
   if (!wanted.any()) return;
-  const marks = new Set(await disk.names(places.unfinished));
-  for (const op of (await disk.names(places.root)).filter(isOp)) {
-    const other = await readPlan(disk, places, op);
+  for await (const head of store.heads()) {
+    const { op } = head;
+    const other = await head.plan();
     if (other === undefined || other.origin !== record.origin || !other.bulk) continue;
     // Twins have been looked for; of a run that brings cards to a balance the amounts are its own matter.
     if (other.digest === record.digest || other.digest === plan.digestInOrder) continue;
-    if (!marks.has(op) && (await readEnd(disk, places, op)) !== undefined) continue;
-    const history = await readOrError(disk, places, op);
+    if (!head.unfinished && (await head.end()) !== undefined) continue;
+    const history = await readOrError(store, op);
     if (history === undefined || history instanceof CliError || !history.planned) continue;
-    if (clock.now() - history.latest >= EDITED_MS || (await isLocked(places.lock(op), { pid }))) continue;
+    if (clock.now() - history.latest >= EDITED_MS || (await store.isHeld(op))) continue;
     const shared = wanted.sharedWith(targetsIn(history));
     if (shared === 0) continue;
     const of = plan.rows.length;

@@ -1,11 +1,12 @@
 /**
- * An idempotency key of the caller's own is one intent. Whoever begins with it claims it first, under a lock that no other
- * process takes while its holder lives; then the note beside it says which op the key was used for.
+ * An idempotency key of the caller's own is one intent. Whoever begins with it takes it in hand first, as no other process
+ * can while its holder lives; then the store says which op the key was used for.
  */
 import { REFUSALS, refusalNamed } from '../../contract/refusals.ts';
 import { CliError } from '../../core/errors.ts';
+import type { KeyHold } from '../store/op-store.ts';
+import { readHistory } from '../store/read-ops.ts';
 import type { Run, RunPlan } from '../types.ts';
-import { readHistory } from '../wal/read.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { beginOp } from './begin.ts';
 import type { JournalDependencies } from './dependencies.ts';
@@ -26,24 +27,18 @@ export async function beginWithKey(
   dependencies: JournalDependencies,
   { prepared, key, resume }: { prepared: PreparedOp; key: string; resume: (op: string) => Promise<Run> },
 ): Promise<Run> {
-  const { disk, places } = dependencies;
   const { plan } = prepared;
   const { origin } = await dependencies.acting();
-  await disk.prepareFolder(places.root);
-  await disk.prepareFolder(places.givenKeys);
-  const path = places.givenKey(origin, key);
-  const unclaim = await disk.hold(`${path}.lock`).catch((thrown: unknown) => {
-    throw thrown instanceof CliError ? inUse(key, thrown) : thrown;
-  });
+  const held = await dependencies.store.holdKey({ origin, key });
   try {
-    const earlier = await earlierUse(dependencies, { path, plan, key });
+    const earlier = await earlierUse(dependencies, { held, plan, key });
     const run =
       earlier.kind === 'begun'
         ? await resume(earlier.op)
         : await beginOp(dependencies, await planOp(dependencies, await withUsableKey(dependencies, prepared, earlier)));
-    return claiming(run, unclaim);
+    return holding(run, held);
   } catch (thrown) {
-    await unclaim();
+    await held.release();
     throw thrown;
   }
 }
@@ -57,26 +52,26 @@ async function withUsableKey(
   return kind === 'refused' ? prepareOp(dependencies, prepared.plan, { keyIsSpent: true }) : prepared;
 }
 
-/** The claim ends with the run. */
-function claiming(run: Run, unclaim: () => Promise<void>): Run {
+/** The key is held as long as the run. */
+function holding(run: Run, held: KeyHold): Run {
   return {
     ...run,
     async [Symbol.asyncDispose]() {
       try {
         await run[Symbol.asyncDispose]();
       } finally {
-        await unclaim();
+        await held.release();
       }
     },
   };
 }
 
 async function earlierUse(
-  { disk, places }: JournalDependencies,
-  { path, plan, key }: { path: string; plan: RunPlan; key: string },
+  { store }: JournalDependencies,
+  { held, plan, key }: { held: KeyHold; plan: RunPlan; key: string },
 ): Promise<Earlier> {
-  const op = await disk.read(path);
-  const history = op === undefined ? undefined : await readHistory(disk, places, op);
+  const op = await held.usedFor();
+  const history = op === undefined ? undefined : await readHistory(store, op);
   if (op === undefined || history === undefined) return { kind: 'new' };
   const { digest } = history.plan;
   if (digest !== plan.digest && digest !== plan.digestInOrder) throw keyTaken(key, op);
@@ -91,17 +86,6 @@ async function earlierUse(
 function isKept({ failed }: RowHistory): boolean {
   const refusal = refusalNamed(failed?.service?.error);
   return refusal !== undefined && 'storedForKey' in REFUSALS[refusal];
-}
-
-function inUse(key: string, cause: CliError): CliError {
-  return new CliError('guarded', {
-    message: `the idempotency key ${JSON.stringify(key)} is being used by another command right now`,
-    notes: [cause.message, 'When that command has ended, the same one says what became of it.'],
-    hint: 'cardwright ops list',
-    outcome: 'not_sent',
-    idempotencyKey: key,
-    cause,
-  });
 }
 
 function keyTaken(key: string, op: string): CliError {

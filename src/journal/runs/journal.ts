@@ -5,29 +5,27 @@ import { DAY, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { probeKeys, probeRequests, probeRows } from '../execution/probe-keys.ts';
 import { readerOf } from '../execution/run-context.ts';
+import { historyNamed } from '../store/read-ops.ts';
 import type { Journal, OpView, PreparedRun, Probe, ReadBefore, ResumeOptions, Run, RunPlan } from '../types.ts';
-import { placesIn } from '../wal/paths.ts';
-import { historyNamed, readHistory } from '../wal/read.ts';
 import type { History } from '../wal/replay.ts';
-import { beginOp, refuseTwins } from './begin.ts';
-import type { JournalDependencies, JournalSettings } from './dependencies.ts';
+import { beginOp } from './begin.ts';
+import type { JournalDependencies } from './dependencies.ts';
 import { refuseEditedRows } from './edited-rows.ts';
 import { beginWithKey } from './given-key.ts';
-import { isOwnPlan, printOf } from './key-print.ts';
 import { openOp, readOnlyRun } from './open.ts';
 import { planOp, prepareOp, requestsOf } from './planned.ts';
 import { detailOf, summaries } from './queries.ts';
 import { resolveRows } from './resolve.ts';
 import { refuseFinishedRows } from './shared-rows.ts';
+import { refuseTwins } from './twins.ts';
 
 const KEEP_MS = 90 * DAY;
 
-export function createJournal(settings: JournalSettings): Journal {
-  const dependencies: JournalDependencies = { ...settings, places: placesIn(settings.stateFolder) };
-  const { disk, places, clock } = dependencies;
+export function createJournal(dependencies: JournalDependencies): Journal {
+  const { store, clock } = dependencies;
 
   async function look(op: string, options: ResumeOptions = {}): Promise<OpView> {
-    const history = await historyNamed(disk, places, op);
+    const history = await historyNamed(store, op);
     await sameAccount(dependencies, history);
     const run = await readOnlyRun(dependencies, history, options);
     return { run, takeOver: again => openOp(dependencies, op, again ?? options) };
@@ -76,7 +74,7 @@ export function createJournal(settings: JournalSettings): Journal {
       for (const { op, state, last_at } of await summaries(dependencies)) {
         if (state !== 'finished' || clock.now() - Date.parse(last_at) < KEEP_MS) continue;
         removed.push(op);
-        if (!dryRun) await forget(dependencies, op);
+        if (!dryRun) await store.forget(op);
       }
       return removed;
     },
@@ -87,16 +85,6 @@ export function createJournal(settings: JournalSettings): Journal {
 function withSeen(plan: RunPlan, { before, wallet }: ReadBefore = {}): RunPlan {
   const rows = before === undefined ? plan.rows : [...plan.rows].map(row => ({ ...row, before }));
   return { ...plan, rows, ...(wallet !== undefined && { wallet }) };
-}
-
-async function forget({ disk, places }: JournalDependencies, op: string): Promise<void> {
-  const history = await readHistory(disk, places, op);
-  const { given_key: given, origin } = history?.plan ?? {};
-  if (given !== undefined && origin !== undefined && (await disk.read(places.givenKey(origin, given))) === op) {
-    await disk.remove(places.givenKey(origin, given));
-  }
-  await disk.remove(places.unfinishedMark(op));
-  await disk.remove(places.folder(op));
 }
 
 /** A resume must reach the account the rows were meant for. */
@@ -111,7 +99,7 @@ async function sameAccount(dependencies: JournalDependencies, { plan }: History)
       op: plan.op,
     });
   }
-  if (await isOwnPlan(dependencies, plan)) return;
+  if (await dependencies.store.isOwnPlan(plan)) return;
   throw new CliError('guarded', {
     message: `${plan.op} was begun with another API key than this one; its cards may belong to another account`,
     notes: [
@@ -144,7 +132,7 @@ async function probe(dependencies: JournalDependencies, binId: string): Promise<
     requests: probeRequests(service, binId, token),
     async run(around) {
       const quietPeriodMs = mode === 'sandbox' ? 0 : PROBE_PAUSE_MS;
-      const keyPrint = await printOf(dependencies, mode);
+      const keyPrint = await dependencies.store.keyPrint(mode);
       const probed = await probeKeys({
         service,
         reader: readerOf(service),

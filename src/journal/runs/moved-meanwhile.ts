@@ -1,7 +1,6 @@
 /** What other operations of this machine have moved since one began: they explain a wallet that differs from its plan. */
 import { CliError } from '../../core/errors.ts';
-import { isOp } from '../wal/paths.ts';
-import { readOrError, readPlan } from '../wal/read.ts';
+import { readOrError } from '../store/read-ops.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import type { History, RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
@@ -16,15 +15,16 @@ export interface MovedMeanwhile {
 
 /** Operations of the same account with rows that were done, or may have been, since `plan.at`. */
 export async function movedMeanwhile(
-  { disk, places }: Pick<JournalDependencies, 'disk' | 'places'>,
+  { store }: Pick<JournalDependencies, 'store'>,
   { op: own, at, origin, key_print: print }: PlanRecord,
 ): Promise<readonly MovedMeanwhile[]> {
   const moved: MovedMeanwhile[] = [];
-  for (const op of (await disk.names(places.root)).filter(isOp)) {
+  for await (const head of store.heads()) {
+    const { op } = head;
     if (op === own) continue;
-    const plan = await readPlan(disk, places, op);
+    const plan = await head.plan();
     if (plan === undefined || plan.origin !== origin || plan.key_print !== print) continue;
-    const history = await readOrError(disk, places, op);
+    const history = await readOrError(store, op);
     if (history === undefined || history instanceof CliError || history.latest < at) continue;
     const found = movedIn(history, at);
     if (found.cents !== 0 || found.untold) moved.push({ op, ...found });

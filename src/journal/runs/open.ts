@@ -1,5 +1,5 @@
 /**
- * An op that is there already: its lock, its RUN record, and only then its records
+ * An op that is there already: taken in hand, then its RUN record, and only then its records
  * (docs/design/reliability.md, section 6).
  */
 import type { WriteName } from '../../contract/calls.ts';
@@ -9,9 +9,10 @@ import { quietPeriodMs } from '../execution/policy.ts';
 import { type RowIndex, rowsInMemory } from '../execution/row-index.ts';
 import { createRunContext, type RunContext } from '../execution/run-context.ts';
 import { type Capability, capabilityOf, UNKNOWN } from '../idempotency-support.ts';
+import type { Tape } from '../store/op-store.ts';
+import { historyNamed } from '../store/read-ops.ts';
 import type { ResumeOptions, Run, RunPlan } from '../types.ts';
 import { decodeLines, wholeLength } from '../wal/codec.ts';
-import { historyNamed } from '../wal/read.ts';
 import { type History, historyOf } from '../wal/replay.ts';
 import { type Log, openLog } from '../wal/writer.ts';
 import type { JournalDependencies } from './dependencies.ts';
@@ -45,15 +46,14 @@ export async function openOp(
   { resendAbsent = false }: ResumeOptions,
 ): Promise<Run> {
   const { notice } = dependencies;
-  const held = await takeOver(dependencies, op);
-  const release = releasing(dependencies, op, held.release);
+  const { history, log, tape } = await takeOver(dependencies, op);
+  const release = releasing(dependencies, tape, dependencies.hold());
   try {
-    const { history, log } = held;
     const context = await runContextFor(dependencies, wishesOf(history, { log, resendAbsent }));
     const others = () => movedMeanwhile(dependencies, history.plan);
     return createRun({ context, plan: planOf(history), log, release, notice, others, end: history.end });
   } catch (thrown) {
-    await held.log.close();
+    await log.close();
     await release(false);
     throw thrown;
   }
@@ -62,45 +62,36 @@ export async function openOp(
 interface Held {
   readonly history: History;
   readonly log: Log;
-  release(): Promise<void>;
+  readonly tape: Tape;
 }
 
 /**
- * The lock keeps other processes out; RUN is the fence behind it. Only what is read after our RUN is believed:
+ * Having it in hand keeps other processes out; RUN is the fence behind it. Only what is read after our RUN is believed:
  * whoever else still holds the file open sees it before sending anything more.
  */
-async function takeOver(dependencies: JournalDependencies, op: string): Promise<Held> {
-  const { disk, places, random, pid, clock } = dependencies;
-  await disk.refuseNetwork(places.root);
-  const release = await disk.hold(places.lock(op)).catch((thrown: unknown) => {
-    throw thrown instanceof CliError ? busy(op, thrown) : thrown;
-  });
+async function takeOver({ store, random, pid, clock }: JournalDependencies, op: string): Promise<Held> {
+  const tape = await store.take(op);
+  const { file } = tape;
   try {
-    const file = await disk.open(places.journal(op));
-    if (file === undefined) throw new CliError('internal', { message: `${op} has no journal` });
-    try {
-      const before = await file.readAll();
-      const whole = wholeLength(before, op);
-      // A torn line was never relied upon, and nothing may be appended to it.
-      if (whole < before.length) await file.truncate(whole);
-      const by = Buffer.from(random.bytes(4)).toString('hex');
-      const { started, boot } = identify(pid);
-      const log = openLog(file, { op, by, seq: 0, size: whole });
-      await log.append({ t: 'RUN', pid, start: started, boot, at: clock.now() });
-      const history = historyOf(decodeLines(await file.readAll(), op).written);
-      if (history === undefined || !history.planned) throw neverPlanned(op);
-      return { history, log, release };
-    } catch (thrown) {
-      await file.close();
-      throw thrown;
-    }
+    const before = await file.readAll();
+    const whole = wholeLength(before, op);
+    // A torn line was never relied upon, and nothing may be appended to it.
+    if (whole < before.length) await file.truncate(whole);
+    const by = Buffer.from(random.bytes(4)).toString('hex');
+    const { started, boot } = identify(pid);
+    const log = openLog(file, { op, by, seq: 0, size: whole });
+    await log.append({ t: 'RUN', pid, start: started, boot, at: clock.now() });
+    const history = historyOf(decodeLines(await file.readAll(), op).written);
+    if (history === undefined || !history.planned) throw neverPlanned(op);
+    return { history, log, tape };
   } catch (thrown) {
-    await release();
+    await file.close();
+    await tape.release(false);
     throw thrown;
   }
 }
 
-interface Locked extends Held {
+interface Locked extends Pick<Held, 'history' | 'log'> {
   /** Closes the journal for good. */
   end(): Promise<void>;
 }
@@ -111,22 +102,23 @@ export async function underLock(
   op: string,
   work: (held: Locked) => Promise<void>,
 ): Promise<void> {
-  const held = await takeOver(dependencies, op);
+  const { history, log, tape } = await takeOver(dependencies, op);
+  let ended = false;
   try {
     await work({
-      ...held,
+      history,
+      log,
       async end() {
-        const history = await historyNamed(dependencies.disk, dependencies.places, op);
-        const rows = [...history.rows.values()];
+        const rows = [...(await historyNamed(dependencies.store, op)).rows.values()];
         const { done, refused, not_sent } = countsOf(rows);
         const moved = sumOf(rows.filter(({ state }) => state === 'done'));
-        await held.log.append({ t: 'END', done, refused, not_sent, cents: moved, at: dependencies.clock.now() });
-        await dependencies.disk.remove(dependencies.places.unfinishedMark(op));
+        await log.append({ t: 'END', done, refused, not_sent, cents: moved, at: dependencies.clock.now() });
+        ended = true;
       },
     });
   } finally {
-    await held.log.close();
-    await held.release();
+    await log.close();
+    await tape.release(ended);
   }
 }
 
@@ -178,15 +170,6 @@ function planOf({ plan, rows }: History): RunPlan {
     marker: plan.marker,
     ...(plan.given_key !== undefined && { key: plan.given_key }),
   };
-}
-
-function busy(op: string, thrown: CliError): CliError {
-  return new CliError('guarded', {
-    ...thrown.facts,
-    message: `another process works on ${op}: ${thrown.message}`,
-    hint: `cardwright ops show ${op}`,
-    op,
-  });
 }
 
 function neverPlanned(op: string): CliError {

@@ -1,8 +1,7 @@
 /** Cards that another operation may be moving money of: a run that brings cards to a balance must not count on them. */
 import { CliError } from '../../core/errors.ts';
-import { isLocked } from '../../files/lock.ts';
+import { readOrError } from '../store/read-ops.ts';
 import type { RunPlan } from '../types.ts';
-import { readOrError, readPlan } from '../wal/read.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import type { JournalDependencies } from './dependencies.ts';
 
@@ -15,18 +14,18 @@ export interface Overlapping {
  * Throws `guarded` when a card of an aimed row has a fund or withdraw whose outcome is not known, or that a living
  * process still sends: the balance the amount was computed from may not show it yet.
  */
-export async function refuseOverlaps(dependencies: JournalDependencies, { plan, record }: Overlapping): Promise<void> {
-  const { disk, places, pid } = dependencies;
+export async function refuseOverlaps({ store }: JournalDependencies, { plan, record }: Overlapping): Promise<void> {
   const cards = new Set<string>();
   for (const { aim, cardId } of plan.rows) if (aim !== undefined && cardId !== undefined) cards.add(cardId);
   if (cards.size === 0) return;
-  for (const op of await disk.names(places.unfinished)) {
-    const other = await readPlan(disk, places, op);
+  for await (const head of store.heads({ unfinished: true })) {
+    const { op } = head;
+    const other = await head.plan();
     if (other === undefined || other.origin !== record.origin) continue;
-    const history = await readOrError(disk, places, op);
+    const history = await readOrError(store, op);
     if (history instanceof CliError) throw history;
     if (history === undefined || history.end !== undefined || !history.planned) continue;
-    const held = await isLocked(places.lock(op), { pid });
+    const held = await store.isHeld(op);
     for (const { item, state } of history.rows.values()) {
       const moves = item.operation === 'cards.fund' || item.operation === 'cards.withdraw';
       if (!moves || item.card === undefined || !cards.has(item.card)) continue;

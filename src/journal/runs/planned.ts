@@ -1,4 +1,4 @@
-/** A plan as records: the op it will have, and each of its rows as the exact request. Nothing is written here but the random value of key prints. */
+/** A plan as records: the op it will have, and each of its rows as the exact request. Nothing of it is written here. */
 import { LIMITS } from '../../contract/limits.ts';
 import type { PlannedRequest, Service } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
@@ -10,7 +10,6 @@ import type { PlannedRow, Rows, RunPlan } from '../types.ts';
 import { keyOf, newOp } from '../wal/op-id.ts';
 import { type ItemRecord, JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
 import type { JournalDependencies } from './dependencies.ts';
-import { printOf } from './key-print.ts';
 
 /** A plan with the op it will have and the exact requests; nothing of it is written down yet. */
 export interface PreparedOp {
@@ -57,7 +56,7 @@ export function requestsOf({ plan, items }: PreparedOp): Rows<PlannedRequest> {
   };
 }
 
-/** Nothing is written by it but the folders and the random value of key prints. */
+/** Nothing is written by it but what the store needs before its first op. */
 export async function planOp(dependencies: JournalDependencies, { plan, op, items }: PreparedOp): Promise<PlannedOp> {
   const { profile, mode, origin } = await dependencies.acting();
   const operations = new Set<PlannedRow['operation']>();
@@ -66,8 +65,8 @@ export async function planOp(dependencies: JournalDependencies, { plan, op, item
     operations.add(operation);
     total = cents(total + amount);
   }
-  await prepareFolders(dependencies);
-  const keyPrint = await printOf(dependencies, mode);
+  await dependencies.store.ready();
+  const keyPrint = await dependencies.store.keyPrint(mode);
   const capability: Record<string, Capability> = {};
   for (const operation of operations) {
     capability[operation] = await capabilityOf(dependencies, { origin, mode, keyPrint }, operation);
@@ -93,12 +92,6 @@ export async function planOp(dependencies: JournalDependencies, { plan, op, item
     at: dependencies.clock.now(),
   };
   return { plan, record, items };
-}
-
-async function prepareFolders({ disk, places }: JournalDependencies): Promise<void> {
-  await disk.prepareFolder(places.root);
-  await disk.refuseNetwork(places.root);
-  await disk.prepareFolder(places.unfinished);
 }
 
 /** Made one by one, each time they are asked for: the same each time. */

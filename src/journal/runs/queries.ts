@@ -3,12 +3,10 @@
 import { CliError } from '../../core/errors.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import { cents } from '../../core/money.ts';
-import { isLocked } from '../../files/lock.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
 import { clause } from '../execution/unknown-error.ts';
+import { historyNamed, readOrError } from '../store/read-ops.ts';
 import type { OpDetail, OpRow, OpState, OpSummary } from '../types.ts';
-import { isOp } from '../wal/paths.ts';
-import { historyNamed, readOrError, readPlan } from '../wal/read.ts';
 import { JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
 import { type History, type RowHistory, stateOf } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
@@ -16,12 +14,13 @@ import { countsOf } from './run.ts';
 
 /** Newest first. A damaged journal is in the list with nothing but its name, a newer one with its plan. */
 export async function summaries(dependencies: JournalDependencies): Promise<OpSummary[]> {
-  const { disk, places } = dependencies;
+  const { store } = dependencies;
   const found: { readonly at: number; readonly summary: OpSummary }[] = [];
-  for (const op of (await disk.names(places.root)).filter(isOp)) {
-    const history = await readOrError(disk, places, op);
+  for await (const head of store.heads()) {
+    const { op } = head;
+    const history = await readOrError(store, op);
     if (history instanceof CliError) {
-      const plan = await readPlan(disk, places, op);
+      const plan = await head.plan();
       found.push({ at: plan?.at ?? 0, summary: unreadable(op, plan) });
     } else if (history !== undefined) {
       found.push({ at: history.plan.at, summary: await summaryOf(dependencies, history) });
@@ -34,7 +33,7 @@ export async function summaries(dependencies: JournalDependencies): Promise<OpSu
 async function summaryOf(dependencies: JournalDependencies, history: History): Promise<OpSummary> {
   const { plan, rows, latest } = history;
   const state = stateOf(history);
-  const held = state !== 'finished' && (await isLocked(dependencies.places.lock(plan.op), { pid: dependencies.pid }));
+  const held = state !== 'finished' && (await dependencies.store.isHeld(plan.op));
   return {
     op: plan.op,
     command: plan.command,
@@ -50,7 +49,7 @@ async function summaryOf(dependencies: JournalDependencies, history: History): P
 }
 
 export async function detailOf(dependencies: JournalDependencies, op: string): Promise<OpDetail> {
-  const history = await historyNamed(dependencies.disk, dependencies.places, op);
+  const history = await historyNamed(dependencies.store, op);
   const rows = [...history.rows.values()].map(row => rowOf(row, history));
   return { ...(await summaryOf(dependencies, history)), origin: history.plan.origin, rowsInDetail: rows };
 }

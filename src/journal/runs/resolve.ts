@@ -1,8 +1,8 @@
 /** Rows that a person settles by hand: which ones are meant, what is agreed to, and what stays open behind it. */
 import { CliError } from '../../core/errors.ts';
 import { rowsNamed } from '../../core/row-words.ts';
+import { historyNamed } from '../store/read-ops.ts';
 import type { Closing, Resolution } from '../types.ts';
-import { historyNamed } from '../wal/read.ts';
 import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { underLock } from './open.ts';
@@ -20,7 +20,7 @@ export interface Settled {
  */
 export async function resolveRows(dependencies: JournalDependencies, resolution: Resolution): Promise<Settled> {
   const { op, as, note, agree } = resolution;
-  const seen = chosenOf(await historyNamed(dependencies.disk, dependencies.places, op), resolution);
+  const seen = chosenOf(await historyNamed(dependencies.store, op), resolution);
   await agree?.(seen.closed);
   await underLock(dependencies, op, async ({ history, log, end }) => {
     const now = chosenOf(history, resolution);

@@ -6,12 +6,11 @@ import { CALLS } from '../../contract/raw.ts';
 import { DAY } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { capital, resolveCommand, rowsNamed } from '../../core/row-words.ts';
-import { isLocked } from '../../files/lock.ts';
 import { MARKER_KEY } from '../execution/marker.ts';
+import type { HeadFilter } from '../store/op-store.ts';
+import { readItems, readOrError } from '../store/read-ops.ts';
 import type { PlannedRow, RunPlan } from '../types.ts';
 import { rowDigest } from '../wal/op-id.ts';
-import { isOp } from '../wal/paths.ts';
-import { readEnd, readItems, readOrError, readPlan } from '../wal/read.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
@@ -24,10 +23,10 @@ export interface Sharing {
 }
 
 /** What a damaged journal has sent is not known, and it may be a twin. */
-export function damagedTwin(folder: string, damage: CliError): CliError {
+export function damagedTwin(setAside: string, damage: CliError): CliError {
   const notes = [
     'It may be the same operation, and what it has sent is not known. Look at the service itself first.',
-    `When you know, move its folder away: ${folder}`,
+    `When you know, ${setAside}`,
   ];
   return damage.with({ notes });
 }
@@ -35,24 +34,22 @@ export function damagedTwin(folder: string, damage: CliError): CliError {
 /**
  * Throws `guarded` when rows of the plan are rows of another operation of the same account that is not finished, also
  * with `again`: what is done there would be done twice, and so would what its resume still does. Operations that may be
- * repeated freely are not held up. `ops` are those to be looked at; twins of the whole plan are told apart before.
+ * repeated freely are not held up. Those of `among` are looked at; twins of the whole plan are told apart before.
  */
 export async function refuseSharedRows(
   dependencies: JournalDependencies,
   sharing: Sharing,
-  ops: Iterable<string>,
+  among: HeadFilter,
 ): Promise<void> {
   const { plan, record } = sharing;
   const wanted = createDigests(plan.rows);
   if (!wanted.any()) return;
-  const marks = new Set(await dependencies.disk.names(dependencies.places.unfinished));
-  for (const op of ops) {
-    const other = await readPlan(dependencies.disk, dependencies.places, op);
+  for await (const head of dependencies.store.heads(among)) {
+    const other = await head.plan();
     if (other === undefined || other.origin !== record.origin) continue;
     if (other.digest === record.digest || other.digest === plan.digestInOrder) continue;
-    if (!marks.has(op) && (!other.bulk || (await readEnd(dependencies.disk, dependencies.places, op)) !== undefined))
-      continue;
-    await refuseSharedWith(dependencies, sharing, { op, wanted });
+    if (!head.unfinished && (!other.bulk || (await head.end()) !== undefined)) continue;
+    await refuseSharedWith(dependencies, sharing, { op: head.op, wanted });
   }
 }
 
@@ -62,18 +59,18 @@ interface Looked {
 }
 
 async function refuseSharedWith(
-  { disk, places, pid }: JournalDependencies,
+  { store }: JournalDependencies,
   { plan }: Sharing,
   { op, wanted }: Looked,
 ): Promise<void> {
-  const history = await readOrError(disk, places, op);
+  const history = await readOrError(store, op);
   if (history instanceof CliError) {
-    const items = countedDigests((await readItems(disk, places, op)).map(rowWithoutMarker));
-    if (wanted.sharedWith(items) > 0) throw damagedTwin(places.folder(op), history);
+    const items = countedDigests((await readItems(store, op)).map(rowWithoutMarker));
+    if (wanted.sharedWith(items) > 0) throw damagedTwin(store.setAside(op), history);
     return;
   }
   if (history?.planned !== true) return;
-  const held = await isLocked(places.lock(op), { pid });
+  const held = await store.isHeld(op);
   const both = plan.bulk && history.plan.bulk;
   // Somebody who says that a row is not done has taken it out of the run.
   const inTheWay = (row: RowHistory) => (both ? row.resolved?.as !== 'not-done' : isInTheWay(row, history, held));
@@ -204,19 +201,20 @@ const TOLD_MS = DAY;
  * is said.
  */
 export async function refuseFinishedRows(dependencies: JournalDependencies, { plan, record }: Sharing): Promise<void> {
-  const { disk, places, clock, notice } = dependencies;
+  const { store, clock, notice } = dependencies;
   // What a card is brought to is moved at most once, whatever was moved before.
   if (!plan.bulk || [...firstOf(plan.rows)].some(({ aim }) => aim !== undefined)) return;
   const wanted = createDigests(plan.rows);
   if (!wanted.any()) return;
-  for (const op of (await disk.names(places.root)).filter(isOp)) {
-    const other = await readPlan(disk, places, op);
+  for await (const head of store.heads()) {
+    const { op } = head;
+    const other = await head.plan();
     if (other === undefined || other.origin !== record.origin || !other.bulk) continue;
     // Whoever runs the whole of it again has said so.
     if (other.digest === record.digest || other.digest === plan.digestInOrder) continue;
-    const end = await readEnd(disk, places, op);
+    const end = await head.end();
     if (end === undefined || clock.now() - end.at >= TOLD_MS) continue;
-    const history = await readOrError(disk, places, op);
+    const history = await readOrError(store, op);
     if (history === undefined || history instanceof CliError) continue;
     const rows = [...history.rows.values()].filter(({ state }) => state === 'done');
     const digests = countedDigests(rows.map(({ item }) => rowWithoutMarker(item)));

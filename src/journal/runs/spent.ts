@@ -1,18 +1,15 @@
 /** What has left the wallet, as the journal has it: a limit of the day counts by it, whenever the limit was set. */
-import { stat } from 'node:fs/promises';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents } from '../../core/money.ts';
-import { systemCode } from '../../files/private-files.ts';
-import { isOp, type Places } from '../wal/paths.ts';
-import { readOrError, readPlan } from '../wal/read.ts';
+import type { OpStore } from '../store/op-store.ts';
+import { readOrError } from '../store/read-ops.ts';
 import type { History, RowHistory } from '../wal/replay.ts';
-import type { JournalDisk } from '../wal/storage.ts';
 
 export interface SpentSince {
   readonly profile: string;
   /** Rows that were sent at this time or later count, ms UTC. */
   readonly since: number;
-  /** Journals that were last written before it, by the file system's own clock, are not read; ms. */
+  /** Journals that were last written before it, by the store's own clock, are not read; ms. */
   readonly writtenSince: number;
 }
 
@@ -21,16 +18,16 @@ export interface SpentSince {
  * damaged journal that may hold some: what was spent is then not known.
  */
 export async function spentByOp(
-  { disk, places }: { readonly disk: JournalDisk; readonly places: Places },
+  store: OpStore,
   { profile, since, writtenSince }: SpentSince,
 ): Promise<ReadonlyMap<string, Cents>> {
   const spent = new Map<string, Cents>();
-  for (const op of (await disk.names(places.root)).filter(isOp)) {
-    if ((await lastWritten(places.journal(op))) < writtenSince) continue;
-    const plan = await readPlan(disk, places, op);
+  for await (const head of store.heads({ writtenSince })) {
+    const { op } = head;
+    const plan = await head.plan();
     if (plan !== undefined && plan.profile !== profile) continue;
-    const history = await readOrError(disk, places, op);
-    if (history instanceof CliError) throw unknownSpending(places.folder(op), history);
+    const history = await readOrError(store, op);
+    if (history instanceof CliError) throw unknownSpending(store.setAside(op), history);
     if (history !== undefined) spent.set(op, spentIn(history, since));
   }
   return spent;
@@ -51,21 +48,11 @@ function sentAt({ lastSent, done }: RowHistory, planned: number): number {
   return lastSent?.at ?? done?.at ?? planned;
 }
 
-/** ms; 0 when there is no such file. */
-async function lastWritten(path: string): Promise<number> {
-  try {
-    return (await stat(path)).mtimeMs;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return 0;
-    throw error;
-  }
-}
-
-function unknownSpending(folder: string, damage: CliError): CliError {
+function unknownSpending(setAside: string, damage: CliError): CliError {
   return damage.with({
     notes: [
       'What it has spent today is not known, and the profile has a limit of the day.',
-      `When you have looked at the service itself, move its folder away: ${folder}`,
+      `When you have looked at the service itself, ${setAside}`,
     ],
   });
 }

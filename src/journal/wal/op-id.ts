@@ -6,7 +6,11 @@ import type { Randomness } from '../../platform/host.ts';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const DIGITS = 26;
 
-export const OP_PATTERN = /^op_[0-9a-hjkmnp-tv-z]{26}$/;
+const OP_PATTERN = /^op_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isOp(name: string): boolean {
+  return OP_PATTERN.test(name);
+}
 
 /** `op_` and 130 random bits. */
 export function newOp(random: Randomness): string {

@@ -2,8 +2,9 @@
 import { constants } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { NO_WAITING } from '../../files/private-files.ts';
-import { decodeLines } from './codec.ts';
-import { isOp, type Places, placesIn } from './paths.ts';
+import { decodeLines } from '../wal/codec.ts';
+import { isOp } from '../wal/op-id.ts';
+import { type Places, placesIn } from './paths.ts';
 
 export interface RecentOp {
   readonly op: string;

@@ -1,7 +1,6 @@
 /** Where things stand below the folder of operations. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { OP_PATTERN } from './op-id.ts';
 
 export interface Places {
   readonly root: string;
@@ -38,8 +37,4 @@ export function placesIn(stateFolder: string): Places {
       join(root, `claim-${createHash('sha256').update(`${origin}\n${digest}`).digest('hex').slice(0, 32)}`),
     givenKey: (origin, key) => join(givenKeys, createHash('sha256').update(`${origin}\n${key}`).digest('hex')),
   };
-}
-
-export function isOp(name: string): boolean {
-  return OP_PATTERN.test(name);
 }

@@ -5,21 +5,34 @@
 import { createHash } from 'node:crypto';
 import { CliError } from '../../core/errors.ts';
 import { shellWord } from '../../core/shell-quote.ts';
+import type { Randomness } from '../../platform/host.ts';
 import type { KnownState, KnownStates } from '../known-states.ts';
-import { isOp } from '../wal/paths.ts';
-import { readOrError } from '../wal/read.ts';
+import { isOp } from '../wal/op-id.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { stateOf } from '../wal/replay.ts';
-import type { Acting, JournalDependencies } from './dependencies.ts';
+import { bytesOf, type LocalOps } from './local-ops.ts';
+import { readOrError } from './read-ops.ts';
 
 const SALT = /^[0-9a-f]{32}$/;
+
+export interface StateFolder extends LocalOps {
+  readonly stateFolder: string;
+  /** The state folders that the configuration knows; none is asked about when left out. */
+  readonly knownStates?: KnownStates;
+}
+
+export interface KeyPrintDependencies extends StateFolder {
+  readonly random: Randomness;
+  /** The API key under HMAC with a local random value; eight hexadecimal digits, never the key. */
+  readonly keyPrint: (salt: string) => Promise<string>;
+}
 
 /**
  * The print of the key this process acts with, for a plan. Makes the random value where there is none yet. Throws
  * `guarded` when it is damaged, lost while operations that are not finished depend on it, or not there beside a
  * configuration that knew another state folder.
  */
-export async function printOf(dependencies: JournalDependencies, mode: Acting['mode']): Promise<string> {
+export async function printOf(dependencies: KeyPrintDependencies, mode: PlanRecord['mode']): Promise<string> {
   if (mode === 'sandbox') return 'sandbox';
   const { disk, places, random } = dependencies;
   const known = await saltIn(dependencies);
@@ -36,8 +49,6 @@ export async function printOf(dependencies: JournalDependencies, mode: Acting['m
   await dependencies.knownStates?.add(printOfState(made));
   return dependencies.keyPrint(made);
 }
-
-type StateFolder = Pick<JournalDependencies, 'disk' | 'places' | 'knownStates' | 'stateFolder'>;
 
 /** A state folder as it stands before anything is moved. */
 export interface StateStanding {
@@ -63,7 +74,7 @@ async function refuseWithoutSalt(folder: StateFolder): Promise<void> {
 }
 
 /** Whether a plan was made with the key this process acts with. Throws `guarded` when that cannot be told. */
-export async function isOwnPlan(dependencies: JournalDependencies, plan: PlanRecord): Promise<boolean> {
+export async function isOwnPlan(dependencies: KeyPrintDependencies, plan: PlanRecord): Promise<boolean> {
   if (plan.mode === 'sandbox') return true;
   const salt = await saltIn(dependencies);
   if (salt === undefined) throw lost(dependencies, [plan.op]);
@@ -83,14 +94,11 @@ async function saltIn({ disk, places }: StateFolder): Promise<string | undefined
 }
 
 /** Operations of an account: those that a resume could still send something of, or that cannot be read; and any at all. */
-async function accountOps({
-  disk,
-  places,
-}: StateFolder): Promise<{ readonly unfinished: string[]; readonly any: boolean }> {
+async function accountOps(folder: StateFolder): Promise<{ readonly unfinished: string[]; readonly any: boolean }> {
   const unfinished: string[] = [];
   let any = false;
-  for (const op of (await disk.names(places.root)).filter(isOp)) {
-    const history = await readOrError(disk, places, op);
+  for (const op of (await folder.disk.names(folder.places.root)).filter(isOp)) {
+    const history = await readOrError({ read: other => bytesOf(folder, other) }, op);
     if (history === undefined) continue;
     if (!(history instanceof CliError) && history.plan.mode === 'sandbox') continue;
     any = true;

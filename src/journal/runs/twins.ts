@@ -1,0 +1,141 @@
+/** The same changes a second time: what an earlier op must have come to before they may be begun. */
+import { CALLS } from '../../contract/raw.ts';
+import { DAY } from '../../core/durations.ts';
+import { CliError } from '../../core/errors.ts';
+import { readOrError } from '../store/read-ops.ts';
+import type { RunPlan } from '../types.ts';
+import type { PlanRecord } from '../wal/records.ts';
+import type { History, RowHistory } from '../wal/replay.ts';
+import type { JournalDependencies } from './dependencies.ts';
+import { refuseOverlaps } from './overlap.ts';
+import { secondTime } from './second-time.ts';
+import { damagedTwin, refuseSharedRows, standingOf } from './shared-rows.ts';
+
+const AGAIN_MS = DAY;
+
+/** What tells whether two plans are the same changes of the same account. */
+interface Likeness {
+  readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'again' | 'digestInOrder'>;
+  readonly record: Pick<PlanRecord, 'origin' | 'digest'>;
+}
+
+/**
+ * Throws `guarded` for a twin; see `Journal.begin`. An op is finished when its journal says END and its mark is gone:
+ * without END its rows were compared with nothing, and with the mark its process ended before its answer was written.
+ * What ended after this command began was not known to whoever said `again`.
+ */
+export async function refuseTwins(dependencies: JournalDependencies, like: Likeness): Promise<void> {
+  const { store } = dependencies;
+  // A run of many rows is rare and dear: every journal is looked at, in case a mark was lost.
+  const among = { unfinished: !like.plan.bulk };
+  for await (const { op, unfinished, plan } of store.heads(among)) {
+    if (isAnother(await plan(), like)) continue;
+    const history = await readOrError(store, op);
+    if (history instanceof CliError) {
+      if (unfinished) throw damagedTwin(store.setAside(op), history);
+    } else if (history?.planned === true) await refuseTwin(dependencies, like, { history, marked: unfinished });
+  }
+  await refuseSharedRows(dependencies, like, among);
+  await refuseOverlaps(dependencies, like);
+}
+
+interface Twin {
+  readonly history: History;
+  /** Whether it stands among the unfinished. */
+  readonly marked: boolean;
+}
+
+async function refuseTwin(
+  dependencies: JournalDependencies,
+  { plan }: Likeness,
+  { history, marked }: Twin,
+): Promise<void> {
+  const { store, clock, begunAt } = dependencies;
+  const { op, bulk } = history.plan;
+  if (history.end !== undefined && !marked) {
+    const isRecent = clock.now() - history.end.at < AGAIN_MS;
+    const endedMeanwhile = history.end.at > begunAt && history.end.at <= clock.now();
+    const isMeant = plan.again === true && !endedMeanwhile;
+    if (plan.bulk && bulk && !isMeant && isRecent) throw bulkRepeated(op, plan.rows);
+    return;
+  }
+  const held = await store.isHeld(op);
+  // Also with --again: it is for runs that are finished, and an unfinished one may be taken for such.
+  if (plan.bulk && bulk) throw bulkUnfinished(history, held);
+  const rows = [...history.rows.values()];
+  // The same card made by two commands at once is meant; beside a resume of the first, the second one is not.
+  if (held ? rows.some(movesBalance) || history.runs > 1 : rows.some(row => row.state === 'unknown'))
+    throw twinUnknown(op, held);
+  if (!held && rows.some(row => row.state === 'open')) throw twinOpen(op);
+  if (!held && rows.some(isUntold)) throw twinUntold(op);
+}
+
+function movesBalance({ item }: RowHistory): boolean {
+  return item.operation === 'cards.fund' || item.operation === 'cards.withdraw';
+}
+
+/** Done, and nobody was told: the same command would do it once more. */
+function isUntold({ item, state, resolved }: RowHistory): boolean {
+  return state === 'done' && resolved === undefined && CALLS[item.operation].repeat !== 'freely';
+}
+
+/** Told by its first line: the rest may be long, and may be damaged. False where that line cannot be read. */
+function isAnother(written: PlanRecord | undefined, { plan, record }: Likeness): boolean {
+  if (written === undefined) return false;
+  const isSame = written.digest === record.digest || written.digest === plan.digestInOrder;
+  return !isSame || written.origin !== record.origin;
+}
+
+function twinUnknown(op: string, held: boolean): CliError {
+  const why = held ? 'is under way in another process' : 'has an unknown outcome';
+  return new CliError('guarded', {
+    message: `the same operation ${why}: ${op}`,
+    notes: ['Running it again would be a new key and could move the money twice.'],
+    hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function twinOpen(op: string): CliError {
+  return new CliError('guarded', {
+    message: `the same operation was begun before, and its command ended before anything was sent: ${op}`,
+    notes: ['Begun a second time, both could be sent. Its resume sends it once.'],
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function twinUntold(op: string): CliError {
+  return new CliError('guarded', {
+    message: `the same operation is done, and its command ended before it could say so: ${op}`,
+    notes: ['Running it again would do it a second time. Let its result be shown; then the command may be run again.'],
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function bulkUnfinished(history: History, held: boolean): CliError {
+  const { op } = history.plan;
+  return new CliError('guarded', {
+    message: `a run with the same input ${held ? 'is under way in another process' : 'is not finished'}, ${standingOf(history)}: ${op}`,
+    ...(!held && {
+      notes: [`A resume sends the others alone, and finishes it; --again is for runs that are finished.`],
+    }),
+    hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function bulkRepeated(op: string, rows: RunPlan['rows']): CliError {
+  return new CliError('guarded', {
+    message: `a run with the same input was finished less than 24 hours ago: ${op}`,
+    notes: [secondTime([...rows], rows.length), `What it did: cardwright ops show ${op}`],
+    hint: 'the same command with --again, when a second time is meant',
+    outcome: 'not_sent',
+    op,
+  });
+}

@@ -1,0 +1,162 @@
+/**
+ * Ops as files of this machine: a folder for each, with its journal and its lock; a mark for each that is not finished;
+ * a note for each key of the caller's. The order of what is written and synced is docs/design/reliability.md, section 6.
+ */
+import { CliError } from '../../core/errors.ts';
+import { isLocked } from '../../files/lock.ts';
+import type { JournalFile } from '../wal/storage.ts';
+import { isOwnPlan, type KeyPrintDependencies, printOf } from './key-print.ts';
+import { bytesOf, type LocalOps, localHeads } from './local-ops.ts';
+import type { Claim, GivenKey, KeyHold, OpStore, Tape } from './op-store.ts';
+import { placesIn } from './paths.ts';
+import { readHistory } from './read-ops.ts';
+import { keyInUse, opInUse } from './refusals.ts';
+
+/** Everything is kept in `ops` below the state folder. */
+export interface LocalStoreSettings extends Omit<KeyPrintDependencies, 'places'> {
+  readonly pid: number;
+}
+
+/** Waiting for another process that writes the same plan down; a plan of 100,000 rows takes seconds. */
+const CLAIM_PATIENCE_MS = 30_000;
+
+export function localStore(settings: LocalStoreSettings): OpStore {
+  const { disk, pid } = settings;
+  const places = placesIn(settings.stateFolder);
+  const local = { disk, places };
+  return {
+    async ready() {
+      await disk.prepareFolder(places.root);
+      await disk.refuseNetwork(places.root);
+      await disk.prepareFolder(places.unfinished);
+    },
+    keyPrint: mode => printOf({ ...settings, places }, mode),
+    isOwnPlan: plan => isOwnPlan({ ...settings, places }, plan),
+    holdKey: given => holdKey(local, given),
+    async claim(claim) {
+      const { origin, digest } = claim.record;
+      // Two commands that look for twins at the same time would each find none.
+      const unclaim = await disk.hold(places.claim(origin, digest), CLAIM_PATIENCE_MS);
+      try {
+        await claim.refuse();
+        return await writeDown(local, claim);
+      } finally {
+        await unclaim();
+      }
+    },
+    take: op => take(local, op),
+    read: op => bytesOf(local, op),
+    heads: filter => localHeads(local, filter),
+    isHeld: op => isLocked(places.lock(op), { pid }),
+    forget: op => forget(local, op),
+    setAside: op => `move its folder away: ${places.folder(op)}`,
+  };
+}
+
+async function holdKey({ disk, places }: LocalOps, { origin, key }: GivenKey): Promise<KeyHold> {
+  await disk.prepareFolder(places.root);
+  await disk.prepareFolder(places.givenKeys);
+  const path = places.givenKey(origin, key);
+  const release = await disk.hold(`${path}.lock`).catch((thrown: unknown) => {
+    throw keyInUse(key, thrown);
+  });
+  return { usedFor: () => disk.read(path), release };
+}
+
+async function writeDown(local: LocalOps, claim: Claim): Promise<Tape> {
+  const { disk, places } = local;
+  const { op, origin, given_key: key } = claim.record;
+  await disk.note(places.unfinishedMark(op), '');
+  await disk.syncNames(places.unfinished);
+  if (key !== undefined) await noteGivenKey(local, { origin, key }, op);
+  await disk.prepareFolder(places.folder(op));
+  const unlock = await disk.hold(places.lock(op));
+  let file: JournalFile | undefined;
+  try {
+    const lines = claim.lines();
+    file = await disk.create(places.journal(op));
+    for (const bytes of lines) await file.append(bytes);
+    await file.sync();
+    await disk.syncNames(places.folder(op));
+    await disk.syncNames(places.root);
+    await claim.refuseAgain();
+    return tapeOf(local, { op, file, unlock });
+  } catch (thrown) {
+    await takeBack(local, { op, file, unlock });
+    throw thrown;
+  }
+}
+
+/** An earlier op of this key came to nothing, so the new one takes its place. */
+async function noteGivenKey({ disk, places }: LocalOps, { origin, key }: GivenKey, op: string): Promise<void> {
+  await disk.prepareFolder(places.givenKeys);
+  const path = places.givenKey(origin, key);
+  await disk.remove(path);
+  // The key is held, so nobody else writes its name meanwhile.
+  if (!(await disk.note(path, op))) throw new CliError('internal', { message: `the key of ${op} is not held` });
+  await disk.syncNames(places.givenKeys);
+}
+
+async function take(local: LocalOps, op: string): Promise<Tape> {
+  const { disk, places } = local;
+  await disk.refuseNetwork(places.root);
+  const unlock = await disk.hold(places.lock(op)).catch((thrown: unknown) => {
+    throw opInUse(op, thrown);
+  });
+  try {
+    const file = await disk.open(places.journal(op));
+    if (file === undefined) throw new CliError('internal', { message: `${op} has no journal` });
+    return tapeOf(local, { op, file, unlock });
+  } catch (thrown) {
+    await unlock();
+    throw thrown;
+  }
+}
+
+interface Hands<File extends JournalFile | undefined> {
+  readonly op: string;
+  readonly file: File;
+  /** Removes the lock of the op, which this process holds. */
+  readonly unlock: () => Promise<void>;
+}
+
+function tapeOf(local: LocalOps, hands: Hands<JournalFile>): Tape {
+  const { disk, places } = local;
+  const { op, file, unlock } = hands;
+  return {
+    op,
+    file,
+    abandon: () => takeBack(local, hands),
+    async release(finished) {
+      try {
+        if (finished) await disk.remove(places.unfinishedMark(op));
+      } finally {
+        await unlock();
+      }
+    },
+  };
+}
+
+/** Nothing of it has left, and a disk that is full wants the space back. */
+async function takeBack(local: LocalOps, { op, file, unlock }: Hands<JournalFile | undefined>): Promise<void> {
+  await file?.close();
+  await forgetPlan(local, op).catch(() => undefined);
+  await unlock();
+}
+
+/** The lock goes with the folder. */
+async function forgetPlan({ disk, places }: LocalOps, op: string): Promise<void> {
+  await disk.remove(places.folder(op));
+  await disk.remove(places.unfinishedMark(op));
+}
+
+async function forget(local: LocalOps, op: string): Promise<void> {
+  const { disk, places } = local;
+  const history = await readHistory({ read: other => bytesOf(local, other) }, op);
+  const { given_key: given, origin } = history?.plan ?? {};
+  if (given !== undefined && origin !== undefined && (await disk.read(places.givenKey(origin, given))) === op) {
+    await disk.remove(places.givenKey(origin, given));
+  }
+  await disk.remove(places.unfinishedMark(op));
+  await disk.remove(places.folder(op));
+}

@@ -1,0 +1,96 @@
+/**
+ * The seam between the rules of the journal and where operations are kept: files of this machine, or one day a database
+ * that several machines share. A store keeps bytes and hands an op to one process at a time. What the bytes say, who is a
+ * twin and what a refusal tells is decided by its callers, once for every store (docs/decisions/0023-op-store.md).
+ */
+import type { EndRecord, PlanRecord } from '../wal/records.ts';
+import type { JournalFile } from '../wal/storage.ts';
+
+/** Where ops are kept and claimed. Every method throws `guarded` (14) where the store cannot be used; nothing was sent. */
+export interface OpStore {
+  /** Asked before each plan. Throws `guarded` where nothing can be kept, or where what is kept cannot be relied on. */
+  ready(): Promise<void>;
+  /** Print of the API key this process acts with, as the plans of this store carry it. */
+  keyPrint(mode: PlanRecord['mode']): Promise<string>;
+  /** Whether a plan was made with that key. Throws `guarded` where that cannot be told. */
+  isOwnPlan(plan: PlanRecord): Promise<boolean>;
+  /** Throws `guarded` while another command uses the key; see `keyInUse`. */
+  holdKey(given: GivenKey): Promise<KeyHold>;
+  /**
+   * Makes a new op durable and hands it out. Throws what the claim's own rules throw; then nothing of the op is left, or
+   * nothing that a resume would send.
+   */
+  claim(claim: Claim): Promise<Tape>;
+  /** Hands an op out that is there. Throws `guarded` while another process has it; see `opInUse`. */
+  take(op: string): Promise<Tape>;
+  /** All bytes of its journal; undefined when there is none. */
+  read(op: string): Promise<Uint8Array | undefined>;
+  /** Ops in any order, those that are not finished first. Of what is begun meanwhile it may see nothing. */
+  heads(filter?: HeadFilter): AsyncIterable<OpHead>;
+  /** Whether a process that is not provably gone has it. */
+  isHeld(op: string): Promise<boolean>;
+  /** Removes an op for good, with the note of its given key. */
+  forget(op: string): Promise<void>;
+  /** How a person takes a damaged op out of the way who knows what it has done: the end of a sentence. */
+  setAside(op: string): string;
+}
+
+export interface HeadFilter {
+  /** Those alone that are not finished. */
+  readonly unfinished?: boolean | undefined;
+  /** Those alone that were written at this time or later by the clock of the store, ms UTC. */
+  readonly writtenSince?: number | undefined;
+}
+
+/** An op as a list has it; more of it is read when somebody asks. */
+export interface OpHead {
+  readonly op: string;
+  /** Its journal does not say END, or nobody was told of it yet. */
+  readonly unfinished: boolean;
+  /** Undefined where there is none that can be read, whatever became of the rest. */
+  plan(): Promise<PlanRecord | undefined>;
+  /** END, without the rows before it, which may be many. */
+  end(): Promise<EndRecord | undefined>;
+}
+
+/** A key of the caller's own, at one service. */
+export interface GivenKey {
+  readonly origin: string;
+  readonly key: string;
+}
+
+/** A given key in the hands of this process: no other command begins with it. */
+export interface KeyHold {
+  /** The op it was used for last. */
+  usedFor(): Promise<string | undefined>;
+  release(): Promise<void>;
+}
+
+/** An op that is wanted. The store asks for each member when it is due, and for `lines` once. */
+export interface Claim {
+  /** A given key in it belongs to the op from now on. */
+  readonly record: PlanRecord;
+  /**
+   * Throws for another op that is in the way. No other claim of the same changes (origin and digest) may come between
+   * its answer and the plan.
+   */
+  refuse(): Promise<void>;
+  /** The plan as its lines, to be kept as they are; called when the op is in the hands of this process. */
+  lines(): Iterable<Uint8Array>;
+  /**
+   * Throws for another op that came meanwhile with other changes, some of them the same. Asked when everybody can see the
+   * plan: of two such claims at least the later one sees the other.
+   */
+  refuseAgain(): Promise<void>;
+}
+
+/** One op in the hands of this process. */
+export interface Tape {
+  readonly op: string;
+  /** Its bytes; appended ones are durable after `sync`. Closed by whoever writes. */
+  readonly file: JournalFile;
+  /** Takes a claim back of which nothing has left, and lets it go; closes the file. */
+  abandon(): Promise<void>;
+  /** Lets it go; with `finished` it is finished from now on: it says END, and that was told. The file is closed by then. */
+  release(finished: boolean): Promise<void>;
+}
