@@ -251,6 +251,15 @@ describe('arrows', () => {
     });
   });
 
+  it('the rules of the journal know ops by their store alone, whatever keeps them', () => {
+    const kept =
+      /^journal\/(?:wal\/storage|store\/(?:paths|local-.+|key-print|recent-ops))\.ts$|^files\/(?:lock|private-files)\.ts$/;
+    const rules = imports.filter(({ from }) => /^journal\/(?:runs|execution)\//.test(from));
+    expect(rules.filter(found => kept.test(resolved(found))).map(({ from, target }) => `${from} -> ${target}`)).toEqual(
+      [],
+    );
+  });
+
   it('the map names every folder, those inside of others too', () => {
     const map = readFileSync(join(source, 'README.md'), 'utf8');
     const folders = new Set(files.filter(name => name.includes('/') && !name.startsWith('commands/')).map(folderOf));
