@@ -6,7 +6,7 @@ import { connectJournal } from '../../src/team/connect.ts';
 import { parseJournalUrl } from '../../src/team/journal-url.ts';
 import { type Statements, statementsOver } from '../../src/team/statements.ts';
 import { realClock } from '../support/clocks.ts';
-import { done, ended, FACTS, linesOf, next, OUTCOME, sent, wanted } from './desk.ts';
+import { done, ended, FACTS, hex, linesOf, next, OUTCOME, sent, wanted } from './desk.ts';
 
 export interface Told {
   /** Cents by op, of what was claimed, and of those what was ended. */
@@ -38,11 +38,19 @@ export async function operate(role: string, place: Place, told: Told, stop: Abor
     signal: new AbortController().signal,
   };
   await using journal = connectJournal(url, dependencies);
-  const calls = statementsOver(journal);
-  while (!stop.aborted) await once(calls, place.account, told).catch((error: unknown) => told.failed.push(error));
+  await using second = connectJournal(url, dependencies);
+  const working = { calls: statementsOver(journal), helping: statementsOver(second), account: place.account };
+  while (!stop.aborted) await once(working, told).catch((error: unknown) => told.failed.push(error));
 }
 
-async function once(calls: Statements, account: string, told: Told): Promise<void> {
+interface Working {
+  readonly calls: Statements;
+  /** Over a second connection. */
+  readonly helping: Statements;
+  readonly account: string;
+}
+
+async function once({ calls, helping, account }: Working, told: Told): Promise<void> {
   const op = wanted(account, 1 + Math.floor(Math.random() * 50));
   const answer = await calls.claim(op, linesOf(op.by, sent(1)), FACTS);
   if (answer.verdict === 'cap') {
@@ -51,8 +59,16 @@ async function once(calls: Statements, account: string, told: Told): Promise<voi
   }
   expect(answer.verdict).toBe('claimed');
   told.claimed.set(op.op, op.cents);
+  // Records of one op, hands on another: each locks what the other has, and neither may wait for the other.
+  const [other = op.op] = [...told.claimed.keys()].slice(-3);
+  const take = { account, op: other, by: hex(4), host: 'server', ttl_ms: 60_000, resume: false };
+  const [, taken] = await Promise.all([
+    calls.append(next(op, { counts: op.counts }), linesOf(op.by, sent(2))),
+    helping.take(take, { ...FACTS, reason: 'to see who has it' }),
+  ]);
+  expect(['held', 'finished']).toContain(taken.verdict);
   const spent = Math.random() < 0.5 ? op.cents : 0;
-  await calls.append(next(op, ended(spent)), linesOf(op.by, done(1)), OUTCOME);
+  await calls.append(next(op, { n: 3, ...ended(spent) }), linesOf(op.by, done(1)), OUTCOME);
   told.ended.set(op.op, spent);
 }
 

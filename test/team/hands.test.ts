@@ -1,6 +1,6 @@
 /** What a claimed op goes through: records, its end, other hands, outcomes that come late. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Resolving, Taking } from '../../src/team/statements.ts';
+import { type Resolving, statementsOver, type Taking } from '../../src/team/statements.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
 import { type Desk, desk, done, ended, FACTS, freshOp, hex, linesOf, next, OUTCOME, sent, wanted } from './desk.ts';
@@ -159,6 +159,23 @@ describe.skipIf(missing())('an op', () => {
     await at.endLeases();
     await at.ana.append(next(op, { counts: { unknown: 1, open: 0 } }), linesOf(op.by, sent(1)));
     expect((await headOf(op.op))?.lease_ms).toBeGreaterThan(170_000);
+  });
+
+  it('takes records while another operator holds the account: only what begins or ends waits', async () => {
+    const op = await claimed();
+    const [holding, watching] = [await here.as('ben', 'another'), await here.as('postgres', 'another')];
+    await holding.call('begin', []);
+    await statementsOver(holding).note({ account: at.account, host: 'server', nonce: hex(8) }, FACTS);
+    const bytes = linesOf(op.by, done(1));
+    expect(await at.ana.append(next(op), bytes)).toMatchObject({ verdict: 'appended' });
+    expect(await at.ana.renew({ account: at.account, op: op.op, epoch: 1 })).toMatchObject({ verdict: 'renewed' });
+    const late = { account: at.account, op: op.op, by: op.by };
+    expect(await at.ana.witness(late, linesOf(op.by, done(1)))).toMatchObject({ verdict: 'witnessed' });
+    const ending = at.ana.append(next(op, { n: 3, ...ended(5) }), bytes, OUTCOME);
+    const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await watching.call(waits, [])).length).toBe(1);
+    await holding.call('commit', []);
+    expect(await ending).toMatchObject({ verdict: 'appended', n: 3 });
   });
 
   it('hears late what its former holder saw of a row that it sent, and nothing else', async () => {

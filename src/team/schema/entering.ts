@@ -55,7 +55,7 @@ begin
   perform set_config('lock_timeout', '10s', true);
   perform membership(call ->> 'account', array[wants]);
   if lock then
-    select * into a from account where name = call ->> 'account' for update;
+    select * into a from account where name = call ->> 'account' for no key update;
   else
     select * into a from account where name = call ->> 'account';
   end if;
