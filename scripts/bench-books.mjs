@@ -46,7 +46,16 @@ async function main(records, cards) {
     report({ records, cards, cases, size: statSync(mirror).size });
     check(join(folder, 'out', 'sandbox-2025.csv'), { mirror, home });
   } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    // A process that keeps compiled code for the next start may still write there.
+    const clean = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    process.once('exit', () => {
+      try {
+        clean();
+      } catch (error) {
+        process.stderr.write(`${folder} is left: ${error.code}
+`);
+      }
+    });
   }
 }
 
