@@ -3,20 +3,28 @@
  * here it is stopped by its process id, and the folder goes. It lies beside the other temporary files and not among them:
  * the server does not run as root, and those are closed to everybody else.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 
 export default function setup() {
-  const folder = mkdtempSync(join(tmpdir(), 'cwpg-'));
+  const folder = mkdtempSync(join(reachable(tmpdir()), 'cwpg-'));
   process.env.TEST_POSTGRES_FOLDER = folder;
   return async () => {
     delete process.env.TEST_POSTGRES_FOLDER;
     await stop(serverOf(folder));
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   };
+}
+
+/** The folder, or the next one above it that the server's user comes to: a run inside of another has a closed one. */
+function reachable(folder) {
+  if (process.getuid?.() !== 0) return folder;
+  const way = folder.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/') || '/');
+  const closed = way.findIndex(each => (statSync(each).mode & 0o001) === 0);
+  return closed === -1 ? folder : way[Math.max(0, closed - 1)];
 }
 
 function serverOf(folder) {
