@@ -111,7 +111,7 @@ describe('output', () => {
       },
     ]);
     const file = join(place.folder, 'two.csv');
-    await writeFile(file, 'bin_id,amount,label\nauto,5,full\nauto,6,full\n');
+    await writeFile(file, 'bin_id,amount,label\nauto,7,full\nauto,6,full\n');
     // CSV has a header, so that it is found out before the first row.
     const csv = await toFull(`cards create --file ${file} --yes -o csv`);
     const [, op = ''] = /^(op_\w+)/m.exec(csv.err) ?? [];
