@@ -88,7 +88,8 @@ export async function repeatWhileSafe(once: () => Promise<Interpretation>, repea
     };
     if (last.class === 'done') budget.refund();
     if (last.class === 'done') return end(last);
-    const unsettled = last.class === 'ambiguous' || (doubt !== undefined && last.class !== 'unverified');
+    const running = last.class === 'in_progress' && repeating.again === 'never';
+    const unsettled = running || last.class === 'ambiguous' || (doubt !== undefined && last.class !== 'unverified');
     if (unsettled) {
       const shown = await repeating.shown?.(last);
       if (shown !== undefined) return end(shown);
