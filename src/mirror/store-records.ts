@@ -43,25 +43,33 @@ const STORED = `select r.id, r.card_id, r.type, r.status, r.cents, r.currency, m
   r.merchant_country, r.authorization_id, r.decline_reason, r.at_ms, r.created_at, r.missed, r.gone_at
   from record r left join merchant m on m.id = r.merchant where r.tx_id = ?`;
 
+/** Rows are written with the merchants that stand in them, by name; known for one batch, for a commit may be undone. */
+interface Batch extends Writing {
+  readonly merchants: Map<string, number>;
+}
+
 /** Stores rows as they came. Returns how many were new or other than known. Call it inside a commit. */
 export function storeRecords(writing: Writing, rows: readonly Transaction[]): number {
+  const { db, sync, now, counts } = writing;
+  const batch = { db, sync, now, counts, merchants: new Map<string, number>() };
   let moved = 0;
-  for (const row of rows) if (storeRecord(writing, row)) moved += 1;
+  for (const row of rows) if (storeRecord(batch, row)) moved += 1;
   return moved;
 }
 
-function storeRecord(writing: Writing, row: Transaction): boolean {
+function storeRecord(writing: Batch, row: Transaction): boolean {
   const { db } = writing;
   const values = recordValues(row);
   const tx = row.id.replaceAll('\0', '\ufffd').toWellFormed();
   if (values.authorization_id === tx && db.fact('single') === undefined) db.setFact('single', 'yes');
-  const stored = db.get<Stored>(STORED, tx);
-  if (stored === undefined) {
-    insert(writing, tx, values);
+  // Most records of a first reading are new: to insert without looking halves what SQLite is asked.
+  if (insert(writing, tx, values)) {
     countUnknown(db, 'tx', row);
     writing.counts.transactions.new += 1;
     return true;
   }
+  const stored = db.get<Stored>(STORED, tx);
+  if (stored === undefined) throw new RangeError(`the record ${tx} is neither new nor known`);
   const at_ms = values.at_ms ?? stored.at_ms;
   const changed = FIELDS.filter(field => (field === 'at_ms' ? at_ms : values[field]) !== stored[field]);
   const isBack = stored.gone_at !== null;
@@ -75,7 +83,7 @@ function storeRecord(writing: Writing, row: Transaction): boolean {
     db.run(
       `update record set card_id = ?, type = ?, status = ?, cents = ?, currency = ?, merchant = ?, mcc = ?,
         merchant_country = ?, authorization_id = ?, decline_reason = ?, at_ms = ?, created_at = ? where id = ?`,
-      ...columnsOf(db, values),
+      ...columnsOf(writing, values),
       at_ms,
       values.created_at,
       stored.id,
@@ -85,27 +93,36 @@ function storeRecord(writing: Writing, row: Transaction): boolean {
   return true;
 }
 
-function insert({ db, sync, now }: Writing, tx: string, values: RecordValues): void {
-  db.run(
+/** Whether the record is new; one that is known stays as it is. */
+function insert(batch: Batch, tx: string, values: RecordValues): boolean {
+  const { db, sync, now } = batch;
+  const added = db.run(
     `insert into record (tx_id, card_id, type, status, cents, currency, merchant, mcc, merchant_country,
       authorization_id, decline_reason, at_ms, created_at, first_seen, first_sync)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (tx_id) do nothing`,
     tx,
-    ...columnsOf(db, values),
+    ...columnsOf(batch, values),
     values.at_ms ?? now,
     values.created_at,
     now,
     sync,
   );
+  return added > 0;
 }
 
-function columnsOf(db: MirrorDatabase, values: RecordValues) {
+function columnsOf(batch: Batch, values: RecordValues) {
   const { card_id, type, status, cents, currency, mcc, merchant_country, authorization_id, decline_reason } = values;
-  const merchant = values.merchant === null ? null : merchantId(db, values.merchant);
+  const merchant = values.merchant === null ? null : merchantId(batch, values.merchant);
   return [card_id, type, status, cents, currency, merchant, mcc, merchant_country, authorization_id, decline_reason];
 }
 
-function merchantId(db: MirrorDatabase, name: string): number {
+function merchantId({ db, merchants }: Batch, name: string): number {
+  const known = merchants.get(name) ?? merchantRow(db, name);
+  merchants.set(name, known);
+  return known;
+}
+
+function merchantRow(db: MirrorDatabase, name: string): number {
   const known = db.get<{ id: number }>('select id from merchant where name = ?', name);
   if (known !== undefined) return known.id;
   const made = db.get<{ id: number }>('insert into merchant (name) values (?) returning id', name)?.id ?? 0;
