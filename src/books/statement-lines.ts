@@ -4,7 +4,7 @@ import { effectOf } from './effect.ts';
 import type { Period } from './period.ts';
 import { rowName } from './position.ts';
 import type { CutCardRow, MoveRow, TxRow } from './rows.ts';
-import type { ExactCut, Line, StatementInput } from './statement-model.ts';
+import type { ExactCut, Line, PostedRow, StatementInput } from './statement-model.ts';
 
 export type Draft = Omit<Line, 'balance' | 'date' | 'time'> & {
   /** Of derived lines: the earlier of the two cuts. */
@@ -37,7 +37,7 @@ export function movedDrafts({ records, moves, cuts, unproved, period }: Statemen
 }
 
 /** Records of other types are told by the sums alone. */
-export function ofRecord(row: TxRow, card_id: string): CardDraft {
+export function ofRecord(row: PostedRow, card_id: string): CardDraft {
   const { settled, refunded } = effectOf(row);
   return {
     id: row.tx_id,

@@ -69,10 +69,16 @@ export interface ExactCut {
   readonly cards: readonly CutCardRow[];
 }
 
+/** Columns of a record that its line is made of; one row is read for each line, so there are no more. */
+export type PostedRow = Pick<
+  TxRow,
+  'tx_id' | 'type' | 'status' | 'cents' | 'merchant' | 'mcc' | 'merchant_country' | 'authorization_id' | 'at_ms'
+>;
+
 /** Records of and after the period and seen by the newest cut, those that are gone left out. */
 export interface StatementRecords {
   /** Settlements and refunds of a card, in any order. */
-  of(card_id: string): Iterable<TxRow>;
+  of(card_id: string): Iterable<PostedRow>;
   /** Of types that the interface does not name. */
   readonly unknownTypes: readonly TxRow[];
   /** Cards with an authorization that is pending and began before the end of the period. */

@@ -3,7 +3,7 @@
 import { isPending } from '../books/effect.ts';
 import type { Period } from '../books/period.ts';
 import type { CardRow, CutCardRow, CutRow, MoveRow, TxRow, WalletRow } from '../books/rows.ts';
-import type { ExactCut, PendingRow, StatementInput, StatementRecords } from '../books/statement-model.ts';
+import type { ExactCut, PendingRow, PostedRow, StatementInput, StatementRecords } from '../books/statement-model.ts';
 import type { MirrorDatabase } from './database.ts';
 import { unprovedCut } from './reconcile.ts';
 
@@ -42,9 +42,10 @@ export function statementRows(
   };
 }
 
-const COLUMNS = `r.tx_id, r.card_id, r.type, r.status, r.cents, r.currency, m.name as merchant, r.mcc,
-  r.merchant_country, r.authorization_id, r.decline_reason, r.at_ms, r.created_at, r.first_seen, r.gone_at
-  from record r left join merchant m on m.id = r.merchant`;
+const POSTED = `r.tx_id, r.type, r.status, r.cents, m.name as merchant, r.mcc, r.merchant_country, r.authorization_id,
+  r.at_ms from record r left join merchant m on m.id = r.merchant`;
+
+const COLUMNS = `r.card_id, r.currency, r.decline_reason, r.created_at, r.first_seen, r.gone_at, ${POSTED}`;
 
 /** By card, so that those of one card at a time are in memory. `sync`: the last one that is looked at. */
 function recordsOf(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>, sync: number): StatementRecords {
@@ -55,8 +56,8 @@ function recordsOf(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>
   );
   return {
     of: card =>
-      db.all<TxRow>(
-        `select ${COLUMNS} where r.card_id = ? and r.type in ('settlement', 'refund') and r.at_ms >= ?
+      db.all<PostedRow>(
+        `select ${POSTED} where r.card_id = ? and r.type in ('settlement', 'refund') and r.at_ms >= ?
           and r.first_sync <= ? and r.gone_at is null`,
         ...[card, from, sync],
       ),

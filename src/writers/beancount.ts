@@ -16,7 +16,7 @@ export function* beancountFile({ days, accounts, holds }: Statement, file: Accou
   const opened = new Set([OPENING]);
   for (const account of accounts) {
     const name = ledgerName(account, file);
-    const entries = account.lines.flatMap(line => entry(line, account, file));
+    const entries = account.lines.flatMap(line => entry(line, account, { name, file }));
     const held = open.of(account);
     entries.push(...held.map(hold => pending(hold, account, file)));
     if (held.length > 0) entries.sort(byTime);
@@ -45,11 +45,17 @@ interface Entry {
   readonly lines: readonly string[];
 }
 
-function entry(line: Line, account: StatementAccount, file: AccountsFile): readonly Entry[] {
+interface Naming {
+  /** Of the account: a name takes a digest, so it is made once and not for each line. */
+  readonly name: string;
+  readonly file: AccountsFile;
+}
+
+function entry(line: Line, account: StatementAccount, { name, file }: Naming): readonly Entry[] {
   if (line.type === 'transfer' && account.kind === 'wallet') return [];
   const other = line.type === 'transfer' ? file.wallet : categoryOf(line, account.label, file);
   const head = `${line.date} * ${quoted(line.payee || line.type)} ${quoted(line.memo)}`;
-  const lines = [head, `  id: ${quoted(line.id)}`, ...postings(ledgerName(account, file), line.cents, other)];
+  const lines = [head, `  id: ${quoted(line.id)}`, ...postings(name, line.cents, other)];
   return [{ at: line.at, id: line.id, other, lines }];
 }
 

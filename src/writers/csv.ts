@@ -24,8 +24,10 @@ export function* csvFiles({ accounts }: Statement, asked: CsvOptions): Generator
   const { header, rowOf, dateFormat } = FORMS[asked.layout];
   const options = { ...asked, dateFormat: asked.dateFormat ?? dateFormat };
   const start = { text: `${header}\n`, lines: 0 };
-  const rowsOf = (account: StatementAccount) =>
-    account.lines.map(line => record(rowOf(line, account, options), options));
+  const rowsOf = (account: StatementAccount) => {
+    const named = { ...account, name: displayName(account) };
+    return account.lines.map(line => record(rowOf(line, named, options), options));
+  };
   if (options.layout !== 'quickbooks') yield onePerAccount(start, accounts, rowsOf);
   else yield* ofAThousand(start, accounts, rowsOf);
 }
@@ -55,7 +57,10 @@ function* ofAThousand(start: Piece, accounts: Iterable<StatementAccount>, rowsOf
 }
 
 type Cell = string | { readonly number: string };
-type RowOf = (line: Line, account: StatementAccount, options: CsvOptions) => readonly Cell[];
+type RowOf = (line: Line, account: NamedAccount, options: CsvOptions) => readonly Cell[];
+
+/** With its name for people: it takes a digest, so it is made once and not for each line. */
+type NamedAccount = StatementAccount & { readonly name: string };
 
 interface Form {
   readonly header: string;
@@ -73,7 +78,7 @@ const FORMS: Readonly<Record<Layout, Form>> = {
     rowOf: (line, account, { accounts, dateFormat }) => [
       day(line.date, dateFormat),
       line.time,
-      displayName(account),
+      account.name,
       account.card_id ?? line.card_id ?? '',
       account.last4 ?? '',
       account.label ?? '',
@@ -95,7 +100,7 @@ const FORMS: Readonly<Record<Layout, Form>> = {
     dateFormat: 'MM/DD/YYYY',
     rowOf: (line, account, { dateFormat }) => [
       day(line.date, dateFormat),
-      `${line.payee || line.type}, ${displayName(account)}`,
+      `${line.payee || line.type}, ${account.name}`,
       usd(line.cents),
     ],
   },
@@ -106,7 +111,7 @@ const FORMS: Readonly<Record<Layout, Form>> = {
       day(line.date, dateFormat),
       usd(line.cents),
       line.payee,
-      `${line.type}, ${displayName(account)}`,
+      `${line.type}, ${account.name}`,
       line.id,
     ],
   },

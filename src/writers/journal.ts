@@ -29,7 +29,7 @@ export function* journalFile(
   let closings = `\n${days.last} * Closing balances\n`;
   for (const account of accounts) {
     const name = ledgerName(account, file);
-    const entries = account.lines.flatMap(line => entry(line, account, file));
+    const entries = account.lines.flatMap(line => entry(line, account, { name, file }));
     const held = open.of(account);
     entries.push(...held.map(hold => pending(hold, account, file)));
     if (held.length > 0) entries.sort(byTime);
@@ -62,16 +62,19 @@ interface Entry {
   readonly lines: readonly string[];
 }
 
+interface Naming {
+  /** Of the account: a name takes a digest, so it is made once and not for each line. */
+  readonly name: string;
+  readonly file: AccountsFile;
+}
+
 /** A transfer stands on both sides of a statement and once in a journal: on the card's. */
-function entry(line: Line, account: StatementAccount, file: AccountsFile): readonly Entry[] {
+function entry(line: Line, account: StatementAccount, { name, file }: Naming): readonly Entry[] {
   if (line.type === 'transfer' && account.kind === 'wallet') return [];
   const other = line.type === 'transfer' ? file.wallet : categoryOf(line, account.label, file);
   const { at, id } = line;
   const payee = safePayee(line.payee) || line.type;
-  const lines = [
-    `${line.date} * (${safeCode(id)}) ${payee}`,
-    ...postings(ledgerName(account, file), line.cents, other),
-  ];
+  const lines = [`${line.date} * (${safeCode(id)}) ${payee}`, ...postings(name, line.cents, other)];
   return [{ at, id, other, lines }];
 }
 
