@@ -4,6 +4,7 @@ import { Activities } from '../../../src/books/activity.ts';
 import { type AttentionRows, attentionOf } from '../../../src/books/insight/attention.ts';
 import { dayOf, dayText, firstDay, startOfDay } from '../../../src/books/insight/calendar.ts';
 import { CHARTED_BY, Chart } from '../../../src/books/insight/chart.ts';
+import { countCards, isAlarming, oldestMove, openHolds } from '../../../src/books/insight/overview.ts';
 import { Spending } from '../../../src/books/insight/spending.ts';
 import type { CardRow, MoveRow, TxRow } from '../../../src/books/rows.ts';
 import { cents } from '../../../src/core/money.ts';
@@ -173,5 +174,63 @@ describe('attention', () => {
     expect(ofCard({ expires_ms: NOW - DAY })).toEqual(['expires warning 4242 ads: expired, with $100.00']);
     expect(ofCard({ expires_ms: NOW + 31 * DAY })).toEqual([]);
     expect(ofCard({ status: 'terminated', expires_ms: NOW }, [])).toEqual([]);
+  });
+});
+
+describe('an overview', () => {
+  const known = { activities: new Activities(NOW), wholeSince: 0 };
+  const used = (id: string, options: Partial<CardRow> = {}) =>
+    card({ card_id: id, created_ms: NOW - DAY, spending_limit_cents: null, ...options });
+
+  it('counts each card by its state, and what is gone nowhere', () => {
+    const cards = [
+      used('card_1'),
+      used('card_2', { status: 'frozen' }),
+      used('card_3', { status: 'frozen' }),
+      ...['card_4', 'card_5', 'card_6'].map(id => used(id, { status: 'terminated' })),
+      ...['active', 'frozen', 'terminated'].map(status => used(`gone_${status}`, { status, gone_at: NOW })),
+    ];
+    const none = { idle: 0, near_limit: 0, expiring: 0 };
+    expect(countCards(cards, known)).toEqual({ active: 1, frozen: 2, terminated: 3, ...none });
+  });
+
+  it('counts idle cards, cards near their limit and cards that expire, each at its bound', () => {
+    const activities = new Activities(NOW);
+    const held = record({ tx_id: 'a', card_id: 'card_1', type: 'authorization', status: 'pending', cents: 80_00 });
+    activities.add(held);
+    activities.add({ ...held, tx_id: 'b', card_id: 'card_2', cents: cents(79_99) });
+    const limit = { spending_limit_cents: cents(100_00) };
+    const cards = [
+      ...['card_1', 'card_2'].map(id => used(id, limit)),
+      ...[29, 30, 31].map(days => used(`age_${days}`, { created_ms: NOW - days * DAY })),
+      ...[30, 31].map(days => used(`end_${days}`, { expires_ms: NOW + days * DAY })),
+    ];
+    expect(countCards(cards, { activities, wholeSince: 0 })).toMatchObject({ idle: 2, near_limit: 1, expiring: 1 });
+    const over = cards.map(each => ({ ...each, status: 'terminated' }));
+    expect(countCards(over, { activities, wholeSince: 0 })).toMatchObject({ idle: 0, near_limit: 0, expiring: 0 });
+    const gone = cards.map(each => ({ ...each, gone_at: NOW }));
+    expect(countCards(gone, { activities, wholeSince: 0 })).toMatchObject({ idle: 0, near_limit: 0, expiring: 0 });
+  });
+
+  it('holds what was deposited and is neither spent nor in the wallet nor on cards', () => {
+    const wallet = {
+      at_ms: NOW,
+      balance_cents: cents(200_00),
+      pending_deposits_cents: cents(0),
+      total_deposited_cents: cents(1_000_00),
+      total_spent_cents: cents(30_00),
+      cards_active: 1,
+      cards_total_balance_cents: cents(4_00),
+    };
+    expect(openHolds(wallet)).toBe(766_00);
+    for (const unknown of ['total_deposited_cents', 'total_spent_cents', 'cards_total_balance_cents'])
+      expect(openHolds({ ...wallet, [unknown]: null })).toBeNull();
+    expect(oldestMove(NOW)).toBe(NOW - 30 * DAY);
+  });
+
+  it('alarms when one of its lines is an error', () => {
+    const line = { kind: 'idle', subject: '', card_id: null, op: null, text: '', next: '' } as const;
+    const [warning, error] = [{ ...line, severity: 'warning' } as const, { ...line, severity: 'error' } as const];
+    expect([[], [warning], [warning, error], [error]].map(isAlarming)).toEqual([false, false, true, true]);
   });
 });

@@ -153,6 +153,74 @@ describe('facts and tests', () => {
     const used = known({ wholeSince: NOW - 10 * DAY, records: [settled(8)] });
     expect(found('when: { unused_days: "= 8" }', {}, used)).toBe(1);
   });
+
+  it('are known when what was read begins with their span, and not a moment later', () => {
+    const month = Date.parse('2026-11-01T00:00:00Z');
+    const spans: readonly (readonly [string, number])[] = [
+      ['spent_1d: "= 0"', NOW - DAY],
+      ['spent_7d: "= 0"', NOW - 7 * DAY],
+      ['spent_30d: "= 0"', NOW - 30 * DAY],
+      ['declines_1d: "= 0"', NOW - DAY],
+      ['refunds_30d: "= 0"', NOW - 30 * DAY],
+      ['unused_days: "= 100"', NOW - 100 * DAY],
+      ['limit_use: "= 0%"', month],
+    ];
+    for (const [test, begin] of spans) {
+      expect([test, found(`when: { ${test} }`, {}, known({ wholeSince: begin }))]).toEqual([test, 1]);
+      expect([test, found(`when: { ${test} }`, {}, known({ wholeSince: begin + 1 }))]).toEqual([test, 0]);
+    }
+  });
+
+  it('count the records of their span alone', () => {
+    const at = (type: string, days: number) =>
+      record({ tx_id: `${type}${days}`, type, at_ms: NOW - days * DAY, cents: 1_00 });
+    const kinds = ['settlement', 'refund', 'decline'];
+    const records = [0.5, 1, 6.9, 7, 29, 30].flatMap(days => kinds.map(type => at(type, days)));
+    const more = known({ records: [...records, record({ tx_id: 'n', at_ms: NOW - 0.9 * DAY, cents: 2_00 })] });
+    const nothing = known({ records: records.filter(({ type }) => type !== 'refund') });
+    expect(found('when: { declines_1d: "= 1", refunds_30d: "= 5", spent_30d: "= 2" }', {}, more)).toBe(1);
+    expect(found('when: { spent_1d: "= 1", spent_7d: "= 3", spent_30d: "= 5" }', {}, nothing)).toBe(1);
+  });
+
+  it('are not known of a card that does not tell them, and of one without a limit', () => {
+    const unknown = (test: string, options: Partial<CardRow>) =>
+      evaluatePolicy(rule(`when: { ${test} }`), [card({ card_id: 'card_1', ...options })], known());
+    for (const [test, options] of [
+      ['age_days: "> 0"', { created_ms: null }],
+      ['unused_days: "> 0"', { created_ms: null }],
+      ['expires_days: "> 0"', { expires_ms: null }],
+      ['limit: "> 0"', { spending_limit_cents: null }],
+      ['limit_use: ">= 0%"', { spending_limit_cents: null }],
+      ['limit_use: ">= 0%"', { spending_limit_cents: cents(0) }],
+    ] as const) {
+      const { findings, skipped } = unknown(test, options);
+      expect([test, findings.length, skipped.map(({ cards }) => cards)]).toEqual([test, 0, [1]]);
+    }
+    expect(unknown('limit_use: "= 0%"', { spending_limit_cents: cents(1) }).findings).toHaveLength(1);
+    // A metadata text that is no JSON tells nothing, and stops nothing.
+    for (const metadata of ['', 'null', '{"owner":""}', '{"owner":null}'])
+      expect(found('when: { metadata.owner: empty }', { metadata })).toBe(1);
+    expect(() => found('when: { metadata.: empty }')).toThrow('metadata.: no such fact');
+  });
+
+  it('are told as numbers, USD, percent and texts', () => {
+    const facts = (when: string, options: Partial<CardRow> = {}, given = known()) =>
+      evaluatePolicy(rule(`when: { ${when} }`), [card({ card_id: 'card_1', ...options })], given).findings[0]?.facts;
+    const third = record({ tx_id: 'a', type: 'authorization', status: 'pending', cents: 100_00 });
+    const limit = { spending_limit_cents: cents(300_00) };
+    expect(facts('limit_use: "> 33%"', limit, known({ records: [third] }))).toEqual({ limit_use: 33.33 });
+    expect(facts('balance: "> 1", age_days: "= 100"', { balance_cents: cents(12_34) })).toEqual({
+      balance: 12.34,
+      age_days: 100,
+    });
+    expect(facts('label: empty, categories: "58*"', { allowed_categories: '["5811","5812"]' })).toEqual({
+      label: '',
+      categories: ['5811', '5812'],
+    });
+    expect(facts('categories: set', { allowed_categories: '["5812"]' })).toEqual({ categories: '5812' });
+    expect(facts('own: false')).toEqual({ own: false });
+    expect(facts('own: true', { metadata: '{"cardwright":"op_1.1"}' })).toEqual({ own: true });
+  });
 });
 
 describe('what a policy would change', () => {
@@ -204,6 +272,24 @@ describe('what a policy would change', () => {
       ['cards.freeze', 'card_2'],
       ['cards.withdraw', 'card_1'],
     ]);
+  });
+
+  it('takes no money from a card that ended or does not tell its balance, and counts each card once', () => {
+    const text =
+      'cards: { status: [active, frozen, terminated] }, when: { label: empty }, then: { withdraw: { keep: 20.00 } }';
+    const amountOf = (options: Partial<CardRow>) => {
+      const { findings } = evaluatePolicy(rule(text), [card({ card_id: 'card_1', ...options })], known());
+      return findings.map(({ change }) => (change?.do === 'withdraw' ? change.amount : undefined));
+    };
+    expect(amountOf({ status: 'frozen' })).toEqual([80_00]);
+    expect(amountOf({ status: 'terminated' })).toEqual([undefined]);
+    expect(amountOf({ balance_cents: null })).toEqual([undefined]);
+    expect(amountOf({ balance_cents: cents(20_01) })).toEqual([1]);
+    expect(amountOf({ balance_cents: cents(20_00) })).toEqual([undefined]);
+    const spoken = [...cards, card({ card_id: 'card_5', gone_at: NOW })];
+    expect(evaluatePolicy(policyOf(TEXT), spoken, known()).cards).toBe(3);
+    const none = 'version: 1\nrules: [{ name: r, when: { label: set } }, { name: q, when: { own: true } }]';
+    expect(evaluatePolicy(policyOf(none), cards, known())).toMatchObject({ cards: 2, findings: [], skipped: [] });
   });
 
   it('is held against the caps by cards, not by changes', () => {

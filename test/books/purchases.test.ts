@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest';
+import { effectOf, isPending } from '../../src/books/effect.ts';
+import { addUp, before, type ReadingOptions } from '../../src/books/purchases.ts';
+import type { TxChangeRow, TxRow } from '../../src/books/rows.ts';
+import { DAY, NOW, record } from './rows.ts';
+
+type Fields = Partial<Omit<TxRow, 'cents'>>;
+
+/** The base of the comparison: records are first seen at their own time, so those after it are new. */
+const BASE = NOW - DAY;
+const SECOND = 1000;
+
+const authorization = (cents: number, more: Fields = {}) =>
+  record({ tx_id: 'a', type: 'authorization', at_ms: NOW - 5 * SECOND, ...more, cents });
+const settlement = (cents: number, more: Fields = {}) =>
+  record({ tx_id: 's', authorization_id: 'a', at_ms: NOW - 4 * SECOND, ...more, cents });
+const refund = (cents: number, more: Fields = {}) =>
+  record({ tx_id: 'r', type: 'refund', authorization_id: 'a', at_ms: NOW - 3 * SECOND, ...more, cents });
+const change = (tx_id: string, field: string, old: string | null, seen = NOW): TxChangeRow => ({
+  tx_id,
+  field,
+  old,
+  new: null,
+  seen,
+});
+
+/** What records of one purchase show, in the order of the findings: kind, cents, records. */
+function shown(rows: readonly TxRow[], options: Partial<ReadingOptions> = {}): readonly string[] {
+  const { structure } = addUp(rows, { since: BASE, ...options });
+  return structure.map(({ kind, cents, records }) => `${kind} ${cents} ${records.join(' ')}`);
+}
+
+describe('what a settlement shows that differs from its authorization', () => {
+  const settled = (amount: number, by: number, more: Fields = {}) =>
+    shown([authorization(amount, more), settlement(by, more)]);
+  const abroad = { merchant_country: 'DE' };
+  const meal = { mcc: '5812' };
+
+  it('is a tip up to 30 % where tips are given, and over beyond it or elsewhere', () => {
+    expect(settled(100_00, 130_00, meal)).toEqual(['tip -3000 a s']);
+    expect(settled(100_00, 130_01, meal)).toEqual(['over_settled -3001 a s']);
+    expect(settled(100_00, 100_01)).toEqual(['over_settled -1 a s']);
+    expect(settled(100_00, 110_00, { mcc: null })).toEqual(['over_settled -1000 a s']);
+    const tipped = Array.from({ length: 10_000 }, (_, code) => String(code).padStart(4, '0')).filter(
+      mcc => settled(100_00, 110_00, { mcc })[0] === 'tip -1000 a s',
+    );
+    expect(tipped).toEqual(['4121', '5811', '5812', '5813', '5814', '7230', '7297']);
+  });
+
+  it('is an exchange rate up to 6 % either way, in another country or currency, before anything else', () => {
+    expect(settled(100_00, 106_00, { ...abroad, ...meal })).toEqual(['fx -600 a s']);
+    expect(settled(100_00, 94_00, abroad)).toEqual(['fx 600 a s']);
+    expect(settled(100_00, 106_01, { ...abroad, ...meal })).toEqual(['tip -601 a s']);
+    expect(settled(100_00, 93_99, abroad)).toEqual(['partial 601 a s']);
+    expect(settled(100_00, 101_00, { currency: 'EUR' })).toEqual(['fx -100 a s']);
+    for (const home of [
+      { merchant_country: 'us', currency: 'usd' },
+      { merchant_country: null, currency: null },
+    ])
+      expect(settled(100_00, 101_00, home)).toEqual(['over_settled -100 a s']);
+  });
+
+  it('is partial once the authorization has closed, and nothing while it is pending or to the cent', () => {
+    const pending = { status: 'pending' };
+    expect(settled(100_00, 99_99)).toEqual(['partial 1 a s']);
+    expect(shown([authorization(100_00, pending), settlement(99_99)])).toEqual([]);
+    expect(shown([authorization(100_00, pending), settlement(100_01)])).toEqual(['over_settled -1 a s']);
+    expect(settled(100_00, 100_00)).toEqual([]);
+  });
+
+  it('is a force post without an authorization, or below one that expired or was reversed', () => {
+    expect(shown([settlement(7_00), settlement(5_00, { tx_id: 't' })])).toEqual(['force_post -1200 s t']);
+    for (const status of ['expired', 'reversed']) {
+      expect(shown([authorization(100_00, { status }), settlement(7_00)])).toEqual(['force_post -700 a s']);
+      expect(shown([authorization(100_00, { status }), settlement(100_01)])).toEqual(['over_settled -1 a s']);
+    }
+    // A purchase in one changing record is its own authorization (A-40).
+    expect(shown([settlement(7_00, { tx_id: 'a' })])).toEqual([]);
+  });
+
+  it('is told again only when a record of the purchase is new or changed', () => {
+    const old = { first_seen: BASE };
+    const rows = (a: Fields, s: Fields) => [authorization(100_00, a), settlement(120_00, s)];
+    expect(shown(rows(old, old))).toEqual([]);
+    expect(shown(rows(old, { first_seen: BASE + 1 }))).toEqual(['over_settled -2000 a s']);
+    expect(shown(rows({ first_seen: BASE + 1 }, old))).toEqual(['over_settled -2000 a s']);
+    expect(shown(rows(old, old), { changes: [change('a', 'status', 'pending')] })).toEqual(['over_settled -2000 a s']);
+    expect(shown([settlement(7_00, old), refund(1_00)])).toEqual([]);
+    expect(shown(rows({}, {}), { since: undefined })).toEqual([]);
+  });
+});
+
+describe('what a purchase shows besides', () => {
+  it('is a late refund over 30 days after the last settlement, or on a terminated card', () => {
+    const at = (ms: number) => shown([settlement(9_00, { at_ms: BASE, first_seen: 0 }), refund(9_00, { at_ms: ms })]);
+    expect(at(BASE + 30 * DAY)).toEqual([]);
+    expect(at(BASE + 30 * DAY + 1)).toEqual(['late_refund 900 r']);
+    const rows = [settlement(9_00), refund(9_00)];
+    expect(shown([authorization(9_00), ...rows], { terminated: new Set(['card_1']) })).toEqual(['late_refund 900 r']);
+    expect(shown([authorization(9_00), ...rows], { terminated: new Set(['card_2']) })).toEqual([]);
+    expect(shown([refund(9_00)])).toEqual([]);
+    // An old refund is not told again because something else of its purchase is new.
+    const old = refund(4_00, { at_ms: NOW, first_seen: BASE });
+    expect(shown([authorization(9_00), settlement(9_00), old], { terminated: new Set(['card_1']) })).toEqual([]);
+  });
+
+  it('is a settlement that is not listed, of a settled authorization that is new', () => {
+    expect(shown([authorization(9_00)])).toEqual(['settlement_not_listed -900 a']);
+    expect(shown([authorization(9_00, { status: 'pending' })])).toEqual([]);
+    expect(
+      shown([authorization(9_00, { first_seen: BASE }), refund(1_00)]).filter(each => /listed/.test(each)),
+    ).toEqual([]);
+  });
+
+  it('is a record on another card than its authorization', () => {
+    const { structure } = addUp([authorization(9_00), settlement(9_00, { card_id: 'card_2' })], { since: BASE });
+    expect(structure).toEqual([
+      { kind: 'record_moved', card_id: 'card_2', other_card: 'card_1', cents: -9_00, records: ['s'] },
+    ]);
+    expect(shown([authorization(9_00), settlement(9_00), refund(2_00, { card_id: 'card_2' })])).toEqual([
+      'record_moved 200 r',
+    ]);
+    expect(shown([authorization(9_00), settlement(9_00, { card_id: null })])).toEqual([]);
+    expect(shown([authorization(9_00, { card_id: null }), settlement(9_00)])).toEqual([]);
+    const old = settlement(9_00, { card_id: 'card_2', first_seen: BASE });
+    expect(shown([authorization(9_00), old])).toEqual([]);
+  });
+
+  it('is more refunded than settled, in a first cut too', () => {
+    const of = (...refunds: readonly TxRow[]) => [authorization(9_00), settlement(9_00), ...refunds];
+    const two = [refund(5_00), refund(4_01, { tx_id: 'q' })];
+    for (const since of [BASE, undefined]) expect(shown(of(...two), { since })).toEqual(['over_refund 1 s r q']);
+    expect(shown(of(refund(9_00)))).toEqual([]);
+    expect(shown([authorization(9_00, { status: 'pending' }), refund(1_00)])).toEqual(['over_refund 100 r']);
+    expect(shown([settlement(1_00), refund(1_01)], { since: undefined })).toEqual(['over_refund 1 s r']);
+  });
+
+  it('is the same record twice: card, authorization, amount and second, one of them new', () => {
+    const of = (first: Fields, second: Fields, cents = 9_00) =>
+      shown([authorization(18_00), settlement(9_00, first), settlement(cents, { tx_id: 't', ...second })]);
+    const [at, old] = [NOW - 4 * SECOND, { first_seen: BASE }];
+    expect(of({ at_ms: at }, { at_ms: at + SECOND - 1 })).toEqual(['duplicate -900 s t']);
+    expect(of({ at_ms: at }, { at_ms: at + SECOND })).toEqual([]);
+    expect(of({}, {}, 9_01)[0]).not.toMatch('duplicate');
+    expect(of(old, {})).toEqual(['duplicate -900 s t']);
+    expect(of({}, old)).toEqual(['duplicate -900 s t']);
+    expect(of(old, old)).toEqual([]);
+    expect(shown([authorization(9_00), settlement(9_00), refund(2_00), refund(2_00, { tx_id: 'q' })])).toEqual([
+      'duplicate 200 r q',
+    ]);
+  });
+});
+
+describe('what is otherwise than at the base', () => {
+  const old = { first_seen: BASE };
+
+  it('is a record that is gone since, and was there before', () => {
+    const gone = (gone_at: number, more: Fields = {}) => shown([settlement(9_00, { ...old, gone_at, ...more })]);
+    expect(gone(BASE + 1)).toEqual(['record_gone -900 s']);
+    expect(gone(BASE)).toEqual([]);
+    expect(gone(BASE + 1, { card_id: null })).toEqual([]);
+    expect(gone(BASE + 1, { type: 'decline' })).toEqual([]);
+    expect(shown([refund(9_00, { ...old, gone_at: NOW })])).toEqual(['record_gone 900 r']);
+    // Gone before, beside something new.
+    expect(shown([authorization(0), settlement(9_00, { ...old, gone_at: BASE })])).toEqual([
+      'settlement_not_listed 0 a',
+    ]);
+    // Nor is what an old purchase says by itself told again.
+    const over = [settlement(1_00, old), refund(2_00, old)];
+    expect(shown([...over, settlement(9_00, { ...old, tx_id: 't', gone_at: BASE })])).toEqual([]);
+    // Another one of the same purchase that stays is no news.
+    expect(shown([authorization(9_00, old), settlement(9_00, old), refund(1_00, { ...old, gone_at: NOW })])).toEqual([
+      'record_gone 100 r',
+    ]);
+  });
+
+  it('is an amount, a type or a card that changed, by its first value after the base', () => {
+    const changes = [change('s', 'cents', '800', NOW), change('s', 'cents', '500', NOW - 1)];
+    expect(shown([settlement(9_00, old)], { changes }).slice(0, 1)).toEqual(['record_changed -400 s']);
+    const moved = [change('s', 'card_id', 'card_2')];
+    const { structure } = addUp([authorization(9_00, old), settlement(9_00, old)], { since: BASE, changes: moved });
+    expect(structure).toEqual([
+      { kind: 'record_moved', card_id: 'card_1', other_card: 'card_2', cents: -9_00, records: ['s'] },
+    ]);
+    const rows = [authorization(9_00, old), settlement(9_00, old)];
+    expect(shown(rows, { changes: [change('s', 'card_id', null)] })).toEqual([]);
+    expect(shown(rows, { changes: [change('s', 'merchant', 'X')] })).toEqual([]);
+    expect(shown([settlement(9_00, { ...old, tx_id: 'a' })], { changes: [change('a', 'cents', '100')] })).toEqual([]);
+    expect(before(settlement(9_00), [change('s', 'cents', null)]).cents).toBeNull();
+  });
+
+  it('is a new record of an unknown type', () => {
+    const fee = (more: Fields, cents = 3_00) => shown([record({ tx_id: 'f', type: 'fee', ...more, cents })]);
+    expect(fee({ first_seen: BASE + 1 })).toEqual(['fee -300 f']);
+    expect(fee(old)).toEqual([]);
+    expect(fee({}, 0)).toEqual([]);
+  });
+
+  it('names new settlements and refunds with what they spent', () => {
+    const rows = [settlement(9_00), settlement(1_00, { tx_id: 'o', ...old }), refund(2_00), authorization(9_00)];
+    expect(addUp(rows, { since: BASE }).fresh).toEqual([
+      { tx_id: 's', card_id: 'card_1', spent: 9_00 },
+      { tx_id: 'r', card_id: 'card_1', spent: -2_00 },
+    ]);
+  });
+});
+
+describe('sums of a card', () => {
+  const pending = { status: 'pending' };
+  const sums = (...rows: readonly TxRow[]) => addUp(rows, { since: undefined }).cards.get('card_1');
+
+  it('hold what is left of pending authorizations, and count nothing that is gone', () => {
+    const none = { settled: 0, refunded: 0, holds: 0, unbounded: false };
+    expect(sums(authorization(9_00, pending), settlement(4_00), refund(1_00))).toEqual({
+      ...none,
+      settled: 4_00,
+      refunded: 1_00,
+      holds: 5_00,
+    });
+    expect(sums(authorization(9_00, pending), settlement(9_01))).toEqual({ ...none, settled: 9_01 });
+    expect(sums(authorization(9_00, pending), settlement(4_00, { gone_at: NOW }))).toEqual({ ...none, holds: 9_00 });
+    expect(sums(authorization(9_00), record({ tx_id: 'f', type: 'fee', cents: 5 }))).toEqual(none);
+    const other = authorization(3_00, { ...pending, tx_id: 'b' });
+    expect(sums(authorization(9_00, pending), settlement(4_00), other)).toEqual({
+      ...none,
+      settled: 4_00,
+      holds: 8_00,
+    });
+    expect(sums(authorization(9_00, { ...pending, card_id: null }))).toBeUndefined();
+  });
+
+  it('are without a bound while a changing record is pending', () => {
+    const changing = (type: string, status: string) =>
+      addUp([record({ tx_id: 'p', authorization_id: 'p', type, status, cents: 9_00 })], { since: undefined });
+    expect(changing('authorization', 'pending')).toMatchObject({ hasChangingRecords: true });
+    expect(changing('authorization', 'pending').cards.get('card_1')).toMatchObject({ holds: 9_00, unbounded: true });
+    expect(changing('settlement', 'settled').cards.get('card_1')).toMatchObject({ settled: 9_00, unbounded: false });
+    expect(changing('refund', 'settled').cards.get('card_1')).toMatchObject({ settled: 9_00, refunded: 9_00 });
+    expect(addUp([settlement(9_00)], { since: undefined }).hasChangingRecords).toBe(false);
+  });
+
+  it('know a pending state by any of its names', () => {
+    const states = ['pending', 'PENDING', 'authorized', 'Authorized', 'settled', 'pending_review', '', null];
+    expect(states.filter(status => isPending({ status }))).toEqual(['pending', 'PENDING', 'authorized', 'Authorized']);
+    expect(effectOf(record({ tx_id: 'd', type: 'decline', status: 'pending', cents: 5 }))).toEqual({
+      settled: 0,
+      refunded: 0,
+      pending: 0,
+      declined: 5,
+    });
+  });
+});
