@@ -1,7 +1,7 @@
 /** Goes through records purchase by purchase: sums of each card, and what the structure of the records shows. */
 import { effectOf, isChangingRecord, isKnownType, isPending, spentBy } from './effect.ts';
 import { remarksOn } from './remarks.ts';
-import { purchaseOf, type TxChangeRow, type TxRow } from './rows.ts';
+import { purchaseOf, type SummedRow, type TxChangeRow } from './rows.ts';
 import type { Structure } from './structure.ts';
 
 /** Sums of all records of a card, integer cents. */
@@ -43,9 +43,9 @@ export interface ReadingOptions {
  * Adds up rows that come purchase by purchase (`purchaseOf`). Rows that are gone count as nothing and are named.
  * Records without a card count on no card.
  */
-export function addUp(rows: Iterable<TxRow>, options: ReadingOptions): RecordSums {
+export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions): RecordSums {
   const reading = new Reading(options);
-  let purchase: TxRow[] = [];
+  let purchase: SummedRow[] = [];
   let key: string | undefined;
   for (const row of rows) {
     const own = purchaseOf(row);
@@ -61,7 +61,7 @@ export function addUp(rows: Iterable<TxRow>, options: ReadingOptions): RecordSum
 }
 
 /** A record as it was before its first change after the base. */
-export function before(row: TxRow, changes: readonly TxChangeRow[]): TxRow {
+export function before(row: SummedRow, changes: readonly TxChangeRow[]): SummedRow {
   const old: Record<string, unknown> = {};
   for (const { field, old: value } of changes) {
     if (field in old) continue;
@@ -89,7 +89,7 @@ class Reading implements RecordSums {
     }
   }
 
-  take(rows: readonly TxRow[]): void {
+  take(rows: readonly SummedRow[]): void {
     const listed = rows.some(row => row.gone_at !== null) ? rows.filter(row => row.gone_at === null) : rows;
     for (const row of listed) this.#count(row, listed);
     if (this.#since === undefined) {
@@ -97,13 +97,13 @@ class Reading implements RecordSums {
       return;
     }
     const since = this.#since;
-    const isNew = (row: TxRow) => row.first_seen > since || this.#changes.has(row.tx_id);
+    const isNew = (row: SummedRow) => row.first_seen > since || this.#changes.has(row.tx_id);
     if (!rows.some(row => isNew(row) || (row.gone_at ?? 0) > since)) return;
     for (const row of rows) this.#compare(row, since);
     this.structure.push(...remarksOn(listed, { isNew, terminated: this.#terminated }));
   }
 
-  #count(row: TxRow, purchase: readonly TxRow[]): void {
+  #count(row: SummedRow, purchase: readonly SummedRow[]): void {
     if (row.card_id === null) return;
     const sums = this.#sumsOf(row.card_id);
     const { settled, refunded, pending } = effectOf(row);
@@ -124,7 +124,7 @@ class Reading implements RecordSums {
   }
 
   /** What is otherwise than it was when the base was made. */
-  #compare(row: TxRow, since: number): void {
+  #compare(row: SummedRow, since: number): void {
     const { tx_id, card_id } = row;
     if (card_id === null) return;
     const spent = spentBy(row);
@@ -154,7 +154,7 @@ class Reading implements RecordSums {
 }
 
 /** What a pending authorization may still hold at most. */
-function openHold(authorization: TxRow, purchase: readonly TxRow[]): number {
+function openHold(authorization: SummedRow, purchase: readonly SummedRow[]): number {
   let left: number = authorization.cents;
   for (const row of purchase) if (row.type === 'settlement') left -= row.cents;
   return Math.max(0, left);

@@ -1,11 +1,11 @@
 /** What the records of one purchase say by themselves: tips, exchange rates, refunds too many, records twice. */
 import { effectOf, isChangingRecord, isPending, spentBy } from './effect.ts';
-import type { TxRow } from './rows.ts';
+import type { SummedRow } from './rows.ts';
 import type { Structure, StructureKind } from './structure.ts';
 
 interface Surroundings {
   /** The record came or changed after the base. */
-  readonly isNew: (row: TxRow) => boolean;
+  readonly isNew: (row: SummedRow) => boolean;
   readonly terminated: ReadonlySet<string>;
 }
 
@@ -14,7 +14,7 @@ const TIPPED: ReadonlySet<string> = new Set(['5811', '5812', '5813', '5814', '72
 const LATE_MS = 30 * 86_400_000;
 
 /** `rows` are the records of one purchase in the order of their time. */
-export function remarksOn(rows: readonly TxRow[], surroundings: Surroundings): readonly Structure[] {
+export function remarksOn(rows: readonly SummedRow[], surroundings: Surroundings): readonly Structure[] {
   const authorization = rows.find(row => row.type === 'authorization' && row.authorization_id === null);
   const settlements = rows.filter(row => row.type === 'settlement');
   const refunds = rows.filter(row => row.type === 'refund' && !isChangingRecord(row));
@@ -30,16 +30,16 @@ export function remarksOn(rows: readonly TxRow[], surroundings: Surroundings): r
   return found;
 }
 
-const sum = (rows: readonly TxRow[]) => rows.reduce((total, row) => total + row.cents, 0);
-const idsOf = (rows: readonly TxRow[]) => rows.map(row => row.tx_id);
+const sum = (rows: readonly SummedRow[]) => rows.reduce((total, row) => total + row.cents, 0);
+const idsOf = (rows: readonly SummedRow[]) => rows.map(row => row.tx_id);
 
-function structure(kind: StructureKind, row: TxRow, cents: number, records: readonly TxRow[]): Structure[] {
+function structure(kind: StructureKind, row: SummedRow, cents: number, records: readonly SummedRow[]): Structure[] {
   return row.card_id === null ? [] : [{ kind, card_id: row.card_id, cents, records: idsOf(records) }];
 }
 
 function settledOtherwise(
-  authorization: TxRow | undefined,
-  settlements: readonly TxRow[],
+  authorization: SummedRow | undefined,
+  settlements: readonly SummedRow[],
   { isNew }: Surroundings,
 ): Structure[] {
   const [first] = settlements;
@@ -61,11 +61,11 @@ function settledOtherwise(
   return structure(kind ?? (over < 0 ? 'partial' : overKind(authorization, over)), last, -over, records);
 }
 
-function overKind({ mcc, cents }: TxRow, over: number): 'tip' | 'over_settled' {
+function overKind({ mcc, cents }: SummedRow, over: number): 'tip' | 'over_settled' {
   return mcc !== null && TIPPED.has(mcc) && over * 100 <= cents * 30 ? 'tip' : 'over_settled';
 }
 
-function isForeign(rows: readonly TxRow[]): boolean {
+function isForeign(rows: readonly SummedRow[]): boolean {
   return rows.some(
     ({ merchant_country, currency }) =>
       (merchant_country !== null && merchant_country.toUpperCase() !== 'US') ||
@@ -74,8 +74,8 @@ function isForeign(rows: readonly TxRow[]): boolean {
 }
 
 function lateRefunds(
-  settlements: readonly TxRow[],
-  refunds: readonly TxRow[],
+  settlements: readonly SummedRow[],
+  refunds: readonly SummedRow[],
   { isNew, terminated }: Surroundings,
 ): Structure[] {
   const settledAt = settlements.at(-1)?.at_ms;
@@ -89,8 +89,8 @@ function lateRefunds(
 }
 
 function notListed(
-  authorization: TxRow | undefined,
-  settlements: readonly TxRow[],
+  authorization: SummedRow | undefined,
+  settlements: readonly SummedRow[],
   { isNew }: Surroundings,
 ): Structure[] {
   if (authorization?.status !== 'settled' || settlements.length > 0 || !isNew(authorization)) return [];
@@ -98,8 +98,8 @@ function notListed(
 }
 
 function onOtherCard(
-  authorization: TxRow | undefined,
-  records: readonly TxRow[],
+  authorization: SummedRow | undefined,
+  records: readonly SummedRow[],
   { isNew }: Surroundings,
 ): Structure[] {
   const card = authorization?.card_id ?? null;
@@ -111,9 +111,9 @@ function onOtherCard(
 
 /** I9. Nothing is said of a purchase whose settlements are older than what the mirror keeps. */
 function overRefunded(
-  authorization: TxRow | undefined,
-  settlements: readonly TxRow[],
-  refunds: readonly TxRow[],
+  authorization: SummedRow | undefined,
+  settlements: readonly SummedRow[],
+  refunds: readonly SummedRow[],
 ): Structure[] {
   const [first] = refunds;
   if (first === undefined || (authorization === undefined && settlements.length === 0)) return [];
@@ -122,8 +122,8 @@ function overRefunded(
 }
 
 /** Equal in card, authorization, amount and second. Purchases without an authorization share none. */
-function twice(rows: readonly TxRow[], { isNew }: Surroundings): Structure[] {
-  const seen = new Map<string, TxRow>();
+function twice(rows: readonly SummedRow[], { isNew }: Surroundings): Structure[] {
+  const seen = new Map<string, SummedRow>();
   const found: Structure[] = [];
   for (const row of rows) {
     const key = `${row.card_id} ${row.cents} ${Math.floor(row.at_ms / 1000)}`;

@@ -50,6 +50,9 @@ export interface TxRow {
   readonly gone_at: number | null;
 }
 
+/** Columns of a record that sums and remarks are made of; a reconciliation reads one row for each record, so no more. */
+export type SummedRow = Omit<TxRow, 'merchant' | 'decline_reason' | 'created_at'>;
+
 /** View `tx_changes`: one field of a known record that a later reading showed otherwise. */
 export interface TxChangeRow {
   readonly tx_id: string;

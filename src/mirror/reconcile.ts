@@ -2,7 +2,7 @@
 import type { LateRow } from '../books/late-rows.ts';
 import { addUp } from '../books/purchases.ts';
 import { type Reconciled, reconcile } from '../books/reconcile.ts';
-import type { CardRow, CutCardRow, CutRow, MoveRow, TxChangeRow, TxRow, WalletRow } from '../books/rows.ts';
+import type { CardRow, CutCardRow, CutRow, MoveRow, SummedRow, TxChangeRow, WalletRow } from '../books/rows.ts';
 import type { ExactCut } from '../books/statement-model.ts';
 import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
@@ -140,12 +140,12 @@ function baseOf(db: MirrorDatabase, from: string | number | undefined): KeptCut 
  * Records purchase by purchase. Several syncs may come in one second, so what was seen after the base is known by the
  * number of its sync and not by the time.
  */
-function recordsOf(db: MirrorDatabase, from: KeptCut | undefined): Iterable<TxRow> {
+function recordsOf(db: MirrorDatabase, from: KeptCut | undefined): Iterable<SummedRow> {
   const sync = from?.sync ?? 0;
   const at = from?.at_ms ?? 0;
-  return db.each<TxRow>(
-    `select tx_id, card_id, type, status, cents, currency, null as merchant, mcc, merchant_country, authorization_id,
-      decline_reason, at_ms, '' as created_at, case when first_sync > ? then ? + 1 else ? end as first_seen,
+  return db.each<SummedRow>(
+    `select tx_id, card_id, type, status, cents, currency, mcc, merchant_country, authorization_id, at_ms,
+      case when first_sync > ? then ? + 1 else ? end as first_seen,
       case when gone_at >= ? then ? + 1 else gone_at end as gone_at
       from record where type <> 'decline' order by coalesce(authorization_id, tx_id), at_ms, tx_id`,
     ...[sync, at, at, at, at],
