@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readPeriod, WallClock } from '../../src/books/period.ts';
+import type { CutCardRow, MoveRow, TxRow } from '../../src/books/rows.ts';
 import { statementOf } from '../../src/books/statement.ts';
 import { GROUPED_BY, groupsOf, type StatementGroup } from '../../src/books/statement-groups.ts';
-import type { Line, StatementAccount } from '../../src/books/statement-model.ts';
+import type { ExactCut, Line, StatementAccount, StatementInput } from '../../src/books/statement-model.ts';
+import { cents } from '../../src/core/money.ts';
 import { kept, simulated } from '../writers/month.ts';
+import { card, DAY, record } from './rows.ts';
 
 describe('a statement', () => {
   const seeds = Array.from({ length: 40 }, (_, index) => index + 1);
@@ -91,6 +94,168 @@ describe('a statement', () => {
     });
     expect(new Set(named.map(line => line.type))).toEqual(new Set(['transfer', 'deposit']));
     expect(named.every(line => line.source === 'derived')).toBe(true);
+  });
+});
+
+describe('a statement of one card, made by hand', () => {
+  const [FROM, TO] = [Date.UTC(2026, 9, 1), Date.UTC(2026, 10, 1)];
+  const FINAL = TO + 35 * DAY;
+  const cutCard = (row: Partial<Record<keyof CutCardRow, unknown>> = {}) =>
+    ({
+      card_id: 'card_1',
+      status: 'active',
+      ...Object.fromEntries(
+        ['balance', 'settled', 'refunded', 'holds', 'created', 'funded', 'withdrawn'].map(name => [`${name}_cents`, 0]),
+      ),
+      ...row,
+    }) as CutCardRow;
+  const exact = (at_ms: number, row: Partial<Record<keyof CutCardRow, unknown>>, wallet = {}): ExactCut => ({
+    cut: { at_ms, wallet_cents: 0, total_deposited_cents: 0, counted_rows: '{}', ...wallet } as ExactCut['cut'],
+    cards: [cutCard(row)],
+  });
+  const made = (more: Partial<StatementInput> = {}) =>
+    kept(
+      statementOf({
+        period: { name: '2026-10', from: FROM, to: TO },
+        clock: new WallClock('UTC'),
+        now: FINAL,
+        cuts: [exact(TO, { balance_cents: 0 })],
+        cards: [card({ card_id: 'card_1' })],
+        records: { of: () => [], unknownTypes: [], pendingCards: new Set() },
+        moves: [],
+        deposits: [],
+        only: () => true,
+        isOneCard: true,
+        ...more,
+      }),
+    );
+  const linesOf = (more: Partial<StatementInput>) =>
+    made(more).accounts.flatMap(({ lines }) => lines.map(({ type, cents, payee, at }) => [type, cents, payee, at]));
+  const records = (...rows: readonly TxRow[]): StatementInput['records'] => ({
+    of: () => rows,
+    unknownTypes: [],
+    pendingCards: new Set(),
+  });
+
+  it('is final 35 days after its end, once nothing of it is pending', () => {
+    expect(made().final).toBe(true);
+    expect(made({ now: FINAL - 1 }).final).toBe(false);
+    const none = { of: () => [], unknownTypes: [] };
+    const pending = (card_id: string) => made({ records: { ...none, pendingCards: new Set([card_id]) } });
+    expect([pending('card_1').final, pending('card_1').accounts[0]?.final]).toEqual([false, false]);
+    expect([pending('card_2').final, pending('card_2').accounts[0]?.final]).toEqual([true, true]);
+  });
+
+  it('has an account without lines for a card that was asked for alone, and for no other', () => {
+    expect(made().accounts).toHaveLength(1);
+    expect(made({ isOneCard: false }).accounts).toEqual([]);
+    expect([made().selection, made({ isOneCard: false }).selection]).toEqual(['card', 'cards']);
+  });
+
+  it('is proved by an exact cut at its very end, and shows what was seen only after its beginning', () => {
+    const late = [exact(TO - 1, {})];
+    expect(() => made({ cuts: late })).toThrow('no exact cut stands at or after the end');
+    expect(made({ cuts: late, unproved: exact(FROM + 1, {}) })).toMatchObject({ reconciled: false, final: false });
+    expect(() => made({ cuts: late, unproved: exact(FROM, {}) })).toThrow('no exact cut');
+  });
+
+  it('takes the records from its first instant to the one before its end, and leaves out what comes to nothing', () => {
+    const at = (at_ms: number, amount: number) => record({ tx_id: `t${at_ms}`, at_ms, cents: amount });
+    const rows = [at(FROM - 1, 1), at(FROM, 20), at(TO - 1, 300), at(TO, 4_000), at(FROM + 1, 0)];
+    const cuts = [exact(TO, { balance_cents: -4_321, settled_cents: 4_321 })];
+    const [account] = made({ records: records(...rows), cuts }).accounts;
+    expect(account?.lines.map(({ cents, balance }) => [cents, balance])).toEqual([
+      [-20, -21],
+      [-300, -321],
+    ]);
+    expect([account?.opening, account?.closing]).toEqual([-1, -321]);
+  });
+
+  it('has a line of each own row that is done, in its direction, and of no other', () => {
+    const move = (row: number, operation: MoveRow['operation'], outcome: MoveRow['outcome'], more = {}) =>
+      ({
+        op: 'op',
+        row,
+        operation,
+        outcome,
+        card_id: 'card_1',
+        cents: cents(5_00),
+        at_ms: FROM + row,
+        ...more,
+      }) as MoveRow;
+    const moves = [
+      move(1, 'cards.create', 'done'),
+      move(2, 'cards.withdraw', 'done', { cents: cents(1_00) }),
+      move(3, 'cards.fund', 'refused'),
+      move(4, 'cards.fund', 'unknown', { card_id: null }),
+      move(5, 'cards.fund', 'unknown'),
+      move(6, 'cards.terminate', 'done', { cents: cents(0) }),
+    ];
+    const sums = { created_cents: 5_00, funded_cents: 5_00, withdrawn_cents: 1_00 };
+    const cuts = [exact(TO, { balance_cents: 9_00, ...sums }, { counted_rows: '{"op.4":"card_1"}' })];
+    expect(linesOf({ moves, cuts })).toEqual([
+      ['transfer', 5_00, 'From wallet', FROM + 1],
+      ['transfer', -1_00, 'To wallet', FROM + 2],
+      ['transfer', 5_00, 'From wallet', FROM + 4],
+    ]);
+  });
+
+  it('names a record of an unknown type as the fee that a cut shows, and dates an end by its own row', () => {
+    const fee = (more: Partial<TxRow>) => record({ tx_id: 'f', type: 'fee', at_ms: FROM + 9, ...more, cents: 3_00 });
+    const shownBy = (...unknownTypes: readonly TxRow[]) =>
+      linesOf({
+        records: { ...records(), unknownTypes },
+        cuts: [exact(FROM, {}), exact(TO, { balance_cents: -3_00 })],
+      });
+    const seen = [['fee', -3_00, 'CLOUD CO', FROM + 9]];
+    const [soonest, last] = [{ first_seen: FROM + 1 }, { first_seen: TO }];
+    for (const each of [soonest, last]) expect(shownBy(fee(each))).toEqual(seen);
+    for (const each of [{ first_seen: FROM }, { first_seen: TO + 1 }, { card_id: 'card_2' }])
+      expect(shownBy(fee({ ...soonest, ...each }))).toEqual([]);
+    const ended = (at_ms: number, more = {}) =>
+      linesOf({
+        cuts: [exact(FROM, { balance_cents: 8_00, created_cents: 8_00 }), exact(TO, { created_cents: 8_00 })],
+        moves: [
+          {
+            op: 'op',
+            row: 1,
+            operation: 'cards.create',
+            outcome: 'done',
+            card_id: 'card_1',
+            cents: cents(8_00),
+            at_ms: 1,
+          },
+          {
+            op: 'op',
+            row: 2,
+            operation: 'cards.terminate',
+            outcome: 'done',
+            card_id: 'card_1',
+            cents: cents(0),
+            at_ms,
+            ...more,
+          },
+        ],
+      });
+    expect(ended(FROM + 5)).toEqual([['transfer', -8_00, 'To wallet', FROM + 5]]);
+    // Without its own row within the two cuts, the later of them dates it: after the period.
+    for (const [at, more] of [
+      [FROM, {}],
+      [TO + 1, {}],
+      [FROM + 5, { outcome: 'unknown' }],
+    ] as const)
+      expect(ended(at, more)).toEqual([]);
+  });
+
+  it('lists what open authorizations of its cards hold', () => {
+    const held = (id: string, amount: number, more: Partial<TxRow> = {}) => ({
+      record: record({ tx_id: id, type: 'authorization', at_ms: FROM, ...more, cents: 9_00 }),
+      held: amount,
+    });
+    const pending = [held('a', 1), held('b', 0), held('c', 5, { card_id: null }), held('d', 5, { card_id: 'card_2' })];
+    expect(made({ pending }).holds).toEqual([
+      { id: 'a', at: FROM, date: '2026-10-01', card_id: 'card_1', cents: 1, payee: 'CLOUD CO' },
+    ]);
   });
 });
 
