@@ -242,6 +242,7 @@ async function inTheUsersNumbers(thrown: unknown, operation: WriteName, input: A
   try {
     const wallet = await (await reader()).read('wallet.get', {});
     const there = toCents(wallet.balance);
+    if (there >= input.amount) return contradicted(thrown, operation, { asked: input, there });
     const short = cents(input.amount - there);
     return thrown.with({
       message: `the wallet is too low: ${dollars(input.amount)} asked, ${dollars(there)} there, ${dollars(short)} short`,
@@ -251,6 +252,20 @@ async function inTheUsersNumbers(thrown: unknown, operation: WriteName, input: A
     // The wallet could not be read either: the refusal itself is what the user must see.
     return thrown;
   }
+}
+
+/** The wallet was topped up meanwhile, or the money moved all the same: what is there now fits no shortage. */
+function contradicted(
+  thrown: CliError,
+  operation: WriteName,
+  { asked, there }: { asked: Asked; there: Cents },
+): CliError {
+  return thrown.with({
+    message: `the service says that the wallet is too low for ${dollars(asked.amount ?? cents(0))}, but it holds ${dollars(there)}`,
+    notes: ['Look whether it happened before you repeat it.'],
+    hint:
+      operation === 'cards.fund' ? `cardwright cards get ${shellWord(asked.card_id ?? '')}` : 'cardwright cards list',
+  });
 }
 
 /** The same command with what the wallet holds, when that is an amount the operation takes. */

@@ -67,9 +67,16 @@ describe('equal spellings', () => {
   });
 
   it('reads more ids from standard input where - stands, each once', async () => {
-    const { values } = await parse('cards freeze card_1 - card_4', 'card_2\ncard_3 card_1\n\n');
+    const { values } = await parse('cards freeze card_1 - card_4', 'card_2\ncard_3\r\n card_1 \n\n');
     expect(values).toEqual({ cards: ['card_1', 'card_2', 'card_3', 'card_4'] });
   });
+
+  it.each(['card_2 card_3', 'card_2\tvisa', 'card_2,card_3', 'card_2;5', 'id\ncard_2', 'CARD_ID'])(
+    'takes nothing of a standard input that is no list of ids: %j',
+    async input => {
+      await expect(parse('cards terminate -', `${input}\n`)).rejects.toMatchObject({ kind: 'usage' });
+    },
+  );
 });
 
 describe('refusals', () => {

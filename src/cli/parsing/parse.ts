@@ -1,6 +1,6 @@
 /** The parser library behind one adapter: a declared command becomes a Commander command, built anew for each run. */
 import { Command as Commander, CommanderError, Option } from 'commander';
-import type { CliError } from '../../core/errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { nearest } from '../../core/nearest.ts';
 import { type RunFlags, rowSource } from '../bulk/flags.ts';
 import type { Command } from './command.ts';
@@ -191,12 +191,41 @@ async function readArguments(
   return values;
 }
 
-/** `-` among the ids stands for the words of standard input. */
+/** `-` among the ids stands for the lines of standard input. */
 async function withStandardInput(texts: string[], readMore: () => Promise<string>): Promise<string[]> {
   const at = texts.indexOf('-');
   if (at < 0) return texts;
-  const more = (await readMore()).split(/\s+/).filter(word => word !== '');
-  return [...texts.slice(0, at), ...more, ...texts.slice(at + 1).filter(text => text !== '-')];
+  const lines = (await readMore()).split(/\r?\n/).map(line => line.trim());
+  return [...texts.slice(0, at), ...idsIn(lines), ...texts.slice(at + 1).filter(text => text !== '-')];
+}
+
+/** Names of a column as the header of a CSV has them. */
+const HEADERS = new Set(['id', 'card_id', 'op']);
+
+/**
+ * One id a line. A line of a table also names other things, in a label for example, and what is terminated by mistake stays
+ * terminated: such an input is refused as a whole.
+ */
+function* idsIn(lines: readonly string[]): Iterable<string> {
+  for (const [index, line] of lines.entries()) {
+    if (line === '') continue;
+    const is = /[\s,;]/.test(line)
+      ? 'holds more than one id'
+      : HEADERS.has(line.toLowerCase())
+        ? 'is a header'
+        : undefined;
+    if (is === undefined) yield line;
+    else
+      throw new CliError('usage', {
+        message: `standard input, line ${index + 1} ${is}. Nothing was sent`,
+        notes: [
+          'A list of ids has one id a line, as -o id prints it.',
+          'A table goes in as a file: -o csv | ... --file -',
+        ],
+        hint: 'cardwright help scripting',
+        outcome: 'not_sent',
+      });
+  }
 }
 
 function article(noun: string): string {

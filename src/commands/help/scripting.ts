@@ -25,7 +25,7 @@ const ADVICE = [
   {
     topic: 'ids',
     means:
-      '-q prints the new id, -o id one id a line. Commands on several cards also read ids from standard input (-). --file also takes a list of cards, or the result of a run, as it was printed.',
+      '-q prints the new id, -o id one id a line. Commands on several cards also read ids from standard input (-), one id a line. --file also takes a list of cards, or the result of a run, as -o csv or -o ndjson printed it.',
   },
   {
     topic: 'questions',

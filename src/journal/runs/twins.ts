@@ -133,8 +133,8 @@ function bulkUnfinished(history: History, held: boolean): CliError {
 function bulkRepeated(op: string, rows: RunPlan['rows']): CliError {
   return new CliError('guarded', {
     message: `a run with the same input was finished less than 24 hours ago: ${op}`,
-    notes: [secondTime([...rows], rows.length), `What it did: cardwright ops show ${op}`],
-    hint: 'the same command with --again, when a second time is meant',
+    notes: [secondTime([...rows], rows.length)],
+    hint: `cardwright ops show ${op}`,
     outcome: 'not_sent',
     op,
   });
