@@ -113,7 +113,10 @@ describe('a statement of one card, made by hand', () => {
     cut: { at_ms, wallet_cents: 0, total_deposited_cents: 0, counted_rows: '{}', ...wallet } as ExactCut['cut'],
     cards: [cutCard(row)],
   });
-  const made = (more: Partial<StatementInput> = {}) =>
+  const made = (
+    more: Partial<StatementInput> = {},
+    one: Partial<StatementInput> = { only: () => true, isOneCard: true },
+  ) =>
     kept(
       statementOf({
         period: { name: '2026-10', from: FROM, to: TO },
@@ -124,8 +127,7 @@ describe('a statement of one card, made by hand', () => {
         records: { of: () => [], unknownTypes: [], pendingCards: new Set() },
         moves: [],
         deposits: [],
-        only: () => true,
-        isOneCard: true,
+        ...one,
         ...more,
       }),
     );
@@ -245,6 +247,21 @@ describe('a statement of one card, made by hand', () => {
       [FROM + 5, { outcome: 'unknown' }],
     ] as const)
       expect(ended(at, more)).toEqual([]);
+  });
+
+  it('shows without a proof what an ended card gave back, in the wallet too, and marks nothing else', () => {
+    const created = { created_cents: 8_00 };
+    const deposited = { total_deposited_cents: 8_00 };
+    const moves = [
+      { op: 'op', row: 1, operation: 'cards.create', outcome: 'done', card_id: 'card_1', cents: cents(8_00), at_ms: 1 },
+    ] as const;
+    const unproved = exact(TO + 1, { ...created, status: 'terminated' }, { ...deposited, wallet_cents: 8_00 });
+    const cuts = [exact(FROM - 1, { ...created, balance_cents: 8_00 }, deposited)];
+    const { accounts } = made({ cuts, unproved, moves }, {});
+    expect(accounts.map(({ opening, lines, closing }) => [opening, lines.map(each => each.payee), closing])).toEqual([
+      [0, ['From card'], 8_00],
+      [8_00, ['To wallet'], 0],
+    ]);
   });
 
   it('lists what open authorizations of its cards hold', () => {

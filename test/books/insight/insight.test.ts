@@ -153,6 +153,11 @@ describe('attention', () => {
       'wallet_low warning wallet: $69.99 left; cards take about $70.00 a week',
     ]);
     expect(told({ wallet: cents(70_00), moves })).toEqual([]);
+    // Creates are funding as well; what is 30 days old is not of the last 30.
+    const month = NOW - 30 * DAY;
+    const others = [move(300_00, { operation: 'cards.create', at_ms: month + 1 }), move(900_00, { at_ms: month })];
+    expect(told({ wallet: cents(70_00), moves: others })).toEqual([]);
+    expect(told({ wallet: cents(69_99), moves: others })).toHaveLength(1);
   });
 
   it('tells of a card its declines, limit, line of freezing and end, each at its bound', () => {
@@ -164,6 +169,19 @@ describe('attention', () => {
       'near_limit warning 4242 ads: about 95 % of its monthly limit of $5,000.00',
     ]);
     expect(ofCard({}, held(3_999_99))).toEqual([]);
+    expect(ofCard({}, held(4_000_00))).toHaveLength(1);
+    for (const over of [{ status: 'terminated' }, { gone_at: NOW }])
+      expect(ofCard(over, [...declined, ...held(4_750_00)])).toEqual([]);
+    for (const line of [
+      { status: 'frozen' },
+      { gone_at: NOW },
+      { balance_cents: null },
+      { auto_freeze_cents: cents(0) },
+    ])
+      expect(ofCard({ balance_cents: cents(0), auto_freeze_cents: cents(20_00), ...line })).toEqual([]);
+    expect(ofCard({ auto_freeze_cents: cents(0), balance_cents: cents(0) })).toEqual([]);
+    expect(ofCard({ expires_ms: NOW + DAY })).toEqual(['expires warning 4242 ads: expires in 1 day with $100.00']);
+    expect(ofCard({ expires_ms: NOW })).toEqual(['expires warning 4242 ads: expires in 0 days with $100.00']);
     const frozenAt = (balance: number) => ofCard({ balance_cents: cents(balance), auto_freeze_cents: cents(20_00) });
     expect([frozenAt(19_99), frozenAt(20_00), frozenAt(22_00), frozenAt(22_01)].map(({ length }) => length)).toEqual([
       0, 1, 1, 0,
