@@ -226,13 +226,15 @@ function exported(format, { period, home, out }) {
 /** Seconds, processor seconds and the peak in MB, of one process. */
 function measured(command, home, input = '') {
   const { NODE_EXTRA_CA_CERTS: _, NODE_OPTIONS: __, ...inherited } = process.env;
-  const { status, stderr } = spawnSync('/usr/bin/time', ['-f', '\n%e %U %S %M', ...command], {
+  const { status, signal, stderr } = spawnSync('/usr/bin/time', ['-f', '\n%e %U %S %M', ...command], {
     env: { ...inherited, CARDWRIGHT_CONFIG_DIR: home },
     input,
     encoding: 'utf8',
+    // What is printed is not looked at, and an overview of thousands of cards is more than would be kept of it.
+    stdio: ['pipe', 'ignore', 'pipe'],
   });
   const [wall, user, system, kilobytes] = (stderr.trim().split('\n').at(-1) ?? '').split(' ').map(Number);
-  if (status !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
+  if (status !== 0) throw new Error(`${command.join(' ')}: ended with ${status ?? signal}: ${stderr}`);
   return { wall, cpu: user + system, memory: kilobytes / 1024 };
 }
 
