@@ -264,6 +264,26 @@ describe('a statement of one card, made by hand', () => {
     ]);
   });
 
+  it('dates deposits by what was observed up to the cut that closes it', () => {
+    const observed = [
+      [FROM + 1, 8_00],
+      [FROM + 2, null],
+      [FROM + 3, 8_00],
+      [FROM + 4, 9_00],
+      [TO + 1, 90_00],
+    ] as const;
+    const deposits = observed.map(([at_ms, total]) => ({
+      at_ms,
+      total_deposited_cents: total === null ? null : cents(total),
+    }));
+    const cuts = [exact(TO, {}, { total_deposited_cents: 9_00, wallet_cents: 9_00 })];
+    const [wallet] = made({ cuts, deposits }, {}).accounts;
+    expect(wallet?.lines.map(({ type, cents: amount, at }) => [type, amount, at])).toEqual([
+      ['deposit', 8_00, FROM + 1],
+      ['deposit', 1_00, FROM + 4],
+    ]);
+  });
+
   it('lists what open authorizations of its cards hold', () => {
     const held = (id: string, amount: number, more: Partial<TxRow> = {}) => ({
       record: record({ tx_id: id, type: 'authorization', at_ms: FROM, ...more, cents: 9_00 }),
