@@ -85,10 +85,10 @@ function readList(field: AnyField, value: unknown): ReadValue {
 /** The type of metadata values is not shown: what is not text is kept as its JSON text. */
 function readMap(value: unknown): ReadValue {
   if (!isObject(value)) return wrong('is not an object');
-  const texts: Record<string, string> = {};
-  for (const key of Object.keys(value)) {
+  const texts = Object.keys(value).map(key => {
     const entry = value[key];
-    if (key !== '__proto__') texts[key] = typeof entry === 'string' ? entry : JSON.stringify(entry);
-  }
-  return fine(texts);
+    return [key, typeof entry === 'string' ? entry : JSON.stringify(entry)] as const;
+  });
+  // Own properties, so that a key like __proto__ stays a plain key.
+  return fine(Object.fromEntries(texts));
 }
