@@ -38,7 +38,7 @@ test.skipIf(userInfo().uid === 0)('a state folder that is read-only: 14, nothing
 
 test('a journal of a newer build: 15 for whoever needs it, and nothing is sent', async () => {
   await using b = await bench();
-  const plan = planOf([createRow(b.bin)]);
+  const plan = planOf([createRow(b.bin)], { bulk: true });
   const run = await b.journal.begin(plan);
   await run[Symbol.asyncDispose]();
   const path = join(b.folder, 'ops', run.op, 'journal');

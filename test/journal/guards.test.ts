@@ -6,6 +6,8 @@ import { expect, test } from 'vitest';
 import { CliError } from '../../src/core/errors.ts';
 import { cents } from '../../src/core/money.ts';
 import type { RunPlan } from '../../src/journal/types.ts';
+import { decodeLines } from '../../src/journal/wal/codec.ts';
+import { historyOf } from '../../src/journal/wal/replay.ts';
 import type { JournalDisk, JournalFile } from '../../src/journal/wal/storage.ts';
 import { type Bench, bench, createRow, planOf } from './bench.ts';
 
@@ -46,6 +48,33 @@ test('the same operation twice is fine once the first is settled', async () => {
   await once(b, plan);
   await once(b, plan);
   expect(await b.cards()).toHaveLength(2);
+});
+
+test('let go before anything was sent, a single operation is over, and may be begun again', async () => {
+  await using b = await bench();
+  const plan = planOf([createRow(b.bin)]);
+  const run = await b.journal.begin(plan);
+  await run[Symbol.asyncDispose]();
+  expect(await b.journal.list()).toMatchObject([{ op: run.op, state: 'finished' }]);
+  expect(await once(b, plan)).toMatchObject({ outcome: 'done' });
+  // What it left stays as it is.
+  await using resumed = await b.journal.resume(run.op);
+  expect(await resumed.perform(1)).toMatchObject({ outcome: 'not_sent' });
+  expect(await b.cards()).toHaveLength(1);
+});
+
+test('a NOTSENT behind the RUN of another process says nothing: its writer knows only what it has sent itself', async () => {
+  await using b = await bench();
+  const run = await b.journal.begin(planOf([createRow(b.bin)], { bulk: true }));
+  await run[Symbol.asyncDispose]();
+  const { written } = decodeLines(await readFile(join(b.folder, 'ops', run.op, 'journal')), run.op);
+  const [first] = written;
+  const by = (first?.by ?? '') === '00000001' ? '00000002' : '00000001';
+  const taken = { by, seq: 0, record: { t: 'RUN', pid: 2, start: undefined, boot: undefined, at: 2 } as const };
+  const sent = { by, seq: 1, record: { t: 'SENT', row: 1, attempt: 1, at: 3 } as const };
+  const late = { by: first?.by ?? '', seq: 9, record: { t: 'NOTSENT', row: 1, at: 4 } as const };
+  const records = [...written, taken, sent, late] as unknown as Parameters<typeof historyOf>[0];
+  expect(historyOf(records)?.rows.get(1)?.state).toBe('unknown');
 });
 
 test('a card with 20 metadata keys has no room for the marker', async () => {
@@ -174,8 +203,8 @@ test('two resumes at once, 50 times: one is refused and sends nothing', { timeou
   await using b = await bench({ stripKeys: true, wallet: 5000 });
   const ops: string[] = [];
   for (let pair = 0; pair < 50; pair += 1) {
-    // A run that stopped before its first row: both resumes would send it.
-    const run = await b.journal.begin(planOf([createRow(b.bin, 1, cents(100 + pair))]));
+    // A run that stopped before its first row: both resumes would send it. A single operation would be over.
+    const run = await b.journal.begin(planOf([createRow(b.bin, 1, cents(100 + pair))], { bulk: true }));
     await run[Symbol.asyncDispose]();
     ops.push(run.op);
   }

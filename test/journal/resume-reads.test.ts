@@ -13,7 +13,7 @@ test('looking opens the journal once, and taking it over once more', async () =>
       },
     }),
   });
-  const run = await b.journal.begin(planOf([createRow(b.bin)]));
+  const run = await b.journal.begin(planOf([createRow(b.bin)], { bulk: true }));
   await run[Symbol.asyncDispose]();
   opened = 0;
   const { takeOver } = await b.journal.look(run.op);

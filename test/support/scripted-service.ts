@@ -42,6 +42,11 @@ export interface ScriptedService extends AsyncDisposable {
   /** Cents. */
   wallet: number;
   script: Script;
+  /** What a GET is answered in place of the truth; undefined: the truth. */
+  reads: (path: string) => Answer | 'lost' | undefined;
+  /** From now on connections are refused, until `back`. */
+  gone(): Promise<void>;
+  back(): Promise<void>;
   /** Writes that were executed, in order. */
   readonly effects: string[];
   /** Writes that were asked for, in order. */
@@ -72,22 +77,28 @@ export async function scriptedService(socketPath?: string): Promise<ScriptedServ
       send(response, answer);
     });
   });
-  await new Promise<void>(resolve => {
-    if (socketPath === undefined) server.listen(0, '127.0.0.1', resolve);
-    else server.listen(socketPath, resolve);
-  });
+  const listen = (port: number) =>
+    new Promise<void>(resolve => {
+      if (socketPath === undefined) server.listen(port, '127.0.0.1', resolve);
+      else server.listen(socketPath, resolve);
+    });
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise(resolve => server.close(resolve));
+  };
+  await listen(0);
   const address = server.address() as AddressInfo | string;
   const service: ScriptedService = {
     baseUrl: `http://127.0.0.1:${typeof address === 'string' ? 0 : address.port}/v1`,
     cards,
     wallet: 100_000,
     script: write => write.execute(),
+    reads: () => undefined,
+    gone: close,
+    back: () => listen(typeof address === 'string' ? 0 : address.port),
     effects: [],
     asked: [],
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: close,
   };
   return service;
 }
@@ -115,6 +126,8 @@ interface Asked {
 
 function respond(service: ScriptedService, { line, body, page, key }: Asked): Answer | 'lost' {
   const { cards } = service;
+  const instead = line.startsWith('GET ') ? service.reads(line.slice(4)) : undefined;
+  if (instead !== undefined) return instead;
   if (line === 'GET /wallet') return { status: 200, body: { balance: service.wallet / 100, currency: 'USD' } };
   if (line === 'GET /bins') return { status: 200, body: { data: [{ id: 'bin_1', network: 'visa' }] } };
   if (line === 'GET /cards') return { status: 200, body: { data: page > 1 ? [] : [...cards.values()].map(shownCard) } };

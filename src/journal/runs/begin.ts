@@ -91,7 +91,7 @@ async function runOf(
     });
     const release = releasing(dependencies, tape, letGo);
     const others = () => movedMeanwhile(dependencies, record);
-    return createRun({ context, plan, log, release, notice: dependencies.notice, others, end: undefined });
+    return createRun({ context, plan, log, release, notice: dependencies.notice, others, end: undefined, isNew: true });
   } catch (thrown) {
     await tape.abandon();
     throw thrown;

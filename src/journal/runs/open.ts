@@ -36,6 +36,7 @@ export async function readOnlyRun(
     notice: dependencies.notice,
     others: async () => [],
     end: history.end,
+    isNew: false,
   });
 }
 
@@ -51,7 +52,8 @@ export async function openOp(
   try {
     const context = await runContextFor(dependencies, wishesOf(history, { log, resendAbsent }));
     const others = () => movedMeanwhile(dependencies, history.plan);
-    return createRun({ context, plan: planOf(history), log, release, notice, others, end: history.end });
+    const kept = { end: history.end, isNew: false };
+    return createRun({ context, plan: planOf(history), log, release, notice, others, ...kept });
   } catch (thrown) {
     await log.close();
     await release(false);

@@ -1,5 +1,5 @@
 /** A run under its lock: rows to outcomes, several at once, then the audit and the end. */
-import type { CliError } from '../../core/errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, sumCents } from '../../core/money.ts';
 import { executeRow } from '../execution/execute-row.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
@@ -24,6 +24,8 @@ export interface OpenRun {
   readonly others: () => Promise<readonly MovedMeanwhile[]>;
   /** What the journal says at its END, where it has one. */
   readonly end: EndRecord | undefined;
+  /** By the command that has begun it. What another one takes up, and cannot send either, stays open for the next resume. */
+  readonly isNew: boolean;
 }
 
 export function createRun(open: OpenRun): Run {
@@ -33,6 +35,8 @@ export function createRun(open: OpenRun): Run {
   let pending = 0;
   let idle: (() => void) | undefined;
   let failure: unknown;
+  /** Why the latest row was not sent. */
+  let unsent: CliError | undefined;
   let ended = open.end !== undefined;
 
   /**
@@ -62,9 +66,12 @@ export function createRun(open: OpenRun): Run {
     // A run of many rows says how many there are.
     if (!plan.bulk && !context.lookOnly) context.stop.addEventListener('abort', onStop, { once: true });
     try {
-      return await executeRow(context, number, { before, permit });
+      const outcome = await executeRow(context, number, { before, permit });
+      if (outcome.outcome === 'not_sent') unsent = outcome.error;
+      return outcome;
     } catch (thrown) {
       failure ??= thrown;
+      if (thrown instanceof CliError) unsent = thrown;
       throw thrown;
     } finally {
       context.rowIndex.rest(number);
@@ -74,6 +81,7 @@ export function createRun(open: OpenRun): Run {
 
   async function finish(): Promise<Finished> {
     const { rowIndex } = context;
+    if (open.isNew && !plan.bulk && !ended) await settleUnsent(context, unsent);
     const { open: unopened, ...counts } = countsIn(rowIndex);
     const moved = movedIn(rowIndex);
     if (ended || log === undefined) {
@@ -109,10 +117,28 @@ export function createRun(open: OpenRun): Run {
         if (pending === 0) resolve();
         else idle = resolve;
       });
+      try {
+        // Also after what was thrown before anything was sent. A journal that takes nothing more leaves the op open.
+        if (open.isNew && !plan.bulk && !ended) await finish();
+      } catch (thrown) {
+        failure ??= thrown;
+      }
       await log?.close();
       await open.release(ended);
     },
   };
+}
+
+/**
+ * The only row of a command that ends by itself, still open: no SENT of it is durable, so nothing left. Written down, the
+ * same command may be run again; a command that is killed does not come here.
+ */
+async function settleUnsent(context: RunContext, reason: CliError | undefined): Promise<void> {
+  for (const { row, state, history } of context.rowIndex.all()) {
+    if (state !== 'open') continue;
+    const { kind = 'unreachable', message = `${history().item.operation} was not sent` } = reason ?? {};
+    await context.write({ t: 'NOTSENT', row, kind, message, at: context.clock.now() });
+  }
 }
 
 /** Undefined when the audit could not be made: then the run must stay open for another. */

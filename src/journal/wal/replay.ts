@@ -76,6 +76,10 @@ export function historyOf(written: readonly StoredRecord[]): History | undefined
         // Behind another process's RUN it is void: its writer looked before sending, and stopped.
         if (by === holder) change(rows, record);
         break;
+      case 'NOTSENT':
+        // Nor does its writer know what the other process has sent meanwhile.
+        if (by === holder) change(rows, record, processes.get(by));
+        break;
       default:
         change(rows, record, processes.get(by));
     }
