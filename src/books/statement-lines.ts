@@ -9,6 +9,8 @@ import type { ExactCut, Line, PostedRow, StatementInput } from './statement-mode
 export type Draft = Omit<Line, 'balance' | 'date' | 'time'> & {
   /** Of derived lines: the earlier of the two cuts. */
   readonly since?: number;
+  /** Of derived lines without an earlier cut: when the first one was, ms UTC. */
+  readonly firstCut?: number;
 };
 
 type CardDraft = Draft & { readonly card_id: string };
@@ -101,7 +103,14 @@ function derived(
       const id = derivedId([since, cut.at_ms, row.card_id, 'transfer', cents]);
       const end = (ends.get(row.card_id) ?? []).find(at => at > since && at <= cut.at_ms);
       const payee = cents < 0 ? 'To wallet' : 'From wallet';
-      found.push({ ...transfer(id, row.card_id, cents), payee, at: end ?? cut.at_ms, source: 'derived', since });
+      found.push({
+        ...transfer(id, row.card_id, cents),
+        payee,
+        at: end ?? cut.at_ms,
+        source: 'derived',
+        since,
+        ...(since === 0 && { firstCut: cut.at_ms }),
+      });
     }
     before = new Map(cards.map(row => [row.card_id, row]));
     since = cut.at_ms;

@@ -40,6 +40,8 @@ export interface StatementAccount {
   readonly opening: number;
   readonly lines: readonly Line[];
   readonly closing: number;
+  /** Before this instant (ms UTC) nobody knows what it had: the books begin there. Undefined: it is known throughout. */
+  readonly knownSince?: number | undefined;
   /** Nothing of it is pending in the period and 35 days have passed. */
   readonly final: boolean;
 }
@@ -58,10 +60,12 @@ export interface Statement {
   readonly holds: readonly OpenHold[];
   /** Every account is. */
   readonly final: boolean;
-  /** An exact cut proves the closing balances. */
+  /** The first cut, ms UTC, where accounts of it are not known before; undefined where all are. */
+  readonly knownSince?: number | undefined;
+  /** An exact cut proves the closing balances, and every account is known throughout. */
   readonly reconciled: boolean;
   /** Derived lines whose two cuts lie on both sides of an end of the period: their day may be another. */
-  readonly straddling: readonly Omit<Line, 'balance'>[];
+  readonly straddling: readonly (Omit<Line, 'balance'> & Pick<StatementAccount, 'kind'>)[];
 }
 
 export interface ExactCut {

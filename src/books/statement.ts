@@ -18,7 +18,12 @@ export function statementOf(input: StatementInput): Statement {
   const isLate = newest !== input.unproved && isPast(period, input.now);
   const isPending = only === undefined ? records.pendingCards.size > 0 : cards.some(isIn(records.pendingCards));
   const day = (ms: number) => clock.at(ms).date;
-  const parts = { newest, moved, cards, wallet, isLate };
+  const since = new Map<string | null, number | undefined>(
+    cards.map(card => [card.card_id, knownSince(moved.get(card.card_id) ?? [], period)]),
+  );
+  if (only === undefined) since.set(null, walletKnownSince(wallet, [...since.values()], input));
+  const begins = [...since.values()].filter(at => at !== undefined);
+  const parts = { newest, moved, cards, wallet, isLate, since };
   return {
     period,
     days: { first: day(period.from), last: day(period.to - 1), next: day(period.to) },
@@ -27,11 +32,33 @@ export function statementOf(input: StatementInput): Statement {
     selection: only === undefined ? 'all' : input.isOneCard === true ? 'card' : 'cards',
     holds: holdsOf(input, cards),
     final: isLate && !isPending,
-    reconciled: newest !== input.unproved,
-    straddling: [...cards.map(({ card_id }) => moved.get(card_id) ?? []), wallet].flatMap(drafts =>
-      drafts.filter(draft => isStraddling(draft, period)).map(draft => ({ ...draft, ...clock.at(draft.at) })),
+    ...(begins.length > 0 && { knownSince: Math.max(...begins) }),
+    reconciled: newest !== input.unproved && begins.length === 0,
+    straddling: [
+      ...cards.map(({ card_id }) => ({ kind: 'card' as const, drafts: moved.get(card_id) ?? [] })),
+      { kind: 'wallet' as const, drafts: wallet },
+    ].flatMap(({ kind, drafts }) =>
+      drafts.filter(draft => isStraddling(draft, period)).map(draft => ({ ...draft, kind, ...clock.at(draft.at) })),
     ),
   };
+}
+
+/** Of an account that its first cut shows otherwise than records and own rows: when that was. Before it nobody looked. */
+function knownSince(drafts: readonly Draft[], { from }: Period): number | undefined {
+  return drafts.find(({ since, firstCut = 0 }) => since === 0 && firstCut > from)?.firstCut;
+}
+
+/** The wallet is the other side of every card. A first deposit may be older than the period where a card is. */
+function walletKnownSince(
+  drafts: readonly Draft[],
+  ofCards: readonly (number | undefined)[],
+  { cards, period: { from, to } }: StatementInput,
+): number | undefined {
+  const known = ofCards.find(at => at !== undefined);
+  if (known !== undefined) return known;
+  const isOlder = cards.some(({ created_ms }) => created_ms !== null && created_ms < from);
+  const first = drafts.find(({ type, since, at }) => type === 'deposit' && since === 0 && at >= from);
+  return first !== undefined && (isOlder || first.at >= to) ? first.at : undefined;
 }
 
 const isIn = (ids: ReadonlySet<string>) => (row: CardRow) => ids.has(row.card_id);
@@ -42,16 +69,19 @@ interface Parts {
   readonly cards: readonly CardRow[];
   readonly wallet: readonly Draft[];
   readonly isLate: boolean;
+  /** `knownSince` by card; null for the wallet. */
+  readonly since: ReadonlyMap<string | null, number | undefined>;
 }
 
 function* accountsOf(input: StatementInput, parts: Parts): Generator<StatementAccount> {
-  const { newest, moved, cards, wallet, isLate } = parts;
+  const { newest, moved, cards, wallet, isLate, since } = parts;
   const { records } = input;
   const { pendingCards } = records;
   if (input.only === undefined) {
     const none = { card_id: null, last4: null, label: null };
     const final = isLate && pendingCards.size === 0;
-    yield { kind: 'wallet', ...none, final, ...balanced(wallet, newest.cut.wallet_cents, input) };
+    const known = { knownSince: since.get(null), final };
+    yield { kind: 'wallet', ...none, ...known, ...balanced(wallet, newest.cut.wallet_cents, input) };
   }
   const posted = new Map(newest.cards.map(row => [row.card_id, row.balance_cents + row.holds_cents]));
   for (const { card_id, last4, label } of cards) {
@@ -64,7 +94,8 @@ function* accountsOf(input: StatementInput, parts: Parts): Generator<StatementAc
     const { lines, opening, closing } = account;
     // A card that was asked for has its statement, and says that nothing happened.
     if (input.isOneCard !== true && lines.length === 0 && opening === 0 && closing === 0) continue;
-    yield { kind: 'card', card_id, last4, label, final: isLate && !pendingCards.has(card_id), ...account };
+    const known = { knownSince: since.get(card_id), final: isLate && !pendingCards.has(card_id) };
+    yield { kind: 'card', card_id, last4, label, ...known, ...account };
   }
 }
 

@@ -8,6 +8,7 @@ import { usage } from '../../cli/parsing/values.ts';
 import { flag, must, text } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { glob } from '../../core/glob.ts';
+import { isoSeconds } from '../../core/iso-time.ts';
 import { cents, dollars } from '../../core/money.ts';
 import type { Copy } from '../../mirror/mirror.ts';
 
@@ -65,10 +66,19 @@ export async function statementFor<T>(
   using copy = offline ? await mirror.read() : await mirror.readFresh(allowed);
   ctx.progress.clear();
   const statement = await readStatement(ctx, copy, { period, clock, card, label, unreconciled, pending });
-  for (const { date, cents: amount } of statement.straddling) {
-    ctx.notice(`derived at ${date}: ${dollars(cents(amount))} came between two cuts around an end of ${name}`);
+  for (const { date, cents: amount, ...line } of statement.straddling) {
+    const whose = line.kind === 'wallet' ? 'wallet' : `card ${line.card_id}`;
+    ctx.notice(
+      `${whose}, derived at ${date}: ${dollars(cents(amount))} came between two cuts around an end of ${name}`,
+    );
   }
-  if (!statement.reconciled) ctx.notice(`${name} is not reconciled: no exact cut proves its closing balances`);
+  const { knownSince } = statement;
+  if (knownSince !== undefined) {
+    const begin = isoSeconds(knownSince);
+    ctx.notice(
+      `${name} is not reconciled: the books begin at ${begin}, the first reconcile; balances before it are not known`,
+    );
+  } else if (!statement.reconciled) ctx.notice(`${name} is not reconciled: no exact cut proves its closing balances`);
   return await use(statement, copy.as_of);
 }
 

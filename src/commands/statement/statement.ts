@@ -4,6 +4,7 @@ import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { choice } from '../../contract/field.ts';
+import { isoSeconds } from '../../core/iso-time.ts';
 import { cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import type { Block, Column } from '../../terminal/view.ts';
 import { STATEMENT_ENDS, STATEMENT_FLAGS, statementFor } from './query.ts';
@@ -14,7 +15,7 @@ const LINE = {
   date: tells.text('Day in the asked time zone.'),
   type: tells.word('What it is.', ['settlement', 'refund', 'transfer', 'deposit', 'fee', 'unexplained']),
   amount: tells.usd('Signed effect on the account, USD.'),
-  balance: tells.usd('After the line, USD.'),
+  balance: tells.usd('After the line, USD; not proved before books_begin.'),
   payee: tells.text('Merchant, or where a transfer went.'),
   card_id: orNull(tells.text('Card.')),
   mcc: orNull(tells.text('Merchant category code.')),
@@ -34,24 +35,25 @@ const ACCOUNT = {
   account: tells.text('Its name.'),
   kind: tells.word('What it is.', ['card', 'wallet']),
   card_id: orNull(tells.text('Card.')),
-  opening: tells.usd('Before, USD.'),
+  opening: tells.usd('Before, USD; not proved with books_begin.'),
   lines: tells.rows(LINE, 'In the order of their time.'),
-  closing: tells.usd('After, USD.'),
+  closing: tells.usd('After, USD; not proved with a books_begin at or after the end.'),
   final: tells.yes('Nothing of it is pending and 35 days have passed.'),
+  books_begin: maybe(tells.time('Its balances before this are not known.')),
 } as const;
 
 const GROUP = {
   group: orNull(tells.text('Account, month or label; null for cards without a label.')),
   cards: tells.count('Cards in it; of a month those that moved.'),
   lines: tells.count('Lines.'),
-  opening: tells.usd('Before, USD.'),
+  opening: tells.usd('Before, USD; not proved with books_begin.'),
   deposits: tells.usd('Deposited, USD.'),
   transfers: tells.usd('Between wallet and cards, USD; 0 where both are in it.'),
   settled: tells.usd('Settled, USD, negative.'),
   refunded: tells.usd('Refunded, USD.'),
   fees: tells.usd('Records of types that the interface does not name, USD.'),
   unexplained: tells.usd('Not explained, USD.'),
-  closing: tells.usd('After, USD.'),
+  closing: tells.usd('After, USD; not proved with a books_begin at or after the end.'),
 } as const;
 
 const GROUP_COLUMNS: readonly Column[] = [
@@ -89,7 +91,8 @@ export const showStatement = command({
       currency: tells.text('USD.'),
       as_of: tells.time('The copy is of this instant of the service.'),
       final: tells.yes('Every account is final.'),
-      reconciled: tells.yes('An exact cut proves the closing balances.'),
+      reconciled: tells.yes('An exact cut proves the closing balances, and the books begin before the period.'),
+      books_begin: maybe(tells.time('The first reconcile, where accounts are not known before it.')),
       data: tells.rows(ACCOUNT, 'Cards and the wallet.'),
       groups: maybe(tells.rows(GROUP, 'With --by: sums of those lines, whose opening and amounts make the closing.')),
     },
@@ -147,16 +150,19 @@ interface Telling {
 }
 
 function documentOf(statement: Statement, { as_of, by, nameOf }: Telling) {
-  const { period, final, reconciled } = statement;
+  const { period, final, reconciled, knownSince } = statement;
   const accounts = [...statement.accounts];
   const data = accounts.map(account => accountAnswer(account, nameOf(account)));
   const groups = by === undefined ? {} : { groups: groupsOf({ accounts }, by, nameOf).map(groupAnswer) };
-  return { period: period.name, currency: 'USD', as_of, final, reconciled, data, ...groups };
+  const begin = knownSince === undefined ? {} : { books_begin: isoSeconds(knownSince) };
+  return { period: period.name, currency: 'USD', as_of, final, reconciled, ...begin, data, ...groups };
 }
 
-function accountAnswer({ kind, card_id, opening, lines, closing, final }: StatementAccount, name: string) {
-  const shown = { account: name, kind, card_id };
-  return { ...shown, opening: usd(opening), lines: lines.map(lineAnswer), closing: usd(closing), final };
+function accountAnswer(account: StatementAccount, name: string) {
+  const { kind, card_id, opening, lines, closing, final, knownSince } = account;
+  const shown = { account: name, kind, card_id, opening: usd(opening), lines: lines.map(lineAnswer) };
+  const begin = knownSince === undefined ? {} : { books_begin: isoSeconds(knownSince) };
+  return { ...shown, closing: usd(closing), final, ...begin };
 }
 
 function groupAnswer({ group, cards, lines, ...amounts }: StatementGroup) {
@@ -189,9 +195,13 @@ function lineAnswer({
   return { id, at: time, date, type, ...amounts, payee, card_id, mcc, country, counter, source };
 }
 
-function accountBlocks({ account, opening, closing, lines }: ReturnType<typeof accountAnswer>): Block[] {
+/** A person is shown no balance that nobody knows; what is known of it are its lines. */
+function accountBlocks({ account, opening, closing, lines, books_begin }: ReturnType<typeof accountAnswer>): Block[] {
   const columns = COLUMNS.filter(column => column.field !== 'account');
-  const span = `${dollars(toCents(opening))} -> ${dollars(toCents(closing))}`;
+  const begin = books_begin === undefined ? 0 : Date.parse(books_begin);
+  const end = lines.some(({ at }) => Date.parse(at) >= begin) ? dollars(toCents(closing)) : 'not known';
+  const span = begin === 0 ? `${dollars(toCents(opening))} -> ${dollars(toCents(closing))}` : `not known -> ${end}`;
   const head = { kind: 'line', text: `${account}   ${span}` } as const;
-  return lines.length === 0 ? [head] : [head, { kind: 'table', columns, rows: lines }];
+  const rows = lines.map(line => (Date.parse(line.at) < begin ? { ...line, balance: null } : line));
+  return lines.length === 0 ? [head] : [head, { kind: 'table', columns, rows }];
 }

@@ -1,0 +1,49 @@
+/** A statement of a time before the first reconcile: what was there is not known, and nothing is printed as if it were. */
+import { expect, test } from 'vitest';
+import { world } from '../support/world.ts';
+
+test('cards that somebody else made: their opening is not known before the first reconcile', async () => {
+  await using here = await world();
+  // Made by another machine: the journal of this one does not explain it.
+  const other = { env: { CARDWRIGHT_CONFIG_DIR: `${here.folder}/other` } };
+  expect((await here.run('cards create --bin bin_1 --amount 50', other)).code).toBe(0);
+  await here.run('sandbox simulate authorize --card card_1 --amount 19.07 --merchant SHOP', other);
+  await here.run('sandbox simulate settle txn_1', other);
+  await here.run('sandbox clock advance 11d -q', other);
+  expect((await here.run('reconcile -q')).code).toBe(0);
+  const { code, out, err } = await here.run('statement --period 2026-11 --json');
+  expect([code, err]).toEqual([
+    0,
+    '2026-11 is not reconciled: the books begin at 2026-12-01T14:03:11Z, the first reconcile; balances before it are not known\n',
+  ]);
+  expect(JSON.parse(out)).toMatchObject({
+    reconciled: false,
+    books_begin: '2026-12-01T14:03:11Z',
+    data: [
+      { kind: 'wallet', books_begin: '2026-12-01T14:03:11Z' },
+      { card_id: 'card_1', books_begin: '2026-12-01T14:03:11Z', lines: [{ amount: -19.07 }] },
+    ],
+  });
+  const table = await here.run('statement --period 2026-11 -o table');
+  expect(table.out).toContain('not known -> not known');
+  expect(table.out).not.toContain('-$19.07 -');
+  expect((await here.run('export --format csv --period 2026-11')).err).toContain('the books begin at 2026-12-01');
+  // Of a period in which they begin, the end is known.
+  await here.run('sandbox clock advance 31d -q');
+  expect((await here.run('reconcile -q')).code).toBe(0);
+  const december = JSON.parse((await here.run('statement --period 2026-12 --json')).out);
+  expect(december).toMatchObject({ reconciled: false });
+  expect(december.data).toMatchObject([
+    { kind: 'wallet', closing: 950 },
+    { card_id: 'card_1', closing: 30.93 },
+  ]);
+  // What came between two cuts is told with its card, and the wallet beside it.
+  await here.run('cards fund card_1 --amount 10', other);
+  await here.run('sandbox clock advance 31d -q');
+  expect((await here.run('reconcile -q')).code).toBe(0);
+  const { err: named } = await here.run('statement --period 2027-01');
+  expect(named).toBe(
+    'card card_1, derived at 2027-02-01: $10.00 came between two cuts around an end of 2027-01\n' +
+      'wallet, derived at 2027-02-01: -$10.00 came between two cuts around an end of 2027-01\n',
+  );
+});
