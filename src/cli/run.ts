@@ -140,8 +140,13 @@ async function execute(
       if (!globals.dryRun) throw carriedOut(thrown, command, { shown, ops: context.ops });
       throw thrown instanceof OutputError ? onlyLost(thrown) : thrown;
     });
-    if (host.streams.stdout.closed) told = 'lost';
-    if (told === 'lost' && !globals.dryRun) await refuseUnread(command, { shown, ops: context.ops });
+    if (host.streams.stdout.closed && !globals.dryRun) {
+      const unread = await unreadAnswer(command, { shown, ops: context.ops });
+      if (unread !== undefined) {
+        told = 'lost';
+        throw unread;
+      }
+    }
     if (host.streams.stdout.isNowhere && !globals.dryRun) await sayLost(host, command, shown);
     await shown.goesOn?.();
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
@@ -154,10 +159,9 @@ async function execute(
 }
 
 /** To a reader that left, a read owes nothing; what a change has made must not be lost with it. */
-async function refuseUnread(command: Command, made: { shown: Shown; ops: readonly string[] }): Promise<void> {
+async function unreadAnswer(command: Command, made: { shown: Shown; ops: readonly string[] }): Promise<unknown> {
   const { unread } = await import('./post-effect-error.ts');
-  const failure = unread(command, made);
-  if (failure !== undefined) throw failure;
+  return unread(command, made);
 }
 
 /** A closed descriptor is the null device by the time we run, so that no write can fail. */

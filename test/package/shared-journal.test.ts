@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { missing } from '../postgres/server.ts';
 import { type Database, database, PASSWORD } from '../postgres/shared.ts';
-import { type Desk, desk } from '../team/desk.ts';
+import { type TestAccount, testAccount } from '../team/test-account.ts';
 import { home } from './built.ts';
 
 describe.skipIf(missing())('journal status', () => {
   let here: Database;
-  let at: Desk;
+  let at: TestAccount;
   beforeAll(async () => {
     here = await database();
-    at = await desk(here);
+    at = await testAccount(here);
     await at.admin(`set_cap('max_per_day', 250000)`);
   });
   afterAll(() => here.close());

@@ -9,7 +9,7 @@ import { SCHEMA_SQL } from '../../src/team/schema/print.ts';
 import { statementsOver } from '../../src/team/statements.ts';
 import { missing, type Server, startAgain, startServer, stopServer } from '../postgres/server.ts';
 import { connect, statementsOf } from '../postgres/shared.ts';
-import { FACTS, hex } from './desk.ts';
+import { FACTS, hex } from './test-account.ts';
 
 describe.skipIf(missing())('a server', () => {
   let folder: string;

@@ -3,17 +3,30 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { WantedOp } from '../../src/team/statements.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
-import { type Desk, desk, done, ended, FACTS, freshOp, hex, linesOf, next, OUTCOME, sent, wanted } from './desk.ts';
+import {
+  done,
+  ended,
+  FACTS,
+  freshOp,
+  hex,
+  linesOf,
+  next,
+  OUTCOME,
+  sent,
+  type TestAccount,
+  testAccount,
+  wanted,
+} from './test-account.ts';
 
 describe.skipIf(missing())('claim', () => {
   let here: Database;
-  let at: Desk;
+  let at: TestAccount;
   beforeAll(async () => {
     here = await database();
   });
   afterAll(() => here.close());
   beforeEach(async () => {
-    at = await desk(here);
+    at = await testAccount(here);
   });
 
   const claim = (op: WantedOp, as: 'ana' | 'ben' = 'ana') => at[as].claim(op, linesOf(op.by, sent(1)), FACTS);
@@ -37,7 +50,7 @@ describe.skipIf(missing())('claim', () => {
     const op = wanted(at.account, 500);
     await claim(op);
     await expect(claim({ ...op, nonce: hex(8) })).rejects.toMatchObject({ code: 'CW007' });
-    const other = await desk(here);
+    const other = await testAccount(here);
     await expect(
       other.ana.claim({ ...op, account: other.account }, linesOf(op.by, sent(1)), FACTS),
     ).rejects.toMatchObject({

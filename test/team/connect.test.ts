@@ -13,7 +13,7 @@ import { missing } from '../postgres/server.ts';
 import { certificateOf, type Database, database, PASSWORD } from '../postgres/shared.ts';
 import { random, waitingClock } from '../support/clocks.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { type Desk, desk, FACTS, linesOf, sent, wanted } from './desk.ts';
+import { FACTS, linesOf, sent, type TestAccount, testAccount, wanted } from './test-account.ts';
 
 const around = (more: Partial<ConnectDependencies> = {}): ConnectDependencies => ({
   clock: waitingClock(),
@@ -89,10 +89,10 @@ it('reads an address or a password from no file that others may read', async () 
 
 describe.skipIf(missing())('a server', () => {
   let here: Database;
-  let at: Desk;
+  let at: TestAccount;
   beforeAll(async () => {
     here = await database();
-    at = await desk(here);
+    at = await testAccount(here);
   });
   afterAll(() => here.close());
 

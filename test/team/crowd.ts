@@ -6,7 +6,7 @@ import { connectJournal } from '../../src/team/connect.ts';
 import { parseJournalUrl } from '../../src/team/journal-url.ts';
 import { type Statements, statementsOver } from '../../src/team/statements.ts';
 import { realClock } from '../support/clocks.ts';
-import { done, ended, FACTS, hex, linesOf, next, OUTCOME, sent, wanted } from './desk.ts';
+import { done, ended, FACTS, hex, linesOf, next, OUTCOME, sent, wanted } from './test-account.ts';
 
 export interface Told {
   /** Cents by op, of what was claimed, and of those what was ended. */

@@ -5,17 +5,29 @@ import type { PostgresSession } from '../../src/postgres/client.ts';
 import { statementsOver } from '../../src/team/statements.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
-import { type Desk, desk, done, ended, FACTS, hex, linesOf, next, OUTCOME, sent, wanted } from './desk.ts';
+import {
+  done,
+  ended,
+  FACTS,
+  hex,
+  linesOf,
+  next,
+  OUTCOME,
+  sent,
+  type TestAccount,
+  testAccount,
+  wanted,
+} from './test-account.ts';
 
 describe.skipIf(missing())('entering', () => {
   let here: Database;
-  let at: Desk;
+  let at: TestAccount;
   beforeAll(async () => {
     here = await database();
   });
   afterAll(() => here.close());
   beforeEach(async () => {
-    at = await desk(here);
+    at = await testAccount(here);
   });
 
   const note = (session: PostgresSession, facts: object = FACTS) =>

@@ -3,17 +3,30 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Resolving, statementsOver, type Taking } from '../../src/team/statements.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
-import { type Desk, desk, done, ended, FACTS, freshOp, hex, linesOf, next, OUTCOME, sent, wanted } from './desk.ts';
+import {
+  done,
+  ended,
+  FACTS,
+  freshOp,
+  hex,
+  linesOf,
+  next,
+  OUTCOME,
+  sent,
+  type TestAccount,
+  testAccount,
+  wanted,
+} from './test-account.ts';
 
 describe.skipIf(missing())('an op', () => {
   let here: Database;
-  let at: Desk;
+  let at: TestAccount;
   beforeAll(async () => {
     here = await database();
   });
   afterAll(() => here.close());
   beforeEach(async () => {
-    at = await desk(here);
+    at = await testAccount(here);
   });
 
   const REASON = { ...FACTS, reason: 'the runner is gone' };
@@ -236,7 +249,7 @@ describe.skipIf(missing())('an op', () => {
 
   it('is not seen or touched from another account', async () => {
     const op = await claimed();
-    const { account } = await desk(here);
+    const { account } = await testAccount(here);
     const bytes = linesOf(op.by, done(1));
     await expect(at.ana.append(next({ ...op, account }), bytes)).rejects.toMatchObject(FENCED);
     expect(await at.ana.take(taking(op.op, { account }), REASON)).toMatchObject({ verdict: 'absent' });

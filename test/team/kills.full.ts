@@ -15,7 +15,7 @@ import { missing, startAgain, startServer, stopServer } from '../postgres/server
 import { connect, statementsOf } from '../postgres/shared.ts';
 import { requires } from '../support/programs.ts';
 import { check, operate, type Told } from './crowd.ts';
-import { KEY_PRINT } from './desk.ts';
+import { KEY_PRINT } from './test-account.ts';
 
 const CAP = 8_000;
 const ROUNDS = 20;

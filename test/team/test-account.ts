@@ -64,7 +64,7 @@ export function next({ account, op, by }: WantedOp, more: Partial<Appending> = {
 /** Its end. */
 export const ended = (spent: number) => ({ ending: { finished: true, spent } });
 
-export interface Desk {
+export interface TestAccount {
   readonly account: string;
   readonly root: PostgresSession;
   readonly ana: Statements;
@@ -79,7 +79,7 @@ export interface Desk {
 let count = 0;
 
 /** A new account with two operators, an admin and an auditor. */
-export async function desk(here: Database): Promise<Desk> {
+export async function testAccount(here: Database): Promise<TestAccount> {
   count += 1;
   const account = `acc-${count}`;
   const [root, ada, ana, ben, eve] = await Promise.all([
