@@ -89,12 +89,22 @@ export type KeyPolicy =
   /** A repeated key is answered with this, whatever became of the first request. */
   | { readonly repeated: Answered };
 
+export interface Behind {
+  /** A new card is not listed before that. */
+  readonly listMs?: number;
+  /** State and balance of a card that is read, alone or in a list, are so old. */
+  readonly cardMs?: number;
+  readonly walletMs?: number;
+}
+
 export interface AccountOptions {
   readonly walletCents?: number;
   readonly keys?: KeyPolicy;
   /** State and money are checked before the key is looked up. */
   readonly checksBeforeKeys?: boolean;
   readonly metadata?: 'everywhere' | 'not-in-lists' | 'nowhere';
+  /** How far each kind of reading is behind the books, ms of the clock of the service. */
+  readonly behind?: Behind;
   /** Lists tell page and total; a bare array otherwise. */
   readonly totals?: boolean;
   readonly cards?: readonly Partial<HostileCard>[];
@@ -140,10 +150,19 @@ interface Stored {
   readonly write: number;
 }
 
+/** The books as they were until a change. */
+interface Page {
+  readonly until: number;
+  readonly walletCents: number;
+  readonly cards: ReadonlyMap<string, Pick<HostileCard, 'status' | 'cents'>>;
+}
+
 interface Account {
   options: AccountOptions;
   readonly books: Books;
   readonly stored: Map<string, Stored>;
+  /** Oldest first. */
+  readonly pages: Page[];
   writes: number;
 }
 
@@ -183,7 +202,7 @@ export async function hostileService(options: { readonly now: () => number }): P
   function answerTo(seen: SeenRequest): { readonly answered: Answered; readonly lost?: LostAt } {
     const account = accounts.get(seen.bearer);
     if (account === undefined) return { answered: refusal(401, 'unauthorized') };
-    if (!isWrite(seen.operation)) return { answered: read(account, seen) };
+    if (!isWrite(seen.operation)) return { answered: read(account, seen, now()) };
     account.writes += 1;
     const play = nextPlay(seen);
     if (play !== undefined) seen.play = play;
@@ -299,7 +318,7 @@ function opened(options: AccountOptions): Account {
     cards: new Map(cards.map(card => [card.id, card])),
     effects: [],
   };
-  return { options, books, stored: new Map(), writes: 0 };
+  return { options, books, stored: new Map(), pages: [], writes: 0 };
 }
 
 function seenRequest(incoming: IncomingMessage, text: string, number: number): SeenRequest {
@@ -362,6 +381,7 @@ const NEXT_STATUS: Partial<Record<WriteOperation, string>> = {
 function effectOf(account: Account, seen: SeenRequest, at: number): Answered {
   const { books } = account;
   const operation = seen.operation as WriteOperation;
+  account.pages.push(pageOf(books, at));
   if (operation === 'create') {
     const card = createdCard(books, seen, at);
     books.walletCents -= card.cents;
@@ -433,22 +453,41 @@ function shown(account: Account, card: HostileCard, place: 'single' | 'list'): R
   };
 }
 
-function read(account: Account, seen: SeenRequest): Answered {
+function pageOf({ walletCents, cards }: Books, until: number): Page {
+  return {
+    until,
+    walletCents,
+    cards: new Map([...cards].map(([id, { status, cents }]) => [id, { status, cents }])),
+  };
+}
+
+/** The page of the books that was the last one so long ago; undefined where nothing has changed since. */
+function pageBefore({ pages }: Account, at: number, behindMs: number | undefined): Page | undefined {
+  return behindMs === undefined ? undefined : pages.find(({ until }) => until > at - behindMs);
+}
+
+/** A card as a reading shows it that is behind. */
+function cardBefore(account: Account, card: HostileCard, at: number): HostileCard {
+  const before = pageBefore(account, at, account.options.behind?.cardMs)?.cards.get(card.id);
+  return { ...card, ...before };
+}
+
+function read(account: Account, seen: SeenRequest, at: number): Answered {
   const { books } = account;
   const url = new URL(seen.path, 'http://localhost');
   if (seen.card !== undefined) {
     const card = books.cards.get(seen.card);
     if (card === undefined) return refusal(404, 'not_found');
     if (seen.operation === 'details') return { status: 200, body: detailsOf(card) };
-    return { status: 200, body: shown(account, card, 'single') };
+    return { status: 200, body: shown(account, cardBefore(account, card, at), 'single') };
   }
   switch (`${seen.method} ${url.pathname}`) {
     case 'GET /bins':
       return { status: 200, body: { data: [{ id: 'bin_1', network: 'visa', '3ds': true, max_monthly: 10_000 }] } };
     case 'GET /wallet':
-      return { status: 200, body: { balance: inDollars(books.walletCents), currency: 'USD' } };
+      return { status: 200, body: { balance: inDollars(walletBefore(account, at)), currency: 'USD' } };
     case 'GET /cards':
-      return cardsOf(account, url.searchParams);
+      return cardsOf(account, url.searchParams, at);
     case 'GET /wallet/deposit-addresses':
     case 'GET /transactions':
     case 'GET /webhooks':
@@ -467,9 +506,16 @@ const detailsOf = (card: HostileCard) => ({
   exp_year: 2029,
 });
 
-function cardsOf(account: Account, query: URLSearchParams): Answered {
+function walletBefore(account: Account, at: number): number {
+  return pageBefore(account, at, account.options.behind?.walletMs)?.walletCents ?? account.books.walletCents;
+}
+
+function cardsOf(account: Account, query: URLSearchParams, at: number): Answered {
   const [page, size] = [Number(query.get('page') ?? 1), Number(query.get('per_page') ?? 25)];
+  const { listMs = 0 } = account.options.behind ?? {};
   const fitting = [...account.books.cards.values()]
+    .filter(({ created_at }) => Date.parse(created_at) <= at - listMs)
+    .map(card => cardBefore(account, card, at))
     .toReversed()
     .filter(card => (query.get('status') ?? card.status) === card.status)
     .filter(card => (query.get('bin_id') ?? card.bin_id) === card.bin_id);
