@@ -8,6 +8,7 @@ import type { CardRow, MoveRow } from './rows.ts';
 import { type Guess, search } from './search.ts';
 import type { Structure } from './structure.ts';
 import { type Cause, operatorCause, recordCause, Unexplained } from './unexplained.ts';
+import { rowsDone, type UnknownRow } from './unknown-rows.ts';
 
 export interface Evidence {
   readonly records: Pick<RecordSums, 'structure' | 'fresh' | 'hasChangingRecords'>;
@@ -123,7 +124,7 @@ class Classification {
   }
 
   #ownUnknownRows(): void {
-    const unknown: OwnRow[] = [];
+    const unknown: UnknownRow[] = [];
     for (const move of this.#evidence.moves) {
       const row = rowName(move);
       if (move.outcome !== 'unknown' || this.#evidence.counted.has(row)) continue;
@@ -134,36 +135,12 @@ class Classification {
         if (change?.hasEnded) this.#add(ofRow({ row, card, amount: -change.returned }));
       } else unknown.push({ row, card, amount: move.operation === 'cards.withdraw' ? -move.cents : move.cents });
     }
-    for (const own of this.#rowsDone(unknown)) {
+    for (const own of rowsDone(this.#rest, unknown)) {
       this.#rest.take(operatorCause(own.card, own.amount));
       this.#note(own.card, own.amount);
       this.#counted.set(own.row, own.card);
       this.#add(ofRow(own));
     }
-  }
-
-  /** Rows that together leave the least unexplained: all choices of a few rows, else one row after the other. */
-  #rowsDone(unknown: readonly OwnRow[]): readonly OwnRow[] {
-    const start = { count: this.#rest.count(), size: this.#rest.size() };
-    if (unknown.length === 0 || start.count === 0) return [];
-    if (unknown.length > MOST_CHOICES) {
-      return unknown.filter(({ card, amount }) => {
-        const cause = operatorCause(card, amount);
-        if (!this.#rest.takeIfLess(cause)) return false;
-        this.#rest.take(cause, -1);
-        return true;
-      });
-    }
-    let best: { count: number; size: number; rows: readonly OwnRow[] } = { ...start, rows: [] };
-    for (let choice = 1; choice < 2 ** unknown.length; choice++) {
-      const rows = unknown.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 1);
-      for (const { card, amount } of rows) this.#rest.take(operatorCause(card, amount));
-      const [count, size] = [this.#rest.count(), this.#rest.size()];
-      for (const { card, amount } of rows) this.#rest.take(operatorCause(card, amount), -1);
-      const isLess = count < best.count || (count === best.count && size < best.size && count < start.count);
-      if (isLess) best = { count, size, rows };
-    }
-    return best.rows;
   }
 
   /** The new card whose marker names the row; where the service shows no metadata, one that came with its amount. */
@@ -307,17 +284,7 @@ class Classification {
   }
 }
 
-/** An own row of unknown outcome, and what it would have moved from the wallet to the card. */
-interface OwnRow {
-  readonly row: string;
-  readonly card: string;
-  readonly amount: number;
-}
-
-/** All choices of so many rows are tried. */
-const MOST_CHOICES = 10;
-
-function ofRow({ row, card, amount }: OwnRow) {
+function ofRow({ row, card, amount }: UnknownRow) {
   return { class: 'unknown_row_done', candidates: [card], cents: amount, rows: [row] } as const;
 }
 

@@ -6,6 +6,7 @@ import { type Position, rowName } from './position.ts';
 import { type Residuals, residualsBetween } from './residuals.ts';
 import type { CountingRules, MoveRow } from './rows.ts';
 import { operatorCause, Unexplained } from './unexplained.ts';
+import { rowsDone, takeAll, type UnknownRow } from './unknown-rows.ts';
 
 /**
  * What a cut says of an own row that is done now and that it does not count. `may_be_in`: sent before the cut, and the
@@ -28,19 +29,27 @@ export interface LateEvidence {
   readonly moves: readonly MoveRow[];
   /** By `<op>.<row>`. */
   readonly late: ReadonlyMap<string, LateRow>;
+  /** Own rows of unknown outcome, `<op>.<row>`, that an earlier cut counts as done. */
+  readonly counted: ReadonlyMap<string, string>;
 }
 
 /**
- * The residuals with late rows counted in the base where that leaves the fewest sums unexplained, and of equals the least
- * cents: a row that was sent before a cut is taken to have been done before it, unless the balances moved by it since.
+ * The residuals with late rows counted in the base where that leaves the fewest sums unexplained, with the help of rows
+ * whose outcome is unknown still; of equals the least cents. A row that was sent before a cut is taken to have been done
+ * before it, unless the balances moved by it since.
  */
-export function residualsSince(base: Position, now: Position, { rules, moves, late }: LateEvidence): Residuals {
+export function residualsSince(
+  base: Position,
+  now: Position,
+  { rules, moves, late, counted }: LateEvidence,
+): Residuals {
   const residuals = residualsBetween(base, now, rules);
   const may = moves
     .filter(move => late.get(rowName(move)) === 'may_be_in')
     .flatMap(lateMove)
     .filter(({ card }) => base.cards.has(card));
-  const chosen = may.length === 0 ? [] : alreadyIn(new Unexplained(residuals), may);
+  const unknown = may.length === 0 ? [] : moves.flatMap(move => unknownRow(move, counted));
+  const chosen = may.length === 0 ? [] : alreadyIn({ rest: new Unexplained(residuals), unknown }, may);
   return chosen.length === 0 ? residuals : residualsBetween(withRows(base, chosen), now, rules);
 }
 
@@ -50,19 +59,31 @@ function lateMove(move: MoveRow): LateMove[] {
   return [{ card, amount: operation === 'cards.withdraw' ? -cents : cents, move }];
 }
 
-/** The rows whose effect the base has already. `rest` is left as it came. */
-function alreadyIn(rest: Unexplained, rows: readonly LateMove[]): readonly LateMove[] {
+function unknownRow(move: MoveRow, counted: LateEvidence['counted']): UnknownRow[] {
+  const row = rowName(move);
+  if (move.outcome !== 'unknown' || counted.has(row)) return [];
+  return lateMove(move).map(({ card, amount }) => ({ row, card, amount }));
+}
+
+interface Judging {
+  readonly rest: Unexplained;
+  /** Rows that may have been done since the base. */
+  readonly unknown: readonly UnknownRow[];
+}
+
+/** The rows whose effect the base has already. What is unexplained is left as it came. */
+function alreadyIn(judging: Judging, rows: readonly LateMove[]): readonly LateMove[] {
   const [all, none] = [new Set(rows), new Set<LateMove>()];
   if (rows.length > MOST_CHOICES) {
-    let best = better(judged(rest, all), judged(rest, none));
-    for (const row of rows) best = better(best, judged(rest, flipped(best.rows, row)));
+    let best = better(judged(judging, all), judged(judging, none));
+    for (const row of rows) best = better(best, judged(judging, flipped(best.rows, row)));
     return [...best.rows];
   }
   // Fewer and fewer of them, so that of equals the most are in the base.
-  let best = judged(rest, all);
+  let best = judged(judging, all);
   for (let choice = 1; choice < 2 ** rows.length; choice += 1) {
     const kept = rows.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 0);
-    best = better(best, judged(rest, new Set(kept)));
+    best = better(best, judged(judging, new Set(kept)));
   }
   return [...best.rows];
 }
@@ -74,9 +95,12 @@ interface Judged {
   readonly size: number;
 }
 
-function judged(rest: Unexplained, rows: ReadonlySet<LateMove>): Judged {
+function judged({ rest, unknown }: Judging, rows: ReadonlySet<LateMove>): Judged {
   for (const row of rows) takeOut(rest, row);
+  const done = rowsDone(rest, unknown);
+  takeAll(rest, done);
   const found = { rows, count: rest.count(), size: rest.size() };
+  takeAll(rest, done, -1);
   for (const row of rows) putBack(rest, row);
   return found;
 }

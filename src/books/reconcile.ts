@@ -82,7 +82,7 @@ export function reconcile(input: Reconciling): Reconciled {
   const evidence = { records, moves, counted, late, cards: known, since: before.at, soleOperator };
   const asked = base === undefined ? firstRules() : (JSON.parse(base.cut.rules) as readonly CountingRules[]);
   const uncounted = new Map([...late].filter(([row]) => !counted.has(row)));
-  const residualsOf = (rules: CountingRules) => residualsSince(before, now, { rules, moves, late: uncounted });
+  const residualsOf = (rules: CountingRules) => residualsSince(before, now, { rules, moves, late: uncounted, counted });
   const read = (rules: CountingRules, residuals = residualsOf(rules)): Reading => {
     const explained = base === undefined ? ofBaseline(residuals, records) : classify(residuals, evidence);
     const classified = { ...explained, findings: [...explained.findings, ...totalsThatDiffer(input, now, rules)] };

@@ -14,6 +14,8 @@ export class Unexplained {
   wallet: number;
   readonly #residuals: Residuals;
   readonly #cards = new Map<string, number>();
+  /** Absolute cents that are left on the cards. */
+  #onCards = 0;
   /** Cards whose rest lies outside of what holds explain. */
   readonly outside = new Set<string>();
 
@@ -65,9 +67,7 @@ export class Unexplained {
 
   /** Absolute cents that are left, within bounds or not. */
   size(): number {
-    let size = Math.abs(this.spent) + Math.abs(this.wallet);
-    for (const rest of this.#cards.values()) size += Math.abs(rest);
-    return size;
+    return Math.abs(this.spent) + Math.abs(this.wallet) + this.#onCards;
   }
 
   /** Takes the causes together when that leaves less unexplained; otherwise nothing changes. */
@@ -80,6 +80,7 @@ export class Unexplained {
   }
 
   #set(card: string, rest: number): void {
+    this.#onCards += Math.abs(rest) - Math.abs(this.of(card));
     if (rest === 0) this.#cards.delete(card);
     else this.#cards.set(card, rest);
     if (this.fits(card, rest)) this.outside.delete(card);

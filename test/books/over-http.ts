@@ -96,13 +96,17 @@ class Shop {
           ? { card_id: card }
           : { card_id: card, amount };
     const op = `op_${this.moves.length + 1}`;
+    const row = { op, row: 1, operation, cents: amount as Cents } as const;
     try {
       const { result } = await this.#service.send(operation, input as never);
       const card_id = operation === 'cards.create' ? (result as { readonly id: string }).id : card;
       if (operation === 'cards.create') this.#cards.push(card_id);
-      this.moves.push({ op, row: 1, operation, card_id, cents: amount as Cents, outcome: 'done', at_ms: this.#now() });
+      this.moves.push({ ...row, card_id, outcome: 'done', at_ms: this.#now() });
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
+      // A service that answers with a word of success alone: the journal keeps the row as unknown.
+      if (error.kind !== 'outcome_unknown') return;
+      this.moves.push({ ...row, card_id: card || null, outcome: 'unknown', at_ms: this.#now() });
     }
   }
 
