@@ -17,7 +17,7 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** `sk_test_…`; a live key only with `live: true`. */
   readonly apiKey: string;
-  /** Says that a live key is meant. Nothing is asked, journaled or limited here, as the command line would. */
+  /** Says that a live key is meant. Nothing is asked or limited here, as the command line would. */
   readonly live?: boolean;
   /** A Unix domain socket in place of host and port. */
   readonly socketPath?: string;
@@ -25,11 +25,22 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
   /** Told once about each oddity of the answers. */
   readonly onWarning?: (text: string) => void;
+  /**
+   * Absolute path of a folder of this machine where calls with an `intent` are kept, such as the state folder of the
+   * command line, whose `ops list` and `ops resume` then know them. Never on a network file system.
+   */
+  readonly journal?: string;
 }
 
 export interface CallOptions {
   /** Idempotency key; a fresh one is made for every POST that brings none. */
   readonly idempotencyKey?: string;
+  /**
+   * One purchase, one intent, also when repeated: your own name for a create, fund, withdraw or terminate. The same name with
+   * the same input sends nothing twice and resolves to the resource as it is now, in any process that uses the same
+   * `journal`; with another input it is `usage`. A card that is created carries the metadata key `cardwright`.
+   */
+  readonly intent?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -47,6 +58,8 @@ export declare class CardwrightError extends Error {
     | undefined;
   readonly idempotencyKey: string | undefined;
   readonly retryAfterMs: number | undefined;
+  /** Operation of the journal, of a call with an `intent`. */
+  readonly op: string | undefined;
 }
 
 export interface Client extends AsyncDisposable {

@@ -1,5 +1,6 @@
 /** `cardwright/client`, for programs: typed calls and the check of deliveries. Its types stand in scripts/library-client.d.cts. */
 import { randomBytes } from 'node:crypto';
+import { isAbsolute } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createService } from './client/api.ts';
@@ -10,6 +11,7 @@ import { CliError } from './core/errors.ts';
 import { toCents } from './core/money.ts';
 import { Secret } from './core/secret.ts';
 import { verifyPayload } from './events/verify.ts';
+import type { Clock, Randomness } from './platform/host.ts';
 import { checkBaseUrl } from './profile/base-url.ts';
 import { keyMode, readKey } from './profile/key.ts';
 
@@ -24,10 +26,12 @@ interface Options {
   readonly socketPath?: string;
   readonly timeoutMs?: number;
   readonly onWarning?: (text: string) => void;
+  readonly journal?: string;
 }
 
 interface Calling {
   readonly idempotencyKey?: string;
+  readonly intent?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -41,6 +45,7 @@ export class CardwrightError extends Error {
   readonly service: unknown;
   readonly idempotencyKey: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly op: string | undefined;
 
   constructor({ kind, facts }: CliError) {
     super(facts.message, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -51,6 +56,7 @@ export class CardwrightError extends Error {
     this.service = facts.service;
     this.idempotencyKey = facts.idempotencyKey;
     this.retryAfterMs = facts.retryAfterMs;
+    this.op = facts.op;
   }
 }
 
@@ -61,36 +67,47 @@ export function createClient(options: Options) {
     needText('apiKey', options.apiKey);
     needText('baseUrl', options.baseUrl);
   });
-  const { apiKey, live = false, socketPath, timeoutMs, onWarning } = options;
+  const { apiKey, live = false, socketPath, timeoutMs, onWarning, journal } = options;
   const connection = inOurError(() => {
     const key = readKey(apiKey);
     const mode = keyMode(key);
     if (mode === 'live' && !live) {
       throw new CliError('guarded', { message: 'this is a live key; say live: true', outcome: 'not_sent' });
     }
-    return { baseUrl: checkBaseUrl(options.baseUrl, mode).href, socketPath, key: async () => key };
+    if (journal !== undefined) checkJournal(journal);
+    return { baseUrl: checkBaseUrl(options.baseUrl, mode).href, socketPath, key };
   });
+  const clock: Clock = {
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    sleep: (ms, signal) => sleep(ms, undefined, signal && { signal }),
+  };
+  const random: Randomness = { bytes: count => randomBytes(count), fraction: () => Math.random() };
+  const mode = live ? 'live' : 'test';
   const service = createService({
     table: OPERATIONS,
-    connection,
-    clock: {
-      now: () => Date.now(),
-      monotonic: () => performance.now(),
-      sleep: (ms, signal) => sleep(ms, undefined, signal && { signal }),
-    },
-    random: { bytes: count => randomBytes(count), fraction: () => Math.random() },
+    connection: { ...connection, key: async () => connection.key },
+    clock,
+    random,
     env: process.env,
     timeoutMs,
     onWarning,
     isProgram: false,
     userAgent: `cardwright-client/${CARDWRIGHT_VERSION}`,
-    mode: live ? 'live' : 'test',
+    mode,
   });
   const close = () => service.close();
   return {
     async send(operation: string, input: Values = {}, calling: Calling | null = {}) {
-      const { idempotencyKey, signal } = calling ?? {};
+      const { idempotencyKey, intent, signal } = calling ?? {};
       const asked = inOurError(() => askedOf(operation, input));
+      if (intent !== undefined) {
+        const folder = inOurError(() => journalFor(journal, intent));
+        const { sendNamed } = await import('./library-journal.ts');
+        const around = { ...connection, folder, service, clock, random, mode, timeoutMs, onWarning } as const;
+        const call = { operation: operation as never, input: asked as never, intent, key: idempotencyKey, signal };
+        return openly(await sendNamed(around, call).catch(asOurs));
+      }
       const sending = service.send(operation as never, asked as never, {
         key: idempotencyKey,
         signal,
@@ -136,6 +153,30 @@ export function verifyWebhook(delivery: {
     secrets.map(secret => new Secret(secret)),
   );
   return checked.verified ? checked : { verified: false, mistakes: checked.explanations };
+}
+
+/** Throws `usage` for what is no folder of this machine. */
+function checkJournal(journal: unknown): void {
+  needText('journal', journal);
+  if (/^postgres(?:ql)?:/i.test(String(journal))) {
+    throw new CliError('usage', {
+      message: 'journal must be a folder: a journal that several people share is not used by the client yet',
+      outcome: 'not_sent',
+    });
+  }
+  if (!isAbsolute(String(journal))) {
+    throw new CliError('usage', { message: 'journal must be the absolute path of a folder', outcome: 'not_sent' });
+  }
+}
+
+/** Throws `usage`: a promise without a journal is none. */
+function journalFor(journal: string | undefined, intent: unknown): string {
+  needText('intent', intent);
+  if (journal !== undefined) return journal;
+  throw new CliError('usage', {
+    message: 'an intent needs a journal: createClient({ …, journal: "/absolute/folder" })',
+    outcome: 'not_sent',
+  });
 }
 
 const isText = (value: unknown) => typeof value === 'string';

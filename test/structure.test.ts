@@ -11,7 +11,8 @@ const texts = new Map(files.map(name => [name, readFileSync(join(source, name), 
 /** What a folder of `src/` may import besides itself. `app` puts everything together; only the entries import it. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['app', 'cli', 'core'],
-  'library-client.ts': ['client', 'contract', 'core', 'events', 'profile'],
+  'library-client.ts': ['client', 'contract', 'core', 'events', 'library-journal.ts', 'platform', 'profile'],
+  'library-journal.ts': ['contract', 'core', 'journal', 'platform', 'writes'],
   app: [
     'audit',
     'bulk',
@@ -282,6 +283,7 @@ describe('arrows', () => {
 const HOST_FILES = [
   'main.ts',
   'library-client.ts',
+  'library-journal.ts',
   'app/process-host.ts',
   'sandbox/serving/library-host.ts',
   'engine/open.ts',

@@ -11,14 +11,20 @@ export interface PackedRows {
 /** Rows that are made again together. */
 const TOGETHER = 256;
 
+/** What a row has beside its input, and most have not. */
+export type RowExtras = Pick<PlannedRow, 'intent' | 'asked'>;
+type Packed = readonly [row: number, input: Values, extras?: RowExtras];
+
 /** `make` makes a row of its number and input again, as it was. */
-export function createPackedRows(make: (row: number, input: Values) => PlannedRow): PackedRows {
+export function createPackedRows(
+  make: (row: number, input: Values, extras: RowExtras | undefined) => PlannedRow,
+): PackedRows {
   const packed: Buffer[] = [];
-  let loose: (readonly [row: number, input: Values])[] = [];
+  let loose: Packed[] = [];
   let length = 0;
   return {
-    push({ row, input }) {
-      loose.push([row, input]);
+    push({ row, input, intent, asked }) {
+      loose.push(intent === undefined ? [row, input] : [row, input, { intent, ...(asked && { asked }) }]);
       length += 1;
       if (loose.length < TOGETHER) return;
       packed.push(Buffer.from(JSON.stringify(loose)));
@@ -30,9 +36,11 @@ export function createPackedRows(make: (row: number, input: Values) => PlannedRo
       },
       *[Symbol.iterator]() {
         for (const bytes of packed) {
-          for (const [row, input] of JSON.parse(bytes.toString()) as typeof loose) yield make(row, input);
+          for (const [row, input, extras] of JSON.parse(bytes.toString()) as typeof loose) {
+            yield make(row, input, extras);
+          }
         }
-        for (const [row, input] of loose) yield make(row, input);
+        for (const [row, input, extras] of loose) yield make(row, input, extras);
       },
     },
   };

@@ -30,6 +30,22 @@ export interface PlannedRow {
   readonly before?: Balances | undefined;
   /** Exact text of the body, where the caller wrote it; `input` is what was read from it. */
   readonly body?: string | undefined;
+  /** The caller's own name for this one change: with it the same change is carried out once (docs/design/reliability.md, section 6). */
+  readonly intent?: string | undefined;
+  /** What was asked for where `input` holds our choice: a BIN for `auto`. Values of `input` that it names are not the caller's. */
+  readonly asked?: Values | undefined;
+}
+
+/** What a name of the caller's was used for before, with the same values. */
+export interface EarlierUse {
+  readonly intent: string;
+  readonly op: string;
+  /** Its row of that op. */
+  readonly row: number;
+  /** The op is one of many rows. */
+  readonly bulk: boolean;
+  /** What came of it, where nothing is left to do or to tell; else a resume of the op takes it up. */
+  readonly settled?: RowOutcome | undefined;
 }
 
 /** What an operation's idempotency key was found to be worth. */
@@ -242,6 +258,7 @@ export interface OpRow {
   readonly last4?: string | undefined;
   readonly amount?: Cents | undefined;
   readonly label?: string | undefined;
+  readonly intent?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly requestId?: string | undefined;
   /** ISO 8601 UTC of the last time bytes may have left. */
@@ -305,6 +322,11 @@ export interface Journal {
    * for the same bytes it resumes that run. Short for `prepare` and its `begin`.
    */
   begin(plan: RunPlan): Promise<Run>;
+  /**
+   * The rows whose names were used before with the same values, by the numbers of this plan. Throws `usage` for a name that
+   * was used with other values, `guarded` where its row belongs to a run of many that is not finished. Changes nothing.
+   */
+  earlierUses(plan: RunPlan): Promise<ReadonlyMap<number, EarlierUse>>;
   /** Throws `usage` for an unknown op or another account's. The options tell what a resume would do with its rows. */
   look(op: string, options?: ResumeOptions): Promise<OpView>;
   /** Short for `look` and its `takeOver`. Throws `guarded` when another process works on it. */
@@ -314,6 +336,6 @@ export interface Journal {
   resolve(resolution: Resolution): Promise<Resolved>;
   /** Makes a probe of idempotency keys ready; nothing is sent by it. Throws `guarded` for a live key. */
   probe(binId: string): Promise<Probe>;
-  /** Removes journals finished more than 90 days ago; resolves to their ops. */
+  /** Removes journals finished more than 90 days ago, and names that are older than 400 days; resolves to the ops. */
   prune(options?: { readonly dryRun?: boolean }): Promise<readonly string[]>;
 }

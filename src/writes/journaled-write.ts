@@ -4,7 +4,7 @@ import { CALLS } from '../contract/raw.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, centsOf } from '../core/money.ts';
-import type { Balances, PlannedRow, ReadBefore, RowOutcome, Run, RunPlan } from '../journal/types.ts';
+import type { Balances, EarlierUse, PlannedRow, ReadBefore, RowOutcome, Run, RunPlan } from '../journal/types.ts';
 import { inputDigest } from '../journal/wal/op-id.ts';
 import { afterwards } from './post-effect.ts';
 
@@ -15,6 +15,10 @@ export interface JournaledWrite {
   readonly input: Values;
   readonly key: string | undefined;
   readonly marker: boolean;
+  /** The caller's own name for this one change. */
+  readonly intentName?: string | undefined;
+  /** See `PlannedRow.asked`. */
+  readonly asked?: Values | undefined;
   /** Exact text of the body, in the caller's words. */
   readonly body?: string | undefined;
 }
@@ -27,7 +31,7 @@ export interface JournaledResult {
 }
 
 /** The run of one write. */
-export function planOfOne({ operation, input, key, marker, body }: JournaledWrite): RunPlan {
+export function planOfOne({ operation, input, key, marker, intentName, asked, body }: JournaledWrite): RunPlan {
   const { amount, card_id: cardId } = input;
   // A request in the caller's own words is known by them, in `ops list` and in an error.
   const label = operation === 'api.write' ? `${input['method']} ${input['path']}` : input['label'];
@@ -39,6 +43,8 @@ export function planOfOne({ operation, input, key, marker, body }: JournaledWrit
     ...(typeof cardId === 'string' && { cardId }),
     ...(typeof label === 'string' && { label }),
     ...(body !== undefined && { body }),
+    ...(intentName !== undefined && { intent: intentName }),
+    ...(asked !== undefined && { asked }),
   };
   const command = operation === 'api.write' ? 'api' : operation.replace('.', ' ');
   return { command, rows: [row], digest: inputDigest([row]), bulk: false, marker, ...(key !== undefined && { key }) };
@@ -68,6 +74,32 @@ export async function executeOnly(
     throw afterwards(thrown, operation, 'the card could not be read', run.op);
   });
   return { result: now, changed: false, reread: true, op: run.op };
+}
+
+/** What an earlier command with the same intent has done, read from the service; nothing is sent. Throws as `executeOnly`. */
+export async function resultBefore(
+  { operation, input }: Pick<JournaledWrite, 'operation' | 'input'>,
+  { intent, op, settled }: Pick<EarlierUse, 'intent' | 'op'> & { readonly settled: RowOutcome },
+  reader: Reader,
+): Promise<JournaledResult> {
+  if (settled.error !== undefined) throw settled.error;
+  const told = { changed: false, reread: true, op };
+  // What the service answered then is not kept, and there is nothing that could be read.
+  if (operation === 'api.write' || CALLS[operation].returns.kind === 'none') return { ...told, result: {} };
+  if (settled.cardId === undefined) throw cardNotKnown(intent, op);
+  const now = await readNow({ operation, input }, settled, reader).catch((thrown: unknown) => {
+    throw afterwards(thrown, operation, 'the card could not be read', op);
+  });
+  return { ...told, result: now };
+}
+
+function cardNotKnown(intent: string, op: string): CliError {
+  return new CliError('check_failed', {
+    message: `${op} of the intent ${JSON.stringify(intent)} is done, and which card it made was never known; nothing was sent`,
+    hint: `cardwright ops show ${op}`,
+    outcome: 'done',
+    op,
+  });
 }
 
 /** The balances among what a command read before, for showing: they are evidence too. */

@@ -21,6 +21,10 @@ export class DryRun extends Error {
 export interface WriteOptions<Before> {
   /** Idempotency key chosen by the caller. */
   readonly key?: string | undefined;
+  /** `--intent`: the caller's own name for this one change, of an operation that the journal keeps. */
+  readonly intentName?: string | undefined;
+  /** What was typed, where the input holds our choice in its place: such as `auto` for a BIN. */
+  readonly asked?: Readonly<Record<string, unknown>> | undefined;
   /** What is being done, for the question, the dry run and errors: `Create a card for $25.00`. */
   readonly intent: string;
   /** Read just before sending, for showing before and after; not read in a dry run. */
@@ -38,6 +42,16 @@ export interface WriteResult<N extends WriteName, Before> {
   readonly changed: boolean;
   readonly reread: boolean;
   readonly before: Before | undefined;
+  /** Of a change that was named. */
+  readonly intent?: UsedIntent;
+}
+
+/** What came of a name. */
+export interface UsedIntent {
+  readonly name: string;
+  readonly op: string;
+  /** An earlier command with this name had begun it. */
+  readonly repeated: boolean;
 }
 
 export interface WriteSettings extends Asker {
@@ -61,6 +75,7 @@ interface Answer {
   readonly before?: unknown;
   /** Of a journaled write. */
   readonly op?: string;
+  readonly intent?: UsedIntent;
 }
 
 /** What of an input an explanation may name. */
@@ -72,6 +87,8 @@ interface Asked extends Readonly<Record<string, unknown>> {
 
 /** A write with its request made; nothing was written or sent. */
 interface Prepared {
+  /** An earlier command with the same name has done it: nothing is asked or sent. */
+  readonly settled?: () => Promise<Answer>;
   readonly requests: Iterable<PlannedRequest>;
   readonly spending: Spending;
   /** What its beginning would refuse it for; a dry run asks for it. */
@@ -89,6 +106,7 @@ export function createWriter(settings: WriteSettings) {
     const asked = input as Asked;
     const wanted = { operation, input: asked, ...options };
     const prepared = isJournaled(operation) ? await throughJournal(settings, wanted) : await straight(settings, wanted);
+    if (prepared.settled !== undefined) return (await prepared.settled()) as WriteResult<N, Before>;
     if (settings.dryRun) {
       const { check, spending } = prepared;
       await settings.pipeline.foresee({ ...changeOf(settings, wanted), ...(check && { check }) }, spending);
@@ -118,32 +136,51 @@ async function throughJournal(
   settings: WriteSettings,
   { marker = true, key, before, ...wanted }: Wanted,
 ): Promise<Prepared> {
-  const { executeOnly, planOfOne, readBeforeIn } = await import('./journaled-write.ts');
+  const { executeOnly, planOfOne, readBeforeIn, resultBefore } = await import('./journaled-write.ts');
   const plan: RunPlan = planOfOne({ ...wanted, marker, key });
+  const { intentName: name } = wanted;
   const journal = await settings.journal();
+  const earlier = name === undefined ? undefined : (await journal.earlierUses(plan)).get(1);
+  const named = (answer: Answer & { readonly op: string }, repeated: boolean): Answer => {
+    settings.onOp(answer.op);
+    return name === undefined ? answer : { ...answer, intent: { name, op: answer.op, repeated } };
+  };
+  if (earlier?.settled !== undefined) {
+    const { settled } = earlier;
+    const before = async () => resultBefore(wanted, { ...earlier, settled }, await settings.reader());
+    const nothing = { requests: [], spending: spendingOf([]) };
+    const perform = async () => named(await before(), true);
+    return { ...nothing, settled: perform, perform };
+  }
   const prepared = await journal.prepare(plan);
   const spending = spendingOf(plan.rows);
   let seen: unknown;
   return {
     requests: prepared.requests,
     spending,
-    // A key of the caller leads to the run that has it.
-    ...(key === undefined && { check: () => journal.refuseTwin(plan) }),
+    // A key or a name of the caller leads to the run that has it.
+    ...(key === undefined && earlier === undefined && { check: () => journal.refuseTwin(plan) }),
     async perform(admitted) {
       const open = async () => {
+        if (earlier !== undefined) return journal.resume(earlier.op);
         seen = before && (await readBefore(before(await settings.reader())));
         return prepared.begin(readBeforeIn(seen));
       };
+      const resumed = earlier?.op;
       const carryOut = async (run: Run) => executeOnly(run, wanted, await settings.reader());
-      const answer = await admitted.perform({ lines: 'write', spending, open }, { carryOut, learn: learnedFromAnswer });
-      settings.onOp(answer.op ?? prepared.op);
-      return { ...answer, before: seen };
+      const beginning = { lines: 'write', spending, resumed, open } as const;
+      const answer = await admitted.perform(beginning, { carryOut, learn: learnedFromAnswer });
+      return { ...named(answer, answer.op !== prepared.op), before: seen };
     },
   };
 }
 
 /** Changes that the retry policy of the client is enough for. */
-async function straight(settings: WriteSettings, { operation, input, key, body }: Wanted): Promise<Prepared> {
+async function straight(
+  settings: WriteSettings,
+  { operation, input, key, intentName, body }: Wanted,
+): Promise<Prepared> {
+  if (intentName !== undefined) throw notNamed(operation);
   const service = await settings.service();
   const planned = service.plan(operation, input as never, { key, body });
   const sent = { key: planned.idempotencyKey, signal: settings.signal, body };
@@ -202,8 +239,18 @@ async function confirmCount(settings: WriteSettings, operation: WriteName, ids: 
   });
 }
 
+/** It can be done twice without harm, or shows by itself: the journal does not keep it. */
+function notNamed(operation: WriteName): CliError {
+  return new CliError('usage', {
+    message: `--intent is for operations that move money, and ${operation} does not`,
+    hint: 'the same command without --intent',
+    outcome: 'not_sent',
+    operation,
+  });
+}
+
 /** Create, fund, withdraw, and terminate, which moves the balance back. */
-function isJournaled(operation: WriteName): boolean {
+export function isJournaled(operation: WriteName): boolean {
   const row = CALLS[operation];
   return row.effect === 'moves-money' || (row.effect === 'irreversible' && 'leadsTo' in row);
 }

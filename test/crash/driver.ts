@@ -24,6 +24,8 @@ export interface Order {
   /** The checker's own check: SENT is written together with the outcome, after sending. */
   readonly sentTooLate?: boolean;
   readonly honoured?: boolean;
+  /** Each row has a name of the caller's. */
+  readonly named?: boolean;
   /** Rows at once; two when left out. */
   readonly workers?: number;
   /** Total of one request, ms. */
@@ -49,7 +51,7 @@ export async function drive(order: Order): Promise<void> {
   for (const work of last) await work('written');
 }
 
-export function planOf(order: Pick<Order, 'rows' | 'bin'>): RunPlan {
+export function planOf(order: Pick<Order, 'rows' | 'bin' | 'named'>): RunPlan {
   const rows = rowsOf(order);
   return { command: 'cards create', rows, digest: inputDigest(rows), bulk: rows.length > 1, marker: true };
 }
@@ -72,12 +74,13 @@ export async function performAll(opened: Run, workers = 2, onFinish?: () => void
   onFinish?.();
 }
 
-export function rowsOf({ rows, bin }: Pick<Order, 'rows' | 'bin'>): PlannedRow[] {
+export function rowsOf({ rows, bin, named = false }: Pick<Order, 'rows' | 'bin' | 'named'>): PlannedRow[] {
   return Array.from({ length: rows }, (_, index) => ({
     row: index + 1,
     operation: 'cards.create',
     input: { bin_id: bin, amount: AMOUNT, label: `row ${index + 1}` },
     amount: AMOUNT,
+    ...(named && { intent: `row/${index + 1}` }),
   }));
 }
 
@@ -184,6 +187,7 @@ export const dying =
       remove: around(real.remove),
       hold: around(real.hold),
       create: around(async path => wrapped(await real.create(path))),
+      replace: around(real.replace),
     };
   };
 

@@ -1,4 +1,4 @@
-/** Commands of several processes with one idempotency key of the caller's: one is sent, the others say why they are not. */
+/** Commands of several processes with one idempotency key or one intent: one is sent, the others say why they are not. */
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -19,14 +19,15 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { inputDigest } from './src/journal/wal/op-id.ts';
 import { cents } from './src/core/money.ts';
 import { journalFor } from './test/crash/driver.ts';
-const { order, gate, amount, rounds } = JSON.parse(process.argv[2]);
+const { order, gate, amount, rounds, named } = JSON.parse(process.argv[2]);
 process.stdout.write('ready ');
 // Pauses of a lock keep no process alive.
 const alive = setInterval(() => undefined, 1_000);
 const pause = new Int32Array(new SharedArrayBuffer(4));
 const carriedOut = async key => {
-  const row = { row: 1, operation: 'cards.create', input: { bin_id: order.bin, amount: cents(amount) }, amount: cents(amount) };
-  const plan = { command: 'cards create', rows: [row], digest: inputDigest([row]), bulk: false, marker: true, key };
+  const change = { row: 1, operation: 'cards.create', input: { bin_id: order.bin, amount: cents(amount) }, amount: cents(amount) };
+  const row = named ? { ...change, intent: key } : change;
+  const plan = { command: 'cards create', rows: [row], digest: inputDigest([row]), bulk: false, marker: true, ...(!named && { key }) };
   const run = await journalFor(order).begin(plan);
   const { outcome } = await run.perform(1);
   await run.finish();
@@ -42,9 +43,11 @@ clearInterval(alive);
 `;
 
 test.each([
-  ['with other amounts', (nth: number) => 100 + nth],
-  ['that are all the same', () => 100],
-])('six commands at once %s: one card a key', { timeout: 60_000 }, async (_name, amountOf) => {
+  ['with other amounts', (nth: number) => 100 + nth, false],
+  ['that are all the same', () => 100, false],
+  ['with one intent and other amounts', (nth: number) => 100 + nth, true],
+  ['with one intent that are all the same', () => 100, true],
+])('six commands at once %s: one card a key', { timeout: 60_000 }, async (_name, amountOf, named) => {
   await using child = await program(SOURCE);
   await using sandbox = await startSandbox({ wallet: 1000, ids: 'counted', rateLimits: false });
   await using proxy = await startFaultProxy({ target: sandbox.url });
@@ -55,7 +58,7 @@ test.each([
   const gate = join(folder, GATE);
   const told = await Promise.all(
     Array.from({ length: AT_ONCE }, async (_, nth) => {
-      const running = child.run(JSON.stringify({ order, gate, amount: amountOf(nth), rounds: ROUNDS }));
+      const running = child.run(JSON.stringify({ order, gate, amount: amountOf(nth), rounds: ROUNDS, named }));
       if (nth === 0) for (let round = 0; round < ROUNDS; round += 1) await openWhenAllStandThere(folder, round);
       return (await running).trim().split(' ').slice(1);
     }),

@@ -5,7 +5,7 @@ import { planLines } from '../../src/journal/runs/plan-lines.ts';
 import type { Claim, HeadFilter, OpStore, Tape } from '../../src/journal/store/op-store.ts';
 import { encodeLines } from '../../src/journal/wal/codec.ts';
 import { newOp } from '../../src/journal/wal/op-id.ts';
-import type { JournalRecord, PlanRecord } from '../../src/journal/wal/records.ts';
+import type { ItemRecord, JournalRecord, PlanRecord } from '../../src/journal/wal/records.ts';
 
 /** An empty place of ops; each of `open` is another process before it, with the same account. */
 export interface StorePlace extends AsyncDisposable {
@@ -81,6 +81,7 @@ export function storeContract(name: string, place: () => Promise<StorePlace>): v
     refusing(place);
     taking(place);
     keys(place);
+    intents(place);
   });
 }
 
@@ -344,4 +345,89 @@ function keys(place: () => Promise<StorePlace>): void {
     expect(await held.usedFor()).toBeUndefined();
     await held.release();
   });
+}
+
+function intents(place: () => Promise<StorePlace>): void {
+  const wanted = { origin: ORIGIN, mode: 'test', names: new Set(['po-1', 'po-2']) } as const;
+  const claimed = [
+    { name: 'po-1', digest: hex(32), row: 1 },
+    { name: 'po-2', digest: hex(32), row: 2 },
+  ];
+
+  test('names belong to the op that was claimed last with them, of one service and mode', async () => {
+    await using at = await place();
+    const [one, other] = [at.open(), at.open()];
+    await one.ready();
+    expect(await one.notedIntents(wanted)).toEqual(new Map());
+    const plans = [record({ rows: 2 }), record({ rows: 2 })] as const;
+    const held = await one.holdIntents(wanted);
+    expect(held.noted).toEqual(new Map());
+    await letGo(await one.claim(claimOf(plans[0], { intents: claimed })));
+    await held.release();
+    expect(await other.notedIntents(wanted)).toMatchObject(
+      new Map(claimed.map(each => [each.name, { ...each, op: plans[0].op }])),
+    );
+    expect(await other.notedIntents({ ...wanted, mode: 'live' })).toEqual(new Map());
+    expect(await other.notedIntents({ ...wanted, origin: 'https://other.example.com' })).toEqual(new Map());
+    const again = await other.holdIntents(wanted);
+    await letGo(await other.claim(claimOf(plans[1], { intents: claimed.slice(1) })));
+    await again.release();
+    const now = await one.notedIntents(wanted);
+    expect([now.get('po-1')?.op, now.get('po-2')?.op]).toEqual([plans[0].op, plans[1].op]);
+  });
+
+  test('who holds names is the only one who learns what they were used for', async () => {
+    await using at = await place();
+    const [one, other] = [at.open(), at.open()];
+    await one.ready();
+    const held = await one.holdIntents(wanted);
+    const plan = record({ rows: 2 });
+    const second = other.holdIntents(wanted);
+    await letGo(await one.claim(claimOf(plan, { intents: claimed })));
+    await held.release();
+    const late = await second;
+    expect(late.noted.get('po-1')?.op).toBe(plan.op);
+    await late.release();
+  });
+
+  test('of an op that is removed the names of done rows stay, until they are too old', async () => {
+    await using at = await place();
+    const store = at.open();
+    await store.ready();
+    const plan = record({ rows: 2, at: 1_000 });
+    const items = claimed.map(({ name, row }) => itemOf(row, name));
+    const run = { t: 'RUN', pid: 1, start: '', boot: '', at: 1 } as const;
+    const lines = () => [Buffer.concat([...planLines({ by: '0a0a0a0a', plan, items, run })])];
+    const held = await store.holdIntents(wanted);
+    const tape = await store.claim(claimOf(plan, { intents: claimed, lines }));
+    await held.release();
+    const done = { t: 'DONE', row: 1, id: 'card_1', via: 'answer', changed: true, at: 2 } as const;
+    const failed = { t: 'FAILED', row: 2, kind: 'refused', message: 'no', at: 2 } as const;
+    await tape.file.append(encodeLines('0a0a0a0a', 5, [done, failed, END]));
+    await tape.file.sync();
+    await letGo(tape, true);
+    await store.forget(plan.op);
+    expect([...(await store.notedIntents(wanted)).values()]).toMatchObject([
+      { ...claimed[0], op: plan.op, done: { card: 'card_1' } },
+    ]);
+    await store.forgetIntents(1_000);
+    expect((await store.notedIntents(wanted)).size).toBe(1);
+    await store.forgetIntents(1_001);
+    expect((await store.notedIntents(wanted)).size).toBe(0);
+  });
+}
+
+function itemOf(row: number, intent: string): ItemRecord {
+  return {
+    t: 'ITEM',
+    row,
+    attempt: 1,
+    operation: 'cards.create',
+    key: undefined,
+    method: 'POST',
+    path: '/cards',
+    body: undefined,
+    input: {},
+    intent,
+  };
 }

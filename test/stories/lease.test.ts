@@ -11,6 +11,18 @@ const left = (here: World) => readdir(join(here.folder, 'state', 'leftovers')).c
 const LEASE = 'cards lease --bin bin_1 --amount 25 --reveal --yes';
 
 describe('cards lease', () => {
+  it('with an intent is one purchase: a second one neither pays nor runs its program', async () => {
+    await using here = await world({ wallet: 100 });
+    const lease = `${LEASE} --intent checkout-7 -- node -e ''`;
+    expect((await here.run(lease)).code).toBe(0);
+    const again = await here.run(lease);
+    expect({ code: again.code, out: again.out }).toEqual({ code: 14, out: '' });
+    expect(again.err).toContain('the program was not run');
+    expect((await here.run(`${LEASE.replace('25', '20')} --intent checkout-7 -- node -e ''`)).code).toBe(2);
+    expect(JSON.parse((await here.run('cards list --json')).out).data).toHaveLength(1);
+    expect((await here.run('cards lease --reap --yes --json')).out).toContain('"terminated": []');
+  });
+
   it('gives the program the card, ends with its exit code, and leaves nothing', async () => {
     await using here = await world();
     const script =

@@ -1,15 +1,16 @@
 /** Reads and checks a whole input before anything is sent. One pass: what was checked is what is planned. */
 import { createPackedRows } from '../../bulk/packed-rows.ts';
 import { type Fault, faultLine } from '../../bulk/position.ts';
-import { readRecords } from '../../bulk/records.ts';
+import { type InputRecord, readRecords } from '../../bulk/records.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents } from '../../core/money.ts';
 import type { PlannedRow, RowOutcome, Rows } from '../../journal/types.ts';
 import { digestInOrder, inputDigest } from '../../journal/wal/op-id.ts';
 import type { Context } from '../context.ts';
+import { quote } from '../parsing/values.ts';
 import type { BulkDeclaration, BulkOperation } from './flags.ts';
-import { checkColumns, movesMoney, plannedRow, rowFields, rowOf } from './row-values.ts';
+import { checkColumns, INTENT_COLUMN, movesMoney, plannedRow, rowFields, rowOf } from './row-values.ts';
 
 export interface ReadRows {
   /** How the input is called in messages. */
@@ -52,13 +53,14 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
     checkHeader: header => checkColumns(name, operation, header),
   });
   const rules = { operation, form, marker, bestBin, bins: await binsFor(ctx, operation) };
-  const packed = createPackedRows((row, values) => rowOf(row, values, rules));
+  const packed = createPackedRows((row, values, extras) => ({ ...rowOf(row, values, rules), ...extras }));
   const faults = createFaults();
   const repeats = createRepeats(operation);
+  const names = createNames();
   let [counted, total] = [0, 0];
   for await (const record of records) {
     counted += 1;
-    const made = plannedRow(record, rules);
+    const made = names.refuseTwice(plannedRow(record, rules), record);
     if ('operation' in made) {
       if (!keepGoing && faults.wrong() > 0) continue;
       packed.push(made);
@@ -79,6 +81,24 @@ export async function readRows(ctx: Context, reading: Reading): Promise<ReadRows
 
 async function binsFor(ctx: Context, operation: BulkOperation): Promise<readonly Item<'bins.list'>[] | undefined> {
   return 'bin_id' in rowFields(operation) ? (await ctx.read('bins.list', {})).data : undefined;
+}
+
+/** One intent for two rows is a mistake: it would be one purchase. */
+function createNames() {
+  const rows = new Map<string, number>();
+  return {
+    refuseTwice(made: PlannedRow | readonly Fault[], record: InputRecord): PlannedRow | readonly Fault[] {
+      if (!('operation' in made) || made.intent === undefined) return made;
+      const earlier = rows.get(made.intent);
+      if (earlier === undefined) {
+        rows.set(made.intent, made.row);
+        return made;
+      }
+      const cell = record.fault === undefined ? record.cells.get(INTENT_COLUMN) : undefined;
+      const { line, column } = cell ?? { line: record.line, column: 1 };
+      return [{ line, column, text: `the intent ${quote(made.intent)} is that of row ${earlier} too` }];
+    },
+  };
 }
 
 /**

@@ -10,6 +10,7 @@ import { OPERATIONS } from '../../contract/operations.ts';
 import { inputViolation } from '../../contract/violation.ts';
 import { unguardFormula } from '../../core/csv-injection.ts';
 import { CliError } from '../../core/errors.ts';
+import { intentFault } from '../../core/intent-name.ts';
 import { type Cents, toCents } from '../../core/money.ts';
 import { MARKER_KEY } from '../../journal/execution/marker.ts';
 import type { PlannedRow } from '../../journal/types.ts';
@@ -34,6 +35,14 @@ const ID = /^[A-Za-z0-9_-]{1,128}$/;
 const MAP_COLUMN = /^([a-z_]+)\.(.+)$/s;
 /** What no clock and no person decides: rows hold no time words and no `$1,250.00`. */
 const VALUES = { now: 0, grouped: false };
+
+/** The caller's own name for the change of a row: one purchase, one intent, also when the file is run again. */
+export const INTENT_COLUMN = 'intent';
+
+/** Operations that a name makes sure of; the others do the same when they are repeated. */
+function takesIntents(operation: BulkOperation): boolean {
+  return operation !== 'cards.freeze' && operation !== 'cards.unfreeze';
+}
 
 /** Fields of a row, path parameters first. */
 export function rowFields(operation: BulkOperation): Shape {
@@ -100,7 +109,9 @@ export function checkColumns(name: string, operation: BulkOperation, header: rea
   const names = header.map((_, index) => named[index] ?? '');
   const faults = header.flatMap(({ line, column }, index): Fault[] => {
     const text = names[index] ?? '';
-    const wrong = headerFault(fields, text, names.indexOf(text) !== index);
+    const isAgain = names.indexOf(text) !== index;
+    const isIntent = text === INTENT_COLUMN && !isAgain && takesIntents(operation);
+    const wrong = isIntent ? undefined : headerFault(fields, text, isAgain);
     return wrong === undefined ? [] : [{ line, column, text: wrong }];
   });
   for (const field of Object.keys(fields)) {
@@ -109,6 +120,7 @@ export function checkColumns(name: string, operation: BulkOperation, header: rea
   }
   if (faults.length === 0) return;
   const known = Object.entries(fields).map(([field, { kind }]) => (kind === 'map' ? `${field}.<key>` : field));
+  if (takesIntents(operation)) known.push(INTENT_COLUMN);
   const separator = names.length === 1 && /[;\t]/.test(names[0] ?? '') ? ['Columns are separated by commas.'] : [];
   throw new CliError('usage', {
     message: `${name}: the header is wrong. Nothing was sent`,
@@ -157,11 +169,34 @@ export function plannedRow(given: InputRecord, rules: RowRules): PlannedRow | re
     }
   }
   for (const [name, cell] of rules.form === 'ndjson' ? record.cells : []) {
+    if (name === INTENT_COLUMN && takesIntents(rules.operation)) continue;
     if (!Object.hasOwn(fields, name) && !isPassedOver(fields, name)) note(cell, `unknown member ${quote(name)}`);
   }
+  const intent = intentOf(record.cells, rules);
+  if (intent.fault !== undefined) faults.push(intent.fault);
+  const asked = values['bin_id'] === 'auto' ? { bin_id: 'auto' } : undefined;
   const at = (name: string) => cellsOf(record.cells, name, fields[name], rules.form)[0]?.[1] ?? place;
   for (const [name, wrong] of faults.length > 0 ? [] : ruleBreaks(values, rules)) note(at(name), wrong);
-  return faults.length > 0 ? faults : rowOf(record.row, values, rules);
+  if (faults.length > 0) return faults;
+  const row = rowOf(record.row, values, rules);
+  // Another BIN may be the best one when the file is run again.
+  return intent.name === undefined ? row : { ...row, intent: intent.name, ...(asked && { asked }) };
+}
+
+interface IntentCell {
+  readonly name?: string;
+  readonly fault?: Fault;
+}
+
+/** The name in the column of intents; none where the cell is empty. */
+function intentOf(cells: ReadonlyMap<string, Cell>, { operation, form }: RowRules): IntentCell {
+  const cell = takesIntents(operation) ? cells.get(INTENT_COLUMN) : undefined;
+  if (cell === undefined || cell.value === undefined || cell.value === null || cell.value === '') return {};
+  const { value, line, column } = cell;
+  if (typeof value !== 'string') return { fault: { line, column, text: `${INTENT_COLUMN} must be text` } };
+  const name = form === 'csv' ? unguardFormula(value) : value;
+  const wrong = intentFault(name);
+  return wrong === undefined ? { name } : { fault: { line, column, text: `${INTENT_COLUMN} ${wrong}` } };
 }
 
 function renamed(cells: ReadonlyMap<string, Cell>, operation: BulkOperation): ReadonlyMap<string, Cell> {

@@ -11,6 +11,7 @@ import type { Change } from '../../writes/pipeline.ts';
 import type { Context } from '../context.ts';
 import { showPlanned } from '../dry-run.ts';
 import type { Shown } from '../shown.ts';
+import { withoutDone } from './done-before.ts';
 import { driveRun, leftOutCount } from './drive-run.ts';
 import { type BulkDeclaration, type BulkInput, type BulkOperation, USUAL_WORKERS } from './flags.ts';
 import { type ReadRows, readRows } from './read-rows.ts';
@@ -62,21 +63,14 @@ export interface RowsToRun {
 }
 
 /** Guards, asks and runs them. Throws before anything is sent: `insufficient_funds`, `guarded`, `not_confirmed`. */
-export async function runRows(ctx: Context, wanted: RowsToRun): Promise<Shown> {
-  const { operations, command, read, keepGoing, noMarker, concurrency = USUAL_WORKERS, maxTotal, again } = wanted;
-  const { total } = read;
-  if (read.rows.length === 0) return nothingToSend(read);
-  const plan: RunPlan = {
-    command,
-    rows: read.rows,
-    digest: read.digest,
-    digestInOrder: read.digestInOrder,
-    bulk: true,
-    marker: !noMarker,
-    again: again === true || read.aimed,
-    ...(maxTotal !== undefined && { maxTotal }),
-  };
+export async function runRows(ctx: Context, given: RowsToRun): Promise<Shown> {
   const journal = await ctx.journal();
+  const uses = await journal.earlierUses(planFor(given));
+  const wanted = { ...given, read: withoutDone(given.read, uses) };
+  const { operations, read, keepGoing, concurrency = USUAL_WORKERS, maxTotal } = wanted;
+  const { total } = read;
+  if (read.rows.length === 0) return nothingToSend(ctx, read);
+  const plan = planFor(wanted);
   const prepared = await journal.prepare(plan);
   let wallet: Cents | undefined;
   const check = async () => {
@@ -121,6 +115,19 @@ export async function runRows(ctx: Context, wanted: RowsToRun): Promise<Shown> {
         },
       }),
   });
+}
+
+function planFor({ command, read, noMarker, maxTotal, again }: RowsToRun): RunPlan {
+  return {
+    command,
+    rows: read.rows,
+    digest: read.digest,
+    digestInOrder: read.digestInOrder,
+    bulk: true,
+    marker: !noMarker,
+    again: again === true || read.aimed,
+    ...(maxTotal !== undefined && { maxTotal }),
+  };
 }
 
 /** A dry run tells what it would do before it tells what stops it. */
@@ -197,26 +204,46 @@ function overMaxTotal(name: string, total: Cents, most: Cents): CliError {
   });
 }
 
-/** Every row was left out: there is no run, and what was asked for did not happen. */
-function nothingToSend({ name, skipped, leftOut }: ReadRows): Shown {
+/** Every row was left out, or was done before: there is no run. */
+function nothingToSend(ctx: Context, { name, skipped, found, leftOut }: ReadRows): Shown {
   const many = skipped.length;
+  const wrong = skipped.filter(({ outcome, error }) => outcome !== 'done' || error !== undefined);
+  const done = skipped.filter(({ outcome }) => outcome === 'done').length;
+  if (done > 0) for (const line of found) ctx.notice(line);
   async function* batches() {
     yield skipped.map(resultRow);
   }
   return {
     listing: {
       batches: batches(),
-      page: () => ({ total: many, done: 0, refused: 0, unknown: 0, not_sent: many, ...leftOutCount(leftOut) }),
+      page: () => ({
+        total: many,
+        done,
+        refused: 0,
+        unknown: 0,
+        not_sent: many - done,
+        ...leftOutCount(leftOut),
+      }),
     },
     noun: 'row',
     idField: 'card_id',
     columns: RESULT_COLUMNS,
-    failure: new CliError('partly_failed', {
-      message: `${name}: 0 of ${many} done, ${many} not sent`,
-      notes: skipped.slice(0, TOLD_ROWS).map(({ row, error }) => `row ${row}  not sent: ${error?.message ?? ''}`),
-      outcome: 'not_sent',
-    }),
+    ...(wrong.length > 0 && { failure: notAllDone(name, many, { done, wrong }) }),
   };
+}
+
+function notAllDone(
+  name: string,
+  many: number,
+  { done, wrong }: { readonly done: number; readonly wrong: ReadRows['skipped'] },
+): CliError {
+  const [lost] = wrong.flatMap(({ outcome, error }) => (outcome === 'done' && error !== undefined ? [error] : []));
+  if (lost !== undefined && done === many) return lost;
+  return new CliError('partly_failed', {
+    message: `${name}: ${done} of ${many} done, ${many - done} not sent`,
+    notes: wrong.slice(0, TOLD_ROWS).map(({ row, error }) => `row ${row}  not sent: ${error?.message ?? ''}`),
+    outcome: done === 0 ? 'not_sent' : 'refused',
+  });
 }
 
 /** Rows that are told one by one in words; all of them stand in the result. */

@@ -25,10 +25,29 @@ export function answersOf(command: Command): Answers | undefined {
 
 /** Of one operation, not of a run of rows. With --offline it tells of which instant it is. */
 function singleAnswer(command: Command): Answers | undefined {
-  const said = plainAnswer(command);
+  const plain = plainAnswer(command);
+  const said = plain !== undefined && Object.hasOwn(command.flags, 'intent') ? withIntent(plain) : plain;
   if (said === undefined || !Object.hasOwn(command.flags, 'offline')) return said;
   if ('one' in said) return { one: { ...said.one, ...AS_OF } };
   return 'list' in said ? { ...said, page: { ...said.page, ...AS_OF, offline: OFFLINE_PAGE } } : said;
+}
+
+const INTENT = {
+  intent: maybe(
+    tells.object(
+      {
+        name: tells.text('The name that was given.'),
+        op: tells.text('Operation in the journal that has it.'),
+        repeated: tells.yes('An earlier command with this name had begun it.'),
+      },
+      'With --intent: what came of the name.',
+    ),
+  ),
+} as const;
+
+function withIntent(said: Answers): Answers {
+  if ('either' in said) return { either: said.either.map(withIntent) };
+  return 'one' in said ? { one: { ...said.one, ...INTENT } } : said;
 }
 
 const AS_OF = { as_of: maybe(tells.time('The copy is of this instant of the service.')) };

@@ -10,6 +10,7 @@ import { CliError } from '../../core/errors.ts';
 import { RAW_BODY_BYTES } from '../../core/input-limits.ts';
 import { printableJson } from '../../terminal/printable.ts';
 import type { Listing, Row } from '../../terminal/view.ts';
+import { intent, intentNamed, withIntent } from '../cards/intent-flag.ts';
 import { idempotencyKey } from '../cards/key-flag.ts';
 import { inputOf, isWriteName, secretMember, shownResult } from './operation-input.ts';
 import { type RawCall, rawCallFrom } from './raw-call.ts';
@@ -25,6 +26,7 @@ export const api = command({
     'The path is added to the base address; no other host is contacted. Fields become the JSON body, or the query of a GET. --input is sent byte for byte.',
     'A card that is created carries no marker of the journal unless --marker adds the metadata key cardwright: when its answer is lost, it cannot be looked for, and the outcome is unknown (11).',
     'A change that is an operation of the contract is handled like its own command: confirmed, journaled and retried in the same way. Any other change is treated as moving money: it is journaled, sent once and never repeated. If no trustworthy answer comes, it ends with 11.',
+    'With --intent a change that was carried out before is not sent again. Of an unknown operation its answer is not kept, so only the intent is shown.',
     'Card numbers, codes and secrets are removed from every answer. Card details are refused here; use cards details.',
   ],
   operation: 'api.write',
@@ -39,6 +41,7 @@ export const api = command({
     input: option(text(of('File with the JSON body; - for standard input.')), '<file>'),
     paginate: option(flag(of('Merge all pages of a list.'))),
     include: lettered('i', option(flag(of('Also print status and headers.')))),
+    intent,
     idempotencyKey,
     marker: option(flag(of('Add the metadata key cardwright to a card that is created, to find it again.'))),
   },
@@ -50,7 +53,7 @@ export const api = command({
   ],
   async run(
     ctx,
-    { method, path, field = {}, typed = {}, input: file, paginate, include, idempotencyKey: key, marker },
+    { method, path, field = {}, typed = {}, input: file, paginate, include, intent: name, idempotencyKey: key, marker },
   ) {
     const input = file === undefined ? undefined : await bodyText(ctx, file);
     const values = typed as Readonly<Record<string, string>>;
@@ -58,8 +61,10 @@ export const api = command({
     if (revealsSecret(asked.path, await ctx.overrides())) throw gated();
     if (method !== 'GET') {
       if (paginate) throw usage('--paginate reads a list; it goes with GET');
-      return change(ctx, asked, { key, include: include === true, marker: marker === true });
+      const intentName = intentNamed(name);
+      return change(ctx, asked, { key, intentName, include: include === true, marker: marker === true });
     }
+    if (name !== undefined) throw usage('--intent is for changes; a GET does not need one');
     if (key !== undefined) throw usage('--idempotency-key is for changes; a GET does not need one');
     if (marker) throw usage(MARKER_USE);
     const whole = `${asked.path}${asked.query}`;
@@ -90,12 +95,13 @@ const MARKER_USE = '--marker is for a request that creates a card; no other requ
 
 interface Wishes {
   readonly key: string | undefined;
+  readonly intentName: string | undefined;
   readonly include: boolean;
   readonly marker: boolean;
 }
 
 /** Sends the bytes that were given; a marker, which cannot be added to them, makes the body anew. */
-async function change(ctx: Context, asked: RawCall, { key, include, marker }: Wishes) {
+async function change(ctx: Context, asked: RawCall, { key, intentName, include, marker }: Wishes) {
   const { method, path, query, body, text } = asked;
   const matched = matchOperation(asked, await ctx.overrides());
   if (matched !== undefined && isWriteName(matched.operation)) {
@@ -105,15 +111,18 @@ async function change(ctx: Context, asked: RawCall, { key, include, marker }: Wi
     if (marker && operation !== 'cards.create') throw usage(MARKER_USE);
     const intent = `Send ${method} ${path} (${operation})`;
     const exact = { marker, ...(!marker && { body: text }) };
-    const { result } = await ctx.write(operation, inputOf(operation, matched), { intent, key, ...exact });
-    return { body: shownResult(result) };
+    const sent = { intent, intentName, key, ...exact };
+    const { result, intent: used } = await ctx.write(operation, inputOf(operation, matched), sent);
+    return { body: withIntent(shownResult(result), used) };
   }
   if (marker) throw usage(MARKER_USE);
   const secret = secretMember(body);
   if (secret !== undefined) throw usage(`the field ${JSON.stringify(secret)} is a secret and cannot be journaled`);
   const sent = { method, path: `${path}${query}`, ...(text !== undefined && { body: text }) };
-  const { result } = await ctx.write('api.write', sent, { intent: `Send ${method} ${path}`, key });
-  return answerOf(ctx, result, include);
+  const options = { intent: `Send ${method} ${path}`, intentName, key };
+  const { result, intent: used } = await ctx.write('api.write', sent, options);
+  // What was answered then is not kept.
+  return used?.repeated ? { body: { intent: used } } : answerOf(ctx, result, include);
 }
 
 function answerOf(ctx: Context, { status, headers, body, hidden }: RawAnswer, include: boolean): { body: unknown } {

@@ -5,6 +5,7 @@ import { dollars } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import { bestBin, binFor } from '../bins/rank.ts';
 import { CARD_COLUMNS, cardPairs, money } from './columns.ts';
+import { intent, intentNamed, repeatedLines, withIntent } from './intent-flag.ts';
 import { idempotencyKey } from './key-flag.ts';
 import { wordsOf } from './presets/preset.ts';
 
@@ -32,6 +33,7 @@ export const createCard = command({
     autoFreezeAt: 'body.auto_freeze_at',
     metadata: 'body.metadata',
     preset,
+    intent,
     idempotencyKey,
     noMarker: typedOnly(
       option(
@@ -54,7 +56,7 @@ export const createCard = command({
   asks: ['label'],
   fill: async (ctx, typed) =>
     typed['preset'] === undefined ? [] : wordsOf(await (await ctx.presets()).get(String(typed['preset'])), typed),
-  async run(ctx, { bin, amount, idempotencyKey, noMarker, ...more }) {
+  async run(ctx, { bin, amount, intent: name, idempotencyKey: key, noMarker, ...more }) {
     const binId = bin === 'auto' ? (await bestBin(ctx, amount)).id : bin;
     const body = {
       bin_id: binId,
@@ -65,13 +67,21 @@ export const createCard = command({
       auto_freeze_at: more.autoFreezeAt,
       metadata: more.metadata,
     };
-    const intent = `Create a card with ${dollars(amount)} from the wallet`;
-    return (await ctx.write('cards.create', body, { key: idempotencyKey, intent, marker: noMarker !== true })).result;
+    const made = await ctx.write('cards.create', body, {
+      key,
+      intentName: intentNamed(name),
+      // Another BIN may be the best one when the command is repeated.
+      ...(bin === 'auto' && { asked: { bin_id: bin } }),
+      intent: `Create a card with ${dollars(amount)} from the wallet`,
+      marker: noMarker !== true,
+    });
+    return withIntent(made.result, made.intent);
   },
   show: made => ({
     noun: 'card',
     columns: CARD_COLUMNS,
     blocks: [
+      ...repeatedLines(made.intent),
       { kind: 'line', text: `Created ${made.id} with ${money(made.balance)} from the wallet.` },
       {
         kind: 'pairs',

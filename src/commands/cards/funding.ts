@@ -4,7 +4,9 @@ import type { Result } from '../../contract/calls.ts';
 import { FUNDING } from '../../contract/card.ts';
 import type { Reader } from '../../contract/service.ts';
 import type { Block } from '../../terminal/view.ts';
+import type { UsedIntent } from '../../writes/single-write.ts';
 import { money } from './columns.ts';
+import { repeatedLines } from './intent-flag.ts';
 
 export const FUNDING_COLUMNS = columnsOf(FUNDING, {
   card_id: { priority: 1 },
@@ -31,12 +33,14 @@ interface Moved {
   readonly result: Result<'cards.fund'>;
   readonly before: Balances | undefined;
   readonly reread: boolean;
+  readonly intent?: UsedIntent;
 }
 
-export function movedBlocks(verb: string, { result, before, reread }: Moved): readonly Block[] {
+export function movedBlocks(verb: string, { result, before, reread, intent }: Moved): readonly Block[] {
   const change = (was: number | undefined, now: number) =>
     was === undefined ? money(now) : `${money(was)} -> ${money(now)}`;
   return [
+    ...repeatedLines(intent),
     { kind: 'line', text: `${verb} ${result.card_id ?? 'the card'}: ${money(result.amount)}.` },
     {
       kind: 'pairs',

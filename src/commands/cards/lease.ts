@@ -8,6 +8,7 @@ import { dollars } from '../../core/money.ts';
 import { recordOf } from '../../writes/audit-record.ts';
 import { bestBin } from '../bins/rank.ts';
 import { PROGRAM_FLAGS } from './arguments.ts';
+import { intent, intentNamed } from './intent-flag.ts';
 import { LEASE_ANSWERS } from './lease-answers.ts';
 import { reapLeases } from './lease-reaper.ts';
 import { confirmLease, endLease, makeLease } from './leases.ts';
@@ -22,6 +23,7 @@ export const leaseCard = command({
   about: [
     'The program gets the same environment as with cards exec, and cardwright ends with its exit code. When the program ends, the card is terminated and its balance returns to the wallet.',
     'The end of the lease is stored on this machine and on the card before the card is used. After a crash --reap terminates the cards that are left: at once from this machine, and after the end of the lease from any other.',
+    'A lease with an --intent that was begun before ends with 14, and the program is not run: it may have paid.',
     'In a script give --reveal and --yes. A live key needs the same as with cards exec.',
   ],
   operation: 'cards.create',
@@ -31,6 +33,7 @@ export const leaseCard = command({
     bin: option(text({ doc: 'BIN to issue from; the best one by default.', basis: OURS, names: 'bin' }), '<bin|auto>'),
     label: 'body.label',
     ttl: option(text({ doc: `Longest life of the card; ${DEFAULT_TTL} by default.`, basis: OURS }), '<duration>'),
+    intent,
     ...PROGRAM_FLAGS,
     reap: option(flag({ doc: 'Only terminate cards that earlier runs left behind.', basis: OURS })),
   },
@@ -39,10 +42,11 @@ export const leaseCard = command({
     { does: 'Pay with $25', run: 'cards lease --amount 25 --reveal --yes -- ./checkout.sh' },
     { does: 'What runs that were killed left', run: 'cards lease --reap --yes' },
   ],
-  async run(ctx, { amount, bin, label, ttl, reveal = false, mask = false, reap }) {
+  async run(ctx, { amount, bin, label, ttl, intent: name, reveal = false, mask = false, reap }) {
     if (reap) return { reaped: await reapLeases(ctx), exit: 0 };
     if (amount === undefined) throw usage('cards lease needs --amount <usd>', 'cardwright cards lease --help');
     if (ctx.rest.length === 0) throw usage('cards lease needs a program after --', 'cardwright cards lease --help');
+    const intentName = intentNamed(name);
     const ttlMs = parseDuration(ttl ?? DEFAULT_TTL, '--ttl');
     if (!ctx.dryRun) {
       await ctx.pipeline.admit({
@@ -52,7 +56,9 @@ export const leaseCard = command({
         ask: verdict => confirmLease(ctx, verdict, dollars(amount)),
       });
     }
-    const binId = bin === undefined || bin === 'auto' ? (await bestBin(ctx, amount)).id : bin;
+    const isOurs = bin === undefined || bin === 'auto';
+    const binId = isOurs ? (await bestBin(ctx, amount)).id : bin;
+    const asked = isOurs ? { bin_id: 'auto' } : {};
     let stopped: NodeJS.Signals | undefined;
     // A signal ends the program, not the cleaning after it; a second one ends that too, and --reap is left.
     const takeBack = ctx.takeSignals(name => {
@@ -60,7 +66,7 @@ export const leaseCard = command({
       stopped = name;
     });
     try {
-      const lease = await makeLease(ctx, { bin_id: binId, amount, label }, ttlMs);
+      const lease = await makeLease(ctx, { bin_id: binId, amount, label }, { ttlMs, intentName, asked });
       const over = new AbortController();
       let isLate = false;
       const expiry = ctx.clock.sleep(ttlMs, over.signal).then(

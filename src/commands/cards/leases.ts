@@ -9,6 +9,7 @@ import { shellWord } from '../../core/shell-quote.ts';
 import type { Noted } from '../../events/cleanup-log.ts';
 import type { GuardDecision } from '../../writes/guard.ts';
 import { cannotConfirm } from '../../writes/question.ts';
+import type { UsedIntent } from '../../writes/single-write.ts';
 
 /** Metadata of a leased card: `lease_<name> until <ISO time by the service's clock>`. */
 export const LEASE_MARK = 'cardwright_lease';
@@ -19,14 +20,27 @@ export interface Lease {
   ended?: Promise<void>;
 }
 
+interface LeaseWishes {
+  readonly ttlMs: number;
+  /** As `WriteOptions` has them. */
+  readonly intentName?: string | undefined;
+  readonly asked?: Readonly<Record<string, unknown>> | undefined;
+}
+
 /** Makes the card. When it is not known whether there is one, the note stays for the reaper. */
-export async function makeLease(ctx: Context, asked: Input<'cards.create'>, ttlMs: number): Promise<Lease> {
+export async function makeLease(
+  ctx: Context,
+  asked: Input<'cards.create'>,
+  { ttlMs, ...named }: LeaseWishes,
+): Promise<Lease> {
   const id = `lease_${randomName(ctx.random.bytes(8))}`;
   // The first answer tells the time there.
   await ctx.read('wallet.get', {});
   const until = isoTime(ctx.serviceNow() + ttlMs);
   const body = { ...asked, metadata: { [LEASE_MARK]: `${id} until ${until}` } };
-  const options = { intent: 'Lease a card', confirmed: true };
+  // The mark of the lease is ours, and another one each time.
+  const asks = { ...named.asked, metadata: undefined };
+  const options = { intent: 'Lease a card', confirmed: true, intentName: named.intentName, asked: asks };
   if (ctx.dryRun) await ctx.write('cards.create', body, options);
   const { profile, baseUrl } = await ctx.identity();
   const now = ctx.clock.now();
@@ -39,7 +53,11 @@ export async function makeLease(ctx: Context, asked: Input<'cards.create'>, ttlM
     facts: { lease: id },
   });
   try {
-    const { result } = await ctx.write('cards.create', body, options);
+    const { result, intent } = await ctx.write('cards.create', body, options);
+    if (intent?.repeated) {
+      await noted.forget();
+      throw leasedBefore(intent, result.id);
+    }
     await proveOurs(ctx, result, body.metadata[LEASE_MARK]);
     await noted.add({ card_id: result.id });
     return { cardId: result.id, noted };
@@ -48,6 +66,17 @@ export async function makeLease(ctx: Context, asked: Input<'cards.create'>, ttlM
     if (outcome === 'refused' || outcome === 'not_sent') await noted.forget();
     throw error;
   }
+}
+
+/** Its program has run, or was stopped, and may have paid: run again it would pay with a card that is over. */
+function leasedBefore({ name, op }: UsedIntent, card: string): CliError {
+  return new CliError('guarded', {
+    message: `the lease of the intent ${JSON.stringify(name)} was begun before, with ${card}: ${op}; the program was not run`,
+    notes: ['Another purchase needs another intent. A card that a killed run has left: cardwright cards lease --reap'],
+    hint: `cardwright cards get ${shellWord(card)}`,
+    outcome: 'not_sent',
+    op,
+  });
 }
 
 /**

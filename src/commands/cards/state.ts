@@ -6,7 +6,10 @@ import { ATTEMPT_COLUMNS, ATTEMPT_ROW, type Attempts, confirmAll, forEachCard } 
 import type { Shown } from '../../cli/shown.ts';
 import type { Result } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
+import { CliError } from '../../core/errors.ts';
+import type { UsedIntent } from '../../writes/single-write.ts';
 import { CARD_COLUMNS, cardName, money } from './columns.ts';
+import { repeatedLines, withIntent } from './intent-flag.ts';
 
 type StateOperation = 'cards.freeze' | 'cards.unfreeze' | 'cards.terminate';
 type Card = Result<'cards.freeze'>;
@@ -19,25 +22,38 @@ export const STATE_ANSWERS: Answers = {
   ],
 };
 
-export type StateResult = { readonly card: Card; readonly changed: boolean } | Attempts;
+export type StateResult = { readonly card: Card; readonly changed: boolean; readonly used?: UsedIntent } | Attempts;
 
 /** Takes each card to the state the operation leads to. */
 export async function changeState(
   ctx: Context,
   operation: StateOperation,
   ids: readonly string[],
+  intentName?: string,
 ): Promise<StateResult> {
   const verb = operation.split('.')[1] ?? operation;
   const intent = (id: string) => `${verb[0]?.toUpperCase()}${verb.slice(1)} ${id}`;
   const [only] = ids;
   if (ids.length === 1 && only !== undefined) {
-    const { result, changed } = await ctx.write(operation, { card_id: only }, { intent: intent(only) });
-    return { card: result, changed };
+    const asked = { intent: intent(only), intentName };
+    const { result, changed, intent: used } = await ctx.write(operation, { card_id: only }, asked);
+    return { card: result, changed, ...(used && { used }) };
   }
+  if (intentName !== undefined) throw severalNamed();
   const confirmed = await confirmAll(ctx, operation, ids);
   return forEachCard(ctx, ids, async id => {
     const { result, changed } = await ctx.write(operation, { card_id: id }, { intent: intent(id), confirmed });
     return { changed, card: result };
+  });
+}
+
+/** One name is one change. */
+function severalNamed(): CliError {
+  return new CliError('usage', {
+    message: '--intent names one change, and these are several cards',
+    notes: ['In a file each row has an intent of its own: columns card_id,intent.'],
+    hint: 'cardwright cards terminate --file cards.csv',
+    outcome: 'not_sent',
   });
 }
 
@@ -55,12 +71,12 @@ export function showState(result: StateResult, words: { readonly done: string; r
       failure: result.failure,
     };
   }
-  const { card, changed } = result;
+  const { card, changed, used } = result;
   const line = `${changed ? words.done : words.already}: ${card.id}, ${cardName(card)}, ${card.status}, ${money(card.balance)}.`;
   return {
-    data: { ...card, changed },
+    data: withIntent({ ...card, changed }, used),
     noun: 'card',
     columns: [...CARD_COLUMNS, { field: 'changed', title: 'CHANGED', kind: 'boolean', priority: 6, wideOnly: true }],
-    blocks: [{ kind: 'line', text: line }],
+    blocks: [...repeatedLines(used), { kind: 'line', text: line }],
   };
 }

@@ -1,5 +1,6 @@
 import { command } from '../../cli/parsing/command.ts';
 import { cards } from './arguments.ts';
+import { intent, intentNamed } from './intent-flag.ts';
 import { changeState, STATE_ANSWERS, showState } from './state.ts';
 
 /** Terminate cards for good; their balance returns to the wallet. */
@@ -14,11 +15,12 @@ export const terminateCards = command({
   operation: 'cards.terminate',
   bulk: {},
   args: { cards },
+  flags: { intent },
   examples: [
     { does: 'End one card, asked for by its last four digits', run: 'cards terminate card_1' },
     { does: 'In a script', run: 'cards terminate card_1 --yes' },
     { does: 'Every card of one campaign', run: "cards terminate --where 'label~ads' --yes" },
   ],
-  run: (ctx, { cards }) => changeState(ctx, 'cards.terminate', cards),
+  run: (ctx, { cards, intent: name }) => changeState(ctx, 'cards.terminate', cards, intentNamed(name)),
   show: result => showState(result, { done: 'Terminated', already: 'Terminated already' }),
 });

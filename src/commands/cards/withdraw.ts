@@ -3,6 +3,7 @@ import type { Reader } from '../../contract/service.ts';
 import { dollars } from '../../core/money.ts';
 import { card } from './arguments.ts';
 import { balancesBefore, FUNDING_COLUMNS, movedBlocks } from './funding.ts';
+import { intent, intentNamed, withIntent } from './intent-flag.ts';
 import { idempotencyKey } from './key-flag.ts';
 
 /** Moves card money back to the wallet. */
@@ -16,24 +17,25 @@ export const withdrawCard = command({
   operation: 'cards.withdraw',
   bulk: {},
   args: { card },
-  flags: { amount: 'body.amount', idempotencyKey },
+  flags: { amount: 'body.amount', intent, idempotencyKey },
   examples: [
     { does: 'Take $5 back', run: 'cards withdraw card_1 --amount 5' },
     { does: 'See the request first', run: 'cards withdraw card_1 --amount 5 --dry-run' },
     { does: 'Leave $10 on every card that holds more', run: "cards withdraw --to 10 --where 'balance>10' --yes" },
   ],
-  run: (ctx, { card, amount, idempotencyKey: key }) =>
+  run: (ctx, { card, amount, intent: name, idempotencyKey: key }) =>
     ctx.write(
       'cards.withdraw',
       { card_id: card, amount },
       {
         key,
+        intentName: intentNamed(name),
         intent: `Move ${dollars(amount)} from ${card} back to the wallet`,
         ...(ctx.forPeople && { before: (reader: Reader) => balancesBefore(reader, card) }),
       },
     ),
   show: moved => ({
-    data: moved.result,
+    data: withIntent(moved.result, moved.intent),
     noun: 'withdrawal',
     idField: 'card_id',
     columns: FUNDING_COLUMNS,

@@ -40,7 +40,7 @@ const ADVICE = [
   {
     topic: 'repeating',
     means:
-      'Repeat on 7 and 12. On 11 find out first what happened. Two commands with the same --idempotency-key are one operation.',
+      'Repeat on 7 and 12. On 11 find out first what happened. With --intent NAME a command may be repeated as it is: one purchase, one intent, also when repeated.',
   },
   {
     topic: 'all pages',

@@ -70,6 +70,7 @@ export const OP_DETAIL = {
       last4: maybe(tells.text('Its last four digits.')),
       amount: maybe(tells.usd('Amount, USD.')),
       label: maybe(tells.text('Label.')),
+      intent: maybe(tells.text("The caller's own name for it.")),
       idempotency_key: maybe(tells.text('Key it is sent under.')),
       request_id: maybe(tells.text('Identifier of the request.')),
       sent_at: maybe(tells.time('When bytes last left.')),

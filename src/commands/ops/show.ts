@@ -56,6 +56,7 @@ function rowPairs(row: OpRow): [string, string][] {
     ['Outcome', row.state],
     ['Card', row.cardId],
     ['Label', row.label],
+    ['Intent', row.intent],
     ['Sent', row.sentAt],
     ['Why', row.reason],
     ['Checked', row.checks === undefined ? undefined : `${row.found} (${times(row.checks)}, last ${row.checkedAt})`],

@@ -8,6 +8,7 @@ import type { RunRecord } from '../wal/records.ts';
 import { openLog } from '../wal/writer.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { movedMeanwhile } from './moved-meanwhile.ts';
+import { namedIn } from './named-rows.ts';
 import { runContextFor } from './open.ts';
 import { type PlanBytes, type Planning, planLines } from './plan-lines.ts';
 import type { PlannedOp } from './planned.ts';
@@ -24,6 +25,7 @@ export async function beginOp(dependencies: JournalDependencies, planned: Planne
   try {
     const tape = await store.claim({
       record,
+      intents: namedIn(plan)?.claimed,
       refuse: () => refuseTwins(dependencies, planned),
       lines: writing.lines,
       // Two runs with some rows in common are two claims: of those, whoever looks later sees the plan of the other.

@@ -74,11 +74,16 @@ async function earlierUse(
   const history = op === undefined ? undefined : await readHistory(store, op);
   if (op === undefined || history === undefined) return { kind: 'new' };
   const { digest } = history.plan;
-  if (digest !== plan.digest && digest !== plan.digestInOrder) throw keyTaken(key, op);
+  if (digest !== plan.digest && digest !== plan.digestInOrder) throw keyTaken(key, op, 'other values');
   const [row] = history.rows.values();
   // What was never sent, or was declared not done, has left nothing under the key.
   if (row === undefined || !history.planned || row.state === 'not_sent') return { kind: 'new' };
-  if (row.state !== 'refused') return { kind: 'begun', op };
+  if (row.state !== 'refused') {
+    // Taken up, it would leave a new name free for a second one.
+    const [wanted] = plan.rows;
+    if (wanted?.intent !== undefined && wanted.intent !== row.item.intent) throw keyTaken(key, op, 'another intent');
+    return { kind: 'begun', op };
+  }
   return { kind: isKept(row) ? 'refused' : 'new' };
 }
 
@@ -88,9 +93,9 @@ function isKept({ failed }: RowHistory): boolean {
   return refusal !== undefined && 'storedForKey' in REFUSALS[refusal];
 }
 
-function keyTaken(key: string, op: string): CliError {
+function keyTaken(key: string, op: string, other: string): CliError {
   return new CliError('usage', {
-    message: `the idempotency key ${JSON.stringify(key)} was used before with other values; nothing was sent`,
+    message: `the idempotency key ${JSON.stringify(key)} was used before with ${other}; nothing was sent`,
     notes: ['The same key means the same request. Another request needs another key.'],
     hint: `cardwright ops show ${op}`,
     outcome: 'not_sent',

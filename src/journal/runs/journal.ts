@@ -12,6 +12,8 @@ import { beginOp } from './begin.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { refuseEditedRows } from './edited-rows.ts';
 import { beginWithKey } from './given-key.ts';
+import { beginNamed, earlierUses } from './intents.ts';
+import { namedIn } from './named-rows.ts';
 import { openOp, readOnlyRun } from './open.ts';
 import { planOp, prepareOp, requestsOf } from './planned.ts';
 import { detailOf, summaries } from './queries.ts';
@@ -20,6 +22,8 @@ import { refuseFinishedRows } from './shared-rows.ts';
 import { refuseTwins } from './twins.ts';
 
 const KEEP_MS = 90 * DAY;
+/** Longer than a year: what is bought yearly under one name is one purchase all the same. */
+const KEEP_INTENTS_MS = 400 * DAY;
 
 export function createJournal(dependencies: JournalDependencies): Journal {
   const { store, clock } = dependencies;
@@ -44,8 +48,12 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       async begin(seen) {
         const known = { ...prepared, plan: withSeen(plan, seen) };
         const { key } = plan;
-        if (key !== undefined) return beginWithKey(dependencies, { prepared: known, key, resume });
-        return beginOp(dependencies, await planOp(dependencies, known));
+        const named = namedIn(plan);
+        const begin = async () =>
+          key === undefined
+            ? beginOp(dependencies, await planOp(dependencies, known))
+            : beginWithKey(dependencies, { prepared: known, key, resume });
+        return named === undefined ? begin() : beginNamed(dependencies, { plan: known.plan, named, begin, resume });
       },
     };
   }
@@ -59,6 +67,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       await refuseEditedRows(dependencies, like);
     },
     prepare: plan => prepare(plan),
+    earlierUses: plan => earlierUses(dependencies, plan),
     begin: async plan => (await prepare(plan)).begin(),
     look,
     resume,
@@ -76,6 +85,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
         removed.push(op);
         if (!dryRun) await store.forget(op);
       }
+      if (!dryRun) await store.forgetIntents(clock.now() - KEEP_INTENTS_MS);
       return removed;
     },
   };

@@ -117,6 +117,7 @@ function itemsOf(service: Service, plan: RunPlan, op: string): Iterable<ItemReco
       ...(row.aim !== undefined && { aim: row.aim }),
       ...(row.cardId !== undefined && { card: row.cardId }),
       ...(row.label !== undefined && { label: row.label }),
+      ...(row.intent !== undefined && { intent: row.intent, ...(row.asked && { asked: row.asked }) }),
     };
   };
   return {

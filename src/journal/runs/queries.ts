@@ -70,6 +70,7 @@ function rowOf(row: RowHistory, { plan }: History): OpRow {
     ...(done?.last4 !== undefined && { last4: done.last4 }),
     ...(item.amount !== undefined && { amount: cents(item.amount) }),
     ...(item.label !== undefined && { label: item.label }),
+    ...(item.intent !== undefined && { intent: item.intent }),
     ...(item.key !== undefined && { idempotencyKey: item.key }),
     ...(requestId !== undefined && { requestId }),
     ...(lastSent !== undefined && { sentAt: isoSeconds(lastSent.at), serviceSentAt: lastSent.service_at }),

@@ -186,7 +186,7 @@ function makesCards({ capability }: RunContext['plan']): boolean {
   return only === 'cards.create' && others.length === 0;
 }
 
-export function plannedOf({ row, operation, input, amount, card, label }: ItemRecord): PlannedRow {
+export function plannedOf({ row, operation, input, amount, card, label, intent, asked }: ItemRecord): PlannedRow {
   return {
     row,
     operation,
@@ -194,6 +194,7 @@ export function plannedOf({ row, operation, input, amount, card, label }: ItemRe
     ...(amount !== undefined && { amount: cents(amount) }),
     ...(card !== undefined && { cardId: card }),
     ...(label !== undefined && { label }),
+    ...(intent !== undefined && { intent, ...(asked && { asked }) }),
   };
 }
 

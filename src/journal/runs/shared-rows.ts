@@ -14,6 +14,7 @@ import { rowDigest } from '../wal/op-id.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
+import { isNamed } from './named-rows.ts';
 import { secondTime } from './second-time.ts';
 
 /** A plan, or what is known of it before it has an op. */
@@ -133,10 +134,15 @@ export function standingOf({ rows }: History): string {
 
 /** Digest of a row: the same for a row of a plan and for the item its journal keeps: the marker is no part of what was asked for. */
 export function rowWithoutMarker({ operation, input }: Pick<PlannedRow, 'operation' | 'input'>): string {
+  return rowDigest({ operation, input: withoutMarker(input) });
+}
+
+/** What was asked for. */
+export function withoutMarker(input: PlannedRow['input']): PlannedRow['input'] {
   const { metadata, ...rest } = input;
-  if (typeof metadata !== 'object' || metadata === null) return rowDigest({ operation, input });
+  if (typeof metadata !== 'object' || metadata === null) return input;
   const { [MARKER_KEY]: _, ...own } = metadata as Readonly<Record<string, unknown>>;
-  return rowDigest({ operation, input: Object.keys(own).length === 0 ? rest : { ...rest, metadata: own } });
+  return Object.keys(own).length === 0 ? rest : { ...rest, metadata: own };
 }
 
 /** Made once, when they are first asked for: most often no other operation is there to be compared with. */
@@ -206,6 +212,7 @@ export async function refuseFinishedRows(dependencies: JournalDependencies, { pl
   if (!plan.bulk || [...firstOf(plan.rows)].some(({ aim }) => aim !== undefined)) return;
   const wanted = createDigests(plan.rows);
   if (!wanted.any()) return;
+  const named = isNamed(plan.rows);
   for await (const head of store.heads()) {
     const { op } = head;
     const other = await head.plan();
@@ -216,7 +223,9 @@ export async function refuseFinishedRows(dependencies: JournalDependencies, { pl
     if (end === undefined || clock.now() - end.at >= TOLD_MS) continue;
     const history = await readOrError(store, op);
     if (history === undefined || history instanceof CliError) continue;
-    const rows = [...history.rows.values()].filter(({ state }) => state === 'done');
+    // Rows that are named otherwise than ours are other purchases; one without a name may be the same.
+    const mayBeOurs = ({ item }: RowHistory) => !named || item.intent === undefined;
+    const rows = [...history.rows.values()].filter(row => row.state === 'done' && mayBeOurs(row));
     const digests = countedDigests(rows.map(({ item }) => rowWithoutMarker(item)));
     const shared = wanted.sharedWith(digests);
     if (shared === 0) continue;

@@ -7,6 +7,7 @@ import type { RunPlan } from '../types.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import type { History, RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
+import { isNamed } from './named-rows.ts';
 import { refuseOverlaps } from './overlap.ts';
 import { secondTime } from './second-time.ts';
 import { damagedTwin, refuseSharedRows, standingOf } from './shared-rows.ts';
@@ -55,7 +56,9 @@ async function refuseTwin(
   if (history.end !== undefined && !marked) {
     const isRecent = clock.now() - history.end.at < AGAIN_MS;
     const endedMeanwhile = history.end.at > begunAt && history.end.at <= clock.now();
-    const isMeant = plan.again === true && !endedMeanwhile;
+    // A row that has its own name, and is named otherwise there, is another purchase.
+    const isOther = isNamed(plan.rows) && isNamed([...history.rows.values()].map(({ item }) => item));
+    const isMeant = isOther || (plan.again === true && !endedMeanwhile);
     if (plan.bulk && bulk && !isMeant && isRecent) throw bulkRepeated(op, plan.rows);
     return;
   }

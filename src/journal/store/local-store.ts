@@ -6,6 +6,7 @@ import { CliError } from '../../core/errors.ts';
 import { isLocked } from '../../files/lock.ts';
 import type { JournalFile } from '../wal/storage.ts';
 import { isOwnPlan, type KeyPrintDependencies, printOf } from './key-print.ts';
+import { forgetIntents, holdIntents, keepDoneIntents, notedIntents, noteIntents } from './local-intents.ts';
 import { bytesOf, type LocalOps, localHeads } from './local-ops.ts';
 import type { Claim, GivenKey, KeyHold, OpStore, Tape } from './op-store.ts';
 import { placesIn } from './paths.ts';
@@ -33,6 +34,9 @@ export function localStore(settings: LocalStoreSettings): OpStore {
     keyPrint: mode => printOf({ ...settings, places }, mode),
     isOwnPlan: plan => isOwnPlan({ ...settings, places }, plan),
     holdKey: given => holdKey(local, given),
+    notedIntents: wanted => notedIntents(local, wanted),
+    holdIntents: wanted => holdIntents(local, wanted),
+    forgetIntents: before => forgetIntents(local, before),
     async claim(claim) {
       const { origin, digest } = claim.record;
       // Two commands that look for twins at the same time would each find none.
@@ -66,6 +70,8 @@ async function holdKey({ disk, places }: LocalOps, { origin, key }: GivenKey): P
 async function writeDown(local: LocalOps, claim: Claim): Promise<Tape> {
   const { disk, places } = local;
   const { op, origin, given_key: key } = claim.record;
+  // Before the mark: without a plan behind it a name is free.
+  if (claim.intents !== undefined) await noteIntents(local, claim.record, claim.intents);
   await disk.note(places.unfinishedMark(op), '');
   await disk.syncNames(places.unfinished);
   if (key !== undefined) await noteGivenKey(local, { origin, key }, op);
@@ -154,6 +160,7 @@ async function forget(local: LocalOps, op: string): Promise<void> {
   const { disk, places } = local;
   const history = await readHistory({ read: other => bytesOf(local, other) }, op);
   const { given_key: given, origin } = history?.plan ?? {};
+  if (history !== undefined) await keepDoneIntents(local, history);
   if (given !== undefined && origin !== undefined && (await disk.read(places.givenKey(origin, given))) === op) {
     await disk.remove(places.givenKey(origin, given));
   }

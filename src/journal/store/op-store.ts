@@ -16,6 +16,15 @@ export interface OpStore {
   isOwnPlan(plan: PlanRecord): Promise<boolean>;
   /** Throws `guarded` while another command uses the key; see `keyInUse`. */
   holdKey(given: GivenKey): Promise<KeyHold>;
+  /** What names were used for; of what is noted meanwhile it may see nothing. */
+  notedIntents(wanted: NamedIntents): Promise<ReadonlyMap<string, NotedIntent>>;
+  /**
+   * As `notedIntents`; until it is released no other command learns what these names were used for with this call, nor
+   * notes them. Waits for another command that does. Short: from the look to the plan.
+   */
+  holdIntents(wanted: NamedIntents): Promise<IntentsHold>;
+  /** Removes names that were kept for ops which are gone, and noted before this time, ms UTC. */
+  forgetIntents(before: number): Promise<void>;
   /**
    * Makes a new op durable and hands it out. Throws what the claim's own rules throw; then nothing of the op is left, or
    * nothing that a resume would send.
@@ -29,7 +38,7 @@ export interface OpStore {
   heads(filter?: HeadFilter): AsyncIterable<OpHead>;
   /** Whether a process that is not provably gone has it. */
   isHeld(op: string): Promise<boolean>;
-  /** Removes an op for good, with the note of its given key. */
+  /** Removes an op for good, with the note of its given key. Names of rows that are done stay, those of others are free. */
   forget(op: string): Promise<void>;
   /** How a person takes a damaged op out of the way who knows what it has done: the end of a sentence. */
   setAside(op: string): string;
@@ -66,10 +75,38 @@ export interface KeyHold {
   release(): Promise<void>;
 }
 
+/** Names of the caller's own at one service; each stands for one change. */
+export interface NamedIntents extends Pick<PlanRecord, 'origin' | 'mode'> {
+  readonly names: ReadonlySet<string>;
+}
+
+/** A name, the change it stands for, and the row of the op that was begun with it. */
+export interface ClaimedIntent {
+  readonly name: string;
+  /** `intentDigest` of the row. */
+  readonly digest: string;
+  readonly row: number;
+}
+
+export interface NotedIntent extends ClaimedIntent {
+  /** It may be gone, or may never have got a plan: then nothing was sent for the name. */
+  readonly op: string;
+  /** Of an op that is no longer kept: the row was done, with this card. */
+  readonly done?: { readonly card?: string | undefined } | undefined;
+}
+
+/** Names in the hands of this process: no other command begins with them. */
+export interface IntentsHold {
+  readonly noted: ReadonlyMap<string, NotedIntent>;
+  release(): Promise<void>;
+}
+
 /** An op that is wanted. The store asks for each member when it is due, and for `lines` once. */
 export interface Claim {
   /** A given key in it belongs to the op from now on. */
   readonly record: PlanRecord;
+  /** Names of its rows; they are held, and belong to this op from before its plan is there. */
+  readonly intents?: readonly ClaimedIntent[] | undefined;
   /**
    * Throws for another op that is in the way. No other claim of the same changes (origin and digest) may come between
    * its answer and the plan.

@@ -15,6 +15,11 @@ export interface Places {
   unfinishedMark(op: string): string;
   /** Lock of whoever looks for twins of an input and writes its plan down. */
   claim(origin: string, digest: string): string;
+  /** Names of callers, by the first byte of their digest. */
+  readonly intents: string;
+  /** Lock of whoever looks names up and notes them. */
+  readonly intentsLock: string;
+  intent(scope: string, name: string): string;
   /** Names the op that was begun with a key of the caller's own, per service. */
   givenKey(origin: string, key: string): string;
 }
@@ -23,6 +28,7 @@ export function placesIn(stateFolder: string): Places {
   const root = join(stateFolder, 'ops');
   const unfinished = join(root, 'unfinished');
   const givenKeys = join(root, 'keys');
+  const intents = join(root, 'intents');
   const folder = (op: string) => join(root, op);
   return {
     root,
@@ -33,6 +39,9 @@ export function placesIn(stateFolder: string): Places {
     journal: op => join(folder(op), 'journal'),
     lock: op => join(folder(op), 'lock'),
     unfinishedMark: op => join(unfinished, op),
+    intents,
+    intentsLock: join(root, 'intents.lock'),
+    intent: (scope, name) => join(intents, createHash('sha256').update(`${scope}\n${name}`).digest('hex').slice(0, 2)),
     claim: (origin, digest) =>
       join(root, `claim-${createHash('sha256').update(`${origin}\n${digest}`).digest('hex').slice(0, 32)}`),
     givenKey: (origin, key) => join(givenKeys, createHash('sha256').update(`${origin}\n${key}`).digest('hex')),

@@ -18,12 +18,7 @@ export interface LineOffset {
  * Records as they are appended. `seq` counts the records of one writer from 0; the first one here has it. `ends`
  * takes where each of the lines ends, counted from the first.
  */
-export function encodeLines(
-  by: string,
-  seq: number,
-  records: readonly JournalRecord[],
-  ends: number[] = [],
-): Uint8Array {
+export function encodeLines(by: string, seq: number, records: readonly object[], ends: number[] = []): Uint8Array {
   const head = `{"by":${JSON.stringify(by)},`;
   const texts = records.map(record => head + JSON.stringify(record).slice(1));
   const lengths = texts.map(text => Buffer.byteLength(text));
@@ -43,8 +38,8 @@ export function encodeLines(
   return bytes.subarray(0, at);
 }
 
-export interface ReadLines {
-  readonly written: readonly StoredRecord[];
+export interface ReadLines<Kept> {
+  readonly written: readonly StoredRecord<Kept>[];
   /** Bytes of whole records; what follows them is a torn line of a crash and was never relied upon. */
   readonly whole: number;
 }
@@ -63,9 +58,12 @@ export function wholeLength(bytes: Uint8Array, name: string): number {
   return whole;
 }
 
-/** All records of a journal. Throws `check_failed` naming `name` for anything but a torn last line. */
-export function decodeLines(bytes: Uint8Array, name: string): ReadLines {
-  const written: StoredRecord[] = [];
+/**
+ * All records of a journal, or of another file in this form. Throws `check_failed` naming `name` for anything but a torn
+ * last line.
+ */
+export function decodeLines<Kept = JournalRecord>(bytes: Uint8Array, name: string): ReadLines<Kept> {
+  const written: StoredRecord<Kept>[] = [];
   const next = new Map<string, number>();
   let at = 0;
   while (at < bytes.length) {
@@ -74,7 +72,7 @@ export function decodeLines(bytes: Uint8Array, name: string): ReadLines {
       if (!isTorn(bytes.subarray(at))) throw damaged(name, written.length + 1);
       break;
     }
-    const line = decodeLine(bytes.subarray(at, end));
+    const line = decodeLine<Kept>(bytes.subarray(at, end));
     if (line === undefined || line.seq !== (next.get(line.written.by) ?? 0)) throw damaged(name, written.length + 1);
     next.set(line.written.by, line.seq + 1);
     written.push(line.written);
@@ -83,7 +81,9 @@ export function decodeLines(bytes: Uint8Array, name: string): ReadLines {
   return { written, whole: at };
 }
 
-function decodeLine(line: Uint8Array): { readonly seq: number; readonly written: StoredRecord } | undefined {
+function decodeLine<Kept = JournalRecord>(
+  line: Uint8Array,
+): { readonly seq: number; readonly written: StoredRecord<Kept> } | undefined {
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.byteLength);
   // Latin-1 keeps one character a byte, so that lengths can be compared.
   const head = HEAD.exec(bytes.toString('latin1', 0, 30));
@@ -94,7 +94,7 @@ function decodeLine(line: Uint8Array): { readonly seq: number; readonly written:
   // The writer is cut off as text: taking it out of the object would be most of what a run pays for reading back.
   const writer = WRITER.exec(text);
   if (writer === null) return undefined;
-  const record = JSON.parse(`{${text.slice(writer[0].length)}`) as JournalRecord;
+  const record = JSON.parse(`{${text.slice(writer[0].length)}`) as Kept;
   return { seq: Number(seq), written: { by: writer[1] ?? '', record } };
 }
 

@@ -49,6 +49,18 @@ export function rowDigest(row: DigestedRow): string {
   return createHash('sha256').update(lineOf(row)).digest('base64');
 }
 
+/**
+ * Digest of what a caller's name stands for: the one change, and the caller's idempotency key where one is given. `asked`
+ * takes the place of values that were chosen for the caller.
+ */
+export function intentDigest(
+  { operation, input, asked }: { operation: string; input: object; asked?: object | undefined },
+  key: string | undefined,
+): string {
+  const change = inputDigest([{ operation, input: { ...input, ...asked } }]);
+  return key === undefined ? change : createHash('sha256').update(`${change}\n${key}`).digest('hex');
+}
+
 /** As releases up to 0.1.0 wrote it: the rows in their order. For runs that such a release left unfinished. */
 export function digestInOrder(rows: Iterable<DigestedRow>): string {
   const hash = createHash('sha256');

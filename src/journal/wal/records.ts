@@ -52,6 +52,10 @@ export interface ItemRecord {
   readonly aim?: number | undefined;
   readonly card?: string | undefined;
   readonly label?: string | undefined;
+  /** The caller's own name for this change. */
+  readonly intent?: string | undefined;
+  /** Of a row with a name: what was asked for where `input` holds our choice. */
+  readonly asked?: Values | undefined;
 }
 
 export interface RunRecord {
@@ -166,7 +170,7 @@ export interface EndRecord {
 export type JournalRecord = PlanRecord | ItemRecord | { readonly t: 'PLANNED' } | RunRecord | RowRecord | EndRecord;
 
 /** A record with who wrote it: eight hexadecimal digits, new for every process that works on the op. */
-export interface StoredRecord {
+export interface StoredRecord<Kept = JournalRecord> {
   readonly by: string;
-  readonly record: JournalRecord;
+  readonly record: Kept;
 }

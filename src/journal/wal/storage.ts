@@ -16,6 +16,7 @@ import {
   syncFolder,
   systemCode,
   unsafe,
+  writePrivate,
 } from '../../files/private-files.ts';
 import type { Randomness } from '../../platform/host.ts';
 
@@ -47,6 +48,8 @@ export interface JournalDisk {
   note(path: string, text: string): Promise<boolean>;
   /** Text of such a file, undefined when there is none. */
   read(path: string): Promise<string | undefined>;
+  /** A small file whole and durable in place of the one that is there: a crash leaves the old or the new text. */
+  replace(path: string, text: string): Promise<void>;
   /** Makes the names in a folder durable. */
   syncNames(folder: string): Promise<void>;
   /** Removes a file or a folder with what is in it; fine when it is not there. */
@@ -118,6 +121,7 @@ export function createDisk(around: DiskDependencies): JournalDisk {
           return (await readOrdinary(path)).toString('utf8');
         }),
       ),
+    replace: (path, text) => writePrivate(path, text, around),
     syncNames: folder => inOurWords(folder, () => syncFolder(folder, around.platform)),
     remove: path => inOurWords(path, () => rm(path, { recursive: true, force: true })),
     hold: (path, patienceMs = 0) => {

@@ -1,0 +1,15 @@
+/** What a caller may name a purchase. */
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/;
+/** Names that are derived from a plan of many cards and not chosen by a person. */
+const RESERVED = 'fleet/';
+
+/** Why a name cannot be used, to follow its flag or column; undefined when it can. */
+export function intentFault(name: string): string | undefined {
+  if (!NAME.test(name)) {
+    return `${JSON.stringify(name)} is no name: 1 to 128 letters, digits and . _ : / -, a letter or digit first`;
+  }
+  return name.startsWith(RESERVED)
+    ? `${JSON.stringify(name)}: names that begin with ${RESERVED} are reserved`
+    : undefined;
+}

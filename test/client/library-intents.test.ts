@@ -1,0 +1,70 @@
+/** `intent` of `cardwright/client`: what a program calls twice is done once, also by another process with the same journal. */
+import { expect, it } from 'vitest';
+import { createClient } from '../../src/library-client.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+Object.assign(globalThis, { CARDWRIGHT_VERSION: '0.0.0-test' });
+
+it('the same call again sends nothing, in another process too; another input is refused', async () => {
+  await using sandbox = await startSandbox({ wallet: 100, ids: 'counted' });
+  await using proxy = await startFaultProxy({ target: sandbox.url, stripKeys: true });
+  await using folder = await temporaryFolder();
+  const options = { baseUrl: proxy.url, apiKey: sandbox.key.expose(), journal: folder.path };
+  await using client = createClient(options);
+  await using other = createClient(options);
+  const create = { bin_id: 'bin_1', amount: 10, label: 'ads' };
+  const [made, again] = [
+    await client.send('cards.create', create, { intent: 'po-1' }),
+    await other.send('cards.create', create, { intent: 'po-1' }),
+  ] as { id: string; balance: number }[];
+  expect(again?.id).toBe(made?.id);
+  const fund = { card_id: made?.id, amount: 5 };
+  const moved = await client.send('cards.fund', fund, { intent: 'po-2' });
+  expect(await other.send('cards.fund', fund, { intent: 'po-2' })).toEqual(moved);
+  expect(proxy.posts()).toHaveLength(2);
+  await expect(client.send('cards.fund', { ...fund, amount: 6 }, { intent: 'po-2' })).rejects.toMatchObject({
+    kind: 'usage',
+    outcome: 'not_sent',
+    op: expect.stringMatching(/^op_/),
+  });
+  expect(proxy.posts()).toHaveLength(2);
+});
+
+it('an answer that was lost is looked for by the next call with the same name', async () => {
+  await using sandbox = await startSandbox({ wallet: 100, ids: 'counted' });
+  await using proxy = await startFaultProxy({ target: sandbox.url, stripKeys: true });
+  await using folder = await temporaryFolder();
+  await using client = createClient({ baseUrl: proxy.url, apiKey: sandbox.key.expose(), journal: folder.path });
+  proxy.fail('POST', /\/cards$/, 'drop-after');
+  proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(9).fill('drop-before'));
+  const send = () => client.send('cards.create', { bin_id: 'bin_1', amount: 10 }, { intent: 'po-1' });
+  await expect(send()).rejects.toMatchObject({ kind: 'outcome_unknown', outcome: 'unknown' });
+  proxy.mend();
+  expect(await send()).toMatchObject({ id: 'card_1', balance: 10 });
+  expect(proxy.posts()).toHaveLength(1);
+});
+
+it('a promise that cannot be kept is refused before anything is sent', async () => {
+  const options = { baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'sk_test_0123456789abcdef' };
+  await using client = createClient(options);
+  const fund = { card_id: 'card_1', amount: 5 };
+  await expect(client.send('cards.fund', fund, { intent: 'po-1' })).rejects.toMatchObject({
+    kind: 'usage',
+    message: expect.stringContaining('needs a journal'),
+  });
+  await using folder = await temporaryFolder();
+  await using journaled = createClient({ ...options, journal: folder.path });
+  for (const [call, input, intent] of [
+    ['cards.fund', fund, 'a b'],
+    ['cards.fund', fund, 'fleet/x'],
+    ['cards.freeze', { card_id: 'card_1' }, 'po-1'],
+    ['wallet.get', {}, 'po-1'],
+  ] as const) {
+    await expect(journaled.send(call, input, { intent })).rejects.toMatchObject({ kind: 'usage', outcome: 'not_sent' });
+  }
+  for (const journal of ['relative', 'postgres://me@host/db', '']) {
+    expect(() => createClient({ ...options, journal })).toThrow(/journal/);
+  }
+});
