@@ -110,6 +110,7 @@ export function createClient(options: Options) {
       }
       const sending = service.send(operation as never, asked as never, {
         key: idempotencyKey,
+        keyOfCaller: idempotencyKey !== undefined,
         signal,
         readsBalancesBefore: true,
       });

@@ -23,6 +23,8 @@ export interface RequestFacts {
   readonly input: Values;
   /** What the effect of a write is judged by. */
   readonly evidence?: Evidence | undefined;
+  /** As in `CallOptions`. */
+  readonly keyOfCaller?: boolean | undefined;
 }
 
 export interface Decoded {

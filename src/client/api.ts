@@ -4,7 +4,6 @@ import type { Evidence } from '../contract/evidence.ts';
 import type { Shape } from '../contract/field.ts';
 import type { InputOf, ListPage, Operation, ResultOf } from '../contract/operation.ts';
 import { NO_OVERRIDES, type Overrides } from '../contract/overrides.ts';
-import { isDefiniteRefusal } from '../contract/refusals.ts';
 import type {
   Answered,
   CallOptions,
@@ -132,6 +131,7 @@ function createCalls(settings: ServiceSettings<Table>) {
     random,
     timeoutMs,
     onWait: settings.onWait,
+    mayLag: settings.mode !== 'sandbox',
     read: async (name, values, options) => (await send(name, values, options)).result as Values,
     readWithin: async (name, values, signals) => (await sendWithin(signals, name, values, {})).result as Values,
   };
@@ -152,7 +152,7 @@ function createCalls(settings: ServiceSettings<Table>) {
     learnSecrets(redactor, target, input);
     const key = given.key ?? (await connection.key());
     redactor.learn(key);
-    const asked = { target, input, evidence: policy.evidence };
+    const asked = { target, input, evidence: policy.evidence, keyOfCaller: policy.keyOfCaller };
     const parcel = { asked, paging, plan: planned, key, signals, policy };
     const delivered = await sendCall(parcel, theWire(), delivering);
     if (delivered.class === 'done') learnSecrets(redactor, target, delivered.result);
@@ -191,10 +191,7 @@ function createCalls(settings: ServiceSettings<Table>) {
     }
   }
 
-  /**
-   * A 429, and a refusal in words that nobody knows, may follow the deed: of money the balances deny it, of a subscription
-   * the list does, or nothing does.
-   */
+  /** A 429 may follow the deed: of money the balances deny it, of a subscription the list does, or nothing does. */
   async function believed(
     operation: string,
     input: Values,
@@ -203,8 +200,7 @@ function createCalls(settings: ServiceSettings<Table>) {
   ) {
     const { row } = targetOf(operation);
     if (error === undefined || (row.transfer === undefined && row.makes === undefined)) return error;
-    const isNo = is === 'refused' || (refused.unlooked && (is === 'throttled' || is === 'not_sent'));
-    if (!isNo || (!refused.unlooked && isDefiniteRefusal(refused.refusal, refused.status))) return error;
+    if (!refused.unlooked || (is !== 'throttled' && is !== 'not_sent')) return error;
     const asked = { target: targetOf(operation), input, evidence: policy.evidence };
     const options = { signal: policy.stop, aside: 'patient' } as const;
     const read = (name: string, values: Values) => delivering.read(name, values, options);
@@ -226,7 +222,8 @@ function createCalls(settings: ServiceSettings<Table>) {
   ): Promise<Done> {
     const planned = plan(operation, input, options);
     const evidence = isWrite(targetOf(operation).row) ? await gather(operation, input, options) : undefined;
-    const policy = { keyHonoured: false, stop: options.signal, evidence, aside: options.aside };
+    const { keyOfCaller, aside, signal: stop } = options;
+    const policy = { keyHonoured: false, stop, evidence, keyOfCaller, aside };
     const delivered = await deliver(operation, planned, { input, policy, signals, paging });
     const { result, next, changed, reread, status, requestId } = delivered;
     const isLooked = options.readsBalancesBefore === true || targetOf(operation).row.makes === 'webhook';

@@ -90,10 +90,10 @@ export async function attempt(wire: Wire, attempted: Attempted): Promise<Interpr
     for (const warning of headerWarnings(exchange.headers, now)) wire.warn(wire.redactor.text(warning));
   }
   const { redactor, origin, variables } = wire;
-  const { input, evidence, paging } = attempted;
+  const { input, evidence, keyOfCaller, paging } = attempted;
   const cutter = paging?.cutter;
   if (exchange.status === 200 && exchange.failure === undefined) paging?.onArrival();
-  const asked = { target, input, evidence, cutter, idempotencyKey: plan.idempotencyKey };
+  const asked = { target, input, evidence, keyOfCaller, cutter, idempotencyKey: plan.idempotencyKey };
   const verdict = interpretResponse(exchange, { ...asked, origin, variables, redactor, answeredAt: wire.clock.now() });
   if (verdict.class === 'done')
     for (const text of verdict.decoded.warnings) wire.warn(redactor.text(`${target.name}: ${text}`));

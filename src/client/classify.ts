@@ -3,6 +3,7 @@
  * (docs/design/reliability.md, section 1).
  */
 import type { Operation } from '../contract/operation.ts';
+import { type RefusalRule, ruleFor } from '../contract/refusal-weight.ts';
 import { BEFORE_EXECUTION, REFUSALS, type RefusalName, speaksOfRepetition } from '../contract/refusals.ts';
 import type { ErrorKind, Outcome } from '../core/errors.ts';
 import { isWrite } from './encode.ts';
@@ -29,6 +30,8 @@ export interface Classified {
   /** The service has no such route, as far as can be told. */
   readonly routeMissing?: true;
   readonly refusal?: RefusalName;
+  /** Of a write that is `refused`: what that proves, where nothing of it was sent before. */
+  readonly rule?: RefusalRule;
 }
 
 export interface ErrorFacts {
@@ -39,6 +42,10 @@ export interface ErrorFacts {
   readonly refusal?: RefusalName | undefined;
   /** The body is an error of an API, not something of a proxy on the way. */
   readonly fromApi: boolean;
+  /** It came as JSON by its content type. */
+  readonly isJson: boolean;
+  /** As in `CallOptions`. */
+  readonly keyOfCaller?: boolean | undefined;
 }
 
 /** No answer came. Before the send event nothing can have happened; after it a write may have. */
@@ -81,7 +88,21 @@ export function classifyError(facts: ErrorFacts): Classified {
     const again = (status >= 500 && status < 600 && !PERMANENT.includes(status)) || UNDECIDED.includes(status);
     return { class: 'read_failed', kind: 'unreachable', again, ...routeMissing, ...named };
   }
-  return { class: 'refused', kind: refusedKind(facts), outcome: 'refused', again: false, ...routeMissing, ...named };
+  const rule = isWrite(row) ? { rule: ruleOf(facts) } : {};
+  return {
+    class: 'refused',
+    kind: refusedKind(facts),
+    outcome: 'refused',
+    again: false,
+    ...routeMissing,
+    ...named,
+    ...rule,
+  };
+}
+
+function ruleOf({ row, status, identifier, refusal, isJson, keyOfCaller = false }: ErrorFacts): RefusalRule {
+  const inServiceForm = isJson && identifier !== undefined;
+  return ruleFor({ row, status, refusal, inServiceForm, saysKeyReused: keyReused(identifier), keyOfCaller });
 }
 
 function refusedKind({ row, status, identifier, refusal }: ErrorFacts): ErrorKind {

@@ -4,6 +4,7 @@ import { answerWord } from '../contract/answer-words.ts';
 import { HEADERS } from '../contract/envelopes.ts';
 import type { Evidence } from '../contract/evidence.ts';
 import type { ListPage, PageFacts } from '../contract/operation.ts';
+import type { RefusalRule } from '../contract/refusal-weight.ts';
 import { type RefusalName, refusalNamed } from '../contract/refusals.ts';
 import type { CliError, ServiceRefusal } from '../core/errors.ts';
 import { isObject } from '../core/objects.ts';
@@ -60,6 +61,10 @@ export type Interpretation =
       readonly error: CliError;
       readonly again: boolean;
       readonly refusal?: RefusalName | undefined;
+      /** Of a refused write. */
+      readonly rule?: RefusalRule | undefined;
+      /** The clause of the error that says what was answered. */
+      readonly said: string;
     });
 
 export interface Judged extends RequestFacts {
@@ -88,7 +93,9 @@ export function interpretResponse(exchange: Exchange, judged: Judged): Interpret
 function withoutSecretsSaid(verdict: Interpretation, { text: clean }: Redactor): Interpretation {
   const { requestId } = verdict;
   const cleaned = requestId === undefined ? verdict : { ...verdict, requestId: clean(requestId) };
-  return cleaned.class === 'done' ? cleaned : { ...cleaned, error: cleanError(cleaned.error, clean) };
+  if (cleaned.class === 'done') return cleaned;
+  const error = cleanError(cleaned.error, clean);
+  return cleaned.class === 'unverified' ? { ...cleaned, error } : { ...cleaned, error, said: clean(cleaned.said) };
 }
 
 function cleanError(error: CliError, clean: Redactor['text']): CliError {
@@ -190,6 +197,8 @@ function failed(classified: Classified, judged: Judged, extra: Extra): Interpret
     class: classified.class,
     again: classified.again,
     refusal: classified.refusal,
+    rule: classified.rule,
+    said: extra.why,
     error,
     ...(extra.status !== undefined && { status: extra.status, requestId }),
   };
@@ -325,7 +334,15 @@ function judgeError(exchange: Answered, body: Body, judged: Judged): Interpretat
   const service = serviceOf(exchange, body, judged);
   const refusal = refusalNamed(service?.error);
   const fromApi = service?.error !== undefined || (body.kind === 'json' && readErrorBody(body.value) !== undefined);
-  const classified = classifyError({ row, status, identifier: service?.error, refusal, fromApi });
+  const classified = classifyError({
+    row,
+    status,
+    identifier: service?.error,
+    refusal,
+    fromApi,
+    isJson: /^[^;]*\bjson\b/i.test(headerText(headers, 'content-type') ?? ''),
+    keyOfCaller: judged.keyOfCaller,
+  });
   return failed(classified, judged, {
     status,
     why: errorText(exchange, body, { service, origin: judged.origin }),

@@ -345,6 +345,7 @@ function lost({ facts }: CliError, what: string): CliError {
   return new CliError('contract_mismatch', { ...facts, message: `${facts.operation}: ${what}`, outcome: 'done' });
 }
 
-function paramsOf({ target, input }: RequestFacts): Values {
+/** The parameters of the path, by which the resource is read. */
+export function paramsOf({ target, input }: RequestFacts): Values {
   return Object.fromEntries(Object.keys(target.row.params ?? {}).map(name => [name, input[name]]));
 }

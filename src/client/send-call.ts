@@ -7,6 +7,7 @@ import type { Clock, Randomness } from '../platform/host.ts';
 import type { RequestFacts } from './answer.ts';
 import { attempt, type PageReading, type Wire } from './attempt.ts';
 import type { RetryBudget } from './budget.ts';
+import { checkRefusal, type RefusalCheck, type Refused } from './check-refusal.ts';
 import type { OutcomeClass } from './classify.ts';
 import { anyOf } from './deadline.ts';
 import { isWrite } from './encode.ts';
@@ -24,6 +25,8 @@ export interface Delivering {
   readonly onWait: ((wait: Wait) => void) | undefined;
   /** Sends a reading operation, for looking at what came of a write; `stop` cuts it off. */
   readonly read: (operation: string, input: Values, options: ReadOptions) => Promise<Values>;
+  /** A reading may be behind the books of the service. */
+  readonly mayLag: boolean;
   /** The same, cut off by these signals alone: a reading that belongs to a write in the air. */
   readonly readWithin: (
     operation: string,
@@ -65,6 +68,7 @@ export async function sendCall(parcel: OutgoingCall, wire: Wire, delivering: Del
   });
   const write = isWrite(row);
   const withKey = policy.keyHonoured && row.repeat === 'with-key' && plan.idempotencyKey !== undefined;
+  const isUndone = write ? undoneBy(parcel, settling) : undefined;
   const attempted = { ...asked, paging, plan, key, signals };
   const repeated = await repeatWhileSafe(() => attempt(wire, attempted), {
     clock,
@@ -75,13 +79,16 @@ export async function sendCall(parcel: OutgoingCall, wire: Wire, delivering: Del
     aside: policy.aside,
     again: row.repeat === 'freely' ? 'freely' : withKey ? 'with-key' : 'never',
     keySure: policy.keySure,
-    isUndone: write ? undoneBy(parcel, settling) : undefined,
+    isUndone,
     keyUsable: write && row.repeat !== 'freely' ? (policy.keyUsable ?? trustedFrom(clock)) : undefined,
     throttledAttempts: row.effect === 'reveals-secret' ? DETAILS_ATTEMPTS : undefined,
     shown: write && row.readBack !== undefined ? last => shownByReading(asked, settling(), last) : undefined,
   });
   const { verdict } = repeated;
-  if (verdict.class !== 'done') return concluded(repeated, asked, settling);
+  if (verdict.class !== 'done') {
+    const { mayLag } = delivering;
+    return concluded(repeated, { asked, isUndone, mayLag, resent: policy.resent === true, settling });
+  }
   if (verdict.reread === true || !isReadAfter(asked)) return doneOf(repeated, verdict, isChange(asked));
   // Part of the write: what stops a run waits for it, as for the answer.
   const read: ReadBackParts['read'] = (operation, values) => delivering.readWithin(operation, values, signals);
@@ -172,7 +179,15 @@ function saysItFailed({ class: outcome, status = 0 }: Interpretation): boolean {
   return outcome === 'ambiguous' && status >= 200 && status < 300;
 }
 
-async function concluded(repeated: Repeated, asked: RequestFacts, settling: () => ReadBackParts): Promise<Delivered> {
+interface Concluding extends Pick<RefusalCheck, 'asked' | 'isUndone' | 'mayLag'> {
+  readonly resent: boolean;
+  readonly settling: (aside?: 'patient') => ReadBackParts;
+}
+
+async function concluded(
+  repeated: Repeated,
+  { asked, isUndone, mayLag, resent, settling }: Concluding,
+): Promise<Delivered> {
   const { verdict, attempts, sent, throttled, doubted, unlooked } = repeated;
   const { status, requestId } = verdict;
   const changed = isChange(asked);
@@ -188,32 +203,32 @@ async function concluded(repeated: Repeated, asked: RequestFacts, settling: () =
         return { ...known, class: 'unverified', result: verdict.partial, error: thrown };
       }
     case 'refused':
-      return refused(verdict, { asked, settling: settling(), known });
+      return refused(verdict, known, { asked, resent, isUndone, mayLag, readBack: settling('patient') });
     default:
       return { ...known, class: verdict.class, error: verdict.error, refusal: verdict.refusal };
   }
 }
 
-type Refused = Extract<Interpretation, { again: boolean }>;
-type Known = Omit<Delivered, 'class'>;
-
-interface Surrounded {
-  readonly asked: RequestFacts;
-  readonly settling: ReadBackParts;
-  readonly known: Known;
-}
-
-/**
- * A refused change of state is looked at once: the card may be in the wanted state already, in whatever words it is said,
- * or the change was made and its answer is wrong. A key that is not accepted could not look either.
- */
-async function refused(verdict: Refused, { asked, settling, known }: Surrounded): Promise<Delivered> {
-  const looks = asked.target.row.leadsTo !== undefined && verdict.status !== 401;
-  const already = looks ? await findEffect(asked, settling) : undefined;
-  // The service says that this request has changed nothing.
-  if (already !== undefined)
-    return { ...known, class: 'done', result: already, changed: known.changed && known.doubted, reread: true };
-  return { ...known, class: 'refused', error: verdict.error, refusal: verdict.refusal };
+/** What a refusal amounts to; `unlooked` is about the attempts before it. */
+async function refused(
+  interpretation: Refused,
+  { unlooked, ...known }: Omit<Delivered, 'class'>,
+  { resent, ...check }: Omit<RefusalCheck, 'refused' | 'isRepeated'> & Pick<Concluding, 'resent'>,
+): Promise<Delivered> {
+  const { error, refusal, rule } = interpretation;
+  const delivered = { ...known, unlooked, class: 'refused', error, refusal, weight: rule?.weight } as const;
+  const { evidence, target } = check.asked;
+  // Without evidence the caller looks at the effect himself. He has the journal too, by which he decides about bytes that
+  // were sent before; a state is read here.
+  if (evidence === undefined || (resent && target.row.leadsTo === undefined)) return delivered;
+  const checked = await checkRefusal({ ...check, refused: interpretation, isRepeated: unlooked || resent });
+  if ('shown' in checked) {
+    // The service says that this request has changed nothing.
+    const changed = known.changed && known.doubted;
+    return { ...known, unlooked, class: 'done', result: checked.shown, changed, reread: true };
+  }
+  if ('ambiguous' in checked && !resent) return { ...delivered, class: 'ambiguous', error: checked.ambiguous };
+  return { ...delivered, unlooked: false };
 }
 
 /** The delivery of a write; a class that only reads can have is a bug in the table. */

@@ -102,6 +102,12 @@ export const BEHAVIOURS = [
     basis: assumed('A-13', 'none is listed'),
   },
   {
+    section: '4',
+    about: 'readings after a change',
+    rule: 'show it within 7.75 s: a new card in the list, a state, a balance, the wallet',
+    basis: notShown('A-170', 'how far a reading may be behind is'),
+  },
+  {
     section: '5',
     about: 'bearer token',
     rule: 'every request carries Authorization: Bearer <API_KEY>',

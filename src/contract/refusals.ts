@@ -16,6 +16,10 @@ export interface Refusal {
   readonly also?: readonly string[];
   /** Stored for an idempotency key and replayed (A-97). */
   readonly storedForKey?: true;
+  /** Every operation may give it; the others are given by those that name them in `fails`. */
+  readonly everywhere?: true;
+  /** It says that the card is in this state already. */
+  readonly saysState?: 'frozen' | 'active' | 'terminated';
 }
 
 const notListed = (id: Parameters<typeof assumed>[0]) => assumed(id, 'the complete list of identifiers is not shown');
@@ -33,6 +37,7 @@ export const REFUSALS = {
     kind: 'refused',
     when: 'malformed JSON, a field missing, ill-typed, out of range or unknown',
     basis: notListed('A-101'),
+    everywhere: true,
     also: ['validation_error'],
   },
   unauthorized: {
@@ -40,18 +45,21 @@ export const REFUSALS = {
     kind: 'not_authenticated',
     when: 'the key is missing, malformed, unknown or revoked',
     basis: notListed('A-102'),
+    everywhere: true,
   },
   forbidden: {
     status: 403,
     kind: 'not_authenticated',
     when: 'the key lacks the scope',
     basis: notListed('A-103'),
+    everywhere: true,
   },
   environment_mismatch: {
     status: 403,
     kind: 'not_authenticated',
     when: 'a live key at the sandbox',
     basis: notListed('A-103'),
+    everywhere: true,
   },
   not_found: {
     status: 404,
@@ -61,7 +69,13 @@ export const REFUSALS = {
     also: ['card_not_found', 'webhook_not_found', 'resource_not_found'],
     storedForKey: true,
   },
-  route_not_found: { status: 404, kind: 'not_found', when: 'no such route', basis: notListed('A-104') },
+  route_not_found: {
+    status: 404,
+    kind: 'not_found',
+    when: 'no such route',
+    basis: notListed('A-104'),
+    everywhere: true,
+  },
   bin_not_found: {
     status: 404,
     kind: 'not_found',
@@ -74,12 +88,14 @@ export const REFUSALS = {
     kind: 'refused',
     when: 'the route has no such method',
     basis: notListed('A-106'),
+    everywhere: true,
   },
   card_already_frozen: {
     status: 409,
     kind: 'refused',
     when: 'freeze on a frozen card',
     basis: notListed('A-107'),
+    saysState: 'frozen',
     storedForKey: true,
   },
   card_not_frozen: {
@@ -87,6 +103,7 @@ export const REFUSALS = {
     kind: 'refused',
     when: 'unfreeze on an active card',
     basis: notListed('A-107'),
+    saysState: 'active',
     storedForKey: true,
   },
   card_terminated: {
@@ -94,6 +111,7 @@ export const REFUSALS = {
     kind: 'refused',
     when: 'a write or details on a terminated card',
     basis: notListed('A-108'),
+    saysState: 'terminated',
     also: ['card_already_terminated'],
     storedForKey: true,
   },
@@ -123,12 +141,19 @@ export const REFUSALS = {
     when: 'the same key is still being worked on',
     basis: notListed('A-111'),
   },
-  payload_too_large: { status: 413, kind: 'refused', when: 'a body over 64 KiB', basis: notListed('A-112') },
+  payload_too_large: {
+    status: 413,
+    kind: 'refused',
+    when: 'a body over 64 KiB',
+    basis: notListed('A-112'),
+    everywhere: true,
+  },
   unsupported_media_type: {
     status: 415,
     kind: 'refused',
     when: 'a body that is not JSON',
     basis: notListed('A-112'),
+    everywhere: true,
   },
   rate_limited: {
     status: 429,
@@ -151,18 +176,8 @@ export const REFUSALS = {
   },
 } as const satisfies Record<string, Refusal>;
 
-/** Statuses that are given before anything is executed, whoever gives them. */
+/** Statuses that services give before anything is executed; what an answer with one proves is in `refusal-weight.ts`. */
 export const BEFORE_EXECUTION: readonly number[] = [401, 403, 404, 405, 407, 413, 415, 429, 431];
-
-/**
- * Whether a refused write says by itself that this request has changed nothing: in a word of the contract, or with a
- * status that is given before execution. A word that nobody knows, and one about the key, may follow the deed.
- */
-export function isDefiniteRefusal(refusal: RefusalName | undefined, status: number | undefined): boolean {
-  if (refusal === undefined) return status !== undefined && BEFORE_EXECUTION.includes(status);
-  const { kind }: Refusal = REFUSALS[refusal];
-  return kind !== 'internal' && kind !== 'outcome_unknown';
-}
 
 /**
  * Identifiers by which a service says that it has seen this very request before (A-111): they refuse the repetition, and

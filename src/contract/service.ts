@@ -7,11 +7,14 @@ import type { CliError } from '../core/errors.ts';
 import type { Calls, NameIn, PagedName, ReadName, Table } from './calls.ts';
 import type { Evidence } from './evidence.ts';
 import type { InputOf, ItemOf, ListPage, ResultOf } from './operation.ts';
+import type { RefusalWeight } from './refusal-weight.ts';
 import type { RefusalName } from './refusals.ts';
 
 export interface CallOptions {
   /** Idempotency key; a fresh one is made for every POST that brings none. */
   readonly key?: string | undefined;
+  /** The key is the caller's own choice, who may have used it before. */
+  readonly keyOfCaller?: boolean | undefined;
   /** Exact text of the body, in place of the one that is made from the input; the input is checked all the same. */
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -74,6 +77,10 @@ export interface DeliveryPolicy {
   readonly isUndone?: (() => Promise<boolean>) | undefined;
   /** What the effect is judged by. Left out, the answer alone is believed: for callers who look at the effect themselves. */
   readonly evidence?: Evidence | undefined;
+  /** Bytes of it may have left before: what a refusal says of them the caller judges. */
+  readonly resent?: boolean | undefined;
+  /** As in `CallOptions`. */
+  readonly keyOfCaller?: boolean | undefined;
   /** As in `ReadOptions`. */
   readonly aside?: ReadOptions['aside'];
   /** No attempt begins after it; one that is in the air is not cut off. */
@@ -105,6 +112,8 @@ export interface Delivery {
   /** Of every delivery that is not done. */
   readonly error?: CliError | undefined;
   readonly refusal?: RefusalName | undefined;
+  /** Of a refused delivery: what the answer proves by itself. One that proves nothing is `ambiguous`, but of bytes sent before. */
+  readonly weight?: RefusalWeight | undefined;
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
 }

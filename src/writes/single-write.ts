@@ -183,7 +183,7 @@ async function straight(
   if (intentName !== undefined) throw notNamed(operation);
   const service = await settings.service();
   const planned = service.plan(operation, input as never, { key, body });
-  const sent = { key: planned.idempotencyKey, signal: settings.signal, body };
+  const sent = { key: planned.idempotencyKey, keyOfCaller: key !== undefined, signal: settings.signal, body };
   const spending = spendingOf([]);
   return {
     requests: [planned],

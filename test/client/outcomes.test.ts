@@ -173,10 +173,14 @@ describe('writes that are confirmed by reading', () => {
     expect(answered).toMatchObject({ changed: false, result: { status: 'terminated' } });
   });
 
-  test('what cannot be looked at leaves the refusal as it is', async () => {
+  test('what is said of a state that cannot be read is not known to be so', async () => {
     served = await serve((seen, r) => (seen.method === 'GET' ? r.destroy() : json(r, 409, error('card_terminated'))));
-    const failed = await thrown(speak(served.baseUrl).service.send('cards.terminate', { card_id: 'card_1' }));
-    expect(failed.facts).toMatchObject({ outcome: 'refused', service: { error: 'card_terminated' } });
+    const { service } = speak(served.baseUrl, {
+      clock: { now: () => Date.now(), monotonic: () => 0, sleep: sleepless([]) },
+    });
+    const failed = await thrown(service.send('cards.terminate', { card_id: 'card_1' }));
+    expect(failed.facts).toMatchObject({ outcome: 'unknown', service: { error: 'card_terminated' } });
+    expect(failed.facts.hint).toBe('cardwright cards get card_1');
   });
 
   test('"not frozen" of a terminated card stays a refusal', async () => {

@@ -240,7 +240,6 @@ const NO: readonly Spoken[] = [
   { name: '401', says: 'no', answer: refusal(401, 'unauthorized') },
   { name: '403', says: 'no', answer: refusal(403, 'forbidden') },
   { name: '404 not_found', says: 'no', answer: refusal(404, 'not_found') },
-  { name: '404 html', says: 'no', answer: { status: 404, text: '<html></html>', type: 'text/html' } },
   { name: '405', says: 'no', answer: refusal(405, 'method_not_allowed') },
   { name: '413', says: 'no', answer: refusal(413, 'payload_too_large') },
 ].map(each => ({ ...each, effects: ['none'] }) as Spoken);
@@ -272,6 +271,39 @@ const ODD: readonly Spoken[] = [
   { name: '409 idempotency_in_progress', answer: refusal(409, 'idempotency_in_progress') },
 ].map(each => ({ ...each, says: 'odd-no' }) as Spoken);
 
+/** Words of the interface and of the contract that this operation has no reason to give. */
+const FOREIGN: readonly Spoken[] = (
+  [
+    [409, 'card_terminated', ['create']],
+    [409, 'card_expired', ['create', 'withdraw', 'terminate']],
+    [404, 'bin_not_found', ['fund', 'withdraw', ...STATES]],
+    [400, 'insufficient_card_funds', ['create', 'fund', ...STATES]],
+    [400, 'insufficient_funds', STATES],
+    [409, 'card_not_frozen', ['create', 'fund', 'terminate', 'freeze']],
+    [409, 'card_already_frozen', ['withdraw', 'unfreeze']],
+  ] as const
+).map(([status, word, only]) => ({
+  name: `${status} foreign ${word}`,
+  says: 'odd-no',
+  answer: refusal(status, word),
+  only,
+}));
+
+/** A no that does not come from the service: something on the way says it, perhaps of an answer that it did not like. */
+const GATEWAY: readonly Spoken[] = [
+  ...[401, 403, 404, 405, 409, 413].map(status => ({
+    name: `${status} html`,
+    answer: { status, text: '<html><title>Blocked</title></html>', type: 'text/html' },
+  })),
+  { name: '403 without a word', answer: { status: 403, body: { message: 'Forbidden' } } },
+  { name: '404 empty', answer: { status: 404 } },
+  {
+    name: '400 insufficient_funds as html',
+    answer: { status: 400, text: JSON.stringify(errorBody(400, 'insufficient_funds')), type: 'text/html' },
+    only: ['create', 'fund'],
+  },
+].map(each => ({ ...each, says: 'odd-no' }) as Spoken);
+
 /** What a service says of a resource that is gone, after it made it so. */
 const GONE: readonly Spoken[] = [404, 410].map(status => ({
   name: `${status} odd word`,
@@ -298,6 +330,8 @@ export const ANSWERS: readonly AnswerClass[] = [
   ...NO,
   ...ALREADY,
   ...ODD,
+  ...FOREIGN,
+  ...GATEWAY,
   ...GONE,
 ].flatMap(({ name, says, answer, effects = BOTH, only }) =>
   effects.map(effect => ({

@@ -1,5 +1,5 @@
 /** One cell of the table: what is asked on which road, what the service does and says, and whether what is told is true. */
-import type { AccountOptions, SeenRequest, WriteOperation } from '../support/hostile-service.ts';
+import type { AccountOptions, Behind, SeenRequest, WriteOperation } from '../support/hostile-service.ts';
 import type { Ran } from '../support/world.ts';
 import { type AnswerClass, answerNamed } from './answers.ts';
 import { type Arena, type Known, type Mode, PATIENCE, type Place } from './arena.ts';
@@ -18,6 +18,8 @@ export interface Cell {
   /** Names of answers, one for each attempt; honest after the last. */
   readonly answers: readonly string[];
   readonly metadata?: 'not-in-lists' | 'nowhere';
+  /** How far what is read is behind the books. */
+  readonly behind?: Behind;
   /** The wall clock goes on by a day in the first pause, as while a laptop sleeps. */
   readonly doze?: boolean;
   /** The cards are in the wanted state before anything is asked. */
@@ -41,8 +43,9 @@ const WANTED: Partial<Record<WriteOperation, string>> = {
 };
 
 export function nameOf({ operation, road, mode, known, keys, answers, ...cell }: Cell): string {
-  const { metadata, doze, already } = cell;
-  const more = [metadata && `metadata ${metadata}`, doze && 'a day asleep', already && 'already so']
+  const { metadata, behind, doze, already } = cell;
+  const late = behind && Object.entries(behind).map(([what, ms]) => `${what} ${ms}`);
+  const more = [late?.join(' '), metadata && `metadata ${metadata}`, doze && 'a day asleep', already && 'already so']
     .filter(Boolean)
     .map(each => `, ${each}`);
   return `${operation} by ${road}, ${mode}, key ${known}, in truth ${keys}${more.join('')}: ${answers.join(' | ')}`;
@@ -52,7 +55,7 @@ export function nameOf({ operation, road, mode, known, keys, answers, ...cell }:
 const rowsOn = (road: Road) => (road === 'bulk' || road === 'several' ? [1, 2, 3] : [1]);
 const playedRow = (road: Road) => (rowsOn(road).length === 3 ? 2 : 1);
 
-function accountFor({ operation, keys, metadata, already = false }: Cell): AccountOptions {
+function accountFor({ operation, keys, metadata, behind, already = false }: Cell): AccountOptions {
   const before = operation === 'unfreeze' ? 'frozen' : 'active';
   const status = already ? (WANTED[operation] ?? before) : before;
   // Where money is checked before keys, the first request leaves too little for a second one.
@@ -64,6 +67,7 @@ function accountFor({ operation, keys, metadata, already = false }: Cell): Accou
     keys: keyPolicy(keys),
     cards,
     ...(metadata === undefined ? {} : { metadata }),
+    ...(behind === undefined ? {} : { behind }),
   };
 }
 
@@ -210,9 +214,7 @@ export async function playCell(arena: Arena, cell: Cell, how: HowFar): Promise<P
 /** Laws about one command that says how things stand; `op` where only an operation of the journal is told of. */
 function judged(stage: Stage, told: Told, what: string, op?: string): string[] {
   const { cell } = stage;
-  // Of a fresh key that was used before, our own mistake is the documented verdict (docs/design/security.md, A8).
-  const isKeyReused = cell.answers.some(name => name.includes('idempotency_key_reused')) || cell.keys === '422';
-  if (told.code === 1 && !isKeyReused) return [`${what}: exit 1`];
+  if (told.code === 1) return [`${what}: exit 1`];
   const isLease = cell.road.startsWith('lease');
   const wrong = rowsOn(cell.road).flatMap(row => {
     const effects = effectsOf(stage, row);
@@ -293,6 +295,7 @@ function isNeedless(stage: Stage, told: Told, classes: readonly AnswerClass[]): 
     // What `api` sends carries no marker.
     markerShown: cell.metadata === undefined && cell.road !== 'api',
     wasThere: cell.already === true,
+    readsLate: cell.behind !== undefined,
     markerNeeded: cell.road === 'lease',
     happened: effectsOf(stage, row) > 0,
   });

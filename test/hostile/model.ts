@@ -64,6 +64,8 @@ export interface Seen {
   readonly markerNeeded: boolean;
   /** The card was in the wanted state before anything was sent. */
   readonly wasThere: boolean;
+  /** What is read is behind the books, so that a trace need not show. */
+  readonly readsLate: boolean;
   readonly happened: boolean;
 }
 
@@ -81,7 +83,7 @@ const OPEN: ReadonlySet<Says> = new Set<Says>(['lost', 'broken', 'accepted', 'no
  *   be told of what is done, so that a card that could not be told from another leaves it open.
  */
 export function isKnowable(seen: Seen): boolean {
-  const { operation, answers, keyProved, markerShown, markerNeeded, wasThere, happened } = seen;
+  const { operation, answers, keyProved, markerShown, markerNeeded, wasThere, readsLate, happened } = seen;
   const last = answers.at(-1);
   if (happened && markerNeeded && !markerShown) return false;
   const earlier = answers.slice(0, -1).some(says => OPEN.has(says));
@@ -89,6 +91,7 @@ export function isKnowable(seen: Seen): boolean {
   const traceless = operation === 'create' && !markerShown;
   if (!happened) return answers.every(says => !OPEN.has(says) && !(says === 'throttled' && traceless));
   if (last === 'shown' && (!earlier || keyProved)) return true;
+  if (readsLate) return false;
   if (operation === 'create') return markerShown;
   if (operation !== 'fund' && operation !== 'withdraw') return true;
   return (last === 'mute' || last === 'other') && !earlier;

@@ -3,6 +3,7 @@ import type { WriteOperation } from '../support/hostile-service.ts';
 import { answersTo } from './answers.ts';
 import type { Arena } from './arena.ts';
 import { type Cell, type HowFar, nameOf, type Played, playCell } from './cells.ts';
+import { FEW_REFUSAL_CELLS, REFUSAL_CELLS } from './refusal-cells.ts';
 
 const OPERATIONS: readonly WriteOperation[] = ['create', 'fund', 'withdraw', 'terminate', 'freeze', 'unfreeze'];
 const ONCE: readonly WriteOperation[] = ['create', 'fund', 'withdraw', 'terminate'];
@@ -58,6 +59,8 @@ const TYPICAL: ReadonlySet<string> = new Set([
   '409 card_terminated',
   '400 odd word',
   '409 odd word',
+  '403 html',
+  '409 foreign card_expired',
   '409 duplicate_request',
   '422 idempotency_key_reused',
   '409 idempotency_in_progress',
@@ -192,11 +195,13 @@ export const FULL: readonly Cell[] = [
   ...cellsFor(['create'], 'typical', { road: 'lease', metadata: 'nowhere' }),
   ...ALREADY,
   ...LATER_CELLS,
+  ...REFUSAL_CELLS,
   ...cellsOf(['create'], { road: 'lease end' }, ...answersTo('terminate').map(({ name }) => [name])),
 ];
 
 /** Every class once for create and fund, and one of each thing around it. */
 export const SHORT: readonly Cell[] = [
+  ...FEW_REFUSAL_CELLS,
   ...cellsFor(['create', 'fund'], 'every', {}),
   ...REPEATS.filter(({ operation, answers }) => operation === 'fund' && answers.join() === LOST_DONE),
   ...cellsOf(['fund'], { mode: 'live', known: 'other key honoured', keys: 'ignored' }, [LOST_DONE]),

@@ -3,6 +3,14 @@ import { createServer, type IncomingHttpHeaders, request as send } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
+/** In the form of the service (interface 2.7): an answer in no form may follow the deed. */
+const UNAUTHORIZED = JSON.stringify({
+  error: 'unauthorized',
+  message: 'no such key',
+  code: 401,
+  request_id: 'req_401',
+});
+
 export type Fault =
   /** It passes, and counts as one of those told. */
   | 'none'
@@ -92,7 +100,9 @@ export async function startFaultProxy({ target, stripKeys = false, delayMs = 0 }
       if (fault === 'drop-before') return void incoming.socket.destroy();
       // The clock of the world is the service's, not that of this proxy.
       outgoing.sendDate = false;
-      if (fault === 'unauthorized') return void outgoing.writeHead(401).end();
+      if (fault === 'unauthorized') {
+        return void outgoing.writeHead(401, { 'content-type': 'application/json' }).end(UNAUTHORIZED);
+      }
       if (fault === 'throttled') return void outgoing.writeHead(429, { 'retry-after': '1' }).end();
       if (places <= 0) {
         happened.throttled = (happened.throttled ?? 0) + 1;

@@ -61,7 +61,7 @@ async function recordRefusal(
   { delivery, sending, quiet, error }: Answered & { readonly error: CliError },
 ): Promise<Step> {
   const { keyHonoured, resent } = sending;
-  const doubt = resent ? undefined : await ambiguityOf(context, number, delivery);
+  const doubt = resent ? undefined : ambiguityOf(context, number, delivery);
   if (doubt !== undefined) return recordDoubt(context, number, error, { why: doubt });
   if (resent && !(await decidesFirst(context, number, { delivery, keyHonoured, quiet }))) {
     return recordAmbiguousAgain(context, number, error);

@@ -1,6 +1,5 @@
-/** Whether a refusal is believed: one in words that nobody knows, or about the key, may follow the deed (section 1). */
-import { CALLS } from '../../contract/raw.ts';
-import { isDefiniteRefusal, REFUSALS } from '../../contract/refusals.ts';
+/** What the journal adds to a refusal: a key of the caller, and bytes that were sent before (section 1). */
+import { REFUSALS } from '../../contract/refusals.ts';
 import type { Delivery } from '../../contract/service.ts';
 import { absenceProves, checkForEffect, type EvidenceCheck, traceOf } from './evidence.ts';
 import type { RunContext } from './run-context.ts';
@@ -23,42 +22,23 @@ export async function doneAllTheSame(context: RunContext, number: number): Promi
     : 'its effect shows all the same';
 }
 
-/** Why a refusal of the first sending is not believed; undefined when it settles the row. Reads at most. */
-export async function ambiguityOf(
-  context: RunContext,
-  number: number,
-  delivery: Delivery,
-): Promise<string | undefined> {
-  // A 429 before it may have followed the deed; then this may be what a second one is told.
-  if (!delivery.unlooked && isDefiniteRefusal(delivery.refusal, delivery.status)) return undefined;
-  if (keyMayBeUsed(context, number, delivery)) {
-    return 'the key may have been used by another command for the same change';
-  }
-  const row = context.row(number);
-  const trace = traceOf(row, context.markerUsable());
-  // A change of state was read by the client already.
-  if (trace === 'state') return undefined;
-  if (trace === 'none') {
-    const makesCard = row.item.operation === 'cards.create';
-    if (makesCard) return 'a card that was made could not be distinguished from another';
-    return CALLS[row.item.operation].repeat === 'never' ? 'nothing tells whether it was done all the same' : undefined;
-  }
-  const { found } = await checkForEffect(row, trace, context);
-  if (found === 'nothing') return undefined;
-  return found === 'unclear' ? 'looking does not rule out that it was done' : 'its effect shows all the same';
+/**
+ * Why a refusal of the first sending that looking does not deny is not believed; undefined when it settles the row. A key
+ * that the caller gave may have been used from another machine, so that even the first sending here is a repetition there.
+ */
+export function ambiguityOf(context: RunContext, number: number, delivery: Delivery): string | undefined {
+  if (delivery.weight === 'definite' || !isKeyOfCaller(context, number)) return undefined;
+  const { plan, row, capability } = context;
+  const { operation } = row(number).item;
+  // A create carries a marker of its own in every body, so that "used with another body" is true of the very same create.
+  const marked = plan.marker && operation === 'cards.create';
+  const isReused = delivery.error?.kind === 'internal' && !marked && capability(operation).key === 'honoured';
+  return isReused ? undefined : 'the key may have been used by another command for the same change';
 }
 
-/**
- * A key that the caller gave may have been used from another machine, so that even the first sending here is a repetition
- * there. "Used with another body" is believed where the service is known to honour keys; but a create carries a marker of
- * its own in every body, so that it is true of the very same create.
- */
-function keyMayBeUsed({ plan, row, capability }: RunContext, number: number, { error }: Delivery): boolean {
-  const { key, operation } = row(number).item;
-  // A correction after a refusal goes under a key of the op.
-  if (plan.given_key === undefined || key !== plan.given_key) return false;
-  const marked = plan.marker && operation === 'cards.create';
-  return error?.kind !== 'internal' || marked || capability(operation).key !== 'honoured';
+/** A correction after a refusal goes under a key of the op. */
+export function isKeyOfCaller({ plan, row }: RunContext, number: number): boolean {
+  return plan.given_key !== undefined && row(number).item.key === plan.given_key;
 }
 
 /** A refusal of a row that was sent before. */
@@ -81,6 +61,7 @@ export async function decidesFirst(
   { delivery, keyHonoured, quiet }: Repeated,
 ): Promise<boolean> {
   const refusal = delivery.refusal === undefined ? undefined : REFUSALS[delivery.refusal];
+  if (delivery.weight !== 'definite') return false;
   if (!quiet || refusal === undefined || !('storedForKey' in refusal)) return false;
   const row = context.row(number);
   const trace = traceOf(row, context.markerUsable());
