@@ -3,6 +3,7 @@ import { resolve as resolvePath } from 'node:path';
 import type { ProfileRow, Profiles } from '../cli/context.ts';
 import { CliError } from '../core/errors.ts';
 import { forgetIdCache } from '../id-cache/file.ts';
+import { checkProfileName, unknownProfile } from '../profile/name.ts';
 import type { Profile } from '../profile/profile.ts';
 import { PROFILE_SETTINGS } from '../profile/settings.ts';
 import type { AppHost } from './app-host.ts';
@@ -39,10 +40,7 @@ export async function profilesFor(host: AppHost, notice: (text: string) => void)
     if (name === 'sandbox') return builtIn();
     const found = store.get(name);
     if (found) return rowOf(found);
-    throw new CliError('not_found', {
-      message: `no profile ${JSON.stringify(name)} is saved`,
-      hint: 'cardwright profiles list',
-    });
+    throw unknownProfile(checkProfileName(name));
   };
   return {
     get,

@@ -72,7 +72,12 @@ export function createCsvReader(): CsvReader {
   }
 
   function fault(place: Position, what: string): void {
-    records.push({ line: recordLine, fault: { ...place, text: what } });
+    // Told as what it is: the quotes of its names would be told as wrong quotes of CSV.
+    const isObject = fields.length === 0 && text.startsWith('{');
+    const told = isObject
+      ? { ...from, text: 'a JSON object in a CSV file; a file has one form' }
+      : { ...place, text: what };
+    records.push({ line: recordLine, fault: told });
     fields = [];
     text = '';
     state = 'skip';

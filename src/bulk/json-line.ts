@@ -12,7 +12,14 @@ export interface JsonMember {
 
 export type JsonLine =
   | { readonly members: ReadonlyMap<string, JsonMember>; readonly fault?: undefined }
-  | { readonly members?: undefined; readonly fault: { readonly column: number; readonly text: string } };
+  | { readonly members?: undefined; readonly fault: LineFault };
+
+export interface LineFault {
+  readonly column: number;
+  readonly text: string;
+  /** The line ended where more was expected. */
+  readonly unfinished: boolean;
+}
 
 /** Objects in objects: metadata is the only one, and nothing needs more. */
 const DEEPEST = 4;
@@ -43,7 +50,9 @@ export function readJsonLine(line: string): JsonLine {
     return { members: new Map([...members].map(([name, { value, at }]) => [name, { value, column: column(at) }])) };
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown;
-    return { fault: { column: column(thrown.at), text: thrown.message } };
+    return {
+      fault: { column: column(thrown.at), text: thrown.message, unfinished: thrown.at >= line.trimEnd().length },
+    };
   }
 }
 

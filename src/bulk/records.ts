@@ -3,7 +3,7 @@
 import { CliError } from '../core/errors.ts';
 import { LONGEST_LINE } from '../core/input-limits.ts';
 import { type CsvField, type CsvRecord, createCsvReader } from './csv.ts';
-import { readJsonLine } from './json-line.ts';
+import { type JsonLine, readJsonLine } from './json-line.ts';
 import type { Fault, Position } from './position.ts';
 
 export interface Cell extends Position {
@@ -29,8 +29,6 @@ export interface Records {
   readonly records: AsyncIterable<InputRecord>;
 }
 
-/** Longest line of NDJSON, characters. */
-
 /** Tells the form by the first character: no CSV header begins with a brace. Throws `usage` for an empty input. */
 export async function readRecords(
   bytes: AsyncIterable<Uint8Array>,
@@ -48,7 +46,7 @@ export async function readRecords(
     for (let next = await pieces.next(); !next.done; next = await pieces.next()) yield next.value;
   }
   const first = head.trimStart()[0];
-  if (first === '[') throw usage(`${name} is a JSON list; NDJSON has one object a line, without brackets and commas`);
+  if (first === '[') throw oneDocument(name, head.slice(0, head.indexOf('[')).split('\n').length);
   if (first === '{') return { form: 'ndjson', records: jsonRecords(whole(), name) };
   return { form: 'csv', records: csvRecords(whole(), { name, checkHeader }) };
 }
@@ -132,13 +130,21 @@ function cellsOf(found: CsvRecord, names: readonly string[]) {
 
 async function* jsonRecords(pieces: AsyncIterable<string>, name: string): AsyncGenerator<InputRecord> {
   let [line, row, rest] = [0, 0, ''];
+  /** Where the first row broke off. */
+  let brokeOff: number | undefined;
   const take = (text: string): InputRecord | undefined => {
     line += 1;
-    if (text.trim() === '') return undefined;
+    const begins = text.trimStart()[0];
+    if (begins === undefined) return undefined;
     row += 1;
+    if (row === 2 && brokeOff !== undefined && begins !== '{') throw oneDocument(name, brokeOff);
     const read = readJsonLine(text);
-    if (read.fault !== undefined) return { row, line, fault: { line, ...read.fault } };
-    return { row, line, cells: new Map([...read.members].map(([name, member]) => [name, { line, ...member }])) };
+    if (row === 1 && isListOfOurs(read)) throw oneDocument(name, line);
+    if (read.fault === undefined)
+      return { row, line, cells: new Map([...read.members].map(([name, member]) => [name, { line, ...member }])) };
+    const { column, text: what, unfinished } = read.fault;
+    if (row === 1 && unfinished) brokeOff = line;
+    return { row, line, fault: { line, column, text: begins === '{' ? what : NO_OBJECT } };
   };
   for await (const piece of pieces) {
     const lines = (rest + piece).split('\n');
@@ -154,6 +160,20 @@ async function* jsonRecords(pieces: AsyncIterable<string>, name: string): AsyncG
   }
   const last = take(rest);
   if (last !== undefined) yield last;
+}
+
+const NO_OBJECT = 'not a JSON object; the file began with one, so each line must be one';
+
+/** `{"data": [...], "page": {...}}` in one line. */
+function isListOfOurs({ members }: JsonLine): boolean {
+  return Array.isArray(members?.get('data')?.value);
+}
+
+/** What `-o json` prints: a document over many lines, or a list. Each of its lines would be told as a wrong row. */
+function oneDocument(name: string, line: number): CliError {
+  return usage(
+    `${name}, line ${line}: one JSON document, as -o json prints it; rows are NDJSON, one object a line (-o ndjson), or CSV (-o csv)`,
+  );
 }
 
 function usage(message: string): CliError {

@@ -20,6 +20,8 @@ export interface ConditionSettings {
   readonly flag: string;
   /** The clock of the service, ms UTC: `30d` is that long before it. Asked whenever a record is tested. */
   readonly now: () => number;
+  /** Options beside the conditions that people look for among the fields: `idle` for `--idle 30d`. */
+  readonly options?: readonly string[];
 }
 
 const OPERATORS = ['!=', '<=', '>=', '=', '<', '>', '~'] as const;
@@ -81,6 +83,10 @@ export function parseCondition(text: string, settings: ConditionSettings): Test 
   const [name = '', ...rest] = path.split('.');
   const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
   if (field === undefined) {
+    if (settings.options?.includes(name)) {
+      const value = /^\w+$/.test(wanted) ? wanted : '<value>';
+      throw usage(`${where}: ${name} is no field but an option of its own: --${name} ${value}`);
+    }
     const near = name === '' ? undefined : nearest(name, Object.keys(shape));
     const meant = near === undefined ? '' : `. Did you mean ${quote(near)}?`;
     throw usage(

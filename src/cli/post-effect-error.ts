@@ -49,10 +49,17 @@ function whereItStands([op, ...others]: readonly string[]): string {
 }
 
 /**
- * What is said on standard error where the answer of a change may have gone nowhere (`>&-`): the id that was made or
- * changed. Undefined where nothing was changed or the answer has no id.
+ * What is said on standard error where the answer may have gone nowhere (`>&-`): of a change the id that was made or
+ * changed, of a read that it showed nothing, unless it is `quiet`. Undefined where a change has no id to tell.
  */
-export function lostAnswer(command: Command, shown: Shown): string | undefined {
+export function lostAnswer(
+  command: Command,
+  { shown, quiet }: { readonly shown: Shown; readonly quiet: boolean },
+): string | undefined {
+  if (effectOf(command) === 'read' && command.rest === undefined)
+    return quiet || shown.verbatim === ''
+      ? undefined
+      : 'note: standard output is closed, or the null device: nothing was shown\n';
   if (!hasChanged(command, shown) || effectOf(command) === 'reveals-secret') return undefined;
   const id = whatOf(shown);
   if (id === '') return undefined;

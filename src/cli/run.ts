@@ -57,7 +57,9 @@ export async function run(machine: Machine): Promise<number> {
     if (used.has('--version')) return await print(machine, `${machine.version}\n`);
     const wantsHelp = asksHelp || used.has('--help');
     if (!wantsHelp && located.command === undefined) checkBehindDashes(argv, located, machine.registry);
-    if (wantsHelp || located.command === undefined) return await help(machine, located);
+    if (wantsHelp || (located.group !== undefined && located.command === undefined))
+      return await help(machine, located);
+    if (located.command === undefined) return await start(machine);
     const { parseCommand } = await import('./parsing/parse.ts');
     const { readGlobals } = await import('./parsing/globals.ts');
     const parsed = parseCommand(located.command, argv);
@@ -147,7 +149,7 @@ async function execute(
         throw unread;
       }
     }
-    if (host.streams.stdout.isNowhere && !globals.dryRun) await sayLost(host, command, shown);
+    if (host.streams.stdout.isNowhere && !globals.dryRun) await sayLost(host, command, { shown, quiet: globals.quiet });
     await shown.goesOn?.();
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
     if (failure) return await fail(machine, failure, lookOf(globals));
@@ -165,9 +167,9 @@ async function unreadAnswer(command: Command, made: { shown: Shown; ops: readonl
 }
 
 /** A closed descriptor is the null device by the time we run, so that no write can fail. */
-async function sayLost({ streams }: Host, command: Command, shown: Shown): Promise<void> {
+async function sayLost({ streams }: Host, command: Command, said: { shown: Shown; quiet: boolean }): Promise<void> {
   const { lostAnswer } = await import('./post-effect-error.ts');
-  const note = lostAnswer(command, shown);
+  const note = lostAnswer(command, said);
   if (note !== undefined) await streams.stderr.write(note);
 }
 
@@ -263,6 +265,11 @@ function readsAsPage({ format, fields, columns, sort }: Globals): boolean {
 async function help(machine: Machine, located: Located): Promise<number> {
   const { helpText } = await import('./docs/help.ts');
   return print(machine, helpText(located, machine.registry));
+}
+
+async function start(machine: Machine): Promise<number> {
+  const { startText } = await import('./docs/help.ts');
+  return print(machine, startText(machine.registry));
 }
 
 async function print({ host }: Machine, text: string): Promise<number> {

@@ -8,7 +8,7 @@ import type { Shape } from '../contract/field.ts';
 import type { Operation } from '../contract/operation.ts';
 import { type OperationOverride, type Overrides, wireName } from '../contract/overrides.ts';
 import type { CallOptions, PlannedRequest } from '../contract/service.ts';
-import { HOLDS_SECRET, inputViolation } from '../contract/violation.ts';
+import { inputViolation } from '../contract/violation.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, toUsd } from '../core/money.ts';
 import { Secret } from '../core/secret.ts';
@@ -104,7 +104,7 @@ function part(target: Target, shape: Shape | undefined, input: Values): Record<s
     if (value === undefined) continue;
     const isAmount = field.kind === 'money' && typeof value === 'number';
     const wrong = field.kind === 'text' || field.kind === 'map' ? inputViolation(field, value) : undefined;
-    if (wrong === HOLDS_SECRET) throw usage(target.name, `${slot} ${wrong}`);
+    if (wrong !== undefined) throw usage(target.name, `${slot} ${wrong}`);
     values[slot] = isAmount ? toUsd(value as Cents) : value instanceof Secret ? value.expose() : value;
   }
   const problem = shape && shapeProblem(shape, values);

@@ -12,6 +12,8 @@ type Values = Readonly<Record<string, unknown>>;
 export interface Balances {
   readonly card: Cents;
   readonly wallet?: Cents | undefined;
+  /** Last four digits of the card, from the same reading. */
+  readonly last4?: string | undefined;
 }
 
 /** Both were read. */

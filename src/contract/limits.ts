@@ -24,6 +24,12 @@ export const LIMITS = {
     unit: 'cents',
     basis: assumed('A-09', 'the operation is stated to exist, its parameters are not shown'),
   },
+  idLength: {
+    about: 'An id in a request; a longer word is no id and is not sent',
+    max: 128,
+    unit: 'characters',
+    basis: assumed('A-130', 'the form of ids is not shown'),
+  },
   labelLength: {
     about: 'Card label, in code points',
     max: 64,

@@ -32,9 +32,21 @@ export function limitText(field: AnyField): string {
   return max === undefined ? '' : `at most ${show(max)}${unit}`;
 }
 
-/** `violation` for what the caller asks for: no key and no webhook secret in a free text, which a service would take. */
+/**
+ * `violation` for what the caller asks for: no key and no webhook secret in a free text, which a service would take, and
+ * no id that is longer than an id can be.
+ */
 export function inputViolation(field: AnyField, value: unknown): string | undefined {
-  return !field.secret && hasSecretText(value) ? HOLDS_SECRET : violation(field, value);
+  if (!field.secret && hasSecretText(value)) return HOLDS_SECRET;
+  return idViolation(field, value) ?? violation(field, value);
+}
+
+/** Of a field that names something, which is an id or a short word. */
+function idViolation({ names, maxLength }: AnyField, value: unknown): string | undefined {
+  const { max, basis } = LIMITS.idLength;
+  if (names === undefined || maxLength !== undefined || typeof value !== 'string' || value.length <= max)
+    return undefined;
+  return `has ${value.length} characters, and an id has at most ${max}${source(basis)}`;
 }
 
 function hasSecretText(value: unknown): boolean {

@@ -12,6 +12,8 @@ export const LONGEST_LINE = 1_000_000;
 export const KEY_TEXT_BYTES = 4096;
 /** Bytes of the body of a request in the caller's own words, with room to spare. */
 export const RAW_BODY_BYTES = 256 * 1024;
+/** Characters of the path of a request in the caller's own words, with its query: what every HTTP server takes. */
+export const RAW_PATH_CHARACTERS = 8_000;
 /** Steps of a scenario. */
 export const SCENARIO_STEPS = 1_000;
 

@@ -38,6 +38,16 @@ export function checkProfileName(text: string): string {
   return text;
 }
 
+/** `not_found` with what leads on: the profiles there are, and how one of this name is made. Nothing was sent. */
+export function unknownProfile(name: string, why = ''): CliError {
+  return new CliError('not_found', {
+    message: `there is no profile ${name}${why}`,
+    notes: [`To save a key under this name: cardwright login --profile ${name}`],
+    hint: 'cardwright profiles list',
+    outcome: 'not_sent',
+  });
+}
+
 /** Like `checkProfileName`, for a name under which something is saved: `sandbox` and `env` are `usage` too. */
 export function checkNewProfileName(text: string): string {
   const name = checkProfileName(text);

@@ -8,7 +8,7 @@ import { refuseEmptyVariables } from '../core/variables.ts';
 import type { Environment } from '../platform/host.ts';
 import { type BaseUrl, checkBaseUrl } from './base-url.ts';
 import { type KeyMode, keyMode, readKey } from './key.ts';
-import { checkProfileName } from './name.ts';
+import { checkProfileName, unknownProfile } from './name.ts';
 import { changedOutside, type Profile } from './profile.ts';
 import type { ProfileSettings } from './settings.ts';
 import type { ProfileStore } from './store.ts';
@@ -146,11 +146,7 @@ async function chosen(question: Question, choice: Choice): Promise<ResolvedProfi
   const store = await question.store();
   const profile = store.get(choice.name);
   if (profile === undefined) {
-    throw new CliError('not_found', {
-      message: `there is no profile ${choice.name} (named by ${choice.chosenBy})`,
-      hint: 'cardwright profiles list',
-      outcome: 'not_sent',
-    });
+    throw unknownProfile(choice.name, ` (named by ${choice.chosenBy})`);
   }
   if (profile.changed) throw changedOutside(store.path, profile.name);
   const warnings = [...unusedKey(question, choice), ...unusedAddress(question, choice, profile)];

@@ -20,7 +20,7 @@ import { keepCorruptCopy, removeBesides } from './corrupt-copy.ts';
 import { keyMode, readKey } from './key.ts';
 import { type KeyKeeper, keyKeeper, type NewKey, type Remains } from './key-keeper.ts';
 import type { Keychain } from './keychain.ts';
-import { checkNewProfileName, checkProfileName } from './name.ts';
+import { checkNewProfileName, checkProfileName, unknownProfile } from './name.ts';
 import { changedOutside, type Profile, shown } from './profile.ts';
 import {
   EMPTY_PROFILE_FILE,
@@ -258,11 +258,7 @@ class FileProfileStore implements ProfileStore {
 function existing(file: ProfileFile, name: string): StoredProfile {
   const found = file.profiles.get(checkNewProfileName(name));
   if (found !== undefined) return found;
-  throw new CliError('not_found', {
-    message: `there is no profile ${name}`,
-    hint: 'cardwright profiles list',
-    outcome: 'not_sent',
-  });
+  throw unknownProfile(name);
 }
 
 function changed(profile: StoredProfile, setting: SettingName, text: string): StoredProfile {

@@ -1,6 +1,7 @@
 /** Rows and their fields: reading a path, choosing, ordering, and refusing a name that is not there. */
 
 import { CliError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
 import { isObject } from '../core/objects.ts';
 import { plainText } from './cells.ts';
 import type { Column, OutputSettings, Row } from './view.ts';
@@ -57,8 +58,10 @@ export function checkNames(settings: AskedNames, rows: readonly Row[], columns: 
   for (const [option, name] of asked) {
     const head = name.split('.')[0] ?? name;
     if (known.has(name) || (head !== name && known.has(head))) continue;
+    const near = nearest(name, [...known]);
+    const meant = near === undefined ? '' : ` Did you mean "${near}"?`;
     throw new CliError('usage', {
-      message: `${option}: there is no field "${name}". Fields: ${[...known].join(', ')}`,
+      message: `${option}: there is no field "${name}".${meant} Fields: ${[...known].join(', ')}`,
       outcome: 'not_sent',
     });
   }

@@ -197,8 +197,8 @@ interface TableRows {
 
 /**
  * The table that fits the screen: with whole ids where all else is whole too, otherwise with short ones. A wide one keeps
- * what a table of that width shows, whatever else there is room for; where full times leave no room for that, its ids are
- * short, and then its times relative too.
+ * what a table of that width shows, whatever else there is room for; where whole ids and full times keep a column off the
+ * screen, its ids are short, and then its times relative too.
  */
 function fittedRows(table: TableRows, screen: Screen): FittedSheet | undefined {
   const { settings, streams } = screen.job;
@@ -210,11 +210,24 @@ function fittedRows(table: TableRows, screen: Screen): FittedSheet | undefined {
   const plain = isWhole || !mayShorten ? whole : fittedTable(table, screen, { ...style, shortIds: true });
   if (settings.format !== 'wide' || plain === undefined) return plain;
   const wide = { ...style, isWide: true, kept: plain.columns.map(({ column }) => column.field) };
-  return (
-    fittedTable(table, screen, { ...wide, absoluteTimes: true }) ??
-    (mayShorten ? fittedTable(table, screen, { ...wide, absoluteTimes: true, shortIds: true }) : undefined) ??
-    fittedTable(table, screen, { ...wide, shortIds: mayShorten })
-  );
+  const styles = [
+    { ...wide, absoluteTimes: true },
+    ...(mayShorten ? [{ ...wide, absoluteTimes: true, shortIds: true }] : []),
+    { ...wide, shortIds: mayShorten },
+  ];
+  return fewestDropped(styles.map(each => () => fittedTable(table, screen, each)));
+}
+
+/** The first sheet that shows every column, else the first of those that leave out the fewest. */
+function fewestDropped(fits: readonly (() => FittedSheet | undefined)[]): FittedSheet | undefined {
+  let best: FittedSheet | undefined;
+  for (const tried of fits) {
+    const sheet = tried();
+    if (sheet === undefined) continue;
+    if (sheet.dropped.length === 0) return sheet;
+    if (best === undefined || sheet.dropped.length < best.dropped.length) best = sheet;
+  }
+  return best;
 }
 
 interface TableStyle {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
 import { endingsOf } from '../../src/cli/docs/exit-kinds.ts';
-import { helpText } from '../../src/cli/docs/help.ts';
+import { helpText, startText } from '../../src/cli/docs/help.ts';
 import { GLOBALS, type GlobalOption } from '../../src/cli/parsing/globals.ts';
 import { locate } from '../../src/cli/parsing/locate.ts';
 import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
@@ -91,19 +91,27 @@ describe('help of groups and the root', () => {
   });
 
   it('is what bare words print', async () => {
-    expect(await page()).toBe(await page('--help'));
+    expect(await page()).toBe(startText(REGISTRY));
     expect(await page('help')).toBe(await page('--help'));
     expect(await page('cards')).toBe(await page('cards', '--help'));
     expect(await page('sandbox', 'simulate')).toContain('sandbox simulate authorize');
   });
 
   it('the root names every group, every shown option, and the topics last', async () => {
-    const out = await page();
+    const out = await page('help');
     for (const { name } of REGISTRY.filter(({ unlisted }) => !unlisted))
       expect(out).toMatch(new RegExp(`^  ${name} `, 'm'));
     for (const { name } of (GLOBALS as readonly GlobalOption[]).filter(({ shown }) => shown))
       expect(out).toContain(`--${name}`);
     expect(out.replace(/\s+/g, ' ').trimEnd()).toMatch(new RegExp(`Topics: help ${TOPICS.join(' \\| ')}$`));
+  });
+
+  it('without a word the names of the commands fit on a screen of 24 lines and 80 columns', () => {
+    const lines = startText(REGISTRY).split('\n');
+    expect(lines.length).toBeLessThanOrEqual(24);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+    for (const { name } of REGISTRY.filter(({ unlisted }) => !unlisted))
+      expect(lines.join('\n')).toMatch(new RegExp(`\\b${name}\\b`));
   });
 
   it('the topics named there are the topics there are', async () => {

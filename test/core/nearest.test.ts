@@ -31,6 +31,18 @@ describe('nearest', () => {
     expect(nearest(typed, known)).toBe(expected);
   });
 
+  it.each([
+    ['--api-key-stdin', ['--key-stdin', '--profile'], '--key-stdin'],
+    ['--freeze-at', ['--label', '--auto-freeze-at'], '--auto-freeze-at'],
+    ['--timeout-wait', ['--timeout', '--wait-timeout'], '--wait-timeout'],
+    ['limit', ['status', 'spending_limit'], 'spending_limit'],
+    ['--bin-id', ['--bin', '--label'], '--bin'],
+    ['--no-such', ['--no-input', '--label'], undefined],
+    ['idle', ['id', 'label'], 'id'],
+  ])('%s has the words of one of %j', (typed, known, expected) => {
+    expect(nearest(typed, known)).toBe(expected);
+  });
+
   const word = fc.string({ minLength: 4, maxLength: 12 });
 
   it('finds a word with one letter left out, doubled, replaced or swapped with its neighbour', () => {

@@ -51,7 +51,8 @@ test('keys unknown, the request lost: exit 11 with all seven points, never sent 
     expect(text).toContain(`marker ${run.op}.1: none, at 2026-11-20T14:00:00Z`);
     expect(text).toContain('Verdict: no trace yet (1 check until 2026-11-20T14:00:00Z)');
     expect(text).toContain('Do not run the command again: that is a new key and can charge the wallet twice');
-    expect(text).toContain(`cardwright ops resolve ${run.op} 1 --as done|not-done`);
+    for (const as of ['done', 'not-done'])
+      expect(text).toContain(`cardwright ops resolve ${run.op} 1 --as ${as} --note "why"`);
     expect(text).toContain(`key ${run.op}.1.1`);
     expect(text).toContain(`cardwright ops resume ${run.op}`);
     expect(error?.facts).toMatchObject({

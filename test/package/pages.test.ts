@@ -14,7 +14,8 @@ it('the build keeps every page as it is made from the declarations', () => {
 });
 
 it.each([
-  ['', 'group '],
+  ['', 'start '],
+  ['--help', 'group '],
   ['help', 'group '],
   ['cards', 'group cards'],
   ['sandbox simulate', 'group sandbox simulate'],

@@ -149,6 +149,15 @@ describe('output', () => {
     const note = 'note: standard output is closed, or the null device: cards create was carried out for card_1\n';
     expect(await withOutput('>&-')).toEqual({ code: 0, out: '', err: note });
     expect(await withOutput('>/dev/null')).toEqual({ code: 0, out: '', err: '' });
+    const read = async (how: string, words = '--sandbox wallet') => {
+      const through = ['/bin/sh', '-c', `"$@" ${how}`, 'sh'];
+      const { code, err } = await ended(place.start(words.split(' '), { through }));
+      return { code, err };
+    };
+    const shown = 'note: standard output is closed, or the null device: nothing was shown\n';
+    expect(await read('>&-')).toEqual({ code: 0, err: shown });
+    expect(await read('>&-', '--sandbox wallet -q')).toEqual({ code: 0, err: '' });
+    expect(await read('>/dev/null')).toEqual({ code: 0, err: '' });
   });
 
   it('does not wait for a standard input nobody reads', async () => {

@@ -77,13 +77,16 @@ card_f5g2h7j4k3m6n5p2q7r4s3t6  0123   terminated      $0.00                  41d
     expect(out).toContain('balance: $120.00\n');
   });
 
-  test('wide has ISO times and says what did not fit', async () => {
+  test('wide has ISO times and whole ids where they keep no column off the screen, and says what did not fit', async () => {
     const wide = { ...TERMINAL, settings: { format: 'wide' } } as const;
     const roomy = await show(cardList(), { ...wide, columns: 200 });
     expect(lines(roomy.out)[0]).toMatch(/^ID +NETWORK +LAST4 +STATUS +BALANCE +LIMIT +LABEL +AGE$/);
     expect(roomy.out).toContain('2026-11-20T14:03:11Z');
     const narrow = await show(cardList(), { ...wide, columns: 100 });
-    expect(narrow.err).toContain('Not shown, too narrow: LIMIT');
+    expect(lines(narrow.out)[0]).toMatch(/^ID +NETWORK +LAST4 +STATUS +BALANCE +LIMIT +LABEL +AGE$/);
+    expect(narrow.out).toMatch(/^card_7q2w4x.*ads: search +2h$/m);
+    const least = await show(cardList(), { ...wide, columns: 80 });
+    expect(least.err).toContain('Not shown, too narrow: LIMIT');
   });
 
   test('named columns keep their order and are not dropped', async () => {

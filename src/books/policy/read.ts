@@ -1,16 +1,21 @@
 /** Reads a policy file whole: every fault with its line, its column and the nearest word that there is. */
 import { CARD_STATUSES } from '../../contract/card.ts';
-import { CliError } from '../../core/errors.ts';
 import { type Cents, centsOf, parseAmount } from '../../core/money.ts';
 import { nearest } from '../../core/nearest.ts';
-import type { YamlEntry, YamlFault, YamlNode, YamlPosition, YamlText } from '../../terminal/yaml-tree.ts';
+import {
+  faultyFile,
+  type YamlEntry,
+  type YamlFault,
+  type YamlNode,
+  type YamlPosition,
+  type YamlText,
+} from '../../terminal/yaml-tree.ts';
 import type { CardRow } from '../rows.ts';
 import { FACTS, type FactKind, factNamed, metadataOf } from './facts.ts';
 import { type Condition, type Policy, type Remedy, type Rule, SEVERITIES, type Severity } from './policy.ts';
 import { readTest } from './tests-of-facts.ts';
 
 const MOST_RULES = 200;
-const MOST_SHOWN = 20;
 const NAME = /^[a-z0-9-]{1,40}$/;
 
 /** `file` is what the user called it. Throws `usage` with every fault of the file. */
@@ -18,16 +23,7 @@ export function readPolicy({ faults, root }: YamlText, file: string): Policy {
   const reading = new Reading(faults);
   const policy = root && reading.policy(root);
   if (policy !== undefined && reading.faults.length === 0) return policy;
-  const [first, ...others] = [...reading.faults]
-    .sort((a, b) => a.line - b.line || a.column - b.column)
-    .map(({ line, column, text }) => `${file}:${line}:${column} ${text}`);
-  const left = others.length - MOST_SHOWN;
-  throw new CliError('usage', {
-    message: first ?? `${file} is empty`,
-    notes: [...others.slice(0, MOST_SHOWN), ...(left > 0 ? [`and ${left} more`] : [])],
-    hint: 'cardwright policy check --help',
-    outcome: 'not_sent',
-  });
+  throw faultyFile(reading.faults, { file, hint: 'cardwright policy check --help' });
 }
 
 type Chooses = Rule['chooses'];

@@ -40,13 +40,13 @@ const TOTAL_FLAG = {
   maxTotal: option(money({ doc: 'Refuse a run whose amounts add up to more.', basis: OURS, min: 0 })),
 };
 
-const SELECTION_FLAGS = {
-  where: CONDITIONS,
-  idle: option(
-    text({ doc: 'Cards older than this and without a transaction in that time, such as 30d.', basis: OURS }),
-    '<duration>',
-  ),
-};
+/** `--idle`, wherever cards are chosen. */
+export const IDLE = option(
+  text({ doc: 'Cards older than this and without a transaction in that time, such as 30d.', basis: OURS }),
+  '<duration>',
+);
+
+const SELECTION_FLAGS = { where: CONDITIONS, idle: IDLE };
 
 const AIM_FLAG = {
   to: option(

@@ -1,19 +1,26 @@
 /** Which cards had no transaction for a while: asked over all pages of the transactions since then. */
 
-import type { Item } from '../../contract/calls.ts';
 import type { Reader } from '../../contract/service.ts';
+import { durationOf } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { isoTime } from '../../core/iso-time.ts';
 import type { Progress } from '../../terminal/progress.ts';
+import type { Test } from '../condition.ts';
 import { pagesWithProgress } from '../listing.ts';
-
-type Card = Item<'cards.list'>;
+import { quote, usage } from '../parsing/values.ts';
 
 export interface Idling {
   readonly reader: Reader;
   readonly progress: Progress;
   /** ms UTC by the clock of the service: transactions at or after it count. */
   readonly since: number;
+}
+
+/** The value of `--idle`, ms. Throws `usage`. */
+export function idleSpan(text: string): number {
+  const span = durationOf(text);
+  if (span === undefined) throw usage(`--idle ${quote(text)} is not a length of time such as 30d`);
+  return span;
 }
 
 /** Rows may move between pages while they are read; a second reading is then whole. */
@@ -23,7 +30,7 @@ const READINGS = 3;
  * A test for cards that are older than `since` and have no transaction of any kind at or after it; a decline counts.
  * Throws `unreachable` when the list of transactions does not come whole: a card could be taken for idle wrongly.
  */
-export async function idleCards({ reader, progress, since }: Idling): Promise<(card: Card) => boolean> {
+export async function idleCards({ reader, progress, since }: Idling): Promise<Test> {
   for (let reading = 0; reading < READINGS; reading += 1) {
     const used = new Set<string>();
     let [rows, first, last]: [number, number | undefined, number | undefined] = [0, undefined, undefined];
@@ -40,7 +47,7 @@ export async function idleCards({ reader, progress, since }: Idling): Promise<(c
       }
     }
     if (last === undefined || (last === rows && first === last))
-      return card => isBefore(card.created_at, since) && !used.has(card.id);
+      return ({ id, created_at }) => isBefore(created_at, since) && !used.has(String(id));
   }
   throw new CliError('unreachable', {
     message: 'the list of transactions is incomplete, so idle cards cannot be determined. Nothing was sent',
@@ -50,7 +57,7 @@ export async function idleCards({ reader, progress, since }: Idling): Promise<(c
 }
 
 /** False for a time that is missing or cannot be read. */
-function isBefore(time: string | null | undefined, since: number): boolean {
+function isBefore(time: unknown, since: number): boolean {
   return typeof time === 'string' && Date.parse(time) < since;
 }
 

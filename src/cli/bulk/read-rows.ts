@@ -122,26 +122,53 @@ function createRepeats(operation: BulkOperation) {
   };
 }
 
+/** The same fault in many rows, told once. */
+interface ToldFault {
+  readonly first: Fault;
+  /** Lines of the others. */
+  readonly more: number[];
+}
+
+/** `line 3, column 1: not a JSON object; the same in lines 4 and 5`. */
+function toldLine({ first, more }: ToldFault): string {
+  return more.length === 0 ? faultLine(first) : `${faultLine(first)}; the same in ${linesNamed(more)}`;
+}
+
+/** Lines that are named one by one. */
+const MOST_LINES = 12;
+
+function linesNamed(lines: readonly number[]): string {
+  if (lines.length > MOST_LINES) return `${lines.length} more lines, up to line ${lines.at(-1)}`;
+  return lines.length === 1 ? `line ${lines[0]}` : `lines ${lines.slice(0, -1).join(', ')} and ${lines.at(-1)}`;
+}
+
 function createFaults() {
   const told: Fault[] = [];
+  const alike = new Map<string, ToldFault>();
   const outcomes: RowOutcome[] = [];
-  let [count, wrong] = [0, 0];
+  let [untold, wrong] = [0, 0];
   return {
     wrong: () => wrong,
     outcomes: () => outcomes,
     add(row: number, faults: readonly Fault[]): void {
       wrong += 1;
-      count += faults.length;
       if (told.length < TOLD_FAULTS) told.push(...faults.slice(0, TOLD_FAULTS - told.length));
+      for (const fault of faults) {
+        const key = `${fault.column} ${fault.text}`;
+        const known = alike.get(key);
+        if (known !== undefined) known.more.push(fault.line);
+        else if (alike.size < TOLD_FAULTS) alike.set(key, { first: fault, more: [] });
+        else untold += 1;
+      }
       const message = faults.map(faultLine).join('; ');
       outcomes.push({ row, outcome: 'not_sent', error: new CliError('usage', { message, outcome: 'not_sent' }) });
     },
     error(name: string, rows: number, keptGoing: boolean): CliError {
       const are = wrong === 1 ? '1 row is' : `${wrong} rows are`;
-      const more = count > told.length ? [`and ${count - told.length} more`] : [];
+      const more = untold > 0 ? [`and ${untold} more`] : [];
       return new CliError('usage', {
         message: `${name}: ${are} wrong of ${rows}. Nothing was sent`,
-        notes: [...told.map(faultLine), ...more],
+        notes: [...[...alike.values()].map(toldLine), ...more],
         ...(!keptGoing && wrong < rows && { hint: 'the same command with --keep-going skips wrong rows' }),
         evidence: { faults: told },
         outcome: 'not_sent',

@@ -31,7 +31,7 @@ export interface RowRules {
 }
 
 /** An id as it may stand in a path (docs/design/security.md, F10). */
-const ID = /^[A-Za-z0-9_-]{1,128}$/;
+const ID = /^[A-Za-z0-9_-]+$/;
 const MAP_COLUMN = /^([a-z_]+)\.(.+)$/s;
 /** What no clock and no person decides: rows hold no time words and no `$1,250.00`. */
 const VALUES = { now: 0, grouped: false };
@@ -124,10 +124,24 @@ export function checkColumns(name: string, operation: BulkOperation, header: rea
   const separator = names.length === 1 && /[;\t]/.test(names[0] ?? '') ? ['Columns are separated by commas.'] : [];
   throw new CliError('usage', {
     message: `${name}: the header is wrong. Nothing was sent`,
-    notes: [...faults.map(faultLine), ...separator, `The columns are ${known.join(', ')}.`],
+    notes: [
+      ...faults.map(faultLine),
+      ...separator,
+      ...otherForm(operation, names),
+      `The columns are ${known.join(', ')}.`,
+    ],
     evidence: { faults },
     outcome: 'not_sent',
   });
+}
+
+/** A first line that is no header at all: a table, YAML, or ids alone. */
+function otherForm(operation: BulkOperation, names: readonly string[]): readonly string[] {
+  const [first = ''] = names;
+  if (names.length !== 1 || /[;\t]/.test(first)) return [];
+  if (ID.test(first) && /^[a-z]+_/.test(first) && !movesMoney(operation))
+    return [`Ids alone, one a line, are given without --file: cardwright ${operation.replace('.', ' ')} - < ids.txt`];
+  return ['Lists are printed in a form that fits here by -o csv and by -o ndjson.'];
 }
 
 function headerFault(fields: Shape, column: string, again: boolean): string | undefined {

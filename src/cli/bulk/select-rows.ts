@@ -3,7 +3,6 @@ import type { Item } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { violation } from '../../contract/violation.ts';
-import { durationOf } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
@@ -13,9 +12,9 @@ import { statesFor } from '../completion/states.ts';
 import { allOf, type Test } from '../condition.ts';
 import type { Context } from '../context.ts';
 import { pagesWithProgress } from '../listing.ts';
-import { quote, usage } from '../parsing/values.ts';
+import { usage } from '../parsing/values.ts';
 import type { BulkInput, BulkOperation } from './flags.ts';
-import { idleCards } from './idle-cards.ts';
+import { idleCards, idleSpan } from './idle-cards.ts';
 import type { ReadRows } from './read-rows.ts';
 
 type Card = Item<'cards.list'>;
@@ -33,7 +32,7 @@ export async function selectRows(ctx: Context, operation: BulkOperation, input: 
   const { where = [], idle, to, amount, keepGoing = false } = input;
   const name = [...where, ...(idle === undefined ? [] : [`idle>=${idle}`])].join(' and ');
   checkAim(operation, input);
-  const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.serviceNow() });
+  const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.serviceNow(), options: ['idle'] });
   const { found, leftOut } = await matching(ctx, operation, { test, idle });
   const lines: string[] = [];
   const rows: PlannedRow[] = [];
@@ -109,9 +108,7 @@ interface Matching {
 }
 
 async function matching(ctx: Context, operation: BulkOperation, { test, idle }: Conditions): Promise<Matching> {
-  const span = idle === undefined ? undefined : durationOf(idle);
-  if (idle !== undefined && span === undefined)
-    throw usage(`--idle ${quote(idle)} is not a length of time such as 30d`);
+  const span = idle === undefined ? undefined : idleSpan(idle);
   const states = statesFor(operation) ?? statesFor('cards.terminate') ?? [];
   const reader = await ctx.reader();
   const { progress } = ctx;

@@ -1,11 +1,12 @@
 /** Every help page there is, as one text: what the build writes down for `kept-pages.ts`. */
 import type { Registry } from '../parsing/command.ts';
-import { helpText } from './help.ts';
+import { helpText, startText } from './help.ts';
 import { pageHead } from './kept-pages.ts';
 
 export async function everyPage(registry: Registry): Promise<string> {
   const nowhere = { group: undefined, commands: [], command: undefined, words: [] };
-  const pages = [pageHead('group', '') + helpText(nowhere, registry)];
+  const start = pageHead('start', '') + startText(registry);
+  const pages = [start, pageHead('group', '') + helpText(nowhere, registry)];
   for (const group of registry) {
     const commands = await group.load();
     const paths = commands.map(({ path }) => path.split(' '));

@@ -21,6 +21,35 @@ export function helpText(located: Located, registry: Registry): string {
   return rootHelp(registry);
 }
 
+const PURPOSE = 'Issue, fund, freeze and watch virtual cards from a terminal, a script or CI.';
+
+/** What a run without any word shows: how to begin, and the names of the commands. It fits on a screen of 24 lines. */
+export function startText(registry: Registry): string {
+  const listed = registry.filter(({ unlisted }) => unlisted !== true);
+  const headings = [...new Set(listed.map(({ heading }) => heading))];
+  const width = Math.max(...headings.map(({ length }) => length)) + 2;
+  const rows = headings.map(heading => {
+    const names = listed.filter(group => group.heading === heading).map(({ name }) => name);
+    return hang(`  ${heading.padEnd(width)}`, names.join(', '));
+  });
+  return `${PURPOSE}
+
+Offline and without a key, in a sandbox that is the whole service:
+  $ cardwright --sandbox cards create --bin auto --amount 25 --label "CI run"
+  $ cardwright --sandbox cards list
+With your own account:
+  $ cardwright login
+  $ cardwright overview
+
+Commands
+${rows.join('')}
+Each with a line about it   cardwright --help
+One of them                 cardwright cards --help
+What scripts rely on        cardwright help scripting
+Exit codes                  cardwright help exit-codes
+`;
+}
+
 function rootHelp(registry: Registry): string {
   const listed = registry.filter(({ unlisted }) => unlisted !== true);
   const topics = registry.find(({ name }) => name === 'help');
@@ -31,7 +60,7 @@ function rootHelp(registry: Registry): string {
     return `${heading}\n${rows.map(({ name, summary }) => hang(`  ${name.padEnd(width)}`, summary)).join('')}`;
   });
   const shown = (GLOBALS as readonly GlobalOption[]).filter(option => option.shown);
-  return `Issue, fund, freeze and watch virtual cards from a terminal, a script or CI.
+  return `${PURPOSE}
 
 Usage: cardwright <command> [options]
 

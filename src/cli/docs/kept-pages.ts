@@ -7,7 +7,8 @@ declare const BUNDLED_FILE: ((name: string) => Uint8Array) | undefined;
 
 /** The file of the build; `every-page.ts` says what stands in it. */
 const FILE = 'pages.txt';
-export type PageKind = 'group' | 'command';
+/** `start` is what the program shows that is run without a word. */
+export type PageKind = 'start' | 'group' | 'command';
 
 /** Stands before each page. A form feed is in no page and a line break in no name. */
 export function pageHead(kind: PageKind, path: string): string {
@@ -20,6 +21,7 @@ export function keptPage(argv: readonly string[]): string | undefined {
   if (asked === undefined || typeof BUNDLED_FILE === 'undefined') return undefined;
   const pages = Buffer.from(BUNDLED_FILE(FILE));
   const path = asked.words.join(' ');
+  if (path === '' && !asked.help) return pageAt(pages, 'start', '');
   return pageAt(pages, 'group', path) ?? (asked.help ? pageAt(pages, 'command', path) : undefined);
 }
 

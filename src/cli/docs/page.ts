@@ -55,7 +55,7 @@ export function pageOf(command: Command): Page {
     args: Object.entries(command.args).map(argRow),
     options: flags.map(optionRow),
     terms: command.terms,
-    effect: `${EFFECTS[effectOf(command)]}.${row ? basisLine(command, row) : ''}`,
+    effect: `${command.effectSays ?? EFFECTS[effectOf(command)]}.${row ? basisLine(command, row) : ''}`,
     json: branches.map(answerText),
     typed: branches.some(each => 'one' in each || 'list' in each),
     exits: exitRows(command),

@@ -37,6 +37,8 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
   readonly operation?: N;
   /** What it may do, for one without an operation; `read` when left out. */
   readonly effect?: Effect;
+  /** The same in words for its help, where those of its effect would not be true: no capital letter, no full stop. */
+  readonly effectSays?: string;
   /** What it has to do with, for one without an operation: files when it changes anything, else its words alone. */
   readonly reach?: Reach;
   /** Failures of its own, beyond those of its operation and reach, and what each means here: a sentence. */
@@ -77,6 +79,7 @@ export interface Command {
   readonly terms: Terms | undefined;
   readonly operation: RowName | undefined;
   readonly effect: Effect | undefined;
+  readonly effectSays: string | undefined;
   readonly reach: Reach | undefined;
   readonly ends: Partial<Readonly<Record<ErrorKind, string>>>;
   readonly answers: Answers | undefined;
@@ -110,6 +113,7 @@ export function command<
     terms: declaration.terms,
     operation,
     effect: declaration.effect,
+    effectSays: declaration.effectSays,
     reach: declaration.reach,
     ends: declaration.ends ?? {},
     answers: declaration.answers,

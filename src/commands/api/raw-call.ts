@@ -3,6 +3,7 @@ import { quote, usage } from '../../cli/parsing/values.ts';
 import { pathProblem } from '../../contract/route.ts';
 import { SECRET_NAMES } from '../../contract/secret-names.ts';
 import { HOLDS_SECRET } from '../../contract/violation.ts';
+import { RAW_PATH_CHARACTERS } from '../../core/input-limits.ts';
 import { holdsKeyOrSecret } from '../../core/redaction.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
@@ -31,6 +32,14 @@ export interface RawCall {
 
 /** Throws `usage`; nothing was sent. Members of a GET are its query. */
 export function rawCallFrom(typed: Typed): RawCall {
+  const call = checkedCall(typed);
+  const length = call.path.length + call.query.length;
+  if (length <= RAW_PATH_CHARACTERS) return call;
+  const most = RAW_PATH_CHARACTERS.toLocaleString('en-US');
+  throw usage(`path and query have ${length.toLocaleString('en-US')} characters, and at most ${most} are sent`);
+}
+
+function checkedCall(typed: Typed): RawCall {
   const { method, input } = typed;
   const { path, query } = partsOf(typed.path);
   const members = membersOf(typed);

@@ -1,3 +1,5 @@
+import { IDLE } from '../../cli/bulk/flags.ts';
+import { idleCards, idleSpan } from '../../cli/bulk/idle-cards.ts';
 import { allOf, CONDITION_VALUES, CONDITIONS, parseCondition } from '../../cli/condition.ts';
 import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
 import { OFFLINE } from '../../cli/offline.ts';
@@ -11,7 +13,10 @@ import { CARD_COLUMNS } from './columns.ts';
 export const listCards = command({
   path: 'cards list',
   summary: 'List cards, newest first',
-  about: ['--label and --where look at every page.', CONDITION_VALUES],
+  about: [
+    '--label, --where and --idle look at every page. --idle 30d shows cards that are older than 30 days and had no transaction since, not even a decline; it reads the transactions of that time.',
+    CONDITION_VALUES,
+  ],
   operation: 'cards.list',
   flags: {
     status: 'query.status',
@@ -21,6 +26,7 @@ export const listCards = command({
     ...PAGING_FLAGS,
     label: option(text({ doc: 'Only cards whose label contains this.', basis: OURS })),
     where: CONDITIONS,
+    idle: IDLE,
     offline: OFFLINE,
   },
   examples: [
@@ -32,11 +38,16 @@ export const listCards = command({
     },
     { does: 'Ids alone, for the next command', run: 'cards list --status frozen --all -o id' },
   ],
-  async run(ctx, { status, bin, page, perPage, all, limit, label, where }) {
-    const asked = { shape: CARD, now: () => ctx.serviceNow() };
+  async run(ctx, { status, bin, page, perPage, all, limit, label, where, idle }) {
+    const asked = { shape: CARD, now: () => ctx.serviceNow(), options: ['idle'] };
+    const span = idle === undefined ? undefined : idleSpan(idle);
     const tests = where === undefined ? [] : [allOf(where, { ...asked, flag: '--where' })];
     if (label !== undefined) tests.push(parseCondition(`label~${label}`, { ...asked, flag: '--label' }));
     const reader = await ctx.reader();
+    if (span !== undefined) {
+      const since = (await ctx.askServiceTime()) - span;
+      tests.push(await idleCards({ reader, progress: ctx.progress, since }));
+    }
     const sorted = ctx.sorted && page === undefined;
     const wide = sorted || all || limit !== undefined || tests.length > 0;
     const pages = reader.pages('cards.list', {

@@ -40,6 +40,7 @@ export async function changeState(
     return { card: result, changed, ...(used && { used }) };
   }
   if (intentName !== undefined) throw severalNamed();
+  if (ids.length === 0) ctx.notice('Standard input holds no ids. There is nothing to do.');
   const confirmed = await confirmAll(ctx, operation, ids);
   return forEachCard(ctx, ids, async id => {
     const { result, changed } = await ctx.write(operation, { card_id: id }, { intent: intent(id), confirmed });

@@ -1,10 +1,12 @@
 import { tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
+import { LIMITS } from '../../contract/limits.ts';
 import {
   KEY_TEXT_BYTES,
   LONGEST_LINE,
   PIPED_ROWS_BYTES,
   RAW_BODY_BYTES,
+  RAW_PATH_CHARACTERS,
   SCENARIO_STEPS,
   sizeText,
   WHOLE_INPUT_BYTES,
@@ -15,7 +17,7 @@ const ADVICE = [
   {
     topic: 'who',
     means:
-      'A script must choose where to send requests: give --sandbox or --profile, or set CARDWRIGHT_API_KEY and CARDWRIGHT_BASE_URL.',
+      'A script must choose where to send requests: give --sandbox or --profile, or set CARDWRIGHT_API_KEY and CARDWRIGHT_BASE_URL. Or choose once for the whole user: cardwright profiles use sandbox, or the name of another profile.',
   },
   {
     topic: 'data',
@@ -25,7 +27,7 @@ const ADVICE = [
   {
     topic: 'ids',
     means:
-      '-q prints the new id, -o id one id a line. Commands on several cards also read ids from standard input (-), one id a line. --file also takes a list of cards, or the result of a run, as -o csv or -o ndjson printed it.',
+      '-q prints the new id, -o id one id a line. Commands on several cards also read ids from standard input (-), one id a line; none at all is exit 0 with a line on standard error, as with --where and --idle. A file without rows is exit 2. --file also takes a list of cards, or the result of a run, as -o csv or -o ndjson printed it.',
   },
   {
     topic: 'questions',
@@ -48,7 +50,7 @@ const ADVICE = [
   },
   {
     topic: 'limits',
-    means: `Rows through a pipe: ${sizeText(PIPED_ROWS_BYTES)}; a file of rows has no limit. A line or a field of a row: ${LONGEST_LINE.toLocaleString('en-US')} characters. Every other file and standard input: ${sizeText(WHOLE_INPUT_BYTES)}. The body of api: ${sizeText(RAW_BODY_BYTES)}. A key in a file or from a program: ${sizeText(KEY_TEXT_BYTES)}. A scenario: ${SCENARIO_STEPS.toLocaleString('en-US')} steps.`,
+    means: `Rows through a pipe: ${sizeText(PIPED_ROWS_BYTES)}; a file of rows has no limit. A line or a field of a row: ${LONGEST_LINE.toLocaleString('en-US')} characters. Every other file and standard input: ${sizeText(WHOLE_INPUT_BYTES)}. The body of api: ${sizeText(RAW_BODY_BYTES)}; its path with the query: ${RAW_PATH_CHARACTERS.toLocaleString('en-US')} characters. An id: ${LIMITS.idLength.max} characters. A key in a file or from a program: ${sizeText(KEY_TEXT_BYTES)}. A scenario: ${SCENARIO_STEPS.toLocaleString('en-US')} steps.`,
   },
   {
     topic: 'the tree',

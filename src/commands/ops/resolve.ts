@@ -17,6 +17,7 @@ export const resolveOp = command({
   summary: 'Record the outcome of rows by hand, with a note',
   answers: { one: OP_DETAIL },
   effect: 'reversible',
+  effectSays: 'writes to the journal of this machine; what was recorded cannot be taken back',
   ends: {
     not_found: 'This machine knows no such operation.',
     not_confirmed: 'Rows that a resume would send would be given up, and nobody agreed. Nothing was recorded.',

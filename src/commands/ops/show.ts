@@ -75,6 +75,7 @@ function nextSteps({ op, state }: OpDetail): readonly string[] {
   if (state !== 'unknown' && state !== 'open') return [];
   return [
     `Look and finish: cardwright ops resume ${op}`,
-    `Record by hand: cardwright ops resolve ${op} --as done|not-done --note "..."`,
+    `Record by hand that it happened: cardwright ops resolve ${op} --as done --note "why"`,
+    `Record by hand that it did not: cardwright ops resolve ${op} --as not-done --note "why"`,
   ];
 }

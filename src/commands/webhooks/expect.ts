@@ -10,7 +10,7 @@ import { CliError } from '../../core/errors.ts';
 import type { ReceivedEvent } from '../../events/listener.ts';
 import { durationText } from '../../terminal/times.ts';
 import { checkPatterns } from './events-flag.ts';
-import { type Hearing, hear, SESSION_ENDS, SESSION_FLAGS } from './hear.ts';
+import { type Hearing, hear, SESSION_EFFECT, SESSION_ENDS, SESSION_FLAGS } from './hear.ts';
 import { codesIn, EVENT_ROW, RECEIVED_COLUMNS } from './received.ts';
 
 const DEFAULT_WAIT = '30s';
@@ -21,11 +21,12 @@ export const expectEvents = command({
   summary: 'Check that an event arrives, and optionally no other',
   answers: { list: EVENT_ROW },
   about: [
-    'Listens as webhooks listen does. The time limit begins when it listens, or when the program after -- has ended. If the event does not come, that is exit 15. With --no-other any other event is exit 15 too, and the command always waits until the time is over.',
+    'Listens as webhooks listen does: a sandbox on this machine is subscribed to during the run; another service must send its deliveries to this address. The time limit begins when it listens, or when the program after -- has ended. If the event does not come, that is exit 15. With --no-other any other event is exit 15 too, and the command always waits until the time is over.',
     `Conditions are on the object the event carries. ${CONDITION_VALUES}`,
     'If the program fails, the command ends two seconds later with its exit code. Standard error says so and lists the events that came.',
   ],
   reach: 'service',
+  effectSays: SESSION_EFFECT,
   ends: {
     check_failed: 'What was expected did not come, or something else did with --no-other.',
     ...SESSION_ENDS,

@@ -13,6 +13,10 @@ import { endAbandoned, sandboxHere } from './subscription.ts';
 /** What may keep a session from beginning. */
 export const SESSION_ENDS = { unreachable: 'The port is taken, or a subscription could not be made.' } as const;
 
+/** What listening does, for the help of the commands that do it. */
+export const SESSION_EFFECT =
+  'with a sandbox on this machine, subscribes and takes the subscription away at the end; of another service it changes nothing';
+
 export const SESSION_FLAGS = {
   port: option(integer({ doc: 'Port on 127.0.0.1; any free one by default.', basis: OURS, min: 0, max: 65_535 })),
   secretFile: SECRET_FILES_IF_ANY,

@@ -9,7 +9,15 @@ import { durationText } from '../../terminal/times.ts';
 import type { Row } from '../../terminal/view.ts';
 import { LIVE_FLAGS, liveFor } from '../wait/flags.ts';
 import { checkPatterns } from './events-flag.ts';
-import { EVENT_PATTERNS, type Hearing, hear, reapListeners, SESSION_ENDS, SESSION_FLAGS } from './hear.ts';
+import {
+  EVENT_PATTERNS,
+  type Hearing,
+  hear,
+  reapListeners,
+  SESSION_EFFECT,
+  SESSION_ENDS,
+  SESSION_FLAGS,
+} from './hear.ts';
 import { codesIn, eventLine, footerOf, LISTEN_ANSWERS, RECEIVED_COLUMNS } from './received.ts';
 
 const DRAIN_MS = 5_000;
@@ -26,6 +34,7 @@ export const listenWebhooks = command({
     'A program after -- runs while cardwright listens. It gets CARDWRIGHT_LISTENER_URL in its environment, and cardwright ends with its exit code.',
   ],
   reach: 'service',
+  effectSays: SESSION_EFFECT,
   ends: SESSION_ENDS,
   flags: {
     ...SESSION_FLAGS,

@@ -15,7 +15,7 @@ export interface DoneFacts {
 
 export function doneRecord(context: RunContext, number: number, facts: DoneFacts): DoneRecord {
   const { result = {}, via, changed, requestId } = facts;
-  const { item } = context.row(number);
+  const { item, firstSent } = context.row(number);
   const created = item.operation === 'cards.create';
   const metadata = result['metadata'] as Values | undefined;
   const balance = created && typeof result['balance'] === 'number' ? centsOf(result['balance']) : undefined;
@@ -27,7 +27,7 @@ export function doneRecord(context: RunContext, number: number, facts: DoneFacts
     via,
     changed,
     id: textOf(result['id']),
-    last4: textOf(result['last4']),
+    last4: textOf(result['last4']) ?? firstSent?.before?.last4,
     request_id: requestId,
     echo: marked ? metadata?.[MARKER_KEY] === markerOf(context.plan.op, number) : undefined,
     balance,

@@ -54,18 +54,15 @@ export async function checkForEffect(
 }
 
 /** The card now. Throws as reading does; `contract_mismatch` for a balance that is not money. */
-export async function cardBalance(reader: Reader, cardId: string): Promise<Cents> {
+export async function cardNow(reader: Reader, cardId: string): Promise<Balances> {
   const card = await reader.read('cards.get', { card_id: cardId });
-  return money(card.balance, 'balance of the card');
+  return { card: money(card.balance, 'balance of the card'), last4: card.last4 };
 }
 
-/** Card and wallet now. Throws as `cardBalance` does. */
+/** Card and wallet now. Throws as `cardNow` does. */
 export async function balancesOf(reader: Reader, cardId: string): Promise<CardAndWallet> {
-  const [card, wallet] = await Promise.all([
-    reader.read('cards.get', { card_id: cardId }),
-    reader.read('wallet.get', {}),
-  ]);
-  return { card: money(card.balance, 'balance of the card'), wallet: money(wallet.balance, 'balance of the wallet') };
+  const [card, wallet] = await Promise.all([cardNow(reader, cardId), reader.read('wallet.get', {})]);
+  return { ...card, wallet: money(wallet.balance, 'balance of the wallet') };
 }
 
 function money(value: number, what: string): Cents {
@@ -118,7 +115,7 @@ async function lookForBalances(reader: Reader, row: RowHistory, isBulk: boolean)
   const before = row.firstSent?.before;
   const cardId = String(row.item.input['card_id']);
   // The other rows of a run move the wallet as well, so that there the card alone tells.
-  const now: Balances = isBulk ? { card: await cardBalance(reader, cardId) } : await balancesOf(reader, cardId);
+  const now: Balances = isBulk ? await cardNow(reader, cardId) : await balancesOf(reader, cardId);
   if (before === undefined) return { found: 'unclear', text: 'the balances before are not known', cards: [] };
   const change = (was: number, is: number) => `${dollars(cents(was))} -> ${dollars(cents(is))}`;
   const both = before.wallet !== undefined && now.wallet !== undefined;

@@ -11,7 +11,7 @@ import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { missesAim } from './aim.ts';
 import { recordAmbiguousAgain, recordAnswer, recordRefusedAndDone } from './answer.ts';
 import { textOf } from './done-record.ts';
-import { balancesOf, cardBalance, traceOf } from './evidence.ts';
+import { balancesOf, cardNow, traceOf } from './evidence.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import { factsOf, recordedOutcome } from './outcome.ts';
 import { isQuiet, reconcile } from './reconcile.ts';
@@ -96,8 +96,8 @@ async function prepare(context: RunContext, number: number, performing: Performi
 async function missedAim(context: RunContext, row: RowHistory): Promise<RowOutcome | Pick<Performing, 'before'>> {
   if (context.stop.aborted) return {};
   try {
-    const { balance, error } = await missesAim(context, row.item);
-    if (error === undefined) return balance === undefined ? {} : { before: { card: balance } };
+    const { now, error } = await missesAim(context, row.item);
+    if (error === undefined) return now === undefined ? {} : { before: now };
     const { kind, message } = error;
     await context.write({ t: 'FAILED', row: row.item.row, kind, message, at: context.clock.now() });
     return { ...factsOf(row), outcome: 'refused', error: named(context, row.item.row, error) };
@@ -127,7 +127,7 @@ async function send(context: RunContext, number: number, sending: Sending): Prom
   const balances = await balancesBefore(context, number, sending);
   if (balances instanceof CliError) return ended(unsent(context, context.row(number), balances));
   const { attempt, row } = item;
-  const before = balances && { card: balances.card, ...(balances.wallet !== undefined && { wallet: balances.wallet }) };
+  const before = balances && { card: balances.card, wallet: balances.wallet, last4: balances.last4 };
   // What was sent before has had the time to arrive, should the service refuse this one.
   const quiet = sending.resent && isQuiet(context, number);
   const was = await stateBefore(context, number, sending);
@@ -162,9 +162,7 @@ async function balancesBefore(
   try {
     const card = String(row.item.input['card_id']);
     // The other rows of a run move the wallet too: read for each of them it would show nothing and cost a request.
-    return context.plan.bulk
-      ? { card: await cardBalance(context.reader, card) }
-      : await balancesOf(context.reader, card);
+    return context.plan.bulk ? await cardNow(context.reader, card) : await balancesOf(context.reader, card);
   } catch (thrown) {
     if (!(thrown instanceof CliError)) throw thrown;
     // For a card that is not there the service's answer to the write itself counts.

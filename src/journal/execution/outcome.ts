@@ -8,13 +8,13 @@ import type { RowHistory } from '../wal/replay.ts';
 import { unknownError } from './unknown-error.ts';
 
 /** What every outcome of a row says. */
-export function factsOf({ item, done }: RowHistory): Omit<RowOutcome, 'outcome'> {
+export function factsOf({ item, done, firstSent }: RowHistory): Omit<RowOutcome, 'outcome'> {
   // One form for all: a run makes one for each of its rows.
   return {
     row: item.row,
     cardId: done?.id ?? item.card,
     amount: item.amount === undefined ? undefined : cents(item.amount),
-    last4: done?.last4,
+    last4: done?.last4 ?? firstSent?.before?.last4,
     requestId: done?.request_id,
   };
 }

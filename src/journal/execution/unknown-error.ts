@@ -6,6 +6,7 @@
 import { CliError } from '../../core/errors.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import { cents, dollars, plainAmount } from '../../core/money.ts';
+import { resolveCommand } from '../../core/row-words.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { ItemRecord, PlanRecord } from '../wal/records.ts';
 import type { RowHistory } from '../wal/replay.ts';
@@ -35,7 +36,7 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
   const verdict = assessmentOf(look);
   const at = isoSeconds(row.lastSent?.at ?? plan.at);
   const lookedAt = facts.lookedAt === undefined ? undefined : isoSeconds(facts.lookedAt);
-  const resolve = `cardwright ops resolve ${op} ${item.row} --as done|not-done --note "..."`;
+  const byHand = { done: resolveCommand(op, [item.row], 'done'), notDone: resolveCommand(op, [item.row], 'not-done') };
   const seen = look === undefined || lookedAt === undefined ? 'nothing yet' : `${look.text}, at ${lookedAt}`;
   const count = `${checks} check${checks === 1 ? '' : 's'}`;
   const until = lookedAt === undefined || checks === 0 ? '' : ` (${count} until ${lookedAt})`;
@@ -53,7 +54,8 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
       `Checked: ${seen}.`,
       `Verdict: ${verdict}${until}.`,
       `Do not run the command again: that is a new key and can ${danger(row)}.`,
-      `Settle it by hand: ${resolve}`,
+      `When you know that it happened: ${byHand.done}`,
+      `When you know that it did not: ${byHand.notDone}`,
       `For support: ${support.join(', ')}`,
     ],
     hint: `cardwright ops resume ${op}`,
@@ -76,7 +78,8 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
       checked_at: lookedAt,
       checks,
       verdict,
-      resolve,
+      resolve_done: byHand.done,
+      resolve_not_done: byHand.notDone,
     }),
   });
 }

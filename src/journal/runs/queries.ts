@@ -55,19 +55,20 @@ export async function detailOf(dependencies: JournalDependencies, op: string): P
 }
 
 function rowOf(row: RowHistory, { plan }: History): OpRow {
-  const { item, done, doubt, resolved, duplicate, looks, lastSent } = row;
+  const { item, done, doubt, resolved, duplicate, looks, firstSent, lastSent } = row;
   const outcome = recordedOutcome(row, plan);
   const requestId = done?.request_id ?? doubt?.request_id ?? row.failed?.service?.request_id;
   const reason =
     outcome?.outcome === 'unknown' ? clause(doubt?.reason ?? 'no answer was written down') : outcome?.error?.message;
   const checkedAt = looks.at(-1)?.at;
   const cardId = done?.id ?? item.card;
+  const last4 = done?.last4 ?? firstSent?.before?.last4;
   return {
     row: item.row,
     state: row.state,
     operation: item.operation,
     ...(cardId !== undefined && { cardId }),
-    ...(done?.last4 !== undefined && { last4: done.last4 }),
+    ...(last4 !== undefined && { last4 }),
     ...(item.amount !== undefined && { amount: cents(item.amount) }),
     ...(item.label !== undefined && { label: item.label }),
     ...(item.intent !== undefined && { intent: item.intent }),

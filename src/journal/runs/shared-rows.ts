@@ -230,9 +230,14 @@ export async function refuseFinishedRows(dependencies: JournalDependencies, { pl
     const shared = wanted.sharedWith(digests);
     if (shared === 0) continue;
     const of = plan.rows.length;
-    const these = of === 1 ? 'this row is' : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
+    const some =
+      shared === of ? `all of these ${of} rows are` : `${shared} of these ${of} rows ${shared === 1 ? 'is' : 'are'}`;
+    const these = of === 1 ? 'this row is' : some;
     const message = `${these} done in ${op}, finished ${new Date(end.at).toISOString()}`;
-    if (plan.again !== true) throw finishedRows(op, message, secondTime(sharedRowsOf(plan.rows, digests), of));
+    if (plan.again !== true) {
+      const again = secondTime(sharedRowsOf(plan.rows, digests), of);
+      throw finishedRows(op, { message, again, left: of - shared });
+    }
     notice(`warning: ${message}`);
   }
 }
@@ -244,10 +249,25 @@ function* firstOf<T>(rows: Iterable<T>): Iterable<T> {
   }
 }
 
-function finishedRows(op: string, message: string, again: string): CliError {
+interface FinishedRows {
+  readonly message: string;
+  /** What `--again` does. */
+  readonly again: string;
+  /** Rows of the plan that are not done there. */
+  readonly left: number;
+}
+
+function finishedRows(op: string, { message, again, left }: FinishedRows): CliError {
+  const rest =
+    left === 0
+      ? [`Nothing is left to run. ${again}`]
+      : [
+          `Run the other ${left === 1 ? 'row in a file of its own' : `${left} rows in a file of their own`}. ${again}`,
+          `The rows that are done, in the order of their file: cardwright ops show ${op} -o csv`,
+        ];
   return new CliError('guarded', {
     message,
-    notes: [`Run the other rows in a file of their own. ${again}`, `Which they are: cardwright ops show ${op} -o csv`],
+    notes: rest,
     hint: `cardwright ops show ${op}`,
     outcome: 'not_sent',
     op,

@@ -70,6 +70,8 @@ export interface RunRecord {
 interface Seen {
   readonly card: number;
   readonly wallet?: number | undefined;
+  /** Last four digits of the card: the answer to a row that moves money does not tell them. */
+  readonly last4?: string | undefined;
 }
 
 export interface SentRecord {
