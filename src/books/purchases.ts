@@ -37,11 +37,21 @@ export interface ReadingOptions {
   readonly changes?: readonly TxChangeRow[];
   /** Cards that are terminated, for refunds that come after. */
   readonly terminated?: ReadonlySet<string>;
+  /** What is known without the rows; nothing when left out. */
+  readonly known?: KnownSums;
+}
+
+export interface KnownSums {
+  /** Settled and refunded, a card, integer cents. */
+  readonly cards: ReadonlyMap<string, Pick<CardSums, 'settled' | 'refunded'>>;
+  /** The rows are in them already, and add what they hold alone. */
+  readonly hasRows: boolean;
 }
 
 /**
  * Adds up rows that come purchase by purchase (`purchaseOf`). Rows that are gone count as nothing and are named.
- * Records without a card count on no card.
+ * Records without a card count on no card. Where sums are known with their rows, purchases that are not among the rows
+ * must be closed, and be as they were at the base.
  */
 export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions): RecordSums {
   const reading = new Reading(options);
@@ -60,15 +70,20 @@ export function addUp(rows: Iterable<SummedRow>, options: ReadingOptions): Recor
   return reading;
 }
 
-/** A record as it was before its first change after the base. */
+/** Columns of a record that are no text. */
+const NUMBERS: ReadonlySet<string> = new Set(['cents', 'at_ms', 'gone_at']);
+
+/** A record as it was before the first of these changes; they come in their order. */
 export function before(row: SummedRow, changes: readonly TxChangeRow[]): SummedRow {
   const old: Record<string, unknown> = {};
   for (const { field, old: value } of changes) {
     if (field in old) continue;
-    old[field] = field === 'cents' && value !== null ? Number(value) : value;
+    old[field] = NUMBERS.has(field) && value !== null ? Number(value) : value;
   }
   return { ...row, ...old };
 }
+
+const NO_SUMS: Readonly<CardSums> = { settled: 0, refunded: 0, holds: 0, unbounded: false };
 
 class Reading implements RecordSums {
   readonly cards = new Map<string, CardSums>();
@@ -78,10 +93,13 @@ class Reading implements RecordSums {
   readonly #since: number | undefined;
   readonly #terminated: ReadonlySet<string>;
   readonly #changes = new Map<string, TxChangeRow[]>();
+  readonly #addsRows: boolean;
 
-  constructor({ since, changes = [], terminated = new Set() }: ReadingOptions) {
+  constructor({ since, changes = [], terminated = new Set(), known }: ReadingOptions) {
     this.#since = since;
     this.#terminated = terminated;
+    this.#addsRows = known?.hasRows !== true;
+    for (const [card, sums] of known?.cards ?? []) this.cards.set(card, { ...NO_SUMS, ...sums });
     for (const change of [...changes].sort((a, b) => a.seen - b.seen)) {
       const known = this.#changes.get(change.tx_id);
       if (known === undefined) this.#changes.set(change.tx_id, [change]);
@@ -107,8 +125,10 @@ class Reading implements RecordSums {
     if (row.card_id === null) return;
     const sums = this.#sumsOf(row.card_id);
     const { settled, refunded, pending } = effectOf(row);
-    sums.settled += settled;
-    sums.refunded += refunded;
+    if (this.#addsRows) {
+      sums.settled += settled;
+      sums.refunded += refunded;
+    }
     if (pending > 0) sums.holds += openHold(row, purchase);
     if (!isChangingRecord(row)) return;
     this.hasChangingRecords = true;
@@ -118,7 +138,7 @@ class Reading implements RecordSums {
   #sumsOf(card: string): CardSums {
     const known = this.cards.get(card);
     if (known !== undefined) return known;
-    const sums = { settled: 0, refunded: 0, holds: 0, unbounded: false };
+    const sums = { ...NO_SUMS };
     this.cards.set(card, sums);
     return sums;
   }

@@ -1,17 +1,20 @@
 /** Sums of a statement: a row a card, a row a month, or a row a label. */
-import type { Line, StatementAccount } from './statement-model.ts';
+import { knownBalances, type Line, type Statement, type StatementAccount } from './statement-model.ts';
 
 export const GROUPED_BY = ['card', 'month', 'label'] as const;
 export type GroupedBy = (typeof GROUPED_BY)[number];
 
-/** Amounts are signed effects, integer cents: opening and what stands between make the closing. */
+/**
+ * Amounts are signed effects, integer cents: opening and what stands between make the closing. A balance before the books
+ * begin is null.
+ */
 export interface StatementGroup {
   /** Name of an account, `2026-10`, or a label; null for cards without a label. */
   readonly group: string | null;
   /** Cards in it, of a month all that moved. */
   readonly cards: number;
   readonly lines: number;
-  readonly opening: number;
+  readonly opening: number | null;
   readonly deposits: number;
   /** Between wallet and cards; 0 where both sides stand in the group. */
   readonly transfers: number;
@@ -19,10 +22,10 @@ export interface StatementGroup {
   readonly refunded: number;
   readonly fees: number;
   readonly unexplained: number;
-  readonly closing: number;
+  readonly closing: number | null;
 }
 
-type Sums = { -readonly [Key in keyof Omit<StatementGroup, 'group' | 'cards'>]: StatementGroup[Key] };
+type Sums = { -readonly [Key in Exclude<keyof StatementGroup, 'group' | 'cards' | 'opening' | 'closing'>]: number };
 
 const COLUMN = {
   settlement: 'settled',
@@ -35,11 +38,12 @@ const COLUMN = {
 
 /** `nameOf` names an account. Groups stand in the order of the accounts; months and labels in their own. */
 export function groupsOf(
-  { accounts }: { readonly accounts: readonly StatementAccount[] },
+  statement: Pick<Statement, 'period' | 'knownSinceDay'> & { readonly accounts: readonly StatementAccount[] },
   by: GroupedBy,
   nameOf: (account: StatementAccount) => string,
 ): readonly StatementGroup[] {
-  if (by === 'month') return monthsOf(accounts);
+  const { accounts, period } = statement;
+  if (by === 'month') return monthsOf(statement);
   const groups = new Map<string, { group: string | null; accounts: StatementAccount[] }>();
   for (const account of accounts) {
     const { kind, label } = account;
@@ -50,25 +54,37 @@ export function groupsOf(
     if (known !== undefined) known.accounts.push(account);
     else groups.set(key, { group: isNamed ? nameOf(account) : label || null, accounts: [account] });
   }
-  return [...groups.values()].map(({ group, accounts: of }) => ({ group, ...sumsOf(of) }));
+  return [...groups.values()].map(({ group, accounts: of }) => ({ group, ...sumsOf(of, period) }));
 }
 
-function sumsOf(accounts: readonly StatementAccount[]): Omit<StatementGroup, 'group'> {
-  const sums = noSums(0);
-  for (const { opening, closing, lines } of accounts) {
-    sums.opening += opening;
-    sums.closing += closing;
-    for (const line of lines) count(sums, line);
+function sumsOf(accounts: readonly StatementAccount[], period: Statement['period']): Omit<StatementGroup, 'group'> {
+  const sums = noSums();
+  let opening: number | null = 0;
+  let closing: number | null = 0;
+  for (const account of accounts) {
+    const known = knownBalances(account, period);
+    opening = sumOrNull(opening, known.opening);
+    closing = sumOrNull(closing, known.closing);
+    for (const line of account.lines) count(sums, line);
   }
-  return { cards: accounts.filter(({ kind }) => kind === 'card').length, ...sums };
+  return { cards: accounts.filter(({ kind }) => kind === 'card').length, ...sums, opening, closing };
 }
 
-function monthsOf(accounts: readonly StatementAccount[]): readonly StatementGroup[] {
+/** A sum with a part that nobody knows is not known. */
+function sumOrNull(sum: number | null, part: number | null): number | null {
+  return sum === null || part === null ? null : sum + part;
+}
+
+function monthsOf({
+  accounts,
+  knownSinceDay,
+}: Pick<Statement, 'knownSinceDay'> & { readonly accounts: readonly StatementAccount[] }): readonly StatementGroup[] {
+  const begin = knownSinceDay?.slice(0, 7) ?? '';
   const months = new Map<string, { sums: Sums; cards: Set<string> }>();
   for (const { lines, kind, card_id } of accounts) {
     for (const line of lines) {
       const name = line.date.slice(0, 7);
-      const month = months.get(name) ?? { sums: noSums(0), cards: new Set() };
+      const month = months.get(name) ?? { sums: noSums(), cards: new Set() };
       months.set(name, month);
       count(month.sums, line);
       if (kind === 'card' && card_id !== null) month.cards.add(card_id);
@@ -78,10 +94,11 @@ function monthsOf(accounts: readonly StatementAccount[]): readonly StatementGrou
   return [...months]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([group, { sums, cards }]) => {
-      sums.opening = balance;
+      const opening = balance;
       const { deposits, transfers, settled, refunded, fees, unexplained } = sums;
       balance += deposits + transfers + settled + refunded + fees + unexplained;
-      return { group, cards: cards.size, ...sums, closing: balance };
+      const known = { opening: group <= begin ? null : opening, closing: group < begin ? null : balance };
+      return { group, cards: cards.size, ...sums, ...known };
     });
 }
 
@@ -90,7 +107,6 @@ function count(sums: Sums, { type, cents }: Line): void {
   sums.lines += 1;
 }
 
-function noSums(opening: number): Sums {
-  const moved = { deposits: 0, transfers: 0, settled: 0, refunded: 0, fees: 0, unexplained: 0 };
-  return { lines: 0, opening, ...moved, closing: opening };
+function noSums(): Sums {
+  return { lines: 0, deposits: 0, transfers: 0, settled: 0, refunded: 0, fees: 0, unexplained: 0 };
 }

@@ -62,10 +62,21 @@ export interface Statement {
   readonly final: boolean;
   /** The first cut, ms UTC, where accounts of it are not known before; undefined where all are. */
   readonly knownSince?: number | undefined;
+  /** The day of it in the time zone of the statement. */
+  readonly knownSinceDay?: string | undefined;
   /** An exact cut proves the closing balances, and every account is known throughout. */
   readonly reconciled: boolean;
   /** Derived lines whose two cuts lie on both sides of an end of the period: their day may be another. */
   readonly straddling: readonly (Omit<Line, 'balance'> & Pick<StatementAccount, 'kind'>)[];
+}
+
+/** Balances of an account as far as anybody knows them, integer cents; null before the books begin. */
+export function knownBalances(
+  { opening, closing, knownSince }: Pick<StatementAccount, 'opening' | 'closing' | 'knownSince'>,
+  { to }: Period,
+): { readonly opening: number | null; readonly closing: number | null } {
+  if (knownSince === undefined) return { opening, closing };
+  return { opening: null, closing: knownSince < to ? closing : null };
 }
 
 export interface ExactCut {

@@ -32,7 +32,7 @@ export function statementOf(input: StatementInput): Statement {
     selection: only === undefined ? 'all' : input.isOneCard === true ? 'card' : 'cards',
     holds: holdsOf(input, cards),
     final: isLate && !isPending,
-    ...(begins.length > 0 && { knownSince: Math.max(...begins) }),
+    ...(begins.length > 0 && { knownSince: Math.max(...begins), knownSinceDay: day(Math.max(...begins)) }),
     reconciled: newest !== input.unproved && begins.length === 0,
     straddling: [
       ...cards.map(({ card_id }) => ({ kind: 'card' as const, drafts: moved.get(card_id) ?? [] })),

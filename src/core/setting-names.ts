@@ -28,6 +28,11 @@ const KEPT = {
     example: 'bin_1,bin_2',
   },
   mirror: { means: 'whether a copy of the account may lie on this machine', form: 'on or off', example: 'off' },
+  mirror_months: {
+    means: 'months of records the copy keeps; older ones are left out after an exact reconciliation',
+    form: 'a whole number from 3 to 1200, or none',
+    example: '24',
+  },
   policy: {
     means: 'file of rules that policy check and policy apply read when none is named, checked at once',
     form: 'a path, or none',

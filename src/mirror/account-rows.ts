@@ -3,6 +3,7 @@ import { Activities, type ActivityRecord, oldestCounted } from '../books/activit
 import type { FactSources } from '../books/policy/facts.ts';
 import type { CardRow, MoveRow, ReportRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { MirrorDatabase } from './database.ts';
+import { hasFolded } from './fold.ts';
 
 export type UseRecord = ActivityRecord & Pick<TxRow, 'merchant'>;
 
@@ -28,6 +29,11 @@ export function accountRows(db: MirrorDatabase, now: number, also?: AlsoCounts):
     now,
   );
   for (const { card_id, at_ms } of uses) if (card_id !== null) activities.useAt(card_id, at_ms);
+  if (hasFolded(db)) {
+    const asked = 'select card_id, used_ms from folded where used_ms is not null';
+    const folded = db.each<{ card_id: string; used_ms: number }>(asked);
+    for (const { card_id, used_ms } of folded) activities.useAt(card_id, used_ms);
+  }
   const records = db.each<UseRecord>(
     `select tx_id, card_id, type, status, cents, authorization_id, at_ms, merchant from tx
       where gone_at is null and at_ms >= ?`,

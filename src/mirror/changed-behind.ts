@@ -5,6 +5,7 @@
 import { type EffectColumns, spentBy } from '../books/effect.ts';
 import { DAY } from '../core/durations.ts';
 import type { MirrorDatabase } from './database.ts';
+import { foldedSums } from './record-sums.ts';
 import { walletValues } from './records.ts';
 import type { SyncRun } from './run.ts';
 import { walkAll } from './walk.ts';
@@ -51,6 +52,7 @@ function gapOf(db: MirrorDatabase, spent: number): number {
       where type in ('settlement', 'refund') and gone_at is null`,
   );
   for (const row of rows) gap -= spentBy(row);
+  for (const { settled, refunded } of foldedSums(db).values()) gap -= settled - refunded;
   return gap;
 }
 

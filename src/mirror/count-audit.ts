@@ -15,8 +15,13 @@ export async function auditCounts(run: SyncRun): Promise<void> {
   const { db, now } = run;
   if (db.fact('totals') !== 'told') return;
   const beginning = db.get<{ at_ms: number | null }>('select min(at_ms) as at_ms from record')?.at_ms ?? run.end;
+  const since = db.number('kept_since');
   // From the beginning of time: a record may be dated back behind every one that is known.
-  await auditSpan(run, { from: 0, to: run.end }, await totalUpTo(run));
+  if (since === undefined) await auditSpan(run, { from: 0, to: run.end }, await totalUpTo(run));
+  else {
+    const kept = { from: since, to: run.end };
+    await auditSpan(run, kept, await totalOf(run, kept));
+  }
   const last = db.number('days_at');
   if (last === undefined || now - last >= DAY) {
     // The first sync has just read them.

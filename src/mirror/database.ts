@@ -17,6 +17,8 @@ export class MirrorDatabase {
   readonly #connection: Connection;
   readonly #statements = new Map<string, Statement>();
   readonly #settings: DatabaseSettings;
+  /** Ids of merchants by name, so that not each record looks for its own; forgotten where a commit is undone. */
+  readonly merchants = new Map<string, number>();
   /** Walks that nobody has ended: they hold the file, and a reader that stops early forgets them. */
   readonly #walks = new Set<IterableIterator<object>>();
   #isClosed = false;
@@ -69,6 +71,7 @@ export class MirrorDatabase {
       this.#connection.exec('commit');
       return value;
     } catch (error) {
+      this.merchants.clear();
       if (this.#connection.isTransaction) this.#connection.exec('rollback');
       throw isDamage(error) ? this.#settings.damaged(error) : error;
     }
@@ -136,6 +139,8 @@ export class MirrorDatabase {
  * way; `finished_sync`: of the last one that came to its end. `seen`: what the first three requests showed.
  * `totals`, `filters`, `order`: what was found out about the service. `walked`: the list was once read to its end.
  * `single`: a purchase is one changing record. `spent_gap`: how far `total_spent` is from the records, cents.
+ * `kept_since`: older records of closed purchases were left out, ms. `folded_sync`, `folded_changes`: the newest sync and
+ * change of those.
  * `moved`: fields of the wallet that changed while the last finished sync read; empty when nothing did.
  */
 export type FactName =
@@ -158,4 +163,7 @@ export type FactName =
   | 'walked'
   | 'single'
   | 'spent_gap'
+  | 'kept_since'
+  | 'folded_sync'
+  | 'folded_changes'
   | 'moved';

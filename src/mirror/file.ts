@@ -42,6 +42,8 @@ export async function openForSync(opening: Opening): Promise<MirrorDatabase> {
     connection.exec('pragma synchronous = full');
     connection.exec('pragma secure_delete = on');
     connection.exec('pragma temp_store = memory');
+    // Indexes are written all over: a page that changes again and again is written back once.
+    connection.exec('pragma wal_autocheckpoint = 8000');
     if (isEmpty(connection)) make(connection);
     checkOurs(connection, path);
     upgrade(connection);

@@ -4,6 +4,7 @@
  */
 import { SECOND } from '../core/durations.ts';
 import type { SyncRun } from './run.ts';
+import { IS_PENDING } from './schema.ts';
 import type { Span } from './store-records.ts';
 import { AIM_PAGES, PAGE_ROWS, readWindow } from './windows.ts';
 
@@ -17,7 +18,7 @@ export function dueTimes({ db, end, sync }: SyncRun, since: number): number[] {
   const finished = db.number('finished_sync') ?? 0;
   const rows = db.all<{ at_ms: number }>(
     `select at_ms from record
-      where type = 'authorization' and status = 'pending' and gone_at is null and at_ms < ?
+      where ${IS_PENDING} and gone_at is null and at_ms < ?
     union
     select a.at_ms from record s join record a on a.tx_id = s.authorization_id
       where s.first_sync > ? and s.type in ('settlement', 'refund') and a.type = 'authorization'

@@ -15,11 +15,18 @@ import { copyReader, type Found, findCards, findTransactions } from './copy.ts';
 import type { MirrorDatabase } from './database.ts';
 import { keepExport } from './exports.ts';
 import { Damaged, damagedCopy, moveAway, openForReading, openForSync, removeMirror } from './file.ts';
+import { foldedRecords } from './fold.ts';
 import { hasMovedSince, type OwnOperation } from './own-rows.ts';
 import { PacedReader } from './paced-reader.ts';
 import { type QueryAnswer, queryCopy } from './query.ts';
 import { rateFor } from './rate.ts';
-import { type ReconcileOptions, type Reconciliation, reconcileCopy, reconcileMirror } from './reconcile.ts';
+import {
+  type ReconcileOptions,
+  type Reconciliation,
+  reconcileCopy,
+  reconcileCuts,
+  reconcileMirror,
+} from './reconcile.ts';
 import type { Card, Transaction } from './records.ts';
 import type { CardQuery, TransactionQuery } from './search.ts';
 import { openWindows, type SyncParts, type SyncReport, syncMirror } from './sync.ts';
@@ -43,6 +50,10 @@ export interface MirrorStatus {
   readonly changes: number;
   readonly moves: number;
   readonly open_windows: number;
+  /** Older records of closed purchases were left out; null where all are kept. */
+  readonly kept_since: string | null;
+  /** Records that were left out and are counted in sums alone. */
+  readonly folded: number;
   readonly last_exact_cut: string | null;
   /** What was found out about the service; null while nobody knows. */
   readonly totals: string | null;
@@ -67,7 +78,7 @@ export interface Mirror {
   read(): Promise<Copy>;
   /** The copy, brought up to date first where it is older than that. */
   readFresh(maxAgeMs: number): Promise<Copy>;
-  /** Brings the copy up to date, and holds it against the last exact cut. Keeps the cut and a report. */
+  /** Brings the copy up to date, and holds it against the last exact cut. Keeps the cut and a report, but not with `to`. */
   reconcile(options: ReconcileOptions): Promise<Reconciliation>;
   /** Keeps an export; resolves to the one before of the same period, format and account. No sync is waited for. */
   keepExport(row: ExportRow): Promise<ExportRow | undefined>;
@@ -98,6 +109,8 @@ export interface MirrorParts {
   readonly signal: AbortSignal;
   /** The profile says `mirror off`. */
   readonly forbidden: () => Promise<boolean>;
+  /** Whole months of records that the profile wants to keep; all when left out. */
+  readonly months?: () => Promise<number | undefined>;
   readonly account: () => Promise<Account>;
   readonly reader: () => Promise<Reader>;
   readonly serviceNow: () => number | undefined;
@@ -127,12 +140,18 @@ export function createMirror(parts: MirrorParts): Mirror {
     status: () => statusOf(parts),
     reset: ({ hard }) => locked(parts, () => resetMirror(path, hard)),
     read: () => readCopy(parts),
-    reconcile: options =>
-      locked(parts, () =>
+    reconcile(options) {
+      const { to } = options;
+      if (to !== undefined) return reconcileKept(parts, { ...options, to });
+      return locked(parts, () =>
         options.offline
           ? reconcileOffline(parts, options)
-          : onceFile(parts, {}, sync => reconcileMirror({ ...parts, ...sync }, options)),
-      ),
+          : onceFile(parts, {}, async sync => {
+              const months = await parts.months?.();
+              return reconcileMirror({ ...parts, ...sync, months }, options);
+            }),
+      );
+    },
     async keepExport(row) {
       const db = await openForSync(parts);
       try {
@@ -200,10 +219,19 @@ async function reconcileOffline(parts: MirrorParts, options: ReconcileOptions): 
   (await readCopy(parts))[Symbol.dispose]();
   const db = await openForSync(parts);
   try {
-    return reconcileCopy({ ...parts, db }, options);
+    return reconcileCopy({ ...parts, db, months: await parts.months?.() }, options);
   } finally {
     db.close();
   }
+}
+
+/** Two cuts of the copy: it is only read, and no sync is waited for. */
+async function reconcileKept(
+  parts: MirrorParts,
+  options: ReconcileOptions & { readonly to: string },
+): Promise<Reconciliation> {
+  using copy = await readCopy(parts);
+  return reconcileCuts(copy.db, options);
 }
 
 async function isFresh(parts: MirrorParts, maxAgeMs: number): Promise<boolean> {
@@ -276,6 +304,7 @@ async function statusOf(parts: MirrorParts): Promise<MirrorStatus> {
       changes: count('record_change'),
       moves: count('move'),
       open_windows: count('open_window'),
+      ...keptOf(db),
       last_exact_cut: cut?.cut_id ?? null,
       totals: db?.fact('totals') ?? null,
       filters: db?.fact('filters') ?? null,
@@ -285,6 +314,13 @@ async function statusOf(parts: MirrorParts): Promise<MirrorStatus> {
   } finally {
     db?.close();
   }
+}
+
+/** A copy of an older program has folded nothing yet. */
+function keptOf(db: MirrorDatabase | undefined): Pick<MirrorStatus, 'kept_since' | 'folded'> {
+  const since = db?.number('kept_since');
+  if (db === undefined || since === undefined) return { kept_since: null, folded: 0 };
+  return { kept_since: isoTime(since), folded: foldedRecords(db) };
 }
 
 async function resetMirror(path: string, hard: boolean): Promise<{ existed: boolean; moved_to?: string }> {

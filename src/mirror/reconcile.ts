@@ -1,19 +1,23 @@
 /** Holds the copy against the last exact cut, and keeps the cut and the report of it. */
 import type { LateRow } from '../books/late-rows.ts';
-import { addUp } from '../books/purchases.ts';
 import { type Reconciled, reconcile } from '../books/reconcile.ts';
-import type { CardRow, CutCardRow, CutRow, MoveRow, SummedRow, TxChangeRow, WalletRow } from '../books/rows.ts';
+import type { CardRow, CutCardRow, CutRow, MoveRow, TxChangeRow, WalletRow } from '../books/rows.ts';
 import type { ExactCut } from '../books/statement-model.ts';
 import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { randomName } from '../core/random-name.ts';
 import type { Randomness } from '../platform/host.ts';
 import type { MirrorDatabase } from './database.ts';
+import { cardsAt, movesAt, recordSumsAt, walletAt } from './earlier-cut.ts';
+import { foldOlder, refuseFolded } from './fold.ts';
 import { type Instant, type InstantParts, keptInstant, readInstant } from './instant.ts';
+import { type KeptCut, recordSums } from './record-sums.ts';
 
 export interface ReconcileOptions {
   /** Id of a cut, or ms UTC: the last cut at or before. The last exact one when left out. */
   readonly from?: string | number | undefined;
+  /** Id of a kept cut; the account as it is now when left out. Nothing is asked and nothing is kept then. */
+  readonly to?: string | undefined;
   readonly soleOperator?: boolean | undefined;
   /** Of the copy as the last sync left it; nothing is asked. */
   readonly offline?: boolean | undefined;
@@ -32,24 +36,62 @@ export interface Reconciliation extends Reconciled {
 
 interface ReconcileParts extends InstantParts {
   readonly random: Randomness;
+  /** Records that are older are left out after an exact cut; all are kept when left out. */
+  readonly months?: number | undefined;
 }
-
-/** With where the syncs and the changes of records stood: times alone do not order them within a second. */
-type KeptCut = CutRow & { readonly sync: number; readonly changes: number };
 
 /** Whoever calls it holds the lock of the mirror. */
 export async function reconcileMirror(parts: ReconcileParts, options: ReconcileOptions): Promise<Reconciliation> {
-  const { db, ask, random } = parts;
+  const { db, ask } = parts;
   // A cut that is not there is told before anything is asked.
   const from = baseOf(db, options.from);
   const instant = await readInstant(parts, options.patienceMs ?? 2 * MINUTE);
-  return judged({ db, random }, { from, instant, requests: ask.requests }, options);
+  return judged(parts, { from, instant, requests: ask.requests }, options);
 }
 
 /** As `reconcileMirror`, of the instant of the last sync; nothing is asked. */
-export function reconcileCopy(parts: Pick<ReconcileParts, 'db' | 'random'>, options: ReconcileOptions): Reconciliation {
+export function reconcileCopy(parts: Judging, options: ReconcileOptions): Reconciliation {
   const from = baseOf(parts.db, options.from);
   return judged(parts, { from, instant: keptInstant(parts.db), requests: 0 }, options);
+}
+
+/**
+ * Two kept cuts held against each other once more: records and own rows are those that were known at the later one. Without
+ * `from` the cut that it was held against when it was made.
+ */
+export function reconcileCuts(
+  db: MirrorDatabase,
+  { from: asked, to: name, soleOperator = false }: Pick<ReconcileOptions, 'from' | 'soleOperator'> & { to: string },
+): Reconciliation {
+  const to = cutNamed(db, name);
+  const from = asked === undefined ? madeAgainst(db, to) : baseOf(db, asked);
+  if (from !== undefined && !isBefore(from, to)) {
+    throw new CliError('usage', { message: `${from.cut_id} is not before ${to.cut_id}`, outcome: 'not_sent' });
+  }
+  refuseFolded(db, to);
+  const cards = cardsAt(db, to);
+  const terminated = new Set(cards.filter(card => card.status === 'terminated').map(card => card.card_id));
+  const done = reconcile({
+    base: from && { cut: from, cards: cardsOf(db, from) },
+    cutId: to.cut_id,
+    at: to.at_ms,
+    wallet: walletAt(db, to),
+    cards,
+    records: recordSumsAt(db, { from, to, terminated }),
+    moves: movesAt(db, to),
+    late: from === undefined ? new Map() : lateRows(db, from, to.sync),
+    soleOperator,
+  });
+  return { ...done, from, cards, requests: 0 };
+}
+
+function madeAgainst(db: MirrorDatabase, { cut_id }: KeptCut): KeptCut | undefined {
+  const report = db.get<{ from_cut: string | null }>('select from_cut from report where to_cut = ?', cut_id);
+  return report?.from_cut == null ? undefined : cutNamed(db, report.from_cut);
+}
+
+function isBefore(from: KeptCut, to: KeptCut): boolean {
+  return from.cut_id !== to.cut_id && from.sync <= to.sync && from.at_ms <= to.at_ms;
 }
 
 interface Read {
@@ -58,8 +100,10 @@ interface Read {
   readonly requests: number;
 }
 
+type Judging = Pick<ReconcileParts, 'db' | 'random' | 'months'>;
+
 function judged(
-  { db, random }: Pick<ReconcileParts, 'db' | 'random'>,
+  { db, random, months }: Judging,
   { from, instant, requests }: Read,
   options: ReconcileOptions,
 ): Reconciliation {
@@ -73,7 +117,7 @@ function judged(
   const cutId = `cut_${randomName(random.bytes(6))}`;
   const { done, cards } = heldAgainst(db, from, { cutId, at: instant.at, wallet, soleOperator: options.soleOperator });
   const reconciliation = { ...done, from, cards, requests };
-  keep(db, reconciliation, { instant, report: options.report(reconciliation) });
+  keep(db, reconciliation, { instant, report: options.report(reconciliation), months });
   return reconciliation;
 }
 
@@ -91,13 +135,9 @@ function heldAgainst(db: MirrorDatabase, from: KeptCut | undefined, { soleOperat
   const terminated = new Set(cards.filter(card => card.status === 'terminated').map(card => card.card_id));
   const done = reconcile({
     ...of,
-    base: from && { cut: from, cards: db.all<CutCardRow>('select * from cut_card where cut_id = ?', from.cut_id) },
+    base: from && { cut: from, cards: cardsOf(db, from) },
     cards,
-    records: addUp(recordsOf(db, from), {
-      since: from?.at_ms,
-      changes: from === undefined ? [] : changesSince(db, from),
-      terminated,
-    }),
+    records: recordSums(db, from, { changes: from === undefined ? [] : changesSince(db, from), terminated }),
     moves: db.all<MoveRow>('select * from moves order by at_ms, op, row'),
     late: from === undefined ? new Map() : lateRows(db, from),
     soleOperator,
@@ -121,35 +161,25 @@ export function unprovedCut(db: MirrorDatabase): ExactCut | undefined {
 function baseOf(db: MirrorDatabase, from: string | number | undefined): KeptCut | undefined {
   if (from === undefined)
     return db.get<KeptCut>('select * from cut where exact = 1 order by sync desc, at_ms desc limit 1');
-  const asked =
-    typeof from === 'string'
-      ? db.get<KeptCut>('select * from cut where cut_id = ?', from)
-      : db.get<KeptCut>('select * from cut where at_ms <= ? order by at_ms desc, sync desc limit 1', from);
-  if (asked !== undefined) return asked;
+  if (typeof from === 'string') return cutNamed(db, from);
+  const last = 'select * from cut where at_ms <= ? order by at_ms desc, sync desc limit 1';
+  return db.get<KeptCut>(last, from) ?? noCut(`there is no cut at or before ${new Date(from).toISOString()}`);
+}
+
+function cutNamed(db: MirrorDatabase, name: string): KeptCut {
+  return db.get<KeptCut>('select * from cut where cut_id = ?', name) ?? noCut(`there is no cut ${name}`);
+}
+
+function noCut(message: string): never {
   throw new CliError('usage', {
-    message:
-      typeof from === 'string'
-        ? `there is no cut ${from}`
-        : `there is no cut at or before ${new Date(from).toISOString()}`,
+    message,
     hint: "cardwright mirror query 'select cut_id, at_ms, exact from cuts'",
     outcome: 'not_sent',
   });
 }
 
-/**
- * Records purchase by purchase. Several syncs may come in one second, so what was seen after the base is known by the
- * number of its sync and not by the time.
- */
-function recordsOf(db: MirrorDatabase, from: KeptCut | undefined): Iterable<SummedRow> {
-  const sync = from?.sync ?? 0;
-  const at = from?.at_ms ?? 0;
-  return db.each<SummedRow>(
-    `select tx_id, card_id, type, status, cents, currency, mcc, merchant_country, authorization_id, at_ms,
-      case when first_sync > ? then ? + 1 else ? end as first_seen,
-      case when gone_at >= ? then ? + 1 else gone_at end as gone_at
-      from record where type <> 'decline' order by coalesce(authorization_id, tx_id), at_ms, tx_id`,
-    ...[sync, at, at, at, at],
-  );
+function cardsOf(db: MirrorDatabase, { cut_id }: KeptCut): readonly CutCardRow[] {
+  return db.all<CutCardRow>('select * from cut_card where cut_id = ?', cut_id);
 }
 
 function changesSince(db: MirrorDatabase, { changes, at_ms }: KeptCut): TxChangeRow[] {
@@ -162,15 +192,16 @@ function changesSince(db: MirrorDatabase, { changes, at_ms }: KeptCut): TxChange
 
 /**
  * Own rows that became done since the base. Its sums could not show those that it did not know, nor those that were
- * unknown already when the books began: what those did is a part of the first cut, whatever it was.
+ * unknown already when the books began: what those did is a part of the first cut, whatever it was. `sync`: the last
+ * one that is looked at.
  */
-function lateRows(db: MirrorDatabase, from: KeptCut): ReadonlyMap<string, LateRow> {
+function lateRows(db: MirrorDatabase, from: KeptCut, sync = Number.MAX_SAFE_INTEGER): ReadonlyMap<string, LateRow> {
   const first = db.get<KeptCut>('select * from cut where baseline = 1 order by sync limit 1') ?? from;
   const rows = db.all<{ row: string; may: number }>(
     `select op || '.' || row as row, first_sync > ? or first_sync <= ? or at_ms < ? or ? = 0 as may from move
-      where outcome = 'done' and done_sync > ? and (first_sync <= ? or at_ms < ?)`,
+      where outcome = 'done' and done_sync > ? and done_sync <= ? and (first_sync <= ? or at_ms < ?)`,
     ...[from.sync, first.sync, first.at_ms, from.exact],
-    ...[from.sync, from.sync, from.at_ms],
+    ...[from.sync, sync, from.sync, from.at_ms],
   );
   return new Map(rows.map(({ row, may }) => [row, may === 1 ? 'may_be_in' : 'not_in']));
 }
@@ -178,9 +209,10 @@ function lateRows(db: MirrorDatabase, from: KeptCut): ReadonlyMap<string, LateRo
 interface Keeping {
   readonly instant: Instant;
   readonly report: string;
+  readonly months: number | undefined;
 }
 
-function keep(db: MirrorDatabase, done: Reconciliation, { instant, report }: Keeping): void {
+function keep(db: MirrorDatabase, done: Reconciliation, { instant, report, months }: Keeping): void {
   db.commit(() => {
     const changes = db.get<{ n: number | null }>('select max(rowid) as n from record_change')?.n ?? 0;
     insert(db, 'cut', { ...done.cut, sync: instant.sync, changes });
@@ -194,6 +226,7 @@ function keep(db: MirrorDatabase, done: Reconciliation, { instant, report }: Kee
       residual_cents: done.residual,
       report,
     });
+    if (months !== undefined && done.cut.exact === 1) foldOlder(db, { at: instant.at, months });
   });
 }
 

@@ -82,7 +82,7 @@ export function recordValues(record: Transaction): RecordValues {
     authorization_id: id(record.authorization_id),
     decline_reason: word(record.decline_reason),
     at_ms: timeOf(record.created_at),
-    created_at: word(record.created_at),
+    created_at: timeText(record.created_at),
   };
 }
 
@@ -159,7 +159,23 @@ function id(value: string | null | undefined): string | null {
 
 /** Names and words: masked, for a service or a person may put anything anywhere. */
 function word(value: string | null | undefined): string | null {
-  return value == null ? null : storable(withoutPatterns(withoutCardNumbers(value)));
+  if (value == null) return null;
+  const known = MASKED.get(value);
+  if (known !== undefined) return known;
+  const masked = storable(withoutPatterns(withoutCardNumbers(value)));
+  if (MASKED.size >= MOST_MASKED) MASKED.clear();
+  if (value.length <= LONGEST_MASKED) MASKED.set(value, masked);
+  return masked;
+}
+
+/** Types, states, codes and merchants come again and again, and to look for secrets in them is half of the work. */
+const MASKED = new Map<string, string>();
+const MOST_MASKED = 10_000;
+const LONGEST_MASKED = 100;
+
+/** A time as services write it has no room for a secret. */
+function timeText(value: string | null | undefined): string | null {
+  return value != null && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$/.test(value) ? value : word(value);
 }
 
 /** The engine takes neither NUL nor half a character. */

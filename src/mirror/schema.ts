@@ -18,7 +18,20 @@ import type { ChallengeValues } from './records.ts';
 
 /** Marks the file as ours ("cwmr"); stands in its header. */
 export const APPLICATION_ID = 0x63776d72;
-export const SCHEMA = 2;
+export const SCHEMA = 3;
+
+/** Authorizations that are open, whatever the service calls that (A-44); columns of `record`. */
+export const IS_PENDING = `type = 'authorization' and lower(status) in ('pending', 'authorized')`;
+
+const PENDING_INDEX = `create index record_pending on record (at_ms) where ${IS_PENDING}`;
+const AUTHORIZATION_INDEX = `create index record_by_authorization on record (authorization_id)
+    where authorization_id is not null`;
+const GONE_INDEX = 'create index record_gone on record (gone_at) where gone_at is not null';
+/** Sums of records that are no longer kept one by one, with how many they were and when the last of them was. */
+const FOLDED = `create table folded (
+    card_id text primary key, settled_cents integer not null, refunded_cents integer not null,
+    records integer not null, used_ms integer
+  ) without rowid`;
 
 /** Tables and indexes, in the order in which they are made. Times are ms UTC, amounts cents. */
 export const TABLES = [
@@ -43,8 +56,11 @@ export const TABLES = [
   `create index record_by_time on record (at_ms)`,
   `create index record_by_card on record (card_id, type, at_ms, cents)`,
   `create index record_by_merchant on record (merchant)`,
-  `create index record_pending on record (at_ms) where type = 'authorization' and status = 'pending'`,
+  PENDING_INDEX,
+  AUTHORIZATION_INDEX,
+  GONE_INDEX,
   `create index record_by_sync on record (first_sync)`,
+  FOLDED,
   `create table record_change (
     tx_id text not null, field text not null, old text, new text, seen integer not null
   )`,
@@ -105,6 +121,7 @@ export const UPGRADES: readonly (readonly string[])[] = [
     'alter table move add column done_sync integer',
     `update move set done_sync = 0 where outcome = 'done'`,
   ],
+  ['drop index record_pending', PENDING_INDEX, AUTHORIZATION_INDEX, GONE_INDEX, FOLDED],
 ];
 
 export interface ViewColumn {

@@ -5,19 +5,22 @@ import type { Period } from '../books/period.ts';
 import type { CardRow, CutCardRow, CutRow, MoveRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { ExactCut, PendingRow, PostedRow, StatementInput, StatementRecords } from '../books/statement-model.ts';
 import type { MirrorDatabase } from './database.ts';
+import { refuseOlder } from './fold.ts';
 import { unprovedCut } from './reconcile.ts';
+import { IS_PENDING } from './schema.ts';
 
 type StatementRows = Pick<StatementInput, 'cuts' | 'unproved' | 'cards' | 'records' | 'moves' | 'deposits'>;
 
 /**
  * Of the newest exact cut and what came before it; later rows are not proved yet. With `unreconciled` all there is, where
- * no exact cut proves the end of the period.
+ * no exact cut proves the end of the period. Throws `check_failed` for a period that begins before the kept records.
  */
 export function statementRows(
   db: MirrorDatabase,
-  { from, to }: Period,
+  { name, from, to }: Period,
   { unreconciled = false }: { readonly unreconciled?: boolean } = {},
 ): StatementRows {
+  refuseOlder(db, from, name);
   const kept = db.all<CutRow & { readonly sync: number }>('select * from cut where exact = 1 order by sync, at_ms');
   const newest = kept.at(-1);
   // The last one before the period, for what was derived since; none before it: the account began within.
@@ -50,7 +53,7 @@ const COLUMNS = `r.card_id, r.currency, r.decline_reason, r.created_at, r.first_
 /** By card, so that those of one card at a time are in memory. `sync`: the last one that is looked at. */
 function recordsOf(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>, sync: number): StatementRecords {
   const pending = db.all<{ card_id: string }>(
-    `select distinct card_id from record where type = 'authorization' and lower(status) in ('pending', 'authorized')
+    `select distinct card_id from record where ${IS_PENDING}
       and gone_at is null and card_id is not null and at_ms >= ? and at_ms < ? and first_sync <= ?`,
     ...[from, to, sync],
   );
@@ -73,7 +76,7 @@ function recordsOf(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>
 /** Authorizations of the period that are pending, oldest first, each with what its settlements have left. */
 export function pendingRows(db: MirrorDatabase, { from, to }: Period): readonly PendingRow[] {
   const rows = db.all<TxRow>(
-    `select * from tx where type = 'authorization' and lower(status) in ('pending', 'authorized') and gone_at is null
+    `select * from tx where ${IS_PENDING} and gone_at is null
       and at_ms >= ? and at_ms < ? order by at_ms, tx_id`,
     ...[from, to],
   );

@@ -1,6 +1,6 @@
 /** Writes transaction records: new ones, changes of known ones, and those that the service no longer has. */
 import type { MirrorDatabase } from './database.ts';
-import { type RecordValues, recordValues, type Transaction, unknownNames } from './records.ts';
+import { type RecordValues, recordValues, type Transaction, timeOf, unknownNames } from './records.ts';
 
 export interface Counts {
   new: number;
@@ -43,24 +43,29 @@ const STORED = `select r.id, r.card_id, r.type, r.status, r.cents, r.currency, m
   r.merchant_country, r.authorization_id, r.decline_reason, r.at_ms, r.created_at, r.missed, r.gone_at
   from record r left join merchant m on m.id = r.merchant where r.tx_id = ?`;
 
-/** Rows are written with the merchants that stand in them, by name; known for one batch, for a commit may be undone. */
-interface Batch extends Writing {
-  readonly merchants: Map<string, number>;
-}
-
 /** Stores rows as they came. Returns how many were new or other than known. Call it inside a commit. */
 export function storeRecords(writing: Writing, rows: readonly Transaction[]): number {
-  const { db, sync, now, counts } = writing;
-  const batch = { db, sync, now, counts, merchants: new Map<string, number>() };
   let moved = 0;
-  for (const row of rows) if (storeRecord(batch, row)) moved += 1;
+  const since = writing.db.number('kept_since');
+  for (const row of rows) if (!isFolded(writing.db, row, since) && storeRecord(writing, row)) moved += 1;
   return moved;
 }
 
-function storeRecord(writing: Batch, row: Transaction): boolean {
+/** A record of a closed purchase that is older than what is kept: its sums are here already. */
+function isFolded(db: MirrorDatabase, { id, created_at }: Transaction, since: number | undefined): boolean {
+  const at = since === undefined ? null : timeOf(created_at);
+  if (since === undefined || at === null || at >= since) return false;
+  return db.get('select 1 from record where tx_id = ?', txId(id)) === undefined;
+}
+
+function txId(id: string): string {
+  return id.replaceAll('\0', '\ufffd').toWellFormed();
+}
+
+function storeRecord(writing: Writing, row: Transaction): boolean {
   const { db } = writing;
   const values = recordValues(row);
-  const tx = row.id.replaceAll('\0', '\ufffd').toWellFormed();
+  const tx = txId(row.id);
   if (values.authorization_id === tx && db.fact('single') === undefined) db.setFact('single', 'yes');
   // Most records of a first reading are new: to insert without looking halves what SQLite is asked.
   if (insert(writing, tx, values)) {
@@ -94,14 +99,14 @@ function storeRecord(writing: Batch, row: Transaction): boolean {
 }
 
 /** Whether the record is new; one that is known stays as it is. */
-function insert(batch: Batch, tx: string, values: RecordValues): boolean {
-  const { db, sync, now } = batch;
+function insert(writing: Writing, tx: string, values: RecordValues): boolean {
+  const { db, sync, now } = writing;
   const added = db.run(
     `insert into record (tx_id, card_id, type, status, cents, currency, merchant, mcc, merchant_country,
       authorization_id, decline_reason, at_ms, created_at, first_seen, first_sync)
       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (tx_id) do nothing`,
     tx,
-    ...columnsOf(batch, values),
+    ...columnsOf(writing, values),
     values.at_ms ?? now,
     values.created_at,
     now,
@@ -110,14 +115,18 @@ function insert(batch: Batch, tx: string, values: RecordValues): boolean {
   return added > 0;
 }
 
-function columnsOf(batch: Batch, values: RecordValues) {
+function columnsOf({ db }: Writing, values: RecordValues) {
   const { card_id, type, status, cents, currency, mcc, merchant_country, authorization_id, decline_reason } = values;
-  const merchant = values.merchant === null ? null : merchantId(batch, values.merchant);
+  const merchant = values.merchant === null ? null : merchantId(db, values.merchant);
   return [card_id, type, status, cents, currency, merchant, mcc, merchant_country, authorization_id, decline_reason];
 }
 
-function merchantId({ db, merchants }: Batch, name: string): number {
+const MOST_MERCHANTS = 10_000;
+
+function merchantId(db: MirrorDatabase, name: string): number {
+  const { merchants } = db;
   const known = merchants.get(name) ?? merchantRow(db, name);
+  if (merchants.size >= MOST_MERCHANTS) merchants.clear();
   merchants.set(name, known);
   return known;
 }

@@ -166,8 +166,11 @@ function beginningOf({ db, end }: SyncRun, full: boolean): number {
     return Math.min(last, end) - overlap;
   }
   // All records of a card follow its creation; what does not, the count audit finds.
+  const isWhole = db.number('kept_since') === undefined;
   const oldest = db.get<{ at: number | null }>(
-    'select min(at) as at from (select min(created_ms) as at from card union all select min(at_ms) from record)',
+    isWhole
+      ? 'select min(at) as at from (select min(created_ms) as at from card union all select min(at_ms) from record)'
+      : 'select min(at_ms) as at from record',
   )?.at;
   return Math.min(oldest ?? end, end) - SECOND;
 }

@@ -3,6 +3,7 @@
  * known, unchanged records that are old enough. Where its order is another, everything is read.
  */
 import { HOUR } from '../core/durations.ts';
+import { foldedRecords } from './fold.ts';
 import { dueTimes } from './late-updates.ts';
 import { isLastPage } from './paced-reader.ts';
 import { timeOf } from './records.ts';
@@ -50,7 +51,7 @@ async function walkOnce(run: SyncRun, full: boolean): Promise<number> {
     if (moved > 0) known = oldEnough(run);
     quiet = moved === 0 && times.every(at => at < known) ? quiet + 1 : 0;
     // Records that are gone, or dated back, are seen by the count alone.
-    if (mayStop && quiet >= QUIET_PAGES && (facts.total ?? count(db)) === count(db)) return 0;
+    if (mayStop && quiet >= QUIET_PAGES && (facts.total ?? countOf(db)) === countOf(db)) return 0;
     const standing = { number, rows: rows.length, fresh: seen.size - before, distinct: seen.size };
     if (isLastPage(facts, standing)) break;
   }
@@ -63,8 +64,10 @@ async function walkOnce(run: SyncRun, full: boolean): Promise<number> {
   });
 }
 
-function count(db: SyncRun['db']): number {
-  return db.get<{ count: number }>('select count(*) as count from record where gone_at is null')?.count ?? 0;
+/** Records that are listed, also those that are counted in sums alone. */
+function countOf(db: SyncRun['db']): number {
+  const here = db.get<{ count: number }>('select count(*) as count from record where gone_at is null');
+  return (here?.count ?? 0) + foldedRecords(db);
 }
 
 /** Records before this are not expected to change: older than the overlap and than every authorization that may. */

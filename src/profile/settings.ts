@@ -18,6 +18,8 @@ export interface ProfileSettings extends Partial<Record<KeptSetting, SettingValu
   readonly policy?: string;
   /** `off`: no copy of this account on this machine. */
   readonly mirror?: 'on' | 'off';
+  /** Whole months of records that the copy keeps. */
+  readonly mirror_months?: number;
 }
 
 type SettingValue = boolean | string | number | readonly string[];
@@ -45,6 +47,12 @@ function parseLimit(text: string): string | undefined {
 
 function parseCount(text: string): number | undefined {
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
+/** Refunds come for weeks, and counts of the last 35 days are compared: fewer months would be read again and again. */
+function parseMonths(text: string): number | undefined {
+  const months = parseCount(text);
+  return months !== undefined && months >= 3 && months <= 1_200 ? months : undefined;
 }
 
 function parseBins(text: string): readonly string[] | undefined {
@@ -75,6 +83,7 @@ export const PROFILE_SETTINGS = {
   max_cards: { home: 'settings', parse: parseCount },
   bins: { home: 'settings', parse: parseBins },
   mirror: { home: 'settings', parse: text => (text === 'on' || text === 'off' ? text : undefined) },
+  mirror_months: { home: 'settings', parse: parseMonths },
   policy: { home: 'settings', ...path },
   contract: { home: 'profile', ...path },
   // The address is judged together with the key's mode, where that is known.

@@ -113,14 +113,29 @@ interface Fit {
   readonly cut: boolean;
 }
 
+/** Columns that add up to another one where all of them fit, else that one: some of them alone add up to nothing. */
+function withOrForTheirSum(
+  all: readonly Candidate[],
+  screen: number,
+  gap: number,
+): [kept: Candidate[], dropped: readonly string[]] {
+  const parts = all.filter(({ column }) => column.sumOf === undefined).map(candidate => ({ ...candidate }));
+  const summed = new Set(all.flatMap(({ column }) => column.sumOf ?? []));
+  if (summed.size === 0 || total(parts, gap, ({ least }) => least) <= screen) return [parts, []];
+  const isSummed = ({ column }: Candidate) => summed.has(column.field);
+  return [
+    all.filter(candidate => !isSummed(candidate)).map(candidate => ({ ...candidate })),
+    all.filter(isSummed).map(({ column }) => column.title),
+  ];
+}
+
 function fitWith(all: readonly Candidate[], screen: number, gap: number): Fit | undefined {
-  let kept = all.map(candidate => ({ ...candidate }));
-  const dropped: string[] = [];
+  let [kept, dropped] = withOrForTheirSum(all, screen, gap);
   while (total(kept, gap, ({ least }) => least) > screen) {
     const victim = leastImportant(kept);
     if (victim === undefined) return undefined;
     kept = kept.filter(candidate => candidate !== victim);
-    dropped.push(victim.column.title);
+    dropped = [...dropped, victim.column.title];
   }
   return { kept, gap, dropped, cut: shrinkTo(kept, screen, gap) };
 }

@@ -172,7 +172,8 @@ async function rowLines(rows: readonly Row[], all: readonly Column[], screen: Sc
   const sheet = tabular ? fittedRows({ rows, all, toldBelow }, screen) : undefined;
   if (sheet === undefined) {
     const style = { now: settings.now, absoluteTimes: isWide, noun: presentation.noun, spoken: settings.accessible };
-    const records = recordsLines(rows, [...columns, ...toldBelow], style);
+    const told = columns.filter(({ sumOf }) => sumOf === undefined);
+    const records = recordsLines(rows, [...told, ...toldBelow], style);
     return { lines: settings.accessible ? records : records.flatMap(line => folded(line, 2, screen)) };
   }
   const lines = await drawTable(sheet, screen);
@@ -184,7 +185,9 @@ async function rowLines(rows: readonly Row[], all: readonly Column[], screen: Sc
   const shown = new Set([...sheet.columns.map(({ column }) => column.field), ...toldBelow.map(({ field }) => field)]);
   // Columns that are empty in every row are nothing to look for.
   const isHidden = (column: Column) =>
-    !shown.has(column.field) && rows.some(row => plainText(valueAt(row, column.field)) !== '');
+    !shown.has(column.field) &&
+    column.sumOf === undefined &&
+    rows.some(row => plainText(valueAt(row, column.field)) !== '');
   return all.some(isHidden) ? { lines, hidden: 'More columns: -o wide' } : { lines };
 }
 

@@ -12,7 +12,7 @@ import type { Service } from '../../src/contract/service.ts';
 import { CliError } from '../../src/core/errors.ts';
 import type { Cents } from '../../src/core/money.ts';
 import { readerOf } from '../../src/journal/execution/run-context.ts';
-import { createMirror, type Mirror } from '../../src/mirror/mirror.ts';
+import { createMirror, type Mirror, type MirrorParts } from '../../src/mirror/mirror.ts';
 import type { Reconciliation } from '../../src/mirror/reconcile.ts';
 import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/start.ts';
 import { realClock } from '../support/clocks.ts';
@@ -129,10 +129,19 @@ export interface Told {
   readonly provisional: number;
 }
 
-/** Plays the history of a seed: three cuts, and a last one when a month has gone by. */
-export async function historyOverHttp(dialect: DialectName, seed: number): Promise<Told> {
+export interface Played extends AsyncDisposable {
+  readonly step: () => Promise<void>;
+  readonly advance: (by: string) => Promise<void>;
+  /** A copy of its own, whose commits can be looked at. */
+  readonly mirror: (name: string, more?: Partial<MirrorParts>) => Mirror;
+  readonly random: Random;
+  readonly moves: readonly MoveRow[];
+}
+
+/** An account at a sandbox of its own, reached over HTTP. */
+export async function played(dialect: DialectName, seed: number): Promise<Played> {
   const random = randomOf(seed);
-  await using sandbox = await startSandbox({
+  const sandbox = await startSandbox({
     listen: 'socket',
     ids: 'counted',
     wallet: 5000,
@@ -141,7 +150,7 @@ export async function historyOverHttp(dialect: DialectName, seed: number): Promi
     dialect,
     seed,
   });
-  await using folder = await temporaryFolder();
+  const folder = await temporaryFolder();
   let dateMs = Date.parse(BEGIN);
   const service = createService({
     table: OPERATIONS,
@@ -161,20 +170,32 @@ export async function historyOverHttp(dialect: DialectName, seed: number): Promi
     },
   });
   const shop = new Shop(sandbox, service, { random, now: () => dateMs });
-  const mirror = mirrorOf(join(folder.path, 'mirror'), { service, shop, serviceNow: () => dateMs, random });
+  const around = { service, shop, serviceNow: () => dateMs, random };
+  return {
+    random,
+    moves: shop.moves,
+    step: () => shop.step(),
+    advance: async by =>
+      void (await ask(sandbox, { method: 'POST', path: '/_sandbox/v1/clock/advance', body: { by } })),
+    mirror: (name, more = {}) => mirrorOf(join(folder.path, name), around, more),
+    async [Symbol.asyncDispose]() {
+      await service.close();
+      await folder[Symbol.asyncDispose]();
+      await sandbox.stop();
+    },
+  };
+}
+
+/** Plays the history of a seed: three cuts, and a last one when a month has gone by. */
+export async function historyOverHttp(dialect: DialectName, seed: number): Promise<Told> {
+  await using account = await played(dialect, seed);
+  const mirror = account.mirror('mirror');
   const told = { wrong: [] as string[], cuts: 0, provisional: 0 };
-  try {
-    for (let cut = 1; cut <= 4; cut += 1) {
-      for (let left = cut === 4 ? 0 : 12 + random(10); left > 0; left -= 1) await shop.step();
-      if (cut === 4) await ask(sandbox, { method: 'POST', path: '/_sandbox/v1/clock/advance', body: { by: '40d' } });
-      note(told, await mirror.reconcile({ soleOperator: true, patienceMs: 0, report: () => '' }), {
-        dialect,
-        seed,
-        cut,
-      });
-    }
-  } finally {
-    await service.close();
+  for (let cut = 1; cut <= 4; cut += 1) {
+    for (let left = cut === 4 ? 0 : 12 + account.random(10); left > 0; left -= 1) await account.step();
+    if (cut === 4) await account.advance('40d');
+    const done = await mirror.reconcile({ soleOperator: true, patienceMs: 0, report: () => '' });
+    note(told, done, { dialect, seed, cut });
   }
   return told;
 }
@@ -197,7 +218,7 @@ interface Around {
   readonly random: Random;
 }
 
-function mirrorOf(path: string, { service, shop, serviceNow, random }: Around): Mirror {
+function mirrorOf(path: string, { service, shop, serviceNow, random }: Around, more: Partial<MirrorParts>): Mirror {
   return createMirror({
     path: `${path}.sqlite`,
     platform: process.platform,
@@ -221,5 +242,6 @@ function mirrorOf(path: string, { service, shop, serviceNow, random }: Around): 
     warn: () => undefined,
     onRows: () => undefined,
     onEnd: () => undefined,
+    ...more,
   });
 }

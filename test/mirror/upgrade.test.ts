@@ -5,8 +5,19 @@ import { syncing } from './syncing.ts';
 
 const ROW = { row: 1, operation: 'cards.fund', card_id: 'card_1', cents: 500, at_ms: 1 } as const;
 
+/** What the first two schemas had otherwise. */
+const SECOND_SCHEMA = [
+  'drop table folded',
+  'drop index record_by_authorization',
+  'drop index record_gone',
+  'drop index record_pending',
+  `create index record_pending on record (at_ms) where type = 'authorization' and status = 'pending'`,
+  'pragma user_version = 2',
+];
+
 /** The tables of the first schema where they were other ones. */
 const FIRST_SCHEMA = [
+  ...SECOND_SCHEMA,
   'drop view moves',
   'drop table move',
   `create table move (op text not null, row integer not null, operation text not null, card_id text,
@@ -40,4 +51,27 @@ it('brings a copy of an older program up to date, with all it knows', async () =
     { op: 'op_1', outcome: 'done', first_sync: 0, done_sync: 0 },
     { op: 'op_2', outcome: 'done', first_sync: 0, done_sync: 2 },
   ]);
+});
+
+it('brings a copy of the second schema up to date, and its indexes are those of a new one', async () => {
+  const service = new MovingService(5);
+  service.live(40, 3_600_000);
+  service.moves = false;
+  await using world = await syncing(service);
+  await world.mirror.sync();
+  const indexes = () => {
+    const opened = connectTo(world.mirror.path);
+    const rows = opened.prepare("select name, sql from sqlite_master where type in ('index', 'table') order by name");
+    const found = rows.all().map(row => JSON.stringify(row));
+    opened.close();
+    return found;
+  };
+  const made = indexes();
+  const older = connectTo(world.mirror.path);
+  for (const statement of SECOND_SCHEMA) older.exec(statement);
+  older.close();
+  expect(indexes()).not.toEqual(made);
+  await world.mirror.sync();
+  expect(indexes()).toEqual(made);
+  expect(await world.held()).toEqual(service.truth());
 });

@@ -20,8 +20,14 @@ test('cards that somebody else made: their opening is not known before the first
     reconciled: false,
     books_begin: '2026-12-01T14:03:11Z',
     data: [
-      { kind: 'wallet', books_begin: '2026-12-01T14:03:11Z' },
-      { card_id: 'card_1', books_begin: '2026-12-01T14:03:11Z', lines: [{ amount: -19.07 }] },
+      { kind: 'wallet', books_begin: '2026-12-01T14:03:11Z', opening: null, closing: null },
+      {
+        card_id: 'card_1',
+        books_begin: '2026-12-01T14:03:11Z',
+        opening: null,
+        lines: [{ amount: -19.07, balance: null }],
+        closing: null,
+      },
     ],
   });
   const table = await here.run('statement --period 2026-11 -o table');
@@ -34,8 +40,13 @@ test('cards that somebody else made: their opening is not known before the first
   const december = JSON.parse((await here.run('statement --period 2026-12 --json')).out);
   expect(december).toMatchObject({ reconciled: false });
   expect(december.data).toMatchObject([
-    { kind: 'wallet', closing: 950 },
-    { card_id: 'card_1', closing: 30.93 },
+    { kind: 'wallet', opening: null, closing: 950 },
+    { card_id: 'card_1', opening: null, closing: 30.93 },
+  ]);
+  const sums = JSON.parse((await here.run('statement --period 2026-11-01..2026-12-31 --by month --json')).out);
+  expect(sums.groups).toMatchObject([
+    { group: '2026-11', opening: null, closing: null },
+    { group: '2026-12', opening: null, closing: 980.93 },
   ]);
   // What came between two cuts is told with its card, and the wallet beside it.
   await here.run('cards fund card_1 --amount 10', other);

@@ -18,6 +18,8 @@ export const mirrorState = command({
       changes: tells.count('Changes of records that were seen.'),
       moves: tells.count('Rows of the journal of this machine.'),
       open_windows: tells.count('Windows of time that moved at each try.'),
+      kept_since: orNull(tells.time('Older records were left out, as mirror_months says; null where all are kept.')),
+      folded: tells.count('Records that were left out; sums count them.'),
       last_exact_cut: orNull(tells.text('The last cut at which everything was explained.')),
       totals: orNull(tells.text('Whether lists count their rows: told, absent or wrong.')),
       filters: orNull(tells.text('Whether from and to are honoured or ignored.')),
@@ -52,6 +54,9 @@ export const mirrorState = command({
           ['As of', status.as_of ?? 'never: cardwright mirror sync'],
           ['Cards', String(status.cards)],
           ['Transactions', `${status.transactions}, and ${status.gone} that are gone`],
+          ...(status.kept_since === null
+            ? []
+            : [['Kept since', `${status.kept_since}, ${status.folded} older ones in sums`] as const]),
           ['Own moves', String(status.moves)],
           ['Open windows', String(status.open_windows)],
           ['Bytes', String(status.size)],

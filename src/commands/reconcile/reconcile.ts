@@ -82,6 +82,7 @@ export const reconcileAccount = command({
   },
   about: [
     'Brings the mirror up to date, then compares wallet, balances, records and own rows with the last exact cut. The first run is the baseline. Nothing is changed at the service; the cut and the report are kept in the mirror.',
+    'With --to a cut, two kept cuts are held against each other once more, by what was known at the later one: nothing is sent and nothing is kept.',
     'A partial reversal leaves no trace in any list. What open holds explain is provisional until their authorizations close, and is judged again from the last exact cut.',
     'Exit 15 when something is not explained: a record is missing or changed, money left without one, totals disagree. What other spenders moved is named and is no failure; with --sole-operator it is one. An account that moved at each reading has no verdict: exit 8.',
   ],
@@ -97,6 +98,10 @@ export const reconcileAccount = command({
     from: option(
       text({ doc: 'A cut, or a time: the last cut before it. The last exact one when left out.', basis: OURS }),
     ),
+    to: option(
+      text({ doc: 'A cut, to hold two of them against each other; now when left out.', basis: OURS }),
+      '<now|cut>',
+    ),
     card: option(text({ doc: 'Show this card alone.', basis: OURS, names: 'card' })),
     soleOperator: option(flag({ doc: 'Nobody else may move money here.', basis: OURS })),
     all: option(flag({ doc: 'Show cards that did not move, too.', basis: OURS })),
@@ -111,12 +116,13 @@ export const reconcileAccount = command({
     { does: 'In CI, where nobody else may spend', run: 'reconcile --sole-operator' },
     { does: 'The verdict for a script', run: 'reconcile --jq .verdict' },
   ],
-  async run(ctx, { from, card, soleOperator, all = false, offline, waitTimeout }) {
+  async run(ctx, { from, to, card, soleOperator, all = false, offline, waitTimeout }) {
     const patienceMs = parseDuration(waitTimeout ?? DEFAULT_WAIT, '--wait-timeout');
     const base = from === undefined || from.startsWith('cut_') ? from : timeOf(from, ctx.serviceNow());
+    if (to !== undefined && to !== 'now' && !to.startsWith('cut_')) throw usage(`--to takes now or a cut, not ${to}`);
     try {
       const mirror = await ctx.mirror();
-      const options = { from: base, soleOperator, offline, patienceMs };
+      const options = { from: base, to: to === 'now' ? undefined : to, soleOperator, offline, patienceMs };
       const report = (done: Parameters<typeof reportOf>[0]) => JSON.stringify(reportOf(done, { all: false }));
       return reportOf(await mirror.reconcile({ ...options, report }), { all, card });
     } finally {

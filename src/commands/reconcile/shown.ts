@@ -10,12 +10,16 @@ const money = (field: string, title: string, priority: number): Column => ({ fie
 export const CARD_COLUMNS: readonly Column[] = [
   { field: 'card', title: 'CARD', kind: 'text', priority: 1, shrink: true },
   money('opening', 'OPENING', 1),
-  money('funded', 'FUNDED', 3),
-  money('withdrawn', 'WITHDRAWN', 3),
+  money('funded', 'FUNDED', 2),
+  money('withdrawn', 'WITHDRAWN', 2),
   money('settled', 'SETTLED', 2),
-  money('refunded', 'REFUNDED', 3),
-  money('holds_change', 'HOLDS', 3),
+  money('refunded', 'REFUNDED', 2),
+  money('holds_change', 'HOLDS', 2),
   money('other', 'OTHER', 2),
+  {
+    ...money('net', 'NET', 1),
+    sumOf: ['funded', 'withdrawn', 'settled', 'refunded', 'holds_change', 'other'],
+  },
   money('residual', 'DIFF', 1),
   money('closing', 'CLOSING', 1),
 ];
@@ -55,13 +59,15 @@ export function shownReport(report: Report): Shown {
 
 /** Money that leaves stands with a minus; nothing is no number. */
 function signed(card: Report['cards'][number]): Row {
-  const { funded, refunded, other, residual, withdrawn, settled, holds_change, returned } = card;
+  const { funded, refunded, other, residual, withdrawn, settled, holds_change, returned, opening, closing } = card;
   const plus = (amount: number) => (amount === 0 ? null : amount);
   const minus = (...amounts: readonly number[]) => {
     const sum = cents(amounts.reduce((total, amount) => total + toCents(amount), 0));
     return sum === 0 ? null : toUsd(cents(-sum));
   };
   return {
+    // What is not explained stands beside it.
+    net: plus(toUsd(cents(toCents(closing) - toCents(opening) - toCents(residual)))),
     funded: plus(funded),
     refunded: plus(refunded),
     other: plus(other),
@@ -87,7 +93,8 @@ function hasMoved(card: Report['cards'][number]): boolean {
 }
 
 /** Everything that is added to the opening, and everything that is taken off, so that it can be added up. */
-function walletLine({ from, wallet }: Report): string {
+function walletLine({ from, wallet, findings }: Report): string {
+  const isOwnToo = findings.some(({ class: name }) => name === 'unknown_row_done');
   const { opening, deposits, created, funded, withdrawn, returned, other, residual, closing } = wallet;
   const terms: readonly (readonly [amount: number, word: string])[] = [
     [toCents(deposits), 'deposited'],
@@ -95,7 +102,10 @@ function walletLine({ from, wallet }: Report): string {
     [-toCents(funded), 'funded'],
     [toCents(withdrawn), 'withdrawn'],
     [toCents(returned), 'returned'],
-    [toCents(other), from === null ? 'by others before' : 'by others'],
+    [
+      toCents(other),
+      from === null ? 'by others before' : isOwnToo ? 'by others or own rows of unknown outcome' : 'by others',
+    ],
     [toCents(residual), 'unexplained'],
   ];
   const moved = terms

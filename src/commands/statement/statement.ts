@@ -1,5 +1,5 @@
 import { GROUPED_BY, type GroupedBy, groupsOf, type StatementGroup } from '../../books/statement-groups.ts';
-import type { Line, Statement, StatementAccount } from '../../books/statement-model.ts';
+import { knownBalances, type Line, type Statement, type StatementAccount } from '../../books/statement-model.ts';
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
@@ -15,7 +15,7 @@ const LINE = {
   date: tells.text('Day in the asked time zone.'),
   type: tells.word('What it is.', ['settlement', 'refund', 'transfer', 'deposit', 'fee', 'unexplained']),
   amount: tells.usd('Signed effect on the account, USD.'),
-  balance: tells.usd('After the line, USD; not proved before books_begin.'),
+  balance: orNull(tells.usd('After the line, USD; null before books_begin.')),
   payee: tells.text('Merchant, or where a transfer went.'),
   card_id: orNull(tells.text('Card.')),
   mcc: orNull(tells.text('Merchant category code.')),
@@ -35,9 +35,9 @@ const ACCOUNT = {
   account: tells.text('Its name.'),
   kind: tells.word('What it is.', ['card', 'wallet']),
   card_id: orNull(tells.text('Card.')),
-  opening: tells.usd('Before, USD; not proved with books_begin.'),
+  opening: orNull(tells.usd('Before, USD; null with books_begin.')),
   lines: tells.rows(LINE, 'In the order of their time.'),
-  closing: tells.usd('After, USD; not proved with a books_begin at or after the end.'),
+  closing: orNull(tells.usd('After, USD; null with a books_begin at or after the end.')),
   final: tells.yes('Nothing of it is pending and 35 days have passed.'),
   books_begin: maybe(tells.time('Its balances before this are not known.')),
 } as const;
@@ -46,14 +46,14 @@ const GROUP = {
   group: orNull(tells.text('Account, month or label; null for cards without a label.')),
   cards: tells.count('Cards in it; of a month those that moved.'),
   lines: tells.count('Lines.'),
-  opening: tells.usd('Before, USD; not proved with books_begin.'),
+  opening: orNull(tells.usd('Before, USD; null where it is before books_begin.')),
   deposits: tells.usd('Deposited, USD.'),
   transfers: tells.usd('Between wallet and cards, USD; 0 where both are in it.'),
   settled: tells.usd('Settled, USD, negative.'),
   refunded: tells.usd('Refunded, USD.'),
   fees: tells.usd('Records of types that the interface does not name, USD.'),
   unexplained: tells.usd('Not explained, USD.'),
-  closing: tells.usd('After, USD; not proved with a books_begin at or after the end.'),
+  closing: orNull(tells.usd('After, USD; null where it is before books_begin.')),
 } as const;
 
 const GROUP_COLUMNS: readonly Column[] = [
@@ -135,6 +135,7 @@ export const showStatement = command({
 });
 
 const usd = (amount: number) => toUsd(cents(amount));
+const usdOrNull = (amount: number | null) => (amount === null ? null : usd(amount));
 
 function standing({ final, reconciled }: { readonly final: boolean; readonly reconciled: boolean }): string {
   if (!reconciled) return 'not reconciled';
@@ -152,56 +153,46 @@ interface Telling {
 function documentOf(statement: Statement, { as_of, by, nameOf }: Telling) {
   const { period, final, reconciled, knownSince } = statement;
   const accounts = [...statement.accounts];
-  const data = accounts.map(account => accountAnswer(account, nameOf(account)));
-  const groups = by === undefined ? {} : { groups: groupsOf({ accounts }, by, nameOf).map(groupAnswer) };
+  const data = accounts.map(account => accountAnswer(account, { name: nameOf(account), period }));
+  const groups = by === undefined ? {} : { groups: groupsOf({ ...statement, accounts }, by, nameOf).map(groupAnswer) };
   const begin = knownSince === undefined ? {} : { books_begin: isoSeconds(knownSince) };
   return { period: period.name, currency: 'USD', as_of, final, reconciled, ...begin, data, ...groups };
 }
 
-function accountAnswer(account: StatementAccount, name: string) {
-  const { kind, card_id, opening, lines, closing, final, knownSince } = account;
-  const shown = { account: name, kind, card_id, opening: usd(opening), lines: lines.map(lineAnswer) };
+function accountAnswer(
+  account: StatementAccount,
+  { name, period }: { readonly name: string; readonly period: Statement['period'] },
+) {
+  const { kind, card_id, lines, final, knownSince } = account;
+  const { opening, closing } = knownBalances(account, period);
+  const answers = lines.map(line => lineAnswer(line, knownSince));
+  const shown = { account: name, kind, card_id, opening: usdOrNull(opening), lines: answers };
   const begin = knownSince === undefined ? {} : { books_begin: isoSeconds(knownSince) };
-  return { ...shown, closing: usd(closing), final, ...begin };
+  return { ...shown, closing: usdOrNull(closing), final, ...begin };
 }
 
 function groupAnswer({ group, cards, lines, ...amounts }: StatementGroup) {
   const { opening, deposits, transfers, settled, refunded, fees, unexplained, closing } = amounts;
   const moved = { deposits: usd(deposits), transfers: usd(transfers), settled: usd(settled), refunded: usd(refunded) };
   const rare = { fees: usd(fees), unexplained: usd(unexplained) };
-  return { group, cards, lines, opening: usd(opening), ...moved, ...rare, closing: usd(closing) };
+  return { group, cards, lines, opening: usdOrNull(opening), ...moved, ...rare, closing: usdOrNull(closing) };
 }
 
 function groupBlocks(groups: readonly ReturnType<typeof groupAnswer>[]): Block[] {
   return groups.length === 0 ? [] : [{ kind: 'table', columns: GROUP_COLUMNS, rows: groups }];
 }
 
-function lineAnswer({
-  at,
-  cents: amount,
-  balance,
-  id,
-  date,
-  type,
-  payee,
-  card_id,
-  mcc,
-  country,
-  counter,
-  source,
-}: Line) {
+function lineAnswer(line: Line, knownSince = Number.NEGATIVE_INFINITY) {
+  const { at, cents: amount, balance, id, date, type, payee, card_id, mcc, country, counter, source } = line;
   const time = new Date(at).toISOString().replace('.000Z', 'Z');
-  const amounts = { amount: usd(amount), balance: usd(balance) };
+  const amounts = { amount: usd(amount), balance: at < knownSince ? null : usd(balance) };
   return { id, at: time, date, type, ...amounts, payee, card_id, mcc, country, counter, source };
 }
 
 /** A person is shown no balance that nobody knows; what is known of it are its lines. */
-function accountBlocks({ account, opening, closing, lines, books_begin }: ReturnType<typeof accountAnswer>): Block[] {
+function accountBlocks({ account, opening, closing, lines }: ReturnType<typeof accountAnswer>): Block[] {
   const columns = COLUMNS.filter(column => column.field !== 'account');
-  const begin = books_begin === undefined ? 0 : Date.parse(books_begin);
-  const end = lines.some(({ at }) => Date.parse(at) >= begin) ? dollars(toCents(closing)) : 'not known';
-  const span = begin === 0 ? `${dollars(toCents(opening))} -> ${dollars(toCents(closing))}` : `not known -> ${end}`;
-  const head = { kind: 'line', text: `${account}   ${span}` } as const;
-  const rows = lines.map(line => (Date.parse(line.at) < begin ? { ...line, balance: null } : line));
-  return lines.length === 0 ? [head] : [head, { kind: 'table', columns, rows }];
+  const [from, to] = [opening, closing].map(amount => (amount === null ? 'not known' : dollars(toCents(amount))));
+  const head = { kind: 'line', text: `${account}   ${from} -> ${to}` } as const;
+  return lines.length === 0 ? [head] : [head, { kind: 'table', columns, rows: lines }];
 }

@@ -1,0 +1,133 @@
+/**
+ * The records of a copy as the books add them up. What cards settled and refunded is summed by SQLite; record by record
+ * are read the purchases that may hold money or that moved since the base.
+ */
+import { effectOf } from '../books/effect.ts';
+import { addUp, type CardSums, type ReadingOptions, type RecordSums } from '../books/purchases.ts';
+import type { CutRow, SummedRow } from '../books/rows.ts';
+import type { MirrorDatabase } from './database.ts';
+import { hasFolded } from './fold.ts';
+import { IS_PENDING } from './schema.ts';
+
+/** A cut with where the syncs and the changes of records stood: times alone do not order them within a second. */
+export type KeptCut = CutRow & { readonly sync: number; readonly changes: number };
+
+/** Of all records as they are now, compared with a cut, or with nothing. */
+export function recordSums(
+  db: MirrorDatabase,
+  from: KeptCut | undefined,
+  options: Pick<ReadingOptions, 'changes' | 'terminated'>,
+): RecordSums {
+  const reading = { ...options, since: from?.at_ms };
+  // A purchase that is one changing record (A-40) is settled and pending at once, so all of them are looked at.
+  if (db.fact('single') !== undefined) {
+    return addUp(allRows(db, from), { ...reading, known: { cards: foldedSums(db), hasRows: false } });
+  }
+  const known = { cards: sumsOf(db), hasRows: true };
+  return addUp(rowsOf(db, purchasesToLookAt(db, from), from), { ...reading, known });
+}
+
+type Sums = Map<string, Pick<CardSums, 'settled' | 'refunded'>>;
+
+interface SumRow {
+  readonly card_id: string;
+  readonly type: string;
+  readonly cents: number;
+}
+
+/** Settled and refunded by all records of a card that are listed, and by those that were folded. */
+function sumsOf(db: MirrorDatabase): Sums {
+  const sums = foldedSums(db);
+  const add = ({ card_id, type, cents }: SumRow, sign: 1 | -1) => {
+    const { settled, refunded } = effectOf({ tx_id: '', authorization_id: null, status: null, type, cents });
+    const known = sums.get(card_id) ?? { settled: 0, refunded: 0 };
+    sums.set(card_id, { settled: known.settled + sign * settled, refunded: known.refunded + sign * refunded });
+  };
+  const spending = `card_id is not null and type in ('settlement', 'refund')`;
+  const summed = `select card_id, type, sum(cents) as cents from record`;
+  // An index holds what the first one reads; few records are gone, and another one holds those.
+  for (const row of db.each<SumRow>(`${summed} where ${spending} group by card_id, type`)) add(row, 1);
+  for (const row of db.each<SumRow>(`${summed} where gone_at is not null and ${spending} group by card_id, type`)) {
+    add(row, -1);
+  }
+  return sums;
+}
+
+/** What records that are no longer kept settled and refunded. */
+export function foldedSums(db: MirrorDatabase): Sums {
+  if (!hasFolded(db)) return new Map();
+  const rows = db.each<{ card_id: string; settled: number; refunded: number }>(
+    'select card_id, settled_cents as settled, refunded_cents as refunded from folded',
+  );
+  const sums: Sums = new Map();
+  for (const { card_id, ...folded } of rows) sums.set(card_id, folded);
+  return sums;
+}
+
+const PURCHASE = 'coalesce(authorization_id, tx_id)';
+
+/**
+ * Purchases that are open, that came, changed or went since the cut, or, for a first cut, that have a refund: of all
+ * others nothing is said.
+ */
+function purchasesToLookAt(db: MirrorDatabase, from: KeptCut | undefined): readonly string[] {
+  const asked =
+    from === undefined
+      ? db.all<{ id: string }>(
+          `select ${PURCHASE} as id from record where ${IS_PENDING}
+            union select ${PURCHASE} from record where type = 'refund'`,
+        )
+      : db.all<{ id: string }>(
+          `select ${PURCHASE} as id from record where ${IS_PENDING}
+            union select ${PURCHASE} from record where first_sync > ?
+            union select ${PURCHASE} from record where gone_at >= ?
+            union select ${PURCHASE} from record where tx_id in (select tx_id from record_change where rowid > ?)`,
+          ...[from.sync, from.at_ms, from.changes],
+        );
+  return asked.map(({ id }) => id);
+}
+
+/** Read at once, so that few rows wait to be sorted. */
+const PURCHASES_AT_ONCE = 500;
+
+function* rowsOf(db: MirrorDatabase, purchases: readonly string[], from: KeptCut | undefined): Generator<SummedRow> {
+  const [columns, values] = summedColumns(from);
+  const of = `select ${columns} from (select value as purchase from json_each(?)) join record`;
+  for (let at = 0; at < purchases.length; at += PURCHASES_AT_ONCE) {
+    const ids = JSON.stringify(purchases.slice(at, at + PURCHASES_AT_ONCE));
+    yield* db.all<SummedRow>(
+      `select * from (
+          ${of} on tx_id = purchase and ${PURCHASE} = tx_id where type <> 'decline'
+          union all ${of} on authorization_id = purchase and tx_id <> purchase where type <> 'decline'
+        ) order by ${PURCHASE}, at_ms, tx_id`,
+      ...[...values, ids, ...values, ids],
+    );
+  }
+}
+
+/** All records purchase by purchase; `sync`: those that were seen up to it. */
+export function allRows(
+  db: MirrorDatabase,
+  from: KeptCut | undefined,
+  sync = Number.MAX_SAFE_INTEGER,
+): Iterable<SummedRow> {
+  const [columns, values] = summedColumns(from);
+  return db.each<SummedRow>(
+    `select ${columns} from record where type <> 'decline' and first_sync <= ? order by ${PURCHASE}, at_ms, tx_id`,
+    ...[...values, sync],
+  );
+}
+
+/**
+ * Several syncs may come in one second, so what was seen after the base is known by the number of its sync and not by the
+ * time.
+ */
+function summedColumns(from: KeptCut | undefined): readonly [columns: string, values: readonly number[]] {
+  const [sync, at] = [from?.sync ?? 0, from?.at_ms ?? 0];
+  return [
+    `tx_id, card_id, type, status, cents, currency, mcc, merchant_country, authorization_id, at_ms,
+      case when first_sync > ? then ? + 1 else ? end as first_seen,
+      case when gone_at >= ? then ? + 1 else gone_at end as gone_at`,
+    [sync, at, at, at, at],
+  ];
+}
