@@ -38,10 +38,10 @@ export interface ReadingOptions {
   /** Cards that are terminated, for refunds that come after. */
   readonly terminated?: ReadonlySet<string>;
   /** What is known without the rows; nothing when left out. */
-  readonly known?: KnownSums;
+  readonly totals?: CardTotals;
 }
 
-export interface KnownSums {
+export interface CardTotals {
   /** Settled and refunded, a card, integer cents. */
   readonly cards: ReadonlyMap<string, Pick<CardSums, 'settled' | 'refunded'>>;
   /** The rows are in them already, and add what they hold alone. */
@@ -95,11 +95,11 @@ class Reading implements RecordSums {
   readonly #changes = new Map<string, TxChangeRow[]>();
   readonly #addsRows: boolean;
 
-  constructor({ since, changes = [], terminated = new Set(), known }: ReadingOptions) {
+  constructor({ since, changes = [], terminated = new Set(), totals }: ReadingOptions) {
     this.#since = since;
     this.#terminated = terminated;
-    this.#addsRows = known?.hasRows !== true;
-    for (const [card, sums] of known?.cards ?? []) this.cards.set(card, { ...NO_SUMS, ...sums });
+    this.#addsRows = totals?.hasRows !== true;
+    for (const [card, sums] of totals?.cards ?? []) this.cards.set(card, { ...NO_SUMS, ...sums });
     for (const change of [...changes].sort((a, b) => a.seen - b.seen)) {
       const known = this.#changes.get(change.tx_id);
       if (known === undefined) this.#changes.set(change.tx_id, [change]);

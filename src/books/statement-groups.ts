@@ -1,5 +1,5 @@
 /** Sums of a statement: a row a card, a row a month, or a row a label. */
-import { knownBalances, type Line, type Statement, type StatementAccount } from './statement-model.ts';
+import { type Line, provedBalances, type Statement, type StatementAccount } from './statement-model.ts';
 
 export const GROUPED_BY = ['card', 'month', 'label'] as const;
 export type GroupedBy = (typeof GROUPED_BY)[number];
@@ -62,7 +62,7 @@ function sumsOf(accounts: readonly StatementAccount[], period: Statement['period
   let opening: number | null = 0;
   let closing: number | null = 0;
   for (const account of accounts) {
-    const known = knownBalances(account, period);
+    const known = provedBalances(account, period);
     opening = sumOrNull(opening, known.opening);
     closing = sumOrNull(closing, known.closing);
     for (const line of account.lines) count(sums, line);

@@ -71,7 +71,7 @@ export interface Statement {
 }
 
 /** Balances of an account as far as anybody knows them, integer cents; null before the books begin. */
-export function knownBalances(
+export function provedBalances(
   { opening, closing, knownSince }: Pick<StatementAccount, 'opening' | 'closing' | 'knownSince'>,
   { to }: Period,
 ): { readonly opening: number | null; readonly closing: number | null } {

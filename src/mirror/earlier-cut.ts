@@ -11,7 +11,8 @@ import {
 } from '../books/rows.ts';
 import { CliError } from '../core/errors.ts';
 import type { MirrorDatabase } from './database.ts';
-import { allRows, foldedSums, type KeptCut } from './record-sums.ts';
+import type { KeptCut } from './kept-cut.ts';
+import { allRows, foldedSums } from './record-sums.ts';
 
 /** The wallet as that cut saw it. */
 export function walletAt(db: MirrorDatabase, to: KeptCut): WalletRow {
@@ -64,8 +65,8 @@ interface Span {
 /** Records that were known at `to`, as they were, compared with `from`. */
 export function recordSumsAt(db: MirrorDatabase, { from, to, terminated }: Span): RecordSums {
   const changes = from === undefined ? [] : changesBetween(db, from, to);
-  const known = { cards: foldedSums(db), hasRows: false };
-  return addUp(rowsAt(db, from, to), { since: from?.at_ms, changes, terminated, known });
+  const totals = { cards: foldedSums(db), hasRows: false };
+  return addUp(rowsAt(db, from, to), { since: from?.at_ms, changes, terminated, totals });
 }
 
 function changesBetween(db: MirrorDatabase, from: KeptCut, to: KeptCut): TxChangeRow[] {

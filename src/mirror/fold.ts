@@ -6,7 +6,7 @@ import { effectOf } from '../books/effect.ts';
 import { CliError } from '../core/errors.ts';
 import { isoTime } from '../core/iso-time.ts';
 import type { MirrorDatabase } from './database.ts';
-import type { KeptCut } from './record-sums.ts';
+import type { KeptCut } from './kept-cut.ts';
 import { IS_PENDING } from './schema.ts';
 
 export interface Folding {

@@ -11,7 +11,8 @@ import type { MirrorDatabase } from './database.ts';
 import { cardsAt, movesAt, recordSumsAt, walletAt } from './earlier-cut.ts';
 import { foldOlder, refuseFolded } from './fold.ts';
 import { type Instant, type InstantParts, keptInstant, readInstant } from './instant.ts';
-import { type KeptCut, recordSums } from './record-sums.ts';
+import type { KeptCut } from './kept-cut.ts';
+import { recordSums } from './record-sums.ts';
 
 export interface ReconcileOptions {
   /** Id of a cut, or ms UTC: the last cut at or before. The last exact one when left out. */

@@ -4,13 +4,11 @@
  */
 import { effectOf } from '../books/effect.ts';
 import { addUp, type CardSums, type ReadingOptions, type RecordSums } from '../books/purchases.ts';
-import type { CutRow, SummedRow } from '../books/rows.ts';
+import type { SummedRow } from '../books/rows.ts';
 import type { MirrorDatabase } from './database.ts';
 import { hasFolded } from './fold.ts';
+import type { KeptCut } from './kept-cut.ts';
 import { IS_PENDING } from './schema.ts';
-
-/** A cut with where the syncs and the changes of records stood: times alone do not order them within a second. */
-export type KeptCut = CutRow & { readonly sync: number; readonly changes: number };
 
 /** Of all records as they are now, compared with a cut, or with nothing. */
 export function recordSums(
@@ -21,10 +19,10 @@ export function recordSums(
   const reading = { ...options, since: from?.at_ms };
   // A purchase that is one changing record is settled and pending at once, so all of them are looked at.
   if (db.fact('single') !== undefined) {
-    return addUp(allRows(db, from), { ...reading, known: { cards: foldedSums(db), hasRows: false } });
+    return addUp(allRows(db, from), { ...reading, totals: { cards: foldedSums(db), hasRows: false } });
   }
-  const known = { cards: sumsOf(db), hasRows: true };
-  return addUp(rowsOf(db, purchasesToLookAt(db, from), from), { ...reading, known });
+  const totals = { cards: sumsOf(db), hasRows: true };
+  return addUp(rowsOf(db, purchasesToLookAt(db, from), from), { ...reading, totals });
 }
 
 type Sums = Map<string, Pick<CardSums, 'settled' | 'refunded'>>;

@@ -13,12 +13,13 @@ const MONTHS = 3;
 function judged({ cut, cutCards, verdict, findings }: Awaited<ReturnType<Mirror['reconcile']>>) {
   const { cut_id: _, ...sums } = cut as CutRow;
   const cards = (cutCards as readonly CutCardRow[]).map(({ cut_id: __, ...row }) => row);
-  const said = findings.map(each => `${each.class} ${each.cents}`).sort();
+  // A late settlement of a purchase that was left out is a force post here, and a tip there: neither is wrong.
+  const said = findings.map(each => [each.isWrong, each.isProvisional, each.cents].join(' ')).sort();
   return { sums, cards: cards.sort((a, b) => (a.card_id < b.card_id ? -1 : 1)), verdict, said };
 }
 
 async function month(account: Played): Promise<void> {
-  for (let left = 25; left > 0; left -= 1) await account.step();
+  for (let left = 15; left > 0; left -= 1) await account.step();
   await account.advance('30d');
 }
 
@@ -45,7 +46,7 @@ describe('a copy that keeps three months', () => {
     await using account = await played(dialect, 11);
     const whole = account.mirror('whole');
     const short = account.mirror('short', { months: async () => MONTHS });
-    for (let nth = 0; nth < 7; nth += 1) {
+    for (let nth = 0; nth < 6; nth += 1) {
       await month(account);
       expect(judged(await short.reconcile(QUIET))).toEqual(judged(await whole.reconcile(QUIET)));
     }
@@ -60,7 +61,7 @@ describe('a copy that keeps three months', () => {
     expect(judged(await short.reconcile(QUIET))).toEqual(judged(await whole.reconcile(QUIET)));
 
     // A statement of what is kept is the same; of what is not, there is none.
-    expect(await linesOf(short, '2027-05')).toEqual(await linesOf(whole, '2027-05'));
+    expect(await linesOf(short, '2027-04')).toEqual(await linesOf(whole, '2027-04'));
     await expect(linesOf(short, '2026-11')).rejects.toMatchObject({ kind: 'check_failed' });
     using copy = await short.read();
     // What merchants only older records named is gone from the file.

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { addUp, type RecordSums } from '../../src/books/purchases.ts';
 import type { TxChangeRow } from '../../src/books/rows.ts';
-import { allRows, type KeptCut, recordSums } from '../../src/mirror/record-sums.ts';
+import type { KeptCut } from '../../src/mirror/kept-cut.ts';
+import { allRows, recordSums } from '../../src/mirror/record-sums.ts';
 import { MovingService } from './moving-service.ts';
 import { syncing } from './syncing.ts';
 

@@ -1,5 +1,5 @@
 import { GROUPED_BY, type GroupedBy, groupsOf, type StatementGroup } from '../../books/statement-groups.ts';
-import { knownBalances, type Line, type Statement, type StatementAccount } from '../../books/statement-model.ts';
+import { type Line, provedBalances, type Statement, type StatementAccount } from '../../books/statement-model.ts';
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
@@ -164,7 +164,7 @@ function accountAnswer(
   { name, period }: { readonly name: string; readonly period: Statement['period'] },
 ) {
   const { kind, card_id, lines, final, knownSince } = account;
-  const { opening, closing } = knownBalances(account, period);
+  const { opening, closing } = provedBalances(account, period);
   const answers = lines.map(line => lineAnswer(line, knownSince));
   const shown = { account: name, kind, card_id, opening: usdOrNull(opening), lines: answers };
   const begin = knownSince === undefined ? {} : { books_begin: isoSeconds(knownSince) };
