@@ -125,9 +125,9 @@ export function connections(settings: ConnectionSettings): Connections {
       mode,
       userAgent: `cardwright/${settings.version}`,
       onAsk: life && (() => life.asked(whom)),
-      onWait: ({ ms, because }: Wait) => {
+      onWait: ({ ms, because, attempt }: Wait) => {
         if (because === 'throttled' && ms >= SECOND) settings.onThrottled?.();
-        life?.told(whom, ms, because);
+        life?.told(whom, ms, because, attempt);
       },
       onWarning: (text: string) => settings.notice(`warning: ${text}`),
       ...(globals.timeoutMs === undefined ? {} : { timeoutMs: globals.timeoutMs }),
@@ -277,8 +277,8 @@ function planning(planner: Service, opened: () => Promise<Service>): Service {
     ...planner,
     plan: (...asked) => planner.plan(...asked),
     send: async (...asked) => (await opened()).send(...asked),
-    async *pages(operation, input) {
-      yield* (await opened()).pages(operation, input);
+    async *pages(...asked) {
+      yield* (await opened()).pages(...asked);
     },
   };
 }

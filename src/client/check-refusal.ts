@@ -1,5 +1,6 @@
 /** A refused write: believed, or looked into until its effect shows or the time for looking is over (section 1). */
 
+import { READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import type { RequestFacts } from './answer.ts';
 import { classifyUnusable } from './classify.ts';
@@ -28,9 +29,6 @@ export interface RefusalCheck {
 /** The resource that shows the effect, the refusal as it is believed, or why it is not. */
 export type Checked = { readonly shown: Values } | { readonly refused: CliError } | { readonly ambiguous: CliError };
 
-/** A list may be filled from an index, and a reading come from a replica: so long one is taken to be behind at most. */
-const LAG_MS = [250, 500, 1_000, 2_000, 4_000];
-
 /** Decides a refused write whose evidence is known. Rejects only for a bug. */
 export async function checkRefusal(check: RefusalCheck): Promise<Checked> {
   const { asked, refused, isRepeated, readBack, mayLag } = check;
@@ -45,7 +43,7 @@ export async function checkRefusal(check: RefusalCheck): Promise<Checked> {
   const look = lookerFor(check);
   if (look === undefined) return asked.target.row.makes || asked.target.row.transfer ? ambiguityOf(check) : believed;
   let seen: Seen = 'unclear';
-  for (const pause of [...(mayLag ? LAG_MS : []), undefined]) {
+  for (const pause of [...(mayLag ? READ_LAG_PAUSES : []), undefined]) {
     seen = await look();
     if (typeof seen === 'object') return { shown: seen };
     if (seen === 'never' || seen === 'over') break;

@@ -59,9 +59,10 @@ export async function confirmWrite(asked: RequestFacts, verdict: Unverified, set
 
 /** The resource when it shows the effect of a write that was refused, or whose answer was lost; undefined when it does not, or cannot be read. */
 export async function findEffect(asked: RequestFacts, settling: ReadBackParts): Promise<Values | undefined> {
-  const { readBack } = asked.target.row;
-  if (readBack === undefined) return undefined;
+  const { readBack, removesFrom } = asked.target.row;
   try {
+    if (removesFrom !== undefined) return (await isListed(asked, removesFrom, settling)) ? undefined : {};
+    if (readBack === undefined) return undefined;
     const resource = await settling.read(readBack, paramsOf(asked));
     return unshown(asked, resource, undefined) === undefined ? resource : undefined;
   } catch (failed) {
@@ -69,6 +70,18 @@ export async function findEffect(asked: RequestFacts, settling: ReadBackParts): 
     if (failed instanceof CliError) return undefined;
     throw failed;
   }
+}
+
+/** Whether what is removed is still listed; also where the list is not whole. Throws as reading does. */
+async function isListed(
+  { input }: RequestFacts,
+  { list, id }: { readonly list: string; readonly id: string },
+  { read }: ReadBackParts,
+): Promise<boolean> {
+  const { data, page } = await read(list, {});
+  const total = isObject(page) ? page['total'] : undefined;
+  if (!Array.isArray(data) || (typeof total === 'number' && total > data.length)) return true;
+  return data.some(each => isObject(each) && each['id'] === input[id]);
 }
 
 /**

@@ -12,6 +12,8 @@ const ATTEMPTS = 3;
 const CEILING_MS = 20_000;
 /** A service that asks to wait longer is not waited for. */
 const LONGEST_WAIT_MS = 60_000;
+/** Most times that a write whose key nobody knows is sent behind a 429 while others are let through: a look alone makes it safe. */
+const THROTTLED_ATTEMPTS = 50;
 
 /** What a repetition costs and how long the first pause is at most. */
 const NETWORK = { baseMs: 100, tokens: 14 };
@@ -32,6 +34,10 @@ export interface Repeating {
    * anything else that may have had its effect, where its key is not surely remembered. Without it a 429 is believed.
    */
   readonly isUndone?: (() => Promise<boolean>) | undefined;
+  /** False: other writes of the same run wait for their turn under the same limit. */
+  readonly alone?: boolean | undefined;
+  /** What is done all the same may be done, or show, so long after its 429, ms: nobody looks before. 0 when left out. */
+  readonly settleMs?: number | undefined;
   /** Attempts that the service may answer 429, whatever else it lets through; without it 3 while it lets nothing through. */
   readonly throttledAttempts?: number | undefined;
   /**
@@ -53,6 +59,8 @@ export type Again = 'freely' | 'with-key' | 'never';
 export interface Wait {
   readonly ms: number;
   readonly because: 'network' | 'throttled' | 'in_progress';
+  /** Number of the attempt that follows; the first is 1. */
+  readonly attempt: number;
 }
 
 export interface Repeated {
@@ -64,12 +72,14 @@ export interface Repeated {
   readonly doubted: boolean;
   /** Some attempt was answered 429, and nothing has shown since that it had no effect all the same. */
   readonly unlooked: boolean;
+  /** It was sent again because a look showed nothing, and not because its key makes that safe. */
+  readonly resentOnLook: boolean;
 }
 
 /** Attempts until one ends in a class that must not or need not be repeated. Never rejects by itself. */
 export async function repeatWhileSafe(once: () => Promise<Interpretation>, repeating: Repeating): Promise<Repeated> {
   const { budget, stop } = repeating;
-  let [sent, throttled, unlooked] = [false, false, false];
+  let [sent, throttled, unlooked, resentOnLook] = [false, false, false, false];
   let doubt: Interpretation | undefined;
   let open: Open | undefined;
   const patience = createPatience(repeating);
@@ -78,13 +88,14 @@ export async function repeatWhileSafe(once: () => Promise<Interpretation>, repea
     // After the pauses: whatever they were meant to take, a stopped process or a laptop that slept takes longer.
     const next = open === undefined ? 'go' : await afterOpen(open, repeating);
     if (typeof next === 'object') return next;
+    if (next === 'undone') resentOnLook = true;
     if (next === 'undone' && doubt === undefined) [unlooked, open] = [false, undefined];
     const last = repeating.aside ? await once() : await counted(once, budget);
     sent ||= last.class !== 'not_sent';
     throttled ||= last.class === 'throttled';
     unlooked ||= last.class === 'throttled';
     const end = (verdict: Interpretation): Repeated => {
-      return { verdict, attempts, sent, throttled, doubted: doubt !== undefined, unlooked };
+      return { verdict, attempts, sent, throttled, doubted: doubt !== undefined, unlooked, resentOnLook };
     };
     if (last.class === 'done') budget.refund();
     if (last.class === 'done') return end(last);
@@ -96,7 +107,7 @@ export async function repeatWhileSafe(once: () => Promise<Interpretation>, repea
     }
     const verdict = doubt === undefined ? last : stillUnknown(doubt, last);
     const failures = stop.aborted || repeating.aside === 'once' ? undefined : patience.after(last);
-    const pause = failures === undefined ? undefined : pauseAfter(last, failures, repeating);
+    const pause = failures === undefined ? undefined : pauseAfter(last, { ...failures, attempts }, repeating);
     if (pause === undefined || !budget.spend(pause.tokens)) return lastLook(end(verdict), repeating);
     if (last.class === 'ambiguous' || last.class === 'in_progress') doubt ??= last;
     if (last.class === 'throttled' && !repeating.aside) budget.pauseAll(pause.ms);
@@ -115,30 +126,47 @@ interface Open {
   readonly doubted: boolean;
 }
 
-/** Looking takes of the limit as well, so that it is waited for once more before a write goes after it. */
-const AFTER_LOOK_MS = 5_000;
+/** Looking takes of the limit as well, so that so much more is waited for: at first, and the second time. */
+const FOR_LOOK_MS = { first: 5_000, more: 30_000 };
 
 /** Whether the next attempt may go: at once, or after a look that showed nothing; else what is told in its place. */
 async function afterOpen({ so, pause, doubted }: Open, repeating: Repeating): Promise<'go' | 'undone' | Repeated> {
-  const { again, keyUsable, keySure, isUndone, budget, stop } = repeating;
+  const { again, keyUsable, keySure, isUndone, stop, alone = true } = repeating;
   if (again === 'freely') return 'go';
-  const usable = again === 'with-key' && (await keyUsable?.()) !== false;
+  const isUsable = async () => again === 'with-key' && (await keyUsable?.()) !== false;
+  const usable = await isUsable();
   if (doubted && !usable) return tooOld(so);
   if (isUndone === undefined || (usable && keySure?.() !== false)) return 'go';
-  if (stop.aborted || !(await isUndone())) return lastLook(so, repeating);
-  if (pause.because !== 'throttled') return 'undone';
-  budget.pauseAll(pause.tokens === 0 ? Math.min(pause.ms, AFTER_LOOK_MS) : pause.ms);
+  const isLimited = pause.because === 'throttled';
+  if (isLimited) await settled(pause, repeating);
+  // What happens between the look and the attempt is seen by nobody.
+  if (isLimited && alone) await waitMore(pause, repeating);
+  // It has settled by now.
+  if (stop.aborted || !(await isUndone())) return lastLook(so, { ...repeating, settleMs: 0 });
+  // Of many rows the looks alone would take what the limit lets through, and no write would ever go.
+  if (isLimited && !alone) await waitMore(pause, repeating);
+  if (stop.aborted) return so;
+  return doubted && !(await isUsable()) ? tooOld(so) : 'undone';
+}
+
+/** Others may go on meanwhile: what settles is a matter of this write alone. */
+async function settled({ ms }: Pause, { clock, stop, settleMs = 0 }: Repeating): Promise<void> {
+  if (settleMs > ms) await rest(settleMs - ms, clock, stop);
+}
+
+async function waitMore({ ms, tokens }: Pause, { budget, stop, alone = true }: Repeating): Promise<void> {
+  const { first, more } = FOR_LOOK_MS;
+  budget.pauseAll(tokens === 0 ? Math.min(ms, first) : Math.max(ms, alone ? Math.min(3 * ms, more) : 0));
   await budget.untilAllowed(stop);
-  return stop.aborted ? so : 'undone';
 }
 
 /** A write that was told to come later and is not sent again: it is done where its state shows it. */
-async function lastLook(so: Repeated, { clock, stop, shown, isUndone }: Repeating): Promise<Repeated> {
+async function lastLook(so: Repeated, { clock, stop, shown, isUndone, settleMs = 0 }: Repeating): Promise<Repeated> {
   const { verdict } = so;
-  if (verdict.class !== 'throttled' || isUndone === undefined) return so;
+  if (verdict.class !== 'throttled' || (isUndone === undefined && shown === undefined)) return so;
   const asked = verdict.error.facts.retryAfterMs ?? THROTTLE.baseMs;
   // Whoever looks now reads, and under the same limit.
-  if (asked <= LONGEST_WAIT_MS && !stop.aborted) await rest(asked, clock, stop);
+  if (!stop.aborted) await rest(Math.max(settleMs, asked > LONGEST_WAIT_MS ? 0 : asked), clock, stop);
   const seen = await shown?.(verdict);
   return seen === undefined ? so : { ...so, verdict: seen };
 }
@@ -172,8 +200,9 @@ interface Failures {
  * Counts failed attempts. Told to slow down many requests share few places, and the same one may be turned away many
  * times in a row. That is no failure of its own while others are let through: it comes later, and none is lost.
  */
-function createPatience({ budget, throttledAttempts }: Repeating) {
-  let [failed, throttled, seen] = [0, 0, budget.passed()];
+function createPatience({ budget, throttledAttempts, again, isUndone }: Repeating) {
+  let [failed, throttled, all, seen] = [0, 0, 0, budget.passed()];
+  const isRisky = again === 'never' && isUndone !== undefined;
   return {
     /** Undefined when there must be no further attempt. */
     after({ class: outcome }: Interpretation): Failures | undefined {
@@ -181,6 +210,8 @@ function createPatience({ budget, throttledAttempts }: Repeating) {
         failed += 1;
         return failed < ATTEMPTS ? { count: failed } : undefined;
       }
+      all += 1;
+      if (isRisky && all >= THROTTLED_ATTEMPTS) return undefined;
       const moving = throttledAttempts === undefined && (budget.passed() > seen || budget.mayPass());
       seen = budget.passed();
       throttled = moving ? 1 : throttled + 1;
@@ -194,10 +225,15 @@ interface Pause extends Wait {
 }
 
 /** How long to wait before the next attempt; undefined when there must be none. */
-function pauseAfter(verdict: Interpretation, { count }: Failures, { random, again }: Repeating): Pause | undefined {
+function pauseAfter(
+  verdict: Interpretation,
+  { count, attempts }: Failures & { readonly attempts: number },
+  { random, again }: Repeating,
+): Pause | undefined {
   if (verdict.class === 'done' || verdict.class === 'unverified') return undefined;
   const { class: outcome } = verdict;
   const asked = verdict.error.facts.retryAfterMs ?? 0;
+  const attempt = attempts + 1;
   // "In progress" tells of this key alone: where nobody knows that keys are honoured, sending again may do it again.
   if (outcome === 'in_progress' && again === 'never') return undefined;
   if (outcome === 'throttled' || outcome === 'in_progress') {
@@ -205,13 +241,13 @@ function pauseAfter(verdict: Interpretation, { count }: Failures, { random, agai
     const ms = Math.max(asked, backoff(THROTTLE.baseMs, count - 1, random));
     // The first time is told apart from the second: that the service lets others through is seen only while one waits.
     const free = outcome === 'throttled' && count === 1;
-    return { ms, because: outcome, tokens: free ? 0 : THROTTLE.tokens };
+    return { ms, because: outcome, attempt, tokens: free ? 0 : THROTTLE.tokens };
   }
   const safe = outcome === 'ambiguous' ? again !== 'never' : verdict.again;
   if (!safe) return undefined;
   const hinted = outcome === 'read_failed' && asked <= LONGEST_WAIT_MS ? asked : 0;
   const ms = Math.max(hinted, backoff(NETWORK.baseMs, count - 1, random));
-  return { ms, because: 'network', tokens: NETWORK.tokens };
+  return { ms, because: 'network', attempt, tokens: NETWORK.tokens };
 }
 
 /** Full jitter: clients that failed together do not come back together. */

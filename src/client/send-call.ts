@@ -1,6 +1,7 @@
 /** One request from its planned bytes to a settled outcome: attempts, waits, and reading back what was not shown. */
+import type { Operation } from '../contract/operation.ts';
 import type { Delivery, DeliveryPolicy, PlannedRequest, ReadOptions } from '../contract/service.ts';
-import { KEY_TRUST } from '../contract/spans.ts';
+import { KEY_TRUST, READ_LAG } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
@@ -58,7 +59,7 @@ const DETAILS_ATTEMPTS = 2;
 export async function sendCall(parcel: OutgoingCall, wire: Wire, delivering: Delivering): Promise<Delivered> {
   const { asked, paging, plan, key, signals, policy } = parcel;
   const { row } = asked.target;
-  const { clock, random, budget, onWait } = delivering;
+  const { clock, random, budget, onWait, mayLag } = delivering;
   const stops = signals.length === 0 ? [policy.stop] : [...signals, policy.stop];
   const stop = anyOf(stops);
   const settling = (aside?: 'patient'): ReadBackParts => ({
@@ -75,6 +76,8 @@ export async function sendCall(parcel: OutgoingCall, wire: Wire, delivering: Del
     random,
     budget,
     onWait,
+    settleMs: write && mayLag ? READ_LAG : 0,
+    alone: asked.evidence?.alone,
     stop,
     aside: policy.aside,
     again: row.repeat === 'freely' ? 'freely' : withKey ? 'with-key' : 'never',
@@ -82,17 +85,21 @@ export async function sendCall(parcel: OutgoingCall, wire: Wire, delivering: Del
     isUndone,
     keyUsable: write && row.repeat !== 'freely' ? (policy.keyUsable ?? trustedFrom(clock)) : undefined,
     throttledAttempts: row.effect === 'reveals-secret' ? DETAILS_ATTEMPTS : undefined,
-    shown: write && row.readBack !== undefined ? last => shownByReading(asked, settling(), last) : undefined,
+    shown: write && isReadable(row) ? last => shownByReading(asked, settling(), last) : undefined,
   });
   const { verdict } = repeated;
   if (verdict.class !== 'done') {
-    const { mayLag } = delivering;
     return concluded(repeated, { asked, isUndone, mayLag, resent: policy.resent === true, settling });
   }
   if (verdict.reread === true || !isReadAfter(asked)) return doneOf(repeated, verdict, isChange(asked));
   // Part of the write: what stops a run waits for it, as for the answer.
   const read: ReadBackParts['read'] = (operation, values) => delivering.readWithin(operation, values, signals);
   return confirmed(repeated, verdict, { asked, plan, settling: { ...settling(), read, signal: anyOf(signals) } });
+}
+
+/** Whether its effect can be read without knowing what was there before. */
+function isReadable({ readBack, removesFrom }: Operation): boolean {
+  return readBack !== undefined || removesFrom !== undefined;
 }
 
 /** A state is read here, whoever asks; everything else as the holder of the journal does, who has more to look for. */
@@ -116,7 +123,7 @@ function trustedFrom(clock: Clock): () => boolean {
 
 /** Written out, for a run of many rows comes here with every one of them. */
 function doneOf(repeated: Repeated, verdict: Extract<Interpretation, { class: 'done' }>, changed = true) {
-  const { attempts, sent, throttled, doubted, unlooked } = repeated;
+  const { attempts, sent, throttled, doubted, unlooked, resentOnLook } = repeated;
   const { status, requestId, decoded, reread = false } = verdict;
   const { result, next } = decoded;
   const done: Delivered = {
@@ -130,6 +137,7 @@ function doneOf(repeated: Repeated, verdict: Extract<Interpretation, { class: 'd
     throttled,
     doubted,
     unlooked,
+    resentOnLook,
     status,
     requestId,
   };
@@ -167,7 +175,8 @@ async function shownByReading(
   settling: ReadBackParts,
   last: Interpretation,
 ): Promise<Interpretation | undefined> {
-  if (!isChange(asked) && saysItFailed(last)) return undefined;
+  const mayHaveBeen = !isChange(asked) || asked.target.row.removesFrom !== undefined;
+  if (mayHaveBeen && saysItFailed(last)) return undefined;
   const resource = await findEffect(asked, settling);
   if (resource === undefined) return undefined;
   const decoded = { result: resource, problems: [], contradicts: false, warnings: [] };
@@ -188,10 +197,10 @@ async function concluded(
   repeated: Repeated,
   { asked, isUndone, mayLag, resent, settling }: Concluding,
 ): Promise<Delivered> {
-  const { verdict, attempts, sent, throttled, doubted, unlooked } = repeated;
+  const { verdict, ...counted } = repeated;
   const { status, requestId } = verdict;
   const changed = isChange(asked);
-  const known = { attempts, sent, throttled, doubted, unlooked, status, requestId, changed, reread: false };
+  const known = { ...counted, status, requestId, changed, reread: false };
   switch (verdict.class) {
     case 'done':
       return doneOf(repeated, verdict, changed);
@@ -246,6 +255,7 @@ export function undeliverable(error: CliError): Delivery {
     throttled: false,
     doubted: false,
     unlooked: false,
+    resentOnLook: false,
     changed: false,
     reread: false,
   };

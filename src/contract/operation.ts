@@ -58,6 +58,8 @@ export interface Operation {
   readonly emits?: readonly EventName[];
   /** The operation that reads the same resource, when an action answers without it (reading rule 7). */
   readonly readBack?: string;
+  /** The operation that lists what a delete removes, and the parameter that has its id there: what is gone is not listed. */
+  readonly removesFrom?: { readonly list: string; readonly id: string };
   /** Milliseconds one attempt may take, where that is more than usual. */
   readonly patienceMs?: number;
   /** The state an action leads to. */

@@ -296,5 +296,6 @@ export const OPERATIONS = {
     params: webhook,
     returns: nothing(assumed('A-17', 'the response is not shown')),
     fails: ['not_found'],
+    removesFrom: { list: 'webhooks.list', id: 'webhook_id' },
   }),
 } as const;

@@ -66,8 +66,8 @@ export function takeNotes(now: () => number): Notes {
         if (delivery.class === 'done') note(planned.operation, input, delivery.result);
         return delivery;
       },
-      pages(operation, input) {
-        const pages = service.pages(operation, input);
+      pages(operation, input, options) {
+        const pages = service.pages(operation, input, options);
         if (shelfOf(CALLS[operation]) === undefined) return pages;
         return watched(pages as AsyncIterable<ListPage<object>>, operation, input as Values) as typeof pages;
       },

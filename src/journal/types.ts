@@ -172,6 +172,8 @@ export interface Finished {
   readonly objections: readonly string[];
   /** What it found odd and others may explain. */
   readonly remarks: readonly string[];
+  /** Rows that came back as done, and whose card it could not read: they are unknown now. */
+  readonly doubted: readonly RowOutcome[];
   /** True when the journal says END: a later resume sends nothing. */
   readonly ended: boolean;
 }

@@ -19,8 +19,8 @@ export type Pause = 'throttled' | 'in_progress' | 'network' | { readonly perMinu
 export interface SignOfLife {
   /** A request to `whom` leaves; call the result when its answer is there, or will not come. */
   asked(whom: string): () => void;
-  /** Nothing is sent for so long, for the service has no time or is given a rest. */
-  told(whom: string, ms: number, why: Pause): void;
+  /** Nothing is sent for so long, for the service has no time or is given a rest; `attempt` comes after it, 2 or more. */
+  told(whom: string, ms: number, why: Pause, attempt?: number): void;
   /** Nothing more is said. */
   end(): void;
 }
@@ -71,11 +71,11 @@ export function createSignOfLife({ mode, watched, progress, clock }: SignSetting
         if (open === 0) stop();
       };
     },
-    told(whom, ms, why) {
+    told(whom, ms, why, attempt = 2) {
       const now = clock.monotonic();
       // Many workers are told the same; a pause shorter than a second is over before it is read.
       if (ms < SECOND || mode === 'none' || now < saidUntil) return;
-      const line = asksToWait(whom, ms, why);
+      const line = asksToWait(whom, ms, { why, attempt });
       if (mode === 'redraw' && watched && !progress.reports) return show(0, line);
       saidUntil = now + Math.max(ms, LASTING_MS);
       progress.say(line(0));
@@ -93,7 +93,9 @@ function waiting(whom: string) {
 
 const SAYS = { throttled: 'has too many requests (429)', in_progress: 'is still at it', network: 'has no answer' };
 
-function asksToWait(whom: string, whole: number, why: Pause) {
+function asksToWait(whom: string, whole: number, { why, attempt }: { readonly why: Pause; readonly attempt: number }) {
   const says = typeof why === 'string' ? SAYS[why] : `is asked ${why.perMinute} times a minute at most`;
-  return (ms: number) => `${whom} ${says}: asked again in ${Math.max(1, Math.ceil((whole - ms) / SECOND))} s`;
+  // The first time says as much without its number.
+  const which = attempt > 2 ? `, attempt ${attempt}` : '';
+  return (ms: number) => `${whom} ${says}: asked again in ${Math.max(1, Math.ceil((whole - ms) / SECOND))} s${which}`;
 }

@@ -60,11 +60,12 @@ export async function executeOnly(
   reader: Reader,
 ): Promise<JournaledResult> {
   const outcome = await run.perform(1);
-  const { objections } = await run.finish().catch((thrown: unknown) => {
+  const { objections, doubted } = await run.finish().catch((thrown: unknown) => {
     // What became of the write comes before what became of its journal.
     throw outcome.error ?? afterwards(thrown, operation, 'its journal could not be closed', run.op);
   });
-  if (outcome.error !== undefined) throw outcome.error;
+  const error = outcome.error ?? doubted[0]?.error;
+  if (error !== undefined) throw error;
   if (objections.length > 0) throw objected(operation, run.op, objections);
   const { result, changed = true, reread = false } = outcome;
   if (result !== undefined || CALLS[operation].returns.kind === 'none') {

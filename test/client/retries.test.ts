@@ -102,6 +102,48 @@ describe('a 429 of a write whose key nobody knows, after looking', () => {
   });
 });
 
+describe('a change of a subscription that is answered 429 for ever is looked for before anything is said', () => {
+  const hook = { id: 'wh_1', url: 'https://example.com/a', events: ['*'], status: 'active' };
+  const asked = [
+    ['webhooks.delete', 'DELETE', {}],
+    ['webhooks.update', 'PATCH', { events: ['card.created'] }],
+  ] as const;
+
+  it.each(asked)('%s that was done', async (operation, method, change) => {
+    let now: object[] = [hook];
+    served = await serve((seen, r) => {
+      if (seen.method === 'GET') return json(r, 200, /wh_1/.test(seen.url) ? now[0] : { data: now });
+      now = method === 'DELETE' ? [] : [{ ...hook, ...change }];
+      return json(r, 429, { error: 'rate_limited' }, { 'retry-after': '1' });
+    });
+    const { service } = speak(served.baseUrl, { clock: skipping([]) });
+    const { changed, reread } = await service.send(operation, { webhook_id: 'wh_1', ...change } as never);
+    expect([changed, reread, served.seen.filter(seen => seen.method === method).length]).toEqual([true, true, 3]);
+    await service.close();
+  });
+
+  it.each(asked)('%s that was not', async (operation, method, change) => {
+    served = await serve((seen, r) => {
+      if (seen.method === 'GET') return json(r, 200, /wh_1/.test(seen.url) ? hook : { data: [hook] });
+      return json(r, 429, { error: 'rate_limited' }, { 'retry-after': '1' });
+    });
+    const { service } = speak(served.baseUrl, { clock: skipping([]) });
+    const failed = await thrown(service.send(operation, { webhook_id: 'wh_1', ...change } as never));
+    expect([failed.exitCode, served.seen.filter(seen => seen.method === method).length]).toEqual([7, 3]);
+    await service.close();
+  });
+
+  it('a list that is not whole shows nothing', async () => {
+    served = await serve((seen, r) => {
+      if (seen.method === 'GET') return json(r, 200, { data: [], page: 1, total: 2 });
+      return json(r, 429, { error: 'rate_limited' }, { 'retry-after': '1' });
+    });
+    const { service } = speak(served.baseUrl, { clock: skipping([]) });
+    expect((await thrown(service.send('webhooks.delete', { webhook_id: 'wh_1' }))).exitCode).toBe(7);
+    await service.close();
+  });
+});
+
 test('a pause is anything up to twice the one before, and 20 s at most', () => {
   fc.assert(
     fc.property(fc.double({ min: 0, max: 0.999, noNaN: true }), fc.nat(60), (fraction, failures) => {

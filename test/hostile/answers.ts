@@ -214,13 +214,13 @@ const BROKEN: readonly Spoken[] = [
 /** "Later": whoever counts the answer, behind the handler or on the way, says so of what is done already, too. */
 const LATER: readonly Spoken[] = (
   [
-    ['429', limited(429, '1')],
-    ['429 in 20 s', limited(429, '20')],
-    ['429 in an hour', limited(429, '3600')],
-    ['429 html', { status: 429, text: '<html></html>', type: 'text/html' }],
-    ['503 rate_limited', limited(503, '1')],
+    ['429', limited(429, '1'), [...BOTH, { afterMs: 1_500 }]],
+    ['429 in 20 s', limited(429, '20'), BOTH],
+    ['429 in an hour', limited(429, '3600'), [...BOTH, { afterMs: 1_500 }]],
+    ['429 html', { status: 429, text: '<html></html>', type: 'text/html' }, BOTH],
+    ['503 rate_limited', limited(503, '1'), BOTH],
   ] as const
-).map(([name, answer]) => ({ name, says: 'throttled', answer }));
+).map(([name, answer, effects]) => ({ name, says: 'throttled', answer, effects }));
 
 function limited(status: number, seconds: string) {
   return { ...refusal(status, 'rate_limited'), headers: { 'retry-after': seconds } };
@@ -335,7 +335,7 @@ export const ANSWERS: readonly AnswerClass[] = [
   ...GONE,
 ].flatMap(({ name, says, answer, effects = BOTH, only }) =>
   effects.map(effect => ({
-    name: `${name}, ${effect}`,
+    name: `${name}, ${typeof effect === 'object' ? `done ${effect.afterMs} ms later` : effect}`,
     says,
     play: { effect, answer },
     ...(only === undefined ? {} : { only }),

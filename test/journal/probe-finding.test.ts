@@ -10,6 +10,7 @@ const known = {
   throttled: false,
   doubted: false,
   unlooked: false,
+  resentOnLook: false,
   changed: true,
   reread: false,
 };

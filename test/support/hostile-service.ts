@@ -74,8 +74,11 @@ export type LostAt = 'before-headers' | 'after-headers' | 'in-body';
 export type Answer = 'honest' | { readonly lost: LostAt } | Answered | ((view: View) => Answered);
 
 export interface Play {
-  /** `later`: it happens when `settle()` is called, as a queue behind a gateway does. */
-  readonly effect: 'done' | 'none' | 'later';
+  /**
+   * `later`: it happens when `settle()` is called, as a queue behind a gateway does. `afterMs`: so long after the answer, by
+   * the clock of the service.
+   */
+  readonly effect: 'done' | 'none' | 'later' | { readonly afterMs: number };
   readonly answer: Answer;
 }
 
@@ -95,6 +98,8 @@ export interface Behind {
   /** State and balance of a card that is read, alone or in a list, are so old. */
   readonly cardMs?: number;
   readonly walletMs?: number;
+  /** A new card is not found by its id before that. */
+  readonly newMs?: number;
 }
 
 export interface AccountOptions {
@@ -123,6 +128,8 @@ export interface Scripted {
   readonly where?: (request: SeenRequest) => boolean;
   /** One play for each request, in order; honest after the last. */
   readonly plays: readonly Play[];
+  /** The last one has no end. */
+  readonly isEndless?: boolean;
 }
 
 export interface HostileService extends AsyncDisposable {
@@ -186,11 +193,19 @@ export async function hostileService(options: { readonly now: () => number }): P
   const accounts = new Map<string, Account>();
   const requests: SeenRequest[] = [];
   let scripts: { scripted: Scripted; left: Play[] }[] = [];
-  let later: (() => void)[] = [];
+  let later: { readonly at: number; readonly happen: () => void }[] = [];
+
+  /** What was to happen by now happens. */
+  const catchUp = (at: number): void => {
+    const due = later.filter(each => each.at <= at);
+    later = later.filter(each => each.at > at);
+    for (const { happen } of due) happen();
+  };
 
   const answer = (incoming: IncomingMessage, text: string, outgoing: ServerResponse): void => {
     const seen = seenRequest(incoming, text, requests.length + 1);
     requests.push(seen);
+    catchUp(now());
     outgoing.sendDate = false;
     outgoing.setHeader('date', new Date(now()).toUTCString());
     const { answered, lost } = answerTo(seen);
@@ -216,13 +231,18 @@ export async function hostileService(options: { readonly now: () => number }): P
   function nextPlay(seen: SeenRequest): Play | undefined {
     const fits = ({ scripted, left }: (typeof scripts)[number]) =>
       left.length > 0 && scripted.operation === seen.operation && (scripted.where?.(seen) ?? true);
-    return scripts.find(fits)?.left.shift();
+    const found = scripts.find(fits);
+    const isLast = found?.scripted.isEndless === true && found.left.length === 1;
+    return isLast ? found.left[0] : found?.left.shift();
   }
 
   /** What an honest service answers; the effect is in the books where the play has one. */
   function perform(account: Account, seen: SeenRequest, effect: Play['effect']): Answered {
     if (effect === 'done') return throughKey(account, seen, now());
-    if (effect === 'later') later.push(() => void throughKey(account, seen, now()));
+    if (effect !== 'none') {
+      const at = effect === 'later' ? Number.POSITIVE_INFINITY : now() + effect.afterMs;
+      later.push({ at, happen: () => void throughKey(account, seen, Math.min(at, now())) });
+    }
     return { status: 503, body: errorBody(503, 'service_unavailable') };
   }
 
@@ -259,7 +279,7 @@ export async function hostileService(options: { readonly now: () => number }): P
       scripts.push(...scripted.map(each => ({ scripted: each, left: [...each.plays] })));
     },
     settle() {
-      for (const happen of later.splice(0)) happen();
+      catchUp(Number.POSITIVE_INFINITY);
     },
     async [Symbol.asyncDispose]() {
       for (const each of [server, secure, proxy]) each.closeAllConnections();
@@ -424,6 +444,10 @@ function note(books: Books, operation: WriteOperation, card: HostileCard, cents:
   books.effects.push({ operation, card: card.id, label: card.label, cents, request: seen.number });
 }
 
+function isTooNew({ options }: Account, { created_at }: HostileCard, at: number): boolean {
+  return Date.parse(created_at) > at - (options.behind?.newMs ?? 0);
+}
+
 function fundingOf(books: Books, card: HostileCard, cents: number) {
   return {
     card_id: card.id,
@@ -477,7 +501,7 @@ function read(account: Account, seen: SeenRequest, at: number): Answered {
   const url = new URL(seen.path, 'http://localhost');
   if (seen.card !== undefined) {
     const card = books.cards.get(seen.card);
-    if (card === undefined) return refusal(404, 'not_found');
+    if (card === undefined || isTooNew(account, card, at)) return refusal(404, 'not_found');
     if (seen.operation === 'details') return { status: 200, body: detailsOf(card) };
     return { status: 200, body: shown(account, cardBefore(account, card, at), 'single') };
   }

@@ -135,8 +135,9 @@ async function concluded(ctx: Context, working: Working, stopped: CliError | und
   const signal = isSignal(reason) ? reason : undefined;
   // After a signal nothing is asked of the service any more; a resume makes the audit.
   const cutShort = signal !== undefined && tally.counts().not_sent + tally.counts().unknown > 0;
-  const finished = cutShort ? { objections: [], remarks: [], ended: false } : await run.finish();
-  const { objections, ended } = finished;
+  const finished = cutShort ? { objections: [], remarks: [], doubted: [], ended: false } : await run.finish();
+  const { objections, doubted, ended } = finished;
+  for (const outcome of doubted) tally.doubt(outcome);
   for (const remark of finished.remarks) ctx.notice(`note: ${remark}`);
   const verdict = tally.verdict({ op: run.op, objections, ended, stopped, signal });
   if (verdict !== undefined) return verdict;

@@ -10,6 +10,8 @@ import type { Standing } from '../../terminal/progress.ts';
 export interface RunCounts {
   /** An outcome as it comes. */
   add(outcome: RowOutcome): void;
+  /** A row that came as done and is unknown by what the verification has read. */
+  doubt(outcome: RowOutcome): void;
   /** One more row that the run stopped before. */
   leaveOut(): void;
   readonly standing: Standing;
@@ -117,6 +119,13 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       else tell(outcome);
       if (word === 'unknown' && outcome.next === 'decide') decided.push(outcome.row);
       if (outcome.absent === true) absent.push(outcome.row);
+    },
+    doubt(outcome) {
+      count.done -= 1;
+      sum.done -= outcome.amount ?? 0;
+      count.unknown += 1;
+      sum.unknown += outcome.amount ?? 0;
+      tell(outcome);
     },
     leaveOut() {
       leftOut += 1;

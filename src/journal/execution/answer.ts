@@ -2,10 +2,12 @@
 import type { Delivery } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import type { RowOutcome } from '../types.ts';
+import { isResentOnLook } from '../wal/replay.ts';
 import { doneRecord } from './done-record.ts';
+import type { EvidenceCheck } from './evidence.ts';
 import { factsOf } from './outcome.ts';
 import { wasThere } from './reconcile.ts';
-import { ambiguityOf, decidesFirst, doneAllTheSame } from './refusal.ts';
+import { ambiguityOf, decidesFirst, doneAllTheSame, NOT_SHOWN, SHOWS } from './refusal.ts';
 import type { RunContext } from './run-context.ts';
 import { type Answered, ended, reconcileOnce, type Step } from './step.ts';
 import { named, unsent } from './unsent.ts';
@@ -18,10 +20,12 @@ export async function recordAnswer(context: RunContext, number: number, answered
   if (delivery.class === 'done') return ended(await recordDone(context, number, answered));
   const error = delivery.error ?? new CliError('internal', { message: 'a delivery without an error' });
   const at = context.clock.now();
+  const resent = delivery.resentOnLook || isResentOnLook(context.row(number)) || undefined;
+  const doubted = { row: number, reason: error.message, request_id: delivery.requestId, resent_on_look: resent };
   switch (delivery.class) {
     case 'unverified':
       if (error.facts.outcome === 'done') return ended(await recordOther(context, number, { delivery, error }));
-      await context.write({ t: 'ACK', row: number, reason: error.message, request_id: delivery.requestId, at });
+      await context.write({ t: 'ACK', ...doubted, at });
       return reconcileOnce();
     case 'refused':
       return recordRefusal(context, number, { ...answered, error });
@@ -35,7 +39,7 @@ export async function recordAnswer(context: RunContext, number: number, answered
       await context.write({ t: 'NOTSENT', row: number, kind: error.kind, message: error.message, at });
       return ended({ ...unsent(context, context.row(number), error), ...(delivery.throttled && { throttled: true }) });
     default:
-      await context.write({ t: 'AMBIG', row: number, reason: error.message, request_id: delivery.requestId, at });
+      await context.write({ t: 'AMBIG', ...doubted, at });
       return reconcileOnce(delivery.throttled, saysItFailed(delivery) && wasThere(context.row(number)));
   }
 }
@@ -47,9 +51,9 @@ function saysItFailed({ class: outcome, status = 0 }: Delivery): boolean {
 
 async function recordDone(context: RunContext, number: number, { delivery, sending }: Answered): Promise<RowOutcome> {
   const via = sending.resent || delivery.doubted ? 'resent' : delivery.reread ? 'reread' : 'answer';
-  const { changed, reread, requestId } = delivery;
+  const { changed, reread, requestId, resentOnLook } = delivery;
   const result = delivery.result as Values;
-  await context.write(doneRecord(context, number, { result, via, changed, requestId }));
+  await context.write(doneRecord(context, number, { result, via, changed, requestId, resentOnLook }));
   const { row, cardId, amount, last4 } = factsOf(context.row(number));
   const throttled = delivery.throttled || undefined;
   return { row, outcome: 'done', cardId, amount, last4, requestId, changed, reread, result, throttled };
@@ -104,11 +108,20 @@ async function recordDoubt(
   return reconcileOnce(limited);
 }
 
-/** A row that was refused is about to be sent anew, and its effect shows: the marker of a card settles it. */
-export async function recordRefusedAndDone(context: RunContext, number: number, text: string): Promise<Step> {
-  const { failed } = context.row(number);
-  const reason = `${failed?.message ?? 'it was refused'}; its effect shows all the same: ${text}`;
-  await context.write({ t: 'AMBIG', row: number, reason, at: context.clock.now() });
+/**
+ * A row that was refused, or told to come later, is about to be sent anew, and its effect shows: the marker of a card settles
+ * it. After a 429 it is doubted as well where looking tells nothing; the next look that shows nothing ends that.
+ */
+export async function recordRefusedAndDone(
+  context: RunContext,
+  number: number,
+  { text, found }: EvidenceCheck,
+): Promise<Step> {
+  const { failed, notSent } = context.row(number);
+  const shows = found === 'unclear' ? NOT_SHOWN : SHOWS;
+  const reason = `${failed?.message ?? notSent?.message ?? 'it was refused'}; ${shows}: ${text}`;
+  const limited = found === 'unclear' ? true : undefined;
+  await context.write({ t: 'AMBIG', row: number, reason, limited, at: context.clock.now() });
   return reconcileOnce();
 }
 
@@ -120,6 +133,7 @@ export async function recordAmbiguousAgain(context: RunContext, number: number, 
     row: number,
     reason,
     request_id: error.facts.service?.request_id,
+    resent_on_look: isResentOnLook(context.row(number)) || undefined,
     at: context.clock.now(),
   });
   return reconcileOnce();
@@ -131,9 +145,9 @@ async function recordOther(
   number: number,
   { delivery, error }: { delivery: Delivery; error: CliError },
 ): Promise<RowOutcome> {
-  const { requestId } = delivery;
+  const { requestId, resentOnLook } = delivery;
   const result = delivery.result as Values;
-  const done = doneRecord(context, number, { result, via: 'answer', changed: true, requestId });
+  const done = doneRecord(context, number, { result, via: 'answer', changed: true, requestId, resentOnLook });
   await context.write({ ...done, otherwise: error.message });
   const told = new CliError(error.kind, { ...error.facts, op: context.plan.op });
   return { ...factsOf(context.row(number)), outcome: 'done', changed: true, error: told };

@@ -1,6 +1,7 @@
 /** What is written down of a row whose effect is there. */
 import { centsOf } from '../../core/money.ts';
 import type { DoneRecord } from '../wal/records.ts';
+import { isResentOnLook } from '../wal/replay.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -11,11 +12,14 @@ export interface DoneFacts {
   readonly via: DoneRecord['via'];
   readonly changed: boolean;
   readonly requestId?: string | undefined;
+  /** As in `Delivery`. */
+  readonly resentOnLook?: boolean | undefined;
 }
 
 export function doneRecord(context: RunContext, number: number, facts: DoneFacts): DoneRecord {
-  const { result = {}, via, changed, requestId } = facts;
-  const { item, firstSent } = context.row(number);
+  const { result = {}, via, changed, requestId, resentOnLook } = facts;
+  const row = context.row(number);
+  const { item, firstSent } = row;
   const created = item.operation === 'cards.create';
   const metadata = result['metadata'] as Values | undefined;
   const balance = created && typeof result['balance'] === 'number' ? centsOf(result['balance']) : undefined;
@@ -31,6 +35,7 @@ export function doneRecord(context: RunContext, number: number, facts: DoneFacts
     request_id: requestId,
     echo: marked ? metadata?.[MARKER_KEY] === markerOf(context.plan.op, number) : undefined,
     balance,
+    resent_on_look: resentOnLook === true || isResentOnLook(row) || undefined,
     at: context.clock.now(),
   };
 }

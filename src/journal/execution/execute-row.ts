@@ -14,12 +14,14 @@ import { textOf } from './done-record.ts';
 import { balancesOf, cardNow, traceOf } from './evidence.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import { factsOf, recordedOutcome } from './outcome.ts';
-import { isQuiet, reconcile } from './reconcile.ts';
-import { checkAfter, isKeyOfCaller } from './refusal.ts';
+import { isQuiet } from './quiet.ts';
+import { reconcile } from './reconcile.ts';
+import { checkAfter, checkAfterLimit, isKeyOfCaller } from './refusal.ts';
 import type { RunContext } from './run-context.ts';
 import { ended, type Performing, type Sending, type Step } from './step.ts';
 import { unknownError } from './unknown-error.ts';
 import { named, stopped, unsent } from './unsent.ts';
+import { walletBefore } from './wallet-before.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -81,12 +83,21 @@ async function prepare(context: RunContext, number: number, performing: Performi
   if ('outcome' in aimed) return ended(aimed);
   if (row.state === 'refused') {
     // It goes under a new key, so that nothing but its effect tells that it was done in spite of the refusal.
-    const { found, text } = await checkAfter(context, number);
-    if (found === 'it' || found === 'several') return recordRefusedAndDone(context, number, text);
+    const look = await checkAfter(context, number);
+    if (look.found === 'it' || look.found === 'several') return recordRefusedAndDone(context, number, look);
     await context.writeItem(nextAttempt(row.item, context.plan.op));
+  }
+  if (isAfterLimit(context, row) && traceOf(row, context.markerUsable()) === 'marker') {
+    const look = await checkAfter(context, number);
+    if (look.found !== 'nothing') return recordRefusedAndDone(context, number, look);
   }
   const { before = aimed.before, permit } = performing;
   return { name: 'send', sending: { resent: false, keyHonoured: freshKeyHonoured(context, row), before, permit } };
+}
+
+/** It was answered 429 and did not show; under a key that is not known to be honoured a second sending may be a second one. */
+function isAfterLimit(context: RunContext, { notSent, item }: RowHistory): boolean {
+  return notSent?.kind === 'rate_limited' && context.capability(item.operation).key !== 'honoured';
 }
 
 /**
@@ -126,13 +137,17 @@ async function send(context: RunContext, number: number, sending: Sending): Prom
   if (context.stop.aborted) return ended(stopped(context, number, sending));
   const balances = await balancesBefore(context, number, sending);
   if (balances instanceof CliError) return ended(unsent(context, context.row(number), balances));
+  const wallet = sending.resent ? undefined : await walletBefore(context, number);
+  if (wallet instanceof CliError) return ended(unsent(context, context.row(number), wallet));
   const { attempt, row } = item;
   const before = balances && { card: balances.card, wallet: balances.wallet, last4: balances.last4 };
   // What was sent before has had the time to arrive, should the service refuse this one.
   const quiet = sending.resent && isQuiet(context, number);
   const was = await stateBefore(context, number, sending);
   const serviceAt = context.serviceNow();
-  await context.write({ t: 'SENT', row, attempt, at: context.clock.now(), service_at: serviceAt, before, was });
+  const after = isAfterLimit(context, context.row(number)) || undefined;
+  const at = context.clock.now();
+  await context.write({ t: 'SENT', row, attempt, at, service_at: serviceAt, before, was, wallet, after_429: after });
   const { keyHonoured, permit } = sending;
   const may = permit?.acquire() ?? true;
   if (may !== true && !(await may)) return ended(await withheld(context, number, sending));
@@ -142,7 +157,7 @@ async function send(context: RunContext, number: number, sending: Sending): Prom
   const { stop, cut } = context;
   const evidence = { ...evidenceOf(context, number), replay: sending.resent && keyHonoured };
   const keySure = () => context.keySure(number);
-  const isUndone = async () => (await checkAfter(context, number)).found === 'nothing';
+  const isUndone = async () => (await checkAfterLimit(context, number)).found === 'nothing';
   const keyOfCaller = isKeyOfCaller(context, number);
   const { resent } = sending;
   const policy = { keyHonoured, keyUsable, keySure, isUndone, evidence, resent, keyOfCaller, stop, cut };

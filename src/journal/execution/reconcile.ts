@@ -2,23 +2,21 @@
 
 import type { Operation } from '../../contract/operation.ts';
 import { CALLS } from '../../contract/raw.ts';
-import { MINUTE } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
-import { shellWord } from '../../core/shell-quote.ts';
 import type { RowOutcome } from '../types.ts';
 import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { doneRecord } from './done-record.ts';
 import { absenceProves, checkForEffect, type EvidenceCheck, traceOf } from './evidence.ts';
 import { factsOf } from './outcome.ts';
-import { clockIsSane, isLifeKnown, keyIsYoung, nextStep } from './policy.ts';
+import { placeOf } from './place.ts';
+import { isLifeKnown, keyIsYoung, nextStep } from './policy.ts';
+import { createPatience, isQuiet } from './quiet.ts';
 import type { RunContext } from './run-context.ts';
 import { ended, type Reconciling, type Step } from './step.ts';
 import { unknownError } from './unknown-error.ts';
 import { unsent } from './unsent.ts';
-
-/** The clock of the service may be behind ours by so much. */
-const CLOCKS_MS = 10 * MINUTE;
+import { walletAgrees } from './wallet-before.ts';
 
 /** The step `reconcile`: the row is done, is sent again, or stays unknown with everything that is known about it. */
 export async function reconcile(context: RunContext, number: number, reconciling: Reconciling): Promise<Step> {
@@ -28,13 +26,13 @@ export async function reconcile(context: RunContext, number: number, reconciling
   const { mayResend } = reconciling;
   const mayWait = reconciling.mayWait && !context.lookOnly;
   if (mayResend) await context.askTime(number);
-  let waited = false;
+  const patience = createPatience(context, number);
   let look: EvidenceCheck | undefined;
   let lookedAt: number | undefined;
   for (;;) {
     const row = context.row(number);
     const trace = traceOf(row, context.markerUsable());
-    const quiet = waited || isQuiet(context, number);
+    const quiet = patience.isOver() || isQuiet(context, number);
     const capability = context.capability(item.operation);
     const young = keyIsYoung(capability, context.keyAge(number));
     // A created card that could not be told from another must not be made twice, whatever the key is worth.
@@ -59,11 +57,14 @@ export async function reconcile(context: RunContext, number: number, reconciling
           const t = quiet && look.found === 'nothing' ? 'ABSENT' : 'LOOKED';
           await context.write({ t, row: number, found: look.text, at: lookedAt });
         }
-        if (look.found === 'nothing' && isLimited(row))
-          return notDone(context, number, { look, lookedAt, reconciling });
+        if (look.found === 'nothing' && isLimited(row)) {
+          const { found, text } = await walletAgrees(context, number, look);
+          look = { ...look, text };
+          if (found === 'nothing') return notDone(context, number, { look, lookedAt, reconciling });
+        }
         break;
       case 'wait':
-        waited = await waitForQuiet(context, number);
+        await patience.rest();
         look = undefined;
         break;
       case 'resend':
@@ -107,35 +108,6 @@ async function notDone(
   if (mayResend && mayBePerformed(row, context.plan.bulk)) return { name: 'prepare' };
   const error = new CliError('rate_limited', { operation: item.operation, message, outcome: 'refused' });
   return ended(unsent(context, row, error));
-}
-
-export function isQuiet(context: RunContext, number: number): boolean {
-  return quietPeriodLeft(context, number) === 0;
-}
-
-/** ms until the last sending has quiet; all of it when the clock cannot be trusted. */
-function quietPeriodLeft(context: RunContext, number: number): number {
-  const sentAt = context.row(number).lastSent?.at ?? context.plan.at;
-  const moment = context.moment();
-  if (!clockIsSane(moment, Math.max(context.latest, sentAt))) return context.quietPeriodMs;
-  return Math.max(0, context.quietPeriodMs - (moment.now - sentAt));
-}
-
-async function waitForQuiet(context: RunContext, number: number): Promise<boolean> {
-  const left = quietPeriodLeft(context, number);
-  const until = context.clock.monotonic() + left;
-  for (let rest = left; rest > 0; rest = until - context.clock.monotonic()) {
-    context.notice(
-      `row ${number}: no trace yet; looking again in ${Math.ceil(rest / 1000)} s, when nothing can still be on its way`,
-    );
-    try {
-      await context.clock.sleep(Math.min(rest, 30_000), context.stop);
-    } catch (reason) {
-      if (context.stop.aborted) return false;
-      throw reason;
-    }
-  }
-  return true;
 }
 
 async function foundDone(context: RunContext, number: number, look: EvidenceCheck | undefined): Promise<RowOutcome> {
@@ -199,13 +171,4 @@ function leave(context: RunContext, number: number, { look, lookedAt, taken = fa
     ...(absent && { absent }),
     ...(doubt?.request_id !== undefined && { requestId: doubt.request_id }),
   };
-}
-
-/** Where a person sees what came of a row that no look decides. */
-function placeOf({ item, lastSent }: RowHistory): string | undefined {
-  const { card, operation, input } = item;
-  if (card !== undefined) return `Look yourself: cardwright cards get ${shellWord(card)}`;
-  if (operation !== 'cards.create' || lastSent === undefined) return undefined;
-  const since = shellWord(`created_at>=${isoSeconds(lastSent.at - CLOCKS_MS)}`);
-  return `Cards that may be it: cardwright cards list --bin ${shellWord(String(input['bin_id']))} --where ${since}`;
 }

@@ -3,6 +3,7 @@ import { REFUSALS } from '../../contract/refusals.ts';
 import type { Delivery } from '../../contract/service.ts';
 import { absenceProves, checkForEffect, type EvidenceCheck, traceOf } from './evidence.ts';
 import type { RunContext } from './run-context.ts';
+import { walletAgrees } from './wallet-before.ts';
 
 /**
  * Looks what came of a request that was answered: also where the run is stopped, for the row is to be settled. Then there is
@@ -13,13 +14,23 @@ export function checkAfter(context: RunContext, number: number): Promise<Evidenc
   return checkForEffect(row, traceOf(row, context.markerUsable()), { plan: context.plan, ...context.aside });
 }
 
+export const SHOWS = 'its effect shows all the same';
+export const NOT_SHOWN = 'whether it was done all the same is not shown';
+
+/**
+ * The same behind a 429, where one look decides whether it is sent again: a card may be listed late, so that for a single
+ * create whose key is not known to be honoured the wallet must be what it was as well.
+ */
+export async function checkAfterLimit(context: RunContext, number: number): Promise<EvidenceCheck> {
+  const look = await checkAfter(context, number);
+  return look.found === 'nothing' ? walletAgrees(context, number, look) : look;
+}
+
 /** Why a 429 is not believed to have had no effect; undefined when looking shows none. Reads at most. */
 export async function doneAllTheSame(context: RunContext, number: number): Promise<string | undefined> {
-  const { found, text } = await checkAfter(context, number);
+  const { found, text } = await checkAfterLimit(context, number);
   if (found === 'nothing') return undefined;
-  return found === 'unclear'
-    ? `whether it was done all the same is not shown: ${text}`
-    : 'its effect shows all the same';
+  return found === 'unclear' ? `${NOT_SHOWN}: ${text}` : SHOWS;
 }
 
 /**

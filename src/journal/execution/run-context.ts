@@ -146,9 +146,11 @@ async function timeTold(context: RunContext, row: RowHistory): Promise<boolean> 
   }
 }
 
-/** When a done row was sent matters to nobody here, and a run keeps every one of its rows. */
+/** When a done row was sent matters to nobody but the verification, and a run keeps every one of its rows. */
 function kept(row: RowHistory): RowHistory {
-  return row.state === 'done' ? Object.assign(row, { firstSent: undefined, lastSent: undefined }) : row;
+  return row.state === 'done' && row.done?.resent_on_look === undefined
+    ? Object.assign(row, { firstSent: undefined, lastSent: undefined })
+    : row;
 }
 
 /** Reading operations alone, the bare results. */

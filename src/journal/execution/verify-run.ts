@@ -2,21 +2,48 @@
  * The audit of a run: what the journal calls done is compared with what the service has
  * (docs/design/reliability.md, section 6).
  */
+import { READ_LAG, READ_LAG_PAUSES } from '../../contract/spans.ts';
 import { CliError } from '../../core/errors.ts';
-import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
+import { cents, dollars } from '../../core/money.ts';
+import type { Clock } from '../../platform/host.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import type { MadeCard, RowIndex } from './row-index.ts';
 import type { RunContext } from './run-context.ts';
 import { duplicateNotes } from './unknown-error.ts';
+import { resentOnLook } from './verify-wallet.ts';
 
-/** What is wrong, a sentence each. Throws as reading does when the service cannot be asked. */
-export async function auditRun(context: RunContext): Promise<string[]> {
+export interface Audit {
+  /** What is wrong, a sentence each. */
+  readonly objections: readonly string[];
+  /** Cards that were answered, and that no reading shows: whether they exist is not known. */
+  readonly unread: readonly MadeCard[];
+}
+
+/** Throws as reading does when the service cannot be asked. */
+export async function auditRun(context: RunContext): Promise<Audit> {
+  await untilSettled(context);
   const made = cardsOf(context.rowIndex);
-  if (made.bins.size === 0) return [];
+  if (made.bins.size === 0) return { objections: [], unread: [] };
   const { missing, twice, ...listed } = await compared(context, made);
   const others = await otherCards(context, listed);
-  return [...(await notThere(context.reader, missing)), ...others, ...twice, ...made.objections];
+  const unread = await notThere(context, missing);
+  return { objections: [...others, ...twice, ...made.objections], unread };
+}
+
+/** What a row that was sent again on nothing but a look has done twice may show a moment later. */
+async function untilSettled({ plan, rowIndex, clock, stop }: RunContext): Promise<void> {
+  const latest = Math.max(...resentOnLook(rowIndex).map(({ done }) => done?.at ?? 0));
+  const left = latest + READ_LAG - clock.now();
+  // The list of the built-in sandbox shows everything at once.
+  if (plan.mode === 'sandbox' || !(left > 0)) return;
+  await pause(Math.min(left, READ_LAG), clock, stop);
+}
+
+async function pause(ms: number, clock: Clock, stop: AbortSignal): Promise<void> {
+  await clock.sleep(ms, stop).catch((reason: unknown) => {
+    if (!stop.aborted) throw reason;
+  });
 }
 
 /** What the rows say, gone through once: there may be a hundred thousand of them. */
@@ -53,65 +80,6 @@ function cardsOf(rowIndex: RowIndex): Made {
 }
 
 /**
- * Whether the wallet changed by what the done rows moved. No objection: somebody else may use it at the same time.
- * Nothing when it was not read before, or cannot be read now.
- */
-export async function walletRemarks(
-  { reader, plan, rowIndex }: RunContext,
-  moved: Cents,
-  others: () => Promise<readonly OtherOp[]>,
-): Promise<string[]> {
-  if (plan.wallet === undefined) return [];
-  const wanted = plan.wallet + (movesBack(rowIndex) ? moved : -moved);
-  try {
-    const now = centsOf((await reader.read('wallet.get', {})).balance);
-    if (now === undefined || now === wanted) return [];
-    const other = `${dollars(cents(Math.abs(now - wanted)))} ${now < wanted ? 'less' : 'more'}`;
-    const why = whoElse(await others(), now - wanted);
-    return [
-      `the wallet holds ${dollars(now)}, ${other} than ${dollars(cents(plan.wallet))} before and the done rows explain: ${why}`,
-    ];
-  } catch (thrown) {
-    if (thrown instanceof CliError && thrown.kind !== 'internal') return [];
-    throw thrown;
-  }
-}
-
-/** Another operation of this machine, and what it did to the wallet; `untold` when the journal does not know all of it. */
-export interface OtherOp {
-  readonly op: string;
-  readonly cents: number;
-  readonly untold: boolean;
-}
-
-const MOST_NAMED = 3;
-
-/** Who has used the wallet meanwhile: this machine, as its journal has it, or somebody else. */
-function whoElse(others: readonly OtherOp[], difference: number): string {
-  if (others.length === 0) return 'somebody else has used it meanwhile';
-  const more = others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : '';
-  const ops = `${others
-    .slice(0, MOST_NAMED)
-    .map(({ op }) => op)
-    .join(', ')}${more}`;
-  const sum = others.reduce((all, each) => all + each.cents, 0);
-  if (sum === difference && !others.some(({ untold }) => untold)) {
-    return `that is what other commands of this machine have moved meanwhile: ${ops}`;
-  }
-  const what = sum === 0 ? '' : ` (${dollars(cents(Math.abs(sum)))} ${sum < 0 ? 'out' : 'in'} by its journal)`;
-  return `other commands of this machine have used it meanwhile: ${ops}${what}; the rest was somebody else, or a row whose amount the journal does not know`;
-}
-
-/** Whether the rows give money back to the wallet. All rows of a run that move money move it one way; others move none. */
-function movesBack(rowIndex: RunContext['rowIndex']): boolean {
-  for (const row of rowIndex.all()) {
-    const { item } = row.history();
-    if (item.amount !== undefined) return item.operation === 'cards.withdraw';
-  }
-  return false;
-}
-
-/**
  * The lists of their BINs: cards that are not in them, by row, those that do not show the marker of their row there, and
  * rows of which they show several.
  */
@@ -120,8 +88,8 @@ async function compared(context: RunContext, { bins, rows, duplicates }: Made) {
   const missing = new Map(rows);
   const unmarked = new Map<string, number>();
   let isDenied = false;
-  const first = new Map<number, string>();
-  const several = new Map<number, string[]>();
+  /** Cards with the marker of a row that is not known to have made them. */
+  const strays = new Map<number, string[]>();
   const prefix = `${plan.op}.`;
   for (const binId of bins) {
     for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 })) {
@@ -133,21 +101,21 @@ async function compared(context: RunContext, { bins, rows, duplicates }: Made) {
         if (unmarked.has(id) && metadata !== undefined && metadata !== null) isDenied = true;
         if (!context.markerUsable() || typeof marker !== 'string' || !marker.startsWith(prefix)) continue;
         const row = Number(marker.slice(prefix.length));
-        if (marker !== markerOf(plan.op, row)) continue;
-        const other = first.get(row);
-        if (other === undefined) first.set(row, id);
-        else several.set(row, [...(several.get(row) ?? [other]), id]);
+        if (marker !== markerOf(plan.op, row) || own === row) continue;
+        strays.set(row, [...(strays.get(row) ?? []), id]);
       }
     }
   }
-  const found = [...several].map(([row, ids]) => {
+  const found = [...strays].flatMap(([row, stray]) => {
     const history = context.rowIndex.row(row);
-    return history?.state === 'done'
-      ? { ...history, duplicate: { t: 'DUPLICATE', row, ids, at: 0 } as const }
-      : undefined;
+    // Another card than the one that was answered is a second one, also where that one is not listed.
+    const ids = history?.done?.id === undefined ? stray : [history.done.id, ...stray];
+    if (history?.state !== 'done' || ids.length === 1) return [];
+    return [{ ...history, duplicate: { t: 'DUPLICATE', row, ids, at: 0 } as const }];
   });
-  const told = [...duplicates.values()].filter(({ item }) => !several.has(item.row));
-  const twice = [...found, ...told].flatMap(row => (row === undefined ? [] : duplicateNotes(row)));
+  const seen = new Set(found.map(({ item }) => item.row));
+  const told = [...duplicates.values()].filter(({ item }) => !seen.has(item.row));
+  const twice = [...found, ...told].flatMap(duplicateNotes);
   return { missing, unmarked, isDenied, twice };
 }
 
@@ -177,18 +145,30 @@ async function otherCards(
   return others;
 }
 
-/** A list may be stale or leave states out; a card that is not in it is asked for by name. */
-async function notThere(reader: RunContext['reader'], missing: ReadonlyMap<string, number>): Promise<string[]> {
-  const gone: string[] = [];
-  for (const [id, row] of missing) {
-    try {
-      await reader.read('cards.get', { card_id: id });
-    } catch (thrown) {
-      if (!(thrown instanceof CliError) || thrown.kind !== 'not_found') throw thrown;
-      gone.push(`row ${row}: card ${id} does not exist`);
-    }
+/** A list may be stale or leave states out; a card that is not in it is asked for by name, and once more a moment later. */
+async function notThere(
+  { reader, clock, stop }: RunContext,
+  missing: ReadonlyMap<string, number>,
+): Promise<readonly MadeCard[]> {
+  let left = [...missing].map(([id, row]) => ({ row, id }));
+  for (const ms of [...READ_LAG_PAUSES, undefined]) {
+    const gone: MadeCard[] = [];
+    for (const card of left) if (!(await isThere(reader, card.id))) gone.push(card);
+    left = gone;
+    if (left.length === 0 || ms === undefined) break;
+    await pause(ms, clock, stop);
   }
-  return gone;
+  return left;
+}
+
+async function isThere(reader: RunContext['reader'], id: string): Promise<boolean> {
+  try {
+    await reader.read('cards.get', { card_id: id });
+    return true;
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind !== 'not_found') throw thrown;
+    return false;
+  }
 }
 
 function otherAmount({ item, done }: RowHistory): string[] {

@@ -3,10 +3,11 @@ import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, sumCents } from '../../core/money.ts';
 import { executeRow } from '../execution/execute-row.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
-import { isShown, type RowIndex, type Standing } from '../execution/row-index.ts';
+import { isShown, type MadeCard, type RowIndex, type Standing } from '../execution/row-index.ts';
 import type { RunContext } from '../execution/run-context.ts';
 import { duplicateNotes } from '../execution/unknown-error.ts';
-import { auditRun, walletRemarks } from '../execution/verify-run.ts';
+import { type Audit, auditRun } from '../execution/verify-run.ts';
+import { resentOnLook, walletFindings } from '../execution/verify-wallet.ts';
 import type { Counts, Finished, PlannedRow, RowOutcome, RowState, Run, RunPlan, SendPermit } from '../types.ts';
 import type { EndRecord, ItemRecord } from '../wal/records.ts';
 import { mayBePerformed, outcomeRecordOf, type RowHistory } from '../wal/replay.ts';
@@ -82,22 +83,27 @@ export function createRun(open: OpenRun): Run {
   async function finish(): Promise<Finished> {
     const { rowIndex } = context;
     if (open.isNew && !plan.bulk && !ended) await settleUnsent(context, unsent);
+    if (ended || log === undefined) {
+      const { open: _open, ...counts } = countsIn(rowIndex);
+      // What was objected to at the end is not settled by asking again.
+      const objections = open.end?.objections ?? [];
+      return { counts, cents: movedIn(rowIndex), objections, remarks: [], doubted: [], ended };
+    }
+    const audit = await auditOf(context, open.notice);
+    const doubted = await doubtUnread(context, audit?.unread ?? []);
     const { open: unopened, ...counts } = countsIn(rowIndex);
     const moved = movedIn(rowIndex);
-    if (ended || log === undefined) {
-      // What was objected to at the end is not settled by asking again.
-      return { counts, cents: moved, objections: open.end?.objections ?? [], remarks: [], ended };
-    }
-    const objections = await objectionsTo(context, open.notice);
     const unsettled = counts.unknown + unopened > 0 || [...rowIndex.held()].some(row => mayBePerformed(row, plan.bulk));
-    if (!unsettled && objections !== undefined) {
-      const { done, refused, not_sent } = counts;
-      const objected = objections.length > 0 ? { objections } : {};
-      await log.append({ t: 'END', done, refused, not_sent, cents: moved, ...objected, at: context.clock.now() });
-      ended = true;
-    }
-    const remarks = objections === undefined || unsettled ? [] : await walletRemarks(context, moved, open.others);
-    return { counts, cents: moved, objections: objections ?? [], remarks, ended };
+    if (audit === undefined) return { counts, cents: moved, objections: [], remarks: [], doubted, ended };
+    const maybe = sumOf([...rowIndex.held()].filter(({ state }) => state === 'unknown'));
+    const wallet = await walletFindings(context, { moved, maybe, isSettled: !unsettled }, open.others);
+    const objections = [...audit.objections, ...wallet.objections];
+    if (unsettled) return { counts, cents: moved, objections, remarks: [], doubted, ended };
+    const { done, refused, not_sent } = counts;
+    const objected = objections.length > 0 ? { objections } : {};
+    await log.append({ t: 'END', done, refused, not_sent, cents: moved, ...objected, at: context.clock.now() });
+    ended = true;
+    return { counts, cents: moved, objections, remarks: wallet.remarks, doubted, ended };
   }
 
   return {
@@ -142,20 +148,32 @@ async function settleUnsent(context: RunContext, reason: CliError | undefined): 
 }
 
 /** Undefined when the audit could not be made: then the run must stay open for another. */
-async function objectionsTo(context: RunContext, notice: (text: string) => void): Promise<string[] | undefined> {
+async function auditOf(context: RunContext, notice: (text: string) => void): Promise<Audit | undefined> {
   const held = [...context.rowIndex.held()];
-  const plain = held.every(
-    ({ done, duplicate }) => duplicate === undefined && (done === undefined || isShown(done.via)),
-  );
+  const plain =
+    resentOnLook(context.rowIndex).length === 0 &&
+    held.every(({ done, duplicate }) => duplicate === undefined && (done === undefined || isShown(done.via)));
   // One row whose own answer showed the card has nothing to be compared with.
-  if (!context.plan.bulk && plain) return [];
+  if (!context.plan.bulk && plain) return { objections: [], unread: [] };
   try {
     return await auditRun(context);
   } catch (thrown) {
     notice(`warning: the audit of ${context.plan.op} could not be made: ${(thrown as CliError).message}`);
     const found = held.filter(({ duplicate }) => duplicate !== undefined).flatMap(duplicateNotes);
-    return found.length > 0 ? found : undefined;
+    return found.length > 0 ? { objections: found, unread: [] } : undefined;
   }
+}
+
+/** Rows that came back as done with a card that no reading shows: they are looked for like any other unknown one. */
+async function doubtUnread(context: RunContext, unread: readonly MadeCard[]): Promise<readonly RowOutcome[]> {
+  const doubted: RowOutcome[] = [];
+  for (const { row, id } of unread) {
+    const reason = `the answer shows the effect, but a read finds no card ${id}`;
+    await context.write({ t: 'ACK', row, id, reason, at: context.clock.now() });
+    const outcome = recordedOutcome(context.row(row), context.plan);
+    if (outcome !== undefined) doubted.push(outcome);
+  }
+  return doubted;
 }
 
 /** Where nothing has happened yet, not a word more is read of a row than is asked for. */

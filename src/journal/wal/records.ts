@@ -84,6 +84,10 @@ export interface SentRecord {
   readonly before?: Seen | undefined;
   /** The state of the card before a change of it. */
   readonly was?: string | undefined;
+  /** The wallet before a single create whose key is not known to be honoured, cents. */
+  readonly wallet?: number | undefined;
+  /** It was answered 429 before, did not show, and is sent anew under a key that is not known to be honoured. */
+  readonly after_429?: true | undefined;
 }
 
 export interface DoneRecord {
@@ -101,6 +105,8 @@ export interface DoneRecord {
   readonly otherwise?: string | undefined;
   /** Balance of a created card in its answer, cents. */
   readonly balance?: number | undefined;
+  /** It was sent again because a look showed nothing of it: the verification looks whether it was done twice. */
+  readonly resent_on_look?: true | undefined;
   readonly at: number;
 }
 
@@ -125,6 +131,8 @@ export type RowRecord =
       readonly reason: string;
       readonly id?: string | undefined;
       readonly request_id?: string | undefined;
+      /** As in DONE. */
+      readonly resent_on_look?: true | undefined;
       readonly at: number;
     }
   | {
@@ -134,6 +142,8 @@ export type RowRecord =
       readonly request_id?: string | undefined;
       /** Everything that was sent was answered 429, and looking did not rule out that it was done all the same. */
       readonly limited?: true | undefined;
+      /** As in DONE. */
+      readonly resent_on_look?: true | undefined;
       readonly at: number;
     }
   /** Nothing happened: never sent, or answered 429 and its effect does not show. */

@@ -146,6 +146,11 @@ export function afterRecord(row: RowHistory, record: RowRecord): RowHistory {
   }
 }
 
+/** Nothing but a look made it safe to send it again. */
+export function isResentOnLook({ done, doubt, firstSent }: RowHistory): boolean {
+  return done?.resent_on_look === true || doubt?.resent_on_look === true || firstSent?.after_429 === true;
+}
+
 /** That everything was answered 429 does not hold for what is sent now. */
 function sentAgain(row: RowHistory): RowHistory {
   const { doubt } = row;

@@ -1,0 +1,113 @@
+/**
+ * The wallet at the end of a run: whether it changed by what the done rows moved
+ * (docs/design/reliability.md, section 6, "Verification of a run").
+ */
+import { CliError } from '../../core/errors.ts';
+import { cents, centsOf, dollars } from '../../core/money.ts';
+import { rowsNamed } from '../../core/row-words.ts';
+import { isResentOnLook, type RowHistory } from '../wal/replay.ts';
+import { placeOf } from './place.ts';
+import type { RunContext } from './run-context.ts';
+
+/** Another operation of this machine, and what it did to the wallet; `untold` when the journal does not know all of it. */
+export interface OtherOp {
+  readonly op: string;
+  readonly cents: number;
+  readonly untold: boolean;
+}
+
+export interface WalletFindings {
+  readonly objections: readonly string[];
+  readonly remarks: readonly string[];
+}
+
+export interface Moved {
+  /** Amounts of the done rows, cents. */
+  readonly moved: number;
+  /** Amounts of the unknown rows, cents. */
+  readonly maybe: number;
+  /** No row is unknown or still to be sent. */
+  readonly isSettled: boolean;
+}
+
+const NOTHING: WalletFindings = { objections: [], remarks: [] };
+
+/**
+ * A difference is a remark, for somebody else may use the wallet at the same time. It is an objection where a row was answered
+ * 429 and sent again on nothing but a look, and the wallet moved by its amount too much: it may have been done twice. Nothing
+ * when the wallet was not read before, or cannot be read now.
+ */
+export async function walletFindings(
+  context: RunContext,
+  { moved, maybe, isSettled }: Moved,
+  others: () => Promise<readonly OtherOp[]>,
+): Promise<WalletFindings> {
+  const { plan, reader, rowIndex } = context;
+  const again = resentOnLook(rowIndex);
+  if (!isSettled && again.length === 0) return NOTHING;
+  const before = plan.wallet ?? walletOfOne(context, again);
+  if (before === undefined) return NOTHING;
+  const back = movesBack(rowIndex);
+  const wanted = before + (back ? moved : -moved);
+  try {
+    const now = centsOf((await reader.read('wallet.get', {})).balance);
+    if (now === undefined || now === wanted) return NOTHING;
+    const meanwhile = await others();
+    const other = `${dollars(cents(Math.abs(now - wanted)))} ${now < wanted ? 'less' : 'more'}`;
+    const text = `the wallet holds ${dollars(now)}, ${other} than ${dollars(cents(before))} before and the done rows explain`;
+    const unexplained = wanted - now + meanwhile.reduce((all, each) => all + each.cents, 0);
+    const beyond = (back ? -unexplained : unexplained) - maybe;
+    const twice = again.filter(({ item: { amount = 0 } }) => amount > 0 && amount <= beyond);
+    if (twice.length > 0) return { objections: [`${text}: ${maybeTwice(twice)}`], remarks: [] };
+    if (!isSettled) return NOTHING;
+    return { objections: [], remarks: [`${text}: ${whoElse(meanwhile, now - wanted)}`] };
+  } catch (thrown) {
+    if (thrown instanceof CliError && thrown.kind !== 'internal') return NOTHING;
+    throw thrown;
+  }
+}
+
+/** Done and unknown rows that nothing but a look made safe to send again. */
+export function resentOnLook(rowIndex: RunContext['rowIndex']): readonly RowHistory[] {
+  return [...rowIndex.held()].filter(row => (row.state === 'done' || row.state === 'unknown') && isResentOnLook(row));
+}
+
+/** Of a single operation the wallet is read where its key is not known to be honoured. */
+function walletOfOne({ plan }: RunContext, [only]: readonly RowHistory[]): number | undefined {
+  return plan.bulk ? undefined : only?.firstSent?.wallet;
+}
+
+function maybeTwice(rows: readonly RowHistory[]): string {
+  const [first] = rows;
+  const [was, it] = rows.length === 1 ? ['was', 'it'] : ['were', 'one of them'];
+  const place = first && placeOf(first);
+  const named = rowsNamed(rows.map(({ item }) => item.row));
+  return `${named} ${was} answered 429 and sent again, so that ${it} may have been done twice${place === undefined ? '' : `. ${place}`}`;
+}
+
+const MOST_NAMED = 3;
+
+/** Who has used the wallet meanwhile: this machine, as its journal has it, or somebody else. */
+function whoElse(others: readonly OtherOp[], difference: number): string {
+  if (others.length === 0) return 'somebody else has used it meanwhile';
+  const more = others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : '';
+  const ops = `${others
+    .slice(0, MOST_NAMED)
+    .map(({ op }) => op)
+    .join(', ')}${more}`;
+  const sum = others.reduce((all, each) => all + each.cents, 0);
+  if (sum === difference && !others.some(({ untold }) => untold)) {
+    return `that is what other commands of this machine have moved meanwhile: ${ops}`;
+  }
+  const what = sum === 0 ? '' : ` (${dollars(cents(Math.abs(sum)))} ${sum < 0 ? 'out' : 'in'} by its journal)`;
+  return `other commands of this machine have used it meanwhile: ${ops}${what}; the rest was somebody else, or a row whose amount the journal does not know`;
+}
+
+/** Whether the rows give money back to the wallet. All rows of a run that move money move it one way; others move none. */
+function movesBack(rowIndex: RunContext['rowIndex']): boolean {
+  for (const row of rowIndex.all()) {
+    const { item } = row.history();
+    if (item.amount !== undefined) return item.operation === 'cards.withdraw';
+  }
+  return false;
+}

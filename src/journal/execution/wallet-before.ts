@@ -1,0 +1,57 @@
+/**
+ * The wallet as evidence of a single create. Its card may be listed late, so that its marker alone says too little where the
+ * create is sent again and nobody knows whether its key is honoured (docs/design/reliability.md, section 1).
+ */
+import { CliError } from '../../core/errors.ts';
+import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
+import { absenceProves, type EvidenceCheck, traceOf } from './evidence.ts';
+import type { RunContext } from './run-context.ts';
+
+/** Whether the wallet must say as well that a row was not done. The other rows of a bulk run move it too. */
+function isNeeded(context: RunContext, number: number): boolean {
+  const { item } = context.row(number);
+  if (item.operation !== 'cards.create' || context.plan.bulk) return false;
+  if (context.capability(item.operation).key === 'honoured') return false;
+  const trace = traceOf(context.row(number), context.markerUsable());
+  return trace === 'marker' && !absenceProves(context, trace);
+}
+
+/**
+ * The wallet just before a create is sent, where it is needed. Undefined where it is not, or cannot be read: then nothing is
+ * sent again. An error where nothing more can be sent now, which costs no card.
+ */
+export async function walletBefore(context: RunContext, number: number): Promise<Cents | undefined | CliError> {
+  if (!isNeeded(context, number)) return undefined;
+  try {
+    return await walletNow(context.reader);
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+    const isOver = context.stop.aborted || thrown.kind === 'rate_limited' || thrown.facts.outcome === 'not_sent';
+    return isOver ? thrown : undefined;
+  }
+}
+
+/** A look for the marker that showed nothing, with what the wallet says of it: nothing as well, or it is unclear. */
+export async function walletAgrees(context: RunContext, number: number, look: EvidenceCheck): Promise<EvidenceCheck> {
+  if (!isNeeded(context, number)) return look;
+  const { item, firstSent } = context.row(number);
+  const before = firstSent?.wallet;
+  const unclear = (text: string): EvidenceCheck => ({ ...look, found: 'unclear', text: `${look.text}; ${text}` });
+  if (before === undefined) return unclear('the wallet before is not known');
+  // A card without money moves nothing.
+  if (!item.amount) return unclear('its amount moves no wallet');
+  try {
+    const now = await walletNow(context.aside.reader);
+    const text = `wallet ${dollars(cents(before))} -> ${dollars(now)}`;
+    return now === before ? { ...look, text: `${look.text}; ${text}` } : unclear(text);
+  } catch (thrown) {
+    if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
+    return { ...unclear(`the wallet could not be read: ${thrown.message}`), failed: true };
+  }
+}
+
+async function walletNow(reader: RunContext['reader']): Promise<Cents> {
+  const balance = centsOf((await reader.read('wallet.get', {})).balance);
+  if (balance !== undefined) return balance;
+  throw new CliError('contract_mismatch', { message: 'the balance of the wallet is not an amount' });
+}
