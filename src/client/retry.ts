@@ -73,13 +73,13 @@ export interface Repeated {
   /** Some attempt was answered 429, and nothing has shown since that it had no effect all the same. */
   readonly unlooked: boolean;
   /** It was sent again because a look showed nothing, and not because its key makes that safe. */
-  readonly resentOnLook: boolean;
+  readonly resentOnCheck: boolean;
 }
 
 /** Attempts until one ends in a class that must not or need not be repeated. Never rejects by itself. */
 export async function repeatWhileSafe(once: () => Promise<Interpretation>, repeating: Repeating): Promise<Repeated> {
   const { budget, stop } = repeating;
-  let [sent, throttled, unlooked, resentOnLook] = [false, false, false, false];
+  let [sent, throttled, unlooked, resentOnCheck] = [false, false, false, false];
   let doubt: Interpretation | undefined;
   let open: Open | undefined;
   const patience = createPatience(repeating);
@@ -88,14 +88,14 @@ export async function repeatWhileSafe(once: () => Promise<Interpretation>, repea
     // After the pauses: whatever they were meant to take, a stopped process or a laptop that slept takes longer.
     const next = open === undefined ? 'go' : await afterOpen(open, repeating);
     if (typeof next === 'object') return next;
-    if (next === 'undone') resentOnLook = true;
+    if (next === 'undone') resentOnCheck = true;
     if (next === 'undone' && doubt === undefined) [unlooked, open] = [false, undefined];
     const last = repeating.aside ? await once() : await counted(once, budget);
     sent ||= last.class !== 'not_sent';
     throttled ||= last.class === 'throttled';
     unlooked ||= last.class === 'throttled';
     const end = (verdict: Interpretation): Repeated => {
-      return { verdict, attempts, sent, throttled, doubted: doubt !== undefined, unlooked, resentOnLook };
+      return { verdict, attempts, sent, throttled, doubted: doubt !== undefined, unlooked, resentOnCheck };
     };
     if (last.class === 'done') budget.refund();
     if (last.class === 'done') return end(last);

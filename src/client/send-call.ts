@@ -123,7 +123,7 @@ function trustedFrom(clock: Clock): () => boolean {
 
 /** Written out, for a run of many rows comes here with every one of them. */
 function doneOf(repeated: Repeated, verdict: Extract<Interpretation, { class: 'done' }>, changed = true) {
-  const { attempts, sent, throttled, doubted, unlooked, resentOnLook } = repeated;
+  const { attempts, sent, throttled, doubted, unlooked, resentOnCheck } = repeated;
   const { status, requestId, decoded, reread = false } = verdict;
   const { result, next } = decoded;
   const done: Delivered = {
@@ -137,7 +137,7 @@ function doneOf(repeated: Repeated, verdict: Extract<Interpretation, { class: 'd
     throttled,
     doubted,
     unlooked,
-    resentOnLook,
+    resentOnCheck,
     status,
     requestId,
   };
@@ -255,7 +255,7 @@ export function undeliverable(error: CliError): Delivery {
     throttled: false,
     doubted: false,
     unlooked: false,
-    resentOnLook: false,
+    resentOnCheck: false,
     changed: false,
     reread: false,
   };

@@ -106,7 +106,7 @@ export interface Delivery {
   /** Some attempt was answered 429, and nothing has shown since that it had no effect all the same. */
   readonly unlooked: boolean;
   /** It was sent again because a look showed nothing of it, and not because its key makes that safe. */
-  readonly resentOnLook: boolean;
+  readonly resentOnCheck: boolean;
   /** Of a done delivery; of an unverified one what was understood. */
   readonly result?: unknown;
   readonly changed: boolean;

@@ -3,6 +3,7 @@ import type { WriteOperation } from '../support/hostile-service.ts';
 import { answersTo } from './answers.ts';
 import type { Arena } from './arena.ts';
 import { type Cell, type HowFar, nameOf, type Played, playCell } from './cells.ts';
+import { FEW_LATE_CELLS, LATE_CELLS } from './late-cells.ts';
 import { FEW_REFUSAL_CELLS, REFUSAL_CELLS } from './refusal-cells.ts';
 
 const OPERATIONS: readonly WriteOperation[] = ['create', 'fund', 'withdraw', 'terminate', 'freeze', 'unfreeze'];
@@ -165,45 +166,6 @@ export const LATER_CELLS: readonly Cell[] = [
   ...cellsOf(ONCE, { known: 'honoured', keys: '409' }, [THROTTLED_DONE]),
 ];
 
-const DONE_AFTER = '429, done 1500 ms later';
-const AN_HOUR = 3_600_000;
-/** "Later" of what is done already or a moment later, while what is new shows late, or not at all; and "later" for ever. */
-export const LATE_CELLS: readonly Cell[] = [
-  ...(['single', 'bulk', 'lease', 'api'] as const).flatMap(road =>
-    (['test', 'live'] as const)
-      .filter(mode => mode === 'test' || road !== 'lease')
-      .flatMap(mode => {
-        const around = { road, mode, keys: 'ignored' } as const;
-        const lies = [[THROTTLED_DONE], [THROTTLED, THROTTLED_DONE], [DONE_AFTER], [THROTTLED, DONE_AFTER]] as const;
-        return [
-          ...[2_500, 6_000].flatMap(ms =>
-            [{ listMs: ms }, { listMs: ms, newMs: ms }, { listMs: ms, newMs: ms, walletMs: ms }].flatMap(behind =>
-              cellsOf(['create'], { ...around, behind }, ...lies, ['honest, done']),
-            ),
-          ),
-          ...cellsOf(['create'], { ...around, behind: { listMs: AN_HOUR } }, ...lies, ['honest, done']),
-          // Of an effect that comes after its 429 and shows nowhere before the next one nothing can be known.
-          ...cellsOf(
-            ['create'],
-            { ...around, behind: { listMs: AN_HOUR, newMs: AN_HOUR } },
-            ['429, done'],
-            ['honest, done'],
-          ),
-          ...cellsOf(['create'], { ...around, isEndless: true }, [THROTTLED], [THROTTLED_DONE], [DONE_AFTER]),
-        ];
-      }),
-  ),
-  ...(['single', 'bulk', 'api'] as const).flatMap(road =>
-    cellsOf(
-      ['fund', 'withdraw', ...STATES],
-      { road, keys: 'ignored' },
-      [DONE_AFTER],
-      [THROTTLED, DONE_AFTER],
-      [THROTTLED, THROTTLED, DONE_AFTER],
-    ).concat(cellsOf(['fund', 'withdraw', ...STATES], { road, keys: 'ignored', isEndless: true }, [THROTTLED])),
-  ),
-];
-
 /** Every cell. */
 export const FULL: readonly Cell[] = [
   ...cellsFor(OPERATIONS, 'every', {}),
@@ -242,6 +204,7 @@ export const FULL: readonly Cell[] = [
 /** Every class once for create and fund, and one of each thing around it. */
 export const SHORT: readonly Cell[] = [
   ...FEW_REFUSAL_CELLS,
+  ...FEW_LATE_CELLS,
   ...cellsFor(['create', 'fund'], 'every', {}),
   ...REPEATS.filter(({ operation, answers }) => operation === 'fund' && answers.join() === LOST_DONE),
   ...cellsOf(['fund'], { mode: 'live', known: 'other key honoured', keys: 'ignored' }, [LOST_DONE]),

@@ -10,7 +10,7 @@ const known = {
   throttled: false,
   doubted: false,
   unlooked: false,
-  resentOnLook: false,
+  resentOnCheck: false,
   changed: true,
   reread: false,
 };

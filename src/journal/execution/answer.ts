@@ -2,7 +2,7 @@
 import type { Delivery } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import type { RowOutcome } from '../types.ts';
-import { isResentOnLook } from '../wal/replay.ts';
+import { isResentOnCheck } from '../wal/replay.ts';
 import { doneRecord } from './done-record.ts';
 import type { EvidenceCheck } from './evidence.ts';
 import { factsOf } from './outcome.ts';
@@ -20,8 +20,8 @@ export async function recordAnswer(context: RunContext, number: number, answered
   if (delivery.class === 'done') return ended(await recordDone(context, number, answered));
   const error = delivery.error ?? new CliError('internal', { message: 'a delivery without an error' });
   const at = context.clock.now();
-  const resent = delivery.resentOnLook || isResentOnLook(context.row(number)) || undefined;
-  const doubted = { row: number, reason: error.message, request_id: delivery.requestId, resent_on_look: resent };
+  const resent = delivery.resentOnCheck || isResentOnCheck(context.row(number)) || undefined;
+  const doubted = { row: number, reason: error.message, request_id: delivery.requestId, resent_on_check: resent };
   switch (delivery.class) {
     case 'unverified':
       if (error.facts.outcome === 'done') return ended(await recordOther(context, number, { delivery, error }));
@@ -51,9 +51,9 @@ function saysItFailed({ class: outcome, status = 0 }: Delivery): boolean {
 
 async function recordDone(context: RunContext, number: number, { delivery, sending }: Answered): Promise<RowOutcome> {
   const via = sending.resent || delivery.doubted ? 'resent' : delivery.reread ? 'reread' : 'answer';
-  const { changed, reread, requestId, resentOnLook } = delivery;
+  const { changed, reread, requestId, resentOnCheck } = delivery;
   const result = delivery.result as Values;
-  await context.write(doneRecord(context, number, { result, via, changed, requestId, resentOnLook }));
+  await context.write(doneRecord(context, number, { result, via, changed, requestId, resentOnCheck }));
   const { row, cardId, amount, last4 } = factsOf(context.row(number));
   const throttled = delivery.throttled || undefined;
   return { row, outcome: 'done', cardId, amount, last4, requestId, changed, reread, result, throttled };
@@ -133,7 +133,7 @@ export async function recordAmbiguousAgain(context: RunContext, number: number, 
     row: number,
     reason,
     request_id: error.facts.service?.request_id,
-    resent_on_look: isResentOnLook(context.row(number)) || undefined,
+    resent_on_check: isResentOnCheck(context.row(number)) || undefined,
     at: context.clock.now(),
   });
   return reconcileOnce();
@@ -145,9 +145,9 @@ async function recordOther(
   number: number,
   { delivery, error }: { delivery: Delivery; error: CliError },
 ): Promise<RowOutcome> {
-  const { requestId, resentOnLook } = delivery;
+  const { requestId, resentOnCheck } = delivery;
   const result = delivery.result as Values;
-  const done = doneRecord(context, number, { result, via: 'answer', changed: true, requestId, resentOnLook });
+  const done = doneRecord(context, number, { result, via: 'answer', changed: true, requestId, resentOnCheck });
   await context.write({ ...done, otherwise: error.message });
   const told = new CliError(error.kind, { ...error.facts, op: context.plan.op });
   return { ...factsOf(context.row(number)), outcome: 'done', changed: true, error: told };

@@ -1,7 +1,7 @@
 /** What is written down of a row whose effect is there. */
 import { centsOf } from '../../core/money.ts';
 import type { DoneRecord } from '../wal/records.ts';
-import { isResentOnLook } from '../wal/replay.ts';
+import { isResentOnCheck } from '../wal/replay.ts';
 import { MARKER_KEY, markerOf } from './marker.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -13,11 +13,11 @@ export interface DoneFacts {
   readonly changed: boolean;
   readonly requestId?: string | undefined;
   /** As in `Delivery`. */
-  readonly resentOnLook?: boolean | undefined;
+  readonly resentOnCheck?: boolean | undefined;
 }
 
 export function doneRecord(context: RunContext, number: number, facts: DoneFacts): DoneRecord {
-  const { result = {}, via, changed, requestId, resentOnLook } = facts;
+  const { result = {}, via, changed, requestId, resentOnCheck } = facts;
   const row = context.row(number);
   const { item, firstSent } = row;
   const created = item.operation === 'cards.create';
@@ -35,7 +35,7 @@ export function doneRecord(context: RunContext, number: number, facts: DoneFacts
     request_id: requestId,
     echo: marked ? metadata?.[MARKER_KEY] === markerOf(context.plan.op, number) : undefined,
     balance,
-    resent_on_look: resentOnLook === true || isResentOnLook(row) || undefined,
+    resent_on_check: resentOnCheck === true || isResentOnCheck(row) || undefined,
     at: context.clock.now(),
   };
 }

@@ -20,6 +20,8 @@ export interface EvidenceCheck {
   readonly cards: readonly Values[];
   /** Nothing could be read, or not twice the same: another look may tell more. */
   readonly failed?: true;
+  /** The marker is nowhere, and the wallet alone makes it unclear. */
+  readonly isWallets?: true;
 }
 
 /** What of this row can be looked for. */

@@ -9,10 +9,10 @@ import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { doneRecord } from './done-record.ts';
 import { absenceProves, checkForEffect, type EvidenceCheck, traceOf } from './evidence.ts';
 import { factsOf } from './outcome.ts';
-import { placeOf } from './place.ts';
-import { isLifeKnown, keyIsYoung, nextStep } from './policy.ts';
+import { isLifeKnown, keyIsYoung, nextStep, type Trace } from './policy.ts';
 import { createPatience, isQuiet } from './quiet.ts';
 import type { RunContext } from './run-context.ts';
+import { commandToSee } from './see-row.ts';
 import { ended, type Reconciling, type Step } from './step.ts';
 import { unknownError } from './unknown-error.ts';
 import { unsent } from './unsent.ts';
@@ -51,17 +51,16 @@ export async function reconcile(context: RunContext, number: number, reconciling
     });
     switch (step) {
       case 'look':
-        look = await checkForEffect(row, trace, context);
+        look = await lookAgain(context, number, { row, trace });
         lookedAt = context.clock.now();
         if (look.found === 'nothing' || look.found === 'unclear' || trace === 'balances') {
           const t = quiet && look.found === 'nothing' ? 'ABSENT' : 'LOOKED';
           await context.write({ t, row: number, found: look.text, at: lookedAt });
         }
-        if (look.found === 'nothing' && isLimited(row)) {
-          const { found, text } = await walletAgrees(context, number, look);
-          look = { ...look, text };
-          if (found === 'nothing') return notDone(context, number, { look, lookedAt, reconciling });
-        }
+        if (look.found === 'nothing' && isLimited(row))
+          return notDone(context, number, { look, lookedAt, reconciling });
+        // Its card may be listed yet, as long as something may be on its way.
+        if (look.isWallets === true && !quiet) look = { ...look, found: 'nothing' };
         break;
       case 'wait':
         await patience.rest();
@@ -79,6 +78,16 @@ export async function reconcile(context: RunContext, number: number, reconciling
         return end(leave(context, number, { look, lookedAt, taken: reconciling.mayWait }));
     }
   }
+}
+
+/** Where nothing but 429 was answered, a marker that is nowhere says enough only with the wallet. */
+async function lookAgain(
+  context: RunContext,
+  number: number,
+  { row, trace }: { readonly row: RowHistory; readonly trace: Trace },
+): Promise<EvidenceCheck> {
+  const look = await checkForEffect(row, trace, context);
+  return look.found === 'nothing' && isLimited(row) ? walletAgrees(context, number, look) : look;
 }
 
 /** The card of a change of state was in the wanted state before. */
@@ -161,7 +170,7 @@ function leave(context: RunContext, number: number, { look, lookedAt, taken = fa
   const absent = taken && isNowhere && isQuietNow && !context.resendAbsent;
   const stuck = taken && next === 'decide' ? `cardwright ops show ${op}` : undefined;
   const hint = absent ? `cardwright ops resume ${op} --resend-absent` : stuck;
-  const whereToLook = taken && next === 'decide' ? placeOf(row) : undefined;
+  const whereToLook = taken && next === 'decide' ? commandToSee(row) : undefined;
   const notes = [...(error.facts.notes ?? []), ...(whereToLook === undefined ? [] : [whereToLook])];
   return {
     ...factsOf(row),

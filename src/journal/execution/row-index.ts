@@ -181,7 +181,7 @@ export function placedRows({ op, readAt }: Reading, places: ItemPlaces): RowInde
 function isPlain({ item, state, done, looks, doubt, failed, duplicate, resolved, firstSent, notSent }: RowHistory) {
   if (state !== 'open' && state !== 'done') return false;
   if (item.attempt !== 1 || looks.length > 0) return false;
-  if (doubt ?? failed ?? duplicate ?? resolved ?? notSent ?? done?.resent_on_look) return false;
+  if (doubt ?? failed ?? duplicate ?? resolved ?? notSent ?? done?.resent_on_check) return false;
   if (state === 'open') return firstSent === undefined;
   // Another amount than was planned is a matter of the audit, which looks at what is held.
   return done !== undefined && isShown(done.via) && (done.balance === undefined || done.balance === item.amount);

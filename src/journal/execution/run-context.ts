@@ -148,7 +148,7 @@ async function timeTold(context: RunContext, row: RowHistory): Promise<boolean> 
 
 /** When a done row was sent matters to nobody but the verification, and a run keeps every one of its rows. */
 function kept(row: RowHistory): RowHistory {
-  return row.state === 'done' && row.done?.resent_on_look === undefined
+  return row.state === 'done' && row.done?.resent_on_check === undefined
     ? Object.assign(row, { firstSent: undefined, lastSent: undefined })
     : row;
 }

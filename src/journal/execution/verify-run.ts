@@ -11,7 +11,7 @@ import { MARKER_KEY, markerOf } from './marker.ts';
 import type { MadeCard, RowIndex } from './row-index.ts';
 import type { RunContext } from './run-context.ts';
 import { duplicateNotes } from './unknown-error.ts';
-import { resentOnLook } from './verify-wallet.ts';
+import { resentOnCheck } from './verify-wallet.ts';
 
 export interface Audit {
   /** What is wrong, a sentence each. */
@@ -33,7 +33,7 @@ export async function auditRun(context: RunContext): Promise<Audit> {
 
 /** What a row that was sent again on nothing but a look has done twice may show a moment later. */
 async function untilSettled({ plan, rowIndex, clock, stop }: RunContext): Promise<void> {
-  const latest = Math.max(...resentOnLook(rowIndex).map(({ done }) => done?.at ?? 0));
+  const latest = Math.max(...resentOnCheck(rowIndex).map(({ done }) => done?.at ?? 0));
   const left = latest + READ_LAG - clock.now();
   // The list of the built-in sandbox shows everything at once.
   if (plan.mode === 'sandbox' || !(left > 0)) return;

@@ -5,9 +5,9 @@
 import { CliError } from '../../core/errors.ts';
 import { cents, centsOf, dollars } from '../../core/money.ts';
 import { rowsNamed } from '../../core/row-words.ts';
-import { isResentOnLook, type RowHistory } from '../wal/replay.ts';
-import { placeOf } from './place.ts';
+import { isResentOnCheck, type RowHistory } from '../wal/replay.ts';
 import type { RunContext } from './run-context.ts';
+import { commandToSee } from './see-row.ts';
 
 /** Another operation of this machine, and what it did to the wallet; `untold` when the journal does not know all of it. */
 export interface OtherOp {
@@ -43,7 +43,7 @@ export async function walletFindings(
   others: () => Promise<readonly OtherOp[]>,
 ): Promise<WalletFindings> {
   const { plan, reader, rowIndex } = context;
-  const again = resentOnLook(rowIndex);
+  const again = resentOnCheck(rowIndex);
   if (!isSettled && again.length === 0) return NOTHING;
   const before = plan.wallet ?? walletOfOne(context, again);
   if (before === undefined) return NOTHING;
@@ -68,8 +68,8 @@ export async function walletFindings(
 }
 
 /** Done and unknown rows that nothing but a look made safe to send again. */
-export function resentOnLook(rowIndex: RunContext['rowIndex']): readonly RowHistory[] {
-  return [...rowIndex.held()].filter(row => (row.state === 'done' || row.state === 'unknown') && isResentOnLook(row));
+export function resentOnCheck(rowIndex: RunContext['rowIndex']): readonly RowHistory[] {
+  return [...rowIndex.held()].filter(row => (row.state === 'done' || row.state === 'unknown') && isResentOnCheck(row));
 }
 
 /** Of a single operation the wallet is read where its key is not known to be honoured. */
@@ -80,7 +80,7 @@ function walletOfOne({ plan }: RunContext, [only]: readonly RowHistory[]): numbe
 function maybeTwice(rows: readonly RowHistory[]): string {
   const [first] = rows;
   const [was, it] = rows.length === 1 ? ['was', 'it'] : ['were', 'one of them'];
-  const place = first && placeOf(first);
+  const place = first && commandToSee(first);
   const named = rowsNamed(rows.map(({ item }) => item.row));
   return `${named} ${was} answered 429 and sent again, so that ${it} may have been done twice${place === undefined ? '' : `. ${place}`}`;
 }

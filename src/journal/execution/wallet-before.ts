@@ -27,8 +27,14 @@ export async function walletBefore(context: RunContext, number: number): Promise
   } catch (thrown) {
     if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
     const isOver = context.stop.aborted || thrown.kind === 'rate_limited' || thrown.facts.outcome === 'not_sent';
-    return isOver ? thrown : undefined;
+    return isOver ? unsentFor(context.row(number).item.operation, thrown) : undefined;
   }
+}
+
+/** What the caller has asked for was not sent; that the wallet was asked for first says nothing to him. */
+function unsentFor(operation: string, { message, ...error }: CliError): CliError {
+  const [, why = message] = /^wallet\.get was not sent: (.*)$/s.exec(message) ?? [];
+  return new CliError(error.kind, { ...error.facts, operation, message: `${operation} was not sent: ${why}` });
 }
 
 /** A look for the marker that showed nothing, with what the wallet says of it: nothing as well, or it is unclear. */
@@ -36,7 +42,12 @@ export async function walletAgrees(context: RunContext, number: number, look: Ev
   if (!isNeeded(context, number)) return look;
   const { item, firstSent } = context.row(number);
   const before = firstSent?.wallet;
-  const unclear = (text: string): EvidenceCheck => ({ ...look, found: 'unclear', text: `${look.text}; ${text}` });
+  const unclear = (text: string): EvidenceCheck => ({
+    ...look,
+    found: 'unclear',
+    text: `${look.text}; ${text}`,
+    isWallets: true,
+  });
   if (before === undefined) return unclear('the wallet before is not known');
   // A card without money moves nothing.
   if (!item.amount) return unclear('its amount moves no wallet');

@@ -7,7 +7,7 @@ import { isShown, type MadeCard, type RowIndex, type Standing } from '../executi
 import type { RunContext } from '../execution/run-context.ts';
 import { duplicateNotes } from '../execution/unknown-error.ts';
 import { type Audit, auditRun } from '../execution/verify-run.ts';
-import { resentOnLook, walletFindings } from '../execution/verify-wallet.ts';
+import { resentOnCheck, walletFindings } from '../execution/verify-wallet.ts';
 import type { Counts, Finished, PlannedRow, RowOutcome, RowState, Run, RunPlan, SendPermit } from '../types.ts';
 import type { EndRecord, ItemRecord } from '../wal/records.ts';
 import { mayBePerformed, outcomeRecordOf, type RowHistory } from '../wal/replay.ts';
@@ -151,7 +151,7 @@ async function settleUnsent(context: RunContext, reason: CliError | undefined): 
 async function auditOf(context: RunContext, notice: (text: string) => void): Promise<Audit | undefined> {
   const held = [...context.rowIndex.held()];
   const plain =
-    resentOnLook(context.rowIndex).length === 0 &&
+    resentOnCheck(context.rowIndex).length === 0 &&
     held.every(({ done, duplicate }) => duplicate === undefined && (done === undefined || isShown(done.via)));
   // One row whose own answer showed the card has nothing to be compared with.
   if (!context.plan.bulk && plain) return { objections: [], unread: [] };
@@ -169,7 +169,8 @@ async function doubtUnread(context: RunContext, unread: readonly MadeCard[]): Pr
   const doubted: RowOutcome[] = [];
   for (const { row, id } of unread) {
     const reason = `the answer shows the effect, but a read finds no card ${id}`;
-    await context.write({ t: 'ACK', row, id, reason, at: context.clock.now() });
+    const { request_id } = context.row(row).done ?? {};
+    await context.write({ t: 'ACK', row, id, reason, request_id, at: context.clock.now() });
     const outcome = recordedOutcome(context.row(row), context.plan);
     if (outcome !== undefined) doubted.push(outcome);
   }

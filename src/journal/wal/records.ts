@@ -106,7 +106,7 @@ export interface DoneRecord {
   /** Balance of a created card in its answer, cents. */
   readonly balance?: number | undefined;
   /** It was sent again because a look showed nothing of it: the verification looks whether it was done twice. */
-  readonly resent_on_look?: true | undefined;
+  readonly resent_on_check?: true | undefined;
   readonly at: number;
 }
 
@@ -132,7 +132,7 @@ export type RowRecord =
       readonly id?: string | undefined;
       readonly request_id?: string | undefined;
       /** As in DONE. */
-      readonly resent_on_look?: true | undefined;
+      readonly resent_on_check?: true | undefined;
       readonly at: number;
     }
   | {
@@ -143,7 +143,7 @@ export type RowRecord =
       /** Everything that was sent was answered 429, and looking did not rule out that it was done all the same. */
       readonly limited?: true | undefined;
       /** As in DONE. */
-      readonly resent_on_look?: true | undefined;
+      readonly resent_on_check?: true | undefined;
       readonly at: number;
     }
   /** Nothing happened: never sent, or answered 429 and its effect does not show. */
