@@ -119,9 +119,11 @@ export async function judgesAgree({ statement, expected }: Judged): Promise<void
 
     it.skipIf(requires('hledger'))('what open authorizations hold stands beside its account, pending', () => {
       const card = statement.accounts.find(account => account.kind === 'card' && account.closing > 1_00);
-      const { card_id = '' } = card ?? {};
+      if (card === undefined) throw new RangeError('no card with money');
+      const { card_id } = card;
       const hold = { id: 'txn_open', at: statement.period.to - 1, date: statement.days.last, cents: 99, payee: 'A; B' };
-      const held: KeptStatement = { ...statement, holds: [{ ...hold, card_id: card_id ?? '' }] };
+      // One account is enough, and Python is slow.
+      const held: KeptStatement = { ...statement, accounts: [card], holds: [{ ...hold, card_id: card_id ?? '' }] };
       const path = file('held.journal', textOf(journalFile(held, 'hledger', DEFAULT_ACCOUNTS)));
       expect(run('hledger', ['-f', path, 'check', '--strict']).stderr).toBe('');
       const { stdout } = run('hledger', ['-f', path, 'bal', ':Holds$', '-N', '--flat', '--pending']);
