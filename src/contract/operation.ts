@@ -46,6 +46,11 @@ export interface Operation {
   readonly alsoReadBy?: readonly Method[];
   /** Method, path and body are the caller's own words; see `raw.ts`. */
   readonly raw?: true;
+  /**
+   * Of the sandbox alone: asked, nothing of what it holds changes. No number is taken, no timer fires, no fault is met,
+   * and it stands in no log.
+   */
+  readonly leavesNoTrace?: true;
   /** Asked without a key, and never given one: who answers has proved nothing yet. */
   readonly credential?: 'none';
   readonly params?: Shape;

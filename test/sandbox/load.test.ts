@@ -20,10 +20,10 @@ test.each([
   await using sandbox = await startSandbox({ rateLimits: false, deliveries: 'queued' });
   const { status, json } = await load(sandbox, { cards, transactions });
   expect([status, json.cards, json.transactions, json.ledger_faults]).toEqual([200, cards, transactions, []]);
-  expect(await check(sandbox)).toEqual({ ok: true, faults: [] });
+  expect(await check(sandbox)).toMatchObject({ ok: true, faults: [] });
   const advanced = await ask(sandbox, { method: 'POST', path: `${ADMIN}/clock/advance`, body: { by: '40d' } });
   expect(advanced.status).toBe(200);
-  expect(await check(sandbox)).toEqual({ ok: true, faults: [] });
+  expect(await check(sandbox)).toMatchObject({ ok: true, faults: [] });
 });
 
 test('every kind of record and card is among them, and the service goes on from there', async () => {
@@ -41,7 +41,7 @@ test('every kind of record and card is among them, and the service goes on from 
   const { json: bins } = await ask(sandbox, { path: '/bins' });
   const body = { bin_id: bins.data[0].id, amount: 5 };
   expect((await ask(sandbox, { method: 'POST', path: '/cards', body })).status).toBe(201);
-  expect(await check(sandbox)).toEqual({ ok: true, faults: [] });
+  expect(await check(sandbox)).toMatchObject({ ok: true, faults: [] });
 });
 
 test('the same seed gives the same set, another one another', async () => {

@@ -42,10 +42,15 @@ async function exportOf(served: Served): Promise<Exported> {
   return exportIn(await (await fetch(`${new URL(served.url).origin}${ADMIN}/export`, { headers })).text());
 }
 
-/** What is to be there afterwards: everything but how a record of a key was held while it was worked on. */
+/** What is to be there afterwards: everything but how a record of a key was held, and what came later as nothing. */
 function expected({ rows }: Exported): Exported['rows'] {
   const kept = rows['idempotency']?.map(({ owner, lease_token, lease_until, ...record }) => record) ?? [];
-  return { ...rows, idempotency: kept };
+  const later = (table: string, more: object) => rows[table]?.map(row => ({ ...row, ...more })) ?? [];
+  return {
+    ...{ ...rows, idempotency: kept, decline_facts: [] },
+    requests: later('requests', { answer: null, request_headers: null }),
+    deliveries: later('deliveries', { edited: null, sign: null }),
+  };
 }
 
 /** The answer that was given under its key before, and a new card after it. */
@@ -60,7 +65,7 @@ async function goesOn(served: Served, { rows }: Exported): Promise<void> {
   expect([other.status, other.headers['idempotent-replayed']]).toEqual([201, undefined]);
   expect(other.json.id).not.toBe(again.json.id);
   const { json } = await ask(served, { method: 'POST', path: `${ADMIN}/ledger/check`, body: {} });
-  expect(json).toEqual({ ok: true, faults: [] });
+  expect(json).toMatchObject({ ok: true, faults: [] });
 }
 
 test('a store of schema 3 is brought up with every row of it, and goes on', async () => {

@@ -63,7 +63,7 @@ describe('a snapshot', () => {
     const bin_id = (await ask(service, { path: '/bins' })).json.data[0].id;
     expect((await ask(service, { method: 'POST', path: '/cards', body: { bin_id, amount: 5 } })).status).toBe(201);
     const { json: checked } = await ask(service, { method: 'POST', path: `${ADMIN}/ledger/check`, body: {} });
-    expect(checked).toEqual({ ok: true, faults: [] });
+    expect(checked).toMatchObject({ ok: true, faults: [] });
   });
 
   test('is listed, replaced and removed by name', async () => {
@@ -315,6 +315,8 @@ test('every table of the store is in it but those of a process, of the store its
   expect(left).toEqual(['advances', 'ledger_checks', 'meta', 'rate_hits']);
   for (const { name, columns } of ARCHIVED) {
     const known = await service.store.read(sql => sql.all<{ name: string }>(`pragma table_info(${name})`));
-    expect(columns, name).toEqual(known.map(column => column.name));
+    // How long a request took and which key it came with are of this machine.
+    const ofTheMachine = name === 'requests' ? ['key_last4', 'took'] : [];
+    expect([...columns, ...ofTheMachine], name).toEqual(known.map(column => column.name));
   }
 });

@@ -3,7 +3,7 @@
 import { cents } from '../../src/core/money.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { TIMER_ACTIONS } from '../../src/sandbox/account/timed.ts';
-import { ADMIN_HANDLERS, SERVICE_HANDLERS } from '../../src/sandbox/admin/table.ts';
+import { ADMIN_HANDLERS, TRACELESS_HANDLERS, SERVICE_HANDLERS } from '../../src/sandbox/admin/table.ts';
 import { Archives } from '../../src/sandbox/archive/archives.ts';
 import { deterministicIds } from '../../src/sandbox/calls/deterministic-ids.ts';
 import type { Handlers } from '../../src/sandbox/calls/handler.ts';
@@ -14,6 +14,7 @@ import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
 import { RequestLog } from '../../src/sandbox/service/request-log.ts';
 import { RequestNumbers } from '../../src/sandbox/service/request-numbers.ts';
 import { ACCOUNT, type ServiceParts } from '../../src/sandbox/service/service.ts';
+import { TurnedLog } from '../../src/sandbox/service/turned-log.ts';
 import { type ServerLimits, serve } from '../../src/sandbox/serving/server.ts';
 import { openStore } from '../../src/sandbox/store/open.ts';
 import { TABLES } from '../../src/sandbox/store/schema.ts';
@@ -68,6 +69,7 @@ export async function fakeService(options: Wishes = {}): Promise<FakeService> {
     handlers: { ...HANDLERS, ...options.handlers },
     adminHandlers: ADMIN_HANDLERS,
     serviceHandlers: SERVICE_HANDLERS,
+    tracelessHandlers: TRACELESS_HANDLERS,
     timerActions: options.timerActions ?? TIMER_ACTIONS,
     key: new Secret('sk_test_right'),
     adminToken: new Secret('sandbox_right'),
@@ -79,6 +81,7 @@ export async function fakeService(options: Wishes = {}): Promise<FakeService> {
     requestNumbers: new RequestNumbers(),
     activeDialect: new ActiveDialect(),
     requestLog: new RequestLog(),
+    turnedLog: new TurnedLog(),
     archives: new Archives({ clock, random: idSource, platform: process.platform, pid: process.pid }),
     platform: process.platform,
     version: '1.2.3',

@@ -1,12 +1,16 @@
+import { checkSandbox } from './check.ts';
 import { advanceSandboxClock } from './clock/advance.ts';
 import { setSandboxClock } from './clock/set.ts';
 import { showSandboxClock } from './clock/show.ts';
+import { clockTimers } from './clock/timers.ts';
 import { sandboxClock } from './clock.ts';
 import { listDeliveries } from './deliveries/list.ts';
 import { recoverDeliveries } from './deliveries/recover.ts';
 import { redeliver } from './deliveries/redeliver.ts';
 import { rotateSecret } from './deliveries/rotate.ts';
+import { sendDelivery } from './deliveries/send.ts';
 import { sendExample } from './deliveries/send-example.ts';
+import { sandboxEvents } from './events.ts';
 import { sandboxExecute } from './exec.ts';
 import { exportSandbox } from './export.ts';
 import { addFaults } from './faults/add.ts';
@@ -30,6 +34,7 @@ import { simulateRefund } from './simulate/refund.ts';
 import { simulateReverse } from './simulate/reverse.ts';
 import { runSandboxScenario } from './simulate/run.ts';
 import { simulateSettle } from './simulate/settle.ts';
+import { diffSnapshots } from './snapshot/diff.ts';
 import { listSnapshots } from './snapshot/list.ts';
 import { removeSnapshot } from './snapshot/remove.ts';
 import { restoreSnapshot } from './snapshot/restore.ts';
@@ -37,12 +42,18 @@ import { saveSnapshot } from './snapshot/save.ts';
 import { startSandbox } from './start.ts';
 import { sandboxStatus } from './status.ts';
 import { stopSandbox } from './stop.ts';
+import { cardTimeline } from './timeline.ts';
+import { whyDeclined } from './why.ts';
 
 export const SANDBOX_COMMANDS = [
   startSandbox,
   stopSandbox,
   sandboxExecute,
   sandboxStatus,
+  checkSandbox,
+  whyDeclined,
+  cardTimeline,
+  sandboxEvents,
   resetSandbox,
   simulateAuthorize,
   simulateIncrement,
@@ -62,10 +73,12 @@ export const SANDBOX_COMMANDS = [
   showSandboxClock,
   setSandboxClock,
   advanceSandboxClock,
+  clockTimers,
   listDeliveries,
   redeliver,
   recoverDeliveries,
   sendExample,
+  sendDelivery,
   rotateSecret,
   addFaults,
   listFaults,
@@ -74,6 +87,7 @@ export const SANDBOX_COMMANDS = [
   sandboxRequests,
   saveSnapshot,
   listSnapshots,
+  diffSnapshots,
   restoreSnapshot,
   removeSnapshot,
   exportSandbox,

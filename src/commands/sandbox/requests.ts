@@ -1,10 +1,17 @@
 import { columnsOf } from '../../cli/columns.ts';
-import { PAGING_FLAGS, pagedListing } from '../../cli/listing.ts';
+import type { Context } from '../../cli/context.ts';
+import { PAGING_FLAGS, pagedListing, wholeListing } from '../../cli/listing.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { OURS, option } from '../../cli/parsing/flag.ts';
-import { integer } from '../../contract/field.ts';
+import { OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { flag, integer, text } from '../../contract/field.ts';
+import type { ResultOf } from '../../contract/operation.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import { LOGGED_REQUEST } from '../../contract/sandbox/faults.ts';
+import { REQUEST_PAIR, TURNED_REQUEST } from '../../contract/sandbox/inspector.ts';
 import { CliError } from '../../core/errors.ts';
+import type { Listing } from '../../terminal/view.ts';
 import { runAdmin } from './simulate/run-admin.ts';
 
 const COLUMNS = columnsOf(LOGGED_REQUEST, {
@@ -20,16 +27,50 @@ const COLUMNS = columnsOf(LOGGED_REQUEST, {
   path: { priority: 6, wideOnly: true },
 });
 
+const PAIR_COLUMNS = [
+  ...COLUMNS,
+  ...columnsOf(REQUEST_PAIR, {
+    method: { priority: 2 },
+    body: { priority: 2 },
+    answer: { priority: 2 },
+    on_the_wire: { priority: 2 },
+    headers: { priority: 4 },
+    key_last4: { title: 'API KEY', priority: 4 },
+    took_ms: { title: 'MS', priority: 4 },
+  }),
+];
+
+const TURNED_COLUMNS = columnsOf(TURNED_REQUEST, {
+  at: { title: 'AT', priority: 4, kind: 'text' },
+  method: { priority: 1 },
+  path: { priority: 1, shrink: true },
+  status: { priority: 1 },
+  error: { priority: 2 },
+  nearest: { title: 'NEAREST', priority: 2 },
+  key: { title: 'KEY', priority: 3 },
+  why: { priority: 4, shrink: true },
+});
+
+const request = optionalArgument(
+  text({ doc: 'Request to show with its answer; all of them when left out.', basis: OURS, maxLength: 64 }),
+);
+
 /** Lists what was asked of the service, without secrets; `--expect` makes a check of it. */
 export const sandboxRequests = command({
   path: 'sandbox requests',
-  summary: 'List the requests that the sandbox received, newest first',
+  summary: 'List the requests that the sandbox received, or show one of them',
   about: [
-    'Keeps the newest 1,000, without keys, codes and card numbers. Requests with an unknown route or a wrong key are not included.',
+    'Newest first. Keeps the newest 1,000, without keys, codes and card numbers. Requests with an unknown route or a wrong key are not included; --turned-away lists the newest 200 of those, while the sandbox that turned them away runs.',
+    'With a request: what was sent, what was answered, and what of it reached the client. Answers are kept of requests that change something and of errors.',
     '--expect compares the number of matches, and fails with 15 if it is different.',
   ],
   operation: 'requests',
-  ends: { check_failed: 'There are more or fewer requests than --expect.' },
+  answers: { either: [{ list: LOGGED_REQUEST }, { one: REQUEST_PAIR }, { list: TURNED_REQUEST }] },
+  ends: {
+    check_failed: 'There are more or fewer requests than --expect.',
+    not_found: 'There is no such request among those that are kept.',
+  },
+  args: { request },
   flags: {
     operation: 'query.operation',
     since: 'query.since',
@@ -39,46 +80,134 @@ export const sandboxRequests = command({
     page: 'query.page',
     perPage: 'query.per_page',
     expect: option(integer({ doc: 'How many there must be.', basis: OURS, min: 0 })),
+    turnedAway: option(flag({ doc: 'Those that got no further than the door.', basis: OURS })),
     ...PAGING_FLAGS,
   },
   examples: [
     { does: 'The newest', run: 'sandbox requests' },
     { does: 'Nothing was terminated', run: 'sandbox requests --operation cards.terminate --expect 0' },
+    { does: 'One of them with its answer', run: 'sandbox requests req_1' },
   ],
-  async run(ctx, { operation, since, key, card, status, page, perPage, expect, all, limit }) {
-    const match = { operation, since, idempotency_key: key, card_id: card, status };
-    const verdict = expect === undefined ? undefined : await verified(ctx, match, expect);
-    const admin = await ctx.sandbox();
-    const pages = admin.pages('requests', { ...match, page, per_page: perPage });
+  async run(ctx, { request, turnedAway, ...wanted }): Promise<Result> {
+    const given = Object.values(wanted).some(value => value !== undefined);
+    if (request !== undefined && (given || turnedAway === true)) {
+      throw usage('sandbox requests takes a request, or flags that choose some of them');
+    }
+    if (turnedAway === true && given) throw usage('--turned-away lists all of them: it goes with no other flag');
+    if (request !== undefined) return { pair: await runAdmin(ctx, 'requests.get', { request_id: request }) };
+    if (turnedAway === true) return { turned: wholeListing(await turnedAwayBy(ctx), { noun: 'request' }) };
+    return listed(ctx, wanted);
+  },
+  show(result): Shown {
+    if ('pair' in result) return showPair(result.pair);
+    if ('turned' in result)
+      return { listing: result.turned, noun: 'request', idField: 'path', columns: TURNED_COLUMNS };
+    const { listing, verdict } = result;
     return {
-      listing: pagedListing(pages, {
-        noun: 'request',
-        all,
-        limit,
-        sorted: ctx.sorted && page === undefined,
-        numbered: page !== undefined,
-        perPage,
-      }),
-      verdict,
+      listing,
+      noun: 'request',
+      idField: 'request_id',
+      columns: COLUMNS,
+      failure:
+        verdict === undefined || verdict.ok
+          ? undefined
+          : new CliError('check_failed', {
+              message: `${verdict.count} ${verdict.count === 1 ? 'request fits' : 'requests fit'}, ${verdict.expected} expected`,
+              hint: 'cardwright sandbox requests',
+            }),
     };
   },
-  show: ({ listing, verdict }) => ({
-    listing,
-    noun: 'request',
-    idField: 'request_id',
-    columns: COLUMNS,
-    failure:
-      verdict === undefined || verdict.ok
-        ? undefined
-        : new CliError('check_failed', {
-            message: `${verdict.count} ${verdict.count === 1 ? 'request fits' : 'requests fit'}, ${verdict.expected} expected`,
-            hint: 'cardwright sandbox requests',
-          }),
-  }),
 });
 
+type Result = { readonly pair: Pair } | { readonly turned: Listing } | Listed;
+type Pair = ResultOf<AdminOperations['requests.get']>;
+interface Listed {
+  readonly listing: Listing;
+  readonly verdict: ResultOf<AdminOperations['requests.verify']> | undefined;
+}
+
+interface Wanted {
+  readonly operation?: string | undefined;
+  readonly since?: string | undefined;
+  readonly key?: string | undefined;
+  readonly card?: string | undefined;
+  readonly status?: number | undefined;
+  readonly page?: number | undefined;
+  readonly perPage?: number | undefined;
+  readonly expect?: number | undefined;
+  readonly all?: boolean | undefined;
+  readonly limit?: number | undefined;
+}
+
+async function listed(ctx: Context, wanted: Wanted): Promise<Listed> {
+  const { operation, since, key, card, status, page, perPage, expect, all, limit } = wanted;
+  const match = { operation, since, idempotency_key: key, card_id: card, status };
+  const verdict = expect === undefined ? undefined : await verified(ctx, match, expect);
+  const admin = await ctx.sandbox();
+  const pages = admin.pages('requests', { ...match, page, per_page: perPage });
+  const listing = pagedListing(pages, {
+    noun: 'request',
+    all,
+    limit,
+    sorted: ctx.sorted && page === undefined,
+    numbered: page !== undefined,
+    perPage,
+  });
+  return { listing, verdict };
+}
+
 /** Members nobody asked about must not be sent. */
-function verified(ctx: Parameters<typeof runAdmin>[0], match: object, times: number) {
+function verified(ctx: Context, match: object, times: number) {
   const given = Object.fromEntries(Object.entries(match).filter(([, value]) => value !== undefined));
   return runAdmin(ctx, 'requests.verify', { match: given, times });
+}
+
+/** Remembered by the process that answered them: by a server, because a command of ours turns nobody away. */
+async function turnedAwayBy(ctx: Context) {
+  const isNamed = Boolean(ctx.env['CARDWRIGHT_SANDBOX_URL']);
+  const admin = isNamed ? await ctx.sandbox() : await ctx.servers.control();
+  if (admin !== undefined) return (await admin.send('requests.turned', {})).result;
+  throw new CliError('unreachable', {
+    message: 'no sandbox is started for this store, and who was turned away is remembered by a started one alone',
+    hint: 'cardwright sandbox start',
+    outcome: 'not_sent',
+  });
+}
+
+function showPair(pair: Pair): Shown {
+  const {
+    request_id,
+    at,
+    method,
+    path,
+    status,
+    body,
+    answer,
+    headers = {},
+    idempotency_key,
+    key_last4,
+    took_ms,
+  } = pair;
+  const notes = [pair.error, pair.replayed ? 'replayed' : null].filter(note => note != null);
+  const pairs: readonly (readonly [string, string])[] = [
+    ['Request', request_id],
+    ['At', at],
+    ['Asked', `${method} ${path}`],
+    ['Operation', pair.operation],
+    ['Idempotency key', idempotency_key ?? '-'],
+    ['API key', key_last4 == null ? '-' : `…${key_last4}`],
+    ...Object.entries(headers ?? {}).map(([name, value]) => [name, value] as const),
+    ['Body', body == null ? '-' : JSON.stringify(body)],
+    ['Status', [String(status), ...notes].join(', ')],
+    ['Answer', answer ?? 'not kept: it changed nothing'],
+    ['On the wire', pair.on_the_wire],
+    ['Took', took_ms == null ? '-' : `${took_ms} ms`],
+  ];
+  return {
+    data: pair,
+    noun: 'request',
+    idField: 'request_id',
+    columns: PAIR_COLUMNS,
+    blocks: [{ kind: 'pairs', pairs }],
+  };
 }

@@ -28,6 +28,9 @@ const TAGS = {
   snapshots: 'What it held, kept under a name and put back.',
   export: 'What it holds, in one file.',
   import: 'Such a file, put back.',
+  transactions: 'Why a purchase was declined.',
+  cards: 'What happened to a card.',
+  timers: 'What happens by itself.',
   openapi: 'This document, and that of the service.',
 } as const;
 

@@ -9,6 +9,7 @@ import { change, described, ours, reading, THOROUGH } from './basis.ts';
 import { CLOCK_OPERATIONS } from './clock.ts';
 import { DELIVERY_OPERATIONS } from './deliveries.ts';
 import { FAULT_OPERATIONS } from './faults.ts';
+import { INSPECTOR_OPERATIONS } from './inspector.ts';
 import { KEY_OPERATIONS } from './keys.ts';
 import { LEDGER_OPERATIONS } from './ledger.ts';
 import { SERVER_OPERATIONS } from './server.ts';
@@ -128,5 +129,6 @@ export const ADMIN_OPERATIONS = {
   ...FAULT_OPERATIONS,
   ...SNAPSHOT_OPERATIONS,
   ...KEY_OPERATIONS,
+  ...INSPECTOR_OPERATIONS,
   ...DOCUMENTS,
 } as const;

@@ -6,6 +6,10 @@ import { one, operation, pageOf } from '../operation.ts';
 import { WEBHOOK_ID } from '../resources.ts';
 import { change, described, ours, reading } from './basis.ts';
 
+/** The secret of the subscription, another text, the one before it, or no signature at all. */
+export const SIGNED_WITH = ['right', 'wrong', 'former', 'none'] as const;
+export type SignedWith = (typeof SIGNED_WITH)[number];
+
 export const DELIVERY_STATES = ['queued', 'sending', 'delivered', 'failed', 'cancelled'] as const;
 
 const ATTEMPT = {
@@ -30,6 +34,8 @@ export const DELIVERY = {
   created_at: must(time(described('When it was queued, on the clock of the sandbox.'))),
   due_at: nullable(time(described('When it goes next, while it is queued.'))),
   example: must(flag(described('An example, not something that happened.'))),
+  edited: must(flag(described('Its body was written by hand.'))),
+  signed: must(choice(SIGNED_WITH, described('What it is signed with.'))),
   attempts: list(object(ATTEMPT, described('One attempt.')), described('What was sent and what came back.')),
 } as const;
 
@@ -78,6 +84,18 @@ export const DELIVERY_OPERATIONS = {
     path: '/webhooks/{webhook_id}/example',
     params: { webhook_id: WEBHOOK_ID },
     body: { event: must(event) },
+    returns: one(DELIVERY, ours, 201),
+  }),
+  'deliveries.send': operation({
+    ...change,
+    summary: 'Send a body of your own to a subscription, signed as asked',
+    path: '/webhooks/{webhook_id}/send',
+    params: { webhook_id: WEBHOOK_ID },
+    body: {
+      event: must(event),
+      body: text({ ...described('Exact text to send; an example of the event when left out.'), maxLength: 32_768 }),
+      sign: choice(SIGNED_WITH, { ...described('What to sign it with.'), defaults: 'right' }),
+    },
     returns: one(DELIVERY, ours, 201),
   }),
   'deliveries.rotate': operation({

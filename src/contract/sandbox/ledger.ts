@@ -1,8 +1,8 @@
 /** Looks behind the service: its books, its events, its deposits. Nothing of it is part of the interface. */
-import { choice, flag, integer, list, money, must, object, text, time } from '../field.ts';
+import { choice, flag, integer, list, money, must, nullable, object, text, time } from '../field.ts';
 import { one, operation, pageOf } from '../operation.ts';
 import { CURRENCIES, DEPOSIT } from '../resources.ts';
-import { described, ours, reading, THOROUGH } from './basis.ts';
+import { described, ours, reading, THOROUGH, traceless } from './basis.ts';
 
 const page = integer({ ...described('Page, from 1.'), min: 1, defaults: 1 });
 const per_page = integer({ ...described('Rows a page.'), min: 1, max: 1000, defaults: 100 });
@@ -26,12 +26,18 @@ const ENTRY = {
   ),
 } as const;
 
-const EVENT = {
+export const EVENT = {
   seq: must(integer(described('Number in the account, without gaps.'))),
   id: must(text(described('Identifier of the event.'))),
   type: must(text(described('Event name.'))),
   created_at: must(time(described('When, on the clock of the sandbox.'))),
   body: must(text(described('Exact text that is delivered.'))),
+} as const;
+
+export const INVARIANT = {
+  id: must(text(described('Its code, such as I4.'))),
+  holds: nullable(flag(described('Whether it holds; null where the file is damaged and nobody asked.'))),
+  says: must(text(described('What must hold; of a broken one also what breaks it.'))),
 } as const;
 
 export const LEDGER_OPERATIONS = {
@@ -48,10 +54,17 @@ export const LEDGER_OPERATIONS = {
     returns: pageOf(DEPOSIT, ours),
   }),
   events: operation({
-    ...reading,
+    ...traceless,
     summary: 'List events in their order',
     path: '/events',
-    query: { type: text(described('Only those of this name.')), page, per_page },
+    query: {
+      type: text({ ...described('Only those of this name.'), names: 'event' }),
+      card_id: text({ ...described('Only those about this card.'), names: 'card', maxLength: 64 }),
+      after: integer({ ...described('Only those behind the event of this number.'), min: 0 }),
+      order: choice(['asc', 'desc'], { ...described('From the first one, or from the newest.'), defaults: 'asc' }),
+      page,
+      per_page,
+    },
     returns: pageOf(EVENT, ours),
   }),
   'ledger.accounts': operation({
@@ -90,6 +103,7 @@ export const LEDGER_OPERATIONS = {
       {
         ok: must(flag(described('All of them hold.'))),
         faults: must(list(text(described('What does not hold.')), described('One line for each broken invariant.'))),
+        invariants: must(list(object(INVARIANT, described('One of them.')), described('I1 to I16, in their order.'))),
       },
       ours,
     ),

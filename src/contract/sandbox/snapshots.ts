@@ -9,10 +9,12 @@ import { change, described, ours, reading, THOROUGH } from './basis.ts';
 /** What a snapshot may be called. */
 export const SNAPSHOT_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
-const NAME = must(text({ ...described('Name of the snapshot: lower-case letters, digits, - and _.'), maxLength: 64 }));
+export const SNAPSHOT_NAME_FIELD = must(
+  text({ ...described('Name of the snapshot: lower-case letters, digits, - and _.'), maxLength: 64 }),
+);
 
 export const SNAPSHOT = {
-  name: NAME,
+  name: SNAPSHOT_NAME_FIELD,
   whole: must(flag(described('Its manifest is as it was written; the rest is checked when it is restored.'))),
   made_at: nullable(time(described('When, on the clock of the sandbox.'))),
   data_set: nullable(text(described('Data set the sandbox was seeded with.'))),
@@ -49,7 +51,7 @@ export const SNAPSHOT_OPERATIONS = {
     ...THOROUGH,
     summary: 'Save the whole state of the sandbox under a name; an older one of that name is replaced',
     path: '/snapshots',
-    body: { name: NAME },
+    body: { name: SNAPSHOT_NAME_FIELD },
     returns: one(SNAPSHOT, ours, 201),
   }),
   'snapshots.restore': operation({
@@ -58,7 +60,7 @@ export const SNAPSHOT_OPERATIONS = {
     summary: 'Replace the whole state of the sandbox with a snapshot',
     path: '/snapshots/{name}/restore',
     effect: 'irreversible',
-    params: { name: NAME },
+    params: { name: SNAPSHOT_NAME_FIELD },
     returns: one(RESTORED, ours),
   }),
   'snapshots.remove': operation({
@@ -67,7 +69,7 @@ export const SNAPSHOT_OPERATIONS = {
     method: 'DELETE',
     path: '/snapshots/{name}',
     effect: 'irreversible',
-    params: { name: NAME },
+    params: { name: SNAPSHOT_NAME_FIELD },
     returns: nothing(ours),
   }),
 } as const;

@@ -7,10 +7,11 @@ import { Refused } from '../calls/handler.ts';
 import { schedule, unschedule } from '../clock/timers.ts';
 import { authorizationDue } from '../rules/categories.ts';
 import { monthOf } from '../rules/dates.ts';
-import { type Asking, declineReason } from '../rules/declines.ts';
+import { type Asking, type DeclineFacts, declineReason, type Standing } from '../rules/declines.ts';
 import { destinationOf, splitSettlement, statusAfter } from '../rules/money.ts';
 import { binById } from '../store/bins.ts';
 import type { CardRow } from '../store/cards.ts';
+import { keepDeclineFacts } from '../store/decline-facts.ts';
 import {
   authorizationById,
   type DeclineReason,
@@ -41,26 +42,28 @@ export async function authorizationOf({ sql, account }: Act, id: string): Promis
 
 /** Runs the checks of A-48 and records an authorization that holds the amount, or a decline that moves nothing. */
 export async function authorize(act: Act, card: CardRow, purchase: Purchase): Promise<TransactionRow> {
-  const reason = await reasonToDecline(act, card, purchase);
-  return reason === undefined ? approve(act, card, purchase) : decline(act, card, { ...purchase, reason });
+  const { reason, standing } = await checkPurchase(act, card, purchase);
+  if (reason === undefined) return approve(act, card, purchase);
+  return decline(act, card, { ...purchase, reason }, { asking: purchase, standing });
 }
 
 /** Runs the checks of A-48. `counted` is when the authorization was made, which decides its month (A-161). */
-export async function reasonToDecline(
+export async function checkPurchase(
   act: Act,
   card: CardRow,
   purchase: Asking & { readonly counted?: number },
-): Promise<DeclineReason | undefined> {
+): Promise<{ readonly reason: DeclineReason | undefined; readonly standing: Standing }> {
   const { sql, account, now } = act;
   const bin = await binById(sql, account, card.bin_id);
   const usedThisMonth = await usedBetween(sql, account, { card: card.id, ...monthOf(purchase.counted ?? now) });
-  return declineReason(purchase, {
+  const standing: Standing = {
     now,
     card,
     categories: categoriesOf(card),
     maxTransaction: bin?.max_transaction ?? NOTHING,
     usedThisMonth,
-  });
+  };
+  return { reason: declineReason(purchase, standing), standing };
 }
 
 async function approve(act: Act, card: CardRow, purchase: Purchase): Promise<TransactionRow> {
@@ -80,11 +83,12 @@ async function approve(act: Act, card: CardRow, purchase: Purchase): Promise<Tra
   return row;
 }
 
-/** Records a decline for a known reason, without any check: a failed challenge has no other. */
+/** Records a decline for a known reason, and what it was judged by. */
 export async function decline(
   act: Act,
   card: CardRow,
   purchase: Purchase & { readonly reason: DeclineReason },
+  judged: DeclineFacts,
 ): Promise<TransactionRow> {
   const row: TransactionRow = {
     ...(await record(act, card, purchase)),
@@ -93,8 +97,19 @@ export async function decline(
     decline_reason: purchase.reason,
   };
   await insertTransaction(act.sql, act.account, row);
+  await keepDeclineFacts(act.sql, act.account, row.id, factsText(judged));
   await act.emit('transaction.declined', wireTransaction(row));
   return row;
+}
+
+/** As it is stored: what the checks look at, and nothing else of the card. */
+function factsText({ asking, standing }: DeclineFacts): string {
+  const { amount, already, mcc, forced, mismatch, challengeFailed } = asking;
+  const asked = { amount, already, mcc, forced, mismatch, challengeFailed };
+  if (standing === undefined) return JSON.stringify({ asking: asked } satisfies DeclineFacts);
+  const { status, balance, spending_limit, expires_at } = standing.card;
+  const card = { status, balance, spending_limit, expires_at };
+  return JSON.stringify({ asking: asked, standing: { ...standing, card } } satisfies DeclineFacts);
 }
 
 /** What every record of a purchase says; no sums yet. */

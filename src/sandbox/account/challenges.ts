@@ -70,7 +70,9 @@ export async function failChallenge(act: Act, challenge: ChallengeRow, status: '
   const purchase = attachedTo(ended);
   if (purchase === undefined) return { challenge: ended };
   const card = await cardOf(act, ended.card_id);
-  return { challenge: ended, transaction: await decline(act, card, { ...purchase, reason: 'three_ds_failed' }) };
+  const declined = { ...purchase, reason: 'three_ds_failed' } as const;
+  const judged = { asking: { ...purchase, forced: undefined, challengeFailed: true } };
+  return { challenge: ended, transaction: await decline(act, card, declined, judged) };
 }
 
 /** Ends a pending challenge because the card holder gave up: nothing is recorded, nothing is tried. */

@@ -4,7 +4,7 @@ import { destinationOf } from '../rules/money.ts';
 import type { CardRow } from '../store/cards.ts';
 import { insertTransaction, type TransactionRow } from '../store/transactions.ts';
 import { type Act, afterDecrease, cardOf, moveOnCard, plus } from './acting.ts';
-import { changeAuthorization, decline, type Purchase, reasonToDecline, record } from './authorizations.ts';
+import { changeAuthorization, checkPurchase, decline, type Purchase, record } from './authorizations.ts';
 import { wireTransaction } from './objects.ts';
 
 /**
@@ -15,8 +15,9 @@ export async function increment(act: Act, authorization: TransactionRow, amount:
   const card = await cardOf(act, authorization.card_id);
   const { merchant, mcc, merchant_country: country, created_at: counted } = authorization;
   const asking = { amount, merchant, mcc, country };
-  const reason = await reasonToDecline(act, card, { ...asking, already: authorization.amount, counted });
-  if (reason !== undefined) return decline(act, card, { ...asking, reason });
+  const raising = { ...asking, already: authorization.amount, counted };
+  const { reason, standing } = await checkPurchase(act, card, raising);
+  if (reason !== undefined) return decline(act, card, { ...asking, reason }, { asking: raising, standing });
   const raised: TransactionRow = {
     ...authorization,
     amount: plus(authorization.amount, amount),

@@ -1,9 +1,10 @@
 /** deliveries, deliveries.redeliver, .recover, .example, .rotate */
 import { EVENTS, type EventName } from '../../contract/events.ts';
 import type { CompleteOf } from '../../contract/field.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import type { DELIVERY } from '../../contract/sandbox/deliveries.ts';
 import { DAY, durationOf } from '../../core/durations.ts';
-import { type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
+import { type AdminCall, type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
 import { pageFacts } from '../handlers/paging.ts';
 import { type Addressed, webhookOf } from '../handlers/webhooks.ts';
 import { enqueue } from '../outbox/enqueue.ts';
@@ -19,7 +20,7 @@ import {
   pageOfDeliveries,
   undeliveredEvents,
 } from '../store/deliveries.ts';
-import { rotateSecret, type WebhookRow } from '../store/webhooks.ts';
+import { rotateSecret, type WebhookRow, webhookById } from '../store/webhooks.ts';
 
 export const listDeliveries: AdminHandlers['deliveries'] = async ({ sql, account, input }) => {
   const { page = 1, per_page: limit = 25, ...filter } = input;
@@ -39,7 +40,8 @@ export const redeliver: AdminHandlers['deliveries.redeliver'] = async call => {
   if (state === 'queued' || state === 'sending') throw impossible(`delivery ${id} is ${state}: it goes by itself`);
   await activeWebhook({ sql, account, input: { webhook_id } });
   const content = event_seq === null ? { body: await deliveryBody(sql, account, id) } : { seq: event_seq };
-  return wireDelivery(await enqueue(call, { webhook_id, event_id, event_type, content }), []);
+  const same = { edited: row.edited === 1, sign: row.sign ?? undefined };
+  return wireDelivery(await enqueue(call, { webhook_id, event_id, event_type, content, ...same }), []);
 };
 
 /** Also what happened while it was disabled; nothing from before it was there. */
@@ -59,17 +61,42 @@ export const recover: AdminHandlers['deliveries.recover'] = async call => {
 
 /** Goes to the subscription whatever events it asked for, and is no event of the account. */
 export const sendExample: AdminHandlers['deliveries.example'] = async call => {
-  const { idSource, now, input } = call;
   const webhook = await activeWebhook(call);
+  const { event_id, event_type, body } = await exampleLetter(call);
+  const content = { body };
+  return wireDelivery(await enqueue(call, { webhook_id: webhook.id, event_id, event_type, content }), []);
+};
+
+/** The same with a body and a signature that nobody would send by mistake, for whoever tests what refuses them. */
+export const sendOwn: AdminHandlers['deliveries.send'] = async call => {
+  const { sql, account, now, input } = call;
+  const webhook = await activeWebhook(call);
+  const { sign = 'right' } = input;
+  const former = await webhookById(sql, account, webhook.id);
+  const isFormerOver = former?.former_until == null || former.former_until <= now;
+  if (sign === 'former' && isFormerOver) {
+    throw impossible(`webhook ${webhook.id} has no former secret: it was not rotated, or its overlap is over`);
+  }
+  const { event_id, event_type, body } = await exampleLetter(call);
+  const content = { body: input.body ?? body };
+  const queued = { webhook_id: webhook.id, event_id, event_type, content, edited: input.body !== undefined, sign };
+  return wireDelivery(await enqueue(call, queued), []);
+};
+
+interface Asking extends Pick<AdminCall<AdminOperations['deliveries.example']>, 'idSource' | 'now'> {
+  readonly input: { readonly event: string };
+}
+
+/** An invented event of that name, and a fresh id for it. */
+async function exampleLetter({ idSource, now, input }: Asking) {
   if (!Object.hasOwn(EVENTS, input.event)) {
     throw new Refused('invalid_request', `event: ${JSON.stringify(input.event)} is not an event`);
   }
   const event_type = input.event as EventName;
   const event_id = await idSource.id('evt');
   const envelope = { id: event_id, type: event_type, created_at: isoTime(now), data: exampleOf(event_type) };
-  const content = { body: JSON.stringify(envelope) };
-  return wireDelivery(await enqueue(call, { webhook_id: webhook.id, event_id, event_type, content }), []);
-};
+  return { event_id, event_type, body: JSON.stringify(envelope) };
+}
 
 /** A second rotation within the overlap ends the oldest secret: at most two sign. */
 export const rotate: AdminHandlers['deliveries.rotate'] = async call => {
@@ -105,6 +132,8 @@ function wireDelivery(row: DeliveryRow, attempts: readonly AttemptRow[]): Comple
     created_at: isoTime(row.created_at),
     due_at: row.state === 'queued' ? isoTime(row.due_at) : null,
     example: row.event_seq === null,
+    edited: row.edited === 1,
+    signed: row.sign ?? 'right',
     attempts: attempts.map(wireAttempt),
   };
 }

@@ -1,20 +1,14 @@
-/** deposits, events, ledger.accounts, .entries, .check */
+/** deposits, ledger.accounts, .entries, .check */
 import { toUsd } from '../../core/money.ts';
 import { wireDeposit } from '../account/objects.ts';
 import type { AdminHandlers } from '../calls/handler.ts';
+import { invariantResults, uncheckedInvariants } from '../checks/invariant-results.ts';
 import { checkInvariants } from '../checks/invariants.ts';
 import { damagedPages } from '../checks/whole.ts';
 import { pageFacts } from '../handlers/paging.ts';
 import { isoTime } from '../rules/dates.ts';
 import { keepCheck } from '../store/ledger-checks.ts';
-import {
-  entriesInOrder,
-  eventsInOrder,
-  ledgerAccounts,
-  newestDeposits,
-  type Page,
-  postingsOf,
-} from '../store/ledger-pages.ts';
+import { entriesInOrder, ledgerAccounts, newestDeposits, type Page, postingsOf } from '../store/ledger-pages.ts';
 
 interface AskedPage {
   readonly page?: number | undefined;
@@ -30,12 +24,6 @@ export const listDeposits: AdminHandlers['deposits'] = async ({ sql, account, in
   const { where, facts } = pageOf(input);
   const { rows, total } = await newestDeposits(sql, account, { ...input, ...where });
   return { data: rows.map(wireDeposit), page: facts(total) };
-};
-
-export const listEvents: AdminHandlers['events'] = async ({ sql, account, input }) => {
-  const { where, facts } = pageOf(input);
-  const { rows, total } = await eventsInOrder(sql, account, { ...where, type: input.type });
-  return { data: rows.map(row => ({ ...row, created_at: isoTime(row.created_at) })), page: facts(total) };
 };
 
 export const listAccounts: AdminHandlers['ledger.accounts'] = async ({ sql, account, input }) => {
@@ -63,8 +51,13 @@ export const listEntries: AdminHandlers['ledger.entries'] = async ({ sql, accoun
 export const checkLedger: AdminHandlers['ledger.check'] = async ({ sql, account, now }) => {
   const damaged = await damagedPages(sql);
   // Of a damaged file the books would say anything, and it is better not written to.
-  if (damaged.length > 0) return { ok: false, faults: damaged.map(line => `the file is damaged: ${line}`) };
+  if (damaged.length > 0)
+    return {
+      ok: false,
+      faults: damaged.map(line => `the file is damaged: ${line}`),
+      invariants: uncheckedInvariants(),
+    };
   const faults = await checkInvariants(sql, account);
   await keepCheck(sql, account, { at: now, faults });
-  return { ok: faults.length === 0, faults };
+  return { ok: faults.length === 0, faults, invariants: invariantResults(faults) };
 };

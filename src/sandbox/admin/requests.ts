@@ -4,9 +4,10 @@ import type { ReplyOf } from '../../contract/operation.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import type { Call } from '../calls/handler.ts';
 import { pageFacts } from '../handlers/paging.ts';
-import { instantOf, isoTime } from '../rules/dates.ts';
+import { instantOf } from '../rules/dates.ts';
 import type { ServiceParts } from '../service/service.ts';
-import { countRequests, pageOfRequests, type RequestFilter, type RequestRow } from '../store/requests.ts';
+import { wireRequest } from '../service/wire-request.ts';
+import { countRequests, pageOfRequests, type RequestFilter } from '../store/requests.ts';
 
 type Requests = AdminOperations['requests'];
 type Verify = AdminOperations['requests.verify'];
@@ -21,7 +22,7 @@ export async function listRequests(parts: ServiceParts, input: Call<Requests>['i
   return store.read(async sql => {
     const total = await countRequests(sql, account, filter);
     const rows = await pageOfRequests(sql, account, { filter, limit, offset: (page - 1) * limit });
-    return { data: rows.map(shown), page: pageFacts(page, limit, total) };
+    return { data: rows.map(wireRequest), page: pageFacts(page, limit, total) };
   });
 }
 
@@ -40,9 +41,4 @@ export async function verifyRequests(parts: ServiceParts, input: Call<Verify>['i
 function filterOf({ since, ...rest }: Omit<RequestFilter, 'since'> & { readonly since?: string | undefined }) {
   const { operation, idempotency_key, card_id, status } = rest;
   return { operation, idempotency_key, card_id, status, since: since === undefined ? undefined : instantOf(since) };
-}
-
-function shown({ at, replayed, body, ...row }: RequestRow) {
-  const sent = body === null ? null : (JSON.parse(body) as Readonly<Record<string, unknown>>);
-  return { ...row, at: isoTime(at), replayed: replayed === 1, body: sent };
 }

@@ -25,13 +25,19 @@ import {
   simulateDeposit,
   simulateFail,
 } from '../handlers/simulate-deposits.ts';
+import { listEvents } from '../inspecting/events.ts';
+import { showRequest, turnedRequests } from '../inspecting/requests.ts';
+import { diffSnapshots } from '../inspecting/snapshots.ts';
+import { showTimeline } from '../inspecting/timeline.ts';
+import { listTimers } from '../inspecting/timers.ts';
+import { whyDecided } from '../inspecting/why.ts';
 import { createKey, listKeys } from '../requests/keys.ts';
-import type { ServiceHandlers } from '../service/service.ts';
+import { atOnce, type ServiceHandlers, type TracelessHandlers } from '../service/service.ts';
 import { advanceClock } from './advance-clock.ts';
 import { changeClock, showClock } from './clock.ts';
-import { listDeliveries, recover, redeliver, rotate, sendExample } from './deliveries.ts';
+import { listDeliveries, recover, redeliver, rotate, sendExample, sendOwn } from './deliveries.ts';
 import { addFault, clearFaults, getFault, listFaults, removeFault } from './faults.ts';
-import { checkLedger, listAccounts, listDeposits, listEntries, listEvents } from './ledger.ts';
+import { checkLedger, listAccounts, listDeposits, listEntries } from './ledger.ts';
 import { listRequests, verifyRequests } from './requests.ts';
 import { listSnapshots, removeSnapshot, restoreSnapshot, saveSnapshot } from './snapshots.ts';
 import { resetSandbox, sandboxStatus } from './state.ts';
@@ -59,7 +65,6 @@ export const ADMIN_HANDLERS: AdminHandlers = {
   'clock.show': showClock,
   'clock.set': changeClock,
   deposits: listDeposits,
-  events: listEvents,
   'ledger.accounts': listAccounts,
   'ledger.entries': listEntries,
   'ledger.check': checkLedger,
@@ -67,6 +72,7 @@ export const ADMIN_HANDLERS: AdminHandlers = {
   'deliveries.redeliver': redeliver,
   'deliveries.recover': recover,
   'deliveries.example': sendExample,
+  'deliveries.send': sendOwn,
   'deliveries.rotate': rotate,
   faults: listFaults,
   'faults.get': getFault,
@@ -100,4 +106,15 @@ export const SERVICE_HANDLERS: ServiceHandlers = {
   openapi: async () => (await import('../../contract/openapi/document.ts')).openApiDocument(),
   'openapi.sandbox': async ({ version }) =>
     (await import('../../contract/openapi/sandbox.ts')).sandboxOpenApiDocument(version),
+};
+
+/** These change nothing at all. */
+export const TRACELESS_HANDLERS: TracelessHandlers = {
+  events: atOnce(listEvents),
+  timers: atOnce(listTimers),
+  'transactions.why': atOnce(whyDecided),
+  'cards.timeline': atOnce(showTimeline),
+  'requests.get': atOnce(showRequest),
+  'requests.turned': atOnce(turnedRequests),
+  'snapshots.diff': diffSnapshots,
 };

@@ -4,7 +4,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { engineCode, isBusy, losesAll } from '../../engine/faults.ts';
 import { systemCode } from '../../files/private-files.ts';
-import { ARCHIVED, emptyArchived } from '../store/archived.ts';
+import { ARCHIVED, columnsIn, emptyArchived } from '../store/archived.ts';
 import { BulkInsert, inBulk } from '../store/bulk.ts';
 import { forgetCheck } from '../store/ledger-checks.ts';
 import { TRANSACTION_INDEXES } from '../store/schema.ts';
@@ -61,7 +61,7 @@ function isFormer(table: string, column: string | undefined): boolean {
   return column !== undefined && FORMER_COLUMNS[table]?.includes(column) === true;
 }
 
-function rowOf(line: string, { name, columns }: TableFacts): readonly SqlValue[] {
+export function rowOf(line: string, { name, columns }: TableFacts): readonly SqlValue[] {
   const isValue = (value: unknown) => value === null || typeof value === 'string' || Number.isSafeInteger(value);
   try {
     const row: unknown = JSON.parse(line);
@@ -77,10 +77,10 @@ function refuseUnknown({ version, schema, tables }: Manifest): void {
   if (version !== 1 || schema > SCHEMA) throw new Damaged('it was made by a newer cardwright; update to read it');
   const names = tables.map(({ name }) => name);
   const known = ARCHIVED.filter(({ name }) => names.includes(name));
-  const isSame = known.every(({ name, columns }, at) => {
+  const isSame = known.every((wanted, at) => {
     const table = tables[at];
-    const given = table?.columns.filter(column => schema === SCHEMA || !isFormer(name, column));
-    return table?.name === name && given?.join() === columns.join();
+    const given = table?.columns.filter(column => schema === SCHEMA || !isFormer(wanted.name, column));
+    return table?.name === wanted.name && given?.join() === columnsIn(schema, wanted).join();
   });
   if (!isSame || known.length !== tables.length || (schema === SCHEMA && known.length !== ARCHIVED.length)) {
     throw new Damaged('its tables are not those of a sandbox');
@@ -90,7 +90,7 @@ function refuseUnknown({ version, schema, tables }: Manifest): void {
 const PIECE = 256 * 1024;
 
 /** Lines of a table's file, some at a time; throws `Damaged` at its end when bytes, lines or sum are others. */
-async function* linesOf(folder: string, table: TableFacts): AsyncGenerator<readonly string[]> {
+export async function* linesOf(folder: string, table: TableFacts): AsyncGenerator<readonly string[]> {
   const name = tableFile(table.name);
   const file = await opened(join(folder, name), name);
   try {

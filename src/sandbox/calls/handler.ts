@@ -63,11 +63,15 @@ export type ServiceHandlerName =
   | 'snapshots.remove'
   | 'openapi'
   | 'openapi.sandbox';
+/** Operations that leave no trace: they are answered from a reading transaction alone; see inspecting/. */
+export type TracelessName = {
+  [N in AdminName]: AdminOperations[N] extends { readonly leavesNoTrace: true } ? N : never;
+}[AdminName];
 /** Answered without a key, before anything is counted; see health.ts. */
 type OpenName = 'health';
 /** One handler for each other operation of the admin surface; replies may leave out what does not apply. */
 export type AdminHandlers = {
-  readonly [N in Exclude<AdminName, ServiceHandlerName | OpenName>]: (
+  readonly [N in Exclude<AdminName, ServiceHandlerName | TracelessName | OpenName>]: (
     call: AdminCall<AdminOperations[N]>,
   ) => Promise<AdminOperations[N]['returns']['kind'] extends 'page' | 'list' ? ReplyOf<AdminOperations[N]> : Fields>;
 };

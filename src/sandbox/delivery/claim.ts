@@ -97,10 +97,11 @@ async function take(sql: Sql, parts: DeliveryParts, { row, webhook, now, real }:
   const token = Buffer.from(random.bytes(16)).toString('hex');
   await takeDelivery(sql, account, { id: row.id, lease: { owner, token, until: real + limits.lease } });
   await overtake(sql, account, row);
-  const body = spoken(await deliveryBody(sql, account, row.id), parts);
+  const written = await deliveryBody(sql, account, row.id);
+  const body = row.edited === 1 ? written : spoken(written, parts);
   const attempt = row.attempt + 1;
   const secrets = secretsOf(webhook, now);
-  const headers = headersFor(parts, { row, attempt, body, now, secrets });
+  const headers = headersFor(parts, { row, attempt, body, now, signing: signingFor(row, webhook, secrets) });
   await insertAttempt(sql, account, {
     delivery_id: row.id,
     number: attempt,
@@ -124,18 +125,40 @@ function secretsOf({ secret, former_secret, former_until }: WebhookRow, now: num
   return [secret, ...former].map(text => new Secret(text));
 }
 
+/** Signs in place of a secret of the subscription. */
+const WRONG = new Secret('not the secret of any subscription');
+
+/** What signs this delivery: usually every secret that is valid, else what was asked for. */
+function signingFor(
+  { sign }: DeliveryRow,
+  { former_secret: former }: WebhookRow,
+  secrets: readonly Secret[],
+): readonly Secret[] {
+  switch (sign) {
+    case 'wrong':
+      return [WRONG];
+    case 'former':
+      return former === null ? [WRONG] : [new Secret(former)];
+    case 'none':
+      return [];
+    default:
+      return secrets;
+  }
+}
+
 interface Addressed {
   readonly row: DeliveryRow;
   readonly attempt: number;
   readonly body: string;
   readonly now: number;
-  readonly secrets: readonly Secret[];
+  /** Each of them signs; without any there is no signature. */
+  readonly signing: readonly Secret[];
 }
 
 /** Headers of A-75 and A-76. After a rotation the signatures of both secrets, separated by a comma. */
 function headersFor(
   { version, activeDialect }: DeliveryParts,
-  { row, attempt, body, now, secrets }: Addressed,
+  { row, attempt, body, now, signing }: Addressed,
 ): Readonly<Record<string, string>> {
   const bytes = Buffer.from(body);
   const signature = activeDialect?.dialect.signature ?? { header: HEADERS.webhook_signature.name, prefix: '' };
@@ -143,7 +166,9 @@ function headersFor(
     'Content-Type': 'application/json',
     'Content-Length': String(bytes.length),
     'User-Agent': `cardwright-sandbox/${version}`,
-    [signature.header]: secrets.map(secret => signature.prefix + sign(bytes, secret)).join(','),
+    ...(signing.length > 0 && {
+      [signature.header]: signing.map(secret => signature.prefix + sign(bytes, secret)).join(','),
+    }),
     [HEADERS.webhook_id.name]: row.event_id,
     [HEADERS.webhook_attempt.name]: String(attempt),
     [HEADERS.webhook_timestamp.name]: String(Math.floor(now / 1000)),

@@ -35,7 +35,7 @@ export async function record(sql: Sql, parts: DeliveryParts, claimed: Claimed, c
   const next = await nextState(sql, { claimed, came, now, webhook });
   if ((await endAttempt(sql, account, { id: row.id, token, ...next })) === 0) return;
   await finishAttempt(sql, account, { delivery_id: row.id, number: attempt, ...kept(claimed, came) });
-  if (webhook !== undefined && !came.isCutOff) await judge(sql, account, { webhook, claimed, came, now });
+  if (webhook !== undefined && !came.isCutOff) await checkPurchase(sql, account, { webhook, claimed, came, now });
 }
 
 interface Outcome {
@@ -64,7 +64,7 @@ function isTaken({ reply: { status = 0 } }: Came): boolean {
 }
 
 /** Whether a subscription goes on: 410 ends it at once, five days of nothing but failures too. */
-async function judge(
+async function checkPurchase(
   sql: Sql,
   account: string,
   { webhook, claimed, came, now }: Outcome & { readonly webhook: WebhookRow },
@@ -85,7 +85,8 @@ async function judge(
 
 /** What is kept of an answer, without any secret a receiver sent back. */
 function kept({ row, letter, secrets }: Claimed, { reply, duration }: Came) {
-  const hidden = [...secrets.map(secret => secret.expose()), ...secretValues(row.event_type, letter.body)];
+  const codes = row.edited === 1 ? [] : secretValues(row.event_type, letter.body);
+  const hidden = [...secrets.map(secret => secret.expose()), ...codes];
   const clean = (text: string) =>
     hidden.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text).replaceAll('\0', '\ufffd');
   const { address = null, status = null, headers, body, error = null } = reply;

@@ -1,4 +1,5 @@
 /** A request as far as it is understood before the store is asked: its route, its values, its key. */
+import type { IncomingHttpHeaders } from 'node:http';
 import { shapeProblem } from '../../contract/check.ts';
 import type { Shape } from '../../contract/field.ts';
 import { LIMITS } from '../../contract/limits.ts';
@@ -21,6 +22,9 @@ export interface ParsedRequest {
   readonly keyed: Keying | undefined;
   /** The idempotency key as it was sent, honoured or not. */
   readonly keySent: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  /** Real time it arrived, ms of a clock that is never set. */
+  readonly arrivedAt: number;
   /** Last four characters of the API key. */
   readonly keyLast4: string;
   /** A fault for this request alone, from its header. */

@@ -1,5 +1,6 @@
 /** Puts deliveries into the queue: of events, once more, and of examples. */
 import type { EventName } from '../../contract/events.ts';
+import type { SignedWith } from '../../contract/sandbox/deliveries.ts';
 import type { IdSource } from '../calls/handler.ts';
 import { nextCount } from '../store/counters.ts';
 import { type DeliveryRow, insertDelivery } from '../store/deliveries.ts';
@@ -19,6 +20,9 @@ export interface ToDeliver {
   readonly event_type: EventName;
   /** Number of the event whose bytes are sent, or the bytes of an example. */
   readonly content: { readonly seq: number } | { readonly body: string };
+  /** Its body was written by hand. */
+  readonly edited?: boolean | undefined;
+  readonly sign?: SignedWith | undefined;
   /** The faults let it pass: it is the work of one. */
   readonly untouched?: true;
 }
@@ -26,7 +30,7 @@ export interface ToDeliver {
 /** Queues one delivery; it may go as soon as the transaction is committed. */
 export async function enqueue(
   { sql, account, now, idSource }: Queueing,
-  { webhook_id, event_id, event_type, content, untouched }: ToDeliver,
+  { webhook_id, event_id, event_type, content, edited, sign, untouched }: ToDeliver,
 ): Promise<DeliveryRow> {
   const row: DeliveryRow = {
     id: await idSource.id('dlv'),
@@ -42,6 +46,8 @@ export async function enqueue(
     faults_asked: untouched ? 1 : 0,
     behind: 0,
     held_until: null,
+    edited: edited === true ? 1 : null,
+    sign: sign === undefined || sign === 'right' ? null : sign,
   };
   await insertDelivery(sql, account, { ...row, body: 'body' in content ? content.body : null });
   return row;

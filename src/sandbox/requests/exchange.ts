@@ -5,7 +5,8 @@ import { OPERATIONS } from '../../contract/operations.ts';
 import { isFull } from '../../engine/faults.ts';
 import { wireCard } from '../account/objects.ts';
 import { idOf } from '../calls/deterministic-ids.ts';
-import { Refused } from '../calls/handler.ts';
+import { Refused, type TracelessName } from '../calls/handler.ts';
+import { sandboxNow } from '../clock/clock.ts';
 import { faultyAnswer } from '../faults/applied-fault.ts';
 import { FAULT_HEADER, faultInHeader } from '../faults/header.ts';
 import { type Answer, errorAnswer, refusalAnswer, refusedAnswer, replyAnswer, withAllowance } from '../http/answer.ts';
@@ -13,9 +14,11 @@ import { Gone, readBody } from '../http/body.ts';
 import { fingerprintOf } from '../http/idempotency.ts';
 import type { Allowance } from '../http/limits.ts';
 import type { AppliedFault } from '../http/request.ts';
-import { honouredKey, type Keying, type ParsedRequest, refuseProblem, scopeOf } from '../http/request.ts';
+import { bodyOf, honouredKey, type Keying, type ParsedRequest, refuseProblem, scopeOf } from '../http/request.ts';
 import { findRoute, queryValues, type Route, type Routes, routesOf, surfaceOf } from '../http/routing.ts';
-import type { ServiceParts } from '../service/service.ts';
+import { cleanText } from '../service/request-log.ts';
+import type { ServiceParts, StoreMoment } from '../service/service.ts';
+import { keyForm } from '../service/turned-log.ts';
 import { cardById } from '../store/cards.ts';
 import { StoreBusy } from '../store/sql.ts';
 import { StoreBroken } from '../store/store-broken.ts';
@@ -71,6 +74,7 @@ export class Exchange {
     const answer = turned
       ? errorAnswer(turned, this.#named(progress))
       : await this.#served(request, progress).catch((error: unknown) => this.#failed(error, progress));
+    this.#noted(request, answer, progress);
     const { appliedFault } = progress;
     const bare = this.#parts.activeDialect.dialect.bareHeaders === true;
     return {
@@ -79,6 +83,16 @@ export class Exchange {
       now: progress.now,
       appliedFault,
     };
+  }
+
+  /** What was refused before it was counted stands in no log: it is remembered here, for who wonders where it went. */
+  #noted({ method = '', url = '', headers }: IncomingMessage, answer: Answer, { now }: Progress): void {
+    const [path] = split(url);
+    if (now !== undefined || answer.status < 400 || answer.status >= 500 || surfaceOf(path) === 'admin') return;
+    const { error, message } = JSON.parse(answer.body) as { readonly error: string; readonly message: string };
+    const { turnedLog, clock } = this.#parts;
+    const key = keyForm(headers.authorization);
+    turnedLog.keep({ at: clock.now(), method, path: cleanText(path), status: answer.status, error, why: message, key });
   }
 
   /** Whether a file of a whole store may be handed out or taken in; the answer says why not. */
@@ -115,6 +129,7 @@ export class Exchange {
       return healthAnswer(this.#parts, this.hosts, parsed);
     }
     if (parsed.route.name === 'stop') return this.#ended(parsed);
+    if (parsed.route.row.leavesNoTrace === true) return this.#looked(parsed, progress);
     const { keyed } = parsed;
     if (keyed !== undefined && keyed.rival === undefined) this.#underWay.set(keyed.scope, keyed.fingerprint);
     try {
@@ -131,6 +146,23 @@ export class Exchange {
     } finally {
       if (keyed !== undefined && keyed.rival === undefined) this.#underWay.delete(keyed.scope);
     }
+  }
+
+  /** One moment of the store, and nothing of it changes: no number, no timer, no fault, no line of a log. */
+  async #looked(parsed: ParsedRequest, progress: Progress): Promise<Answer> {
+    refuseProblem(parsed);
+    const { store, account, clock, tracelessHandlers } = this.#parts;
+    const { route, params, query } = parsed;
+    const handler = tracelessHandlers[route.name as TracelessName];
+    const input = { ...params, ...query, ...bodyOf(parsed) };
+    const parts = this.#parts;
+    const read = <T>(work: (moment: StoreMoment) => Promise<T>) =>
+      store.read(async sql => {
+        const now = await sandboxNow(sql, account, clock.now());
+        progress.now = now;
+        return work({ sql, account, now, parts });
+      });
+    return replyAnswer(route.row, await handler({ parts, read }, input as never));
   }
 
   /** Its end is nothing the store must take: that may be full, or held by another process. */
@@ -163,6 +195,7 @@ export class Exchange {
 
   async #asked(request: IncomingMessage, { route, params, path, query }: Target): Promise<ParsedRequest> {
     const { headers } = request;
+    const arrivedAt = this.#parts.clock.monotonic();
     const header = headers[HEADERS.idempotency_key.name.toLowerCase()];
     const keySent = typeof header === 'string' ? header : undefined;
     refuseLiveKeys([request.url, keySent, ...Object.values(params)]);
@@ -183,7 +216,8 @@ export class Exchange {
       body = error;
     }
     const keyLast4 = String(headers.authorization).slice(-4);
-    return { route, params, path, query: values, keySent, keyLast4, fault, stopping: this.#stopping, body, keyed };
+    const sent = { path, query: values, headers, arrivedAt, keySent, keyLast4, body, keyed };
+    return { route, params, ...sent, fault, stopping: this.#stopping };
   }
 
   #keying({ route, path }: Pick<ParsedRequest, 'route' | 'path'>, key: string, body: unknown): Keying {

@@ -160,6 +160,7 @@ async function executeWithin(parts: ServiceParts, sql: Sql, work: Work): Promise
       now,
       answer: outcome.answer,
       appliedFault: appliedFault ?? passed?.appliedFault,
+      took: Math.max(0, Math.round(parts.clock.monotonic() - parsed.arrivedAt)),
     });
     if (access === 'write') await logRequest(sql, account, row);
     else parts.requestLog.keep(row);

@@ -4,6 +4,7 @@
  * were refused before they were counted (route, key) are not in it.
  */
 import type { Shape } from '../../contract/field.ts';
+import type { Operation } from '../../contract/operation.ts';
 import { Refused } from '../calls/handler.ts';
 import { faultText } from '../faults/applied-fault.ts';
 import type { Answer } from '../http/answer.ts';
@@ -18,6 +19,8 @@ export interface Answered {
   /** Missing where something nobody expected happened. */
   readonly answer: Answer | undefined;
   readonly appliedFault: AppliedFault | undefined;
+  /** Real ms from its arrival until its work was done. */
+  readonly took: number;
 }
 
 /** Requests of this process that are in no store yet. */
@@ -27,6 +30,11 @@ export class RequestLog {
   keep(row: RequestRow): void {
     this.#waiting.push(row);
     if (this.#waiting.length >= 2 * KEPT_REQUESTS) this.#waiting = this.#waiting.slice(-KEPT_REQUESTS);
+  }
+
+  /** What waits, oldest first: it comes behind everything that is stored. */
+  get waiting(): readonly RequestRow[] {
+    return this.#waiting;
   }
 
   /** Forgets what waits, because the sandbox starts over. */
@@ -48,10 +56,13 @@ export class RequestLog {
 export const logRequest = (sql: Sql, account: string, row: RequestRow) => insertRequest(sql, account, row);
 
 /** A request and its answer as one row, secrets taken out. */
-export function requestRow(parsed: ParsedRequest, { requestId, now, answer, appliedFault }: Answered): RequestRow {
+export function requestRow(
+  parsed: ParsedRequest,
+  { requestId, now, answer, appliedFault, took }: Answered,
+): RequestRow {
   const { route, path, params, query, body, keySent } = parsed;
   const sent = body instanceof Refused ? undefined : body;
-  const card = params['card_id'] ?? query['card_id'] ?? sent?.['card_id'];
+  const card = params['card_id'] ?? query['card_id'] ?? sent?.['card_id'] ?? madeCard(route.row, answer);
   const kept = sent === undefined ? {} : keptBody(route.row.body ?? {}, sent);
   const { status, error } = meant(answer, appliedFault);
   return {
@@ -59,15 +70,25 @@ export function requestRow(parsed: ParsedRequest, { requestId, now, answer, appl
     at: now,
     operation: route.name,
     method: route.row.method,
-    path: clean(path),
+    path: cleanText(path),
     status,
     error,
     replayed: answer?.headers['Idempotent-Replayed'] === undefined ? 0 : 1,
     fault: appliedFault === undefined ? null : faultText(appliedFault),
-    idempotency_key: keySent === undefined ? null : clean(keySent),
-    card_id: typeof card === 'string' ? clean(card) : null,
+    idempotency_key: keySent === undefined ? null : cleanText(keySent),
+    card_id: typeof card === 'string' ? cleanText(card) : null,
     body: Object.keys(kept).length === 0 ? null : JSON.stringify(kept),
+    answer: answer === undefined ? null : keptAnswer(route.row, answer),
+    request_headers: keptHeaders(parsed.headers),
+    key_last4: parsed.keyLast4,
+    took,
   };
+}
+
+/** A card that was made is told by the answer alone. */
+function madeCard({ makes }: Operation, answer: Answer | undefined): string | undefined {
+  if (makes !== 'card' || answer === undefined || answer.status >= 400) return undefined;
+  return /^\{"id":"([^"]+)"/.exec(answer.body)?.[1];
 }
 
 /** The status of the work where it was done, else that of the fault which kept it from being done. */
@@ -82,6 +103,53 @@ function meant(answer: Answer | undefined, appliedFault: AppliedFault | undefine
   const { status, body } = answer;
   const error = status < 400 ? undefined : (JSON.parse(body) as { readonly error?: unknown }).error;
   return { status, error: typeof error === 'string' ? error : null };
+}
+
+const LONGEST_ANSWER = 4_096;
+
+/** Answers to what changed something, and errors: of a read there are too many, and it can be made again. */
+function keptAnswer(row: Operation, { status, body }: Answer): string | null {
+  if (body === '' || (status < 400 && (row.method === 'GET' || row.effect === 'reveals-secret'))) return null;
+  const shown = status < 400 ? withoutSecrets(row.returns.shape, body) : withoutPaths(body);
+  // A part of a text would keep all of it in memory: the part is copied.
+  const start = shown.length > LONGEST_ANSWER ? Buffer.from(shown.slice(0, LONGEST_ANSWER)).toString() : shown;
+  return withoutFoundSecrets(start).replaceAll('\0', '').toWellFormed();
+}
+
+/** As bodies are kept: without secret fields, of an address only where it leads to. */
+function withoutSecrets(shape: Shape, body: string): string {
+  const isSecret = Object.values(shape).some(({ secret }) => secret);
+  if (!isSecret && !Object.hasOwn(shape, 'url')) return body;
+  const told = JSON.parse(body) as Record<string, unknown>;
+  for (const [name, { wire = name, secret }] of Object.entries(shape)) if (secret) delete told[wire];
+  if (Object.hasOwn(told, 'url')) told['url'] = originOf(told['url']);
+  return JSON.stringify(told);
+}
+
+/** An error may repeat the address that was sent. */
+function withoutPaths(body: string): string {
+  return body.replace(/(https?:\/\/[^\s"\\/?#]+)[^\s"\\]*/g, '$1');
+}
+
+/** Headers that say how a request was made. */
+const KEPT_HEADERS = [
+  'accept',
+  'accept-encoding',
+  'content-length',
+  'content-type',
+  'transfer-encoding',
+  'user-agent',
+  'x-idempotency-key',
+  'x-sandbox-fault',
+] as const;
+
+function keptHeaders(headers: ParsedRequest['headers']): string {
+  const kept: Record<string, string> = {};
+  for (const name of KEPT_HEADERS) {
+    const value = headers[name];
+    if (typeof value === 'string') kept[name] = cleanText(value);
+  }
+  return JSON.stringify(kept);
 }
 
 const LONGEST = 200;
@@ -100,11 +168,11 @@ function keptBody(shape: Shape, body: Fields): Fields {
 }
 
 function keptValue(value: unknown): unknown {
-  if (typeof value === 'string') return clean(value);
+  if (typeof value === 'string') return cleanText(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.slice(0, MOST_ENTRIES).map(entry => clean(textOf(entry)));
+  if (Array.isArray(value)) return value.slice(0, MOST_ENTRIES).map(entry => cleanText(textOf(entry)));
   const entries = Object.entries(value).slice(0, MOST_ENTRIES);
-  return Object.fromEntries(entries.map(([name, entry]) => [clean(name), clean(textOf(entry))]));
+  return Object.fromEntries(entries.map(([name, entry]) => [cleanText(name), cleanText(textOf(entry))]));
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
@@ -125,8 +193,12 @@ const SECRETS: readonly [RegExp, string][] = [
 const HINT = /sk_|whsec_|sandbox_|bearer|basic|\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d[ -]?\d/i;
 
 /** Text that may be stored: no secret, no character an engine refuses, not too long. */
-function clean(text: string): string {
+export function cleanText(text: string): string {
   if (PLAIN.test(text) && !HINT.test(text)) return text;
-  const plain = SECRETS.reduce((left, [pattern, instead]) => left.replace(pattern, instead), text);
-  return plain.slice(0, LONGEST).replaceAll('\0', '').toWellFormed();
+  return withoutFoundSecrets(text).slice(0, LONGEST).replaceAll('\0', '').toWellFormed();
+}
+
+function withoutFoundSecrets(text: string): string {
+  if (!HINT.test(text)) return text;
+  return SECRETS.reduce((left, [pattern, instead]) => left.replace(pattern, instead), text);
 }

@@ -1,10 +1,11 @@
 /** What a server of the sandbox is made of, and what every transaction of it shares. */
-import type { Operation } from '../../contract/operation.ts';
+import type { Operation, ReplyOf } from '../../contract/operation.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
-import type { AdminHandlers, Call, Handlers, ServiceHandlerName } from '../calls/handler.ts';
+import type { AdminHandlers, Call, Handlers, ServiceHandlerName, TracelessName } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
 import { type Fired, type Firing, fireDue, nextDue, type TimerActions } from '../clock/timers.ts';
 import type { Dispatcher } from '../delivery/dispatcher.ts';
@@ -15,6 +16,7 @@ import type { IdForm } from '../store/meta.ts';
 import type { Sql, Store } from '../store/sql.ts';
 import type { RequestLog } from './request-log.ts';
 import type { RequestNumbers } from './request-numbers.ts';
+import type { TurnedLog } from './turned-log.ts';
 
 /** The one account of a sandbox. */
 export const ACCOUNT = 'acct_sandbox';
@@ -24,12 +26,50 @@ export type ServiceHandlers = {
   readonly [N in ServiceHandlerName]: (parts: ServiceParts, input: Call<never>['input']) => Promise<unknown>;
 };
 
+/** What a look sees: one moment of the store, and what this process has not written yet. */
+export interface StoreMoment {
+  readonly sql: Sql;
+  readonly account: string;
+  /** Clock of the sandbox, ms UTC. */
+  readonly now: number;
+  readonly parts: ServiceParts;
+}
+
+/** Where a look is made from: nothing of it writes, and it holds a moment no longer than it reads. */
+export interface Inspection {
+  readonly parts: ServiceParts;
+  read<T>(work: (moment: StoreMoment) => Promise<T>): Promise<T>;
+}
+
+type TracelessInput<N extends TracelessName> = Call<AdminOperations[N]>['input'];
+
+/** One for each operation that leaves no trace. */
+export type TracelessHandlers = {
+  readonly [N in TracelessName]: (
+    inspection: Inspection,
+    input: TracelessInput<N>,
+  ) => Promise<ReplyOf<AdminOperations[N]>>;
+};
+
+/** One that needs a single moment. */
+export type MomentHandler<N extends TracelessName> = (
+  moment: StoreMoment,
+  input: TracelessInput<N>,
+) => Promise<ReplyOf<AdminOperations[N]>>;
+
+/** Answers from a single moment. */
+export const atOnce =
+  <Input, Reply>(handler: (moment: StoreMoment, input: Input) => Promise<Reply>) =>
+  (inspection: Inspection, input: Input): Promise<Reply> =>
+    inspection.read(moment => handler(moment, input));
+
 export interface ServiceParts {
   readonly store: Store;
   readonly account: string;
   readonly handlers: Handlers;
   readonly adminHandlers: AdminHandlers;
   readonly serviceHandlers: ServiceHandlers;
+  readonly tracelessHandlers: TracelessHandlers;
   readonly timerActions: TimerActions;
   readonly key: Secret;
   readonly adminToken: Secret;
@@ -46,6 +86,7 @@ export interface ServiceParts {
   /** How this server speaks; see dialects/. */
   readonly activeDialect: ActiveDialect;
   readonly requestLog: RequestLog;
+  readonly turnedLog: TurnedLog;
   /** Snapshots of the store. */
   readonly archives: Archives;
   readonly platform: NodeJS.Platform;

@@ -7,7 +7,7 @@ import { Secret } from '../../core/secret.ts';
 import { type IsRunning, isOwnerGone, ownerName } from '../../files/process-identity.ts';
 import type { Host } from '../../platform/host.ts';
 import { TIMER_ACTIONS } from '../account/timed.ts';
-import { ADMIN_HANDLERS, SERVICE_HANDLERS } from '../admin/table.ts';
+import { ADMIN_HANDLERS, SERVICE_HANDLERS, TRACELESS_HANDLERS } from '../admin/table.ts';
 import { Archives } from '../archive/archives.ts';
 import { deterministicIds } from '../calls/deterministic-ids.ts';
 import { checkWhole } from '../checks/whole.ts';
@@ -23,6 +23,7 @@ import { runTimersUntil } from '../service/live-timers.ts';
 import { RequestLog } from '../service/request-log.ts';
 import { RequestNumbers } from '../service/request-numbers.ts';
 import { ACCOUNT, type ServiceParts } from '../service/service.ts';
+import { TurnedLog } from '../service/turned-log.ts';
 import { keepCheck } from '../store/ledger-checks.ts';
 import type { IdForm } from '../store/meta.ts';
 import { openStore } from '../store/open.ts';
@@ -166,6 +167,7 @@ function partsFor(
     handlers: HANDLERS,
     adminHandlers: ADMIN_HANDLERS,
     serviceHandlers: SERVICE_HANDLERS,
+    tracelessHandlers: TRACELESS_HANDLERS,
     timerActions: TIMER_ACTIONS,
     key: key ?? randomKey(host),
     adminToken: randomSecret('sandbox_', host),
@@ -180,6 +182,7 @@ function partsFor(
     requestNumbers: new RequestNumbers(),
     activeDialect: new ActiveDialect(dialect),
     requestLog: new RequestLog(),
+    turnedLog: new TurnedLog(),
     archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),
     platform: host.platform,
     webhookSecret,

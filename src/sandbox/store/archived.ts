@@ -4,7 +4,7 @@
  */
 import { DOMAIN_TABLES, TABLES } from './schema.ts';
 import type { Sql, SqlValue } from './sql.ts';
-import { CLEARED_TABLES, columnsOf, SYSTEM_TABLES } from './system-tables.ts';
+import { CLEARED_TABLES, columnsOf, LATER_COLUMNS, SYSTEM_TABLES } from './system-tables.ts';
 
 export interface ArchivedTable {
   readonly name: string;
@@ -16,6 +16,9 @@ export interface ArchivedTable {
 /** Who is moving the clock belongs to a process, and that the books were looked through to this very store. */
 const NOT_ARCHIVED = ['advances', 'ledger_checks'];
 
+/** How long something took, and which key of this machine was used: no two sandboxes of one seed would be the same. */
+const NOT_ARCHIVED_COLUMNS: Readonly<Record<string, readonly string[]>> = { requests: ['took', 'key_last4'] };
+
 /** Parents first: the order in which they can be filled. Emptied the other way round. */
 export const ARCHIVED: readonly ArchivedTable[] = [...[...DOMAIN_TABLES].reverse(), ...CLEARED_TABLES]
   .filter(name => !NOT_ARCHIVED.includes(name))
@@ -26,7 +29,16 @@ function tableNamed(name: string): ArchivedTable {
   if (made === undefined) throw new Error(`no statement makes the table ${name}`);
   const key = keyOf(made) ?? TABLES.map(statement => keyApart(statement, name)).find(found => found !== undefined);
   if (key === undefined) throw new Error(`nothing tells the rows of ${name} apart`);
-  return { name, columns: columnsOf(made), key: key.filter(column => column !== 'account_id') };
+  const columns = columnsOf(made).filter(column => !NOT_ARCHIVED_COLUMNS[name]?.includes(column));
+  return { name, columns, key: key.filter(column => column !== 'account_id') };
+}
+
+/** The columns of a table in snapshots of that schema: those it got later are not in them. */
+export function columnsIn(schema: number, { name, columns }: ArchivedTable): readonly string[] {
+  const later = Object.entries(LATER_COLUMNS).flatMap(([added, tables]) =>
+    Number(added) > schema ? (tables[name] ?? []) : [],
+  );
+  return columns.filter(column => !later.some(made => made.startsWith(`${column} `)));
 }
 
 function keyOf(table: string): readonly string[] | undefined {

@@ -1,5 +1,6 @@
 /** Statements on `deliveries` and their `attempts`. Times are on the clock of the sandbox, leases in real time. */
 import type { EventName } from '../../contract/events.ts';
+import type { SignedWith } from '../../contract/sandbox/deliveries.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 export type DeliveryState = 'queued' | 'sending' | 'delivered' | 'failed' | 'cancelled';
@@ -24,6 +25,10 @@ export interface DeliveryRow {
   readonly behind: number;
   /** Real time, ms UTC, at which it no longer waits for those. */
   readonly held_until: number | null;
+  /** 1 for a body that was written by hand. */
+  readonly edited: number | null;
+  /** What it is signed with; null for the secret of the subscription. */
+  readonly sign: Exclude<SignedWith, 'right'> | null;
 }
 
 export interface AttemptRow {
@@ -56,6 +61,8 @@ const NAMES = [
   'faults_asked',
   'behind',
   'held_until',
+  'edited',
+  'sign',
 ] as const;
 const COLUMNS = NAMES.join(', ');
 

@@ -22,7 +22,8 @@ interface Query {
   readonly values: readonly SqlValue[];
 }
 
-async function listed<Row>(sql: Sql, { columns, from, order, values }: Query, page: Page): Promise<Listed<Row>> {
+/** A page of a query, and how many rows it has. */
+export async function listed<Row>(sql: Sql, { columns, from, order, values }: Query, page: Page): Promise<Listed<Row>> {
   const count = await sql.get<{ total: number }>(`select count(*) as total from ${from}`, ...values);
   const statement = `select ${columns} from ${from} order by ${order} limit ? offset ?`;
   return { rows: await sql.all<Row>(statement, ...values, page.limit, page.offset), total: count?.total ?? 0 };
@@ -46,9 +47,38 @@ export interface EventRow {
   readonly body: string;
 }
 
-export function eventsInOrder(sql: Sql, account: string, parsed: Page & { type?: string | undefined }) {
-  const { where, values } = narrowed(account, [['type = ?', parsed.type]]);
-  const query = { columns: 'seq, id, type, created_at, body', from: `events where ${where}`, order: 'seq', values };
+export interface EventFilter {
+  readonly type?: string | undefined;
+  readonly card_id?: string | undefined;
+  /** Number of the event behind which it begins. */
+  readonly after?: number | undefined;
+  readonly order?: 'asc' | 'desc' | undefined;
+}
+
+/** Begins the text of an event about a card: its object is the card, or names it. */
+export const ABOUT_CARD = "(body like ? escape '!' or body like ? escape '!')";
+
+/** Text in which nothing stands for something else. */
+const literally = (text: string) => text.replace(/[!%_]/g, sign => `!${sign}`);
+
+/** The values of `ABOUT_CARD`. */
+export function aboutCard(id: string): readonly string[] {
+  const named = literally(JSON.stringify(id));
+  return [`%"data":{"id":${named}%`, `%"card_id":${named}%`];
+}
+
+export function eventsInOrder(sql: Sql, account: string, { order = 'asc', ...parsed }: Page & EventFilter) {
+  const { where, values } = narrowed(account, [
+    ['type = ?', parsed.type],
+    ['seq > ?', parsed.after],
+  ]);
+  const card = parsed.card_id === undefined ? [] : aboutCard(parsed.card_id);
+  const query = {
+    columns: 'seq, id, type, created_at, body',
+    from: `events where ${where}${card.length === 0 ? '' : ` and ${ABOUT_CARD}`}`,
+    order: `seq ${order}`,
+    values: [...values, ...card],
+  };
   return listed<EventRow>(sql, query, parsed);
 }
 

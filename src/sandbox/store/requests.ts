@@ -16,6 +16,13 @@ export interface RequestRow {
   readonly card_id: string | null;
   /** JSON. */
   readonly body: string | null;
+  /** Text of the answer, perhaps its beginning alone. */
+  readonly answer: string | null;
+  /** JSON. */
+  readonly request_headers: string | null;
+  readonly key_last4: string | null;
+  /** Real ms. */
+  readonly took: number | null;
 }
 
 export interface RequestFilter {
@@ -44,6 +51,10 @@ const NAMES = [
   'idempotency_key',
   'card_id',
   'body',
+  'answer',
+  'request_headers',
+  'key_last4',
+  'took',
 ] as const satisfies readonly (keyof RequestRow)[];
 const COLUMNS = NAMES.join(', ');
 const REQUESTS = { table: 'requests', columns: ['account_id', 'position', ...NAMES], number: 'position' };
@@ -73,6 +84,13 @@ export async function countRequests(sql: Sql, account: string, filter: RequestFi
   const row = await sql.get<{ total: number }>(`select count(*) as total from requests where ${where}`, ...values);
   return row?.total ?? 0;
 }
+
+export const requestById = (sql: Sql, account: string, id: string) =>
+  sql.get<RequestRow>(
+    `select ${COLUMNS} from requests where account_id = ? and request_id = ? order by position desc limit 1`,
+    account,
+    id,
+  );
 
 /** Newest first. */
 export function pageOfRequests(

@@ -5,7 +5,7 @@
 import { TRANSACTION_INDEXES, TRANSACTIONS } from './schema.ts';
 
 /** Number of the schema, domain tables included. A store with a higher one is refused, a lower one is brought up. */
-export const SCHEMA = 6;
+export const SCHEMA = 7;
 
 /** Timers whose action threw: out of the way, with what it said, until they are set anew or the sandbox starts over. */
 const PARKED_TIMERS = `create table parked_timers (
@@ -55,7 +55,8 @@ const EVENTS = `create table events (
     primary key (account_id, seq)
   ) strict, without rowid`;
 
-const REQUESTS = `create table requests (
+/** `request_headers` is a JSON object of some of those that were sent; `took` is in real ms. It and the key are no part of an archive. */
+const REQUESTS_BEFORE_7 = `create table requests (
     account_id text not null,
     position integer not null,
     request_id text not null,
@@ -71,6 +72,33 @@ const REQUESTS = `create table requests (
     card_id text,
     body text,
     primary key (account_id, position)
+  ) strict, without rowid`;
+
+/** Columns that tables got later, each in the schema of its number. Rows of before have none of them. */
+export const LATER_COLUMNS: Readonly<Record<number, Readonly<Record<string, readonly string[]>>>> = {
+  7: {
+    requests: ['answer text', 'request_headers text', 'key_last4 text', 'took integer'],
+    deliveries: ['edited integer', 'sign text'],
+  },
+};
+
+/** The statement that makes a table, with what it got later. */
+function withLater(table: string, create: string): string {
+  const later = Object.values(LATER_COLUMNS).flatMap(tables => tables[table] ?? []);
+  return create.replace(/^ {4}primary key \(/m, `${later.map(column => `    ${column},\n`).join('')}    primary key (`);
+}
+
+const addedIn = (schema: number): readonly string[] =>
+  Object.entries(LATER_COLUMNS[schema] ?? {}).flatMap(([table, columns]) =>
+    columns.map(column => `alter table ${table} add column ${column}`),
+  );
+
+/** What a decline was judged by, JSON text: what was asked and how the card stood. */
+const DECLINE_FACTS = `create table decline_facts (
+    account_id text not null,
+    transaction_id text not null,
+    facts text not null,
+    primary key (account_id, transaction_id)
   ) strict, without rowid`;
 
 /** When the books were last looked through; `faults` is a JSON list of lines. */
@@ -116,10 +144,11 @@ export const MIGRATIONS: Readonly<Record<number, readonly string[]>> = {
     // An unfinished record never outlived its transaction.
     ...remade('idempotency', IDEMPOTENCY, { also: [IDEMPOTENCY_EXPIRY], where: "where state <> 'running'" }),
     ...remade('events', EVENTS),
-    ...remade('requests', REQUESTS),
+    ...remade('requests', REQUESTS_BEFORE_7),
   ],
   5: [LEDGER_CHECKS],
   6: remade('transactions', TRANSACTIONS, { also: TRANSACTION_INDEXES }),
+  7: [DECLINE_FACTS, ...addedIn(7)],
 };
 
 export const SYSTEM_TABLES: readonly string[] = [
@@ -165,7 +194,9 @@ export const SYSTEM_TABLES: readonly string[] = [
   IDEMPOTENCY_EXPIRY,
   EVENTS,
   // `body` of an example only: that of an event is the event's. `behind`: how many later ones go first (a fault).
-  `create table deliveries (
+  withLater(
+    'deliveries',
+    `create table deliveries (
     account_id text not null,
     id text not null,
     position integer not null,
@@ -188,6 +219,7 @@ export const SYSTEM_TABLES: readonly string[] = [
     check ((event_seq is null) = (body is not null)),
     check ((state = 'sending') = (lease_token is not null))
   ) strict`,
+  ),
   'create index deliveries_due on deliveries (account_id, state, due_at)',
   'create index deliveries_next on deliveries (account_id, webhook_id, state, due_at, position)',
   'create index deliveries_by_event on deliveries (account_id, event_id, webhook_id)',
@@ -228,8 +260,9 @@ export const SYSTEM_TABLES: readonly string[] = [
   ) strict`,
   'create index faults_active on faults (account_id, meets, position)',
   // The newest requests to the service, without secrets.
-  REQUESTS,
+  withLater('requests', REQUESTS_BEFORE_7),
   LEDGER_CHECKS,
+  DECLINE_FACTS,
   // Settlements that wait until their card is unfrozen (dialect strict-freeze).
   `create table waiting_settlements (
     account_id text not null,
@@ -258,4 +291,5 @@ export const CLEARED_TABLES = [
   'requests',
   'ledger_checks',
   'waiting_settlements',
+  'decline_facts',
 ] as const;

@@ -36,6 +36,10 @@ export const authorizationById = (sql: Sql, account: string, id: string) =>
     id,
   );
 
+/** A record of any kind. */
+export const transactionById = (sql: Sql, account: string, id: string) =>
+  sql.get<TransactionRow>(`select ${COLUMNS} from transactions where account_id = ? and id = ?`, account, id);
+
 /** Columns of a whole row, and its values in their order, for whoever inserts many. */
 export const TRANSACTION_COLUMNS: readonly string[] = ['account_id', ...COLUMNS.split(',').map(name => name.trim())];
 

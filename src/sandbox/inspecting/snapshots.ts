@@ -1,0 +1,106 @@
+/** snapshots.diff: what differs between two snapshots, or between one and now. */
+import { rm } from 'node:fs/promises';
+import type { ReplyOf } from '../../contract/operation.ts';
+import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
+import { type Cents, cents, toUsd } from '../../core/money.ts';
+import { changesBetween, type RowChange, type Side, type StoredRow } from '../archive/differences.ts';
+import { Damaged } from '../archive/manifest.ts';
+import { manifestOf } from '../archive/restore.ts';
+import { saveInto } from '../archive/save.ts';
+import { impossible } from '../calls/handler.ts';
+import type { StoreMoment, TracelessHandlers } from '../service/service.ts';
+
+type Told = ReplyOf<AdminOperations['snapshots.diff']>;
+
+export const diffSnapshots: TracelessHandlers['snapshots.diff'] = async (inspection, { name, to }) => {
+  const { archives } = inspection.parts;
+  const before = await sideIn(await archives.folderOf(name), name);
+  if (to !== undefined) return difference(before, await sideIn(await archives.folderOf(to), to));
+  const folder = await archives.unfinished('export');
+  try {
+    return await difference(before, await inspection.read(moment => presentIn(folder, moment)));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+async function sideIn(folder: string, name: string): Promise<Side> {
+  try {
+    return { folder, manifest: await manifestOf(folder) };
+  } catch (error) {
+    throw damagedSide(error, name);
+  }
+}
+
+/** What the sandbox holds at this moment, as a snapshot would. */
+async function presentIn(folder: string, { sql, account, now, parts }: StoreMoment): Promise<Side> {
+  return { folder, manifest: await saveInto(folder, sql, { account, now, platform: parts.platform }) };
+}
+
+async function difference(before: Side, after: Side): Promise<Told> {
+  const told = new Difference();
+  try {
+    for await (const change of changesBetween(before, after)) told.take(change);
+  } catch (error) {
+    throw damagedSide(error, 'one of them');
+  }
+  return told.told();
+}
+
+function damagedSide(error: unknown, name: string): unknown {
+  return error instanceof Damaged ? impossible(`the snapshot ${name} is damaged: ${error.message}`) : error;
+}
+
+/** Columns of a card that nobody is shown by the way, and its text as it is sent, which says the same once more. */
+const NOT_TOLD = ['account_id', 'number', 'cvv', 'document'];
+const MONEY = ['balance', 'hold', 'spending_limit', 'auto_freeze_at'];
+
+class Difference {
+  readonly #tables = new Map<string, { added: number; removed: number; changed: number }>();
+  readonly #accounts = new Map<string, number>();
+  readonly #cards: Told['cards'][number][] = [];
+
+  take({ table, before, after }: RowChange): void {
+    const counts = this.#tables.get(table) ?? { added: 0, removed: 0, changed: 0 };
+    this.#tables.set(table, counts);
+    if (before === undefined) counts.added += 1;
+    else if (after === undefined) counts.removed += 1;
+    else counts.changed += 1;
+    if (table === 'postings') this.#moved(before, after);
+    if (table === 'cards') this.#changed(before, after);
+  }
+
+  #moved(before: StoredRow | undefined, after: StoredRow | undefined): void {
+    const ledger = String((after ?? before)?.['ledger']);
+    const delta = Number(after?.['amount'] ?? 0) - Number(before?.['amount'] ?? 0);
+    this.#accounts.set(ledger, (this.#accounts.get(ledger) ?? 0) + delta);
+  }
+
+  #changed(before: StoredRow | undefined, after: StoredRow | undefined): void {
+    const row = after ?? before ?? {};
+    const fields = Object.keys(row)
+      .filter(field => !NOT_TOLD.includes(field) && before?.[field] !== after?.[field])
+      .map(field => ({ field, from: valueTold(before, field), to: valueTold(after, field) }));
+    this.#cards.push({ card_id: String(row['id']), fields });
+  }
+
+  told(): Told {
+    return {
+      tables: [...this.#tables].map(([table, counts]) => ({ table, ...counts })),
+      accounts: [...this.#accounts]
+        .filter(([, delta]) => delta !== 0)
+        .sort(([one], [other]) => (one < other ? -1 : 1))
+        .map(([account, delta]) => ({ account, delta: toUsd(cents(delta)) })),
+      cards: this.#cards,
+    };
+  }
+}
+
+/** JSON of the value; money in USD, lists and maps as they are stored. */
+function valueTold(row: StoredRow | undefined, field: string): string | null {
+  if (row === undefined) return null;
+  const value = row[field] ?? null;
+  if (typeof value === 'number' && MONEY.includes(field)) return JSON.stringify(toUsd(value as Cents));
+  if (typeof value === 'string' && ['allowed_categories', 'metadata'].includes(field)) return value;
+  return JSON.stringify(value);
+}

@@ -1,0 +1,165 @@
+/** cards.timeline: everything that happened to a card, of every kind, in one order. */
+import { TIMELINE_KINDS, type TimelineKind } from '../../contract/sandbox/inspector.ts';
+import { type Cents, plainAmount, sumCents, toUsd, type Usd } from '../../core/money.ts';
+import { cardOf } from '../account/acting.ts';
+import { Refused } from '../calls/handler.ts';
+import { pageFacts } from '../handlers/paging.ts';
+import { isoTime } from '../rules/dates.ts';
+import type { MomentHandler, StoreMoment } from '../service/service.ts';
+import {
+  type ChallengeOfCard,
+  challengesOfCard,
+  type DeliveryOfCard,
+  deliveriesOfCard,
+  type EntryOfCard,
+  entriesOfCard,
+  eventsOfCard,
+  MOST_OF_A_KIND,
+  type RequestOfCard,
+  requestsOfCard,
+} from '../store/card-life.ts';
+import type { EventRow } from '../store/ledger-pages.ts';
+import { pageOfTransactions, type TransactionRow } from '../store/transactions.ts';
+import { inOrder, type LifeItem } from './life-order.ts';
+
+interface Item extends LifeItem {
+  readonly number: number | null;
+  readonly text: string;
+  readonly amount: Usd | null;
+}
+
+export const showTimeline: MomentHandler<'cards.timeline'> = async (moment, { card_id: card, kinds, ...paging }) => {
+  await cardOf(moment, card);
+  const { page = 1, per_page: limit = 50 } = paging;
+  const wanted = wantedKinds(kinds);
+  const items = inOrder(await lifeOf(moment, card)).filter(({ kind }) => wanted.includes(kind));
+  const end = Math.max(0, items.length - (page - 1) * limit);
+  const shown = items.slice(Math.max(0, end - limit), end).toReversed();
+  const data = shown.map(({ at, kind, id, number, text, amount }) => ({
+    at: isoTime(at),
+    kind,
+    id,
+    number,
+    text,
+    amount,
+  }));
+  return { data, page: pageFacts(page, limit, items.length) };
+};
+
+function wantedKinds(text: string | undefined): readonly TimelineKind[] {
+  if (text === undefined) return TIMELINE_KINDS;
+  const names = text.split(',').map(name => name.trim());
+  const other = names.find(name => !(TIMELINE_KINDS as readonly string[]).includes(name));
+  if (other === undefined) return names as TimelineKind[];
+  throw new Refused('invalid_request', `kinds: ${JSON.stringify(other)} is none of ${TIMELINE_KINDS.join(', ')}`);
+}
+
+async function lifeOf(moment: StoreMoment, card: string): Promise<Readonly<Record<TimelineKind, readonly Item[]>>> {
+  const { sql, account } = moment;
+  const span = { filter: { card_id: card }, limit: MOST_OF_A_KIND, offset: 0 };
+  return {
+    request: await requestsOf(moment, card),
+    transaction: (await pageOfTransactions(sql, account, span)).toReversed().map(transactionItem),
+    entry: entryItems(await entriesOfCard(sql, account, card), card),
+    challenge: (await challengesOfCard(sql, account, card)).map(challengeItem),
+    event: (await eventsOfCard(sql, account, card)).map(eventItem),
+    delivery: (await deliveriesOfCard(sql, account, card)).map(deliveryItem),
+  };
+}
+
+/** Those that wait in this process come behind all that are stored. */
+async function requestsOf({ sql, account, parts }: StoreMoment, card: string): Promise<readonly Item[]> {
+  const stored = await requestsOfCard(sql, account, card);
+  const waiting = parts.requestLog.waiting.filter(row => row.card_id === card).map(row => ({ ...row, position: null }));
+  return [...stored, ...waiting].map(requestItem);
+}
+
+/** What a request that was carried out leads to: an entry, or the event where nothing moves. */
+const MADE_BY: Readonly<Record<string, string>> = {
+  'cards.create': 'create',
+  'cards.fund': 'fund',
+  'cards.withdraw': 'withdraw',
+  'cards.terminate': 'terminate',
+  'cards.freeze': 'card.frozen',
+  'cards.unfreeze': 'card.unfrozen',
+};
+
+function requestItem(row: RequestOfCard): Item {
+  const {
+    position: number,
+    request_id: id,
+    at,
+    operation,
+    method,
+    path,
+    status,
+    error,
+    fault,
+    replayed,
+    idempotency_key: key,
+  } = row;
+  const made = status < 400 && replayed === 0 ? MADE_BY[operation] : undefined;
+  const notes = [
+    error,
+    fault === null ? null : `fault ${fault}`,
+    replayed === 1 ? 'replayed' : null,
+    key === null ? null : `key ${key}`,
+  ];
+  const text = [`${method} ${path} ${status}`, ...notes.filter(note => note !== null)].join(', ');
+  const marks = made === undefined ? [] : [`request ${made}`];
+  return { kind: 'request', at, id, number, text, amount: null, marks, behind: [] };
+}
+
+function transactionItem(row: TransactionRow): Item {
+  const { id, created_at: at, type, status, amount, merchant, decline_reason: reason } = row;
+  const became = type === 'authorization' ? `, ${status}` : reason === null ? '' : `: ${reason}`;
+  const text = `${type} ${plainAmount(amount)} ${merchant}${became}`;
+  return { kind: 'transaction', at, id, number: null, text, amount: toUsd(amount), marks: [id], behind: [] };
+}
+
+/** Rows of one entry stand together; told is what moved, account by account. */
+function entryItems(rows: readonly EntryOfCard[], card: string): readonly Item[] {
+  const entries = new Map<number, EntryOfCard[]>();
+  for (const row of rows) entries.set(row.id, [...(entries.get(row.id) ?? []), row]);
+  return [...entries.values()].map((postings): Item => {
+    const [{ id, kind, ref, created_at: at }] = postings as [EntryOfCard];
+    const short = (ledger: string) => ledger.replace(`:${card}`, '').replace(/^wallet:.*/, 'wallet');
+    const text = `${kind}: ${postings.map(({ ledger, amount }) => `${short(ledger)} ${signed(amount)}`).join(', ')}`;
+    const came = postings.filter(({ ledger }) => ledger === `card:${card}`).map(({ amount }) => amount);
+    const amount = came.length === 0 ? null : toUsd(sumCents(came));
+    const marks = [`${kind} ${ref}`];
+    return { kind: 'entry', at, id: String(id), number: id, text, amount, marks, behind: [ref, `request ${kind}`] };
+  });
+}
+
+const signed = (amount: Cents) => `${amount > 0 ? '+' : ''}${plainAmount(amount)}`;
+
+function challengeItem({ id, created_at: at, merchant, amount, status, attempts }: ChallengeOfCard): Item {
+  const wrong = attempts === 0 ? '' : `, ${attempts} wrong`;
+  const text = `3DS challenge ${plainAmount(amount)} ${merchant}: ${status}${wrong}`;
+  return { kind: 'challenge', at, id, number: null, text, amount: toUsd(amount), marks: [id], behind: [] };
+}
+
+/** The entry that an event tells of. */
+const TELLS_OF: Readonly<Record<string, string>> = {
+  'card.created': 'create',
+  'card.funded': 'fund',
+  'card.terminated': 'terminate',
+  'transaction.authorized': 'authorize',
+  'transaction.settled': 'settle',
+  'transaction.refunded': 'refund',
+};
+
+function eventItem({ seq, id, type, created_at: at, body }: EventRow): Item {
+  const { data } = JSON.parse(body) as { readonly data: { readonly id: string } };
+  const entry = TELLS_OF[type];
+  const behind = [data.id, ...(entry === undefined ? [] : [`${entry} ${data.id}`]), `request ${type}`];
+  return { kind: 'event', at, id, number: seq, text: type, amount: null, marks: [id], behind };
+}
+
+function deliveryItem(row: DeliveryOfCard): Item {
+  const { id, position, created_at: at, webhook_id, event_id, event_type, state, attempt } = row;
+  const tries = attempt === 0 ? '' : `, ${attempt} ${attempt === 1 ? 'try' : 'tries'}`;
+  const text = `${event_type} to ${webhook_id}: ${state}${tries}`;
+  return { kind: 'delivery', at, id, number: position, text, amount: null, marks: [], behind: [event_id] };
+}

@@ -1,0 +1,67 @@
+/** A body of one's own to a subscription, signed as asked: what a receiver should refuse can be shown to it. */
+import { expect, it } from 'vitest';
+import { matchSignature } from '../../../src/contract/signature/signature.ts';
+import { Secret } from '../../../src/core/secret.ts';
+import { receiver } from '../../support/receiver.ts';
+import { SECRET, scene } from './scene.ts';
+
+const right = (bytes: Uint8Array, signature: unknown, secret = SECRET) =>
+  matchSignature(bytes, String(signature), [new Secret(secret)]) !== undefined;
+
+it('sends the exact text, marked as edited, with the right signature, and the same once more', async () => {
+  await using inbox = await receiver();
+  await using stage = await scene();
+  const hook = await stage.subscribe(inbox.url);
+  const body = ' {"id": "mine",\r\n "data": {"otp": "ä"}}\n';
+  const sent = await stage.admin('POST', `/webhooks/${hook}/send`, { event: '3ds.challenge', body });
+  expect(sent.json).toMatchObject({ example: true, edited: true, signed: 'right', event: '3ds.challenge' });
+  await stage.drain();
+  await stage.admin('POST', `/deliveries/${sent.json.id}/redeliver`);
+  await stage.drain();
+  expect(inbox.received.map(({ bytes }) => bytes.toString())).toEqual([body, body]);
+  for (const { bytes, headers } of inbox.received) expect(right(bytes, headers['x-webhook-signature'])).toBe(true);
+  expect(await stage.deliveries()).toMatchObject([{ edited: true, state: 'delivered' }, { edited: true }]);
+});
+
+it.each(['wrong', 'none'] as const)('signs it %s on every attempt, and of an example too', async sign => {
+  await using inbox = await receiver();
+  await using stage = await scene();
+  const hook = await stage.subscribe(inbox.url);
+  const { json } = await stage.admin('POST', `/webhooks/${hook}/send`, { event: 'card.created', sign });
+  expect(json).toMatchObject({ example: true, edited: false, signed: sign });
+  await stage.drain();
+  const [got] = inbox.received;
+  expect(got?.json.type).toBe('card.created');
+  const signature = got?.headers['x-webhook-signature'];
+  expect(signature === undefined).toBe(sign === 'none');
+  if (sign === 'wrong') expect(signature).toMatch(/^[0-9a-f]{64}$/);
+  expect(right(got?.bytes ?? Buffer.of(), signature)).toBe(false);
+});
+
+it('signs with the former secret while both are valid, and refuses to once that is over', async () => {
+  await using inbox = await receiver();
+  await using stage = await scene();
+  const hook = await stage.subscribe(inbox.url);
+  const send = () => stage.admin('POST', `/webhooks/${hook}/send`, { event: 'card.created', sign: 'former' });
+  expect((await send()).status).toBe(409);
+  await stage.admin('POST', `/webhooks/${hook}/rotate`, { overlap: '1h' });
+  expect((await send()).status).toBe(201);
+  await stage.drain();
+  const [got] = inbox.received;
+  const signature = String(got?.headers['x-webhook-signature']);
+  expect([right(got?.bytes ?? Buffer.of(), signature), signature.includes(',')]).toEqual([true, false]);
+  await stage.admin('POST', '/clock/advance', { by: '2h' });
+  expect((await send()).status).toBe(409);
+});
+
+it('is refused for an unknown event, a subscription that is off or not there, and what is no text', async () => {
+  await using stage = await scene();
+  const hook = await stage.subscribe('http://127.0.0.1:9/');
+  const send = (id: string, body: object) => stage.admin('POST', `/webhooks/${id}/send`, body);
+  expect((await send(hook, { event: 'card.lost' })).status).toBe(400);
+  expect((await send(hook, { event: 'card.created', sign: 'twice' })).status).toBe(400);
+  expect((await send(hook, { event: 'card.created', body: { a: 1 } })).status).toBe(400);
+  expect((await send('wh_none', { event: 'card.created' })).status).toBe(404);
+  await stage.patch(`/webhooks/${hook}`, { status: 'disabled' });
+  expect((await send(hook, { event: 'card.created' })).status).toBe(409);
+});

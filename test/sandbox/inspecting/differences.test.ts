@@ -1,0 +1,106 @@
+/** What differs between two states: exactly what was done between them, and never a card number. */
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { fakeService } from '../../support/fake-service.ts';
+import { tellLongHistory } from '../../support/long-history.ts';
+import { ask, type Served } from '../../support/sandbox-http.ts';
+import { scene } from '../faults/scene.ts';
+
+const ADMIN = '/_sandbox/v1';
+const save = (served: Served, name: string) =>
+  ask(served, { method: 'POST', path: `${ADMIN}/snapshots`, body: { name } });
+const diff = (served: Served, name: string, to?: string) =>
+  ask(served, { path: `${ADMIN}/snapshots/${name}/diff${to === undefined ? '' : `?to=${to}`}` });
+
+it('names the card, its fields and the accounts that moved', async () => {
+  await using here = await scene();
+  await save(here.sandbox, 'before');
+  await here.admin('POST', '/simulate/authorizations', { card_id: here.card, amount: 30 });
+  const made = await ask(here.sandbox, { method: 'POST', path: '/cards', body: { bin_id: here.bin, amount: 5 } });
+  const { json } = await diff(here.sandbox, 'before');
+  expect(json.accounts).toEqual([
+    { account: `card:${here.card}`, delta: -30 },
+    { account: `card:${made.json.id}`, delta: 5 },
+    { account: `hold:${here.card}`, delta: 30 },
+    { account: 'wallet:acct_sandbox', delta: -5 },
+  ]);
+  const [changed, added] = json.cards;
+  expect(changed).toEqual({
+    card_id: here.card,
+    fields: [
+      { field: 'balance', from: '100', to: '70' },
+      { field: 'hold', from: '0', to: '30' },
+    ],
+  });
+  expect(added.card_id).toBe(made.json.id);
+  expect(added.fields).toContainEqual({ field: 'status', from: null, to: '"active"' });
+  expect(json.tables).toContainEqual({ table: 'transactions', added: 1, removed: 0, changed: 0 });
+});
+
+it('is nothing of a state with itself, and turned around the other way', async () => {
+  await using service = await fakeService();
+  await save(service, 'empty');
+  await tellLongHistory(service);
+  await save(service, 'told');
+  expect((await diff(service, 'told')).json).toEqual({ tables: [], accounts: [], cards: [] });
+  expect((await diff(service, 'told', 'told')).json).toEqual({ tables: [], accounts: [], cards: [] });
+  const there = (await diff(service, 'empty', 'told')).json;
+  const back = (await diff(service, 'told', 'empty')).json;
+  const turned = back.tables.map(({ table, added, removed, changed }: Record<string, number>) => ({
+    table,
+    added: removed,
+    removed: added,
+    changed,
+  }));
+  expect(turned).toEqual(there.tables);
+  expect(
+    back.accounts.map(({ account, delta }: { account: string; delta: number }) => ({ account, delta: -delta })),
+  ).toEqual(there.accounts);
+  const sum = there.accounts.reduce(
+    (total: number, { delta }: { delta: number }) => total + Math.round(delta * 100),
+    0,
+  );
+  expect([there.accounts.length > 4, sum]).toEqual([true, 0]);
+});
+
+it('tells no card number and no security code', async () => {
+  await using here = await scene();
+  await save(here.sandbox, 'before');
+  const made = await ask(here.sandbox, { method: 'POST', path: '/cards', body: { bin_id: here.bin, amount: 5 } });
+  const { json } = await ask(here.sandbox, { path: `/cards/${made.json.id}/details` });
+  const { text } = await diff(here.sandbox, 'before');
+  expect([text.includes(json.pan), /"(?:cvv|number|document)"/.test(text)]).toEqual([false, false]);
+});
+
+it('counts every row once, whatever was done between', async () => {
+  const amounts = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(amounts, async funded => {
+      await using here = await scene({ rateLimits: false });
+      await save(here.sandbox, 'before');
+      for (const amount of funded)
+        await ask(here.sandbox, { method: 'POST', path: `/cards/${here.card}/fund`, body: { amount } });
+      const { json } = await diff(here.sandbox, 'before');
+      const total = funded.reduce((sum, amount) => sum + amount, 0);
+      expect(json.accounts).toEqual([
+        { account: `card:${here.card}`, delta: total },
+        { account: 'wallet:acct_sandbox', delta: -total },
+      ]);
+      expect(json.tables).toContainEqual({ table: 'entries', added: funded.length, removed: 0, changed: 0 });
+    }),
+    { numRuns: 5 },
+  );
+});
+
+it('refuses a snapshot that is not there, and says which one is damaged', async () => {
+  await using service = await fakeService();
+  await save(service, 'a');
+  expect((await diff(service, 'none')).status).toBe(404);
+  expect((await diff(service, 'a', 'none')).status).toBe(404);
+  expect((await diff(service, 'A')).status).toBe(400);
+  await appendFile(join(await service.parts.archives.folderOf('a'), 'cards.ndjson'), 'x');
+  const { status, json } = await diff(service, 'a');
+  expect([status, json.message]).toEqual([409, expect.stringContaining('cards.ndjson is damaged')]);
+});
