@@ -57,10 +57,16 @@ const LINES: Readonly<Record<string, string>> = {
   'sandbox status': 'sandbox status',
   'sandbox clock': 'sandbox clock',
   'sandbox clock show': 'sandbox clock show',
+  'sandbox clock timers': 'sandbox clock timers',
+  'sandbox check': 'sandbox check',
+  'sandbox why': 'sandbox why txn_1',
+  'sandbox timeline': 'sandbox timeline CARD',
+  'sandbox events': 'sandbox events --after 0',
   'sandbox deliveries list': 'sandbox deliveries list --json',
   'sandbox faults list': 'sandbox faults list --json',
   'sandbox requests': 'sandbox requests',
   'sandbox snapshot list': 'sandbox snapshot list --json',
+  'sandbox snapshot diff': 'sandbox snapshot diff before',
   'sandbox export': 'sandbox export out.ndjson',
   'contract check': 'contract check --contract overrides.json',
   'contract show': 'contract show',
@@ -109,6 +115,7 @@ it('ends with 15 and says so, whichever command reads', async () => {
   const card = await id('cards create --bin bin_1 --amount 60 -q');
   await here.run(`sandbox simulate authorize --card ${card} --amount 20 --merchant Acme`);
   await here.run(`sandbox simulate challenge --card ${card} --amount 10 --merchant Acme`);
+  await here.run('sandbox snapshot save before');
   const [op = ''] = (await id('ops list -o id')).split('\n');
   const signature = await id('webhooks sign --payload event.json --secret-file secret.txt');
   const wrong: string[] = [];

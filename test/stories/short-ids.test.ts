@@ -50,6 +50,7 @@ const MORE: Readonly<Record<string, string>> = {
   'sandbox simulate answer': '--right',
   'sandbox deliveries recover': '--since 1h',
   'sandbox deliveries send-example': '--event card.frozen',
+  'sandbox deliveries send': '--event card.frozen',
 };
 
 /** Why these take whole ids; `help output` says it. */

@@ -34,7 +34,7 @@ export const cardTimeline = command({
   async run(ctx, { card, kinds, page, perPage, all, limit }) {
     checkKinds(kinds);
     const admin = await ctx.sandbox();
-    const pages = admin.pages('cards.timeline', { card_id: card, kinds, page, per_page: perPage });
+    const pages = await begun(admin.pages('cards.timeline', { card_id: card, kinds, page, per_page: perPage }));
     return pagedListing(pages, {
       noun: 'item',
       all,
@@ -46,6 +46,15 @@ export const cardTimeline = command({
   },
   show: listing => ({ listing, noun: 'item', columns: COLUMNS }),
 });
+
+/** The same pages, the first of them read: a card that is not there is said before anything is shown. */
+async function begun<Page>(pages: AsyncIterable<Page>): Promise<AsyncIterable<Page>> {
+  const iterator = pages[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return (async function* () {
+    for (let next = first; next.done !== true; next = await iterator.next()) yield next.value;
+  })();
+}
 
 /** Throws `usage` with the kinds there are. */
 function checkKinds(kinds: string | undefined): void {

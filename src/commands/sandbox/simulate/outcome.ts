@@ -2,6 +2,7 @@
 import type { Shown } from '../../../cli/shown.ts';
 import type { ResultOf } from '../../../contract/operation.ts';
 import type { AdminOperations } from '../../../contract/sandbox/admin-calls.ts';
+import { shellWord } from '../../../core/shell-quote.ts';
 import type { Column } from '../../../terminal/view.ts';
 import { money } from '../../cards/columns.ts';
 
@@ -39,6 +40,8 @@ export function showSimulated(done: Simulated): Shown {
     noun: 'simulation',
     columns: COLUMNS,
     idField,
+    ...(done.outcome === 'declined' &&
+      done.transaction_id && { notes: [`Why: cardwright sandbox why ${shellWord(done.transaction_id)}`] }),
     blocks: [
       { kind: 'line', text: `${done.outcome}${why}` },
       { kind: 'pairs', pairs },
