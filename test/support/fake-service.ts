@@ -3,7 +3,7 @@
 import { cents } from '../../src/core/money.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { TIMER_ACTIONS } from '../../src/sandbox/account/timed.ts';
-import { ADMIN_HANDLERS, TRACELESS_HANDLERS, SERVICE_HANDLERS } from '../../src/sandbox/admin/table.ts';
+import { ADMIN_HANDLERS, SERVICE_HANDLERS, TRACELESS_HANDLERS } from '../../src/sandbox/admin/table.ts';
 import { Archives } from '../../src/sandbox/archive/archives.ts';
 import { deterministicIds } from '../../src/sandbox/calls/deterministic-ids.ts';
 import type { Handlers } from '../../src/sandbox/calls/handler.ts';
