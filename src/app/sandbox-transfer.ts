@@ -15,7 +15,7 @@ export interface ControlAddress {
 
 /** Resolves to the bytes written. Throws `usage` for a file of that name which is no export. */
 export async function exportFrom(
-  { cwd, platform, noise: random, signal }: AppHost,
+  { cwd, platform, noise: random, signal, clock }: AppHost,
   place: ControlAddress,
   path: string,
 ): Promise<number> {
@@ -24,7 +24,7 @@ export async function exportFrom(
   const { writeAtomically } = await import('../files/write-atomically.ts');
   const { SNAPSHOT_MARK } = await import('../contract/sandbox/snapshots.ts');
   const { baseUrl, socketPath, token } = place;
-  const pieces = exportedFrom({ baseUrl, socketPath, token, signal });
+  const pieces = exportedFrom({ baseUrl, socketPath, token, signal, clock });
   return writeAtomically(resolve(cwd, path), pieces, { random, platform, name: path, mark: SNAPSHOT_MARK });
 }
 

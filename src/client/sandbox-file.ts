@@ -1,12 +1,13 @@
 /**
- * Exports and imports of a sandbox: files of any size, streamed over a plain connection to this machine. Nothing is
- * repeated: an export can be asked for again, and an import either happened whole or not at all.
+ * Exports and imports of a sandbox: files of any size, streamed over a plain connection to this machine. An export is
+ * asked for again while the store is busy; an import is not repeated, and happened whole or not at all.
  */
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { SNAPSHOT_FILE, TRANSFERS } from '../contract/sandbox/snapshots.ts';
 import { CliError } from '../core/errors.ts';
 import type { Secret } from '../core/secret.ts';
+import type { Clock } from '../platform/host.ts';
 
 export interface SandboxAddress {
   /** `http://localhost/_sandbox/v1` or the address of a server. */
@@ -18,9 +19,13 @@ export interface SandboxAddress {
 
 const LARGEST_ANSWER = 1_048_576;
 
+/** How often an export is asked for at most. The sandbox itself waits for its store each time. */
+const MOST_TRIES = 4;
+const PAUSE_MS = 500;
+
 /** The bytes of an export as they come. Throws `unreachable` when they do not come whole. */
-export async function* exportedFrom(place: SandboxAddress): AsyncGenerator<Uint8Array> {
-  const answer = await asked(place, TRANSFERS.export);
+export async function* exportedFrom(place: SandboxAddress & { readonly clock: Clock }): AsyncGenerator<Uint8Array> {
+  const answer = await exportAsked(place);
   const length = Number(answer.headers['content-length']);
   let size = 0;
   try {
@@ -32,6 +37,18 @@ export async function* exportedFrom(place: SandboxAddress): AsyncGenerator<Uint8
     throw brokenOff(place, error);
   }
   if (size !== length) throw brokenOff(place, undefined);
+}
+
+async function exportAsked(place: SandboxAddress & { readonly clock: Clock }): Promise<IncomingMessage> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await asked(place, TRANSFERS.export);
+    } catch (error) {
+      const isBusy = error instanceof CliError && error.facts.httpStatus === 503;
+      if (!isBusy || tries === MOST_TRIES) throw error;
+      await place.clock.sleep(tries * PAUSE_MS, place.signal);
+    }
+  }
 }
 
 /** Sends a file in place of what the sandbox holds. Resolves to the JSON of the answer. */

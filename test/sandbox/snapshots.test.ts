@@ -4,8 +4,11 @@ import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { exportedFrom } from '../../src/client/sandbox-file.ts';
 import { manifestLine, readManifest } from '../../src/sandbox/archive/manifest.ts';
 import { ARCHIVED } from '../../src/sandbox/store/archived.ts';
+import { type Store, StoreBusy } from '../../src/sandbox/store/sql.ts';
+import { waitingClock } from '../support/clocks.ts';
 import { type FakeService, fakeService } from '../support/fake-service.ts';
 import { everyRow, tellLongHistory } from '../support/long-history.ts';
 import { ask, type Got, type Served } from '../support/sandbox-http.ts';
@@ -237,7 +240,54 @@ describe('a snapshot', () => {
   });
 });
 
+/** A store that cannot be read the first so many times: another process holds it. */
+function busyStore(times: number) {
+  let left = times;
+  return (store: Store): Store =>
+    new Proxy(store, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...words: unknown[]) => {
+          if (name === 'read' && left > 0) {
+            left -= 1;
+            return Promise.reject(new StoreBusy('the store is busy'));
+          }
+          return Reflect.apply(member, target, words);
+        };
+      },
+    });
+}
+
 describe('an export', () => {
+  test('of a busy store is refused in words, and the connection is not cut', async () => {
+    await using service = await fakeService({ around: busyStore(1) });
+    const answer = await ask(service, { path: `${ADMIN}/export` });
+    expect([answer.status, answer.json]).toEqual([
+      503,
+      expect.objectContaining({ message: 'The store is busy; nothing of the request happened.' }),
+    ]);
+    expect(await exported(service)).toContain('{"format":');
+    expect(service.faults).toEqual([]);
+  });
+
+  test('is asked for again while the store is busy, and after some times it is not', async () => {
+    const pieces = async (busy: number) => {
+      await using service = await fakeService({ around: busyStore(busy) });
+      const { url, adminToken: token } = service;
+      const baseUrl = new URL(url).origin + ADMIN;
+      const { signal } = new AbortController();
+      const whole: Uint8Array[] = [];
+      for await (const piece of exportedFrom({ baseUrl, token, signal, clock: waitingClock() })) whole.push(piece);
+      return Buffer.concat(whole).toString('utf8');
+    };
+    expect(await pieces(3)).toContain('{"format":');
+    await expect(pieces(100)).rejects.toMatchObject({
+      kind: 'unreachable',
+      message: 'the sandbox refused it: The store is busy; nothing of the request happened.',
+    });
+  });
+
   test('of one sandbox is the other, and exported again the same text', async () => {
     await using one = await fullService();
     await using other = await fakeService();

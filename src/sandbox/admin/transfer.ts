@@ -24,27 +24,35 @@ export function transferOf({ method, url = '' }: IncomingMessage): Transfer | un
 }
 const NAMES = Object.keys(TRANSFERS) as readonly Transfer[];
 
-/** Answers with the file. `headers` are those of every answer. */
-export async function sendExport(
-  parts: ServiceParts,
-  response: ServerResponse,
-  headers: Readonly<Record<string, string>>,
-): Promise<void> {
+/** An export that lies ready to be sent. */
+export interface Export extends AsyncDisposable {
+  /** Answers with the file. `headers` are those of every answer. */
+  sendTo(response: ServerResponse, headers: Readonly<Record<string, string>>): Promise<void>;
+}
+
+/** Reads the whole store. Throws `StoreBusy` when it cannot be read; nothing is kept then. */
+export async function makeExport(parts: ServiceParts): Promise<Export> {
   const folder = await parts.archives.unfinished('export');
-  try {
-    const { account, platform } = parts;
-    const manifest = await readingAll(parts, (sql, now) => saveInto(folder, sql, { account, now, platform }));
-    const line = manifestLine(manifest);
-    const length = manifest.tables.reduce((sum, { bytes }) => sum + bytes, Buffer.byteLength(line));
-    response.writeHead(200, {
-      ...headers,
-      'Content-Type': SNAPSHOT_FILE.contentType,
-      'Content-Length': String(length),
-    });
-    await pipeline(wholeFile(folder, line, manifest), response);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const remove = () => rm(folder, { recursive: true, force: true });
+  const { account, platform } = parts;
+  const reading = readingAll(parts, (sql, now) => saveInto(folder, sql, { account, now, platform }));
+  const manifest = await reading.catch(async (error: unknown) => {
+    await remove();
+    throw error;
+  });
+  const line = manifestLine(manifest);
+  const length = manifest.tables.reduce((sum, { bytes }) => sum + bytes, Buffer.byteLength(line));
+  return {
+    async sendTo(response, headers) {
+      response.writeHead(200, {
+        ...headers,
+        'Content-Type': SNAPSHOT_FILE.contentType,
+        'Content-Length': String(length),
+      });
+      await pipeline(wholeFile(folder, line, manifest), response);
+    },
+    [Symbol.asyncDispose]: remove,
+  };
 }
 
 async function* wholeFile(folder: string, line: string, { tables }: Manifest): AsyncGenerator<Uint8Array> {

@@ -7,7 +7,7 @@ import type { AddressInfo, Server as Door, Socket } from 'node:net';
 import type { Transfer } from '../../contract/sandbox/snapshots.ts';
 import { CliError } from '../../core/errors.ts';
 import { systemCode } from '../../files/private-files.ts';
-import { sendExport, takeImport, transferOf } from '../admin/transfer.ts';
+import { type Export, makeExport, takeImport, transferOf } from '../admin/transfer.ts';
 import { dateText } from '../clock/date-text.ts';
 import { sendFaulty } from '../faults/send-faulty.ts';
 import { errorAnswer, headersFor } from '../http/answer.ts';
@@ -78,15 +78,19 @@ export async function serve(
     const handedOver = new Promise(resolve => response.once('close', resolve));
     // A file of a whole store takes longer to come in than any other request may.
     server.requestTimeout = TRANSFER_TIME;
+    let file: Export | undefined;
     try {
-      if (answer === undefined && transfer === 'export') {
-        await sendExport(parts, response, headersFor({ status: 204, headers: {}, body: '' }, requestId));
-      } else {
-        const given = answer ?? (await exchange.guarded(requestId, () => takeImport(parts, request)));
-        if (!response.closed) response.writeHead(given.status, headersFor(given, requestId)).end(given.body);
-      }
+      const work = async () => {
+        if (transfer === 'import') return takeImport(parts, request);
+        file = await makeExport(parts);
+        return '';
+      };
+      const given = answer ?? (await exchange.guarded(requestId, work));
+      if (file !== undefined) await file.sendTo(response, headersFor({ ...given, status: 204 }, requestId));
+      else if (!response.closed) response.writeHead(given.status, headersFor(given, requestId)).end(given.body);
     } finally {
       server.requestTimeout = times.requestTimeout;
+      await file?.[Symbol.asyncDispose]();
     }
     await handedOver;
   };
