@@ -65,6 +65,7 @@ const { outputFiles, metafile } = await build({
   write: false,
 });
 
+/** The file a run begins with; esbuild gives its piece the same name. */
 const MAIN = 'main.js';
 /** The piece a run begins with, and everything it imports. */
 const START = 'start.js';
@@ -82,6 +83,8 @@ const FILE_OF_RUN = {
 let prelude = '';
 const nodeModules = new Set();
 const pieces = new Map();
+/** Pieces are numbers in the program, the first one 0: their names would be a third of the file that every run reads. */
+const names = outputFiles.map(({ path }) => basename(path)).sort((a, b) => (b === MAIN) - (a === MAIN));
 for (const { path, text } of outputFiles) {
   const facts = metafile.outputs[relative(root, path)];
   pieces.set(basename(path), { ...(await commonJs(text)), facts });
@@ -199,8 +202,15 @@ async function commonJs(text) {
     .replace('var stdin_exports={};', 'var stdin_exports=exports;')
     .replace('module.exports=__toCommonJS(stdin_exports);', '')
     .replace(/\b__toESM\((require\("\.\/[\w-]+\.js"\))\)/g, '$1')
-    .replace(/\brequire\("\.\/([\w-]+\.js)"\)/g, '$$piece("$1")');
-  return { own, code: piecesWhenUsed(whenUsed(linked.includes('CARDWRIGHT_FILE_URL') ? file + linked : linked)) };
+    .replace(/\brequire\("\.\/([\w-]+\.js)"\)/g, (_, name) => `$piece(${names.indexOf(name)})`);
+  const whole = piecesWhenUsed(whenUsed(linked.includes('CARDWRIGHT_FILE_URL') ? file + linked : linked));
+  return { own, code: await withShortNames(whole) };
+}
+
+/** As a script a piece keeps the names of its functions and classes, which stacks show; names inside of them get short. */
+async function withShortNames(text) {
+  const { code } = await transform(text, { minifyIdentifiers: true, minifyWhitespace: true, target: 'node20.19' });
+  return code.trimEnd();
 }
 
 /**
@@ -222,7 +232,7 @@ function whenUsed(code) {
 /** The same for other pieces: a command runs few of those it could reach. None of them does anything but define. */
 function piecesWhenUsed(code) {
   let text = code;
-  for (const [statement, name, piece] of code.matchAll(/\bvar (import_\w+)=\$piece\(("[^"]+")\);/g)) {
+  for (const [statement, name, piece] of code.matchAll(/\bvar (import_\w+)=\$piece\((\d+)\);/g)) {
     const used = new RegExp(`\\b${name}\\.(?=\\w)`, 'g');
     text = text.replace(statement, `var ${name};`).replace(used, `(${name}??=$$piece(${piece})).`);
   }
@@ -279,7 +289,7 @@ async function packsByUse(byRoom) {
   const loads = await piecesOfRuns(folder, byRoom).finally(() => rm(folder, { recursive: true }));
   const fileOf = new Map();
   for (const [run, file] of Object.entries(FILE_OF_RUN)) {
-    for (const name of loads[run]) if (!fileOf.has(name)) fileOf.set(name, file);
+    for (const number of loads[run]) if (!fileOf.has(names[number])) fileOf.set(names[number], file);
   }
   const isMoved = name => !atStart.has(name) && fileOf.has(name) && isOwnRoom(name);
   return groupBy(pieces.keys(), name => (isMoved(name) ? fileOf.get(name) : packOf(name)));
@@ -306,19 +316,20 @@ function programOf(packs) {
 }
 
 function mainText(packs, texts) {
-  const places = Object.fromEntries([...packs].flatMap(([pack, inside]) => inside.map(name => [name, pack])));
+  const files = [...packs.keys()];
+  const places = names.map(name => files.findIndex(file => packs.get(file).includes(name)));
   // All others are ASCII, which as Latin-1 is not decoded.
   const wide = [...packs.keys()].filter(pack => /[^\0-\x7f]/.test(texts.get(pack)));
   // Compiled code is of these texts and no others: V8 compares lengths only.
   const bundle = hashOf([...texts.values()].join(''));
   const { commandWords } = loader;
-  const tables = Object.entries({ places, wide, nodeModules: [...nodeModules], commandWords, bundle, version });
+  const tables = Object.entries({ files, places, wide, nodeModules: [...nodeModules], commandWords, bundle, version });
   const constants = tables.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join();
   return `"use strict";const ${constants};${loader.folders}${loader.open}`;
 }
 
-function packText(names) {
-  const inside = names.map(name => `${JSON.stringify(name)}:function(module,exports){${pieces.get(name).code}}`);
+function packText(inPack) {
+  const inside = inPack.map(name => `${names.indexOf(name)}(module,exports){${pieces.get(name).code}}`);
   return `(function(require,__filename,$piece,$node){"use strict";${prelude}return{${inside.join(',\n')}}})\n`;
 }
 

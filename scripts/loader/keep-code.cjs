@@ -5,7 +5,6 @@
 const fs = require('node:fs');
 const { dirname } = require('node:path');
 const { Script } = require('node:vm');
-const { crc32 } = require('node:zlib');
 
 /** A file grows for this much new code; what is less is compiled again sooner than it is written. */
 const WORTH_WRITING = 1.02;
@@ -18,12 +17,10 @@ module.exports = function keepCode({ root, folder, line, scripts, fresh, MAGIC, 
     const code = script.createCachedData();
     if (code.length < size * WORTH_WRITING) continue;
     for (const at of flags) fresh.copy(code, at, at, at + 4);
-    const bytes = Buffer.alloc(HEADER + code.length);
-    bytes.writeUInt32LE(MAGIC, 0);
-    bytes.writeUInt32LE(crc32(code), 4);
-    bytes.writeUInt32LE(code.length, 8);
-    code.copy(bytes, HEADER);
-    replaceFile(`${folder}/${file}.code`, bytes);
+    const head = Buffer.alloc(HEADER);
+    head.writeUInt32LE(MAGIC, 0);
+    head.writeUInt32LE(code.length, 4);
+    replaceFile(`${folder}/${file}.code`, Buffer.concat([head, code, code]));
   }
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW = 0 } = fs.constants;
   const lines = fs.openSync(`${folder}/lines`, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);

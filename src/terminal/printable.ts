@@ -5,11 +5,11 @@
  */
 
 const INVISIBLE = String.raw`[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u{fff9}-\u{fffb}]`;
-const unsafe = new RegExp(INVISIBLE, 'u');
 // The emoji come first, so a joiner inside one is passed over and any other joiner is caught. No emoji has more
 // than three joiners; longer chains would only upset the width of a table. (\p{RGI_Emoji} takes 20 ms to load.)
 const EMOJI = String.raw`\p{ExtPict}[\u{fe0e}\u{fe0f}\p{EMod}]?(?:\u200d\p{ExtPict}[\u{fe0f}\p{EMod}]?){0,3}|[0-9#*]\u{fe0f}\u20e3`;
-const emojiOrUnsafe = new RegExp(`${EMOJI}|${INVISIBLE}`, 'gu');
+/** Made when a text needs them: V8 takes half a millisecond to read properties of Unicode. */
+let patterns: { readonly unsafe: RegExp; readonly emojiOrUnsafe: RegExp } | undefined;
 
 const SHORT = new Map([
   ['\n', '\\n'],
@@ -33,12 +33,20 @@ function jsonEscape(character: string): string {
 }
 
 function escapeUnsafe(text: string, show: (character: string) => string): string {
+  if (!/[^ -~]/.test(text)) return text;
+  patterns ??= { unsafe: new RegExp(INVISIBLE, 'u'), emojiOrUnsafe: new RegExp(`${EMOJI}|${INVISIBLE}`, 'gu') };
+  const { unsafe, emojiOrUnsafe } = patterns;
   if (!unsafe.test(text)) return text;
   return text.replace(emojiOrUnsafe, match => {
     const first = String.fromCodePoint(match.codePointAt(0) ?? 0);
     if (unsafe.test(first)) return show(match);
     return match;
   });
+}
+
+/** Lines of ASCII, which nearly all output is. */
+function isPlain(text: string): boolean {
+  return !/[^\n -~]/.test(text);
 }
 
 /** One line that cannot act on a terminal. Newline, tab and return become `\n`, `\t`, `\r`. Linear time. */
@@ -48,6 +56,7 @@ export function printable(text: string): string {
 
 /** As `printable`, but newlines stay: for text that is ours in shape and foreign in parts. */
 export function printableLines(text: string): string {
+  if (isPlain(text)) return text;
   return escapeUnsafe(text, character => (character === '\n' ? character : visible(character)));
 }
 
@@ -70,6 +79,7 @@ export function escapeIn(text: string): string | undefined {
 
 /** JSON text with the same characters as `\u` escapes, so that it parses to the same value. */
 export function printableJson(json: string): string {
+  if (isPlain(json)) return json;
   return escapeUnsafe(json, character => (character === '\n' ? character : jsonEscape(character)));
 }
 

@@ -58,15 +58,25 @@ describe('compiled code', () => {
     ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length >> 1)],
     ['empty', () => Buffer.alloc(0)],
     ['of text', () => Buffer.from('not compiled code')],
-    ['with one bit turned', (bytes: Buffer) => turned(bytes, bytes.length - 500)],
-    ['with another sum', (bytes: Buffer) => turned(bytes, 5)],
+    ['with one bit turned in its first copy', (bytes: Buffer) => turned(bytes, (bytes.length >> 1) - 500)],
+    ['with one bit turned in its second copy', (bytes: Buffer) => turned(bytes, bytes.length - 500)],
+    ['with another length', (bytes: Buffer) => turned(bytes, 5)],
+    [
+      'with zeros where one copy was',
+      (bytes: Buffer) =>
+        Buffer.concat([bytes.subarray(0, bytes.length >> 1), Buffer.alloc(bytes.length - (bytes.length >> 1))]),
+    ],
   ])('is not used when it is %s', async (_how, spoil) => {
     await using place = await alone();
     const version = await place.version();
     const { folder } = await kept(place.cache);
     const path = join(folder, 'start.js.code');
+    // So that neither run below keeps anything: the code of other files would be in use.
+    await writeFile(join(folder, 'lines'), '\n--version\n\n--sandbox doctor\n');
     await writeFile(path, spoil(await readFile(path)));
     expect(await place.version()).toBe(version);
+    const { out } = await place.run(['--sandbox', 'doctor'], { env: { CARDWRIGHT_CACHE: place.cache } });
+    expect(out).not.toContain('in use');
   });
 
   it('is not used when it is a link, of a mode that others may write, or of another user', async () => {

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { ROOT } from './built.ts';
 
 type Piece = (module: { exports: unknown }, exports: unknown) => void;
-type Load = ((name: string) => unknown) & { read: (name: string) => Buffer };
+type Load = ((number: number | string) => unknown) & { read: (name: string) => Buffer };
 
 const DIST = join(ROOT, 'dist');
 const require = createRequire(join(DIST, 'main.js'));
@@ -17,7 +17,8 @@ test('each begins, whatever names a package has of its own', () => {
   const pieces = new Map<string, Piece>();
   const made = new Map<string, { exports: unknown }>();
   const load: Load = Object.assign(
-    (name: string) => {
+    (number: number | string) => {
+      const name = String(number);
       const known = made.get(name);
       if (known !== undefined) return known.exports;
       const module = { exports: {} };
@@ -42,7 +43,7 @@ test('each begins, whatever names a package has of its own', () => {
   }
   expect(pieces.size).toBeGreaterThan(100);
   // The first one runs the program.
-  const names = [...pieces.keys()].filter(name => name !== 'main.js');
+  const names = [...pieces.keys()].filter(name => name !== '0');
   const broken = names.flatMap(name => {
     try {
       load(name);
