@@ -175,12 +175,14 @@ function createCalls(settings: ServiceSettings<Table>) {
     const evidence = { alone: true, plannedAt: clock.now() };
     const { row } = targetOf(operation);
     const read = (name: string, values: Values) => delivering.read(name, values, { signal: options.signal });
-    if (row.leadsTo !== undefined) return { ...evidence, was: await stateBefore(targetOf(operation), input, read) };
     const isCard = row.makes === 'card';
-    if (row.transfer === undefined && !isCard) return evidence;
-    // Without balances from before there is only the answer to believe.
-    if (options.readsBalancesBefore !== true) return isCard ? evidence : undefined;
+    if (row.leadsTo === undefined) {
+      if (row.transfer === undefined && !isCard) return evidence;
+      // Without balances from before there is only the answer to believe.
+      if (options.readsBalancesBefore !== true) return isCard ? evidence : undefined;
+    }
     try {
+      if (row.leadsTo !== undefined) return { ...evidence, was: await stateBefore(targetOf(operation), input, read) };
       if (isCard) return { ...evidence, wallet: await readWallet(read) };
       const before = await readBalances(read, input['card_id']);
       return { ...evidence, before };

@@ -196,7 +196,10 @@ export async function readWallet(read: ReadBackParts['read']): Promise<Cents> {
   throw new CliError('contract_mismatch', { message: 'the balance of the wallet is not an amount' });
 }
 
-/** The member that a change of state sets, as it is now; undefined when it cannot be read: the change is asked for all the same. */
+/**
+ * The member that a change of state sets, as it is now; undefined when it cannot be read: the change is asked for all the
+ * same. Throws where the key is not accepted: the change would not be either, and what nobody may read nobody can look at.
+ */
 export async function stateBefore(
   target: RequestFacts['target'],
   input: Values,
@@ -207,8 +210,8 @@ export async function stateBefore(
     const { [leadsTo?.field ?? '']: was } = await read(readBack, paramsOf({ target, input }));
     return typeof was === 'string' ? was : undefined;
   } catch (failed) {
-    if (failed instanceof CliError) return undefined;
-    throw failed;
+    if (!(failed instanceof CliError) || failed.facts.httpStatus === 401) throw failed;
+    return undefined;
   }
 }
 

@@ -74,6 +74,8 @@ export interface Repeated {
   readonly unlooked: boolean;
   /** It was sent again because a look showed nothing, and not because its key makes that safe. */
   readonly resentOnCheck: boolean;
+  /** A later attempt was refused, which does not say what became of the first. */
+  readonly refusedAgain?: Interpretation | undefined;
 }
 
 /** Attempts until one ends in a class that must not or need not be repeated. Never rejects by itself. */
@@ -106,9 +108,11 @@ export async function repeatWhileSafe(once: () => Promise<Interpretation>, repea
       if (shown !== undefined) return end(shown);
     }
     const verdict = doubt === undefined ? last : stillUnknown(doubt, last);
+    const refusedAgain = doubt !== undefined && last.class === 'refused' ? last : undefined;
     const failures = stop.aborted || repeating.aside === 'once' ? undefined : patience.after(last);
     const pause = failures === undefined ? undefined : pauseAfter(last, { ...failures, attempts }, repeating);
-    if (pause === undefined || !budget.spend(pause.tokens)) return lastLook(end(verdict), repeating);
+    if (pause === undefined || !budget.spend(pause.tokens))
+      return lastLook({ ...end(verdict), refusedAgain }, repeating);
     if (last.class === 'ambiguous' || last.class === 'in_progress') doubt ??= last;
     if (last.class === 'throttled' && !repeating.aside) budget.pauseAll(pause.ms);
     repeating.onWait?.(pause);

@@ -213,9 +213,24 @@ async function concluded(
       }
     case 'refused':
       return refused(verdict, known, { asked, resent, isUndone, mayLag, readBack: settling('patient') });
+    case 'ambiguous': {
+      const ambiguous: Delivered = { ...known, class: 'ambiguous', error: verdict.error, refusal: verdict.refusal };
+      return (await shownLate(repeated, { asked, isUndone, mayLag, readBack: settling('patient') }, known)) ?? ambiguous;
+    }
     default:
       return { ...known, class: verdict.class, error: verdict.error, refusal: verdict.refusal };
   }
+}
+
+/** The state that shows some time after our own resend was refused: the first attempt has brought it about. */
+async function shownLate(
+  { refusedAgain }: Repeated,
+  check: Omit<RefusalCheck, 'refused' | 'isRepeated'>,
+  known: Omit<Delivered, 'class'>,
+): Promise<Delivered | undefined> {
+  if (refusedAgain?.class !== 'refused' || check.asked.target.row.leadsTo === undefined) return undefined;
+  const checked = await checkRefusal({ ...check, refused: refusedAgain, isRepeated: true });
+  return 'shown' in checked ? { ...known, class: 'done', result: checked.shown, reread: true } : undefined;
 }
 
 /** What a refusal amounts to; `unlooked` is about the attempts before it. */

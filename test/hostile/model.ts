@@ -90,8 +90,9 @@ export function isKnowable(seen: Seen): boolean {
   if (wasThere && last === 'no-in-2xx') return false;
   const traceless = operation === 'create' && !markerShown;
   if (!happened) return answers.every(says => !OPEN.has(says) && !(says === 'throttled' && traceless));
-  if (last === 'shown' && (!earlier || keyProved)) return true;
+  // What a reading denies is not believed, whatever was answered.
   if (readsLate) return false;
+  if (last === 'shown' && (!earlier || keyProved)) return true;
   if (operation === 'create') return markerShown;
   if (operation !== 'fund' && operation !== 'withdraw') return true;
   return (last === 'mute' || last === 'other') && !earlier;

@@ -144,6 +144,7 @@ async function send(context: RunContext, number: number, sending: Sending): Prom
   // What was sent before has had the time to arrive, should the service refuse this one.
   const quiet = sending.resent && isQuiet(context, number);
   const was = await stateBefore(context, number, sending);
+  if (was instanceof CliError) return ended(unsent(context, context.row(number), was));
   const serviceAt = context.serviceNow();
   const after = isAfterLimit(context, context.row(number)) || undefined;
   const at = context.clock.now();
@@ -185,15 +186,22 @@ async function balancesBefore(
   }
 }
 
-/** The state of the card before it is changed; undefined where it cannot be read: the change is asked for all the same. */
-async function stateBefore(context: RunContext, number: number, { resent }: Sending): Promise<string | undefined> {
+/**
+ * The state of the card before it is changed; undefined where it cannot be read: the change is asked for all the same. An
+ * error where the key is not accepted: then nothing is sent.
+ */
+async function stateBefore(
+  context: RunContext,
+  number: number,
+  { resent }: Sending,
+): Promise<string | undefined | CliError> {
   const row = context.row(number);
   if (resent || traceOf(row, context.markerUsable()) !== 'state') return undefined;
   try {
     return (await context.reader.read('cards.get', { card_id: String(row.item.input['card_id']) })).status;
   } catch (thrown) {
     if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
-    return undefined;
+    return thrown.facts.httpStatus === 401 ? thrown : undefined;
   }
 }
 
