@@ -101,7 +101,8 @@ describe.each(Object.keys(ANSWERS))('%s', name => {
     const env = { CARDWRIGHT_PROFILE: '', CARDWRIGHT_API_KEY: KEY, CARDWRIGHT_BASE_URL: service.baseUrl };
     const found: unknown[] = [];
     const run = async (line: string) => {
-      const { all } = await here.run(line, { env });
+      // Looks for what a refusal may hide are far apart.
+      const { all } = await here.run(line, { env, onPause: () => undefined });
       if (leaks(all).length > 0) found.push({ number, line, all });
       return all;
     };
