@@ -1,5 +1,6 @@
 /** A refused write: believed, or looked into until its effect shows or the time for looking is over (section 1). */
 
+import type { DeliveryPolicy } from '../contract/service.ts';
 import { READ_LAG_PAUSES } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import type { RequestFacts } from './answer.ts';
@@ -7,7 +8,7 @@ import { classifyUnusable } from './classify.ts';
 import { unshown } from './effect.ts';
 import { errorOf } from './error-messages.ts';
 import type { Interpretation } from './interpret-response.ts';
-import { findEffect, paramsOf, type ReadBackParts } from './read-back.ts';
+import { findEffect, isListed, paramsOf, type ReadBackParts } from './read-back.ts';
 import { rest } from './retry.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -22,6 +23,8 @@ export interface RefusalCheck {
   readonly readBack: ReadBackParts;
   /** Whether reading shows that nothing has happened; undefined where there is nothing to look at. */
   readonly isUndone: (() => Promise<boolean>) | undefined;
+  /** As in `DeliveryPolicy`; better than `isUndone`, for it tells what is unclear from what shows. */
+  readonly find?: DeliveryPolicy['find'];
   /** A reading may be behind the books: not in the built-in sandbox. */
   readonly mayLag: boolean;
 }
@@ -56,15 +59,21 @@ export async function checkRefusal(check: RefusalCheck): Promise<Checked> {
 /** `unclear`: the next look may tell more. `over`: it may not. `never`: nothing that comes late can show the effect. */
 type Seen = Values | 'undone' | 'never' | 'unclear' | 'over';
 
-function lookerFor({ asked, readBack, isUndone }: RefusalCheck): (() => Promise<Seen>) | undefined {
-  if (asked.target.row.readBack !== undefined) return () => lookAtResource(asked, readBack);
+function lookerFor({ asked, readBack, isUndone, find }: RefusalCheck): (() => Promise<Seen>) | undefined {
+  const { row } = asked.target;
+  if (row.readBack !== undefined || row.removesFrom !== undefined) return () => lookAtResource(asked, readBack);
+  if (find !== undefined) return async () => FOUND[await find()];
   if (isUndone === undefined) return undefined;
   return async () => ((await isUndone()) ? 'undone' : 'over');
 }
 
+/** A card or balances that show are taken up by the journal. */
+const FOUND = { nothing: 'undone', unclear: 'unclear', it: 'over', several: 'over' } as const;
+
 async function lookAtResource(asked: RequestFacts, readBack: ReadBackParts): Promise<Seen> {
   const { row } = asked.target;
   try {
+    if (row.removesFrom !== undefined) return (await isListed(asked, row.removesFrom, readBack)) ? 'undone' : {};
     const resource = await readBack.read(row.readBack ?? '', paramsOf(asked));
     if (unshown(asked, resource, undefined) === undefined) return resource;
     // Termination is permanent (§3): whatever was asked of a terminated card has not happened.

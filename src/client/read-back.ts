@@ -73,7 +73,7 @@ export async function findEffect(asked: RequestFacts, settling: ReadBackParts): 
 }
 
 /** Whether what is removed is still listed; also where the list is not whole. Throws as reading does. */
-async function isListed(
+export async function isListed(
   { input }: RequestFacts,
   { list, id }: { readonly list: string; readonly id: string },
   { read }: ReadBackParts,

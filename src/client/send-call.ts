@@ -89,7 +89,8 @@ export async function sendCall(parcel: OutgoingCall, wire: Wire, delivering: Del
   });
   const { verdict } = repeated;
   if (verdict.class !== 'done') {
-    return concluded(repeated, { asked, isUndone, mayLag, resent: policy.resent === true, settling });
+    const { find, resent = false } = policy;
+    return concluded(repeated, { asked, isUndone, find, mayLag, resent, settling });
   }
   if (verdict.reread === true || !isReadAfter(asked)) return doneOf(repeated, verdict, isChange(asked));
   // Part of the write: what stops a run waits for it, as for the answer.
@@ -188,15 +189,13 @@ function saysItFailed({ class: outcome, status = 0 }: Interpretation): boolean {
   return outcome === 'ambiguous' && status >= 200 && status < 300;
 }
 
-interface Concluding extends Pick<RefusalCheck, 'asked' | 'isUndone' | 'mayLag'> {
+interface Concluding extends Pick<RefusalCheck, 'asked' | 'isUndone' | 'find' | 'mayLag'> {
   readonly resent: boolean;
   readonly settling: (aside?: 'patient') => ReadBackParts;
 }
 
-async function concluded(
-  repeated: Repeated,
-  { asked, isUndone, mayLag, resent, settling }: Concluding,
-): Promise<Delivered> {
+async function concluded(repeated: Repeated, { settling, resent, ...looking }: Concluding): Promise<Delivered> {
+  const { asked } = looking;
   const { verdict, ...counted } = repeated;
   const { status, requestId } = verdict;
   const changed = isChange(asked);
@@ -212,10 +211,10 @@ async function concluded(
         return { ...known, class: 'unverified', result: verdict.partial, error: thrown };
       }
     case 'refused':
-      return refused(verdict, known, { asked, resent, isUndone, mayLag, readBack: settling('patient') });
+      return refused(verdict, known, { ...looking, resent, readBack: settling('patient') });
     case 'ambiguous': {
       const ambiguous: Delivered = { ...known, class: 'ambiguous', error: verdict.error, refusal: verdict.refusal };
-      return (await shownLate(repeated, { asked, isUndone, mayLag, readBack: settling('patient') }, known)) ?? ambiguous;
+      return (await shownLate(repeated, { ...looking, readBack: settling('patient') }, known)) ?? ambiguous;
     }
     default:
       return { ...known, class: verdict.class, error: verdict.error, refusal: verdict.refusal };

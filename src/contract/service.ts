@@ -75,6 +75,8 @@ export interface DeliveryPolicy {
    * attempt in doubt, where its key is not surely remembered. Left out, the client looks by `evidence`.
    */
   readonly isUndone?: (() => Promise<boolean>) | undefined;
+  /** What reading shows of this write: asked for a refusal that is not believed as it stands. Left out, `isUndone` is. */
+  readonly find?: (() => Promise<'it' | 'several' | 'nothing' | 'unclear'>) | undefined;
   /** What the effect is judged by. Left out, the answer alone is believed: for callers who look at the effect themselves. */
   readonly evidence?: Evidence | undefined;
   /** Bytes of it may have left before: what a refusal says of them the caller judges. */

@@ -17,6 +17,9 @@ const allBehind = (ms: number): Behind => ({ listMs: ms, cardMs: ms, walletMs: m
 export const LAGGING = allBehind(2_500);
 /** Longer than anybody looks: what proves nothing by itself must not become a no. */
 const BLIND = allBehind(60_000);
+/** Lists come from an index of their own. */
+const LISTED_LATE: Behind = { listMs: 60_000 };
+
 /** A no that the operation cannot give, or that is not the service's: it proves nothing, whatever is read. */
 const PROVES_NOTHING = / foreign | html|without a word|404 empty|idempotency_key_reused/;
 /** A no that only looking decides. */
@@ -65,6 +68,7 @@ export const REFUSAL_CELLS: readonly Cell[] = [
   ...ROADS.flatMap(([road, operations]) => cells(operations, road, { behind: BLIND }, PROVES_NOTHING)),
   ...cells(OPERATIONS, 'single', { behind: LAGGING, known: 'honoured' }, EITHER),
   ...cells(OPERATIONS, 'single', { behind: LAGGING, mode: 'live', keys: 'ignored' }, EITHER),
+  ...cells(['create'], 'single', { behind: LISTED_LATE }, EITHER),
   ...RESENT,
 ];
 
@@ -73,6 +77,7 @@ export const FEW_REFUSAL_CELLS: readonly Cell[] = REFUSAL_CELLS.filter(
   ({ operation, road, mode, known, behind, answers }) => {
     const [name = ''] = answers;
     if (!name.endsWith(', done') || mode === 'live' || known !== 'unknown') return false;
+    if (behind === LISTED_LATE) return name.startsWith('409 odd');
     if (road === 'single' && behind === BLIND)
       return /^403 html|^422 idempotency|foreign (?:card_terminated|bin_not)/.test(name);
     if (road === 'single') return /^409 (?:odd|card_)|^429/.test(name);

@@ -158,10 +158,23 @@ async function send(context: RunContext, number: number, sending: Sending): Prom
   const { stop, cut } = context;
   const evidence = { ...evidenceOf(context, number), replay: sending.resent && keyHonoured };
   const keySure = () => context.keySure(number);
-  const isUndone = async () => (await checkAfterLimit(context, number)).found === 'nothing';
+  const leavesTrace = traceOf(context.row(number), context.markerUsable()) !== 'none';
+  const find = async () => (await checkAfterLimit(context, number)).found;
+  const isUndone = async () => (await find()) === 'nothing';
   const keyOfCaller = isKeyOfCaller(context, number);
   const { resent } = sending;
-  const policy = { keyHonoured, keyUsable, keySure, isUndone, evidence, resent, keyOfCaller, stop, cut };
+  const policy = {
+    keyHonoured,
+    keyUsable,
+    keySure,
+    isUndone,
+    ...(leavesTrace && { find }),
+    evidence,
+    resent,
+    keyOfCaller,
+    stop,
+    cut,
+  };
   const delivery = await context.service.deliver(requestOf(item), item.input, policy);
   if (delivery.class === 'done') permit?.acknowledge();
   return { name: 'answer', answered: { delivery, sending, quiet } };
