@@ -49,6 +49,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'audit',
     'events',
     'scenario',
+    'fleet',
     'writes',
     // The SQL of a shared journal, which is text.
     'team',
@@ -65,6 +66,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   bulk: ['journal', 'core'],
   // A story read from the tree of its file and held against the rows; who sends its steps is handed in.
   scenario: ['terminal', 'contract', 'core'],
+  // Cards as code: a file, the cards there are, and the steps between them; nothing here reads or sends.
+  fleet: ['terminal', 'contract', 'core'],
   // The journal decides when the client may send; it knows the client's interface, which stands in the contract.
   journal: ['contract', 'files', 'core', 'platform'],
   // The journal that several people share: its database, and how it is reached.

@@ -9,6 +9,8 @@ import { type InputSource, openRows, readBytes } from './input.ts';
 export type ContextFiles = Pick<
   Context,
   | 'readFile'
+  | 'textOf'
+  | 'changeText'
   | 'openInput'
   | 'readBytes'
   | 'createFile'
@@ -23,6 +25,13 @@ export type ContextFiles = Pick<
 export function contextFiles(host: AppHost, inputs: InputSource, warn: (text: string) => void): ContextFiles {
   return {
     readFile: path => host.readFile(path),
+    textOf: async path => (await usersText(host, path)).text,
+    async changeText(path, before, next) {
+      const { file, text } = await usersText(host, path);
+      if (text !== before) throw changedMeanwhile(path);
+      const { replaceUsersFile } = await import('../files/users-file.ts');
+      await replaceUsersFile(file, Buffer.from(next), { random: host.noise, platform: host.platform });
+    },
     openInput: path => openRows(inputs, path),
     readBytes: path => readBytes(inputs, path),
     createFile: (path, content) => createFile(host, path, content),
@@ -56,6 +65,24 @@ export function contextFiles(host: AppHost, inputs: InputSource, warn: (text: st
       return completionFilesFor(host);
     }),
   };
+}
+
+/** A file of the user and its text. Throws `usage` for bytes that are no UTF-8. */
+async function usersText(host: AppHost, path: string) {
+  const { readUsersFile } = await import('../files/users-file.ts');
+  const file = await readUsersFile(resolve(host.cwd, path));
+  const text = file.bytes?.toString('utf8');
+  if (text?.includes('\ufffd'))
+    throw new CliError('usage', { message: `${path} is not UTF-8 text`, outcome: 'not_sent' });
+  return { file, text };
+}
+
+function changedMeanwhile(path: string): CliError {
+  return new CliError('guarded', {
+    message: `${path} was changed by somebody else meanwhile; it was not changed`,
+    hint: 'the same command again',
+    outcome: 'not_sent',
+  });
 }
 
 async function createFile(host: AppHost, path: string, content: string): Promise<void> {

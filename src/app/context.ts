@@ -26,6 +26,7 @@ export function openContext(opening: Opening): OpenContext {
   const servers = sandboxServersFor({ host, version, notice, adminAt: opened.adminAt });
   const context: Context = {
     ...runFacts(opening),
+    version,
     stdin,
     prompts,
     progress,

@@ -14,6 +14,12 @@ export interface DriveRow {
   readonly told?: RowOutcome | undefined;
   /** Its outcome was unknown before: that it stays so says nothing about the service. */
   readonly doubted?: boolean | undefined;
+  /** It is begun when all rows of lower phases have ended. */
+  readonly phase?: number | undefined;
+  /** Rows of lower phases that must be done; else it is not begun. */
+  readonly needs?: readonly number[] | undefined;
+  /** It takes money from the wallet: in a run with phases, the first that finds it too low ends these rows alone. */
+  readonly spends?: boolean | undefined;
 }
 
 /** `begun` is false for rows that the run stopped before. */
@@ -32,6 +38,8 @@ export interface DriveSettings {
   readonly stop: AbortSignal;
   /** Told of every outcome as it comes, whatever its order. */
   readonly onOutcome: (outcome: RowOutcome) => void;
+  /** Asked before the first row of a phase; what it resolves to stops the run. */
+  readonly beforePhase?: ((phase: number) => Promise<CliError | undefined>) | undefined;
 }
 
 export interface Drive {
@@ -61,6 +69,7 @@ export function drive(settings: DriveSettings): Drive {
   const pace = createPace(settings.concurrency);
   const outcomes = createWindow(WINDOW);
   const lanes = createLanes();
+  const phases = createPhases(settings.beforePhase);
   let [next, handed, underWay, ended, silent] = [0, 0, 0, 0, 0];
   let halted = false;
   let cause: CliError | undefined;
@@ -88,15 +97,36 @@ export function drive(settings: DriveSettings): Drive {
       if (index === undefined) return;
       const row = rows[index];
       if (row === undefined) return;
-      if (row.told !== undefined) outcomes.set(index, { ...row.told, begun: true });
+      if (row.told !== undefined) {
+        phases.learn(row, row.told);
+        outcomes.set(index, { ...row.told, begun: true });
+      } else if (phases.skips(row)) outcomes.set(index, { row: row.row, outcome: 'not_sent', begun: false });
       else if (row.lane === undefined || lanes.enter(row.lane, index)) begin(index, row);
     }
   }
 
   function nextIndex(): number | undefined {
     if (next >= rows.length || next - handed >= WINDOW) return undefined;
+    if (!mayEnter(rows[next]?.phase)) return undefined;
     next += 1;
     return next - 1;
+  }
+
+  /** False while rows of the phase before are under way, and while it is asked whether the next may begin. */
+  function mayEnter(phase: number | undefined): boolean {
+    if (phase === undefined || phase <= phases.now()) return true;
+    if (underWay > 0) return false;
+    const asked = phases.enter(phase);
+    if (asked === undefined) return true;
+    underWay += 1;
+    const go = (because: CliError | undefined) => {
+      underWay -= 1;
+      if (because !== undefined) halt(because);
+      fill();
+      wake();
+    };
+    asked.then(go, thrown => go(asCliError(thrown)));
+    return false;
   }
 
   function begin(index: number, row: DriveRow): void {
@@ -113,13 +143,16 @@ export function drive(settings: DriveSettings): Drive {
     ended += 1;
     const lane = rows[index]?.lane;
     if (lane !== undefined) lanes.leave(lane);
+    const row = rows[index];
+    if (row !== undefined) phases.learn(row, outcome);
     if (slot.withheld() && outcome.outcome === 'not_sent') {
       outcomes.set(index, { row: outcome.row, outcome: 'not_sent', begun: false });
     } else {
       outcomes.set(index, compact(outcome));
       pace.learn(outcome, epoch);
       if (rows[index]?.doubted !== true) silent = isSilent(outcome) ? silent + 1 : 0;
-      if (stops(outcome, settings.keepGoing) || silent >= SILENT_ROWS) halt(outcome.error);
+      if (row?.phase !== undefined && outcome.error?.kind === 'insufficient_funds') cause ??= outcome.error;
+      else if (stops(outcome, settings.keepGoing) || silent >= SILENT_ROWS) halt(outcome.error);
       settings.onOutcome(outcome);
     }
     slot.end();
@@ -187,6 +220,30 @@ export function drive(settings: DriveSettings): Drive {
   }
 
   return { outcomes: inOrder(), inFlight: slots.flying, stoppedBy: () => cause };
+}
+
+/** Rows in phases: which phase is on, and which rows are not begun because of others. */
+function createPhases(before: DriveSettings['beforePhase']) {
+  const notDone = new Set<number>();
+  let [now, isEmpty] = [0, false];
+  return {
+    now: () => now,
+    /** Undefined where it begins at once. */
+    enter(phase: number): Promise<CliError | undefined> | undefined {
+      now = phase;
+      return before?.(phase);
+    },
+    learn({ row, phase }: DriveRow, { outcome, error }: RowOutcome): void {
+      if (phase === undefined || outcome === 'done') return;
+      notDone.add(row);
+      if (error?.kind === 'insufficient_funds') isEmpty = true;
+    },
+    skips({ row, phase, needs = [], spends = false }: DriveRow): boolean {
+      const skipped = phase !== undefined && ((spends && isEmpty) || needs.some(each => notDone.has(each)));
+      if (skipped) notDone.add(row);
+      return skipped;
+    },
+  };
 }
 
 /** Outcomes that came before their turn. A ring: a Map that is filled and emptied leaves tables for the collector. */

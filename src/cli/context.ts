@@ -114,6 +114,8 @@ export interface ReadyFile {
 }
 
 export interface Context {
+  /** Version of this program. */
+  readonly version: string;
   readonly clock: Clock;
   readonly random: Randomness;
   readonly env: Environment;
@@ -217,6 +219,13 @@ export interface Context {
   overrides(): Promise<Overrides>;
   /** Text of a file the user named. Throws `usage` naming it. */
   readFile(path: string): Promise<string>;
+  /** Text of a file the user named; undefined where there is none. Throws `guarded` for one that could not be changed. */
+  textOf(path: string): Promise<string | undefined>;
+  /**
+   * Puts another text in its place; mode and owner stay. Throws `guarded` where it is no longer `before`: then nothing was
+   * changed.
+   */
+  changeText(path: string, before: string | undefined, next: string): Promise<void>;
   /** Bytes of a file the user named, or of standard input for `-`; for rows. Throws `usage` naming it. */
   openInput(path: string): Promise<InputRows>;
   /** Bytes as they are of a file the user named, or of standard input for `-`. Throws `usage` naming it. */

@@ -11,6 +11,12 @@ export const REGISTRY: Registry = [
     load: async () => (await import('./cards/group.ts')).CARD_COMMANDS,
   },
   {
+    name: 'fleet',
+    heading: 'Cards and money',
+    summary: 'cards as code: one file says which cards there are',
+    load: async () => (await import('./fleet/group.ts')).FLEET_COMMANDS,
+  },
+  {
     name: 'bins',
     heading: 'Cards and money',
     summary: 'list BINs and pick one for a job',

@@ -47,6 +47,7 @@ export const ERROR_KINDS = {
     means:
       'A check failed: bad signature, broken audit chain, damaged journal or store, doctor. Or the answer could not be written to standard output.',
   },
+  differs: { exit: 16, means: 'What is there differs from what is wanted. Nothing was sent.' },
   interrupted: { exit: 130, means: 'Stopped by Ctrl-C (SIGINT).' },
   terminated: { exit: 143, means: 'Stopped by SIGTERM.' },
 } as const satisfies Record<string, KindRow>;
@@ -62,6 +63,15 @@ export interface ServiceRefusal {
   readonly message?: string;
   readonly code?: number;
   readonly request_id?: string;
+}
+
+/** What is wrong in a file, and where. */
+export interface FileFault {
+  /** What the user called it. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly text: string;
 }
 
 export interface ErrorFacts {
@@ -81,6 +91,8 @@ export interface ErrorFacts {
   readonly op?: string;
   /** An unknown outcome: what was asked, sent, looked at and concluded; the same facts as the notes. */
   readonly evidence?: Readonly<Record<string, unknown>>;
+  /** Every fault of a file, each with its place; lines and columns from 1. */
+  readonly faults?: readonly FileFault[];
   /** Our own word for why, such as the name of a limit; for the audit log, where the service said none. */
   readonly reason?: string;
   /** How long the service asked us to wait, in milliseconds. */
@@ -153,6 +165,7 @@ export function errorDocument(error: CliError): { error: Record<string, unknown>
     op: facts.op,
     retry_after_ms: facts.retryAfterMs,
     evidence: facts.evidence,
+    faults: facts.faults,
   };
   return { error: Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) };
 }

@@ -34,6 +34,17 @@ export interface PlannedRow {
   readonly intent?: string | undefined;
   /** What was asked for where `input` holds our choice: a BIN for `auto`. Values of `input` that it names are not the caller's. */
   readonly asked?: Values | undefined;
+  /**
+   * A key that follows from the intention, in place of one of the op's own: `<chain>.1`, and after a refusal `<chain>.2`.
+   * Other machines send the same one.
+   */
+  readonly keyChain?: string | undefined;
+  /** What a created card is marked with, in place of the op's own marker. */
+  readonly marker?: string | undefined;
+  /** From 1: it is begun when all rows of lower phases have ended. */
+  readonly phase?: number | undefined;
+  /** Rows that must be done before it; else it is not sent. */
+  readonly needs?: readonly number[] | undefined;
 }
 
 /** What a name of the caller's was used for before, with the same values. */
@@ -94,10 +105,17 @@ export interface RunPlan {
   readonly maxTotal?: Cents | undefined;
   /** The wallet just before, of bulk runs that move money between it and cards: the audit compares. */
   readonly wallet?: Cents | undefined;
-  /** `--idempotency-key`, single rows only. */
+  /**
+   * `--idempotency-key` of a single row. Of a run of many, the name under which it is begun once: a plan that was applied
+   * is not applied again.
+   */
   readonly key?: string | undefined;
   /** Whether created cards carry the metadata key `cardwright`; without it nothing is ever sent twice. */
   readonly marker: boolean;
+  /** What the markers of its rows begin with, where they are not the op's own; such rows are known by markers and keys. */
+  readonly markerPrefix?: string | undefined;
+  /** Its rows have phases. */
+  readonly phased?: boolean | undefined;
   /** `--again`: the same bulk input a second time within 24 hours is meant. */
   readonly again?: boolean | undefined;
 }
@@ -333,6 +351,13 @@ export interface Journal {
   look(op: string, options?: ResumeOptions): Promise<OpView>;
   /** Short for `look` and its `takeOver`. Throws `guarded` when another process works on it. */
   resume(op: string, options?: ResumeOptions): Promise<Run>;
+  /** The run of many that was begun under a name, and when it ended, ms UTC; undefined for none that was written whole. */
+  begunAs(name: string): Promise<{ readonly op: string; readonly ended: number | undefined } | undefined>;
+  /**
+   * Keeps other processes of this machine from changing the same fleet at once; resolves to the letting go. Throws `guarded`
+   * while another one holds it.
+   */
+  holdFleet(fleet: string): Promise<() => Promise<void>>;
   list(): Promise<readonly OpSummary[]>;
   show(op: string): Promise<OpDetail>;
   resolve(resolution: Resolution): Promise<Resolved>;

@@ -2,24 +2,35 @@
  * Home of yaml. The imports are static here and this file is loaded when YAML is to be read: the bundler gives a
  * CommonJS package its named exports only when they are imported statically.
  */
-import { isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Scalar } from 'yaml';
 import type { YamlFault, YamlNode, YamlText } from './yaml-tree.ts';
 
 const DEEPEST = 24;
+
+export interface YamlReading {
+  /** False: a key that stands twice is no fault here; whoever reads the tree tells it in words of its own. */
+  readonly uniqueKeys?: boolean;
+}
 
 /**
  * Reads YAML into a tree whose every node knows its line and column. Only what JSON could hold is taken: no aliases,
  * no tags, one document, text for keys. What is wrong is listed, in order, and then there is no tree.
  */
-export function readYaml(text: string): YamlText {
+export function readYaml(text: string, { uniqueKeys = true }: YamlReading = {}): YamlText {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, version: '1.2', schema: 'core' });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    version: '1.2',
+    schema: 'core',
+    uniqueKeys,
+  });
   const faults: YamlFault[] = [];
   const fault = (at: number, what: string) => {
     const { line, col } = lines.linePos(at);
     faults.push({ line, column: col, text: what });
   };
-  for (const error of document.errors) fault(error.pos[0], inOneLine(error.message));
+  for (const error of document.errors) fault(error.pos[0], faultText(error));
   if (faults.length > 0) return { faults };
   const read = (node: unknown, at: number, depth: number): YamlNode => {
     const { range, tag } = (node ?? {}) as { range?: readonly number[] | null; tag?: string };
@@ -38,17 +49,28 @@ export function readYaml(text: string): YamlText {
       return { kind: 'map', ...place, entries };
     } else if (isSeq(node)) {
       return { kind: 'list', ...place, items: node.items.map(item => read(item, start, depth + 1)) };
-    } else if (isScalar(node)) return { kind: 'value', ...place, value: scalarOf(node.value) };
+    } else if (isScalar(node)) return { kind: 'value', ...place, ...scalarOf(node) };
     else if (node !== null && node !== undefined) fault(start, 'an alias means nothing here: write it out');
-    return { kind: 'value', ...place, value: null };
+    return { kind: 'value', ...place, ...NOTHING };
   };
   const root = read(document.contents, 0, 0);
   return faults.length > 0 ? { faults } : { faults, root };
 }
 
-function scalarOf(value: unknown): string | number | boolean | null {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
-  return value === null || value === undefined ? null : String(value);
+type Value = Omit<Extract<YamlNode, { kind: 'value' }>, 'kind' | 'line' | 'column'>;
+
+const NOTHING: Value = { value: null, written: '', quoted: false };
+
+function scalarOf({ value, source, type }: Scalar): Value {
+  const quoted = type !== undefined && type !== 'PLAIN';
+  const told = { written: source ?? '', quoted };
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return { value, ...told };
+  return value === null || value === undefined ? { ...told, value: null } : { ...told, value: String(value) };
+}
+
+/** In our words where theirs say less. */
+function faultText({ code, message }: { readonly code: string; readonly message: string }): string {
+  return code === 'TAB_AS_INDENT' ? 'tabs may not indent' : inOneLine(message);
 }
 
 function inOneLine(message: string): string {

@@ -13,7 +13,13 @@ export interface YamlEntry extends YamlPosition {
 
 export type YamlNode = YamlPosition &
   (
-    | { readonly kind: 'value'; readonly value: string | number | boolean | null }
+    | {
+        readonly kind: 'value';
+        readonly value: string | number | boolean | null;
+        /** As it stands in the file, without the quotes: `500.00` of the number 500. Empty where nothing stands. */
+        readonly written: string;
+        readonly quoted: boolean;
+      }
     | { readonly kind: 'list'; readonly items: readonly YamlNode[] }
     | { readonly kind: 'map'; readonly entries: readonly YamlEntry[] }
   );
@@ -35,21 +41,23 @@ export function plainOf(node: YamlNode): unknown {
   return Object.fromEntries(node.entries.map(({ name, node: value }) => [name, plainOf(value)]));
 }
 
-const MOST_SHOWN = 20;
+const MOST_SHOWN = 19;
+/** Faults of the JSON error. */
+const MOST_KEPT = 200;
 
 /** `usage` with every fault of a file in the order of its lines; `file` is what the user called it. Nothing was sent. */
 export function faultyFile(
   faults: readonly YamlFault[],
   { file, hint }: { readonly file: string; readonly hint: string },
 ): CliError {
-  const [first, ...others] = [...faults]
-    .sort((a, b) => a.line - b.line || a.column - b.column)
-    .map(({ line, column, text }) => `${file}:${line}:${column}: ${text}`);
+  const sorted = [...faults].sort((a, b) => a.line - b.line || a.column - b.column);
+  const [first, ...others] = sorted.map(({ line, column, text }) => `${file}:${line}:${column}: ${text}`);
   const left = others.length - MOST_SHOWN;
   return new CliError('usage', {
     message: first ?? `${file} is empty`,
     notes: [...others.slice(0, MOST_SHOWN), ...(left > 0 ? [`and ${left} more`] : [])],
     hint,
     outcome: 'not_sent',
+    faults: sorted.slice(0, MOST_KEPT).map(({ line, column, text }) => ({ file, line, column, text })),
   });
 }

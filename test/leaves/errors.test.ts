@@ -18,6 +18,7 @@ const EXIT_CODES: Readonly<Record<ErrorKind, number>> = {
   contract_mismatch: 13,
   guarded: 14,
   check_failed: 15,
+  differs: 16,
   interrupted: 130,
   terminated: 143,
 };

@@ -2,8 +2,8 @@
 import { type DriveRow, drive, isSignal } from '../../bulk/scheduler.ts';
 import type { CliError } from '../../core/errors.ts';
 import { dollars } from '../../core/money.ts';
-import type { RowOutcome, Run } from '../../journal/types.ts';
-import type { Row } from '../../terminal/view.ts';
+import type { PlannedRow, RowOutcome, Run } from '../../journal/types.ts';
+import type { Column, Row } from '../../terminal/view.ts';
 import { type RunRecord, recordedRow } from '../../writes/audit-record.ts';
 import type { Underway } from '../../writes/pipeline.ts';
 import type { Context } from '../context.ts';
@@ -20,8 +20,19 @@ export interface Driving {
   readonly skipped: readonly RowOutcome[];
   /** Cards of the selection that are no rows at all. */
   readonly leftOut?: number | undefined;
+  /** Asked before the first row of a phase; what it resolves to stops the run. */
+  readonly beforePhase?: ((phase: number) => Promise<CliError | undefined>) | undefined;
+  /** What is told of each row besides, and of the run. */
+  readonly telling?: Telling | undefined;
   /** It is `ops resume`: for rows that it leaves unknown another command leads on. */
   readonly resumed?: boolean;
+}
+
+/** More columns of the rows of a run, and members of its page. */
+export interface Telling {
+  readonly columns: readonly Column[];
+  row(outcome: RowOutcome): Row;
+  page(): Row;
 }
 
 /** What the page says of a selection's cards that are no rows; nothing where there is none. */
@@ -47,14 +58,15 @@ export function driveRun(ctx: Context, driving: Driving): Shown {
       stopped = yield* outcomesOf(ctx, working);
     } finally {
       failure = await ended(underway, () => concluded(ctx, working, stopped));
-      page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut) };
+      const more = driving.telling?.page();
+      page = { total: rows.length, op: run.op, ...tally.counts(), ...leftOutCount(driving.leftOut), ...more };
     }
   }
   return {
     listing: { batches: batches(), page: () => page, runsOn: true },
     noun: 'row',
     idField: 'card_id',
-    columns: RESULT_COLUMNS,
+    columns: [...RESULT_COLUMNS, ...(driving.telling?.columns ?? [])],
     failure: () => failure,
   };
 }
@@ -80,13 +92,19 @@ interface Working extends Driving {
   readonly tally: RunCounts;
 }
 
+function phaseOf({ phase, needs, operation }: PlannedRow): Pick<DriveRow, 'phase' | 'needs' | 'spends'> {
+  return { phase, needs, spends: operation === 'cards.create' || operation === 'cards.fund' };
+}
+
 /** Money operations on one card wait for each other: evidence of two at once would be worth nothing. */
 export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly DriveRow[] {
   const planned: DriveRow[] = [];
-  for (const { row, state, cardId: lane, outcome } of run.rows) {
-    const told = state === 'open' || state === 'unknown' ? undefined : outcome;
+  const { phased = false } = run.plan;
+  for (const standing of run.rows) {
+    const { row, state, cardId: lane } = standing;
+    const told = state === 'open' || state === 'unknown' ? undefined : standing.outcome;
     // One form for all: there may be a hundred thousand.
-    planned.push({ row, lane, told, doubted: state === 'unknown' });
+    planned.push({ row, lane, told, doubted: state === 'unknown', ...(phased && phaseOf(standing.planned)) });
   }
   if (skipped.length === 0) return planned;
   return [...planned, ...skipped.map(told => ({ row: told.row, told }))].sort((one, other) => one.row - other.row);
@@ -95,7 +113,7 @@ export function rowsOf(run: Run, skipped: readonly RowOutcome[]): readonly Drive
 /** Returns why rows were left out. */
 async function* outcomesOf(
   ctx: Context,
-  { run, rows, tally, concurrency, keepGoing, recorded }: Working,
+  { run, rows, tally, concurrency, keepGoing, recorded, beforePhase, telling }: Working,
 ): AsyncGenerator<readonly Row[], CliError | undefined> {
   for (const { told } of rows) if (told !== undefined) tally.add(told);
   const driven = drive({
@@ -104,6 +122,7 @@ async function* outcomesOf(
     concurrency,
     keepGoing,
     stop: ctx.signal,
+    beforePhase,
     onOutcome(outcome) {
       tally.add(outcome);
       recorded?.row(recordedRow(outcome));
@@ -119,7 +138,7 @@ async function* outcomesOf(
   try {
     for await (const batch of driven.outcomes) {
       for (const { begun } of batch) if (!begun) tally.leaveOut();
-      yield batch.map(resultRow);
+      yield batch.map(outcome => ({ ...resultRow(outcome), ...telling?.row(outcome) }));
     }
     return driven.stoppedBy();
   } finally {

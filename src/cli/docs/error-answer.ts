@@ -18,6 +18,17 @@ const ERROR = {
   op: maybe(tells.text('Operation in the journal of this machine.')),
   retry_after_ms: maybe(tells.count('How long the service asked to wait, milliseconds.')),
   evidence: maybe(tells.json('What was looked at.')),
+  faults: maybe(
+    tells.rows(
+      {
+        file: tells.text('What it was called.'),
+        line: tells.count('Line, from 1.'),
+        column: tells.count('Column, from 1.'),
+        text: tells.text('What is wrong.'),
+      },
+      'Every fault of a file.',
+    ),
+  ),
 } as const;
 
 /** The last line of standard error with `--json`, `ndjson` or `yaml`. */

@@ -34,6 +34,7 @@ const NEXT: Readonly<Record<ErrorKind, string>> = {
   contract_mismatch: 'cardwright contract check compares the routes; an override is named with --contract.',
   guarded: 'The message names the guard. Nothing was sent, so nothing has to be undone.',
   check_failed: 'The message names what did not hold; cardwright doctor looks at everything else.',
+  differs: 'Read what differs. cardwright fleet apply carries it out, after somebody has looked.',
   interrupted: 'cardwright ops list shows whether something was under way; cardwright ops resume <op> goes on.',
   terminated: 'cardwright ops list shows whether something was under way; cardwright ops resume <op> goes on.',
 };

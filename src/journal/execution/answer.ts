@@ -5,6 +5,7 @@ import type { RowOutcome } from '../types.ts';
 import { isResentOnCheck } from '../wal/replay.ts';
 import { doneRecord } from './done-record.ts';
 import type { EvidenceCheck } from './evidence.ts';
+import { isKeyTaken, recordKeyTaken } from './key-taken.ts';
 import { factsOf } from './outcome.ts';
 import { wasThere } from './reconcile.ts';
 import { ambiguityOf, decidesFirst, doneAllTheSame, NOT_SHOWN, SHOWS } from './refusal.ts';
@@ -65,6 +66,7 @@ async function recordRefusal(
   { delivery, sending, quiet, error }: Answered & { readonly error: CliError },
 ): Promise<Step> {
   const { keyHonoured, resent } = sending;
+  if (isKeyTaken(context, number, delivery)) return recordKeyTaken(context, number, error);
   const doubt = resent ? undefined : ambiguityOf(context, number, delivery);
   if (doubt !== undefined) return recordDoubt(context, number, error, { why: doubt });
   if (resent && !(await decidesFirst(context, number, { delivery, keyHonoured, quiet }))) {

@@ -2,7 +2,7 @@
 import { centsOf } from '../../core/money.ts';
 import type { DoneRecord } from '../wal/records.ts';
 import { isResentOnCheck } from '../wal/replay.ts';
-import { MARKER_KEY, markerOf } from './marker.ts';
+import { MARKER_KEY, rowMarker } from './marker.ts';
 import type { RunContext } from './run-context.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export function doneRecord(context: RunContext, number: number, facts: DoneFacts
     id: textOf(result['id']),
     last4: textOf(result['last4']) ?? firstSent?.before?.last4,
     request_id: requestId,
-    echo: marked ? metadata?.[MARKER_KEY] === markerOf(context.plan.op, number) : undefined,
+    echo: marked ? metadata?.[MARKER_KEY] === rowMarker(context.plan.op, item) : undefined,
     balance,
     resent_on_check: resentOnCheck === true || isResentOnCheck(row) || undefined,
     at: context.clock.now(),

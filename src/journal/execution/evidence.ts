@@ -7,7 +7,7 @@ import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
 import type { PlanRecord } from '../wal/records.ts';
 import type { RowHistory } from '../wal/replay.ts';
-import { markerOf } from './marker.ts';
+import { rowMarker } from './marker.ts';
 import type { MarkerIndex } from './marker-index.ts';
 import type { Trace } from './policy.ts';
 
@@ -74,7 +74,7 @@ function money(value: number, what: string): Cents {
 }
 
 async function lookForMarker(marked: MarkerIndex, row: RowHistory, plan: PlanRecord): Promise<EvidenceCheck> {
-  const marker = markerOf(plan.op, row.item.row);
+  const marker = rowMarker(plan.op, row.item);
   const binId = String(row.item.input['bin_id']);
   const where = `cards of ${binId} with the marker ${marker}`;
   let { cards } = await marked(marker, binId);

@@ -5,14 +5,15 @@ import { CliError } from '../../core/errors.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import { cents } from '../../core/money.ts';
 import type { Balances, RowOutcome } from '../types.ts';
-import { keyOf } from '../wal/op-id.ts';
+import { attemptKey } from '../wal/op-id.ts';
 import type { ItemRecord, SentRecord } from '../wal/records.ts';
 import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { missesAim } from './aim.ts';
 import { recordAmbiguousAgain, recordAnswer, recordRefusedAndDone } from './answer.ts';
 import { textOf } from './done-record.ts';
 import { balancesOf, cardNow, traceOf } from './evidence.ts';
-import { MARKER_KEY, markerOf } from './marker.ts';
+import { isMadeAlready, mayTryNextKey, recordMadeAlready, unmarked } from './fleet-row.ts';
+import { MARKER_KEY, rowMarker } from './marker.ts';
 import { factsOf, recordedOutcome } from './outcome.ts';
 import { isQuiet } from './quiet.ts';
 import { reconcile } from './reconcile.ts';
@@ -25,12 +26,19 @@ import { walletBefore } from './wallet-before.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** As `Run.perform`; a row must not be performed twice at once. */
+/** As `Run.perform`; a row must not be performed twice at once. A row of a fleet goes through its chain of keys. */
 export async function executeRow(
   context: RunContext,
   number: number,
   performing: Performing = {},
 ): Promise<RowOutcome> {
+  for (;;) {
+    const outcome = await executeOnce(context, number, performing);
+    if (!(await mayTryNextKey(context, number, outcome))) return outcome;
+  }
+}
+
+async function executeOnce(context: RunContext, number: number, performing: Performing): Promise<RowOutcome> {
   let step: Step = { name: 'begin' };
   let delivery: Delivery | undefined;
   while (step.name !== 'end') {
@@ -79,6 +87,9 @@ async function begin(context: RunContext, number: number, { permit }: Performing
 /** A row that misses its aim is over; a refused one gets a new attempt under a new key. */
 async function prepare(context: RunContext, number: number, performing: Performing): Promise<Step> {
   const row = context.row(number);
+  if (unmarked(context, row)) return ended(unsent(context, row, unmarked(context, row)));
+  const made = await isMadeAlready(context, row);
+  if (made !== undefined) return recordMadeAlready(context, number, made);
   const aimed = await missedAim(context, row);
   if ('outcome' in aimed) return ended(aimed);
   if (row.state === 'refused') {
@@ -122,7 +133,7 @@ async function missedAim(context: RunContext, row: RowHistory): Promise<RowOutco
 /** A refusal is stored under its key by some services: the correction needs another (A5). */
 function nextAttempt(item: ItemRecord, op: string): ItemRecord {
   const attempt = item.attempt + 1;
-  return { ...item, attempt, ...(item.key !== undefined && { key: keyOf(op, item.row, attempt) }) };
+  return { ...item, attempt, ...(item.key !== undefined && { key: attemptKey(op, item, attempt) }) };
 }
 
 /** Without a marker a duplicate could not be seen, so nothing is sent twice then. */
@@ -235,7 +246,7 @@ function evidenceOf({ plan, row }: RunContext, number: number): Evidence {
     serviceAt: firstSent?.service_at,
     ...(before !== undefined && { before: balancesFrom(before) }),
     ...(firstSent?.was !== undefined && { was: firstSent.was }),
-    ...(marked && { mark: { key: MARKER_KEY, value: markerOf(plan.op, number) } }),
+    ...(marked && { mark: { key: MARKER_KEY, value: rowMarker(plan.op, item) } }),
   };
 }
 

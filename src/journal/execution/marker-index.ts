@@ -7,7 +7,7 @@ import { CLOCK_MARGIN_MS } from '../../contract/evidence.ts';
 import type { Reader } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import type { PlanRecord } from '../wal/records.ts';
-import { MARKER_KEY } from './marker.ts';
+import { MARKER_KEY, markerPrefixOf } from './marker.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -27,7 +27,9 @@ interface Found {
 
 const MOST_SINGLE_READS = 200;
 
-export function createMarkerIndex(reader: Reader, plan: Pick<PlanRecord, 'op' | 'at'>): MarkerIndex {
+type MarkedPlan = Pick<PlanRecord, 'op' | 'at' | 'marker_prefix'>;
+
+export function createMarkerIndex(reader: Reader, plan: MarkedPlan): MarkerIndex {
   /** The latest reading of a BIN, and the one that has not begun yet. */
   const latest = new Map<string, Promise<unknown>>();
   const waiting = new Map<string, Promise<Found>>();
@@ -54,12 +56,12 @@ export function createMarkerIndex(reader: Reader, plan: Pick<PlanRecord, 'op' | 
   };
 }
 
-async function readMarked(reader: Reader, plan: Pick<PlanRecord, 'op' | 'at'>, binId: string): Promise<Found> {
+async function readMarked(reader: Reader, plan: MarkedPlan, binId: string): Promise<Found> {
   const byMarker = new Map<string, Values[]>();
   const unmarked: string[] = [];
   const keep = (card: Values & { readonly metadata?: Readonly<Record<string, string>> | null | undefined }) => {
     const marker = card.metadata?.[MARKER_KEY];
-    if (marker?.startsWith(`${plan.op}.`)) byMarker.set(marker, [...(byMarker.get(marker) ?? []), card]);
+    if (marker?.startsWith(markerPrefixOf(plan))) byMarker.set(marker, [...(byMarker.get(marker) ?? []), card]);
   };
   for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 })) {
     for (const card of data) {

@@ -2,6 +2,25 @@
 
 export const MARKER_KEY = 'cardwright';
 
+/** What a card of a row is marked with: a marker of its own, or the op's. */
+export function rowMarker(
+  op: string,
+  { row, marker }: { readonly row: number; readonly marker?: string | undefined },
+): string {
+  return marker ?? markerOf(op, row);
+}
+
+/** What the markers of the rows of an op begin with. */
+export function markerPrefixOf({
+  op,
+  marker_prefix: prefix,
+}: {
+  readonly op: string;
+  readonly marker_prefix?: string | undefined;
+}): string {
+  return prefix ?? `${op}.`;
+}
+
 /** Its value: which operation and row made the card. */
 export function markerOf(op: string, row: number): string {
   return `${op}.${row}`;

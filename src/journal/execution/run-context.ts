@@ -29,6 +29,8 @@ export interface RunContextSettings {
   readonly notice: (text: string) => void;
   readonly quietPeriodMs: number;
   readonly resendAbsent: boolean;
+  /** It was begun by an earlier command. */
+  readonly resumed: boolean;
 }
 
 export interface RunContext extends Omit<RunContextSettings, 'log'> {

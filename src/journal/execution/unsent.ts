@@ -16,7 +16,7 @@ export function unsent(context: RunContext, row: RowHistory, error: CliError | u
     ...factsOf(row),
     outcome: 'not_sent',
     error: named(context, item.row, told),
-    ...(['not_authenticated', 'guarded', 'usage'].includes(reason.kind) && { stops: true }),
+    ...(['not_authenticated', 'guarded', 'usage', 'contract_mismatch'].includes(reason.kind) && { stops: true }),
   };
 }
 

@@ -7,7 +7,7 @@ import { CliError } from '../../core/errors.ts';
 import { cents, dollars } from '../../core/money.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { RowHistory } from '../wal/replay.ts';
-import { MARKER_KEY, markerOf } from './marker.ts';
+import { MARKER_KEY, markerPrefixOf, rowMarker } from './marker.ts';
 import type { MadeCard, RowIndex } from './row-index.ts';
 import type { RunContext } from './run-context.ts';
 import { duplicateNotes } from './unknown-error.ts';
@@ -90,18 +90,20 @@ async function compared(context: RunContext, { bins, rows, duplicates }: Made) {
   let isDenied = false;
   /** Cards with the marker of a row that is not known to have made them. */
   const strays = new Map<number, string[]>();
-  const prefix = `${plan.op}.`;
+  const prefix = markerPrefixOf(plan);
+  const rowOf = rowsByMarker(context);
+  const expected = (row: number) => expectedMarker(context, row);
   for (const binId of bins) {
     for await (const { data } of reader.pages('cards.list', { bin_id: binId, per_page: 100 })) {
       for (const { id, metadata } of data) {
         missing.delete(id);
         const marker = metadata?.[MARKER_KEY];
         const own = rows.get(id);
-        if (own !== undefined && marker !== markerOf(plan.op, own)) unmarked.set(id, own);
+        if (own !== undefined && marker !== expected(own)) unmarked.set(id, own);
         if (unmarked.has(id) && metadata !== undefined && metadata !== null) isDenied = true;
         if (!context.markerUsable() || typeof marker !== 'string' || !marker.startsWith(prefix)) continue;
-        const row = Number(marker.slice(prefix.length));
-        if (marker !== markerOf(plan.op, row) || own === row) continue;
+        const row = rowOf(marker);
+        if (row === undefined || own === row) continue;
         strays.set(row, [...(strays.get(row) ?? []), id]);
       }
     }
@@ -119,6 +121,29 @@ async function compared(context: RunContext, { bins, rows, duplicates }: Made) {
   return { missing, unmarked, isDenied, twice };
 }
 
+/** The marker of a row. Where it is the op's own, the row need not be read for it. */
+function expectedMarker({ plan, rowIndex }: RunContext, row: number): string {
+  const item = plan.marker_prefix === undefined ? { row } : (rowIndex.row(row)?.item ?? { row });
+  return rowMarker(plan.op, item);
+}
+
+/** The row that a marker is of; undefined for a marker of none. */
+function rowsByMarker({ plan, rowIndex }: RunContext): (marker: string) => number | undefined {
+  if (plan.marker_prefix === undefined) {
+    const prefix = markerPrefixOf(plan);
+    return marker => {
+      const row = Number(marker.slice(prefix.length));
+      return marker === rowMarker(plan.op, { row }) ? row : undefined;
+    };
+  }
+  const rows = new Map<string, number>();
+  for (const each of rowIndex.all()) {
+    const { row, marker } = each.history().item;
+    if (marker !== undefined) rows.set(marker, row);
+  }
+  return marker => rows.get(marker);
+}
+
 /** Of a service whose lists hold no metadata every card looks unmarked: so many are read to tell. */
 const MOST_READ = 20;
 
@@ -127,17 +152,18 @@ const MOST_READ = 20;
  * is found among the first, or the list shows metadata without the marker, none is believed before it was read.
  */
 async function otherCards(
-  { reader, plan, markerUsable }: RunContext,
+  context: RunContext,
   { unmarked, isDenied }: { readonly unmarked: ReadonlyMap<string, number>; readonly isDenied: boolean },
 ) {
-  if (!markerUsable()) return [];
+  const { reader } = context;
+  if (!context.markerUsable()) return [];
   const others: string[] = [];
   let read = 0;
   for (const [id, row] of unmarked) {
     if (read === MOST_READ && !isDenied && others.length === 0) break;
     const { metadata } = await reader.read('cards.get', { card_id: id });
     read += 1;
-    if (metadata === undefined || metadata === null || metadata[MARKER_KEY] === markerOf(plan.op, row)) continue;
+    if (metadata === undefined || metadata === null || metadata[MARKER_KEY] === expectedMarker(context, row)) continue;
     others.push(
       `row ${row}: card ${id} does not carry the marker of this run, so it is not the card that was asked for`,
     );

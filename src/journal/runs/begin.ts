@@ -90,6 +90,7 @@ async function runOf(
       rowIndex: placedRows({ op, readAt }, places),
       log,
       resendAbsent: false,
+      resumed: false,
     });
     const release = releasing(dependencies, tape, letGo);
     const others = () => movedMeanwhile(dependencies, record);

@@ -7,10 +7,11 @@ import { CliError } from '../../core/errors.ts';
 import type { KeyHold } from '../store/op-store.ts';
 import { readHistory } from '../store/read-ops.ts';
 import type { Run, RunPlan } from '../types.ts';
-import type { RowHistory } from '../wal/replay.ts';
+import type { History, RowHistory } from '../wal/replay.ts';
 import { beginOp } from './begin.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { type PreparedOp, planOp, prepareOp } from './planned.ts';
+import { closeSuperseded } from './superseded.ts';
 
 /** What a key was used for, as far as this machine knows. */
 type Earlier =
@@ -32,10 +33,10 @@ export async function beginWithKey(
   const held = await dependencies.store.holdKey({ origin, key });
   try {
     const earlier = await earlierUse(dependencies, { held, plan, key });
-    const run =
-      earlier.kind === 'begun'
-        ? await resume(earlier.op)
-        : await beginOp(dependencies, await planOp(dependencies, await withUsableKey(dependencies, prepared, earlier)));
+    if (earlier.kind === 'begun') return holding(await resume(earlier.op), held);
+    const planned = await planOp(dependencies, await withUsableKey(dependencies, prepared, earlier));
+    const run = await beginOp(dependencies, planned);
+    await closeSuperseded(dependencies, planned.record);
     return holding(run, held);
   } catch (thrown) {
     await held.release();
@@ -73,6 +74,7 @@ async function earlierUse(
   const op = await held.usedFor();
   const history = op === undefined ? undefined : await readHistory(store, op);
   if (op === undefined || history === undefined) return { kind: 'new' };
+  if (plan.bulk) return earlierRun(op, history);
   const { digest } = history.plan;
   if (digest !== plan.digest && digest !== plan.digestInOrder) throw keyTaken(key, op, 'other values');
   const [row] = history.rows.values();
@@ -85,6 +87,20 @@ async function earlierUse(
     return { kind: 'begun', op };
   }
   return { kind: isKept(row) ? 'refused' : 'new' };
+}
+
+/** A run of many under a name is begun once: one that is not over is taken up. Throws `guarded` for one that is. */
+function earlierRun(op: string, { end, planned }: History): Earlier {
+  if (!planned) return { kind: 'new' };
+  if (end === undefined) return { kind: 'begun', op };
+  throw new CliError('guarded', {
+    reason: 'plan_used',
+    message: `this plan was applied before, at ${new Date(end.at).toISOString()}: ${op}`,
+    notes: ['What is still to be done is in a new plan.'],
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
 }
 
 /** Whether the service keeps the refusal under the key (A-97); a definite no, so that another key may follow. */

@@ -5,7 +5,7 @@ import { DAY, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { probeKeys, probeRequests, probeRows } from '../execution/probe-keys.ts';
 import { readerOf } from '../execution/run-context.ts';
-import { historyNamed } from '../store/read-ops.ts';
+import { historyNamed, readHistory } from '../store/read-ops.ts';
 import type { Journal, OpView, PreparedRun, Probe, ReadBefore, ResumeOptions, Run, RunPlan } from '../types.ts';
 import type { History } from '../wal/replay.ts';
 import { beginOp } from './begin.ts';
@@ -71,6 +71,8 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     begin: async plan => (await prepare(plan)).begin(),
     look,
     resume,
+    begunAs: name => begunAs(dependencies, name),
+    holdFleet: fleet => holdFleet(dependencies, fleet),
     list: () => summaries(dependencies),
     show: op => detailOf(dependencies, op),
     async resolve(resolution) {
@@ -89,6 +91,29 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       return removed;
     },
   };
+}
+
+async function begunAs({ store, acting }: JournalDependencies, key: string): ReturnType<Journal['begunAs']> {
+  const { origin } = await acting();
+  const held = await store.holdKey({ origin, key });
+  try {
+    const op = await held.usedFor();
+    const history = op === undefined ? undefined : await readHistory(store, op);
+    return op === undefined || history?.planned !== true ? undefined : { op, ended: history.end?.at };
+  } finally {
+    await held.release();
+  }
+}
+
+async function holdFleet({ store, acting }: JournalDependencies, fleet: string): Promise<() => Promise<void>> {
+  const { origin } = await acting();
+  await store.ready();
+  const held = await store.holdKey({ origin, key: `fleet/${fleet}` }).catch((thrown: unknown) => {
+    if (!(thrown instanceof CliError) || thrown.kind !== 'guarded') throw thrown;
+    const message = `another apply of the fleet ${fleet} is under way on this machine`;
+    throw new CliError('guarded', { message, hint: 'cardwright ops list', outcome: 'not_sent', cause: thrown });
+  });
+  return () => held.release();
 }
 
 /** Balances are evidence of a single row, and for the verification of a run. */

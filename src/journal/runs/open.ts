@@ -128,18 +128,19 @@ interface RunContextWishes extends Pick<History, 'plan' | 'latest'> {
   readonly rowIndex: RowIndex;
   readonly log: Log | undefined;
   readonly resendAbsent: boolean;
+  readonly resumed: boolean;
 }
 
 function wishesOf(
   { plan, rows, latest }: History,
   { log, resendAbsent }: Pick<RunContextWishes, 'log' | 'resendAbsent'>,
 ): RunContextWishes {
-  return { plan, latest, rowIndex: rowsInMemory(rows), log, resendAbsent };
+  return { plan, latest, rowIndex: rowsInMemory(rows), log, resendAbsent, resumed: true };
 }
 
 export async function runContextFor(
   dependencies: JournalDependencies,
-  { plan, latest, rowIndex, log, resendAbsent }: RunContextWishes,
+  { plan, latest, rowIndex, log, resendAbsent, resumed }: RunContextWishes,
 ): Promise<RunContext> {
   const now = new Map<string, Capability>();
   for (const operation of Object.keys(plan.capability) as WriteName[]) {
@@ -152,6 +153,7 @@ export async function runContextFor(
     latest,
     log,
     resendAbsent,
+    resumed,
     service: await dependencies.service(),
     serviceNow: dependencies.serviceNow ?? (() => undefined),
     clock: dependencies.clock,
@@ -171,6 +173,8 @@ function planOf({ plan, rows }: History): RunPlan {
     bulk: plan.bulk,
     marker: plan.marker,
     ...(plan.given_key !== undefined && { key: plan.given_key }),
+    ...(plan.marker_prefix !== undefined && { markerPrefix: plan.marker_prefix }),
+    ...(plan.phased && { phased: true }),
   };
 }
 

@@ -4,10 +4,10 @@ import type { PlannedRequest, Service } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
 import { Secret } from '../../core/secret.ts';
-import { MARKER_KEY, markerOf } from '../execution/marker.ts';
+import { MARKER_KEY, rowMarker } from '../execution/marker.ts';
 import { type Capability, capabilityOf } from '../idempotency-support.ts';
 import type { PlannedRow, Rows, RunPlan } from '../types.ts';
-import { keyOf, newOp } from '../wal/op-id.ts';
+import { attemptKey, newOp } from '../wal/op-id.ts';
 import { type ItemRecord, JOURNAL_VERSION, type PlanRecord } from '../wal/records.ts';
 import type { JournalDependencies } from './dependencies.ts';
 
@@ -89,6 +89,8 @@ export async function planOp(dependencies: JournalDependencies, { plan, op, item
     marker: plan.marker,
     capability,
     ...(plan.key !== undefined && { given_key: plan.key }),
+    ...(plan.markerPrefix !== undefined && { marker_prefix: plan.markerPrefix }),
+    ...(plan.phased && { phased: true }),
     at: dependencies.clock.now(),
   };
   return { plan, record, items };
@@ -101,7 +103,9 @@ function itemsOf(service: Service, plan: RunPlan, op: string): Iterable<ItemReco
     if (Object.values(input).some(value => value instanceof Secret)) {
       throw new CliError('internal', { message: `${row.operation} carries a secret and must not be journaled` });
     }
-    const key = plan.key ?? keyOf(op, row.row, 1);
+    const own = attemptKey(op, { row: row.row, chain: row.keyChain }, 1);
+    // The name of a run of many is no key of its rows.
+    const key = (plan.bulk ? undefined : plan.key) ?? own;
     const planned = service.plan(row.operation, input as never, { key, body: row.body });
     return {
       t: 'ITEM',
@@ -118,6 +122,10 @@ function itemsOf(service: Service, plan: RunPlan, op: string): Iterable<ItemReco
       ...(row.cardId !== undefined && { card: row.cardId }),
       ...(row.label !== undefined && { label: row.label }),
       ...(row.intent !== undefined && { intent: row.intent, ...(row.asked && { asked: row.asked }) }),
+      ...(row.keyChain !== undefined && { chain: row.keyChain }),
+      ...(row.marker !== undefined && { marker: row.marker }),
+      ...(row.phase !== undefined && { phase: row.phase }),
+      ...(row.needs !== undefined && { needs: row.needs }),
     };
   };
   return {
@@ -127,7 +135,7 @@ function itemsOf(service: Service, plan: RunPlan, op: string): Iterable<ItemReco
   };
 }
 
-function withMarker({ row, input }: PlannedRow, op: string): Readonly<Record<string, unknown>> {
+function withMarker({ row, input, marker }: PlannedRow, op: string): Readonly<Record<string, unknown>> {
   const metadata = (input['metadata'] ?? {}) as Readonly<Record<string, unknown>>;
   const refuse = (why: string) =>
     new CliError('usage', { message: why, hint: 'the same command with --no-marker', outcome: 'not_sent' });
@@ -139,5 +147,5 @@ function withMarker({ row, input }: PlannedRow, op: string): Readonly<Record<str
       `${MOST_KEYS} metadata keys are the limit (§8), and one is needed to find the card again if its answer is lost`,
     );
   }
-  return { ...input, metadata: { ...metadata, [MARKER_KEY]: markerOf(op, row) } };
+  return { ...input, metadata: { ...metadata, [MARKER_KEY]: rowMarker(op, { row, marker }) } };
 }

@@ -205,7 +205,8 @@ function makesCards({ capability }: RunContext['plan']): boolean {
   return only === 'cards.create' && others.length === 0;
 }
 
-export function plannedOf({ row, operation, input, amount, card, label, intent, asked }: ItemRecord): PlannedRow {
+export function plannedOf(item: ItemRecord): PlannedRow {
+  const { row, operation, input, amount, card, label, intent, asked, phase, needs } = item;
   return {
     row,
     operation,
@@ -214,6 +215,8 @@ export function plannedOf({ row, operation, input, amount, card, label, intent, 
     ...(card !== undefined && { cardId: card }),
     ...(label !== undefined && { label }),
     ...(intent !== undefined && { intent, ...(asked && { asked }) }),
+    ...(phase !== undefined && { phase }),
+    ...(needs !== undefined && { needs }),
   };
 }
 

@@ -19,7 +19,7 @@ import { secondTime } from './second-time.ts';
 
 /** A plan, or what is known of it before it has an op. */
 export interface Sharing {
-  readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'again' | 'digestInOrder'>;
+  readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'again' | 'digestInOrder' | 'markerPrefix'>;
   readonly record: Pick<PlanRecord, 'origin' | 'digest'>;
 }
 
@@ -43,6 +43,8 @@ export async function refuseSharedRows(
   among: HeadFilter,
 ): Promise<void> {
   const { plan, record } = sharing;
+  // Rows of a fleet are known by their markers and keys, whichever run has them.
+  if (plan.markerPrefix !== undefined) return;
   const wanted = createDigests(plan.rows);
   if (!wanted.any()) return;
   for await (const head of dependencies.store.heads(among)) {
@@ -133,8 +135,9 @@ export function standingOf({ rows }: History): string {
 }
 
 /** Digest of a row: the same for a row of a plan and for the item its journal keeps: the marker is no part of what was asked for. */
-export function rowWithoutMarker({ operation, input }: Pick<PlannedRow, 'operation' | 'input'>): string {
-  return rowDigest({ operation, input: withoutMarker(input) });
+export function rowWithoutMarker({ operation, input, marker }: Pick<PlannedRow, 'operation' | 'input' | 'marker'>): string {
+  // The marker of a fleet is what was asked for: which of its cards it is.
+  return rowDigest({ operation, input: marker === undefined ? withoutMarker(input) : input });
 }
 
 /** What was asked for. */

@@ -16,7 +16,7 @@ const AGAIN_MS = DAY;
 
 /** What tells whether two plans are the same changes of the same account. */
 interface Likeness {
-  readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'again' | 'digestInOrder'>;
+  readonly plan: Pick<RunPlan, 'rows' | 'bulk' | 'again' | 'digestInOrder' | 'markerPrefix'>;
   readonly record: Pick<PlanRecord, 'origin' | 'digest'>;
 }
 

@@ -28,6 +28,15 @@ export function keyOf(op: string, row: number, attempt: number): string {
   return `${op}.${row}.${attempt}`;
 }
 
+/** The key of an attempt: of the intention where it has a chain of keys, else of the op. */
+export function attemptKey(
+  op: string,
+  { row, chain }: { readonly row: number; readonly chain?: string | undefined },
+  attempt: number,
+): string {
+  return chain === undefined ? keyOf(op, row, attempt) : `${chain}.${attempt}`;
+}
+
 type DigestedRow = { readonly operation: string; readonly input: unknown };
 
 /**

@@ -31,8 +31,12 @@ export interface PlanRecord {
   readonly marker: boolean;
   /** What the idempotency key was worth then, per operation of the plan. */
   readonly capability: Readonly<Record<string, Capability>>;
-  /** `--idempotency-key`. */
+  /** `--idempotency-key`, or the plan that a run of many carries out. */
   readonly given_key?: string | undefined;
+  /** What the markers of its rows begin with, where they are not the op's own. */
+  readonly marker_prefix?: string | undefined;
+  /** Its rows have phases. */
+  readonly phased?: true | undefined;
   readonly at: number;
 }
 
@@ -56,6 +60,13 @@ export interface ItemRecord {
   readonly intent?: string | undefined;
   /** Of a row with a name: what was asked for where `input` holds our choice. */
   readonly asked?: Values | undefined;
+  /** Its keys follow from the intention: `<chain>.<attempt>`. */
+  readonly chain?: string | undefined;
+  /** What a created card is marked with, in place of the op's own marker. */
+  readonly marker?: string | undefined;
+  readonly phase?: number | undefined;
+  /** Rows that must be done before it. */
+  readonly needs?: readonly number[] | undefined;
 }
 
 export interface RunRecord {
@@ -117,6 +128,8 @@ export interface FailedRecord {
   readonly message: string;
   readonly status?: number | undefined;
   readonly service?: ServiceRefusal | undefined;
+  /** The next key of its chain may be tried. */
+  readonly next?: true | undefined;
   readonly at: number;
 }
 

@@ -162,7 +162,8 @@ function sentAgain(row: RowHistory): RowHistory {
 export function mayBePerformed(row: RowHistory, bulk: boolean): boolean {
   if (row.state === 'open') return true;
   if (row.resolved !== undefined || !bulk) return false;
-  return row.state === 'not_sent' || (row.state === 'refused' && row.failed?.kind === 'insufficient_funds');
+  if (row.state === 'not_sent') return true;
+  return row.state === 'refused' && (row.failed?.kind === 'insufficient_funds' || row.failed?.next === true);
 }
 
 export function stateOf(history: History): Exclude<OpState, 'running' | 'damaged' | 'newer'> {

@@ -1,0 +1,182 @@
+/** The steps of a plan, sent through the journal in their phases. */
+import { driveRun } from '../../cli/bulk/drive-run.ts';
+import { RESULT_COLUMNS } from '../../cli/bulk/result-row.ts';
+import type { Context } from '../../cli/context.ts';
+import { showPlanned } from '../../cli/dry-run.ts';
+import type { Shown } from '../../cli/shown.ts';
+import { CliError } from '../../core/errors.ts';
+import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
+import { spendingOf } from '../../core/spending.ts';
+import { markPrefix } from '../../fleet/names.ts';
+import type { PlanDocument } from '../../fleet/plan-document.ts';
+import { countsText } from '../../fleet/plan-lines.ts';
+import { amountOf } from '../../fleet/stale.ts';
+import type { PreparedRun, RowOutcome, Run, RunPlan } from '../../journal/types.ts';
+import type { Column, Row } from '../../terminal/view.ts';
+import type { Change } from '../../writes/pipeline.ts';
+import { refuseLowWallet, refuseOverCaps } from './make-plan.ts';
+import type { NamedFleet } from './read-file.ts';
+import { CREATE_PHASE, rowsOfSteps } from './rows.ts';
+
+export interface Carrying {
+  readonly document: PlanDocument;
+  readonly concurrency: number;
+  readonly maxTotal: Cents | undefined;
+  /** Lets another apply of the fleet begin. */
+  release(): Promise<void>;
+}
+
+const COLUMNS: readonly Column[] = [
+  { field: 'name', title: 'NAME', kind: 'text', priority: 1 },
+  { field: 'do', title: 'DO', kind: 'word', priority: 1 },
+];
+
+/** Guards, asks and sends. Throws before anything is sent: `guarded`, `insufficient_funds`, `not_confirmed`. */
+export async function carryOut(ctx: Context, { fleet }: NamedFleet, carrying: Carrying): Promise<Shown> {
+  const { document, concurrency, maxTotal, release } = carrying;
+  if (document.steps.length === 0) return nothingToDo(ctx, carrying);
+  const rows = rowsOfSteps(document.steps, fleet);
+  const plan: RunPlan = {
+    command: 'fleet apply',
+    rows,
+    digest: document.id,
+    bulk: true,
+    marker: true,
+    key: document.id,
+    markerPrefix: markPrefix(fleet.name),
+    phased: true,
+    again: true,
+    ...(maxTotal !== undefined && { maxTotal }),
+  };
+  const prepared = await (await ctx.journal()).prepare(plan);
+  const spending = spendingOf(rows);
+  const operations = [...new Set(rows.map(({ operation }) => operation))];
+  const change: Change = {
+    audited: { event: 'run', operation: operations[0] ?? 'cards.create', rows: rows.length, ...moved(spending.total) },
+    operations,
+    async check() {
+      refuseOverCaps({ document });
+      refuseLowWallet(document);
+      if (maxTotal !== undefined && spending.total > maxTotal) throw overMaxTotal(spending.total, maxTotal);
+    },
+    ask: () => askForAll(ctx, document),
+  };
+  if (ctx.dryRun) {
+    await ctx.pipeline.foresee(change, spending);
+    return showPlanned(prepared.requests);
+  }
+  const admitted = await ctx.pipeline.admit(change);
+  return driveRun(ctx, {
+    concurrency,
+    keepGoing: false,
+    skipped: [],
+    telling: tellingOf(document),
+    beforePhase: phase => lowWallet(ctx, document, phase),
+    begin: () =>
+      admitted.begin({ lines: 'run', op: prepared.op, spending, open: () => opened(ctx, prepared, release) }),
+  });
+}
+
+async function opened(ctx: Context, prepared: PreparedRun, release: () => Promise<void>): Promise<Run> {
+  try {
+    const run = holding(await prepared.begin(), release);
+    ctx.notice(`${run.op}. If anything stops this run: cardwright ops resume ${run.op}`);
+    return run;
+  } catch (thrown) {
+    await release();
+    throw thrown;
+  }
+}
+
+function moved(total: Cents) {
+  return total > 0 ? { amount: toUsd(total) } : {};
+}
+
+/** The fleet is held as long as the run. */
+function holding(run: Run, release: () => Promise<void>): Run {
+  return {
+    ...run,
+    get rows() {
+      return run.rows;
+    },
+    async [Symbol.asyncDispose]() {
+      try {
+        await run[Symbol.asyncDispose]();
+      } finally {
+        await release();
+      }
+    },
+  };
+}
+
+/** Name and deed of each row, and what was spent. */
+export function tellingOf({ steps, fleet, id }: PlanDocument) {
+  const byRow = new Map(steps.map(step => [step.row, step]));
+  let spent = 0;
+  return {
+    columns: COLUMNS,
+    row({ row, outcome }: RowOutcome): Row {
+      const step = byRow.get(row);
+      if (step === undefined) return {};
+      if (outcome === 'done' && (step.do === 'create' || step.do === 'fund')) spent += amountOf(step);
+      return { name: step.name, do: step.do };
+    },
+    page: (): Row => ({ fleet, plan: id, spent: toUsd(cents(spent)) }),
+  };
+}
+
+/** Before the first step that spends: what came back meanwhile is in the wallet, and so is what others have taken. */
+async function lowWallet(ctx: Context, { totals, caps }: PlanDocument, phase: number): Promise<CliError | undefined> {
+  if (phase < CREATE_PHASE || totals.spend === 0) return undefined;
+  if (phase > CREATE_PHASE && totals.create > 0) return undefined;
+  const there = toCents((await ctx.read('wallet.get', {})).balance);
+  const needed = cents(toCents(totals.spend) + toCents(caps.wallet_reserve));
+  if (there >= needed) return undefined;
+  return new CliError('insufficient_funds', {
+    message: `the wallet is too low: ${dollars(needed)} are needed with the reserve, ${dollars(there)} there. Nothing was spent`,
+    hint: 'cardwright wallet addresses',
+    outcome: 'not_sent',
+  });
+}
+
+/** One question; the number of steps is typed where they cannot be undone, or the key is live. */
+async function askForAll(ctx: Context, document: PlanDocument): Promise<void> {
+  if (ctx.yes) return;
+  const { mode } = await ctx.identity();
+  const irreversible = document.totals.terminate > 0;
+  const typed = { what: 'their count', expect: String(document.steps.length) } as const;
+  const counts = countsText(document);
+  await ctx.ask({
+    intent: `Apply ${document.fleet}: ${counts}, ${dollars(toCents(document.totals.spend))} in all`,
+    irreversible,
+    command: 'the same command with --yes',
+    ...((irreversible || mode === 'live') && { typed }),
+  });
+}
+
+function overMaxTotal(total: Cents, most: Cents): CliError {
+  return new CliError('guarded', {
+    reason: 'max_total',
+    message: `the plan spends ${dollars(total)}, more than --max-total ${dollars(most)}`,
+    hint: 'look at the plan, or give a higher --max-total',
+    outcome: 'not_sent',
+  });
+}
+
+async function nothingToDo(ctx: Context, { document, release }: Carrying): Promise<Shown> {
+  await release();
+  const { fleet, blocked, held_back: held } = document;
+  const left = blocked.length + held.reduce((all, { count }) => all + count, 0);
+  const rest = left === 0 ? '' : ` ${left} wait for a person: cardwright fleet plan`;
+  ctx.notice(`The cards of ${fleet} need no step.${rest}`);
+  async function* batches() {
+    yield [];
+  }
+  return {
+    listing: { batches: batches(), page: () => ({ total: 0, done: 0, ...tellingOf(document).page() }) },
+    noun: 'row',
+    idField: 'card_id',
+    columns: [...RESULT_COLUMNS, ...COLUMNS],
+    changedNothing: true,
+  };
+}

@@ -1,0 +1,255 @@
+import { orNull, tells } from '../../cli/answer-fields.ts';
+import { allOf, CONDITIONS } from '../../cli/condition.ts';
+import type { Context } from '../../cli/context.ts';
+import { pagesWithProgress } from '../../cli/listing.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
+import { quote, usage } from '../../cli/parsing/values.ts';
+import type { Shown } from '../../cli/shown.ts';
+import type { Item } from '../../contract/calls.ts';
+import { CARD, CARD_ID } from '../../contract/card.ts';
+import { flag, text } from '../../contract/field.ts';
+import { CliError } from '../../core/errors.ts';
+import { cents } from '../../core/money.ts';
+import { type ObservedCard, observedCard } from '../../fleet/account.ts';
+import { differencesOf } from '../../fleet/compare.ts';
+import type { Fleet, Wish } from '../../fleet/fleet-file.ts';
+import { entryText, type NewEntry, nameFor, starterText, withEntries } from '../../fleet/insert.ts';
+import { isName, LONGEST_FLEET, LONGEST_NAME, markText } from '../../fleet/names.ts';
+import { secretsIn } from '../../fleet/secrets-in-text.ts';
+import { parsedFleet, USUAL_FILE } from './read-file.ts';
+
+const USUAL_FLEET = 'cards';
+
+/** Adopts cards that are there: a line of the file each, and nothing at the service. */
+export const importFleet = command({
+  path: 'fleet import',
+  summary: 'Adopt cards that are there into a fleet file',
+  reach: 'service',
+  answers: {
+    one: {
+      file: tells.text('What the file is called.'),
+      made: tells.yes('Whether the file is new.'),
+      imported: tells.rows(
+        {
+          name: tells.text('Its name in the file.'),
+          card: tells.text('The card.'),
+          line: tells.text('What was written.'),
+        },
+        'Cards that were adopted.',
+      ),
+      left_out: tells.rows(
+        { card: tells.text('The card.'), why: tells.text('Why.'), name: orNull(tells.text('Its name in the file.')) },
+        'Cards that were found and not adopted.',
+      ),
+    },
+  },
+  ends: {
+    guarded: 'The file cannot be changed as it stands.',
+    check_failed: 'The card is of another fleet.',
+  },
+  about: [
+    'Text is inserted at the end of cards, and no other byte of the file changes. What is written is what was seen, so that the next plan is empty. Nothing is sent but reads: a card is adopted by its id, which stands in the file.',
+    'A card with the marker of this fleet gets no id, so that a lost file can be written anew from the account. A new file spends nothing until caps.per_apply is raised.',
+  ],
+  args: {
+    file: optionalArgument(
+      text({ doc: `Fleet in YAML; ${USUAL_FILE} when left out. Made where there is none.`, basis: OURS }),
+    ),
+  },
+  flags: {
+    card: option({ ...CARD_ID, doc: 'The card to adopt.', must: false }, '<card>'),
+    name: option(text({ doc: 'With --card: its name in the file; made from its label when left out.', basis: OURS })),
+    where: CONDITIONS,
+    none: option(flag({ doc: 'Only make a new file, with comments.', basis: OURS })),
+    fleet: option(
+      text({ doc: `Name of the fleet of a new file; ${USUAL_FLEET} when left out.`, basis: OURS }),
+      '<name>',
+    ),
+  },
+  examples: [
+    { does: 'A new file', run: 'fleet import new.yaml --none --fleet ads' },
+    { does: 'Adopt one card', run: 'fleet import new.yaml --card card_1 --name hosting' },
+    { does: 'Adopt every active card', run: 'fleet import new.yaml --where status=active' },
+  ],
+  async run(ctx, { file = USUAL_FILE, card, name, where, none, fleet = USUAL_FLEET }): Promise<Imported> {
+    checkWords({ card, name, where, none, fleet });
+    const before = await ctx.textOf(file);
+    if (none && before !== undefined) throw usage(`${file} is there already, and is not overwritten`);
+    const start = before ?? starterText(fleet);
+    const parsed = await parsedFleet(ctx, start, file);
+    const found = none ? [] : await cardsToAdopt(ctx, { card, where });
+    const chosen = chosenOf(parsed, found, { name, isOne: card !== undefined });
+    const { readYaml } = await import('../../terminal/yaml-text.ts');
+    const root = readYaml(start, { uniqueKeys: false }).root;
+    if (root === undefined) throw new CliError('internal', { message: `${file} was read and has no tree` });
+    const next = withEntries(
+      start,
+      root,
+      chosen.entries.map(({ entry }) => entry),
+    );
+    checkResult(await parsedFleet(ctx, next, file), chosen);
+    const isNew = before === undefined;
+    if (!ctx.dryRun && (isNew || chosen.entries.length > 0)) await ctx.changeText(file, before, next);
+    return { file, isNew, chosen, isDry: ctx.dryRun };
+  },
+  show: showImported,
+});
+
+interface Words {
+  readonly card: string | undefined;
+  readonly name: string | undefined;
+  readonly where: readonly string[] | undefined;
+  readonly none: boolean | undefined;
+  readonly fleet: string;
+}
+
+function checkWords({ card, name, where, none, fleet }: Words): void {
+  const ways = [card !== undefined, where !== undefined, none === true].filter(Boolean).length;
+  if (ways !== 1) throw usage('fleet import needs one of --card, --where and --none', 'cardwright fleet import --help');
+  if (name !== undefined && card === undefined) throw usage('--name goes with --card');
+  if (name !== undefined && !isName(name, LONGEST_NAME))
+    throw usage(`--name ${quote(name)}: lower-case letters, digits, -`);
+  if (!isName(fleet, LONGEST_FLEET)) throw usage(`--fleet ${quote(fleet)}: lower-case letters, digits, -`);
+}
+
+type Card = Item<'cards.list'>;
+
+async function cardsToAdopt(ctx: Context, { card, where = [] }: Partial<Words>): Promise<readonly ObservedCard[]> {
+  const found: Card[] = [];
+  if (card !== undefined) found.push((await ctx.read('cards.get', { card_id: card })) as Card);
+  else {
+    const test = allOf(where, { shape: CARD, flag: '--where', now: () => ctx.serviceNow() });
+    const pages = (await ctx.reader()).pages('cards.list', { per_page: 100 });
+    for await (const { data } of pagesWithProgress(pages, { noun: 'card', progress: ctx.progress })) {
+      for (const each of data) if (test(each)) found.push(each);
+    }
+  }
+  return found.map(each => {
+    const seen = observedCard(each);
+    if (seen !== undefined) return seen;
+    throw new CliError('contract_mismatch', {
+      message: `the balance of ${each.id} is not an amount`,
+      outcome: 'not_sent',
+    });
+  });
+}
+
+interface Chosen {
+  readonly entries: readonly { readonly entry: NewEntry; readonly card: ObservedCard }[];
+  readonly leftOut: readonly { readonly card: string; readonly why: string; readonly name: string | null }[];
+}
+
+interface Choosing {
+  readonly name: string | undefined;
+  /** One card was named: what speaks against it is an error, and no remark. */
+  readonly isOne: boolean;
+}
+
+/** Oldest first, so that two runs over the same cards give the same names. */
+function chosenOf(fleet: Fleet, cards: readonly ObservedCard[], { name: asked, isOne }: Choosing): Chosen {
+  const taken = new Set(fleet.wishes.map(({ name }) => name));
+  const byPin = new Map(fleet.wishes.flatMap(({ pin, name }) => (pin === undefined ? [] : [[pin, name] as const])));
+  const entries: Chosen['entries'][number][] = [];
+  const leftOut: Chosen['leftOut'][number][] = [];
+  const order = (a: ObservedCard, b: ObservedCard) =>
+    a.createdAt === b.createdAt ? (a.id < b.id ? -1 : 1) : a.createdAt < b.createdAt ? -1 : 1;
+  for (const card of [...cards].sort(order)) {
+    const why = whyNot(fleet, card, byPin);
+    if (why !== undefined) {
+      if (isOne)
+        throw new CliError(why.kind, { message: `${card.id} ${why.text}; nothing was changed`, outcome: 'not_sent' });
+      leftOut.push({ card: card.id, why: why.text, name: byPin.get(card.id) ?? null });
+      continue;
+    }
+    const name = asked ?? (isMarked(fleet, card) ? (card.mark?.name ?? '') : nameFor(card.label, card.last4, taken));
+    if (taken.has(name)) {
+      if (isOne) throw usage(`${quote(name)} is a card of this file already`);
+      leftOut.push({ card: card.id, why: 'is in the file already', name });
+      continue;
+    }
+    taken.add(name);
+    entries.push({ entry: entryOf(fleet, card, name), card });
+  }
+  return { entries, leftOut };
+}
+
+function isMarked(fleet: Fleet, { mark }: ObservedCard): boolean {
+  return mark?.fleet === fleet.name;
+}
+
+function whyNot(fleet: Fleet, card: ObservedCard, byPin: ReadonlyMap<string, string>) {
+  if (card.status === 'terminated') return { kind: 'usage', text: 'is terminated' } as const;
+  if (byPin.has(card.id)) return { kind: 'usage', text: 'is in the file already' } as const;
+  if (fleet.retired.some(each => each.card === card.id))
+    return { kind: 'usage', text: 'is retired in the file' } as const;
+  if (card.mark !== undefined && !isMarked(fleet, card)) {
+    return { kind: 'check_failed', text: `is ${markText(card.mark)}, a card of another fleet` } as const;
+  }
+  return undefined;
+}
+
+/** What was seen. Where the defaults say something else, the card says so for itself. */
+function entryOf(fleet: Fleet, card: ObservedCard, name: string): NewEntry {
+  const { label, limit, categories = [], autoFreezeAt = null, status } = card;
+  const says = fleet.defaultFields;
+  return {
+    name,
+    card: isMarked(fleet, card) ? undefined : card.id,
+    ...(isMarked(fleet, card) && !says.has('amount') && { amount: cents(2_500) }),
+    ...(label !== '' && isWritable(label) && { label }),
+    ...(limit !== undefined && { limit }),
+    ...((categories.length > 0 || says.has('categories')) && { categories }),
+    ...((autoFreezeAt !== null || says.has('auto_freeze_at')) && { autoFreezeAt }),
+    ...((status === 'frozen' || says.has('state')) && { state: status === 'frozen' ? 'frozen' : 'active' }),
+  };
+}
+
+/** What cannot stand in a file is left out, and then it is not compared. */
+function isWritable(label: string): boolean {
+  return !/\p{Cc}|\{name\}|\{n\}/u.test(label) && secretsIn(label).length === 0;
+}
+
+/** Throws `usage` where a card would differ from its own line, because of the defaults of the file. */
+function checkResult({ wishes }: Fleet, { entries }: Chosen): void {
+  const byName = new Map(wishes.map(wish => [wish.name, wish]));
+  for (const { entry, card } of entries) {
+    const wish = byName.get(entry.name) as Wish;
+    const [first] = differencesOf({ ...wish, bin: { by: 'auto' } }, card, []).filter(each => each.class === 'fixed');
+    if (first === undefined) continue;
+    throw new CliError('usage', {
+      message: `${card.id} cannot be written as it is: its ${first.field} is ${JSON.stringify(first.is)}, and the file would say ${JSON.stringify(first.wanted)}. Nothing was changed`,
+      hint: 'take the field out of the defaults of the file',
+      outcome: 'not_sent',
+    });
+  }
+}
+
+interface Imported {
+  readonly file: string;
+  readonly isNew: boolean;
+  readonly chosen: Chosen;
+  readonly isDry: boolean;
+}
+
+function showImported({ file, isNew, chosen, isDry }: Imported): Shown {
+  const imported = chosen.entries.map(({ entry, card }) => ({
+    name: entry.name,
+    card: card.id,
+    line: entryText(entry),
+  }));
+  const made = isNew ? `${file} is new. ` : '';
+  const count = imported.length === 1 ? '1 card' : `${imported.length} cards`;
+  const lines = [
+    ...imported.map(({ line }) => `  ${line}`),
+    `${isDry ? 'Dry run, nothing was written: ' : made}${count} adopted into ${file}.`,
+    ...chosen.leftOut.map(({ card, why }) => `${card} ${why}`),
+  ];
+  return {
+    data: { file, made: isNew, imported, left_out: chosen.leftOut },
+    noun: 'card',
+    columns: [],
+    prose: `${lines.join('\n')}\n`,
+    notes: isDry ? [] : [`cardwright fleet plan ${file}`],
+  };
+}

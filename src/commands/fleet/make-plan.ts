@@ -1,0 +1,108 @@
+/** A plan of a fleet, from its file and the account as it is now. Reads alone. */
+import type { Context } from '../../cli/context.ts';
+import { CliError } from '../../core/errors.ts';
+import { type Cents, centsOf, dollars, toCents } from '../../core/money.ts';
+import type { Account, CardRecords } from '../../fleet/account.ts';
+import type { Scope } from '../../fleet/keys.ts';
+import { cardsToRead, planFleet } from '../../fleet/plan.ts';
+import { type PlanDocument, planDocument } from '../../fleet/plan-document.ts';
+import type { Allowed, PlanInput } from '../../fleet/plan-input.ts';
+import { type Bin, binFor, rankBins } from '../bins/rank.ts';
+import { readAccount, readRecords } from './read-account.ts';
+import type { NamedFleet } from './read-file.ts';
+import { lockedNames } from './unknown-rows.ts';
+
+export interface PlanWishes {
+  readonly allowed: Allowed;
+  /** How long the plan may be applied, ms. */
+  readonly lifeMs: number;
+  /** The plan that is carried out: its BINs are taken, and its witness is asked for. */
+  readonly of?: PlanDocument | undefined;
+}
+
+export interface MadePlan {
+  readonly document: PlanDocument;
+  readonly account: Account;
+  readonly records: ReadonlyMap<string, CardRecords>;
+  readonly scope: Scope;
+}
+
+/** Throws as `planFleet` and `readAccount` do; `contract_mismatch` where a card would be made that could not be told. */
+export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanWishes): Promise<MadePlan> {
+  const { fleet, content, name: file } = named;
+  const { allowed, lifeMs, of } = wishes;
+  const { baseUrl: origin, mode } = await ctx.identity();
+  const scope: Scope = { origin, mode, fleet: fleet.name };
+  const { account, bins, showsMetadata } = await readAccount(ctx, fleet, of?.bound.witness);
+  const records = await readRecords(ctx, cardsToRead(fleet, account), account.now);
+  const locked = await lockedNames(ctx, { fleet, account, scope });
+  const chosen = binsOf(of);
+  const best = bestOf(bins);
+  const pickBin: PlanInput['pickBin'] = (wish, wanted) => chosen.get(wanted.name) ?? best(wish, wanted);
+  const planned = planFleet({ fleet, file, account, records, scope, allowed, locked, pickBin });
+  if (!showsMetadata && planned.steps.some(step => step.do === 'create')) throw cannotTell();
+  const overrides = await ctx.overrides();
+  const around = { fleet, account, scope, allowed, content, overrides, version: ctx.version, lifeMs };
+  return { document: planDocument(planned, around), account, records, scope };
+}
+
+/** As `bins pick` ranks them, of those that take as much a month. */
+function bestOf(bins: readonly Bin[]): PlanInput['pickBin'] {
+  return (wish, { least }) => {
+    if (wish.by === 'auto') return binFor(bins, least)?.id;
+    const fit = bins.filter(bin => (centsOf(bin.max_monthly ?? 0) ?? 0) >= least);
+    const { needs, purpose, minTransaction } = wish;
+    return rankBins(fit, { needs, purpose, minTransaction })[0]?.bin.id;
+  };
+}
+
+/** The BINs that a plan has chosen, by name. */
+function binsOf(plan: PlanDocument | undefined): ReadonlyMap<string, string> {
+  const creates = plan?.steps.flatMap(step => (step.do === 'create' ? [[step.name, step.body.bin_id] as const] : []));
+  return new Map(creates ?? []);
+}
+
+function cannotTell(): CliError {
+  return new CliError('contract_mismatch', {
+    message: 'this service shows no metadata, so that a card of the fleet could not be told from another: none is made',
+    notes: ['Make the card with cardwright cards create, then adopt it with cardwright fleet import --card'],
+    outcome: 'not_sent',
+  });
+}
+
+/** Throws `guarded` for a plan beyond the caps of its file. */
+export function refuseOverCaps({ document }: Pick<MadePlan, 'document'>): void {
+  const { totals, caps, fleet, cards_after: cards } = document;
+  const over: string[] = [];
+  if (totals.create + totals.fund > 0 && totals.spend > caps.per_apply) {
+    over.push(`it would spend ${usd(totals.spend)}, and caps.per_apply is ${usd(caps.per_apply)}`);
+  }
+  if (totals.create > 0 && cards > caps.cards)
+    over.push(`it would have ${cards} cards, and caps.cards is ${caps.cards}`);
+  if (over.length === 0) return;
+  throw new CliError('guarded', {
+    reason: 'fleet_caps',
+    message: `the plan of ${fleet} is beyond its caps: ${over.join('; ')}. Nothing was sent`,
+    hint: 'raise caps in the file, when that is meant',
+    outcome: 'not_sent',
+  });
+}
+
+function usd(amount: number): string {
+  return dollars(toCents(amount));
+}
+
+/** Throws `insufficient_funds` where the wallet and what comes back do not cover the plan and the reserve. */
+export function refuseLowWallet({ totals, caps }: PlanDocument): void {
+  const after = toCents(totals.wallet_after);
+  const reserve = toCents(caps.wallet_reserve);
+  if (totals.spend === 0 || after >= reserve) return;
+  const short = (reserve - after) as Cents;
+  const kept = reserve === 0 ? '' : `, of which ${dollars(reserve)} stays (wallet_reserve)`;
+  const returns = totals.returns === 0 ? '' : ` and ${usd(totals.returns)} comes back`;
+  throw new CliError('insufficient_funds', {
+    message: `the wallet is too low: ${usd(totals.spend)} asked, ${usd(totals.wallet)} there${returns}${kept}; ${dollars(short)} short. Nothing was sent`,
+    hint: 'cardwright wallet addresses',
+    outcome: 'not_sent',
+  });
+}

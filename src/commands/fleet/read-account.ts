@@ -1,0 +1,159 @@
+/** The account as a fleet sees it: every card of the unfiltered list, each looked at once and most of them forgotten. */
+import { Activities } from '../../books/activity.ts';
+import { effectOf } from '../../books/effect.ts';
+import type { Context } from '../../cli/context.ts';
+import { pagesWithProgress } from '../../cli/listing.ts';
+import { CliError } from '../../core/errors.ts';
+import { cents, centsOf, toCents } from '../../core/money.ts';
+import {
+  type Account,
+  AccountCards,
+  type CardRecords,
+  type ListedCard,
+  type ObservedBin,
+} from '../../fleet/account.ts';
+import { BIN_NEEDS, type Fleet } from '../../fleet/fleet-file.ts';
+import { recordValues } from '../../mirror/records.ts';
+import type { Bin } from '../bins/rank.ts';
+
+/** Cards that are read one by one where the list shows no metadata. */
+const MOST_SINGLE_READS = 200;
+/** A list that moves while it is read is read again. */
+const TRIES = 3;
+const AT_ONCE = 8;
+
+export interface AccountRead {
+  readonly account: Account;
+  readonly bins: readonly Bin[];
+  /** False where the service shows no metadata: a card of the fleet could not be told from another. */
+  readonly showsMetadata: boolean;
+}
+
+/**
+ * Throws `contract_mismatch` for a list that may be incomplete, for a card not seen would be made a second time, and for
+ * balances that are no amounts. Reads alone.
+ */
+export async function readAccount(ctx: Context, fleet: Fleet, witness: readonly string[] = []): Promise<AccountRead> {
+  const [{ data: bins }, wallet] = await Promise.all([ctx.read('bins.list', {}), ctx.read('wallet.get', {})]);
+  const { cards, showsMetadata } = await readCards(ctx, fleet, witness);
+  const now = await ctx.askServiceTime();
+  const account = cards.account({ bins: bins.map(observedBin), wallet: toCents(wallet.balance), now });
+  return { account, bins, showsMetadata };
+}
+
+interface CardsRead {
+  readonly cards: AccountCards;
+  readonly showsMetadata: boolean;
+}
+
+async function readCards(ctx: Context, fleet: Fleet, witness: readonly string[]): Promise<CardsRead> {
+  for (let tries = 1; ; tries += 1) {
+    const cards = new AccountCards(fleet, witness);
+    const bare: ListedCard[] = [];
+    const counts = await readPages(ctx, card => {
+      if (card.metadata === undefined) bare.push(card);
+      else added(cards, card);
+    });
+    if (!counts.isWhole) {
+      if (tries < TRIES) continue;
+      throw incomplete(`the service counts ${counts.total}, but ${counts.rows} were received`);
+    }
+    if (bare.length > MOST_SINGLE_READS) {
+      throw incomplete(`it shows no metadata, and ${bare.length} cards are too many to read one by one`);
+    }
+    let shown = true;
+    for (const { id } of bare) {
+      const card = await ctx.read('cards.get', { card_id: id });
+      if (card.metadata === undefined) shown = false;
+      added(cards, card);
+    }
+    return { cards, showsMetadata: shown };
+  }
+}
+
+function added(cards: AccountCards, card: ListedCard): void {
+  if (cards.add(card)) return;
+  throw new CliError('contract_mismatch', {
+    message: `the balance of ${card.id} is not an amount`,
+    outcome: 'not_sent',
+  });
+}
+
+interface Counts {
+  readonly rows: number;
+  readonly total: number | undefined;
+  readonly isWhole: boolean;
+}
+
+async function readPages({ reader, progress }: Context, take: (card: ListedCard) => void): Promise<Counts> {
+  let rows = 0;
+  let [first, last]: (number | undefined)[] = [];
+  // Always the whole list: between two filters a card can change its state and be in neither.
+  const pages = (await reader()).pages('cards.list', { per_page: 100 });
+  for await (const { data, page } of pagesWithProgress(pages, { noun: 'card', progress })) {
+    first ??= page.total;
+    last = page.total ?? last;
+    rows += data.length;
+    for (const card of data) take(card);
+  }
+  return { rows, total: last, isWhole: last === undefined || (last === rows && first === last) };
+}
+
+function incomplete(why: string): CliError {
+  return new CliError('contract_mismatch', {
+    message: `the list of cards may be incomplete: ${why}. A card that is not seen would be made a second time`,
+    hint: 'the same command again',
+    operation: 'cards.list',
+    outcome: 'not_sent',
+  });
+}
+
+function observedBin(bin: Bin): ObservedBin {
+  return {
+    id: bin.id,
+    maxMonthly: centsOf(bin.max_monthly ?? Number.NaN),
+    maxTransaction: centsOf(bin.max_transaction ?? Number.NaN),
+    features: new Set(BIN_NEEDS.filter(need => bin[need] === true)),
+  };
+}
+
+/** The records of each card, read for those few that something depends on. */
+export async function readRecords(
+  ctx: Context,
+  ids: readonly string[],
+  now: number,
+): Promise<Map<string, CardRecords>> {
+  const records = new Map<string, CardRecords>();
+  const left = [...ids];
+  const worker = async () => {
+    for (let id = left.shift(); id !== undefined; id = left.shift()) records.set(id, await recordsOf(ctx, id, now));
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.length) }, worker));
+  return records;
+}
+
+async function recordsOf(ctx: Context, id: string, now: number): Promise<CardRecords> {
+  const activities = new Activities(now);
+  let newest: { readonly id: string; readonly at: number } | undefined;
+  let [held, lastUse] = [0, Number.NEGATIVE_INFINITY];
+  const pages = (await ctx.reader()).pages('transactions.list', { card_id: id });
+  for await (const { data } of pages) {
+    for (const record of data) {
+      const { at_ms: at, ...values } = recordValues(record);
+      const when = at ?? 0;
+      const row = { ...values, tx_id: record.id, at_ms: when };
+      activities.add({ ...row, card_id: id });
+      held += effectOf(row).pending;
+      if (row.type !== 'decline') lastUse = Math.max(lastUse, when);
+      if (newest === undefined || when > newest.at || (when === newest.at && record.id > newest.id)) {
+        newest = { id: record.id, at: when };
+      }
+    }
+  }
+  return {
+    newest: newest?.id ?? '',
+    usedThisMonth: cents(activities.limitUsed(id)),
+    holdsOpen: held > 0,
+    lastUse: lastUse === Number.NEGATIVE_INFINITY ? undefined : lastUse,
+  };
+}

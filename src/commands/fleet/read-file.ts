@@ -1,0 +1,43 @@
+/** The fleet file of a command: the one that was named, else `cards.fleet.yaml` of the working folder. */
+import type { Context } from '../../cli/context.ts';
+import { OURS, optionalArgument } from '../../cli/parsing/flag.ts';
+import { text } from '../../contract/field.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import type { Fleet } from '../../fleet/fleet-file.ts';
+import { readFleet } from '../../fleet/read.ts';
+
+export const USUAL_FILE = 'cards.fleet.yaml';
+const MOST_BYTES = 16_777_216;
+
+export const fleetFile = optionalArgument(
+  text({ doc: `Fleet in YAML, - for standard input; ${USUAL_FILE} when left out.`, basis: OURS }),
+);
+
+/** What the form of a file is, for the help of each command that reads one. */
+export const FLEET_FORMAT =
+  'The file has version: 1, fleet (its name), caps (per_apply, cards, wallet_reserve), cards by name, and may have defaults, templates, moved, retired and quarantine. cardwright fleet validate --schema prints its JSON Schema.';
+
+export interface NamedFleet {
+  readonly fleet: Fleet;
+  /** The text as it stands. */
+  readonly content: string;
+  /** What the user called it, in messages. */
+  readonly name: string;
+  /** The same as a word of a command. */
+  readonly word: string;
+}
+
+/** Throws `usage` with every fault of the file, and where it cannot be read. Nothing is sent. */
+export async function fleetOf(ctx: Context, file: string | undefined): Promise<NamedFleet> {
+  const path = file ?? USUAL_FILE;
+  const name = path === '-' ? 'standard input' : path;
+  const content = path === '-' ? await ctx.stdin.readAll(MOST_BYTES) : await ctx.readFile(path);
+  return { fleet: await parsedFleet(ctx, content, name), content, name, word: shellWord(path) };
+}
+
+/** The same of a text that stands in no file yet. */
+export async function parsedFleet(ctx: Context, content: string, name: string): Promise<Fleet> {
+  const { readYaml } = await import('../../terminal/yaml-text.ts');
+  const tree = readYaml(content, { uniqueKeys: false });
+  return readFleet(tree, { file: name, text: content, now: ctx.clock.now() });
+}

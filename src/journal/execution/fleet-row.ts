@@ -1,0 +1,55 @@
+/** What is different for a row whose key and marker follow from its intention: other machines may do the very same. */
+import { CliError } from '../../core/errors.ts';
+import { centsOf } from '../../core/money.ts';
+import type { RowOutcome } from '../types.ts';
+import type { RowHistory } from '../wal/replay.ts';
+import { checkAfter } from './refusal.ts';
+import type { RunContext } from './run-context.ts';
+import { reconcileOnce, type Step } from './step.ts';
+
+/** A stored refusal is replayed for as long as the key is known, so that a chain of keys is walked this far. */
+const MOST_ATTEMPTS = 5;
+
+/**
+ * Whether a refused row goes on under the next key of its chain at once: its key was taken by another request, or the wallet
+ * that was too low, now or when somebody else sent the key first, covers it by now.
+ */
+export async function mayTryNextKey(context: RunContext, number: number, outcome: RowOutcome): Promise<boolean> {
+  const { item, failed } = context.row(number);
+  if (item.chain === undefined || outcome.outcome !== 'refused' || item.attempt >= MOST_ATTEMPTS) return false;
+  if (context.lookOnly || context.stop.aborted) return false;
+  if (failed?.next === true) return true;
+  if (failed?.kind !== 'insufficient_funds' || item.amount === undefined) return false;
+  try {
+    const wallet = centsOf((await context.reader.read('wallet.get', {})).balance);
+    return wallet !== undefined && wallet >= item.amount;
+  } catch (thrown) {
+    if (thrown instanceof CliError && thrown.kind !== 'internal') return false;
+    throw thrown;
+  }
+}
+
+/**
+ * What shows that the card of a row that was taken up again is there: another machine may have made it since its plan.
+ * Undefined where nothing does, and for a run that has just begun: its plan is as old as its list of cards.
+ */
+export async function isMadeAlready(context: RunContext, { item }: RowHistory): Promise<string | undefined> {
+  if (item.marker === undefined || !context.resumed) return undefined;
+  const { found, text } = await checkAfter(context, item.row);
+  return found === 'it' || found === 'several' ? text : undefined;
+}
+
+/** The marker settles it. */
+export async function recordMadeAlready(context: RunContext, number: number, text: string): Promise<Step> {
+  await context.write({ t: 'AMBIG', row: number, reason: `its card is there: ${text}`, at: context.clock.now() });
+  return reconcileOnce();
+}
+
+/** Why no further card may be made: those of this run do not give their marker back, and could not be told from others. */
+export function unmarked(context: RunContext, { item }: RowHistory): CliError | undefined {
+  if (item.marker === undefined || context.markerUsable()) return undefined;
+  return new CliError('contract_mismatch', {
+    message: 'a card of this run does not show its marker; no further card is made',
+    outcome: 'not_sent',
+  });
+}

@@ -1,0 +1,212 @@
+/** What is wrong in a fleet file is told all at once, each fault with its line and its column. */
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { CliError } from '../../src/core/errors.ts';
+import { readFleet } from '../../src/fleet/read.ts';
+import { readYaml } from '../../src/terminal/yaml-text.ts';
+
+const NOW = Date.parse('2026-11-23T00:00:00Z');
+
+const fleetOf = (text: string) =>
+  readFleet(readYaml(text, { uniqueKeys: false }), { file: 'cards.fleet.yaml', text, now: NOW });
+
+function faultsOf(text: string): readonly string[] {
+  try {
+    fleetOf(text);
+  } catch (thrown) {
+    if (!(thrown instanceof CliError)) throw thrown;
+    expect(thrown.exitCode).toBe(2);
+    return (thrown.facts.faults ?? []).map(({ line, column, text: what }) => `${line}:${column}: ${what}`);
+  }
+  return [];
+}
+
+const HEAD = 'version: 1\nfleet: ads\ncaps: {per_apply: 100, cards: 40}\n';
+const DEFAULTS = 'defaults: {amount: 25.00}\n';
+/** Lines before `cards:`, which is line 5 of a file. */
+const cards = (...lines: readonly string[]) => `${HEAD}${DEFAULTS}cards:\n${lines.join('\n')}\n`;
+
+/** Kinds of faults: a file, and what is told of it. */
+const CORPUS: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  'a tab that indents': [`${HEAD}${DEFAULTS}cards:\n\ta: {}\n`, '6:1: tabs may not indent'],
+  'an alias': [cards('  a: &x {label: one}', '  b: *x'), '7:6: an alias means nothing here: write it out'],
+  'a duplicate card': [cards('  search: {}', '  search: {}'), '7:3: card "search" stands twice, first at line 6'],
+  'an unknown field': [
+    cards('  a: {spending_limit: 5}'),
+    '6:7: `spending_limit` is not known here; did you mean `limit`?',
+  ],
+  'a mistyped field': [cards('  a: {lable: x}'), '6:7: `lable` is not known here; did you mean `label`?'],
+  'an unknown template': [
+    `${HEAD}templates: {ads: {amount: 1}}\ncards:\n  a: {template: adds}\n`,
+    '6:17: no template "adds"; known: ads',
+    '6:3: amount is missing: what a new card holds, 1.00 to 5000.00',
+  ],
+  decimals: [cards('  a: {amount: 12.345}'), '6:15: 12.345 has more than two decimals'],
+  'an amount that is too large': [cards('  a: {amount: 6000.00}'), '6:15: amount 6000.00 is over 5000.00 (§4.1)'],
+  'an amount that is too small': [cards('  a: {amount: 0.99}'), '6:15: amount 0.99 is below 1.00 (§4.1)'],
+  'an exponent': [cards('  a: {amount: 1e3}'), '6:15: 1e3 is no amount in USD such as 25.00'],
+  'hexadecimal digits': [cards('  a: {limit: 0x10}'), '6:14: 0x10 is no amount in USD such as 25.00'],
+  'a thousand with a line below': [cards('  a: {limit: 1_000}'), '6:14: 1_000 is no amount in USD such as 25.00'],
+  'a long label': [
+    cards(`  seat: {label: "${'x'.repeat(60)} {name}", names: [valeria]}`),
+    `6:17: 68 characters, at most 64 (§4.1); expanded from "${'x'.repeat(60)} {name}" for seat-valeria`,
+  ],
+  'too many metadata keys': [
+    cards(`  a: {owner: x, metadata: {${Array.from({ length: 19 }, (_, n) => `k${n}: v`).join(', ')}}}`),
+    '6:27: 20 keys with owner and team; 19 are free beside the marker (§8)',
+  ],
+  'a number as text': [cards('  a: {label: 0123}'), '6:14: label: 0123 is a number in YAML; quote it'],
+  'a truth as text': [cards('  a: {owner: true}'), '6:14: owner: true is a truth value in YAML; quote it'],
+  'a name': [cards('  Ads_Search: {}'), '6:3: "Ads_Search": lower-case letters, digits, -'],
+  'a name after expansion': [
+    cards('  event: {count: 3}', '  event-1: {}'),
+    '7:3: event-1 is also made by `event` with count 3, line 6',
+  ],
+  'a top-up that is too small': [
+    cards('  a: {floor: 20.00, top_up_to: 20.00}'),
+    '6:32: top_up_to 20.00 must be at least 21.00 (floor + 1.00)',
+  ],
+  'a floor below the automatic freeze': [
+    cards('  a: {floor: 5.00, top_up_to: 20.00, auto_freeze_at: 5.00}'),
+    '6:14: floor 5.00 is not above auto_freeze_at 5.00',
+  ],
+  'a circle of names': [`${cards('  c: {}')}moved: {a: b, b: a}\n`, '7:9: moved: a -> b -> a goes in a circle'],
+  'a new name without a card': [`${cards('  c: {}')}moved: {a: b}\n`, '7:12: moved: b is no card of this file'],
+  'an old name that is a card': [
+    `${cards('  a: {}', '  b: {}')}moved: {a: b}\n`,
+    '8:9: a is still in cards; a name leads to one card',
+  ],
+  'a card number': [
+    cards('  a: {label: "4111 1111 1111 1111"}'),
+    '6:15: this looks like a card number; it must not be in a file',
+  ],
+  'a card number in a comment': [
+    cards('  a: {}   # 5555555555554444'),
+    '6:13: this looks like a card number; it must not be in a file',
+  ],
+  'an API key': [
+    cards('  a: {label: sk_live_0000}'),
+    '6:14: this looks like an API key or a webhook secret; it must not be in a file',
+  ],
+  'a key called like a secret': [
+    cards('  a: {metadata: {cvv: "123"}}'),
+    '6:18: a key called cvv speaks of a secret; it must not be in a file',
+  ],
+  'a card that is retired and wanted': [
+    `${cards('  a: {card: card_1}')}retired: {card_1: {since: 2026-11-22}}\n`,
+    '7:11: card_1 is also in cards (line 6); one of the two',
+  ],
+  'a day that lies ahead': [
+    `${cards('  a: {}')}retired: {card_1: {since: 2027-01-01}}\n`,
+    '7:27: since 2027-01-01 lies ahead',
+  ],
+  'a day that is none': [
+    `${cards('  a: {}')}retired: {card_1: {since: 2026-02-30}}\n`,
+    '7:27: since is a day such as 2026-11-22',
+  ],
+  'no caps': ['version: 1\nfleet: ads\ncards: {}\n', '1:1: caps is missing: per_apply and cards'],
+  'caps without a member': ['version: 1\nfleet: ads\ncaps: {cards: 3}\n', '3:1: caps lacks per_apply'],
+  'a short quarantine': [`${cards('  a: {}')}quarantine: 3d\n`, '7:13: quarantine is 7d to 3650d, such as 30d'],
+  'two cards with one id': [
+    cards('  a: {card: card_1}', '  b: {card: card_1}'),
+    '7:3: card_1 is also the card of a, line 6',
+  ],
+  'a tag': [cards('  a: {label: !!str x}'), '6:20: a tag (tag:yaml.org,2002:str) means nothing here'],
+  'a merge key': [
+    cards('  a: {"<<": {label: x}}'),
+    '6:7: `<<` is not known here; known: template, card, replace, count, names, amount, bin, label, limit, categories, auto_freeze_at, owner, team, metadata, state, floor, top_up_to, monthly_cap',
+  ],
+};
+
+describe('a fault is told where it stands', () => {
+  test.each(Object.entries(CORPUS))('%s', (_, [text, ...told]) => {
+    expect([...faultsOf(text)].sort()).toEqual([...told].sort());
+    // The same some lines further down: exact in ten files of each kind.
+    for (let above = 1; above < 10; above += 1) {
+      const below = `${Array.from({ length: above }, (_each, line) => `# line ${line + 1}`).join('\n')}\n${text}`;
+      const moved = told.map(each => shifted(each, above)).sort();
+      expect([...faultsOf(below)].sort()).toEqual(moved);
+    }
+  });
+});
+
+/** A fault that many lines further down, with the lines it speaks of. */
+function shifted(fault: string, by: number): string {
+  const down = (line: string) => String(Number(line) + by);
+  return fault
+    .replace(/^\d+/, down)
+    .replace(/(line )(\d+)(\)|$)/, (_, word: string, line: string, end: string) => `${word}${down(line)}${end}`)
+    .replace(/(line )(\d+)(;)/, (_, word: string, line: string, end: string) => `${word}${down(line)}${end}`);
+}
+
+it('tells all of them at once, and twenty in words', () => {
+  const text = cards(...Array.from({ length: 30 }, (_, n) => `  a${n}: {amount: 0.5}`));
+  try {
+    fleetOf(text);
+    expect.fail('it has thirty faults');
+  } catch (thrown) {
+    const { facts } = thrown as CliError;
+    expect(facts.faults).toHaveLength(30);
+    expect(facts.notes).toHaveLength(20);
+    expect(facts.message).toBe('cards.fleet.yaml:6:16: amount 0.50 is below 1.00 (§4.1)');
+    expect(facts.notes?.at(-1)).toBe('and 10 more');
+  }
+});
+
+it('writes cards out: defaults below the template below the card, metadata merged', () => {
+  const { wishes, entries } = fleetOf(`${HEAD}
+defaults: {amount: 25, metadata: {a: "1", b: "1"}}
+templates:
+  ads: {limit: 500.00, team: marketing, metadata: {b: "2"}}
+cards:
+  event: {template: ads, label: "event {n}", count: 2}
+  seat: {label: "seat {name}", names: [kim, lee], limit: 40.00, metadata: {c: "3"}}
+`);
+  expect(entries).toBe(2);
+  expect(wishes.map(({ name, label, limit, amount, metadata }) => ({ name, label, limit, amount, metadata }))).toEqual([
+    {
+      name: 'event-1',
+      label: 'event 1',
+      limit: 50_000,
+      amount: 2_500,
+      metadata: { a: '1', b: '2', team: 'marketing' },
+    },
+    {
+      name: 'event-2',
+      label: 'event 2',
+      limit: 50_000,
+      amount: 2_500,
+      metadata: { a: '1', b: '2', team: 'marketing' },
+    },
+    { name: 'seat-kim', label: 'seat kim', limit: 4_000, amount: 2_500, metadata: { a: '1', b: '1', c: '3' } },
+    { name: 'seat-lee', label: 'seat lee', limit: 4_000, amount: 2_500, metadata: { a: '1', b: '1', c: '3' } },
+  ]);
+});
+
+it('follows names over several moves', () => {
+  expect([...fleetOf(`${cards('  c: {}')}moved: {a: b, b: c}\n`).moved]).toEqual([
+    ['a', 'c'],
+    ['b', 'c'],
+  ]);
+});
+
+it('ids are no card numbers', () => {
+  // The digits of this id pass the check of card numbers.
+  expect(faultsOf(cards('  a: {card: card_4111111111111111}'))).toEqual([]);
+});
+
+const TEXTS = fc.oneof(
+  fc.string({ maxLength: 200 }),
+  fc
+    .array(fc.constantFrom(...Object.values(CORPUS).flatMap(([text]) => text.split('\n'))), { maxLength: 20 })
+    .map(lines => lines.join('\n')),
+);
+
+it('never throws anything but faults, whatever stands in the file', () => {
+  fc.assert(
+    fc.property(TEXTS, text => {
+      faultsOf(text);
+    }),
+    { numRuns: 1_000 },
+  );
+});
