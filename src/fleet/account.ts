@@ -1,5 +1,4 @@
 /** What the account holds, as far as a fleet is concerned: a few fields of a card, and the cards that are not ours counted. */
-import { createHash } from 'node:crypto';
 import { type Cents, centsOf } from '../core/money.ts';
 import type { Fleet } from './fleet-file.ts';
 import { type Mark, markOf } from './names.ts';
@@ -173,12 +172,4 @@ export class AccountCards {
 
 function isOlder(one: Dated, other: Dated): boolean {
   return one.at === other.at ? one.id < other.id : one.at < other.at;
-}
-
-/** Digest of what must not have changed of a card since it was planned; its balance may. */
-export function seenDigest(card: ObservedCard): string {
-  const metadata = Object.entries(card.metadata ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
-  const { id, status, bin, limit, label, categories, autoFreezeAt } = card;
-  const seen = [id, status, bin ?? null, limit ?? null, label, categories ?? null, autoFreezeAt ?? null, metadata];
-  return `sha256:${createHash('sha256').update(JSON.stringify(seen)).digest('hex')}`;
 }

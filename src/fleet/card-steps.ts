@@ -1,6 +1,6 @@
 /** The steps of one card that is wanted, and of one that no longer is. */
 import { cents, plainAmount, toUsd } from '../core/money.ts';
-import { MARKER_KEY, type ObservedCard, seenDigest } from './account.ts';
+import { MARKER_KEY, type ObservedCard } from './account.ts';
 import { type Difference, differencesOf } from './compare.ts';
 import type { Wish } from './fleet-file.ts';
 import { createChain, fundChain } from './keys.ts';
@@ -8,6 +8,7 @@ import type { Matched } from './match.ts';
 import { markText } from './names.ts';
 import type { Candidate, PlanInput } from './plan-input.ts';
 import { faultAt, faultyFleet } from './read.ts';
+import { stateDigest } from './state-digest.ts';
 import type { CreateBody, Due, Step, ToRetire, Why } from './step.ts';
 import { topUpOf } from './top-up.ts';
 
@@ -77,7 +78,7 @@ export class CardPlanner {
     if (card.status !== 'frozen') return;
     this.#drift(wish, card, 'frozen');
     const { id, last4 } = card;
-    const step: Step = { do: 'unfreeze', name, card: id, last4, why: 'state', seen: seenDigest(card) };
+    const step: Step = { do: 'unfreeze', name, card: id, last4, why: 'state', seen: stateDigest(card) };
     this.candidates.push({ step, class: 'unfreeze' });
     this.#topUp(wish, card);
   }
@@ -185,7 +186,7 @@ export class CardPlanner {
 
   #freeze(name: string, card: ObservedCard, why: Why, removes: boolean): void {
     const { id, last4 } = card;
-    this.candidates.push({ step: { do: 'freeze', name, card: id, last4, why, seen: seenDigest(card) }, removes });
+    this.candidates.push({ step: { do: 'freeze', name, card: id, last4, why, seen: stateDigest(card) }, removes });
   }
 
   #retire(name: string, { id, last4, balance }: ObservedCard): void {

@@ -58,11 +58,11 @@ function isWantedBin(wanted: BinWish, bin: string | undefined, bins: readonly Ob
   if (wanted.by === 'auto') return true;
   if (wanted.by === 'id') return wanted.id === bin;
   const known = bins.find(({ id }) => id === bin);
-  return known !== undefined && meetsNeeds(wanted, known);
+  return known !== undefined && matchesNeeds(wanted, known);
 }
 
 /** Whether a BIN has the features and takes the transaction; what it is best for only ranks it. */
-export function meetsNeeds(
+export function matchesNeeds(
   { needs, minTransaction }: Extract<BinWish, { by: 'criteria' }>,
   { features, maxTransaction }: ObservedBin,
 ): boolean {

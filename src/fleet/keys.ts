@@ -35,7 +35,7 @@ export function createChain({ origin, mode, fleet }: Scope, name: string, genera
 }
 
 /** The version of a card's money, and what is moved because of it. */
-export interface MoneySeen {
+export interface MoneyVersion {
   readonly card: string;
   /** Cents seen on the card. */
   readonly balance: Cents;
@@ -45,11 +45,11 @@ export interface MoneySeen {
 }
 
 /** The chain of keys of one top-up. */
-export function fundChain({ origin, mode }: Scope, { card, balance, transaction, amount }: MoneySeen): string {
+export function fundChain({ origin, mode }: Scope, { card, balance, transaction, amount }: MoneyVersion): string {
   return `ff_${digestOf(['fund', origin, mode, card, balance, transaction, amount])}`;
 }
 
 /** The chain of keys of one withdrawal. */
-export function withdrawChain({ origin, mode }: Scope, { card, balance, transaction, amount }: MoneySeen): string {
+export function withdrawChain({ origin, mode }: Scope, { card, balance, transaction, amount }: MoneyVersion): string {
   return `fw_${digestOf(['withdraw', origin, mode, card, balance, transaction, amount])}`;
 }

@@ -6,7 +6,7 @@ import type { Difference } from './compare.ts';
 import type { Fleet } from './fleet-file.ts';
 import type { Scope } from './keys.ts';
 import type { Allowed } from './plan-input.ts';
-import { type Deed, type HeldBack, type Locked, type NumberedStep, PHASES, type Planned } from './step.ts';
+import { type Deed, type GuardedSteps, type Locked, type NumberedStep, PHASES, type Planned } from './step.ts';
 
 /** What a plan holds for: another account, service or file makes it void. */
 export interface Bound {
@@ -46,7 +46,7 @@ export interface PlanDocument {
   readonly steps: readonly NumberedStep[];
   readonly differences: readonly Difference[];
   readonly blocked: readonly string[];
-  readonly held_back: readonly HeldBack[];
+  readonly held_back: readonly GuardedSteps[];
   readonly unknown: readonly Locked[];
   readonly to_retire: readonly { readonly card: string; readonly name: string; readonly balance: number }[];
   readonly notes: readonly string[];

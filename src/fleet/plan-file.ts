@@ -1,7 +1,7 @@
 /** A plan file read back: its form is checked here, what it says is checked against the account. */
 import { CliError } from '../core/errors.ts';
 import { type PlanDocument, planIdOf } from './plan-document.ts';
-import { HELD_CLASSES, PHASES } from './step.ts';
+import { GUARDED_CLASSES, PHASES } from './step.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -68,7 +68,7 @@ const DOCUMENT: Form = {
   }),
   allowed: value =>
     isObject(value) &&
-    Object.entries(value).every(([name, count]) => HELD_CLASSES.some(each => each === name) && COUNT(count)),
+    Object.entries(value).every(([name, count]) => GUARDED_CLASSES.some(each => each === name) && COUNT(count)),
   steps: value => Array.isArray(value) && value.every(isStep),
   differences: MANY({ name: TEXT, card: ANY, field: TEXT, class: TEXT, is: ANY, wanted: ANY }),
   blocked: TEXTS,

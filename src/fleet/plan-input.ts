@@ -3,10 +3,10 @@ import type { Cents } from '../core/money.ts';
 import type { Account, CardRecords } from './account.ts';
 import type { BinWish, Fleet } from './fleet-file.ts';
 import type { Scope } from './keys.ts';
-import type { HeldClass, Locked, Step } from './step.ts';
+import type { GuardedClass, Locked, Step } from './step.ts';
 
 /** Exact numbers that a person has allowed. */
-export type Allowed = Readonly<Partial<Record<HeldClass, number>>>;
+export type Allowed = Readonly<Partial<Record<GuardedClass, number>>>;
 
 export interface PlanInput {
   readonly fleet: Fleet;
@@ -28,7 +28,7 @@ export interface PlanInput {
 /** A wanted step of a class that is held back, or of the removal guard; dropped unless its number was allowed. */
 export interface Candidate {
   readonly step: Step;
-  readonly class?: Exclude<HeldClass, 'removals'> | undefined;
+  readonly class?: Exclude<GuardedClass, 'removals'> | undefined;
   /** Counts for the removal guard. */
   readonly removes?: boolean;
   /** Goes with the removal guard without counting: the card that takes the place of a frozen one. */

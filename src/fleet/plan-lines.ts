@@ -3,7 +3,7 @@ import { type Cents, cents, dollars, toCents } from '../core/money.ts';
 import { printable } from '../terminal/printable.ts';
 import { byName } from './plan.ts';
 import type { PlanDocument } from './plan-document.ts';
-import type { HeldClass, NumberedStep } from './step.ts';
+import type { GuardedClass, NumberedStep } from './step.ts';
 
 /** `-` takes away, `+` makes, `~` changes, `!` waits for a person, `?` is not known. */
 export type Sign = '-' | '+' | '~' | '!' | '?';
@@ -92,14 +92,14 @@ function valueText(value: unknown): string {
   return Array.isArray(value) ? `[${value.map(valueText).join(', ')}]` : printable(String(value));
 }
 
-const HELD: Readonly<Record<HeldClass, string>> = {
+const HELD: Readonly<Record<GuardedClass, string>> = {
   unfreeze: 'frozen at the service',
   recreate: 'its card was terminated or retired',
   terminate: 'its quarantine is over',
   removals: 'more cards would go than an edit may take',
 };
 
-function heldLines(held: HeldClass, count: number, names: readonly string[]): readonly PlanLine[] {
+function heldLines(held: GuardedClass, count: number, names: readonly string[]): readonly PlanLine[] {
   const why = `${HELD[held]}; --allow ${held}=${count}`;
   return [...names].sort(byName).map(name => ({ ...nothing(name), sign: '!' as const, what: 'held back', why }));
 }

@@ -12,9 +12,9 @@ import type { Allowed, Candidate, PlanInput } from './plan-input.ts';
 import { faultAt, faultyFleet } from './read.ts';
 import { planRetired } from './retired-steps.ts';
 import {
-  HELD_CLASSES,
-  type HeldBack,
-  type HeldClass,
+  GUARDED_CLASSES,
+  type GuardedClass,
+  type GuardedSteps,
   type NumberedStep,
   PHASES,
   type Planned,
@@ -97,14 +97,14 @@ interface Limits {
 
 /** Steps that may be planned, and what is held back. Throws `guarded` where a number was allowed that is not the plan's. */
 function chosen(candidates: readonly Candidate[], { allowed, most }: Limits) {
-  const heldBack: HeldBack[] = [];
-  const hold = (name: HeldClass, held: readonly Candidate[]) => {
+  const heldBack: GuardedSteps[] = [];
+  const hold = (name: GuardedClass, held: readonly Candidate[]) => {
     const names = held.map(({ step }) => step.name).sort(byName);
     if (held.length > 0) heldBack.push({ class: name, count: held.length, names });
   };
-  const counts: Partial<Record<HeldClass, number>> = {};
+  const counts: Partial<Record<GuardedClass, number>> = {};
   let left = candidates;
-  for (const name of HELD_CLASSES) {
+  for (const name of GUARDED_CLASSES) {
     const of = left.filter(each => (name === 'removals' ? each.removes === true : each.class === name));
     counts[name] = of.length;
     const isFree = name === 'removals' && of.length <= most;
@@ -113,7 +113,7 @@ function chosen(candidates: readonly Candidate[], { allowed, most }: Limits) {
     left = left.filter(each => !of.includes(each) && !(name === 'removals' && each.follows === true));
     if (name === 'unfreeze') left = withoutMoneyFor(of, left);
   }
-  for (const name of HELD_CLASSES) {
+  for (const name of GUARDED_CLASSES) {
     const said = allowed[name];
     if (said !== undefined && said !== counts[name]) throw otherNumber(name, said, counts[name] ?? 0);
   }
@@ -126,7 +126,7 @@ function withoutMoneyFor(frozen: readonly Candidate[], candidates: readonly Cand
   return candidates.filter(({ step }) => step.do !== 'fund' || !cards.has(step.card));
 }
 
-function otherNumber(name: HeldClass, said: number, is: number): CliError {
+function otherNumber(name: GuardedClass, said: number, is: number): CliError {
   return new CliError('guarded', {
     reason: 'other_number',
     message: `--allow ${name}=${said}, but the plan has ${is}. Nothing was planned`,
@@ -193,7 +193,5 @@ function goneMoves({ name, moved }: Fleet, { cards }: Account): readonly string[
   for (const { mark, status } of cards.values()) {
     if (mark?.fleet === name && status !== 'terminated') alive.add(mark.name);
   }
-  return [...moved.keys()]
-    .filter(old => !alive.has(old))
-    .map(old => `moved: ${old} has no card any more; delete the line`);
+  return [...moved.keys()].filter(old => !alive.has(old)).map(old => `moved: ${old} has no card now; delete the line`);
 }

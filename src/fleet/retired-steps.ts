@@ -1,10 +1,11 @@
 /** Cards that were retired by their ids: frozen, drained, and terminated when their quarantine is over. */
 import { DAY } from '../core/durations.ts';
 import { toUsd } from '../core/money.ts';
-import { type CardRecords, type ObservedCard, seenDigest } from './account.ts';
+import type { CardRecords, ObservedCard } from './account.ts';
 import type { Retired } from './fleet-file.ts';
 import { withdrawChain } from './keys.ts';
 import type { Candidate, PlanInput } from './plan-input.ts';
+import { stateDigest } from './state-digest.ts';
 
 interface RetiredPlan {
   readonly candidates: readonly Candidate[];
@@ -36,12 +37,12 @@ function stepOf(input: PlanInput, retired: Retired, { card, name }: Named): Cand
   const { id, last4, status, balance } = card;
   const on = { name, card: id, last4 };
   if (status === 'terminated') return `retired: ${id} is terminated; delete the line`;
-  if (status !== 'frozen') return { step: { do: 'freeze', ...on, why: 'retired', seen: seenDigest(card) } };
+  if (status !== 'frozen') return { step: { do: 'freeze', ...on, why: 'retired', seen: stateDigest(card) } };
   const records = input.records.get(id);
   // What was not read is not known to be at rest.
   if (records === undefined) return undefined;
   if (isQuarantineOver(input, retired, records)) {
-    const step = { do: 'terminate', ...on, why: 'quarantine_over', seen: seenDigest(card) } as const;
+    const step = { do: 'terminate', ...on, why: 'quarantine_over', seen: stateDigest(card) } as const;
     return { step, class: 'terminate', removes: true };
   }
   if (!retired.drain || records.holdsOpen || balance <= 0) return undefined;

@@ -90,7 +90,7 @@ function stepReasons(plan: PlanDocument, fresh: PlanDocument): readonly string[]
   const repeated = plan.steps.filter(step => !isTopUp(step)).length !== (then?.size ?? 0);
   return [
     ...gone.map(step =>
-      changed.has(named(step)) ? `${named(step)} is another by now` : `${named(step)} is not to be done any more`,
+      changed.has(named(step)) ? `${named(step)} is another by now` : `${named(step)} is no longer to be done`,
     ),
     ...come
       .filter(step => !gone.some(each => named(each) === named(step)))
@@ -127,8 +127,7 @@ type Fund = Extract<NumberedStep, { readonly do: 'fund' | 'withdraw' }>;
 function topUpReason(step: Fund, { now, matched, unfrozen }: TopUpNow): string | undefined {
   const card = matched?.present;
   const { wish } = matched ?? {};
-  if (card === undefined || wish === undefined || card.id !== step.card)
-    return 'is of a card that is not there any more';
+  if (card === undefined || wish === undefined || card.id !== step.card) return 'is of a card that is gone';
   if (card.last4 !== step.last4) return 'is not as a plan is made';
   if (wish.floor === undefined || wish.topUpTo === undefined) return 'is not in the file';
   const isActive = card.status === 'active' || (card.status === 'frozen' && unfrozen.has(card.id));

@@ -31,7 +31,7 @@ export interface CreateBody {
 }
 
 /** Money of a card as it was seen. */
-export interface SeenMoney {
+export interface ObservedMoney {
   /** USD. */
   readonly balance: number;
   /** Id of its newest record; empty for none. */
@@ -53,7 +53,7 @@ export type Step =
       readonly amount: number;
       /** First key of its chain. */
       readonly key: string;
-      readonly seen: SeenMoney;
+      readonly seen: ObservedMoney;
     })
   | {
       readonly do: 'create';
@@ -70,11 +70,11 @@ export type Step =
 export type NumberedStep = { readonly row: number; readonly phase: number } & Step;
 
 /** Classes of steps that are planned with their exact number alone. */
-export const HELD_CLASSES = ['unfreeze', 'recreate', 'terminate', 'removals'] as const;
-export type HeldClass = (typeof HELD_CLASSES)[number];
+export const GUARDED_CLASSES = ['unfreeze', 'recreate', 'terminate', 'removals'] as const;
+export type GuardedClass = (typeof GUARDED_CLASSES)[number];
 
-export interface HeldBack {
-  readonly class: HeldClass;
+export interface GuardedSteps {
+  readonly class: GuardedClass;
   readonly count: number;
   readonly names: readonly string[];
 }
@@ -106,7 +106,7 @@ export interface Planned {
   readonly differences: readonly Difference[];
   /** Names with a fixed difference and no `replace`. */
   readonly blocked: readonly string[];
-  readonly heldBack: readonly HeldBack[];
+  readonly heldBack: readonly GuardedSteps[];
   readonly locked: readonly Locked[];
   readonly toRetire: readonly ToRetire[];
   readonly due: readonly Due[];

@@ -65,6 +65,7 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   'sandbox snapshot diff': ['sandbox snapshot save before'],
   'sandbox snapshot restore': ['sandbox snapshot save before'],
   'sandbox snapshot remove': ['sandbox snapshot save before'],
+  'fleet apply': ['fleet plan --out plan.json'],
   'sandbox import': ['sandbox export sandbox.ndjson'],
   'sandbox faults remove': ['sandbox faults add - < lost-answer.json'],
 };
@@ -133,6 +134,8 @@ const FILES: Readonly<Record<string, string>> = {
   'purchase.yaml': 'scenario: one\nsteps:\n  - simulate.authorize: { card_id: card_1, amount: 5 }\n',
   'policy.yaml':
     'version: 1\nrules: [{ name: unused, when: { unused_days: ">= 0", balance: "> 100" }, then: freeze, severity: info }]\n',
+  'cards.fleet.yaml':
+    'version: 1\nfleet: team\ncaps: {per_apply: 50, cards: 5}\ncards:\n  search: {amount: 5, label: search}\n',
   'checkout.sh': '#!/bin/sh\ntest "$CARD_EXP_YEAR" -gt 2000\n',
 };
 
@@ -158,7 +161,7 @@ async function asGiven(here: World, run: string): Promise<string> {
 
 /** Named formats, pages to read, and texts that are the answer as they stand. */
 const NOT_AS_ROWS =
-  /(?: (?:-o|--json|--jq|-q|--print|--print-sql)\b|^(?:help|explain|completion|schema|commands|export|api|cards exec|contract openapi|sandbox exec)\b)/;
+  /(?: (?:-o|--json|--jq|-q|--print|--print-sql)\b|^(?:help|explain|completion|schema|commands|export|api|fleet (?:plan|validate|import)|cards exec|contract openapi|sandbox exec)\b)/;
 
 /** How many fields the lines of a pipe have: one number for all of them, for who counts columns. */
 function fieldCounts(out: string): readonly number[] {

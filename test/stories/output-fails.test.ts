@@ -47,6 +47,9 @@ const LINES: Readonly<Record<string, string>> = {
   'mirror query': 'mirror query "select status, count(*) as cards from cards group by status"',
   overview: 'overview',
   'policy check': 'policy check policy.yaml',
+  'fleet validate': 'fleet validate --schema',
+  'fleet plan': 'fleet plan cards.fleet.yaml',
+  'fleet import': 'fleet import adopted.yaml --where status=active --dry-run',
   reconcile: 'reconcile',
   statement: 'statement --period 2026-10 --json',
   export: 'export --format hledger --period 2026-10',
@@ -108,6 +111,10 @@ it('ends with 15 and says so, whichever command reads', async () => {
   await writeFile(
     join(here.folder, 'policy.yaml'),
     'version: 1\nrules: [{ name: no-label, when: { label: empty } }]\n',
+  );
+  await writeFile(
+    join(here.folder, 'cards.fleet.yaml'),
+    'version: 1\nfleet: ads\ncaps: {per_apply: 9, cards: 9}\ncards:\n  one: {amount: 5}\n',
   );
   await writeFile(join(here.folder, 'overrides.json'), '{"headers":{"idempotency_key":"X-Key"}}');
   const id = async (line: string) => (await here.run(line)).out.trim();

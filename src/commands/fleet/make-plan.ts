@@ -12,7 +12,7 @@ import { readAccount, readRecords } from './read-account.ts';
 import type { NamedFleet } from './read-file.ts';
 import { lockedNames } from './unknown-rows.ts';
 
-export interface PlanWishes {
+export interface PlanOptions {
   readonly allowed: Allowed;
   /** How long the plan may be applied, ms. */
   readonly lifeMs: number;
@@ -28,7 +28,7 @@ export interface MadePlan {
 }
 
 /** Throws as `planFleet` and `readAccount` do; `contract_mismatch` where a card would be made that could not be told. */
-export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanWishes): Promise<MadePlan> {
+export async function makePlan(ctx: Context, named: NamedFleet, wishes: PlanOptions): Promise<MadePlan> {
   const { fleet, content, name: file } = named;
   const { allowed, lifeMs, of } = wishes;
   const { baseUrl: origin, mode } = await ctx.identity();
@@ -64,7 +64,7 @@ function binsOf(plan: PlanDocument | undefined): ReadonlyMap<string, string> {
 
 function cannotTell(): CliError {
   return new CliError('contract_mismatch', {
-    message: 'this service shows no metadata, so that a card of the fleet could not be told from another: none is made',
+    message: 'this service shows no metadata, so that a card of the fleet would look like any other: none is made',
     notes: ['Make the card with cardwright cards create, then adopt it with cardwright fleet import --card'],
     outcome: 'not_sent',
   });

@@ -1,32 +1,18 @@
 import { maybe, orNull, tells } from '../../cli/answer-fields.ts';
-import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { eachTime, OURS, option } from '../../cli/parsing/flag.ts';
-import { quote, usage } from '../../cli/parsing/values.ts';
-import type { Shown } from '../../cli/shown.ts';
 import { choice, flag, text } from '../../contract/field.ts';
-import { DAY, durationOf, HOUR } from '../../core/durations.ts';
-import { CliError } from '../../core/errors.ts';
-import { differs, type PlanDocument } from '../../fleet/plan-document.ts';
-import { readPlanFile } from '../../fleet/plan-file.ts';
-import type { Allowed } from '../../fleet/plan-input.ts';
-import { planMarkdown } from '../../fleet/plan-markdown.ts';
-import { planText } from '../../fleet/plan-text.ts';
-import { HELD_CLASSES, PHASES } from '../../fleet/step.ts';
-import { makePlan, refuseOverCaps } from './make-plan.ts';
-import { FLEET_FORMAT, fleetFile, fleetOf } from './read-file.ts';
-
-const EXIT_CODE = ['any', 'drift'] as const;
-type ExitCode = (typeof EXIT_CODE)[number];
-
-/** A day: the plan of a pull request is applied when it is merged. */
-export const USUAL_LIFE_MS = DAY;
-const [SHORTEST_LIFE_MS, LONGEST_LIFE_MS] = [HOUR, 7 * DAY];
+import { GUARDED_CLASSES, PHASES } from '../../fleet/step.ts';
+import { EXIT_CODES, type ShownPlan } from './plan-options.ts';
+import { FLEET_FORMAT, fleetFile } from './read-file.ts';
 
 /** `--allow`, of plan alone: an apply takes the numbers from its plan or asks for them. */
 const ALLOW = eachTime(
   option(
-    text({ doc: `Plan steps that are held back: ${HELD_CLASSES.join(', ')}, with their exact number.`, basis: OURS }),
+    text({
+      doc: `Plan steps that are held back: ${GUARDED_CLASSES.join(', ')}, with their exact number.`,
+      basis: OURS,
+    }),
     '<class=count>',
   ),
 );
@@ -77,7 +63,7 @@ export const PLAN_ANSWER = {
   blocked: tells.texts('Names with a fixed difference and no replace.'),
   held_back: tells.rows(
     {
-      class: tells.word('Its class.', HELD_CLASSES),
+      class: tells.word('Its class.', GUARDED_CLASSES),
       count: tells.count('How many steps.'),
       names: tells.texts('Of these cards.'),
     },
@@ -125,7 +111,7 @@ export const planFleetFile = command({
     md: option(flag({ doc: 'Print Markdown, for a pull request.', basis: OURS })),
     noAmounts: option(flag({ doc: 'With --md: without amounts and balances.', basis: OURS })),
     exitCode: option(
-      choice(EXIT_CODE, {
+      choice(EXIT_CODES, {
         doc: 'End with 16 where anything is to be done or decided, or only where the service has changed.',
         basis: OURS,
       }),
@@ -142,99 +128,9 @@ export const planFleetFile = command({
     { does: 'Fail a CI job when somebody changed a card at the service', run: 'fleet plan --exit-code drift' },
     { does: 'A plan for a review', run: 'fleet plan --out plan.json --md' },
   ],
-  async run(ctx, { file, out, md, noAmounts, exitCode, allow = [], expires, show }): Promise<ShownPlan> {
-    const form = { md: md === true, amounts: noAmounts !== true };
-    if (show !== undefined) {
-      return { document: readPlanFile(await ctx.readFile(show), show), form, failure: undefined };
-    }
-    const named = await fleetOf(ctx, file);
-    const made = await makePlan(ctx, named, { allowed: allowedOf(allow), lifeMs: lifeOf(expires) });
-    const { document } = made;
-    const failure = failureOf(document, { exitCode, word: named.word });
-    if (out !== undefined && failure?.kind !== 'guarded') await writePlan(ctx, out, document);
-    return { document, form, failure };
+  async run(ctx, options): Promise<ShownPlan> {
+    const { runPlan } = await import('./run-plan.ts');
+    return runPlan(ctx, options);
   },
-  show: showPlan,
+  show: ({ page, data, failure }) => ({ data, noun: 'plan', columns: [], prose: page, failure }),
 });
-
-interface ShownPlan {
-  readonly document: PlanDocument;
-  readonly form: { readonly md: boolean; readonly amounts: boolean };
-  readonly failure: CliError | undefined;
-}
-
-function showPlan({ document, form, failure }: ShownPlan): Shown {
-  const page = form.md ? planMarkdown(document, form) : planText(document);
-  return { data: { ...document }, noun: 'plan', columns: [], prose: page, failure };
-}
-
-/** The very bytes that `--json` prints. */
-async function writePlan(ctx: Context, path: string, document: PlanDocument): Promise<void> {
-  await ctx.createFile(path, `${JSON.stringify(document, null, 2)}\n`);
-}
-
-/** `unfreeze=2` and the like. Throws `usage`. */
-function allowedOf(texts: readonly string[]): Allowed {
-  const allowed: Record<string, number> = {};
-  for (const typed of texts) {
-    const [, name = '', count = ''] = /^([a-z]+)=(\d{1,6})$/.exec(typed) ?? [];
-    const known = HELD_CLASSES.find(each => each === name);
-    if (known === undefined) {
-      throw usage(
-        `--allow ${quote(typed)} is not a class with its number, such as unfreeze=2: ${HELD_CLASSES.join(', ')}`,
-      );
-    }
-    if (known in allowed) throw usage(`--allow names ${known} twice`);
-    allowed[known] = Number(count);
-  }
-  // In one order, however they were typed: the plan's id covers them.
-  return Object.fromEntries(HELD_CLASSES.flatMap(name => (name in allowed ? [[name, allowed[name]]] : [])));
-}
-
-function lifeOf(typed: string | undefined): number {
-  if (typed === undefined) return USUAL_LIFE_MS;
-  const life = durationOf(typed);
-  if (life !== undefined && life >= SHORTEST_LIFE_MS && life <= LONGEST_LIFE_MS) return life;
-  throw usage(`--expires ${quote(typed)} is not a length of time from 1h to 7d`);
-}
-
-interface Asked {
-  readonly exitCode: ExitCode | undefined;
-  readonly word: string;
-}
-
-/** What the exit code says of a plan that was printed. */
-function failureOf(document: PlanDocument, { exitCode, word }: Asked): CliError | undefined {
-  try {
-    refuseOverCaps({ document });
-  } catch (thrown) {
-    if (thrown instanceof CliError) return thrown;
-    throw thrown;
-  }
-  const [unknown] = document.unknown;
-  if (unknown !== undefined) {
-    const { length } = document.unknown;
-    return new CliError('outcome_unknown', {
-      message: `${length === 1 ? `what became of ${unknown.name} is` : `what became of ${length} cards is`} not known; nothing is planned for ${length === 1 ? 'it' : 'them'}`,
-      hint: `cardwright ops resume ${unknown.op}`,
-      op: unknown.op,
-    });
-  }
-  if (exitCode === undefined) return undefined;
-  const drifted = document.differences.filter(each => each.class === 'drift');
-  const isOther = exitCode === 'drift' ? drifted.length > 0 : differs(document);
-  if (!isOther) return undefined;
-  const { steps, blocked, held_back: held, fleet } = document;
-  const parts = [
-    [steps.length, 'to do'],
-    [blocked.length, 'blocked'],
-    [held.reduce((all, { count }) => all + count, 0), 'held back'],
-  ] as const;
-  const told = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
-  const what = exitCode === 'drift' ? `${drifted.length} changed at the service` : told.join(', ');
-  return new CliError('differs', {
-    message: `the cards of ${fleet} differ from the file: ${what}. Nothing was sent`,
-    hint: `cardwright fleet plan ${word} --out plan.json`,
-    outcome: 'not_sent',
-  });
-}

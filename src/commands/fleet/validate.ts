@@ -27,7 +27,7 @@ export const validateFleet = command({
     ],
   },
   about: [
-    'Nothing is asked of the service: what only the account can tell (a BIN, a pinned card) is told by fleet plan.',
+    'Nothing is asked of the service: what only the account can tell (a BIN, a pinned card) is checked by fleet plan.',
     FLEET_FORMAT,
   ],
   args: { file: fleetFile },

@@ -135,7 +135,11 @@ export function standingOf({ rows }: History): string {
 }
 
 /** Digest of a row: the same for a row of a plan and for the item its journal keeps: the marker is no part of what was asked for. */
-export function rowWithoutMarker({ operation, input, marker }: Pick<PlannedRow, 'operation' | 'input' | 'marker'>): string {
+export function rowWithoutMarker({
+  operation,
+  input,
+  marker,
+}: Pick<PlannedRow, 'operation' | 'input' | 'marker'>): string {
   // The marker of a fleet is what was asked for: which of its cards it is.
   return rowDigest({ operation, input: marker === undefined ? withoutMarker(input) : input });
 }
