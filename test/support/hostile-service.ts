@@ -110,6 +110,8 @@ export interface AccountOptions {
   readonly metadata?: 'everywhere' | 'not-in-lists' | 'nowhere';
   /** How far each kind of reading is behind the books, ms of the clock of the service. */
   readonly behind?: Behind;
+  /** False: nobody is told of the wallet. */
+  readonly hasWallet?: boolean;
   /** Lists tell page and total; a bare array otherwise. */
   readonly totals?: boolean;
   readonly cards?: readonly Partial<HostileCard>[];
@@ -509,6 +511,7 @@ function read(account: Account, seen: SeenRequest, at: number): Answered {
     case 'GET /bins':
       return { status: 200, body: { data: [{ id: 'bin_1', network: 'visa', '3ds': true, max_monthly: 10_000 }] } };
     case 'GET /wallet':
+      if (account.options.hasWallet === false) return refusal(404, 'route_not_found');
       return { status: 200, body: { balance: inDollars(walletBefore(account, at)), currency: 'USD' } };
     case 'GET /cards':
       return cardsOf(account, url.searchParams, at);

@@ -100,6 +100,14 @@ describe('a pause the service asks for', () => {
     expect(await until(12_600)).toEqual(['said api.example.com has no answer: asked again in 5 s']);
   });
 
+  it('says which attempt follows, from the third on', async () => {
+    const { life, until } = held('log');
+    life.told('api.example.com', 12_000, 'throttled', 3);
+    expect(await until(100)).toEqual([
+      'said api.example.com has too many requests (429): asked again in 12 s, attempt 3',
+    ]);
+  });
+
   it('is also that of a pace which this machine keeps', async () => {
     const { life, until } = held('log');
     life.told('api.example.com', 12_000, { perMinute: 300 });

@@ -171,20 +171,25 @@ async function otherCards(
   return others;
 }
 
-/** A list may be stale or leave states out; a card that is not in it is asked for by name, and once more a moment later. */
+/** A list may be stale or leave states out; a card that is not in it is asked for by name, and again a little later. */
 async function notThere(
   { reader, clock, stop }: RunContext,
   missing: ReadonlyMap<string, number>,
 ): Promise<readonly MadeCard[]> {
-  let left = [...missing].map(([id, row]) => ({ row, id }));
-  for (const ms of [...READ_LAG_PAUSES, undefined]) {
+  const read = async (cards: readonly MadeCard[]) => {
     const gone: MadeCard[] = [];
-    for (const card of left) if (!(await isThere(reader, card.id))) gone.push(card);
-    left = gone;
-    if (left.length === 0 || ms === undefined) break;
+    for (const card of cards) if (!(await isThere(reader, card.id))) gone.push(card);
+    return gone;
+  };
+  let left = await read([...missing].map(([id, row]) => ({ row, id })));
+  for (const ms of READ_LAG_PAUSES) {
+    const [first] = left;
+    if (first === undefined) return [];
     await pause(ms, clock, stop);
+    // What is behind shows all of them about the same time: one tells when it is worth to ask for the others.
+    if (await isThere(reader, first.id)) left = await read(left);
   }
-  return left;
+  return left.length > 1 ? read(left) : left;
 }
 
 async function isThere(reader: RunContext['reader'], id: string): Promise<boolean> {

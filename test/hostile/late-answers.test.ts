@@ -1,0 +1,94 @@
+/** What a person is told of a service whose readings are behind its books, and how long he waits for it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AccountOptions } from '../support/hostile-service.ts';
+import { answerNamed } from './answers.ts';
+import { type Arena, arena, type Place } from './arena.ts';
+
+let here: Arena;
+beforeAll(async () => {
+  here = await arena();
+});
+afterAll(() => here[Symbol.asyncDispose]());
+
+const AN_HOUR = 3_600_000;
+const SINGLE = ['cards create --bin bin_1 --amount 25 --label row-2', undefined] as const;
+const BULK = ['cards create --file -', 'bin_id,amount,label\nbin_1,25,row-1\nbin_1,25,row-2\n'] as const;
+
+/** The row that is called 2 meets the answer. */
+async function entered(account: AccountOptions, answer: string): Promise<Place> {
+  const place = await here.enter('unknown', 'test');
+  here.service.reset({ [place.key]: { keys: 'ignored', ...account } });
+  const plays = [answerNamed(answer).play];
+  here.service.script({ operation: 'create', where: ({ body }) => body['label'] === 'row-2', plays });
+  return place;
+}
+
+const creates = () => here.service.requests.filter(({ operation }) => operation === 'create').length;
+const seconds = (from: number) => Math.round((here.clock.monotonic() - from) / 1_000);
+
+function errorIn(err: string) {
+  const line = err.trim().split('\n').at(-1) ?? '';
+  return (JSON.parse(line) as { error: { hint?: string; evidence: Record<string, unknown> } }).error;
+}
+
+describe('a card that was answered and cannot be read yet', () => {
+  it.each([
+    ['single', SINGLE],
+    ['bulk', BULK],
+  ])('is unknown, and the next command finds it soon: %s', async (_, [line, stdin]) => {
+    await using place = await entered({ behind: { listMs: 20_000, newMs: 20_000 } }, 'honest, done');
+    const { code, err } = await place.run(line, stdin);
+    expect(code).toBe(11);
+    const next = /^cardwright (ops resume op_\w+)$/.exec(errorIn(err).hint ?? '')?.[1] ?? '';
+    const from = here.clock.monotonic();
+    const resumed = await place.run(next);
+    expect([resumed.code, creates()]).toEqual([0, stdin === undefined ? 1 : 2]);
+    expect(resumed.err).toMatch(/row \d: no trace yet; looking again, for 1[34]\d s at most/);
+    // Not the 150 s after which nothing can be on its way any more.
+    expect(seconds(from)).toBeLessThan(stdin === undefined ? 40 : 80);
+  });
+});
+
+describe('a 429 behind which a card was made that no list shows', () => {
+  it('single: the wallet says that it may have been done, and no resume offers to send it again', async () => {
+    await using place = await entered({ behind: { listMs: AN_HOUR } }, '429, done');
+    const { code, err } = await place.run(...SINGLE);
+    const { hint = '', evidence } = errorIn(err);
+    expect([code, creates()]).toEqual([11, 1]);
+    expect(evidence['checked']).toMatch(/: none; wallet \$1,000\.00 -> \$975\.00$/);
+    const resumed = await place.run(hint.replace('cardwright ', ''));
+    expect([resumed.code, creates(), errorIn(resumed.err).hint]).toEqual([11, 1, hint.replace('resume', 'show')]);
+    const sent = await place.run(`${hint.replace('cardwright ', '')} --resend-absent`);
+    expect([sent.code, creates()]).toEqual([11, 1]);
+  });
+
+  it('single: a wallet that cannot be read before leaves it unknown too', async () => {
+    await using place = await entered({ behind: { listMs: AN_HOUR }, hasWallet: false }, '429, done');
+    const { code, err } = await place.run(...SINGLE);
+    expect([code, creates()]).toEqual([11, 1]);
+    expect(errorIn(err).evidence['checked']).toMatch(/: none; the wallet before is not known$/);
+  });
+
+  it('bulk: the end of the run names the row, and a command that lists its cards', async () => {
+    await using place = await entered({ behind: { listMs: AN_HOUR } }, '429, done');
+    const { code, err } = await place.run(...BULK);
+    expect([code, creates()]).toEqual([15, 3]);
+    const [objection = ''] = errorIn(err).evidence['objections'] as string[];
+    expect(objection).toMatch(
+      /^the wallet holds \$925\.00, \$25\.00 less than .*: row 2 was answered 429 and sent again/,
+    );
+    const list = /cardwright (cards list .*)$/.exec(objection)?.[1] ?? '';
+    expect((await place.run(list)).code).toBe(0);
+  });
+});
+
+it('a 429 for ever ends after three requests, each with its number', async () => {
+  await using place = await here.enter('unknown', 'test');
+  here.service.reset({ [place.key]: { keys: 'ignored' } });
+  here.service.script({ operation: 'create', plays: [answerNamed('429 in 20 s, none').play], isEndless: true });
+  const from = here.clock.monotonic();
+  const { code, err } = await place.run(...SINGLE);
+  expect([code, creates()]).toEqual([7, 3]);
+  expect(err).toMatch(/asked again in 20 s\n.*asked again in 20 s, attempt 3\n/);
+  expect(seconds(from)).toBeLessThan(150);
+});
