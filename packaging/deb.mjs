@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 
 const here = import.meta.dirname;
 const root = join(here, '..');
@@ -42,7 +42,7 @@ put('usr/bin/cardwright', join(output, 'cardwright'), 0o755);
 for (const [name, path] of Object.entries(COMPLETIONS)) put(path, join(root, 'completions', name));
 const manual = join(root, 'man');
 for (const name of readdirSync(manual)) {
-  write(`usr/share/man/man1/${name}.gz`, compressed(readFileSync(join(manual, name))));
+  write(`usr/share/man/man1/${name}`, compressed(gunzipSync(readFileSync(join(manual, name)))));
 }
 write('usr/share/doc/cardwright/copyright', copyright());
 write('usr/share/doc/cardwright/third-party.gz', compressed(thirdParty()));

@@ -44,7 +44,7 @@ const { manualPages } = await load('src/cli/docs/manual-pages.ts');
 for (const [name, text] of await referencePages(REGISTRY)) files.push([join('docs', 'reference', name), text]);
 // The pages themselves are made by the build. npm puts pages where `man` finds them by their names alone, not by the folder.
 const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-const man = [...(await manualPages(REGISTRY))].map(([name]) => `./man/${name}`).sort();
+const man = [...(await manualPages(REGISTRY))].map(([name]) => `./man/${name}.gz`).sort();
 files.push(['package.json', `${JSON.stringify({ ...manifest, man }, null, 2)}\n`]);
 const { llmsText, skillText } = await load('src/cli/docs/agent-pages.ts');
 const topics = await REGISTRY.find(({ name }) => name === 'help').load();
