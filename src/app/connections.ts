@@ -29,6 +29,8 @@ export interface Connections {
   /** The control surface of a sandbox that this process serves. */
   readonly adminAt: (origin: string, token: Secret) => Promise<SandboxAdmin>;
   /** What the last answer showed beside its content. */
+  /** Called when the run is over. */
+  readonly onClose: (work: () => Promise<void>) => void;
   readonly observed: () => Observed | undefined;
   /** The clock of the service, ms UTC, by its newest answer; undefined while none told the time. */
   readonly serviceNow: () => number | undefined;
@@ -205,6 +207,7 @@ export function connections(settings: ConnectionSettings): Connections {
     sandboxHonoursKeys: async () => (await embedded()).honoursKeys,
     identity: async () => identityOf(await resolved()),
     settings: async () => (await resolved()).settings,
+    onClose: work => void closers.push(work),
     observed: () => observed,
     serviceNow: () => told && told.dateMs + (host.clock.monotonic() - told.at),
     async close() {

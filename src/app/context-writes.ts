@@ -6,6 +6,7 @@ import type { DestinationSettings } from '../cli/reveal-destinations.ts';
 import type { PlannedRequest, Reader } from '../contract/service.ts';
 import type { HoldSpending } from '../core/spending.ts';
 import type { AfterAnswer } from '../journal/runs/dependencies.ts';
+import type { OpStore } from '../journal/store/op-store.ts';
 import type { JournaledSince } from '../profile/spend-limits.ts';
 import { createRecorder } from '../writes/audit-record.ts';
 import { createPipeline } from '../writes/pipeline.ts';
@@ -52,9 +53,14 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   };
   const afterAnswer: AfterAnswer[] = [];
   const begunAt = host.clock.now();
+  const store = once(async () => {
+    const { storeFor } = await import('./journal.ts');
+    return storeFor({ host, globals, opened, keys: opening.keys, notice });
+  });
   const journal = once(async () => {
     const { journalFor } = await import('./journal.ts');
-    return journalFor({ host, globals, opened, begunAt, notice, afterAnswer: work => void afterAnswer.push(work) });
+    const keep = (work: AfterAnswer) => void afterAnswer.push(work);
+    return journalFor({ host, globals, opened, store, begunAt, notice, afterAnswer: keep });
   });
   const kept = auditDependencies(opening, warn);
   const audit = once(async () => {
@@ -67,7 +73,7 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
     return revealFor({ ...settings, host, globals, opened, kept, recorder, notice, maskInLog });
   });
   const readOnly = async () => (await opened.settings()).read_only === true;
-  const pipeline = createPipeline({ ...settings, recorder, holdSpending: spendingOf(opening, parts), readOnly });
+  const pipeline = createPipeline({ ...settings, recorder, holdSpending: spendingOf(opening, parts, store), readOnly });
   const writer = createWriter({ ...settings, pipeline, journal, planned, onOp: op => void ops.push(op) });
   return {
     context: {
@@ -87,7 +93,11 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
 }
 
 /** Holds the profile's spend limits while money is on its way. */
-function spendingOf({ host, globals: { dryRun } }: Opening, { opened, terminal: { warn } }: WriteParts): HoldSpending {
+function spendingOf(
+  { host, globals }: Opening,
+  { opened, terminal: { warn } }: WriteParts,
+  store: () => Promise<OpStore>,
+): HoldSpending {
   return async (spending, resumed) => {
     const { holdSpending } = await import('../profile/spend-limits.ts');
     const [{ profile }, settings] = await Promise.all([opened.identity(), opened.settings()]);
@@ -96,9 +106,17 @@ function spendingOf({ host, globals: { dryRun } }: Opening, { opened, terminal: 
     const lock = { pid, clock, random, isRunning: (other: number) => host.isRunning(other) };
     const journaled = async (asked: JournaledSince) => {
       const { spentByProfile } = await import('./journal.ts');
-      return spentByProfile({ host, opened }, { profile, ...asked });
+      return spentByProfile(await store(), { profile, ...asked });
     };
-    const around = { profile, settings, stateFolder: host.folders.state, files, lock, journaled, dryRun };
+    const around = {
+      profile,
+      settings,
+      stateFolder: host.folders.state,
+      files,
+      lock,
+      journaled,
+      dryRun: globals.dryRun,
+    };
     return holdSpending(around, spending, resumed);
   };
 }

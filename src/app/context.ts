@@ -51,10 +51,12 @@ export function openContext(opening: Opening): OpenContext {
       const { mirrorFor } = await import('./mirror.ts');
       return mirrorFor({ host, opened, reader, journal, progress, life, warn });
     }),
-    async teamJournal(flag) {
+    async teamJournal() {
       const { teamJournalFor } = await import('./team-journal.ts');
-      return teamJournalFor({ host, keys: opening.keys, flag });
+      return teamJournalFor({ host, keys: opening.keys, flag: opening.globals.journal });
     },
+    teamAccount: async () =>
+      host.env['CARDWRIGHT_JOURNAL_ACCOUNT'] ?? (await opened.settings().catch(() => undefined))?.journal_account,
     async diagnose() {
       const { doctorFor } = await import('./doctor.ts');
       return doctorFor({ host, opened, version, audit });

@@ -1,5 +1,6 @@
 /** The journal of this user, on the real disk, for the profile of this run. */
 import type { Globals } from '../cli/parsing/globals.ts';
+import { CliError } from '../core/errors.ts';
 import type { Cents } from '../core/money.ts';
 import { capabilitiesIn } from '../journal/idempotency-support.ts';
 import { knownStatesIn } from '../journal/known-states.ts';
@@ -20,6 +21,7 @@ export interface JournalDependencies {
   readonly host: AppHost;
   readonly globals: Globals;
   readonly opened: Connections;
+  readonly store: () => Promise<OpStore>;
   /** When this command began, ms UTC. */
   readonly begunAt: number;
   readonly notice: (text: string) => void;
@@ -29,12 +31,12 @@ export interface JournalDependencies {
 /** The total of one write when `--timeout` does not say otherwise; the client's own. */
 const WRITE_TOTAL_MS = 75_000;
 
-export function journalFor(surroundings: JournalDependencies): Journal {
+export async function journalFor(surroundings: JournalDependencies): Promise<Journal> {
   const { host, globals, opened, begunAt, notice, afterAnswer } = surroundings;
   const { platform, random, clock, pid } = host;
   const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
   return createJournal({
-    store: storeFor(surroundings),
+    store: await surroundings.store(),
     clock,
     random,
     pid,
@@ -56,8 +58,50 @@ export function journalFor(surroundings: JournalDependencies): Journal {
   });
 }
 
+interface Around extends Pick<JournalDependencies, 'host' | 'globals' | 'opened' | 'notice'> {
+  /** Filled with what must be taken out of all output. */
+  readonly keys: Set<string>;
+}
+
+/** A journal that several people share where one is named; the files of this machine otherwise, and for a sandbox. */
+export async function storeFor(around: Around): Promise<OpStore> {
+  const { host, globals, opened, keys, notice } = around;
+  if (!isSharedNamed(around)) {
+    const kept = await opened.settings().catch(() => undefined);
+    if (kept?.journal === undefined && kept?.journal_url_file === undefined) return localStoreFor(around);
+  }
+  if ((await opened.identity()).mode === 'sandbox') return localStoreFor(around);
+  const { namedJournal } = await import('./team-journal.ts');
+  const connection = await namedJournal({ host, keys, flag: globals.journal, settings: opened.settings });
+  if (connection === undefined) return localStoreFor(around);
+  const account = host.env['CARDWRIGHT_JOURNAL_ACCOUNT'] ?? (await opened.settings()).journal_account;
+  if (account === undefined) throw accountNotNamed(connection.shown);
+  const { sharedStoreFor } = await import('./shared-journal.ts');
+  return sharedStoreFor({
+    host,
+    opened,
+    connection,
+    account,
+    notice,
+    writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,
+  });
+}
+
+function isSharedNamed({ host: { env }, globals }: Pick<Around, 'host' | 'globals'>): boolean {
+  return [globals.journal, env['CARDWRIGHT_JOURNAL_URL'], env['CARDWRIGHT_JOURNAL_URL_FILE']].some(Boolean);
+}
+
+function accountNotNamed(shown: string): CliError {
+  return new CliError('usage', {
+    message: `the shared journal ${shown} is named, and not the account in it`,
+    notes: ['A profile keeps it: cardwright profiles set <name> journal_account <account>'],
+    hint: 'export CARDWRIGHT_JOURNAL_ACCOUNT=main',
+    outcome: 'not_sent',
+  });
+}
+
 /** The files of this machine. */
-function storeFor({ host, opened, notice }: Pick<JournalDependencies, 'host' | 'opened' | 'notice'>): OpStore {
+function localStoreFor({ host, opened, notice }: Pick<JournalDependencies, 'host' | 'opened' | 'notice'>): OpStore {
   const { platform, random, clock, pid, folders, machine } = host;
   const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
   const isRunning = (other: number) => host.isRunning(other);
@@ -87,9 +131,6 @@ export async function standingOfState({
 }
 
 /** What a profile has spent, as the journal has it. Nothing is changed. */
-export async function spentByProfile(
-  around: Pick<JournalDependencies, 'host' | 'opened'>,
-  asked: SpentSince,
-): Promise<ReadonlyMap<string, Cents>> {
-  return spentByOp(storeFor({ ...around, notice: () => undefined }), asked);
+export async function spentByProfile(store: OpStore, asked: SpentSince): Promise<ReadonlyMap<string, Cents>> {
+  return spentByOp(store, asked);
 }

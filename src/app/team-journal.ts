@@ -10,19 +10,30 @@ interface Chosen {
   readonly keys: Set<string>;
   /** `--journal`. */
   readonly flag: string | undefined;
+  /** Of the profile; asked where neither the option nor a variable names one. */
+  readonly settings?: (() => Promise<{ readonly journal?: string; readonly journal_url_file?: string }>) | undefined;
 }
 
 /** Nothing is connected to yet. Throws `usage` where no journal is named, or its address is not usable. */
-export async function teamJournalFor({ host, keys, flag }: Chosen): Promise<JournalConnection> {
+export async function teamJournalFor(chosen: Chosen): Promise<JournalConnection> {
+  const named = await namedJournal(chosen);
+  if (named === undefined) throw notNamed();
+  return named;
+}
+
+/** The same; undefined where ops are kept on this machine. */
+export async function namedJournal({ host, keys, flag, settings }: Chosen): Promise<JournalConnection | undefined> {
   const { env, clock, random, platform, signal } = host;
-  const url = await chosenUrl({ host, keys, flag });
+  const url = await chosenUrl({ host, keys, flag, settings });
+  if (url === undefined) return undefined;
   if (url.password !== undefined) keys.add(url.password.expose());
   const passwordFile = env['CARDWRIGHT_JOURNAL_PASSWORD_FILE'];
   const onPassword = (password: string) => void keys.add(password);
   return connectJournal(url, { clock, random, platform, signal, passwordFile, onPassword });
 }
 
-async function chosenUrl({ host: { env, platform }, keys, flag }: Chosen): Promise<JournalUrl> {
+async function chosenUrl({ host: { env, platform }, keys, flag, settings }: Chosen): Promise<JournalUrl | undefined> {
+  if (flag === LOCAL) return undefined;
   if (flag !== undefined) return parseJournalUrl(flag, 'flag');
   const { CARDWRIGHT_JOURNAL_URL: text, CARDWRIGHT_JOURNAL_URL_FILE: file } = env;
   if (text !== undefined && file !== undefined) {
@@ -34,7 +45,18 @@ async function chosenUrl({ host: { env, platform }, keys, flag }: Chosen): Promi
   }
   if (text !== undefined) return secretly(text, 'environment', keys);
   if (file !== undefined) return secretly(await readJournalUrlFile(file, platform), 'file', keys);
-  throw new CliError('usage', {
+  const { journal, journal_url_file } = (await settings?.()) ?? {};
+  if (journal !== undefined) return journal === LOCAL ? undefined : parseJournalUrl(journal, 'flag');
+  return journal_url_file === undefined
+    ? undefined
+    : secretly(await readJournalUrlFile(journal_url_file, platform), 'file', keys);
+}
+
+/** The word for the journal of this machine. */
+const LOCAL = 'local';
+
+function notNamed(): CliError {
+  return new CliError('usage', {
     message: 'no shared journal is named: give --journal, or set CARDWRIGHT_JOURNAL_URL',
     hint: 'cardwright help environment',
     outcome: 'not_sent',

@@ -173,10 +173,12 @@ export interface Context {
   /** Writes and reveals of this machine; opened lazily. */
   audit(): Promise<AuditLog>;
   /**
-   * The journal that several people share; connected to when it is asked. `url` is `--journal`, the environment counts
-   * without it. Throws `usage` where none is named.
+   * The journal that several people share, by `--journal` or the environment; connected to when it is asked. Throws `usage`
+   * where none is named.
    */
-  teamJournal(url: string | undefined): Promise<JournalConnection>;
+  teamJournal(): Promise<JournalConnection>;
+  /** The account in it, where the environment or the profile names one. */
+  teamAccount(): Promise<string | undefined>;
   /** The local copy of the account; opened lazily, nothing is sent before it is asked. */
   mirror(): Promise<Mirror>;
   /** Looks at key, network, files and contract; changes nothing. */

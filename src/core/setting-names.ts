@@ -27,6 +27,21 @@ const KEPT = {
     form: 'BIN ids separated by commas, or none',
     example: 'bin_1,bin_2',
   },
+  journal: {
+    means: 'shared journal that operations are kept in, without a password',
+    form: 'an address, local, or none',
+    example: 'postgres://ana@db.example.com/journal',
+  },
+  journal_url_file: {
+    means: 'file that holds that address, with a password if need be',
+    form: 'a path, or none',
+    example: './journal.url',
+  },
+  journal_account: {
+    means: 'account in the shared journal',
+    form: 'a name, or none',
+    example: 'main',
+  },
   mirror: { means: 'whether a copy of the account may lie on this machine', form: 'on or off', example: 'off' },
   mirror_months: {
     means: 'months of records the copy keeps; older ones are left out after an exact reconciliation',

@@ -242,6 +242,8 @@ export interface PreparedRun {
 export interface ResumeOptions {
   /** Send rows again of which no trace was found after settling. */
   readonly resendAbsent?: boolean | undefined;
+  /** Why an op of another operator is taken over, in a journal that several people share. */
+  readonly reason?: string | undefined;
 }
 
 /** An op as its journal has it now; nothing is held. */
@@ -325,6 +327,21 @@ export interface Resolved {
   readonly left: Closing;
 }
 
+/** An op in the hands of a process, in a journal that several people share. */
+export interface OpLease {
+  readonly op: string;
+  readonly command: string;
+  /** Role, and the machine it works on. */
+  readonly holder: string;
+  readonly host: string;
+  readonly epoch: number;
+  readonly leftMs: number;
+  readonly unknown: number;
+  readonly open: number;
+  /** ISO 8601 UTC. */
+  readonly startedAt: string;
+}
+
 /** All operations of this user. Every method throws `check_failed` for a damaged journal it must read. */
 export interface Journal {
   /** Makes the requests of a plan, once. Throws `usage` for rows that cannot be sent. Nothing is written or sent. */
@@ -359,6 +376,8 @@ export interface Journal {
    */
   holdFleet(fleet: string): Promise<() => Promise<void>>;
   list(): Promise<readonly OpSummary[]>;
+  /** Throws `usage` for the journal of one machine, which has no other operators. */
+  leases(): Promise<readonly OpLease[]>;
   show(op: string): Promise<OpDetail>;
   resolve(resolution: Resolution): Promise<Resolved>;
   /** Makes a probe of idempotency keys ready; nothing is sent by it. Throws `guarded` for a live key. */

@@ -16,6 +16,12 @@ export interface ProfileSettings extends Partial<Record<KeptSetting, SettingValu
   readonly bins?: readonly string[];
   /** Absolute path. */
   readonly policy?: string;
+  /** `local`, or the address of a shared journal, without a password. */
+  readonly journal?: string;
+  /** Absolute path of a file that holds that address. */
+  readonly journal_url_file?: string;
+  /** Name of the account in the shared journal. */
+  readonly journal_account?: string;
   /** `off`: no copy of this account on this machine. */
   readonly mirror?: 'on' | 'off';
   /** Whole months of records that the copy keeps. */
@@ -69,6 +75,11 @@ export function isAbsolutePath(text: string): boolean {
   return /^(?:\/|[A-Za-z]:[\\/]|\\\\)/.test(text) && !/[\x00-\x1f\x7f]/.test(text);
 }
 
+/** The address itself is judged when it is used; a password has no place in a profile. */
+function parseJournal(text: string): string | undefined {
+  return text === 'local' || /^postgres(?:ql)?:\/\/[^:@/?#\s]+@[^\s]+$/.test(text) ? text : undefined;
+}
+
 const limit = { home: 'settings', parse: parseLimit } as const;
 const onOff = { home: 'settings', parse: parseSwitch } as const;
 const path = { isPath: true, parse: parsePath } as const;
@@ -82,6 +93,9 @@ export const PROFILE_SETTINGS = {
   max_per_day: limit,
   max_cards: { home: 'settings', parse: parseCount },
   bins: { home: 'settings', parse: parseBins },
+  journal: { home: 'settings', parse: parseJournal },
+  journal_url_file: { home: 'settings', ...path },
+  journal_account: { home: 'settings', parse: text => (/^[A-Za-z0-9][\w.-]{0,63}$/.test(text) ? text : undefined) },
   mirror: { home: 'settings', parse: text => (text === 'on' || text === 'off' ? text : undefined) },
   mirror_months: { home: 'settings', parse: parseMonths },
   policy: { home: 'settings', ...path },

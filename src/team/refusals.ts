@@ -2,6 +2,8 @@
 import { CliError, type ErrorKind } from '../core/errors.ts';
 import { PostgresRefusal, UnsafeLogin } from '../postgres/refusal.ts';
 import type { JournalUrl } from './journal-url.ts';
+import { SCHEMA_NUMBER } from './schema/tables.ts';
+import type { JournalStatus } from './statements.ts';
 
 interface Words {
   readonly kind: ErrorKind;
@@ -94,4 +96,17 @@ export function journalError({ shown }: Pick<JournalUrl, 'shown'>, thrown: unkno
 function codeOf(thrown: unknown): string | undefined {
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   return typeof code === 'string' ? code : undefined;
+}
+
+/** Throws `check_failed` for a schema of a newer release, `guarded` for one of an older. */
+export function refuseOtherSchema({ schema }: Pick<JournalStatus, 'schema'>, shown: string): void {
+  if (schema === SCHEMA_NUMBER) return;
+  const isNewer = schema > SCHEMA_NUMBER;
+  throw new CliError(isNewer ? 'check_failed' : 'guarded', {
+    message: `the shared journal ${shown} has schema ${schema}, and this cardwright knows ${SCHEMA_NUMBER}`,
+    ...(isNewer
+      ? { hint: 'install the newer version and repeat the command' }
+      : { hint: 'cardwright journal init --print-sql' }),
+    outcome: 'not_sent',
+  });
 }

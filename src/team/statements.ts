@@ -35,6 +35,11 @@ export interface ClaimedIntent {
   readonly op?: string | undefined;
 }
 
+/** A name that is in use. */
+export interface UsedIntent extends Omit<ClaimedIntent, 'op'> {
+  readonly op: string;
+}
+
 /** An op as it is to be claimed. Cents throughout. */
 export interface WantedOp extends Entering, Holder {
   readonly op: string;
@@ -146,6 +151,12 @@ export interface Appending extends Entering {
   readonly ending?: Ending | undefined;
 }
 
+/** An op in the hands of the caller. */
+export interface Holding extends Entering {
+  readonly op: string;
+  readonly epoch: number;
+}
+
 export interface Taking extends Entering, Holder {
   readonly op: string;
   /** One's own op only. */
@@ -193,6 +204,10 @@ export interface HeadFilter {
   readonly unfinished?: boolean | undefined;
   /** Not finished, or ended less long ago, ms. */
   readonly since_ms?: number | undefined;
+  /** Written at this time or later by the clock of the server, ms UTC. */
+  readonly written_since?: number | undefined;
+  /** With the first line of each. */
+  readonly plan?: boolean | undefined;
   readonly most?: number | undefined;
   readonly skip?: number | undefined;
 }
@@ -211,6 +226,8 @@ export interface OpHead extends Standing {
   /** ISO 8601. */
   readonly started_at: string;
   readonly ended_at: string | null;
+  /** Its first line, where that was asked for. */
+  readonly plan: string | null;
 }
 
 export interface JournalStatus {
@@ -250,8 +267,10 @@ export interface Statements {
     bytes: Uint8Array,
     facts?: Facts,
   ): Promise<With<{ readonly n: number; readonly lease_ms: number }>>;
+  letGo(call: Holding & { readonly ending: Ending }, facts: Facts): Promise<With<unknown>>;
+  abandon(call: Holding, facts: Facts): Promise<With<unknown>>;
   take(call: Taking, facts: Facts): Promise<With<TakeResult>>;
-  renew(call: Entering & { readonly op: string; readonly epoch: number }): Promise<With<{ readonly lease_ms: number }>>;
+  renew(call: Holding): Promise<With<{ readonly lease_ms: number }>>;
   note(
     call: Entering & { readonly host: string; readonly nonce: string },
     facts: Facts,
@@ -265,6 +284,10 @@ export interface Statements {
   pushed(call: Entering): Promise<With<unknown>>;
   readOp(account: string, op: string, from: number): Promise<readonly Segment[]>;
   heads(account: string, filter: HeadFilter): Promise<readonly OpHead[]>;
+  intentsOf(account: string, names: readonly string[]): Promise<readonly UsedIntent[]>;
+  /** The op that an idempotency key of a caller was used for. */
+  givenKeyOf(account: string, key: string): Promise<string | undefined>;
+  hasKey(account: string, print: string): Promise<boolean>;
   /** Lines of the chain from a number on, a thousand at most. */
   auditPage(account: string, from: number): Promise<readonly string[]>;
   status(account: string): Promise<JournalStatus>;
@@ -276,6 +299,8 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     claim: (wanted, bytes, facts) => one('select cardwright.claim($1, $2, $3)', [json(wanted), bytes, members(facts)]),
     append: (told, bytes, facts) =>
       one('select cardwright.append($1, $2, $3)', [json(told), bytes, facts === undefined ? null : members(facts)]),
+    letGo: (told, facts) => one('select cardwright.let_go($1, $2)', [json(told), members(facts)]),
+    abandon: (told, facts) => one('select cardwright.abandon($1, $2)', [json(told), members(facts)]),
     take: (told, facts) => one('select cardwright.take($1, $2)', [json(told), members(facts)]),
     renew: told => one('select cardwright.renew($1)', [json(told)]),
     note: (told, facts) => one('select cardwright.note($1, $2)', [json(told), members(facts)]),
@@ -293,6 +318,15 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     async heads(account, filter) {
       const rows = await call('select head from cardwright.heads($1, $2)', [account, json(filter)]);
       return rows.map(row => jsonOf<OpHead>(row));
+    },
+    intentsOf: (account, names) => one('select cardwright.intents_of($1, $2)', [account, json(names)]),
+    async givenKeyOf(account, key) {
+      const [row] = await call('select cardwright.given_key_of($1, $2)', [account, key]);
+      return row?.[0] ?? undefined;
+    },
+    async hasKey(account, print) {
+      const [row] = await call('select cardwright.has_key($1, $2)', [account, print]);
+      return row?.[0] === 't';
     },
     async auditPage(account, from) {
       const rows = await call('select line from cardwright.audit_page($1, $2)', [account, from]);

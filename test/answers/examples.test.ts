@@ -104,6 +104,11 @@ const TOLD: Record<string, Told> = {
   'sandbox deliveries redeliver dlv_1 --json': { code: 6 },
   // No journal is named here: test/package/shared-journal.test.ts has a server.
   'journal status --account main': { code: 2 },
+  // Without a shared journal nobody else works on these operations.
+  'ops locks': { code: 2 },
+  'ops locks --json': { code: 2 },
+  'ops takeover op_00000000000000000000000001 --reason "ana is on holiday"': { code: 2 },
+  'ops takeover op_00000000000000000000000001 --reason "ana is on holiday" --dry-run': { code: 2 },
   'journal status --account main --journal postgres://ana@db.example.com/journal --json': {
     not: 'the server is of the user',
   },

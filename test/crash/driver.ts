@@ -8,6 +8,7 @@ import type { Capability } from '../../src/journal/idempotency-support.ts';
 import type { AfterAnswer } from '../../src/journal/runs/dependencies.ts';
 import { createJournal } from '../../src/journal/runs/journal.ts';
 import { localStore } from '../../src/journal/store/local-store.ts';
+import type { OpStore } from '../../src/journal/store/op-store.ts';
 import type { Journal, PlannedRow, Run, RunPlan } from '../../src/journal/types.ts';
 import { inputDigest } from '../../src/journal/wal/op-id.ts';
 import { createDisk, type JournalDisk, type JournalFile } from '../../src/journal/wal/storage.ts';
@@ -93,6 +94,8 @@ interface Wraps {
 export interface Running {
   readonly pid?: number;
   readonly afterAnswer?: (work: AfterAnswer) => void;
+  /** Where ops are kept, when that is not the folder. */
+  readonly store?: OpStore;
 }
 
 export function journalFor(order: Order, wraps?: Wraps, clock = realClock, running: Running = {}): Journal {
@@ -114,13 +117,15 @@ export function journalFor(order: Order, wraps?: Wraps, clock = realClock, runni
     ? { key: 'honoured', ttl_ms: null, proved_ms: 5_000, at: 0 }
     : { key: 'unknown' };
   return createJournal({
-    store: localStore({
-      stateFolder: order.folder,
-      disk: wraps?.disk(disk) ?? disk,
-      random,
-      pid,
-      keyPrint: async () => '00000000',
-    }),
+    store:
+      running.store ??
+      localStore({
+        stateFolder: order.folder,
+        disk: wraps?.disk(disk) ?? disk,
+        random,
+        pid,
+        keyPrint: async () => '00000000',
+      }),
     clock,
     random,
     pid,

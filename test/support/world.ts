@@ -50,6 +50,8 @@ export interface WorldOptions {
   /** How the sandbox speaks. */
   readonly dialect?: string | undefined;
   readonly env?: Environment;
+  /** Ids are counted from here; of two machines that share something each has a range of its own. */
+  readonly countFrom?: number;
   /** Another embedded sandbox than the fresh one in memory. */
   readonly openSandbox?: (host: Host) => Promise<EmbeddedSandbox>;
   /** Opens what commands speak to instead of the sandbox itself; `folder` is there for its socket. */
@@ -135,8 +137,8 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     honoursKeys: sandbox.honoursKeys,
     stop: async () => undefined,
   });
-  let counted = 0;
-  let noise = 0;
+  let counted = options.countFrom ?? 0;
+  let noise = options.countFrom ?? 0;
   async function run(line: string, told: RunOptions = {}): Promise<Ran> {
     const terminal = told.terminal ?? options.terminal;
     const streams = new Recorder({ columns: terminal, stdoutPiped: told.stdoutPiped === true, ...told });

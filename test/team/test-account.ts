@@ -79,7 +79,10 @@ export interface TestAccount {
 let count = 0;
 
 /** A new account with two operators, an admin and an auditor. */
-export async function testAccount(here: Database): Promise<TestAccount> {
+export async function testAccount(
+  here: Database,
+  { origin = 'https://api.example.com', keyPrint = (_account: string): string => KEY_PRINT } = {},
+): Promise<TestAccount> {
   count += 1;
   const account = `acc-${count}`;
   const [root, ada, ana, ben, eve] = await Promise.all([
@@ -89,7 +92,7 @@ export async function testAccount(here: Database): Promise<TestAccount> {
     here.as('ben'),
     here.as('eve'),
   ]);
-  await root.call(`select cardwright.add_account($1, 'https://api.example.com', 'test', 'ada')`, [account]);
+  await root.call(`select cardwright.add_account($1, $2, 'test', 'ada')`, [account, origin]);
   for (const [role, may] of [
     ['ana', '{read,operate}'],
     ['ben', '{operate}'],
@@ -97,7 +100,7 @@ export async function testAccount(here: Database): Promise<TestAccount> {
   ] as const) {
     await ada.call('select cardwright.add_member($1, $2, $3)', [account, role, may]);
   }
-  await ada.call('select cardwright.add_key($1, $2)', [account, KEY_PRINT]);
+  await ada.call('select cardwright.add_key($1, $2)', [account, keyPrint(account)]);
   return {
     account,
     root,

@@ -69,6 +69,7 @@ export const GLOBALS = [
     means: 'file with contract overrides for this command',
     env: 'CARDWRIGHT_CONTRACT',
   },
+  { name: 'journal', value: 'url|local', means: 'shared journal to keep operations in, or that of this machine' },
   { name: 'color', value: 'when', choices: ['always', 'auto', 'never'], means: 'colour: always, auto or never' },
   { name: 'accessible', means: 'no redrawing, one field a line' },
   { name: 'help', short: 'h', means: 'help for the command', shown: true },
@@ -102,6 +103,7 @@ export interface Globals {
   readonly dryRun: boolean;
   readonly timeoutMs: number | undefined;
   readonly contract: string | undefined;
+  readonly journal: string | undefined;
   readonly colour: 'always' | 'auto' | 'never';
   readonly accessible: boolean;
   /** Typed options that a command to copy must have as well. */
@@ -169,6 +171,7 @@ export function readGlobals(typed: Typed, env: Environment): Globals {
     dryRun: typed['dryRun'] === true,
     timeoutMs: timeout === undefined ? undefined : parseDuration(timeout, '--timeout'),
     contract: typeof typed['contract'] === 'string' ? typed['contract'] : word('contract', 'CARDWRIGHT_CONTRACT'),
+    journal: word('journal'),
     colour,
     accessible: typed['accessible'] === true,
     repeated: repeatedOptions(typed),

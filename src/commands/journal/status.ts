@@ -1,10 +1,10 @@
 import { orNull, tells } from '../../cli/answer-fields.ts';
 import { command } from '../../cli/parsing/command.ts';
-import { needs, OURS, option } from '../../cli/parsing/flag.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
 import { must, text } from '../../contract/field.ts';
-import { CliError } from '../../core/errors.ts';
 import { cents, toUsd } from '../../core/money.ts';
-import { SCHEMA_NUMBER } from '../../team/schema/tables.ts';
+import { refuseOtherSchema } from '../../team/refusals.ts';
 import { type JournalStatus, statementsOver } from '../../team/statements.ts';
 
 /** Where the shared journal of an account stands; it writes nothing. */
@@ -45,8 +45,10 @@ export const journalStatus = command({
     check_failed: 'A newer cardwright made its schema.',
   },
   flags: {
-    account: needs(must(text({ doc: 'Name of the account in the journal.', basis: OURS, maxLength: 64 })), '<name>'),
-    journal: option(text({ doc: 'Address of the journal: postgres://role@host/database.', basis: OURS }), '<url>'),
+    account: option(
+      must(text({ doc: 'Account in the journal; that of this run by default.', basis: OURS, maxLength: 64 })),
+      '<name>',
+    ),
   },
   examples: [
     { does: 'In words', run: 'journal status --account main' },
@@ -55,8 +57,10 @@ export const journalStatus = command({
       run: 'journal status --account main --journal postgres://ana@db.example.com/journal --json',
     },
   ],
-  async run(ctx, { account, journal }) {
-    await using connection = await ctx.teamJournal(journal);
+  async run(ctx, { account: named }) {
+    const account = named ?? (await ctx.teamAccount());
+    if (account === undefined) throw usage('journal status needs --account <name>', 'cardwright journal status --help');
+    await using connection = await ctx.teamJournal();
     const status = await statementsOver(connection).status(account);
     refuseOtherSchema(status, connection.shown);
     return answerOf(status, { shown: connection.shown, now: ctx.clock.now() });
@@ -87,16 +91,4 @@ function answerOf(status: JournalStatus, { shown, now }: { readonly shown: strin
     caps: Object.fromEntries(inUsd) as Readonly<Record<string, number>>,
     clock_off_ms: clock_ms - now,
   };
-}
-
-function refuseOtherSchema({ schema }: JournalStatus, shown: string): void {
-  if (schema === SCHEMA_NUMBER) return;
-  const isNewer = schema > SCHEMA_NUMBER;
-  throw new CliError(isNewer ? 'check_failed' : 'guarded', {
-    message: `the shared journal ${shown} has schema ${schema}, and this cardwright knows ${SCHEMA_NUMBER}`,
-    ...(isNewer
-      ? { hint: 'install the newer version and repeat the command' }
-      : { hint: 'cardwright journal init --print-sql' }),
-    outcome: 'not_sent',
-  });
 }

@@ -2,9 +2,12 @@ import { driveRun } from '../../cli/bulk/drive-run.ts';
 import { USUAL_WORKERS } from '../../cli/bulk/flags.ts';
 import { resuming } from '../../cli/bulk/resume-run.ts';
 import { LOOKED_ANSWER, runOverview } from '../../cli/bulk/run-overview.ts';
+import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option, typedOnly } from '../../cli/parsing/flag.ts';
+import type { Shown } from '../../cli/shown.ts';
 import { flag } from '../../contract/field.ts';
+import type { ResumeOptions } from '../../journal/types.ts';
 import { op } from './arguments.ts';
 
 /** Takes an operation up where it stopped: settles unknown rows, sends open ones. */
@@ -36,11 +39,14 @@ export const resumeOp = command({
     { does: 'What it would do', run: 'ops resume op_00000000000000000000000001 --dry-run' },
     { does: 'Settle it', run: 'ops resume op_00000000000000000000000001' },
   ],
-  async run(ctx, { op, resendAbsent = false }) {
-    const seen = await (await ctx.journal()).look(op, { resendAbsent });
-    if (ctx.dryRun) return runOverview(ctx, seen.run);
-    const begin = await resuming(ctx, seen, { resendAbsent });
-    return driveRun(ctx, { concurrency: USUAL_WORKERS, keepGoing: false, skipped: [], begin, resumed: true });
-  },
+  run: (ctx, { op, resendAbsent = false }) => resumed(ctx, op, { resendAbsent }),
   show: shown => shown,
 });
+
+/** Looks, asks and resumes. Throws before anything is sent as `Journal.look` and its `takeOver`. */
+export async function resumed(ctx: Context, op: string, options: ResumeOptions): Promise<Shown> {
+  const seen = await (await ctx.journal()).look(op, options);
+  if (ctx.dryRun) return runOverview(ctx, seen.run);
+  const begin = await resuming(ctx, seen, options);
+  return driveRun(ctx, { concurrency: USUAL_WORKERS, keepGoing: false, skipped: [], begin, resumed: true });
+}

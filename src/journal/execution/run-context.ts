@@ -24,6 +24,8 @@ export interface RunContextSettings {
   readonly capability: (operation: ItemRecord['operation']) => Capability;
   /** No row is begun and no wait goes on after it. */
   readonly stop: AbortSignal;
+  /** Whether the op is still in our hands; asked between SENT and its first byte. */
+  readonly mayLeave: () => Promise<boolean>;
   /** Cuts off what is on the wire; comes after `stop`. */
   readonly cut: AbortSignal;
   readonly notice: (text: string) => void;

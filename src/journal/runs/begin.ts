@@ -1,5 +1,6 @@
 /** A new op: checked against its twins, written down whole and durable before anything may be sent. */
 import { CliError } from '../../core/errors.ts';
+import { spendingOf } from '../../core/spending.ts';
 import { identify } from '../../files/process-identity.ts';
 import { placedRows } from '../execution/row-index.ts';
 import type { Tape } from '../store/op-store.ts';
@@ -25,6 +26,8 @@ export async function beginOp(dependencies: JournalDependencies, planned: Planne
   try {
     const tape = await store.claim({
       record,
+      again: plan.again,
+      spending: () => spendingOf(plan.rows),
       intents: namedIn(plan)?.claimed,
       refuse: () => refuseTwins(dependencies, planned),
       lines: writing.lines,
@@ -91,6 +94,7 @@ async function runOf(
       log,
       resendAbsent: false,
       resumed: false,
+      tape,
     });
     const release = releasing(dependencies, tape, letGo);
     const others = () => movedMeanwhile(dependencies, record);

@@ -74,6 +74,10 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     begunAs: name => begunAs(dependencies, name),
     holdFleet: fleet => holdFleet(dependencies, fleet),
     list: () => summaries(dependencies),
+    async leases() {
+      if (store.leases === undefined) throw notShared();
+      return store.leases();
+    },
     show: op => detailOf(dependencies, op),
     async resolve(resolution) {
       const settled = await resolveRows(dependencies, resolution);
@@ -107,6 +111,8 @@ async function begunAs({ store, acting }: JournalDependencies, key: string): Ret
 
 async function holdFleet({ store, acting }: JournalDependencies, fleet: string): Promise<() => Promise<void>> {
   const { origin } = await acting();
+  // Of two machines both would hold the name there.
+  if (store.leases !== undefined) throw fleetIsShared(fleet);
   await store.ready();
   const held = await store.holdKey({ origin, key: `fleet/${fleet}` }).catch((thrown: unknown) => {
     if (!(thrown instanceof CliError) || thrown.kind !== 'guarded') throw thrown;
@@ -114,6 +120,22 @@ async function holdFleet({ store, acting }: JournalDependencies, fleet: string):
     throw new CliError('guarded', { message, hint: 'cardwright ops list', outcome: 'not_sent', cause: thrown });
   });
   return () => held.release();
+}
+
+function fleetIsShared(fleet: string): CliError {
+  return new CliError('guarded', {
+    message: `the fleet ${fleet} is applied over the journal of one machine; a journal that several people share does not hold fleets yet`,
+    hint: 'the same command with --journal local',
+    outcome: 'not_sent',
+  });
+}
+
+function notShared(): CliError {
+  return new CliError('usage', {
+    message: 'these operations are those of one machine; nobody else works on them',
+    hint: 'cardwright ops list',
+    outcome: 'not_sent',
+  });
 }
 
 /** Balances are evidence of a single row, and for the verification of a run. */

@@ -44,13 +44,13 @@ export async function readOnlyRun(
 export async function openOp(
   dependencies: JournalDependencies,
   op: string,
-  { resendAbsent = false }: ResumeOptions,
+  { resendAbsent = false, reason }: ResumeOptions,
 ): Promise<Run> {
   const { notice } = dependencies;
-  const { history, log, tape } = await takeOver(dependencies, op);
+  const { history, log, tape } = await takeOver(dependencies, op, reason);
   const release = releasing(dependencies, tape, dependencies.hold());
   try {
-    const context = await runContextFor(dependencies, wishesOf(history, { log, resendAbsent }));
+    const context = await runContextFor(dependencies, { ...wishesOf(history, { log, resendAbsent }), tape });
     const others = () => movedMeanwhile(dependencies, history.plan);
     const kept = { end: history.end, isNew: false };
     return createRun({ context, plan: planOf(history), log, release, notice, others, ...kept });
@@ -71,8 +71,12 @@ interface Held {
  * Having it in hand keeps other processes out; RUN is the fence behind it. Only what is read after our RUN is believed:
  * whoever else still holds the file open sees it before sending anything more.
  */
-async function takeOver({ store, random, pid, clock }: JournalDependencies, op: string): Promise<Held> {
-  const tape = await store.take(op);
+async function takeOver(
+  { store, random, pid, clock }: JournalDependencies,
+  op: string,
+  reason?: string,
+): Promise<Held> {
+  const tape = await store.take(op, { reason });
   const { file } = tape;
   try {
     const before = await file.readAll();
@@ -129,6 +133,8 @@ interface RunContextWishes extends Pick<History, 'plan' | 'latest'> {
   readonly log: Log | undefined;
   readonly resendAbsent: boolean;
   readonly resumed: boolean;
+  /** Undefined where nothing is sent. */
+  readonly tape?: Tape;
 }
 
 function wishesOf(
@@ -140,8 +146,9 @@ function wishesOf(
 
 export async function runContextFor(
   dependencies: JournalDependencies,
-  { plan, latest, rowIndex, log, resendAbsent, resumed }: RunContextWishes,
+  { plan, latest, rowIndex, log, resendAbsent, resumed, tape }: RunContextWishes,
 ): Promise<RunContext> {
+  const { stop } = dependencies;
   const now = new Map<string, Capability>();
   for (const operation of Object.keys(plan.capability) as WriteName[]) {
     const account = { origin: plan.origin, mode: plan.mode, keyPrint: plan.key_print };
@@ -158,7 +165,8 @@ export async function runContextFor(
     serviceNow: dependencies.serviceNow ?? (() => undefined),
     clock: dependencies.clock,
     capability: operation => now.get(operation) ?? UNKNOWN,
-    stop: dependencies.stop,
+    stop: tape?.lost === undefined ? stop : AbortSignal.any([stop, tape.lost]),
+    mayLeave: tape?.mayLeave ?? (async () => true),
     cut: dependencies.cut,
     notice: dependencies.notice,
     quietPeriodMs: quietPeriodMs(plan.mode, dependencies.writeTotalMs),

@@ -3,6 +3,8 @@
  * that several machines share. A store keeps bytes and hands an op to one process at a time. What the bytes say, who is a
  * twin and what a refusal tells is decided by its callers, once for every store (docs/decisions/0023-op-store.md).
  */
+import type { Spending } from '../../core/spending.ts';
+import type { OpLease } from '../types.ts';
 import type { EndRecord, PlanRecord } from '../wal/records.ts';
 import type { JournalFile } from '../wal/storage.ts';
 
@@ -31,17 +33,24 @@ export interface OpStore {
    */
   claim(claim: Claim): Promise<Tape>;
   /** Hands an op out that is there. Throws `guarded` while another process has it; see `opInUse`. */
-  take(op: string): Promise<Tape>;
+  take(op: string, how?: TakeOver): Promise<Tape>;
   /** All bytes of its journal; undefined when there is none. */
   read(op: string): Promise<Uint8Array | undefined>;
   /** Ops in any order, those that are not finished first. Of what is begun meanwhile it may see nothing. */
   heads(filter?: HeadFilter): AsyncIterable<OpHead>;
   /** Whether a process that is not provably gone has it. */
   isHeld(op: string): Promise<boolean>;
+  /** Who has which op now; left out where one machine alone has them. */
+  leases?(): Promise<readonly OpLease[]>;
   /** Removes an op for good, with the note of its given key. Names of rows that are done stay, those of others are free. */
   forget(op: string): Promise<void>;
   /** How a person takes a damaged op out of the way who knows what it has done: the end of a sentence. */
   setAside(op: string): string;
+}
+
+/** An op of another person, which a store of several people has, is taken over with a reason. */
+export interface TakeOver {
+  readonly reason?: string | undefined;
 }
 
 export interface HeadFilter {
@@ -105,6 +114,10 @@ export interface IntentsHold {
 export interface Claim {
   /** A given key in it belongs to the op from now on. */
   readonly record: PlanRecord;
+  /** What it would take from the wallet; asked for by a store that keeps caps. */
+  spending(): Spending;
+  /** `--again`: the same many rows within 24 hours are meant. */
+  readonly again?: boolean | undefined;
   /** Names of its rows; they are held, and belong to this op from before its plan is there. */
   readonly intents?: readonly ClaimedIntent[] | undefined;
   /**
@@ -126,6 +139,10 @@ export interface Tape {
   readonly op: string;
   /** Its bytes; appended ones are durable after `sync`. Closed by whoever writes. */
   readonly file: JournalFile;
+  /** Whether a byte may leave now, for it is still in our hands; always when left out. Asked when SENT is durable. */
+  mayLeave?(): Promise<boolean>;
+  /** Fired when it is in other hands: nothing more may be sent. Never when left out. */
+  readonly lost?: AbortSignal;
   /** Takes a claim back of which nothing has left, and lets it go; closes the file. */
   abandon(): Promise<void>;
   /** Lets it go; with `finished` it is finished from now on: it says END, and that was told. The file is closed by then. */

@@ -100,9 +100,14 @@ function decodeLine<Kept = JournalRecord>(
 
 /** One line that was written as a whole, read back. Throws `check_failed` naming `name` when it is not what it was. */
 export function decodeStored(line: Uint8Array, name: string): JournalRecord {
+  return decodeSigned(line, name).record;
+}
+
+/** The same with who wrote it. */
+export function decodeSigned(line: Uint8Array, name: string): StoredRecord {
   const read = line.at(-1) === NEWLINE ? decodeLine(line.subarray(0, -1)) : undefined;
   if (read === undefined) throw damaged(name, undefined);
-  return read.written.record;
+  return read.written;
 }
 
 /** The records of those lines that are whole and undamaged; the others are passed over. Never throws. */

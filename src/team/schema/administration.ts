@@ -130,6 +130,8 @@ end $f$;
 const OPERATING = [
   'claim(jsonb, bytea, text)',
   'append(jsonb, bytea, text)',
+  'let_go(jsonb, text)',
+  'abandon(jsonb, text)',
   'take(jsonb, text)',
   'renew(jsonb)',
   'note(jsonb, text)',
@@ -137,7 +139,15 @@ const OPERATING = [
   'witness(jsonb, bytea)',
   'pushed(jsonb)',
 ];
-const READING = ['read_op(text, text, int)', 'heads(text, jsonb)', 'audit_page(text, bigint)', 'status(text)'];
+const READING = [
+  'read_op(text, text, int)',
+  'heads(text, jsonb)',
+  'intents_of(text, jsonb)',
+  'given_key_of(text, text)',
+  'has_key(text, text)',
+  'audit_page(text, bigint)',
+  'status(text)',
+];
 const ADMINISTERING = [
   'set_cap(text, text, bigint)',
   'set_bins(text, text[])',

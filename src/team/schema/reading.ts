@@ -11,19 +11,52 @@ begin
     where s.op = wanted and (s.n < 0 or s.n >= from_n) order by s.n < 0, abs(s.n);
 end $f$;
 
--- filter: op, intent, live (leases that are not over), unfinished, since_ms (ended less long ago), most, skip.
+-- The first line of an operation: its plan.
+create function plan_line(wanted text) returns text language sql as $f$
+  select convert_from(substring(s.bytes from 1 for position('\\x0a'::bytea in s.bytes) - 1), 'UTF8')
+    from segment s where s.op = wanted and s.n = 1 and position('\\x0a'::bytea in s.bytes) > 0;
+$f$;
+
+-- What names and a key of callers are used for.
+create function intents_of(account_name text, names jsonb) returns jsonb
+language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+begin
+  perform enter_reading(account_name);
+  return (select coalesce(jsonb_agg(jsonb_build_object('name', i.name, 'digest', i.digest, 'op', i.op, 'row', i.row)), '[]')
+    from intent i where i.name in (select jsonb_array_elements_text(names)));
+end $f$;
+
+create function given_key_of(account_name text, wanted text) returns text
+language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+begin
+  perform enter_reading(account_name);
+  return (select g.op from given_key g where g.key = wanted);
+end $f$;
+
+-- Whether an API key of that print may be used.
+create function has_key(account_name text, wanted text) returns boolean
+language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+begin
+  perform enter_reading(account_name);
+  return exists (select from account_key k where k.print = wanted);
+end $f$;
+
+-- filter: plan (with its first line), written_since (ms UTC), op, intent, live (leases that are not over), unfinished, since_ms (ended less long ago), most, skip.
 create function heads(account_name text, filter jsonb) returns table (head jsonb)
 language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 begin
   perform enter_reading(account_name);
   return query select standing(o) || jsonb_build_object('command', o.command, 'rows', o.rows, 'cents', o.cents,
       'reserved', o.reserved, 'spent', o.spent, 'day', o.day, 'n', o.n, 'size', o.size,
-      'started_at', o.started_at, 'ended_at', o.ended_at)
+      'started_at', o.started_at, 'ended_at', o.ended_at,
+      'plan', case when (filter ->> 'plan')::boolean then plan_line(o.op) end)
     from op o
     where (filter ->> 'op' is null or o.op = filter ->> 'op')
       and (filter ->> 'intent' is null or o.op = (select i.op from intent i where i.name = filter ->> 'intent'))
       and (not coalesce((filter ->> 'live')::boolean, false) or o.lease_until > clock_timestamp())
       and (not coalesce((filter ->> 'unfinished')::boolean, false) or o.state <> 'finished')
+      and (filter ->> 'written_since' is null
+        or extract(epoch from o.written_at) * 1000 >= (filter ->> 'written_since')::bigint)
       and (filter ->> 'since_ms' is null or o.ended_at is null
         or o.ended_at > clock_timestamp() - (filter ->> 'since_ms')::bigint * interval '1 millisecond')
     order by (o.unknown > 0 and o.state <> 'finished') desc, o.started_at desc, o.op

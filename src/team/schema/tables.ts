@@ -121,6 +121,7 @@ create table op (
   claimed_seq bigint not null,
   started_at timestamptz not null default clock_timestamp(),
   ended_at timestamptz,
+  written_at timestamptz not null default clock_timestamp(),
   n int not null,
   size bigint not null
 );

@@ -8,7 +8,7 @@ declare
   spent_cents bigint := coalesce((ending ->> 'spent')::bigint, 0);
 begin
   if not coalesce((ending ->> 'finished')::boolean, false) then
-    update op set lease_until = clock_timestamp() where op.op = o.op;
+    update op set lease_until = clock_timestamp(), written_at = clock_timestamp() where op.op = o.op;
     return;
   end if;
   -- Cents of an unknown outcome may have left: they stay held.
@@ -16,7 +16,8 @@ begin
   if spent_cents < 0 or spent_cents > o.reserved then perform bad_call('more was spent than reserved'); end if;
   update spend_day d set held = d.held - o.reserved, spent = d.spent + spent_cents
     where d.account = o.account and d.day = o.day and o.reserved > 0;
-  update op set state = 'finished', spent = spent_cents, ended_at = clock_timestamp(), lease_until = null where op.op = o.op;
+  update op set state = 'finished', spent = spent_cents, ended_at = clock_timestamp(), lease_until = null,
+      written_at = clock_timestamp() where op.op = o.op;
   delete from intent i where i.op = o.op and i.account = o.account
     and i.name in (select jsonb_array_elements_text(coalesce(ending -> 'free', '[]')));
   if coalesce((ending ->> 'free_key')::boolean, false) then
@@ -39,7 +40,8 @@ begin
     perform bad_call('counts');
   end if;
   update op set n = op.n + 1, size = op.size + octet_length(bytes), unknown = (counts ->> 'unknown')::int,
-      open = (counts ->> 'open')::int, lease_until = clock_timestamp() + op.ttl_ms * interval '1 millisecond'
+      open = (counts ->> 'open')::int, lease_until = clock_timestamp() + op.ttl_ms * interval '1 millisecond',
+      written_at = clock_timestamp()
     where op.op = o.op returning * into o;
   return o;
 end $f$;
@@ -69,6 +71,52 @@ begin
     a := write_audit(a, facts, o.host);
   end if;
   return jsonb_build_object('verdict', 'appended', 'n', o.n, 'lease_ms', o.ttl_ms, 'head', head_of(a));
+end $f$;
+
+-- Nothing more is written: the operation is finished and somebody was told, or another process may take it.
+-- call: account, known, op, epoch, ending.
+create function let_go(call jsonb, facts text) returns jsonb
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter(call, 'operate', true);
+  is_end boolean := coalesce((call #>> '{ending,finished}')::boolean, false);
+  o op;
+begin
+  select * into o from op x where x.op = call ->> 'op' for update;
+  if o.op is null or o.epoch <> (call ->> 'epoch')::int or o.holder <> session_user
+    or (o.state <> 'running' and not (is_end and o.state = 'finished')) then
+    perform fenced(o);
+  end if;
+  if o.state = 'running' then
+    perform end_op(o, coalesce(nullif(call -> 'ending', 'null'), '{}'));
+    if is_end then a := write_audit(a, facts, o.host); end if;
+  end if;
+  return jsonb_build_object('verdict', 'let_go', 'head', head_of(a));
+end $f$;
+
+-- A claim is taken back of which nothing was sent: the operation is gone, and its names and cents are free.
+-- call: account, known, op, epoch.
+create function abandon(call jsonb, facts text) returns jsonb
+language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+declare
+  a account := enter(call, 'operate', true);
+  o op;
+begin
+  select * into o from op x where x.op = call ->> 'op' for update;
+  if o.op is not null then
+    if o.epoch <> (call ->> 'epoch')::int or o.holder <> session_user or o.state <> 'running' then perform fenced(o); end if;
+    if exists (select from segment s cross join lateral records_in(s.bytes) r
+        where s.op = o.op and r.record ->> 't' in ('SENT', 'DONE', 'ACK', 'AMBIG', 'RESOLVED')) then
+      perform bad_call('an operation is taken back that was sent');
+    end if;
+    update spend_day d set held = d.held - o.reserved where d.account = o.account and d.day = o.day and o.reserved > 0;
+    delete from intent i where i.op = o.op;
+    delete from given_key g where g.op = o.op;
+    delete from segment s where s.op = o.op;
+    delete from op x where x.op = o.op;
+    a := write_audit(a, facts, o.host);
+  end if;
+  return jsonb_build_object('verdict', 'gone', 'head', head_of(a));
 end $f$;
 
 create function taken_answer(o op, a account) returns jsonb language sql as $f$

@@ -1,0 +1,84 @@
+/** The store of a shared journal for the account of this run, opened when it is first asked for. */
+import { createHmac } from 'node:crypto';
+import { CliError } from '../core/errors.ts';
+import type { OpStore } from '../journal/store/op-store.ts';
+import { createDisk } from '../journal/wal/storage.ts';
+import type { JournalConnection } from '../team/connect.ts';
+import { refuseOtherSchema } from '../team/refusals.ts';
+import { chainHead, placesOf, type SharedOps } from '../team/shared-ops.ts';
+import { sharedStore } from '../team/shared-store.ts';
+import { statementsOver } from '../team/statements.ts';
+import type { AppHost } from './app-host.ts';
+import { type Connections, once } from './connections.ts';
+
+export interface SharedJournalSettings {
+  readonly host: AppHost;
+  readonly opened: Connections;
+  readonly connection: JournalConnection;
+  readonly account: string;
+  /** Longest life of one write, ms. */
+  readonly writeTotalMs: number;
+  readonly notice: (text: string) => void;
+}
+
+export function sharedStoreFor(settings: SharedJournalSettings): OpStore {
+  const { opened, connection, account } = settings;
+  opened.onClose(async () => connection[Symbol.asyncDispose]());
+  return sharedStore({
+    shared: once(() => openShared(settings)),
+    keyPrint: async () => accountPrint((await opened.key()).expose(), account),
+  });
+}
+
+/** Print of an API key as the members of an account know it: 16 hexadecimal digits, the same on every machine. */
+export function accountPrint(key: string, account: string): string {
+  return createHmac('sha256', key).update(`journal:${account}`).digest('hex').slice(0, 16);
+}
+
+/** Throws `guarded` where the journal is not that of the account this run acts for. */
+async function openShared(settings: SharedJournalSettings): Promise<SharedOps> {
+  const { host, opened, connection, account, writeTotalMs, notice } = settings;
+  const { platform, random, clock, pid, folders } = host;
+  const statements = statementsOver(connection);
+  const [status, { baseUrl, mode }] = await Promise.all([statements.status(account), opened.identity()]);
+  refuseOtherSchema(status, connection.shown);
+  const isHere = status.mode === mode && (status.origin === baseUrl || status.origin === new URL(baseUrl).origin);
+  if (!isHere) throw otherAccount(status, { shown: connection.shown, baseUrl, mode });
+  if (Math.abs(status.clock_ms - clock.now()) > MOST_CLOCK_MS) {
+    notice('warning: the clock of this machine is more than a minute off that of the shared journal');
+  }
+  const warn = (text: string) => notice(`warning: ${text}`);
+  const disk = createDisk({ platform, random, warn, lock: { pid, clock, random }, noise: host.noise });
+  const places = placesOf(folders.state, { journalId: status.journal_id, account });
+  const spoolFolder = once(async () => {
+    await disk.prepareFolder(places.spool);
+    return places.spool;
+  });
+  await disk.prepareFolder(places.root);
+  const head = await chainHead(disk, places.head);
+  return {
+    statements: () => statements,
+    account,
+    host: host.machine,
+    clock,
+    random: host.noise,
+    disk,
+    writeTotalMs,
+    head,
+    spoolFolder,
+  };
+}
+
+const MOST_CLOCK_MS = 60_000;
+
+function otherAccount(
+  { account, origin, mode }: { readonly account: string; readonly origin: string; readonly mode: string },
+  here: { readonly shown: string; readonly baseUrl: string; readonly mode: string },
+): CliError {
+  return new CliError('guarded', {
+    message: `the account ${account} of the shared journal ${here.shown} is at ${origin}, ${mode}; this run acts at ${here.baseUrl}, ${here.mode}`,
+    notes: ['Another profile, or another account of the journal, is meant.'],
+    hint: 'cardwright whoami',
+    outcome: 'not_sent',
+  });
+}

@@ -1,0 +1,134 @@
+/** A plan as the database takes it, and what its verdicts are called. */
+
+import type { WriteName } from '../contract/calls.ts';
+import { CALLS } from '../contract/raw.ts';
+import { CliError } from '../core/errors.ts';
+import { type Cents, cents, dollars } from '../core/money.ts';
+import type { Claim } from '../journal/store/op-store.ts';
+import type { PlanRecord } from '../journal/wal/records.ts';
+import type { SharedOps } from './shared-ops.ts';
+import type { Standing as RowStandings } from './standing.ts';
+import type { ClaimResult, Facts, Standing, WantedOp } from './statements.ts';
+
+/** Bounds of a lease, ms: a process that dies keeps an op for three minutes, or a little longer than its writes may take. */
+const LEAST_LEASE_MS = 180_000;
+const BEYOND_WRITES_MS = 30_000;
+
+export function leaseMsFor({ writeTotalMs }: Pick<SharedOps, 'writeTotalMs'>): number {
+  return Math.max(LEAST_LEASE_MS, 2 * writeTotalMs + BEYOND_WRITES_MS);
+}
+
+/** The claim of a plan whose first lines were read. */
+export function wantedOf(
+  shared: SharedOps,
+  { record, intents, spending, again }: Claim,
+  standing: RowStandings,
+): WantedOp {
+  const { op, command, digest, bulk, rows, total_cents, key_print, given_key } = record;
+  const operations = Object.keys(record.capability) as WriteName[];
+  const { largest, total, cards, bins, untold } = spending();
+  return {
+    account: shared.account,
+    op,
+    nonce: Buffer.from(shared.random.bytes(16)).toString('hex'),
+    by: standing.writer() ?? '',
+    host: shared.host,
+    ttl_ms: leaseMsFor(shared),
+    key_print,
+    command,
+    digest,
+    bulk,
+    moves: operations.some(operation => operation === 'cards.fund' || operation === 'cards.withdraw'),
+    freely: operations.every(operation => CALLS[operation].repeat === 'freely'),
+    ...(again === true && { again }),
+    rows,
+    cents: total_cents,
+    spending: { largest, total, cards, bins: [...bins], ...(untold && { untold }) },
+    counts: standing.counts(),
+    ...(intents !== undefined && { intents }),
+    ...(given_key !== undefined && { key: { value: given_key, digest } }),
+  };
+}
+
+/** Members of an audit line: names and amounts, nothing that a log must not hold. */
+export function factsOf({ op, command, profile, mode, origin, rows, total_cents }: PlanRecord, event: string): Facts {
+  return { event, profile, mode, origin, operation: command, op, rows, cents: total_cents };
+}
+
+type No = Exclude<ClaimResult, { readonly verdict: 'claimed' }>;
+
+export function refusalOf(no: No): CliError {
+  const refused = (message: string, more: Partial<CliError['facts']> = {}) =>
+    new CliError('guarded', { message, hint: 'cardwright ops list', outcome: 'not_sent', ...more });
+  switch (no.verdict) {
+    case 'key':
+      return refused('the API key is none of this account in the shared journal', {
+        notes: ['An admin of the journal adds its print: cardwright.add_key.'],
+        hint: 'cardwright whoami',
+      });
+    case 'conflict': {
+      const what =
+        no.intent === undefined
+          ? `the idempotency key ${JSON.stringify(no.key)}`
+          : `the intent ${JSON.stringify(no.intent)}`;
+      const { message, ...facts } = refused(
+        `${what} was used before with other values: ${no.op}; nothing was sent`,
+      ).facts;
+      return new CliError('usage', { ...facts, message, op: no.op, hint: `cardwright ops show ${no.op}` });
+    }
+    case 'earlier': {
+      const standing = no.standing ?? no.intents?.find(each => each.standing !== null)?.standing;
+      const what =
+        no.intents === undefined ? 'the idempotency key' : `the intent ${JSON.stringify(no.intents[0]?.intent)}`;
+      return inTheWay(`${what} was used by another command in the meantime`, standing);
+    }
+    case 'twin':
+      return inTheWay('the same operation is there already', no.standing);
+    case 'repeated':
+      return refused(
+        `a run with the same input was finished less than 24 hours ago by ${no.holder} on ${no.host}: ${no.op}`,
+        {
+          op: no.op,
+          hint: `cardwright ops show ${no.op}`,
+        },
+      );
+    case 'cap':
+      return overCap(no);
+  }
+}
+
+function inTheWay(what: string, standing: Standing | null | undefined): CliError {
+  const { op, holder, host, lease_ms = 0 } = standing ?? {};
+  const who = holder === undefined ? '' : `, by ${holder} on ${host}`;
+  const next = lease_ms > 0 ? 'show' : 'resume';
+  return new CliError('guarded', {
+    message: `${what}${who}${op === undefined ? '' : `: ${op}`}; nothing was sent`,
+    hint: op === undefined ? 'cardwright ops list' : `cardwright ops ${next} ${op}`,
+    outcome: 'not_sent',
+    ...(op !== undefined && { op }),
+  });
+}
+
+const CAPS = {
+  max_per_call: 'for one operation',
+  max_per_run: 'for one run',
+  max_per_day: 'for a day',
+  max_cards: 'cards in one run',
+  bins: 'BINs',
+} as const;
+
+function overCap({ cap, limit, used, asked, untold }: Extract<No, { readonly verdict: 'cap' }>): CliError {
+  const amount = (value: unknown) =>
+    typeof value === 'number' && cap !== 'max_cards' ? dollars(cents(value) as Cents) : String(value);
+  const standing =
+    untold === true
+      ? 'what the request moves is not known'
+      : [...(used === undefined || used === 0 ? [] : [`${amount(used)} used`]), `${amount(asked)} asked`].join(', ');
+  const most = Array.isArray(limit) ? limit.join(', ') : amount(limit);
+  return new CliError('guarded', {
+    reason: cap,
+    message: `the cap ${cap} of the shared journal is ${most} ${CAPS[cap]}; ${standing}. Nothing was sent`,
+    hint: 'cardwright journal status',
+    outcome: 'not_sent',
+  });
+}

@@ -1,0 +1,70 @@
+/** What the parts of a shared store share: the calls, the account, and what this machine knows of its chain. */
+import { join } from 'node:path';
+import { CliError } from '../core/errors.ts';
+import type { JournalDisk } from '../journal/wal/storage.ts';
+import type { Clock, Randomness } from '../platform/host.ts';
+import { PostgresRefusal } from '../postgres/refusal.ts';
+import type { JournalHead, Statements } from './statements.ts';
+
+export interface SharedOps {
+  statements(): Statements;
+  readonly account: string;
+  /** Name of this machine, for people who look at a lease. */
+  readonly host: string;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly disk: JournalDisk;
+  /** Longest life of one write, ms. */
+  readonly writeTotalMs: number;
+  readonly head: ChainHead;
+  /** Where copies of ops lie while they are worked on, and afterwards those that could not be written to the end. */
+  spoolFolder(): Promise<string>;
+}
+
+/** Where the chain stood when we saw it last: a database that does not hold it has lost what was written. */
+export interface ChainHead {
+  known(): JournalHead | undefined;
+  learn(head: JournalHead): void;
+  /** Durable, for the next command. */
+  keep(): Promise<void>;
+}
+
+/** Reads what an earlier command has kept. A file that cannot be read stands for nothing: it only ever adds a check. */
+export async function chainHead(disk: JournalDisk, path: string): Promise<ChainHead> {
+  let head = headIn(await disk.read(path));
+  let kept = head?.seq;
+  return {
+    known: () => head,
+    learn(seen) {
+      if (head === undefined || seen.seq >= head.seq) head = seen;
+    },
+    async keep() {
+      if (head === undefined || head.seq === kept) return;
+      await disk.replace(path, JSON.stringify(head));
+      kept = head.seq;
+    },
+  };
+}
+
+function headIn(text: string | undefined): JournalHead | undefined {
+  if (text === undefined) return undefined;
+  const [, seq, hash] = /^\{"seq":(\d{1,15}),"hash":"([0-9a-f]{64})"\}$/.exec(text) ?? [];
+  return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash };
+}
+
+/** Below the state folder: what this machine knows of an account in a journal. */
+export function placesOf(stateFolder: string, { journalId, account }: { journalId: string; account: string }) {
+  const root = join(stateFolder, 'team', journalId.replace(/[^\w]/g, ''));
+  return { root, head: join(root, `${account}.head`), spool: join(root, account) };
+}
+
+/** The op is finished or in other hands: whatever else is written for it is refused too. */
+export function segmentRefused(thrown: unknown): boolean {
+  return codeOf(thrown) === 'CW008';
+}
+
+/** Code of the database's refusal, behind the error that was made of it. */
+export function codeOf(thrown: unknown): string | undefined {
+  const cause = thrown instanceof CliError ? thrown.facts.cause : thrown;
+  return cause instanceof PostgresRefusal ? cause.code : undefined;
+}

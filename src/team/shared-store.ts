@@ -1,0 +1,273 @@
+/**
+ * Ops in a database that several machines share. Claims of an account come one after the other there; the rules are asked
+ * before the claim, and once more where the database says that somebody came between (docs/decisions/0023-op-store.md).
+ */
+import { CliError } from '../core/errors.ts';
+import type {
+  Claim,
+  IntentsHold,
+  NamedIntents,
+  NotedIntent,
+  OpStore,
+  TakeOver,
+  Tape,
+} from '../journal/store/op-store.ts';
+import { keyInUse, opInUse } from '../journal/store/refusals.ts';
+import type { OpLease } from '../journal/types.ts';
+import { decodeWhole } from '../journal/wal/codec.ts';
+import type { PlanRecord } from '../journal/wal/records.ts';
+import { factsOf, leaseMsFor, refusalOf, wantedOf } from './claims.ts';
+import type { SharedOps } from './shared-ops.ts';
+import { sharedTape } from './shared-tape.ts';
+import { createStanding, type Standing } from './standing.ts';
+import type { ClaimResult, OpHead, TakeResult } from './statements.ts';
+
+export interface SharedStoreSettings {
+  /** Connects at the first call. Throws `guarded` where the journal cannot be used for what this run acts as. */
+  readonly shared: () => Promise<SharedOps>;
+  /** Print of the API key, 16 hexadecimal digits. */
+  readonly keyPrint: () => Promise<string>;
+}
+
+const PAGE = 1000;
+
+export function sharedStore({ shared, keyPrint }: SharedStoreSettings): OpStore {
+  return {
+    ready: async () => void (await shared()),
+    keyPrint: mode => (mode === 'sandbox' ? Promise.resolve('sandbox') : keyPrint()),
+    async isOwnPlan(plan) {
+      const print = await keyPrint();
+      if (plan.key_print === print) return true;
+      // A key that was replaced is one of the account's as ours is.
+      const { statements, account } = await shared();
+      const [theirs, ours] = [plan.key_print, print].map(each => statements().hasKey(account, each));
+      return (await theirs) === true && (await ours) === true;
+    },
+    async holdKey({ key }) {
+      const { statements, account } = await shared();
+      return { usedFor: () => statements().givenKeyOf(account, key), release: async () => undefined };
+    },
+    notedIntents: async wanted => noted(await shared(), wanted),
+    holdIntents: async wanted => held(await shared(), wanted),
+    forgetIntents: async () => undefined,
+    claim: async claim => claimOp(await shared(), claim),
+    take: async (op, how) => takeOp(await shared(), op, how),
+    async read(op) {
+      const { statements, account } = await shared();
+      const segments = await statements().readOp(account, op, 1);
+      return segments.length === 0 ? undefined : Buffer.concat(segments.map(({ bytes }) => bytes));
+    },
+    async *heads({ unfinished, writtenSince } = {}) {
+      const ops = await shared();
+      for (let skip = 0; ; skip += PAGE) {
+        const filter = { unfinished, written_since: writtenSince, plan: true, skip, most: PAGE };
+        const page = await ops.statements().heads(ops.account, filter);
+        for (const head of page) yield headOf(ops, head);
+        if (page.length < PAGE) return;
+      }
+    },
+    async isHeld(op) {
+      const { statements, account } = await shared();
+      const [head] = await statements().heads(account, { op });
+      return head !== undefined && head.lease_ms > 0;
+    },
+    leases: async () => leasesOf(await shared()),
+    forget: async op => forgetOp(await shared(), op),
+    setAside: op => `tell an admin of the shared journal about ${op}`,
+  };
+}
+
+async function noted(
+  { statements, account }: SharedOps,
+  { names }: NamedIntents,
+): Promise<ReadonlyMap<string, NotedIntent>> {
+  const known = await statements().intentsOf(account, [...names]);
+  return new Map(known.map(each => [each.name, each]));
+}
+
+/** Nobody is kept waiting: of two claims with one name the database takes the first. */
+async function held(shared: SharedOps, wanted: NamedIntents): Promise<IntentsHold> {
+  return { noted: await noted(shared, wanted), release: async () => undefined };
+}
+
+async function leasesOf({ statements, account }: SharedOps): Promise<readonly OpLease[]> {
+  const heads = await statements().heads(account, { live: true });
+  return heads.map(({ lease_ms: leftMs, started_at, ...head }) => ({
+    ...head,
+    leftMs,
+    startedAt: new Date(started_at).toISOString(),
+  }));
+}
+
+function headOf({ statements, account }: SharedOps, head: OpHead) {
+  const { op, state, plan, n } = head;
+  return {
+    op,
+    unfinished: state !== 'finished',
+    plan: async () => planIn(plan === null ? undefined : Buffer.from(`${plan}\n`)),
+    async end() {
+      // END is in the last segment, or before the lines of processes that looked at the op after it.
+      const segments = await statements().readOp(account, op, Math.max(1, n - 3));
+      return decodeWhole(Buffer.concat(segments.map(({ bytes }) => bytes))).findLast(record => record.t === 'END');
+    },
+  };
+}
+
+function planIn(line: Uint8Array | undefined): PlanRecord | undefined {
+  const [record] = line === undefined ? [] : decodeWhole(line);
+  return record?.t === 'PLAN' ? record : undefined;
+}
+
+async function claimOp(shared: SharedOps, claim: Claim): Promise<Tape> {
+  await claim.refuse();
+  const lines = claim.lines()[Symbol.iterator]();
+  const standing = createStanding();
+  let first = new Uint8Array();
+  while (standing.writer() === undefined) {
+    const { value, done } = lines.next();
+    if (done === true) throw new CliError('internal', { message: 'a plan without lines' });
+    standing.read(value);
+    first = Buffer.concat([first, value]);
+  }
+  const tape = await claimed(shared, claim, { first, standing });
+  try {
+    for (let next = lines.next(); next.done !== true; next = lines.next()) {
+      await tape.file.append(next.value);
+      await tape.file.sync();
+    }
+    await claim.refuseAgain();
+    await shared.head.keep();
+    return tape;
+  } catch (thrown) {
+    // What the database does not take back is not planned, or is open: a resume says so.
+    await tape.abandon().catch(() => undefined);
+    throw thrown;
+  }
+}
+
+/** The same call again where somebody came between and the rules do not know him; a second no is the last word. */
+async function claimed(
+  shared: SharedOps,
+  claim: Claim,
+  { first, standing }: { readonly first: Uint8Array; readonly standing: Standing },
+): Promise<Tape> {
+  const { statements, head, clock } = shared;
+  const wanted = wantedOf(shared, claim, standing);
+  const facts = factsOf(claim.record, 'begun');
+  for (let again = false; ; again = true) {
+    const since = clock.monotonic();
+    const answer = await statements().claim({ ...wanted, known: head.known() }, first, facts);
+    head.learn(answer.head);
+    if (answer.verdict === 'claimed') {
+      const { epoch, n, lease_ms: leaseMs } = answer;
+      const { local, removeLocal } = await localCopy(shared, wanted.op, wanted.by, first);
+      const reserved = wanted.spending.total;
+      return sharedTape(shared, {
+        op: wanted.op,
+        epoch,
+        n,
+        leaseMs,
+        reserved,
+        since,
+        facts,
+        standing,
+        local,
+        removeLocal,
+      });
+    }
+    await claim.refuse();
+    if (again || !isPassing(answer)) throw refusedBy(answer, claim);
+  }
+}
+
+/** Somebody may be through by now. */
+function isPassing({ verdict }: ClaimResult): boolean {
+  return verdict === 'twin' || verdict === 'repeated';
+}
+
+function refusedBy(answer: Exclude<ClaimResult, { verdict: 'claimed' }>, { record }: Claim): CliError {
+  const refused = refusalOf(answer);
+  const { given_key: key } = record;
+  const isKey = key !== undefined && 'key' in answer && answer.key !== undefined;
+  return isKey ? (keyInUse(key, refused) as CliError) : refused;
+}
+
+async function localCopy(shared: SharedOps, op: string, by: string, bytes: Uint8Array) {
+  const { disk } = shared;
+  const path = `${await shared.spoolFolder()}/${op}.${by}`;
+  const local = await disk.create(path);
+  await local.append(bytes);
+  return { local, removeLocal: () => disk.remove(path) };
+}
+
+async function takeOp(shared: SharedOps, op: string, { reason }: TakeOver = {}): Promise<Tape> {
+  const { statements, account, clock, random, host, head } = shared;
+  const by = Buffer.from(random.bytes(4)).toString('hex');
+  const since = clock.monotonic();
+  const ttl_ms = leaseMsFor(shared);
+  const call = { account, known: head.known(), op, by, host, ttl_ms, resume: reason === undefined };
+  const why = reason === undefined ? {} : { reason };
+  const answer = await statements().take(call, { event: 'taken', op, ...why });
+  head.learn(answer.head);
+  if (answer.verdict === 'finished') return overTape(shared, op, by);
+  if (answer.verdict !== 'taken') throw notTaken(op, answer);
+  // Nobody else writes from here on.
+  const segments = await statements().readOp(account, op, 1);
+  const bytes = Buffer.concat(segments.map(segment => segment.bytes));
+  const standing = createStanding();
+  standing.read(bytes);
+  const [known] = await statements().heads(account, { op, plan: true });
+  const plan = planIn(known?.plan == null ? undefined : Buffer.from(`${known.plan}\n`));
+  const facts = plan === undefined ? { op } : factsOf(plan, 'taken');
+  const { local, removeLocal } = await localCopy(shared, op, by, bytes);
+  const { epoch, n, lease_ms: leaseMs } = answer;
+  const reserved = known?.reserved ?? 0;
+  await head.keep();
+  return sharedTape(shared, { op, epoch, n, leaseMs, reserved, since, facts, standing, local, removeLocal });
+}
+
+/** What is over may still be looked at; what is written behind its end is kept nowhere. */
+async function overTape(shared: SharedOps, op: string, by: string): Promise<Tape> {
+  const segments = await shared.statements().readOp(shared.account, op, 1);
+  const { local, removeLocal } = await localCopy(shared, op, by, Buffer.concat(segments.map(({ bytes }) => bytes)));
+  const close = async () => {
+    await removeLocal();
+  };
+  return { op, file: local, abandon: close, release: close };
+}
+
+function notTaken(op: string, answer: Exclude<TakeResult, { verdict: 'taken' | 'finished' }>): unknown {
+  if (answer.verdict === 'absent') {
+    return new CliError('usage', {
+      message: `there is no operation ${op} in the shared journal`,
+      hint: 'cardwright ops list',
+      outcome: 'not_sent',
+      op,
+    });
+  }
+  const { holder, host } = answer;
+  if (answer.verdict === 'held') {
+    const seconds = Math.ceil(answer.left_ms / 1000);
+    const message = `${holder} on ${host} has it; without a sign of life it can be taken up in ${seconds} s`;
+    return opInUse(op, new CliError('guarded', { message, outcome: 'not_sent', retryAfterMs: answer.left_ms }));
+  }
+  return new CliError('guarded', {
+    message: `${op} was begun by ${holder} on ${host}, who is another operator`,
+    notes: ['Who takes it over says why; the reason stands in the audit log of the account.'],
+    hint: `cardwright ops takeover ${op} --reason "why"`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+/** Ops of several people are kept: what one of them has forgotten another one could do a second time. */
+async function forgetOp({ statements, account }: SharedOps, op: string): Promise<void> {
+  const [head] = await statements().heads(account, { op });
+  if (head === undefined) return;
+  throw new CliError('guarded', {
+    message: `${op} is kept in a journal that several people share, and nothing is removed there`,
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}

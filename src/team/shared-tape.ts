@@ -1,0 +1,172 @@
+/**
+ * One op of a shared journal in the hands of this process. Its file is one of this machine, which nobody but us relies on:
+ * what a sync makes durable is a segment in the database. Of an op that could not be written to the end the file stays, and
+ * is pushed later (docs/design/team.md, section 5).
+ */
+import type { Tape } from '../journal/store/op-store.ts';
+import type { JournalFile } from '../journal/wal/storage.ts';
+import { type SharedOps, segmentRefused } from './shared-ops.ts';
+import type { Standing } from './standing.ts';
+import type { Ending, Facts, Holding, JournalHead } from './statements.ts';
+
+/** What of an op goes with its calls. */
+export interface Hands {
+  readonly op: string;
+  readonly epoch: number;
+  /** Number of its last segment. */
+  readonly n: number;
+  readonly leaseMs: number;
+  /** Cents that are held for it. */
+  readonly reserved: number;
+  /** Monotonic ms when the call began that was answered with the lease. */
+  readonly since: number;
+  readonly facts: Facts;
+  readonly standing: Standing;
+  /** It holds every byte of the journal already. */
+  readonly local: JournalFile;
+  /** Removes the local file. */
+  readonly removeLocal: () => Promise<void>;
+}
+
+/** A lease is renewed this often while nothing is written, ms. */
+const RENEW_MS = 30_000;
+
+export function sharedTape(shared: SharedOps, hands: Hands): Tape {
+  const { op, standing, local } = hands;
+  const { statements, head } = shared;
+  const lease = leaseOf(shared, hands);
+  let n = hands.n;
+  let pending: Uint8Array[] = [];
+  let isPushed = true;
+
+  async function sync(): Promise<void> {
+    if (pending.length === 0) return;
+    const bytes = Buffer.concat(pending);
+    pending = [];
+    standing.read(bytes);
+    const by = standing.writer() ?? '';
+    const counts = standing.counts();
+    try {
+      await lease.accepted(holding => statements().append({ ...holding, n: n + 1, by, counts }, bytes));
+      n += 1;
+    } catch (thrown) {
+      isPushed = false;
+      // What came of an answer is known to this file alone.
+      await local.sync();
+      lease.doubt(thrown);
+      throw thrown;
+    }
+  }
+
+  const facts = (event: string, more: Facts = {}) => ({ ...hands.facts, event, ...more });
+  const abandonClaim = () => lease.accepted(holding => statements().abandon(holding, facts('abandoned')));
+
+  return {
+    op,
+    lost: lease.lost,
+    mayLeave: lease.mayLeave,
+    file: {
+      ...local,
+      async append(bytes) {
+        await local.append(bytes);
+        pending.push(bytes);
+      },
+      sync,
+    },
+    async abandon() {
+      lease.end();
+      await local.close();
+      await abandonClaim();
+      await hands.removeLocal();
+    },
+    async release(finished) {
+      lease.end();
+      if (!isPushed) return;
+      // A plan that was never whole is in nobody's way.
+      if (!standing.planned()) await abandonClaim();
+      else {
+        const ending = finished ? endingOf(hands) : { finished: false };
+        const outcome = facts('outcome', outcomeIn(standing));
+        await lease.accepted(holding => statements().letGo({ ...holding, ending }, outcome));
+      }
+      await hands.removeLocal();
+      await head.keep();
+    },
+  };
+}
+
+interface Lease {
+  readonly lost: AbortSignal;
+  /** A call that the database answers with the lease made anew. */
+  accepted<T extends { readonly head: JournalHead }>(call: (holding: Holding) => Promise<T>): Promise<T>;
+  /** Enough of it is left for one write, or it could be renewed. */
+  mayLeave(): Promise<boolean>;
+  /** What was thrown by a call may say that the op is in other hands. */
+  doubt(thrown: unknown): void;
+  end(): void;
+}
+
+function leaseOf({ clock, statements, account, head, writeTotalMs }: SharedOps, hands: Hands): Lease {
+  const { op, epoch } = hands;
+  const [lost, over] = [new AbortController(), new AbortController()];
+  let since = { monotonic: hands.since, wall: clock.now() - (clock.monotonic() - hands.since) };
+  // One of the two clocks may have stood still while the machine slept, the other may have been moved.
+  const age = () => Math.max(clock.monotonic() - since.monotonic, clock.now() - since.wall);
+  const left = () => hands.leaseMs - age() - writeTotalMs;
+
+  const accepted: Lease['accepted'] = async call => {
+    // From its beginning: the answer may have been long on its way.
+    const began = { monotonic: clock.monotonic(), wall: clock.now() };
+    const answer = await call({ account, known: head.known(), op, epoch });
+    since = began;
+    head.learn(answer.head);
+    return answer;
+  };
+
+  function doubt(thrown: unknown): void {
+    if (segmentRefused(thrown) || left() <= 0) lost.abort(thrown);
+  }
+
+  async function renewed(): Promise<boolean> {
+    try {
+      await accepted(holding => statements().renew(holding));
+      return true;
+    } catch (thrown) {
+      doubt(thrown);
+      return false;
+    }
+  }
+
+  async function renewing(): Promise<void> {
+    for (;;) {
+      await clock.sleep(RENEW_MS, over.signal).catch(() => undefined);
+      if (over.signal.aborted || lost.signal.aborted) return;
+      if (age() >= RENEW_MS / 2) await renewed();
+    }
+  }
+  void renewing();
+
+  return {
+    lost: lost.signal,
+    accepted,
+    mayLeave: async () => !lost.signal.aborted && (left() > 0 || renewed()),
+    doubt,
+    end: () => over.abort(),
+  };
+}
+
+function endingOf({ standing, reserved }: Hands): Ending {
+  const moved = standing.end()?.cents ?? 0;
+  return {
+    finished: true,
+    // What comes back to the wallet was never held.
+    spent: Math.min(moved, reserved),
+    free: standing.unusedIntents(),
+    free_key: standing.isUnused(),
+  };
+}
+
+function outcomeIn(standing: Standing): Facts {
+  const end = standing.end();
+  return end === undefined ? {} : { done: end.done, refused: end.refused, not_sent: end.not_sent, cents: end.cents };
+}

@@ -1,0 +1,4 @@
+/** One card over a shared journal, killed around every call: the sharpest of the sweeps. */
+import { sharedKills } from './shared-kills.ts';
+
+sharedKills([{ honoured: false, rows: 1 }]);

@@ -1,0 +1,153 @@
+/** Two machines with one shared journal: what one of them has begun the other one knows, takes up, and never does again. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accountPrint } from '../../src/app/shared-journal.ts';
+import { startSandbox } from '../../src/sandbox/serving/start.ts';
+import { missing } from '../postgres/server.ts';
+import { type Database, database } from '../postgres/shared.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { ask } from '../support/sandbox-http.ts';
+import { type World, world } from '../support/world.ts';
+import { testAccount } from './test-account.ts';
+
+describe.skipIf(missing())('two machines', () => {
+  let here: Database;
+  beforeAll(async () => {
+    here = await database();
+  });
+  afterAll(() => here.close());
+
+  let made = 0;
+  const urlOf = (role: string) =>
+    `postgres://${role}@${encodeURIComponent(here.server.socket)}:${here.server.port}/${here.name}`;
+
+  /** A service, an account in the journal, and machines of operators before both. */
+  async function team({ wallet = 100, stripKeys = true } = {}) {
+    const sandbox = await startSandbox({ wallet, ids: 'counted', rateLimits: false });
+    const proxy = await startFaultProxy({ target: sandbox.url, stripKeys });
+    const key = sandbox.key.expose();
+    const origin = new URL(proxy.url).origin;
+    const at = await testAccount(here, { origin, keyPrint: account => accountPrint(key, account) });
+    const machines: World[] = [];
+    const machine = async (role: 'ana' | 'ben', more: Readonly<Record<string, string>> = {}) => {
+      const env = {
+        CARDWRIGHT_PROFILE: '',
+        CARDWRIGHT_API_KEY: key,
+        CARDWRIGHT_BASE_URL: proxy.url,
+        CARDWRIGHT_JOURNAL_URL: urlOf(role),
+        CARDWRIGHT_JOURNAL_ACCOUNT: at.account,
+        ...more,
+      };
+      made += 1;
+      // Ids of ops are those of the whole database.
+      const one = await world({ env, countFrom: 10_000 * made });
+      machines.push(one);
+      return one;
+    };
+    return {
+      at,
+      proxy,
+      machine,
+      cards: async () => (await ask(sandbox, { path: '/cards?per_page=100' })).json.data as { balance: number }[],
+      balance: async () => (await ask(sandbox, { path: '/wallet' })).json.balance as number,
+      async [Symbol.asyncDispose]() {
+        for (const each of machines) await each[Symbol.asyncDispose]();
+        await proxy[Symbol.asyncDispose]();
+        await sandbox.stop();
+      },
+    };
+  }
+
+  it('a purchase of one is known to the other, and is not made again', async () => {
+    await using t = await team();
+    const [one, other] = [await t.machine('ana'), await t.machine('ben')];
+    const create = 'cards create --bin bin_1 --amount 10 --intent po-1 --json';
+    const first = await one.run(create);
+    expect({ code: first.code, err: first.err }).toMatchObject({ code: 0 });
+    const again = await other.run(create);
+    expect(JSON.parse(again.out)).toMatchObject({
+      id: JSON.parse(first.out).id,
+      intent: { repeated: true, op: JSON.parse(first.out).intent.op },
+    });
+    expect((await other.run(create.replace('10', '11'))).code).toBe(2);
+    const fund = await other.run('cards fund card_1 --amount 5 -q');
+    expect(fund).toMatchObject({ code: 0, out: 'card_1\n' });
+    expect(JSON.parse((await one.run('ops list --json')).out).data).toMatchObject([
+      { command: 'cards fund', state: 'finished' },
+      { command: 'cards create', state: 'finished', done: 1 },
+    ]);
+    expect([(await t.cards()).length, await t.balance()]).toEqual([1, 85]);
+    expect(await t.at.ana.heads(t.at.account, {})).toMatchObject([
+      { state: 'finished', holder: 'ben', reserved: 500, spent: 500 },
+      { state: 'finished', holder: 'ana', reserved: 1000, spent: 1000 },
+    ]);
+  });
+
+  it('one file on two machines at once: one set of cards', async () => {
+    await using t = await team({ wallet: 500 });
+    const machines = [await t.machine('ana'), await t.machine('ben')];
+    const rows = Array.from({ length: 6 }, (_, index) => `bin_1,${index + 2},row ${index + 1}`);
+    for (const { folder } of machines)
+      await writeFile(join(folder, 'team.csv'), `bin_id,amount,label\n${rows.join('\n')}\n`);
+    const ran = await Promise.all(machines.map(each => each.run('cards create --file team.csv --yes')));
+    expect(ran.map(({ code }) => code).sort((a, b) => a - b)).toEqual([0, 14]);
+    expect([(await t.cards()).length, await t.balance()]).toEqual([6, 500 - 27]);
+    for (const each of machines) {
+      const late = await each.run('cards create --file team.csv --yes');
+      expect(late.code).toBe(14);
+      expect(late.err).toContain('finished less than 24 hours ago');
+    }
+    expect(await t.cards()).toHaveLength(6);
+  });
+
+  it('what one leaves unknown the other resumes, and takes over with a reason when it was another operator', async () => {
+    await using t = await team();
+    const [one, same, other] = [await t.machine('ana'), await t.machine('ana'), await t.machine('ben')];
+    const lost = async () => {
+      t.proxy.fail('POST', /\/cards$/, 'drop-after');
+      t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(9).fill('drop-before'));
+      const { code, err } = await one.run('cards create --bin bin_1 --amount 10 --label ads --json');
+      t.proxy.mend();
+      expect(code).toBe(11);
+      return String(JSON.parse(err.trim().split('\n').at(-1) ?? '').error.op);
+    };
+    const first = await lost();
+    expect((await other.run('cards create --bin bin_1 --amount 10 --label ads')).code).toBe(14);
+    expect((await same.run(`ops resume ${first}`)).code).toBe(0);
+    expect(await t.cards()).toHaveLength(1);
+    const second = await lost();
+    const refused = await other.run(`ops resume ${second}`);
+    expect(refused.code).toBe(14);
+    expect(refused.err).toContain(`cardwright ops takeover ${second} --reason`);
+    const taken = await other.run(`ops takeover ${second} --reason "ana is on holiday"`);
+    expect({ code: taken.code, err: taken.err }).toMatchObject({ code: 0 });
+    expect(await t.cards()).toHaveLength(2);
+    const lines = await t.at.eve.auditPage(t.at.account, 1);
+    expect(lines.some(line => line.includes('"reason":"ana is on holiday"'))).toBe(true);
+    expect(t.proxy.posts()).toHaveLength(2);
+  });
+
+  it('without the database nothing is sent, and reading goes on', async () => {
+    await using t = await team();
+    const away = { CARDWRIGHT_JOURNAL_URL: 'postgres://ana@127.0.0.1:1/journal' };
+    const machine = await t.machine('ana', away);
+    const { code, err } = await machine.run('cards create --bin bin_1 --amount 10', { onPause: () => undefined });
+    expect(code).toBe(14);
+    expect(err).toContain('the shared journal postgres://ana@127.0.0.1:1/journal cannot be reached');
+    expect(t.proxy.posts()).toEqual([]);
+    expect((await machine.run('wallet --json --jq .balance')).out).toBe('100\n');
+  });
+
+  it('the caps of the account hold for all, and the key of another account is refused', async () => {
+    await using t = await team();
+    await t.at.admin(`set_cap('max_per_day', 1500)`);
+    const [one, other] = [await t.machine('ana'), await t.machine('ben')];
+    expect((await one.run('cards create --bin bin_1 --amount 10 -q')).code).toBe(0);
+    const over = await other.run('cards create --bin bin_1 --amount 6');
+    expect(over.code).toBe(14);
+    expect(over.err).toContain('max_per_day of the shared journal is $15.00 for a day; $10.00 used, $6.00 asked');
+    expect((await other.run('cards create --bin bin_1 --amount 5 -q')).code).toBe(0);
+    expect(await t.cards()).toHaveLength(2);
+  });
+});
