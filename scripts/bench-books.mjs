@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import v8 from 'node:v8';
 import { build } from 'esbuild';
 
 const file = fileURLToPath(import.meta.url);
@@ -65,7 +66,8 @@ async function bundled(outfile) {
     export { openForSync } from './mirror/file.ts';
     export { storeRecords } from './mirror/store-records.ts';
     export { storeCards } from './mirror/store-cards.ts';
-    export { unprovedCut } from './mirror/reconcile.ts';`;
+    export { unprovedCut } from './mirror/reconcile.ts';
+    export { growOnce } from './platform/v8-heap.ts';`;
   await build({
     stdin: { contents, resolveDir: join(root, 'src'), loader: 'ts' },
     bundle: true,
@@ -104,7 +106,10 @@ function* recordsOf(records, cards) {
 }
 
 async function load(bundle, path, records, cards) {
-  const { openForSync, storeRecords, storeCards } = await import(pathToFileURL(bundle).href);
+  const { growOnce, openForSync, storeRecords, storeCards } = await import(pathToFileURL(bundle).href);
+  // As the program does where a sync goes on for long.
+  growOnce(v8);
+  v8.setFlagsFromString('--heap-growing-percent=20');
   const clock = { now: () => NOW, monotonic: () => performance.now(), sleep: async () => {} };
   const db = await openForSync({ path, platform: process.platform, clock });
   const counts = { new: 0, changed: 0, gone: 0 };

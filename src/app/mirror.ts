@@ -36,6 +36,8 @@ export async function mirrorFor({
 }: MirrorDependencies): Promise<Mirror> {
   const { profile, mode, baseUrl } = await opened.identity();
   let rows = 0;
+  // A first sync of a large account goes on for hours.
+  host.keepSmall();
   return createMirror({
     path: mirrorPath(host.folders.data, profile),
     platform: host.platform,

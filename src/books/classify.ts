@@ -265,6 +265,18 @@ class Classification {
     if (!this.#rest.fitsWallet(wallet)) this.#add({ class: 'wallet_unexplained', candidates: [], cents: wallet });
   }
 
+  /**
+   * Cards that others moved money on while something is held there: how much is not certain while ended cards of the first
+   * cut may have taken the difference. It is judged again from the same base once the holds have closed.
+   */
+  #blurred(): readonly string[] {
+    const moved = this.#findings.filter(each => each.class.startsWith('other_')).flatMap(each => each.candidates);
+    return [...new Set(moved)].filter(card => {
+      const change = this.#rest.changes.get(card);
+      return change !== undefined && (change.high > 0 || change.low < 0);
+    });
+  }
+
   #inBounds(): { readonly released: ReadonlyMap<string, number>; readonly carried: number } {
     const released = new Map<string, number>();
     for (const [card, rest] of this.#rest.withRest()) {
@@ -279,7 +291,8 @@ class Classification {
     if (wallet === 0 || !this.#rest.fitsWallet(wallet)) return { released, carried: 0 };
     const open = [...this.#rest.changes.values()].filter(({ isOver, low, high }) => isOver && (high > 0 || low < 0));
     const isOpen = open.some(({ high, low }) => high > 0 || low === -Infinity);
-    if (isOpen) this.#add({ class: 'hold_released', candidates: open.map(({ card_id }) => card_id), cents: wallet });
+    const candidates = isOpen ? open.map(({ card_id }) => card_id) : this.#blurred();
+    if (candidates.length > 0) this.#add({ class: 'hold_released', candidates, cents: wallet });
     return { released, carried: wallet };
   }
 }

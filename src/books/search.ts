@@ -29,7 +29,26 @@ export function search(rest: Unexplained, { likely, created }: Hints): readonly 
     const several = aKindEach(rest);
     if (several !== undefined && several.left < single.left) return taken(rest, several.guesses, created);
   }
-  return taken(rest, single.guesses, created);
+  const hidden = single.left > 0 && rest.outside.size === 0 ? hiddenMoves(rest) : [];
+  return taken(rest, hidden.length > 0 ? hidden : single.guesses, created);
+}
+
+/**
+ * Several cards of which others moved money, each behind holds that could explain it alone: what is left of them adds up to
+ * the wallet to the cent. Empty where no choice of a few cards does.
+ */
+function hiddenMoves(rest: Unexplained): readonly Guess[] {
+  const whole = -rest.wallet;
+  const cards = [...rest.withRest()].filter(
+    ([card, left]) => !rest.isOver(card) && Math.sign(left) === Math.sign(whole),
+  );
+  if (rest.spent !== 0 || cards.length > MOST_CARDS) return [];
+  for (let choice = 1; choice < 2 ** cards.length; choice++) {
+    const chosen = cards.filter((_, index) => Math.floor(choice / 2 ** index) % 2 === 1);
+    if (chosen.reduce((sum, [, left]) => sum + left, 0) !== whole) continue;
+    return chosen.map(([card, amount]) => ({ kind: 'operator', amount, candidates: [card] }));
+  }
+  return [];
 }
 
 function taken(rest: Unexplained, guesses: readonly Guess[], created: Hints['created']): readonly Guess[] {
