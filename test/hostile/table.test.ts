@@ -9,13 +9,17 @@ beforeAll(async () => {
 });
 afterAll(() => here[Symbol.asyncDispose]());
 
-const PARTS = 4;
+/** Small ones: a part that runs out of time on a busy machine goes on beside the next, before the same service. */
+const PARTS = 8;
 const SIZE = Math.ceil(SHORT.length / PARTS);
 
-test.each([1, 2, 3, 4])('every class of answer once, and one of each thing around them: part %i', async part => {
-  const summary = await playTable(here, SHORT.slice((part - 1) * SIZE, part * SIZE), { isThorough: false });
-  process.stdout.write(`hostile service: ${countsText(summary)}\n`);
-  expect(wrongText(summary)).toBe('');
-  const honest = summary.needless.filter(({ cell }) => cell.answers.every(name => name === 'honest, done'));
-  expect(honest).toEqual([]);
-});
+test.each(Array.from({ length: PARTS }, (_, at) => at + 1))(
+  'every class of answer once, and one of each thing around them: part %i',
+  async part => {
+    const summary = await playTable(here, SHORT.slice((part - 1) * SIZE, part * SIZE), { isThorough: false });
+    process.stdout.write(`hostile service: ${countsText(summary)}\n`);
+    expect(wrongText(summary)).toBe('');
+    const honest = summary.needless.filter(({ cell }) => cell.answers.every(name => name === 'honest, done'));
+    expect(honest).toEqual([]);
+  },
+);

@@ -80,6 +80,7 @@ async function recordRefusal(
     message: error.message,
     ...(httpStatus !== undefined && { status: httpStatus }),
     ...(service !== undefined && { service }),
+    ...(delivery.weight === 'plausible' && { plausible: true }),
     at: context.clock.now(),
   });
   return ended({

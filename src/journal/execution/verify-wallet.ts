@@ -33,9 +33,10 @@ export interface Moved {
 const NOTHING: WalletFindings = { objections: [], remarks: [] };
 
 /**
- * A difference is a remark, for somebody else may use the wallet at the same time. It is an objection where a row was answered
- * 429 and sent again on nothing but a look, and the wallet moved by its amount too much: it may have been done twice. Nothing
- * when the wallet was not read before, or cannot be read now.
+ * A difference is a remark, for somebody else may use the wallet at the same time. It is an objection where the wallet moved
+ * too much by the amount of a row that was answered 429 and sent again on nothing but a look, for it may have been done twice,
+ * or of one that was refused in a word that nobody knows, for it may have been done. Nothing when the wallet was not read
+ * before, or cannot be read now.
  */
 export async function walletFindings(
   context: RunContext,
@@ -44,7 +45,8 @@ export async function walletFindings(
 ): Promise<WalletFindings> {
   const { plan, reader, rowIndex } = context;
   const again = resentOnCheck(rowIndex);
-  if (!isSettled && again.length === 0) return NOTHING;
+  const refused = refusedInOddWords(rowIndex);
+  if (!isSettled && again.length + refused.length === 0) return NOTHING;
   const before = plan.wallet ?? walletOfOne(context, again);
   if (before === undefined) return NOTHING;
   const back = movesBack(rowIndex);
@@ -57,8 +59,11 @@ export async function walletFindings(
     const text = `the wallet holds ${dollars(now)}, ${other} than ${dollars(cents(before))} before and the done rows explain`;
     const unexplained = wanted - now + meanwhile.reduce((all, each) => all + each.cents, 0);
     const beyond = (back ? -unexplained : unexplained) - maybe;
-    const twice = again.filter(({ item: { amount = 0 } }) => amount > 0 && amount <= beyond);
+    const fitting = ({ item: { amount = 0 } }: RowHistory) => amount > 0 && amount <= beyond;
+    const twice = again.filter(fitting);
     if (twice.length > 0) return { objections: [`${text}: ${maybeTwice(twice)}`], remarks: [] };
+    const once = refused.filter(fitting);
+    if (once.length > 0) return { objections: [`${text}: ${maybeDone(once)}`], remarks: [] };
     if (!isSettled) return NOTHING;
     return { objections: [], remarks: [`${text}: ${whoElse(meanwhile, now - wanted)}`] };
   } catch (thrown) {
@@ -72,6 +77,10 @@ export function resentOnCheck(rowIndex: RunContext['rowIndex']): readonly RowHis
   return [...rowIndex.held()].filter(row => (row.state === 'done' || row.state === 'unknown') && isResentOnCheck(row));
 }
 
+function refusedInOddWords(rowIndex: RunContext['rowIndex']): readonly RowHistory[] {
+  return [...rowIndex.held()].filter(({ state, failed }) => state === 'refused' && failed?.plausible === true);
+}
+
 /** Of a single operation the wallet is read where its key is not known to be honoured. */
 function walletOfOne({ plan }: RunContext, [only]: readonly RowHistory[]): number | undefined {
   return plan.bulk ? undefined : only?.firstSent?.wallet;
@@ -83,6 +92,14 @@ function maybeTwice(rows: readonly RowHistory[]): string {
   const place = first && commandToSee(first);
   const named = rowsNamed(rows.map(({ item }) => item.row));
   return `${named} ${was} answered 429 and sent again, so that ${it} may have been done twice${place === undefined ? '' : `. ${place}`}`;
+}
+
+function maybeDone(rows: readonly RowHistory[]): string {
+  const [first] = rows;
+  const [was, it] = rows.length === 1 ? ['was', 'it'] : ['were', 'one of them'];
+  const place = first && commandToSee(first);
+  const named = rowsNamed(rows.map(({ item }) => item.row));
+  return `${named} ${was} refused in a word that nobody knows, so that ${it} may have been done${place === undefined ? '' : `. ${place}`}`;
 }
 
 const MOST_NAMED = 3;

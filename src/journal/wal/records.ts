@@ -130,6 +130,8 @@ export interface FailedRecord {
   readonly service?: ServiceRefusal | undefined;
   /** The next key of its chain may be tried. */
   readonly next?: true | undefined;
+  /** Refused in a word that nobody knows, and believed because no reading showed it. */
+  readonly plausible?: true | undefined;
   readonly at: number;
 }
 
