@@ -47,9 +47,13 @@ export function ambiguityOf(context: RunContext, number: number, delivery: Deliv
   return isReused ? undefined : 'the key may have been used by another command for the same change';
 }
 
-/** A correction after a refusal goes under a key of the op. */
+/**
+ * Whether somebody else may have used the key before: the caller's own, or one that follows from an intention. A correction
+ * after a refusal goes under a key of the op.
+ */
 export function isKeyOfCaller({ plan, row }: RunContext, number: number): boolean {
-  return plan.given_key !== undefined && row(number).item.key === plan.given_key;
+  const { chain, key } = row(number).item;
+  return chain !== undefined || (plan.given_key !== undefined && key === plan.given_key);
 }
 
 /** A refusal of a row that was sent before. */
