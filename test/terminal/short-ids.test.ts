@@ -37,7 +37,7 @@ describe('ids in tables', () => {
 
 describe('a list of transactions', () => {
   const rows = ['株式会社東京広告', 'שלום', 'Acme Ltd'].map((merchant, index) => ({
-    id: `txn_psaka6fk76mr3w2mfm3i5av${index}`,
+    id: `txn_${index}psaka6fk76mr3w2mfm3i5av`,
     card_id: `card_${index}g3yszr6qotxmslmx5kaw7xu`,
     type: 'authorization',
     status: 'pending',
@@ -54,16 +54,16 @@ describe('a list of transactions', () => {
     ).out;
 
   it.each([
-    [60, 'CARD STATUS AMOUNT MERCHANT WHEN'],
+    [60, 'ID CARD STATUS AMOUNT MERCHANT WHEN'],
     [100, 'ID CARD TYPE STATUS AMOUNT MERCHANT WHEN'],
     [140, 'ID CARD TYPE STATUS AMOUNT MERCHANT WHEN'],
-  ])('says which card, when, where and how much, %i columns wide', async (columns, titles) => {
+  ])('says its own id, which card, where and how much, %i columns wide', async (columns, titles) => {
     const [head = '', first = ''] = (await listed({ ...TERMINAL, columns })).split('\n');
     expect(head.split(/ +/)).toEqual(titles.split(' '));
     expect(first).toContain(columns < 140 ? 'card_0g3ysz…' : 'card_0g3yszr6qotxmslmx5kaw7xu');
   });
 
   it('holds whole ids in a pipe', async () => {
-    expect(await listed({})).toContain('txn_psaka6fk76mr3w2mfm3i5av0\tcard_0g3yszr6qotxmslmx5kaw7xu');
+    expect(await listed({})).toContain('txn_0psaka6fk76mr3w2mfm3i5av\tcard_0g3yszr6qotxmslmx5kaw7xu');
   });
 });

@@ -89,7 +89,7 @@ const unbroken = (line: string) =>
 describe.each(Object.keys(TABLES))('%s', noun => {
   const columns = TABLES[noun] ?? [];
   // What happened to a card says which card before it says its own number.
-  const isOfCard = noun === 'transaction' || noun === 'entry';
+  const isOfCard = noun === 'entry';
   const isEssential = ({ field, wideOnly }: Column) =>
     !wideOnly && (isOfCard && /^(?:id|seq|card_id)$/.test(field) ? field === 'card_id' : ESSENTIAL.test(field));
 

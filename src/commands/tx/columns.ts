@@ -3,8 +3,8 @@ import { columnsOf, SHORT_ID } from '../../cli/columns.ts';
 import { TRANSACTION } from '../../contract/resources.ts';
 
 export const TRANSACTION_COLUMNS = columnsOf(TRANSACTION, {
-  id: { priority: 3, shortTo: SHORT_ID },
-  card_id: { title: 'CARD', priority: 1 },
+  id: { priority: 1, shortTo: SHORT_ID },
+  card_id: { title: 'CARD', priority: 2 },
   type: { priority: 4 },
   status: { priority: 1 },
   amount: { priority: 1 },
