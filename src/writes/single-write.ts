@@ -224,18 +224,24 @@ async function askForOne(
   await confirmWithPerson(settings, { ...question, facts, irreversible, typed });
 }
 
-/** One question for several targets, before the first request. Each of them is a write of its own then. */
+/**
+ * One question for several targets, before the first request: where the change cannot be undone, and where the guard asks
+ * for one. Each of them is a write of its own then, and is not asked for again.
+ */
 async function confirmCount(settings: WriteSettings, operation: WriteName, ids: readonly string[]): Promise<void> {
-  if (settings.dryRun || settings.yes || CALLS[operation].effect !== 'irreversible') return;
+  if (settings.dryRun || settings.yes) return;
+  const irreversible = CALLS[operation].effect === 'irreversible';
   const [, verb = operation] = operation.split('.');
   const intent = `${verb[0]?.toUpperCase()}${verb.slice(1)} ${ids.length} cards`;
   const typed = { what: 'their count', expect: String(ids.length) } as const;
-  const question = { intent, irreversible: true, typed, command: commandFor(operation, ids) };
+  const question = { intent, irreversible, typed, command: commandFor(operation, ids) };
   await settings.pipeline.admit({
     audited: { event: 'run', operation, rows: ids.length },
     operations: [operation],
     named: true,
-    ask: () => confirmWithPerson(settings, question),
+    ask: async verdict => {
+      if (irreversible || verdict === 'ask') await confirmWithPerson(settings, question);
+    },
   });
 }
 

@@ -105,6 +105,7 @@ describe('freezing, the safe direction', () => {
     ['cards freeze card_1', SENT, false],
     ['cards freeze card_1 card_2 card_3', EACH_SENT, false],
     ['cards unfreeze card_1', NOT_CONFIRMED, true],
+    ['cards unfreeze card_1 card_2', NOT_CONFIRMED, true],
     ['cards fund card_1 --amount 5', NOT_CONFIRMED, true],
     ['cards terminate card_1 card_2', NOT_CONFIRMED, true],
   ] as const)('%s on a terminal', async (line, code, asks) => {
