@@ -20,7 +20,7 @@ export interface NewEntry {
 export function entryText(entry: NewEntry): string {
   const { name, card, amount, label, limit, categories, autoFreezeAt, state } = entry;
   const fields = [
-    ...(card === undefined ? [] : [`card: ${card}`]),
+    ...(card === undefined ? [] : [`card: ${plainOrQuoted(card)}`]),
     ...(amount === undefined ? [] : [`amount: ${plainAmount(amount)}`]),
     ...(label === undefined ? [] : [`label: ${quoted(label)}`]),
     ...(limit === undefined ? [] : [`limit: ${plainAmount(limit)}`]),
@@ -30,7 +30,14 @@ export function entryText(entry: NewEntry): string {
       : [`auto_freeze_at: ${autoFreezeAt === null ? 'null' : plainAmount(autoFreezeAt)}`]),
     ...(state === undefined ? [] : [`state: ${state}`]),
   ];
-  return `${name}: {${fields.join(', ')}}`;
+  return `${plainOrQuoted(name)}: {${fields.join(', ')}}`;
+}
+
+const WORDS_OF_YAML = new Set(['true', 'false', 'null']);
+
+/** YAML takes `2` and `1e3` for numbers, and some words for truths; all others that begin with a letter are text. */
+function plainOrQuoted(text: string): string {
+  return /^[a-z]/i.test(text) && !WORDS_OF_YAML.has(text.toLowerCase()) ? text : quoted(text);
 }
 
 /** A JSON string is one of YAML; braces of a label would be filled in, and stand for nothing here. */

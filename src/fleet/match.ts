@@ -85,7 +85,9 @@ function matchOne(wish: Wish, marked: readonly ObservedCard[], { fleet, cards, r
   const generation = (card: ObservedCard) => card.mark?.generation ?? 0;
   const highest = marked.reduce((most, card) => Math.max(most, generation(card)), 0);
   const isUsable = (card: ObservedCard) => isLive(card) && !retired.has(card.id);
-  const usable = marked.filter(isUsable).sort((a, b) => generation(b) - generation(a));
+  // By generation and by id: the order of the list says nothing.
+  const newest = [...marked].sort((a, b) => generation(b) - generation(a) || (a.id < b.id ? -1 : 1));
+  const usable = newest.filter(isUsable);
   const pin = wish.pin === undefined ? undefined : cards.get(wish.pin);
   if (pin?.mark !== undefined && pin.mark.fleet !== fleet) {
     broken.push(`${wish.name} is pinned to ${pin.id}, which is ${markText(pin.mark)}`);
@@ -98,7 +100,7 @@ function matchOne(wish: Wish, marked: readonly ObservedCard[], { fleet, cards, r
     return { wish, present: pin, predecessors: [], highest, ended: undefined };
   }
   const [present, ...predecessors] = [...usable, ...adoptedBefore(wish, marked, cards).filter(isUsable)];
-  const ended = present === undefined ? (pin ?? marked[0]) : undefined;
+  const ended = present === undefined ? (pin ?? newest[0]) : undefined;
   return { wish, present, predecessors, highest, ended };
 }
 

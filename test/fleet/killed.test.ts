@@ -1,0 +1,17 @@
+/** Killed at boundaries of its journal, an apply is gone on with: no second card, no cent lost, nothing left to do. */
+import { describe, expect, it } from 'vitest';
+import { FLEETS, type Setting, sweep } from './killed.ts';
+
+const WAYS: readonly Omit<Setting, 'fleet' | 'dieAt'>[] = [
+  { honoured: true, journal: 'kept', goesOn: 'resume' },
+  { honoured: true, journal: 'lost', goesOn: 'new plan' },
+  { honoured: false, journal: 'kept', goesOn: 'new plan' },
+];
+
+describe.each(Object.keys(FLEETS) as Setting['fleet'][])('%s', fleet => {
+  it.each(WAYS)('%o', async way => {
+    const { kills, broken } = await sweep({ fleet, ...way }, 30);
+    expect(broken).toEqual([]);
+    expect(kills).toBeGreaterThan(1);
+  });
+});
