@@ -35,7 +35,7 @@ async function serve() {
   // As `sandbox start` does, whose rate limits would end the load after a second.
   growOnce(v8);
   const sandbox = await startSandbox({ store: options.store, rateLimits: false, wallet: 10_000_000 });
-  process.send({ url: sandbox.url, key: sandbox.key.expose() });
+  process.send({ url: sandbox.url, key: sandbox.key.expose(), token: sandbox.adminToken.expose() });
   process.on('disconnect', () => void sandbox.stop());
 }
 

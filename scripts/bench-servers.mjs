@@ -14,6 +14,9 @@ const peers = join(root, 'test', 'bench', 'peers');
 /** Below node_modules, so that the engine of the store is found from there. */
 const cache = join(root, 'node_modules', '.cache', 'cardwright-bench');
 
+/** Where a file of the bundle is. */
+export const bundled = name => join(cache, name);
+
 export const peersAreInstalled = existsSync(join(peers, 'node_modules'));
 
 /** Bundles the sandbox and the document of the service; `alone` gives every request a transaction of its own. */

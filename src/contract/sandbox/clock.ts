@@ -1,7 +1,7 @@
 /** The clock of the sandbox (docs/design/sandbox.md, section 6). */
 import { choice, list, must, number, object, text, time } from '../field.ts';
 import { one, operation } from '../operation.ts';
-import { change, described, ours, reading } from './basis.ts';
+import { change, described, ours, traceless } from './basis.ts';
 
 export const CLOCK_MODES = ['real', 'offset', 'frozen', 'scaled'] as const;
 
@@ -20,7 +20,7 @@ const FIRED = {
 
 export const CLOCK_OPERATIONS = {
   'clock.show': operation({
-    ...reading,
+    ...traceless,
     summary: 'Show the clock of the sandbox',
     path: '/clock',
     returns: one(CLOCK, ours),

@@ -4,7 +4,7 @@
 import { choice, flag, integer, list, map, must, nullable, object, text, time } from '../field.ts';
 import { one, operation, pageOf } from '../operation.ts';
 import { WEBHOOK_ID } from '../resources.ts';
-import { change, described, ours, reading } from './basis.ts';
+import { change, described, ours, traceless } from './basis.ts';
 
 /** The secret of the subscription, another text, the one before it, or no signature at all. */
 export const SIGNED_WITH = ['right', 'wrong', 'former', 'none'] as const;
@@ -43,7 +43,7 @@ const event = text({ ...described('Event name.'), names: 'event' });
 
 export const DELIVERY_OPERATIONS = {
   deliveries: operation({
-    ...reading,
+    ...traceless,
     summary: 'List deliveries to subscriptions with their attempts, newest first',
     path: '/deliveries',
     query: {

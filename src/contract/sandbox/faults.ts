@@ -3,7 +3,7 @@
 import { choice, flag, integer, list, must, nullable, object, text, time } from '../field.ts';
 import { listOf, nothing, one, operation, pageOf } from '../operation.ts';
 import { OPERATIONS } from '../operations.ts';
-import { change, described, ours, reading } from './basis.ts';
+import { change, described, ours, traceless } from './basis.ts';
 import { FAULT_BODY, FAULT_PHASES } from './fault-rule.ts';
 
 const FAULT_ID = must(text({ ...described('Rule.'), maxLength: 64 }));
@@ -70,13 +70,13 @@ const DIALECT = {
 
 export const FAULT_OPERATIONS = {
   faults: operation({
-    ...reading,
+    ...traceless,
     summary: 'List fault rules in the order they are asked',
     path: '/faults',
     returns: listOf(FAULT, ours),
   }),
   'faults.get': operation({
-    ...reading,
+    ...traceless,
     summary: 'Show a fault rule',
     path: '/faults/{fault_id}',
     params: { fault_id: FAULT_ID },
@@ -105,7 +105,7 @@ export const FAULT_OPERATIONS = {
     returns: one({ removed: must(integer(described('How many there were.'))) }, ours),
   }),
   requests: operation({
-    ...reading,
+    ...traceless,
     summary: 'List requests to the service, newest first; secrets are left out',
     path: '/requests',
     query: {
@@ -120,7 +120,7 @@ export const FAULT_OPERATIONS = {
     returns: pageOf(LOGGED_REQUEST, ours),
   }),
   'requests.verify': operation({
-    ...reading,
+    ...traceless,
     summary: 'Count requests to the service and compare',
     method: 'POST',
     path: '/requests/verify',
@@ -142,7 +142,7 @@ export const FAULT_OPERATIONS = {
     ),
   }),
   'dialect.show': operation({
-    ...reading,
+    ...traceless,
     summary: 'Show the dialect this server speaks',
     path: '/dialect',
     returns: one(DIALECT, ours),

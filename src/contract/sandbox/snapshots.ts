@@ -4,7 +4,7 @@
  */
 import { choice, flag, integer, list, money, must, nullable, text, time } from '../field.ts';
 import { listOf, nothing, one, operation } from '../operation.ts';
-import { change, described, ours, reading, THOROUGH } from './basis.ts';
+import { change, described, ours, reading, THOROUGH, traceless } from './basis.ts';
 
 /** What a snapshot may be called. */
 export const SNAPSHOT_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
@@ -41,7 +41,7 @@ export const RESTORED = {
 
 export const SNAPSHOT_OPERATIONS = {
   snapshots: operation({
-    ...reading,
+    ...traceless,
     summary: 'List snapshots by name',
     path: '/snapshots',
     returns: listOf(SNAPSHOT, ours),

@@ -3,6 +3,7 @@
 import { type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
 import { type ClockRow, clockShowing, REAL_CLOCK, readClock, setClock } from '../clock/clock.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
+import type { MomentHandler } from '../service/service.ts';
 import { advanceRunning } from '../store/advances.ts';
 
 /** What the clock says about itself when it shows `now`. */
@@ -11,7 +12,7 @@ export function wireClock(clock: ClockRow, now: number) {
   return { mode: clock.mode, now: isoTime(now), rate: rates[clock.mode] };
 }
 
-export const showClock: AdminHandlers['clock.show'] = async ({ sql, account, now }) =>
+export const showClock: MomentHandler<'clock.show'> = async ({ sql, account, now }) =>
   wireClock(await readClock(sql, account), now);
 
 /** Backwards too. What becomes due by it happens before the next request, at its own time. */

@@ -10,6 +10,7 @@ import { type Addressed, webhookOf } from '../handlers/webhooks.ts';
 import { enqueue } from '../outbox/enqueue.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import { exampleOf } from '../rules/event-examples.ts';
+import type { MomentHandler } from '../service/service.ts';
 import {
   type AttemptRow,
   attemptsOf,
@@ -22,7 +23,7 @@ import {
 } from '../store/deliveries.ts';
 import { rotateSecret, type WebhookRow, webhookById } from '../store/webhooks.ts';
 
-export const listDeliveries: AdminHandlers['deliveries'] = async ({ sql, account, input }) => {
+export const listDeliveries: MomentHandler<'deliveries'> = async ({ sql, account }, input) => {
   const { page = 1, per_page: limit = 25, ...filter } = input;
   const total = await countDeliveries(sql, account, filter);
   const rows = await pageOfDeliveries(sql, account, { filter, limit, offset: (page - 1) * limit });

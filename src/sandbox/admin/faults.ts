@@ -2,6 +2,7 @@
 import { type FaultRule, faultProblem, isDeliveryKind } from '../../contract/sandbox/fault-rule.ts';
 import { type AdminHandlers, type Call, Refused } from '../calls/handler.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
+import type { MomentHandler } from '../service/service.ts';
 import { nextCount } from '../store/counters.ts';
 import {
   allFaults,
@@ -12,12 +13,13 @@ import {
   insertFault,
 } from '../store/fault-rules.ts';
 
-export const listFaults: AdminHandlers['faults'] = async ({ sql, account, now }) => {
+export const listFaults: MomentHandler<'faults'> = async ({ sql, account, now }) => {
   const rows = await allFaults(sql, account);
   return { data: rows.map(row => shown(row, now)), page: {} };
 };
 
-export const getFault: AdminHandlers['faults.get'] = async call => shown(await faultOf(call, call.input), call.now);
+export const getFault: MomentHandler<'faults.get'> = async (moment, input) =>
+  shown(await faultOf(moment, input), moment.now);
 
 /** Throws `invalid_request` naming the member that is wrong. */
 export const addFault: AdminHandlers['faults.add'] = async ({ sql, account, now, idSource, input }) => {

@@ -1,44 +1,52 @@
 /** requests, requests.verify: what was asked of the service. */
-
-import type { ReplyOf } from '../../contract/operation.ts';
-import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
-import type { Call } from '../calls/handler.ts';
 import { pageFacts } from '../handlers/paging.ts';
 import { instantOf } from '../rules/dates.ts';
-import type { ServiceParts } from '../service/service.ts';
+import type { MomentHandler, StoreMoment } from '../service/service.ts';
 import { wireRequest } from '../service/wire-request.ts';
-import { countRequests, pageOfRequests, type RequestFilter } from '../store/requests.ts';
-
-type Requests = AdminOperations['requests'];
-type Verify = AdminOperations['requests.verify'];
+import {
+  countRequests,
+  fitsRequest,
+  KEPT_REQUESTS,
+  pageOfRequests,
+  type RequestFilter,
+  type RequestRow,
+} from '../store/requests.ts';
 
 const MOST_IDS = 20;
 
-export async function listRequests(parts: ServiceParts, input: Call<Requests>['input']): Promise<ReplyOf<Requests>> {
+export const listRequests: MomentHandler<'requests'> = async (moment, input) => {
   const { page = 1, per_page: limit = 100 } = input;
-  const filter = filterOf(input);
-  const { account, store, requestLog } = parts;
-  await requestLog.flush(parts);
-  return store.read(async sql => {
-    const total = await countRequests(sql, account, filter);
-    const rows = await pageOfRequests(sql, account, { filter, limit, offset: (page - 1) * limit });
-    return { data: rows.map(wireRequest), page: pageFacts(page, limit, total) };
-  });
-}
+  const { rows, total } = await newestRequests(moment, filterOf(input), { limit, offset: (page - 1) * limit });
+  return { data: rows.map(wireRequest), page: pageFacts(page, limit, total) };
+};
 
-export async function verifyRequests(parts: ServiceParts, input: Call<Verify>['input']): Promise<ReplyOf<Verify>> {
-  const { account, store, requestLog } = parts;
-  const filter = filterOf(input.match ?? {});
-  await requestLog.flush(parts);
-  return store.read(async sql => {
-    const count = await countRequests(sql, account, filter);
-    const rows = await pageOfRequests(sql, account, { filter, limit: MOST_IDS, offset: 0 });
-    const ids = rows.map(row => row.request_id);
-    return { ok: count === input.times, count, expected: input.times, request_ids: ids };
-  });
-}
+export const verifyRequests: MomentHandler<'requests.verify'> = async (moment, input) => {
+  const span = { limit: MOST_IDS, offset: 0 };
+  const { rows, total: count } = await newestRequests(moment, filterOf(input.match ?? {}), span);
+  const ids = rows.map(row => row.request_id);
+  return { ok: count === input.times, count, expected: input.times, request_ids: ids };
+};
 
 function filterOf({ since, ...rest }: Omit<RequestFilter, 'since'> & { readonly since?: string | undefined }) {
   const { operation, idempotency_key, card_id, status } = rest;
   return { operation, idempotency_key, card_id, status, since: since === undefined ? undefined : instantOf(since) };
+}
+
+/**
+ * Newest first. Those that wait in this process come first and stay there: written now, they would get other numbers
+ * than they get when nobody looks. They push as many stored ones out as they will when they are written.
+ */
+async function newestRequests(
+  { sql, account, parts }: StoreMoment,
+  filter: RequestFilter,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<{ readonly rows: readonly RequestRow[]; readonly total: number }> {
+  const kept = parts.requestLog.waiting.slice(-KEPT_REQUESTS);
+  const waiting = kept.filter(row => fitsRequest(row, filter)).toReversed();
+  const newest = KEPT_REQUESTS - kept.length;
+  const total = waiting.length + (await countRequests(sql, account, { filter, newest }));
+  const first = waiting.slice(offset, offset + limit);
+  const span = { limit: limit - first.length, offset: Math.max(0, offset - waiting.length) };
+  const stored = span.limit === 0 ? [] : await pageOfRequests(sql, account, { filter, newest, ...span });
+  return { rows: [...first, ...stored], total };
 }

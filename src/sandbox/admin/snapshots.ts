@@ -8,7 +8,7 @@ import { Damaged, type Manifest } from '../archive/manifest.ts';
 import { checkSums, manifestOf, restoreFrom } from '../archive/restore.ts';
 import { impossible } from '../calls/handler.ts';
 import { sandboxNow } from '../clock/clock.ts';
-import type { ServiceParts } from '../service/service.ts';
+import type { ServiceParts, TracelessHandlers } from '../service/service.ts';
 import { advanceRunning } from '../store/advances.ts';
 import { keepCheck } from '../store/ledger-checks.ts';
 import type { Sql } from '../store/sql.ts';
@@ -20,9 +20,10 @@ interface Named {
 
 type Saved = ReplyOf<AdminOperations['snapshots.save']>;
 
-export async function listSnapshots({ archives }: ServiceParts): Promise<ReplyOf<AdminOperations['snapshots']>> {
-  return { data: (await archives.list()).map(shown), page: {} };
-}
+export const listSnapshots: TracelessHandlers['snapshots'] = async ({ parts }) => ({
+  data: (await parts.archives.list()).map(shown),
+  page: {},
+});
 
 export async function saveSnapshot(parts: ServiceParts, { name }: Named): Promise<Saved> {
   const { archives } = parts;

@@ -62,20 +62,16 @@ export const ADMIN_HANDLERS: AdminHandlers = {
   'simulate.confirmations': simulateConfirmations,
   'simulate.confirm': simulateConfirm,
   'simulate.fail': simulateFail,
-  'clock.show': showClock,
   'clock.set': changeClock,
   deposits: listDeposits,
   'ledger.accounts': listAccounts,
   'ledger.entries': listEntries,
   'ledger.check': checkLedger,
-  deliveries: listDeliveries,
   'deliveries.redeliver': redeliver,
   'deliveries.recover': recover,
   'deliveries.example': sendExample,
   'deliveries.send': sendOwn,
   'deliveries.rotate': rotate,
-  faults: listFaults,
-  'faults.get': getFault,
   'faults.add': addFault,
   'faults.remove': removeFault,
   'faults.clear': clearFaults,
@@ -84,9 +80,6 @@ export const ADMIN_HANDLERS: AdminHandlers = {
 /** These take many transactions of their own, or concern the server and not what it stores. */
 export const SERVICE_HANDLERS: ServiceHandlers = {
   'clock.advance': advanceClock,
-  requests: listRequests,
-  'requests.verify': verifyRequests,
-  'dialect.show': async ({ activeDialect }) => activeDialect.facts,
   'dialect.set': async ({ activeDialect }, { dialect }: { readonly dialect: DialectName }) => {
     activeDialect.use(dialect);
     return activeDialect.facts;
@@ -98,7 +91,6 @@ export const SERVICE_HANDLERS: ServiceHandlers = {
   },
   keys: listKeys,
   'keys.create': createKey,
-  snapshots: listSnapshots,
   'snapshots.save': saveSnapshot,
   'snapshots.restore': restoreSnapshot,
   'snapshots.remove': removeSnapshot,
@@ -110,6 +102,14 @@ export const SERVICE_HANDLERS: ServiceHandlers = {
 
 /** These change nothing at all. */
 export const TRACELESS_HANDLERS: TracelessHandlers = {
+  'clock.show': atOnce(showClock),
+  deliveries: atOnce(listDeliveries),
+  faults: atOnce(listFaults),
+  'faults.get': atOnce(getFault),
+  requests: atOnce(listRequests),
+  'requests.verify': atOnce(verifyRequests),
+  snapshots: listSnapshots,
+  'dialect.show': async ({ parts }) => parts.activeDialect.facts,
   events: atOnce(listEvents),
   timers: atOnce(listTimers),
   'transactions.why': atOnce(whyDecided),

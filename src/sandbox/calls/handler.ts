@@ -50,14 +50,10 @@ export interface AdminCall<Row extends Operation> extends Call<Row> {
 /** Operations of the admin surface that take many transactions, or concern the server itself; see `SERVICE_HANDLERS` in admin/table.ts. */
 export type ServiceHandlerName =
   | 'clock.advance'
-  | 'requests'
-  | 'requests.verify'
-  | 'dialect.show'
   | 'dialect.set'
   | 'stop'
   | 'keys'
   | 'keys.create'
-  | 'snapshots'
   | 'snapshots.save'
   | 'snapshots.restore'
   | 'snapshots.remove'

@@ -162,7 +162,10 @@ export class Exchange {
         progress.now = now;
         return work({ sql, account, now, parts });
       });
-    return replyAnswer(route.row, await handler({ parts, read }, input as never));
+    const reply = await handler({ parts, read }, input as never);
+    // An answer carries the time of the sandbox, also one for which the store was not asked.
+    if (progress.now === undefined) await read(async () => undefined);
+    return replyAnswer(route.row, reply);
   }
 
   /** Its end is nothing the store must take: that may be full, or held by another process. */

@@ -66,9 +66,15 @@ export async function insertRequest(sql: Sql, account: string, row: RequestRow):
   await sql.put('delete from requests where account_id = ? and position <= ?', account, position - KEPT_REQUESTS);
 }
 
-function filtered(account: string, filter: RequestFilter): { where: string; values: SqlValue[] } {
+/** Which rows, and how many of the newest of all there are count at most; those that wait to be written push others out. */
+export interface WantedRequests {
+  readonly filter: RequestFilter;
+  readonly newest: number;
+}
+
+function filtered(account: string, { filter, newest }: WantedRequests): { where: string; values: SqlValue[] } {
+  const behind = 'position > (select coalesce(max(position), 0) from requests where account_id = ?) - ?';
   const wanted: readonly (readonly [string, SqlValue | undefined])[] = [
-    ['account_id = ?', account],
     ['operation = ?', filter.operation],
     ['at >= ?', filter.since],
     ['idempotency_key = ?', filter.idempotency_key],
@@ -76,11 +82,22 @@ function filtered(account: string, filter: RequestFilter): { where: string; valu
     ['status = ?', filter.status],
   ];
   const given = wanted.filter((entry): entry is readonly [string, SqlValue] => entry[1] !== undefined);
-  return { where: given.map(([text]) => text).join(' and '), values: given.map(([, value]) => value) };
+  return {
+    where: ['account_id = ?', behind, ...given.map(([text]) => text)].join(' and '),
+    values: [account, account, newest, ...given.map(([, value]) => value)],
+  };
 }
 
-export async function countRequests(sql: Sql, account: string, filter: RequestFilter): Promise<number> {
-  const { where, values } = filtered(account, filter);
+/** Whether a row is one that a filter asks for, for rows that are in no store yet. */
+export function fitsRequest(row: RequestRow, { since, ...wanted }: RequestFilter): boolean {
+  const isWanted = Object.entries(wanted).every(
+    ([name, value]) => value === undefined || row[name as keyof RequestRow] === value,
+  );
+  return isWanted && (since === undefined || row.at >= since);
+}
+
+export async function countRequests(sql: Sql, account: string, wanted: WantedRequests): Promise<number> {
+  const { where, values } = filtered(account, wanted);
   const row = await sql.get<{ total: number }>(`select count(*) as total from requests where ${where}`, ...values);
   return row?.total ?? 0;
 }
@@ -96,9 +113,9 @@ export const requestById = (sql: Sql, account: string, id: string) =>
 export function pageOfRequests(
   sql: Sql,
   account: string,
-  { filter, limit, offset }: { filter: RequestFilter; limit: number; offset: number },
+  { limit, offset, ...wanted }: WantedRequests & { readonly limit: number; readonly offset: number },
 ): Promise<readonly RequestRow[]> {
-  const { where, values } = filtered(account, filter);
+  const { where, values } = filtered(account, wanted);
   return sql.all<RequestRow>(
     `select ${COLUMNS} from requests where ${where} order by position desc limit ? offset ?`,
     ...values,

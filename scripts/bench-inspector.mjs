@@ -1,0 +1,130 @@
+/**
+ * Measures how long it takes to look into a large sandbox, and what looking costs those who write: every row that leaves
+ * no trace, asked of a server in a second process, and creates with and without somebody who looks all the time.
+ * `--cards N`, `--transactions N`, `--rounds N`, `--seconds N` for one run of creates, `--json`.
+ */
+import { fork } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { get, once, post, repeat } from './bench-load.mjs';
+import { bundle, bundled } from './bench-servers.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    cards: { type: 'string', default: '100000' },
+    transactions: { type: 'string', default: '200000' },
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '2' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const ADMIN = '/_sandbox/v1';
+/** ms, of docs/design/inspector.md; of the others nothing is promised. */
+const GOAL = 100;
+
+const folder = await mkdtemp(join(tmpdir(), 'cardwright-bench-'));
+let child;
+try {
+  await bundle();
+  child = fork(
+    join(import.meta.dirname, 'bench-sandbox.mjs'),
+    ['--role', 'serve', '--store', join(folder, 'store.db')],
+    {
+      env: { ...process.env, BENCH_ENTRY: bundled('sandbox.mjs'), BENCH_ROOM: bundled('room.mjs') },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    },
+  );
+  const { url, key, token } = await new Promise(resolve => child.once('message', resolve));
+  const port = Number(new URL(url).port);
+  const admin = { port, headers: `Authorization: Bearer ${token}\r\n` };
+  const service = { port, headers: `Authorization: Bearer ${key}\r\n` };
+  const size = { cards: Number(options.cards), transactions: Number(options.transactions) };
+  await answer(admin, post(`${ADMIN}/reset`, { data: 'load', seed: 7, ...size }));
+  const looks = await looksOf(admin, service);
+  const writes = await writesOf(admin, service, looks.asked);
+  const report = { ...size, rows: looks.rows, writes };
+  process.stdout.write(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : text(report));
+} finally {
+  child?.kill();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function answer(server, request) {
+  const { status, body } = await once(server, request);
+  if (status >= 400) throw new Error(`${request.path} answered ${status}: ${body}`);
+  return body === '' ? undefined : JSON.parse(body);
+}
+
+/** Median and longest time of every look, ms; and the one that is asked while others write. */
+async function looksOf(admin, service) {
+  const [card] = (await answer(service, get('/v1/cards?per_page=1'))).data;
+  const [declined] = (await answer(service, get('/v1/transactions?type=decline'))).data;
+  await answer(service, post(`/v1/cards/${card.id}/freeze`));
+  const { data: requests } = await answer(admin, get(`${ADMIN}/requests?per_page=1`));
+  await answer(admin, post(`${ADMIN}/snapshots`, { name: 'before' }));
+  const paths = {
+    why: `/transactions/${declined.id}/why`,
+    timeline: `/cards/${card.id}/timeline`,
+    events: '/events?order=desc',
+    requests: '/requests',
+    request: `/requests/${requests[0].request_id}`,
+    timers: '/timers',
+    deliveries: '/deliveries',
+    faults: '/faults',
+    clock: '/clock',
+    'snapshot diff': '/snapshots/before/diff',
+  };
+  const rows = [];
+  for (const [name, path] of Object.entries(paths)) {
+    const request = () => get(ADMIN + path);
+    // Who waits seconds for one answer need not wait for many of them.
+    const count = name === 'snapshot diff' ? 1 : Number(options.rounds);
+    const times = await repeat(admin, { connections: 1, request, count });
+    rows.push({ name, median: median(times), longest: Math.max(...times) });
+  }
+  return { rows, asked: ADMIN + paths.timers };
+}
+
+/** Creates a second alone, and beside somebody who asks every 500 ms; in pairs, so that a busy machine slows both. */
+async function writesOf(admin, service, asked) {
+  const { id } = (await answer(service, get('/v1/bins'))).data[0];
+  let nth = 0;
+  const request = () => post('/v1/cards', { bin_id: id, amount: 1, label: `bench ${nth}` }, `bench-${nth++}`);
+  const rate = async () => {
+    const until = performance.now() + Number(options.seconds) * 1_000;
+    return (await repeat(service, { connections: 16, request, until })).length / Number(options.seconds);
+  };
+  const ratios = [];
+  await rate();
+  for (let round = 0; round < Number(options.rounds); round += 1) {
+    const alone = await rate();
+    const timer = setInterval(() => void once(admin, get(asked)), 500);
+    const beside = await rate();
+    clearInterval(timer);
+    ratios.push({ alone, beside, ratio: beside / alone });
+  }
+  return { ratio: median(ratios.map(each => each.ratio)), alone: median(ratios.map(each => each.alone)) };
+}
+
+function median(values) {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+}
+
+function text({ cards, transactions, rows, writes }) {
+  const lines = rows.map(({ name, median: middle, longest }) => {
+    const verdict = name === 'snapshot diff' ? '' : middle <= GOAL ? 'within' : 'above';
+    return `| ${name.padEnd(13)} | ${middle.toFixed(1).padStart(9)} | ${longest.toFixed(1).padStart(10)} | ${verdict.padEnd(6)} |`;
+  });
+  return [
+    `${cards} cards, ${transactions} transactions`,
+    '',
+    '| look          | median ms | longest ms | 100 ms |',
+    '| ------------- | --------- | ---------- | ------ |',
+    ...lines,
+    '',
+    `Creates beside somebody who looks every 500 ms: ${writes.ratio.toFixed(2)} of those alone (${writes.alone.toFixed(0)} a second); goal 0.95`,
+    '',
+  ].join('\n');
+}
