@@ -354,7 +354,8 @@ async function writeManual() {
   const folder = join(root, 'man');
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder);
-  for (const [name, text] of await manualPages(REGISTRY)) await writeFile(join(folder, `${name}.gz`), gzipSync(text, { level: 9 }));
+  for (const [name, text] of await manualPages(REGISTRY))
+    await writeFile(join(folder, `${name}.gz`), gzipSync(text, { level: 9 }));
 }
 
 /** What main.js is made of besides its tables, and what it writes compiled code with. */
