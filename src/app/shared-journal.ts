@@ -7,6 +7,7 @@ import type { JournalConnection } from '../team/connect.ts';
 import { refuseOtherSchema } from '../team/refusals.ts';
 import { chainHead, placesOf, type SharedOps } from '../team/shared-ops.ts';
 import { sharedStore } from '../team/shared-store.ts';
+import { type Pushed, pushSpool } from '../team/spool.ts';
 import { statementsOver } from '../team/statements.ts';
 import type { AppHost } from './app-host.ts';
 import { type Connections, once } from './connections.ts';
@@ -24,10 +25,28 @@ export interface SharedJournalSettings {
 export function sharedStoreFor(settings: SharedJournalSettings): OpStore {
   const { opened, connection, account } = settings;
   opened.onClose(async () => connection[Symbol.asyncDispose]());
+  const shared = once(() => openShared(settings));
+  const pushed = once(async () => pushedBy(await shared(), settings.notice));
   return sharedStore({
-    shared: once(() => openShared(settings)),
+    shared: once(async () => {
+      const ops = await shared();
+      await pushed();
+      return ops;
+    }),
+    pushed: () => pushed(),
     keyPrint: async () => accountPrint((await opened.key()).expose(), account),
   });
+}
+
+/** Before anything else: what is known here may decide what the rules say. */
+async function pushedBy(shared: SharedOps, notice: (text: string) => void): Promise<Pushed> {
+  const pushed = await pushSpool(shared);
+  for (const { op, rows } of pushed.brought) {
+    notice(`note: the outcome of ${rows === 1 ? '1 row' : `${rows} rows`} of ${op} was brought to the shared journal`);
+  }
+  for (const op of pushed.missing)
+    notice(`warning: ${op} is not in the shared journal, and was begun there; tell an admin`);
+  return pushed;
 }
 
 /** Print of an API key as the members of an account know it: 16 hexadecimal digits, the same on every machine. */

@@ -342,6 +342,14 @@ export interface OpLease {
   readonly startedAt: string;
 }
 
+/** What earlier commands of this machine had seen and could not write down in a shared journal. */
+export interface PushedOps {
+  /** Ops that learnt of outcomes, and of how many rows. */
+  readonly brought: readonly { readonly op: string; readonly rows: number }[];
+  /** Ops that are not there: the database has lost them, or is another one. */
+  readonly missing: readonly string[];
+}
+
 /** All operations of this user. Every method throws `check_failed` for a damaged journal it must read. */
 export interface Journal {
   /** Makes the requests of a plan, once. Throws `usage` for rows that cannot be sent. Nothing is written or sent. */
@@ -378,6 +386,8 @@ export interface Journal {
   list(): Promise<readonly OpSummary[]>;
   /** Throws `usage` for the journal of one machine, which has no other operators. */
   leases(): Promise<readonly OpLease[]>;
+  /** Brings what was left to the shared journal. Throws as `leases`. */
+  push(): Promise<PushedOps>;
   show(op: string): Promise<OpDetail>;
   resolve(resolution: Resolution): Promise<Resolved>;
   /** Makes a probe of idempotency keys ready; nothing is sent by it. Throws `guarded` for a live key. */

@@ -19,19 +19,22 @@ import type { PlanRecord } from '../journal/wal/records.ts';
 import { factsOf, leaseMsFor, refusalOf, wantedOf } from './claims.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { sharedTape } from './shared-tape.ts';
+import { localCopy, type Pushed } from './spool.ts';
 import { createStanding, type Standing } from './standing.ts';
 import type { ClaimResult, OpHead, TakeResult } from './statements.ts';
 
 export interface SharedStoreSettings {
   /** Connects at the first call. Throws `guarded` where the journal cannot be used for what this run acts as. */
   readonly shared: () => Promise<SharedOps>;
+  /** What earlier commands had left on this machine, and this one has brought when it connected. */
+  readonly pushed: () => Promise<Pushed>;
   /** Print of the API key, 16 hexadecimal digits. */
   readonly keyPrint: () => Promise<string>;
 }
 
 const PAGE = 1000;
 
-export function sharedStore({ shared, keyPrint }: SharedStoreSettings): OpStore {
+export function sharedStore({ shared, pushed, keyPrint }: SharedStoreSettings): OpStore {
   return {
     ready: async () => void (await shared()),
     keyPrint: mode => (mode === 'sandbox' ? Promise.resolve('sandbox') : keyPrint()),
@@ -70,6 +73,10 @@ export function sharedStore({ shared, keyPrint }: SharedStoreSettings): OpStore 
       const { statements, account } = await shared();
       const [head] = await statements().heads(account, { op });
       return head !== undefined && head.lease_ms > 0;
+    },
+    pushed: async () => {
+      await shared();
+      return pushed();
     },
     leases: async () => leasesOf(await shared()),
     forget: async op => forgetOp(await shared(), op),
@@ -160,7 +167,7 @@ async function claimed(
     head.learn(answer.head);
     if (answer.verdict === 'claimed') {
       const { epoch, n, lease_ms: leaseMs } = answer;
-      const { local, removeLocal } = await localCopy(shared, wanted.op, wanted.by, first);
+      const copy = await localCopy(shared, { op: wanted.op, by: wanted.by, bytes: first });
       const reserved = wanted.spending.total;
       return sharedTape(shared, {
         op: wanted.op,
@@ -171,8 +178,7 @@ async function claimed(
         since,
         facts,
         standing,
-        local,
-        removeLocal,
+        copy,
       });
     }
     await claim.refuse();
@@ -190,14 +196,6 @@ function refusedBy(answer: Exclude<ClaimResult, { verdict: 'claimed' }>, { recor
   const { given_key: key } = record;
   const isKey = key !== undefined && 'key' in answer && answer.key !== undefined;
   return isKey ? (keyInUse(key, refused) as CliError) : refused;
-}
-
-async function localCopy(shared: SharedOps, op: string, by: string, bytes: Uint8Array) {
-  const { disk } = shared;
-  const path = `${await shared.spoolFolder()}/${op}.${by}`;
-  const local = await disk.create(path);
-  await local.append(bytes);
-  return { local, removeLocal: () => disk.remove(path) };
 }
 
 async function takeOp(shared: SharedOps, op: string, { reason }: TakeOver = {}): Promise<Tape> {
@@ -219,21 +217,19 @@ async function takeOp(shared: SharedOps, op: string, { reason }: TakeOver = {}):
   const [known] = await statements().heads(account, { op, plan: true });
   const plan = planIn(known?.plan == null ? undefined : Buffer.from(`${known.plan}\n`));
   const facts = plan === undefined ? { op } : factsOf(plan, 'taken');
-  const { local, removeLocal } = await localCopy(shared, op, by, bytes);
+  const copy = await localCopy(shared, { op, by, bytes });
   const { epoch, n, lease_ms: leaseMs } = answer;
   const reserved = known?.reserved ?? 0;
   await head.keep();
-  return sharedTape(shared, { op, epoch, n, leaseMs, reserved, since, facts, standing, local, removeLocal });
+  return sharedTape(shared, { op, epoch, n, leaseMs, reserved, since, facts, standing, copy });
 }
 
 /** What is over may still be looked at; what is written behind its end is kept nowhere. */
 async function overTape(shared: SharedOps, op: string, by: string): Promise<Tape> {
   const segments = await shared.statements().readOp(shared.account, op, 1);
-  const { local, removeLocal } = await localCopy(shared, op, by, Buffer.concat(segments.map(({ bytes }) => bytes)));
-  const close = async () => {
-    await removeLocal();
-  };
-  return { op, file: local, abandon: close, release: close };
+  const copy = await localCopy(shared, { op, by, bytes: Buffer.concat(segments.map(({ bytes }) => bytes)) });
+  const end = () => copy.end(false);
+  return { op, file: copy.file, abandon: end, release: end };
 }
 
 function notTaken(op: string, answer: Exclude<TakeResult, { verdict: 'taken' | 'finished' }>): unknown {

@@ -4,8 +4,8 @@
  * is pushed later (docs/design/team.md, section 5).
  */
 import type { Tape } from '../journal/store/op-store.ts';
-import type { JournalFile } from '../journal/wal/storage.ts';
 import { type SharedOps, segmentRefused } from './shared-ops.ts';
+import type { LocalCopy } from './spool.ts';
 import type { Standing } from './standing.ts';
 import type { Ending, Facts, Holding, JournalHead } from './statements.ts';
 
@@ -23,16 +23,14 @@ export interface Hands {
   readonly facts: Facts;
   readonly standing: Standing;
   /** It holds every byte of the journal already. */
-  readonly local: JournalFile;
-  /** Removes the local file. */
-  readonly removeLocal: () => Promise<void>;
+  readonly copy: LocalCopy;
 }
 
 /** A lease is renewed this often while nothing is written, ms. */
 const RENEW_MS = 30_000;
 
 export function sharedTape(shared: SharedOps, hands: Hands): Tape {
-  const { op, standing, local } = hands;
+  const { op, standing, copy } = hands;
   const { statements, head } = shared;
   const lease = leaseOf(shared, hands);
   let n = hands.n;
@@ -52,7 +50,7 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
     } catch (thrown) {
       isPushed = false;
       // What came of an answer is known to this file alone.
-      await local.sync();
+      await copy.file.sync();
       lease.doubt(thrown);
       throw thrown;
     }
@@ -66,33 +64,42 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
     lost: lease.lost,
     mayLeave: lease.mayLeave,
     file: {
-      ...local,
+      ...copy.file,
       async append(bytes) {
-        await local.append(bytes);
+        await copy.file.append(bytes);
         pending.push(bytes);
       },
       sync,
     },
     async abandon() {
       lease.end();
-      await local.close();
-      await abandonClaim();
-      await hands.removeLocal();
+      await copy.file.close();
+      try {
+        await abandonClaim();
+      } finally {
+        await copy.end(false);
+      }
     },
     async release(finished) {
       lease.end();
-      if (!isPushed) return;
-      // A plan that was never whole is in nobody's way.
-      if (!standing.planned()) await abandonClaim();
-      else {
-        const ending = finished ? endingOf(hands) : { finished: false };
-        const outcome = facts('outcome', outcomeIn(standing));
-        await lease.accepted(holding => statements().letGo({ ...holding, ending }, outcome));
+      if (!isPushed) return copy.end(true);
+      try {
+        await letGo(finished);
+      } finally {
+        // Every line of it is in the database, whatever became of the lease.
+        await copy.end(false);
       }
-      await hands.removeLocal();
       await head.keep();
     },
   };
+
+  async function letGo(finished: boolean): Promise<void> {
+    // A plan that was never whole is in nobody's way.
+    if (!standing.planned()) return void (await abandonClaim());
+    const ending = finished ? endingOf(hands) : { finished: false };
+    const outcome = facts('outcome', outcomeIn(standing));
+    await lease.accepted(holding => statements().letGo({ ...holding, ending }, outcome));
+  }
 }
 
 interface Lease {

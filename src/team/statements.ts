@@ -280,7 +280,10 @@ export interface Statements {
     bytes: Uint8Array,
     facts: Facts,
   ): Promise<With<NotTaken | { readonly verdict: 'resolved'; readonly n: number }>>;
-  witness(call: Entering & { readonly op: string; readonly by: string }, bytes: Uint8Array): Promise<With<unknown>>;
+  witness(
+    call: Entering & { readonly op: string; readonly by: string },
+    bytes: Uint8Array,
+  ): Promise<With<{ readonly verdict: string }>>;
   pushed(call: Entering): Promise<With<unknown>>;
   readOp(account: string, op: string, from: number): Promise<readonly Segment[]>;
   heads(account: string, filter: HeadFilter): Promise<readonly OpHead[]>;

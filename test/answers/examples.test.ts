@@ -105,6 +105,8 @@ const TOLD: Record<string, Told> = {
   // No journal is named here: test/package/shared-journal.test.ts has a server.
   'journal status --account main': { code: 2 },
   // Without a shared journal nobody else works on these operations.
+  'journal push': { code: 2 },
+  'journal push --json': { code: 2 },
   'ops locks': { code: 2 },
   'ops locks --json': { code: 2 },
   'ops takeover op_00000000000000000000000001 --reason "ana is on holiday"': { code: 2 },

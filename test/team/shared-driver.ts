@@ -62,7 +62,11 @@ export async function storeAt(
     head: await chainHead(disk, `${order.folder}/head`),
     spoolFolder: async () => order.folder,
   };
-  const store = sharedStore({ shared: async () => shared, keyPrint: async () => KEY_PRINT });
+  const store = sharedStore({
+    shared: async () => shared,
+    pushed: async () => ({ brought: [], missing: [] }),
+    keyPrint: async () => KEY_PRINT,
+  });
   return { store, end: () => session.end() };
 }
 

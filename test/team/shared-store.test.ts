@@ -52,6 +52,7 @@ describe.skipIf(missing())('the shared store', () => {
             opened ??= shared();
             return opened;
           },
+          pushed: async () => ({ brought: [], missing: [] }),
           keyPrint: async () => KEY_PRINT,
         });
       },

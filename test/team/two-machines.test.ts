@@ -1,5 +1,7 @@
 /** Two machines with one shared journal: what one of them has begun the other one knows, takes up, and never does again. */
-import { writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountPrint } from '../../src/app/shared-journal.ts';
@@ -8,6 +10,7 @@ import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { ask } from '../support/sandbox-http.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type World, world } from '../support/world.ts';
 import { testAccount } from './test-account.ts';
 
@@ -23,9 +26,9 @@ describe.skipIf(missing())('two machines', () => {
     `postgres://${role}@${encodeURIComponent(here.server.socket)}:${here.server.port}/${here.name}`;
 
   /** A service, an account in the journal, and machines of operators before both. */
-  async function team({ wallet = 100, stripKeys = true } = {}) {
+  async function team({ wallet = 100, stripKeys = true, delayMs = 0 } = {}) {
     const sandbox = await startSandbox({ wallet, ids: 'counted', rateLimits: false });
-    const proxy = await startFaultProxy({ target: sandbox.url, stripKeys });
+    const proxy = await startFaultProxy({ target: sandbox.url, stripKeys, delayMs });
     const key = sandbox.key.expose();
     const origin = new URL(proxy.url).origin;
     const at = await testAccount(here, { origin, keyPrint: account => accountPrint(key, account) });
@@ -128,6 +131,30 @@ describe.skipIf(missing())('two machines', () => {
     expect(t.proxy.posts()).toHaveLength(2);
   });
 
+  it('an outcome that only this machine has seen is brought by its next command, and nothing is sent again', async () => {
+    await using t = await team({ delayMs: 300 });
+    await using cable = await cableTo(here.server);
+    const machine = await t.machine('ana', {
+      CARDWRIGHT_JOURNAL_URL: `postgres://ana@${encodeURIComponent(cable.folder)}:${cable.port}/${here.name}`,
+    });
+    t.proxy.fail('POST', /\/cards$/, 'late-answer');
+    const cut = t.proxy.posted(1).then(() => cable.cut());
+    const lost = await machine.run('cards create --bin bin_1 --amount 10 --json', { onPause: () => undefined });
+    await cut;
+    expect(lost.code).toBe(11);
+    const { error } = JSON.parse(lost.err.trim().split('\n').at(-1) ?? '');
+    expect(error).toMatchObject({ outcome: 'unknown', message: expect.stringContaining('the service said yes') });
+    await cable.mend();
+    const pushed = await machine.run('journal push --json');
+    expect(JSON.parse(pushed.out)).toEqual({ brought: [{ op: error.op, rows: 1 }], missing: [] });
+    expect(JSON.parse((await machine.run('journal push --json')).out)).toEqual({ brought: [], missing: [] });
+    await t.at.endLeases();
+    const other = await t.machine('ben');
+    expect(JSON.parse((await other.run(`ops show ${error.op} --json`)).out).items).toMatchObject([{ outcome: 'done' }]);
+    expect((await other.run(`ops takeover ${error.op} --reason "the line was cut"`)).code).toBe(0);
+    expect([(await t.cards()).length, t.proxy.posts().length]).toEqual([1, 1]);
+  });
+
   it('without the database nothing is sent, and reading goes on', async () => {
     await using t = await team();
     const away = { CARDWRIGHT_JOURNAL_URL: 'postgres://ana@127.0.0.1:1/journal' };
@@ -137,6 +164,24 @@ describe.skipIf(missing())('two machines', () => {
     expect(err).toContain('the shared journal postgres://ana@127.0.0.1:1/journal cannot be reached');
     expect(t.proxy.posts()).toEqual([]);
     expect((await machine.run('wallet --json --jq .balance')).out).toBe('100\n');
+    expect((await machine.run('cards create --bin bin_1 --amount 10 --journal local -q')).out).toBe('card_1\n');
+    // Stopping a card waits for no database.
+    expect((await machine.run('cards freeze card_1 --json --jq .status')).out).toBe('frozen\n');
+  });
+
+  it('a database that has lost what this machine knows is told apart, and nothing is sent', async () => {
+    await using t = await team();
+    const machine = await t.machine('ana');
+    expect((await machine.run('cards create --bin bin_1 --amount 10 -q')).code).toBe(0);
+    const root = join(machine.folder, 'state', 'team');
+    const [journal = ''] = await readdir(root);
+    const path = join(root, journal, `${t.at.account}.head`);
+    const { seq } = JSON.parse(await readFile(path, 'utf8'));
+    await writeFile(path, JSON.stringify({ seq: seq + 1, hash: '0'.repeat(64) }));
+    const lost = await machine.run('cards fund card_1 --amount 5');
+    expect(lost.code).toBe(15);
+    expect(lost.err).toContain('does not hold what this machine knows to be written');
+    expect(t.proxy.posts()).toHaveLength(1);
   });
 
   it('the caps of the account hold for all, and the key of another account is refused', async () => {
@@ -151,3 +196,35 @@ describe.skipIf(missing())('two machines', () => {
     expect(await t.cards()).toHaveLength(2);
   });
 });
+
+/** A way to the server that can be cut. */
+async function cableTo({ socket, port }: { readonly socket: string; readonly port: number }) {
+  const place = await temporaryFolder();
+  const through = new Set<Socket>();
+  const server = createServer(near => {
+    const far = connect(join(socket, `.s.PGSQL.${port}`));
+    for (const each of [near, far]) {
+      through.add(each);
+      each.on('error', () => undefined).on('close', () => [near, far].map(end => end.destroy()));
+    }
+    near.pipe(far).pipe(near);
+  });
+  const path = join(place.path, `.s.PGSQL.${port}`);
+  const mend = async () => void (await once(server.listen(path), 'listening'));
+  const cut = async () => {
+    const closed = once(server.close(), 'close');
+    for (const each of through) each.destroy();
+    await closed;
+  };
+  await mend();
+  return {
+    folder: place.path,
+    port,
+    mend,
+    cut,
+    async [Symbol.asyncDispose]() {
+      if (server.listening) await cut();
+      await place[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,4 +1,5 @@
 import { initJournal } from './init.ts';
+import { pushJournal } from './push.ts';
 import { journalStatus } from './status.ts';
 
-export const JOURNAL_COMMANDS = [journalStatus, initJournal];
+export const JOURNAL_COMMANDS = [journalStatus, pushJournal, initJournal];

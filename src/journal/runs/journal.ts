@@ -5,6 +5,7 @@ import { DAY, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { probeKeys, probeRequests, probeRows } from '../execution/probe-keys.ts';
 import { readerOf } from '../execution/run-context.ts';
+import type { OpStore } from '../store/op-store.ts';
 import { historyNamed, readHistory } from '../store/read-ops.ts';
 import type { Journal, OpView, PreparedRun, Probe, ReadBefore, ResumeOptions, Run, RunPlan } from '../types.ts';
 import type { History } from '../wal/replay.ts';
@@ -74,10 +75,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     begunAs: name => begunAs(dependencies, name),
     holdFleet: fleet => holdFleet(dependencies, fleet),
     list: () => summaries(dependencies),
-    async leases() {
-      if (store.leases === undefined) throw notShared();
-      return store.leases();
-    },
+    ...ofSeveral(store),
     show: op => detailOf(dependencies, op),
     async resolve(resolution) {
       const settled = await resolveRows(dependencies, resolution);
@@ -128,6 +126,20 @@ function fleetIsShared(fleet: string): CliError {
     hint: 'the same command with --journal local',
     outcome: 'not_sent',
   });
+}
+
+/** What only a journal of several people has. */
+function ofSeveral(store: OpStore): Pick<Journal, 'leases' | 'push'> {
+  return {
+    async leases() {
+      if (store.leases === undefined) throw notShared();
+      return store.leases();
+    },
+    async push() {
+      if (store.pushed === undefined) throw notShared();
+      return store.pushed();
+    },
+  };
 }
 
 function notShared(): CliError {
