@@ -1,0 +1,73 @@
+/** What the formats of plain text accounting have in common: accounts one after the other, each with its entries by time. */
+import type { Line, OpenHold, Statement, StatementAccount } from '../books/statement-model.ts';
+import { categoryOf, ledgerName } from './account-names.ts';
+import type { AccountsFile } from './accounts-file.ts';
+import { holdsName, PendingByCard } from './holds.ts';
+
+/** Where opening balances come from. */
+export const OPENING = 'Equity:Opening-Balances';
+
+/** An entry, and the account on its other side. */
+interface Entry {
+  readonly at: number;
+  readonly id: string;
+  readonly other: string;
+  readonly lines: readonly string[];
+}
+
+/** An account and the one on the other side, by their names; cents go from the second to the first. */
+export interface Sides {
+  readonly name: string;
+  readonly other: string;
+}
+
+/** How a format writes an entry: its lines. */
+export interface EntryForms {
+  readonly line: (line: Line, sides: Sides) => readonly string[];
+  /** An authorization that is open: its money is the card's and cannot be spent. */
+  readonly pending: (hold: OpenHold, sides: Sides) => readonly string[];
+}
+
+export interface BookedAccount {
+  readonly account: StatementAccount;
+  readonly name: string;
+  readonly entries: readonly Entry[];
+  /** Names that no account before has used: a format declares them first. */
+  readonly fresh: readonly string[];
+  /** Cents that open authorizations hold. */
+  readonly held: number;
+}
+
+/** One account at a time, so that a long file is never whole in memory. */
+export function* bookedAccounts(
+  { accounts, holds }: Pick<Statement, 'accounts' | 'holds'>,
+  file: AccountsFile,
+  forms: EntryForms,
+): Generator<BookedAccount> {
+  const open = new PendingByCard(holds);
+  const used = new Set([OPENING]);
+  for (const account of accounts) {
+    // A name takes a digest, so it is made once and not for each line.
+    const name = ledgerName(account, file);
+    const entries = account.lines.flatMap((line): readonly Entry[] => {
+      // A transfer stands on both sides of a statement and once in a journal: on the card's.
+      if (line.type === 'transfer' && account.kind === 'wallet') return [];
+      const other = line.type === 'transfer' ? file.wallet : categoryOf(line, account.label, file);
+      return [{ at: line.at, id: line.id, other, lines: forms.line(line, { name, other }) }];
+    });
+    const held = open.of(account);
+    const other = holdsName(account, file);
+    for (const hold of held) {
+      entries.push({ at: hold.at, id: hold.id, other, lines: forms.pending(hold, { name, other }) });
+    }
+    if (held.length > 0) entries.sort(byTime);
+    const fresh: string[] = [];
+    for (const each of [name, ...entries.map(entry => entry.other)]) {
+      if (!used.has(each)) fresh.push(each);
+      used.add(each);
+    }
+    yield { account, name, entries, fresh, held: open.sum(account) };
+  }
+}
+
+const byTime = (a: Entry, b: Entry) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
