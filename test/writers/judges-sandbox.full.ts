@@ -10,7 +10,7 @@ import { requires } from '../support/programs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'cardwright.js');
-const FORMATS = ['hledger', 'ledger', 'beancount', 'ofx', 'qif', 'csv'] as const;
+const FORMATS = ['hledger', 'ledger', 'beancount', 'qbo', 'qif', 'csv'] as const;
 /** Read record by record by Python: minutes for a hundred thousand entries. */
 const PATIENCE_MS = 3_000_000;
 
@@ -19,7 +19,8 @@ interface Told {
   readonly cents: number;
 }
 
-type Judge = (path: string) => Told;
+/** One file, or of QuickBooks an account a file. */
+type Judge = (path: string, paths: readonly string[]) => Told;
 
 function run(words: readonly [string, ...string[]], options: { input?: string; env?: NodeJS.ProcessEnv } = {}): string {
   const [program, ...rest] = words;
@@ -71,12 +72,14 @@ const JUDGES: Readonly<Record<(typeof FORMATS)[number], { readonly needs: string
       return { lines: Number(lines), cents: cents(total) };
     },
   },
-  ofx: {
+  qbo: {
     needs: 'ofxdump',
-    judge(path) {
-      const { stdout } = spawnSync('ofxdump', [path], { encoding: 'utf8', maxBuffer: 2 ** 30 });
-      const amounts = matches(stdout, /Total money amount: (-?[\d.]+)/g);
-      return { lines: amounts.length, cents: sum(matches(stdout, /Ledger balance: (-?[\d.]+)/g)) };
+    judge(_, paths) {
+      const read = paths.map(path => spawnSync('ofxdump', [path], { encoding: 'utf8', maxBuffer: 2 ** 30 }).stdout);
+      return {
+        lines: sum(read.map(text => matches(text, /Total money amount: (-?[\d.]+)/g).length)),
+        cents: sum(read.flatMap(text => matches(text, /Ledger balance: (-?[\d.]+)/g))),
+      };
     },
   },
   qif: {
@@ -121,10 +124,10 @@ it.each([
     for (const format of FORMATS) {
       const { needs, judge } = JUDGES[format];
       if (requires(needs)) continue;
-      const [path = ''] = cardwright(
+      const paths = cardwright(
         `export --format ${format} --period ${first}..${day} --offline --out ${folder.path}/books -q`,
       ).split('\n');
-      told.push([`${needs}, ${format}`, judge(path)]);
+      told.push([`${needs}, ${format}`, judge(paths[0] ?? '', paths)]);
     }
     const shown = told.map(
       ([name, { lines, cents: total }]) =>

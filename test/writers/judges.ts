@@ -22,6 +22,19 @@ export interface Judged {
   readonly expected: ReadonlyMap<string, number>;
 }
 
+/** libofx takes the square of the lines of a file; of longer statements the files of QuickBooks have all lines. */
+const LINES_OF_A_FILE = 16_000;
+
+/** The first accounts of the statement, with so many lines. */
+function ofAtMost(statement: KeptStatement, lines: number): KeptStatement {
+  let left = lines;
+  const accounts = statement.accounts.filter(account => {
+    left -= account.lines.length;
+    return left >= 0;
+  });
+  return { ...statement, accounts };
+}
+
 /** Registers a test a program; those that are not here are named and skipped. */
 export async function judgesAgree({ statement, expected }: Judged): Promise<void> {
   const folder = await temporaryFolder();
@@ -29,8 +42,8 @@ export async function judgesAgree({ statement, expected }: Judged): Promise<void
   const changed = withACentMore(statement);
 
   /** Cents of each account as the ledger rules have them, under the name a format gives it. */
-  function wanted(nameOf: (account: StatementAccount) => string): Record<string, number> {
-    const named = statement.accounts.map(
+  function wanted(nameOf: (account: StatementAccount) => string, { accounts } = statement): Record<string, number> {
+    const named = accounts.map(
       account => [nameOf(account), expected.get(account.card_id ?? 'wallet') ?? Number.NaN] as const,
     );
     return Object.fromEntries(named);
@@ -139,14 +152,15 @@ export async function judgesAgree({ statement, expected }: Judged): Promise<void
     });
 
     it.skipIf(requires('ofxdump'))('libofx: the lines of an account make its closing, and no id comes twice', () => {
-      const text = bankFile(statement);
+      const short = ofAtMost(statement, LINES_OF_A_FILE);
+      const text = bankFile(short);
       expect(text).toMatch(/^[\r\n -~]*$/);
       const read = readBank(run('ofxdump', [file('x.ofx', text)]).stdout);
-      expect(read.sums).toEqual(wanted(accountNumber));
+      expect(read.sums).toEqual(wanted(accountNumber, short));
       expect(withoutNothing(read.closing)).toEqual(withoutNothing(read.sums));
-      expect(read.ids.length).toBe(statement.accounts.reduce((sum, account) => sum + account.lines.length, 0));
+      expect(read.ids.length).toBe(short.accounts.reduce((sum, account) => sum + account.lines.length, 0));
       expect(new Set(read.ids).size).toBe(read.ids.length);
-      const wrong = bankFile(changed);
+      const wrong = bankFile(ofAtMost(changed, LINES_OF_A_FILE));
       const other = readBank(run('ofxdump', [file('wrong.ofx', wrong)]).stdout);
       expect(withoutNothing(other.closing)).not.toEqual(withoutNothing(other.sums));
     });
