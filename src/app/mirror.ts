@@ -1,4 +1,5 @@
 /** The mirror of the profile of this run, on the real disk. */
+import { statSync } from 'node:fs';
 import type { MoveRow } from '../books/rows.ts';
 import type { Reader } from '../contract/service.ts';
 import { SECOND } from '../core/durations.ts';
@@ -36,10 +37,12 @@ export async function mirrorFor({
 }: MirrorDependencies): Promise<Mirror> {
   const { profile, mode, baseUrl } = await opened.identity();
   let rows = 0;
-  // A first sync of a large account goes on for hours.
-  host.keepSmall();
+  const path = mirrorPath(host.folders.data, profile);
+  // What reads a large copy reads rows by the hundred thousand in one turn; a first sync goes on for hours.
+  if (isLarge(path)) await host.keepSmallAtOnce();
+  else host.keepSmall();
   return createMirror({
-    path: mirrorPath(host.folders.data, profile),
+    path,
     platform: host.platform,
     clock: host.clock,
     random: host.noise,
@@ -68,6 +71,13 @@ export async function mirrorFor({
     program: [...host.program, '__query'],
     env: Object.fromEntries(Object.entries(host.env).filter(([name]) => !isSecret(name))),
   });
+}
+
+/** A copy of some hundred thousand records. */
+const LARGE_BYTES = 50_000_000;
+
+function isLarge(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LARGE_BYTES;
 }
 
 /** Answers a query in a process of its own: asked on standard input, answered on standard output. */

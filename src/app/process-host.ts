@@ -85,14 +85,8 @@ export function processHost(version: string, signal: AbortSignal): ProcessHost {
       const { execPath, execArgv, argv } = process;
       return host.node === undefined ? [execPath] : [execPath, ...execArgv, ...argv.slice(1, 2)];
     },
-    keepSmall() {
-      const settle = async () => {
-        const { growOnce } = await import('../platform/v8-heap.ts');
-        growOnce(process.getBuiltinModule('node:v8'));
-        collectOften();
-      };
-      setLater(1_000, () => void settle());
-    },
+    keepSmall: () => setLater(1_000, () => void staySmall()),
+    keepSmallAtOnce: staySmall,
     nodeVersion: process.versions.node,
     codeCache: codeCacheSays(),
     programFolders: ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'],
@@ -147,6 +141,12 @@ function codeCacheSays(): string | undefined {
 /** V8 lets garbage grow to several times of what is alive; rows of a restore by the million are all garbage. */
 function collectOften(): void {
   process.getBuiltinModule('node:v8').setFlagsFromString('--heap-growing-percent=20');
+}
+
+async function staySmall(): Promise<void> {
+  const { growOnce } = await import('../platform/v8-heap.ts');
+  growOnce(process.getBuiltinModule('node:v8'));
+  collectOften();
 }
 
 /**

@@ -204,6 +204,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       node: process.execPath,
       program: [process.execPath, join(import.meta.dirname, '..', '..', 'bin', 'cardwright.js')],
       keepSmall: () => undefined,
+      keepSmallAtOnce: async () => undefined,
       nodeVersion: process.versions.node,
       codeCache: undefined,
       programFolders: told.programFolders ?? [],
