@@ -1,13 +1,13 @@
 /** Files and folders of this user alone: made with their modes, replaced whole, refused where others can reach them. */
 import { constants } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { access, chmod, lstat, open, rename, rm } from 'node:fs/promises';
+import { access, chmod, lstat, open, rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import type { Randomness } from '../platform/host.ts';
 import { makeFolders } from './make-folders.ts';
 import { unsafeParent, WORLD_WRITES } from './parent-folders.ts';
+import { replaceFile } from './replace-file.ts';
 import { systemWords } from './system-words.ts';
 
 /** What private files need of their surroundings. */
@@ -103,15 +103,11 @@ export async function readPrivate(path: string, around: FileDependencies): Promi
 export async function writePrivate(path: string, text: string, around: FileDependencies): Promise<void> {
   await inOurWords(path, async () => {
     if ((await statIfThere(path))?.isSymbolicLink()) throw unsafe(path, 'is a symlink');
-    const beside = `${path}.tmp-${Buffer.from(around.random.bytes(8)).toString('hex')}`;
-    try {
-      await createPrivate(beside, text);
-      await rename(beside, path);
-    } catch (error) {
-      await rm(beside, { force: true });
-      throw error;
-    }
-    await syncFolder(dirname(path), around.platform);
+    await replaceFile(path, { ...around, mode: 0o600 }, async file => {
+      // A strange umask may have taken our own bits away.
+      await file.chmod(0o600);
+      await file.writeFile(text);
+    });
   });
 }
 
@@ -149,17 +145,6 @@ export async function readOrdinary(path: string): Promise<Buffer> {
     return await file.readFile();
   } finally {
     await file.close();
-  }
-}
-
-/** Makes names in a folder durable. Windows has no such call, its renames are journaled. */
-export async function syncFolder(path: string, platform: NodeJS.Platform): Promise<void> {
-  if (platform === 'win32') return;
-  const folder: FileHandle = await open(path, constants.O_RDONLY);
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }
 

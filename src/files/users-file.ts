@@ -1,11 +1,12 @@
 /** A file of the user's own that we change: what it is to its owner stays as it is, and a crash leaves it whole. */
 import { constants } from 'node:fs';
-import { access, lstat, open, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { access, lstat, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../core/errors.ts';
 import type { Randomness } from '../platform/host.ts';
 import { makeFolders } from './make-folders.ts';
-import { inOurWords, syncFolder, systemCode } from './private-files.ts';
+import { inOurWords, systemCode } from './private-files.ts';
+import { replaceFile } from './replace-file.ts';
 
 export interface UsersFile {
   readonly path: string;
@@ -61,23 +62,11 @@ export async function replaceUsersFile(
     }
     if (next === undefined && !isLink) return rm(real, { force: true });
     makeFolders(dirname(real), 0o777);
-    const beside = `${real}.cardwright-${Buffer.from(random.bytes(8)).toString('hex')}`;
-    try {
-      const fresh = await open(beside, 'wx', mode);
-      try {
-        if (uid >= 0 && platform !== 'win32') await fresh.chown(uid, gid);
-        if (uid >= 0) await fresh.chmod(mode);
-        await fresh.writeFile(next ?? '');
-        await fresh.sync();
-      } finally {
-        await fresh.close();
-      }
-      await rename(beside, real);
-    } catch (error) {
-      await rm(beside, { force: true });
-      throw error;
-    }
-    await syncFolder(dirname(real), platform);
+    await replaceFile(real, { random, platform, mode, suffix: '.cardwright-' }, async fresh => {
+      if (uid >= 0 && platform !== 'win32') await fresh.chown(uid, gid);
+      if (uid >= 0) await fresh.chmod(mode);
+      await fresh.writeFile(next ?? '');
+    });
   });
 }
 

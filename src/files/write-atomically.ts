@@ -1,10 +1,10 @@
 /** A private file that arrives in pieces: written beside its target, synced, renamed. */
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
 import { CliError } from '../core/errors.ts';
 import type { Randomness } from '../platform/host.ts';
-import { syncFolder, systemCode } from './private-files.ts';
+import { systemCode } from './private-files.ts';
+import { replaceFile } from './replace-file.ts';
 import { systemWords } from './system-words.ts';
 
 export interface AtomicWrite {
@@ -27,17 +27,7 @@ export async function writeAtomically(
 ): Promise<number> {
   return inTheUsersWords(beside.name, async () => {
     await refuseForeign(path, beside);
-    const fresh = freshBeside(path, beside);
-    const file = await open(fresh, CREATE, 0o600);
-    try {
-      const size = await filled(file, pieces);
-      await rename(fresh, path);
-      await syncFolder(dirname(path), beside.platform);
-      return size;
-    } catch (error) {
-      await rm(fresh, { force: true });
-      throw error;
-    }
+    return replaceFile(path, { ...beside, mode: 0o600 }, file => writeAll(file, pieces));
   });
 }
 
@@ -45,7 +35,7 @@ export async function writeAtomically(
 export async function checkWritable(path: string, beside: AtomicWrite): Promise<void> {
   await inTheUsersWords(beside.name, async () => {
     await refuseForeign(path, beside);
-    const fresh = freshBeside(path, beside);
+    const fresh = `${path}.tmp-${Buffer.from(beside.random.bytes(8)).toString('hex')}`;
     await (await open(fresh, CREATE, 0o600)).close();
     await rm(fresh);
   });
@@ -53,21 +43,13 @@ export async function checkWritable(path: string, beside: AtomicWrite): Promise<
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
-const freshBeside = (path: string, { random }: AtomicWrite) =>
-  `${path}.tmp-${Buffer.from(random.bytes(8)).toString('hex')}`;
-
-async function filled(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<number> {
-  try {
-    let size = 0;
-    for await (const piece of pieces) {
-      for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten;
-      size += piece.length;
-    }
-    await file.sync();
-    return size;
-  } finally {
-    await file.close();
+async function writeAll(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<number> {
+  let size = 0;
+  for await (const piece of pieces) {
+    for (let at = 0; at < piece.length; ) at += (await file.write(piece, at)).bytesWritten;
+    size += piece.length;
   }
+  return size;
 }
 
 async function refuseForeign(path: string, { name, mark }: AtomicWrite): Promise<void> {

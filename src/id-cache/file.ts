@@ -1,7 +1,8 @@
 /** Where what is known is kept: one file a profile in the cache folder, 0600, replaced by renaming. */
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type FileDependencies, preparePrivateFolder, readPrivate } from '../files/private-files.ts';
+import { replaceFile } from '../files/replace-file.ts';
 import type { Clock, Folders, Randomness } from '../platform/host.ts';
 import { type IdCache, idCacheText, parseIdCache } from './contents.ts';
 import { idCacheFile } from './path.ts';
@@ -41,15 +42,14 @@ export async function changeIdCache(
   change: (known: IdCache) => IdCache,
 ): Promise<void> {
   const path = idCacheFile(host.folders.cache, whose.profile);
-  const beside = `${path}.tmp-${Buffer.from(host.noise.bytes(8)).toString('hex')}`;
   try {
     const next = change(await readIdCache(host, whose));
     await preparePrivateFolder(host.folders.cache, around(host));
     await preparePrivateFolder(dirname(path), around(host));
-    await writeFile(beside, idCacheText(next), { mode: 0o600, flag: 'wx' });
-    await rename(beside, path);
+    const how = { random: host.noise, platform: host.platform, mode: 0o600, mayBeLost: true };
+    await replaceFile(path, how, file => file.writeFile(idCacheText(next)));
   } catch {
-    await rm(beside, { force: true }).catch(() => undefined);
+    // Nothing of it is left, and the old one is whole.
   }
 }
 

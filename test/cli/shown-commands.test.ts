@@ -24,11 +24,13 @@ function commandsOf(page: string): readonly ShownCommand[] {
   const cleaned = (lines: readonly string[]) =>
     [
       ...new Set(
-        lines.map(line =>
+        // Each side of a pipe is a command of its own.
+        lines.flatMap(line =>
           line
             .replace(/\s+#.*$/, '')
             .replaceAll('\\|', '|')
-            .trim(),
+            .split(' | ')
+            .map(part => part.trim()),
         ),
       ),
     ].filter(line => line.startsWith('cardwright ') && !line.includes('<'));

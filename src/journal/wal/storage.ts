@@ -13,11 +13,11 @@ import {
   NO_WAITING,
   preparePrivateFolder,
   readOrdinary,
-  syncFolder,
   systemCode,
   unsafe,
   writePrivate,
 } from '../../files/private-files.ts';
+import { syncFolder } from '../../files/replace-file.ts';
 import type { Randomness } from '../../platform/host.ts';
 
 /** An open journal. Nothing is durable before `sync`. */
