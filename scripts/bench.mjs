@@ -1,5 +1,5 @@
 /**
- * Runs every benchmark and prints its table: start-up, one request and lists, a long list, bulk runs, the sandbox, looking into a large one, the books, each beside the
+ * Runs every benchmark and prints its table: start-up, one request and lists, a long list, bulk runs, the sandbox, looking into a large one, the books, fleets, each beside the
  * peers that are installed. `npm run bench -- start` runs one of them; words after its name are its own options.
  */
 import { spawnSync } from 'node:child_process';
@@ -12,6 +12,7 @@ const BENCHES = {
   sandbox: 'bench-sandbox.mjs',
   inspector: 'bench-inspector.mjs',
   books: 'bench-books.mjs',
+  fleet: 'bench-fleet.mjs',
 };
 
 const [name, ...options] = process.argv.slice(2);

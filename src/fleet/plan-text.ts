@@ -35,6 +35,11 @@ function lineText({ sign, name, card, last4, what, amount, why }: PlanLine, widt
   return `${columns.join(' ')}  ${why}`.trimEnd();
 }
 
+/** What waits for a person is no step. */
+function nothingText({ blocked, held_back: held, unknown }: PlanDocument): string {
+  return blocked.length + held.length + unknown.length > 0 ? 'No step by itself.' : 'Nothing to do.';
+}
+
 function footLines(document: PlanDocument): readonly string[] {
   const { totals, caps, as_wanted: wanted, notes, differences } = document;
   const counts = countsText(document);
@@ -42,7 +47,7 @@ function footLines(document: PlanDocument): readonly string[] {
   const told = differences.filter(each => each.class === 'note').length;
   const retire = retireLines(document);
   return [
-    counts === '' ? 'Nothing to do.' : `${counts} · ${money}`,
+    counts === '' ? nothingText(document) : `${counts} · ${money}`,
     `${wanted} as wanted${told === 0 ? '' : ` · ${told} ${told === 1 ? 'note is' : 'notes are'} other than in the file`}`,
     ...notes.map(note => `note: ${note}`),
     ...(retire.length === 0 ? [] : ['To retire them, for the file:', 'retired:', ...retire]),

@@ -146,8 +146,9 @@ async function askForAll(ctx: Context, document: PlanDocument): Promise<void> {
   const irreversible = document.totals.terminate > 0;
   const typed = { what: 'their count', expect: String(document.steps.length) } as const;
   const counts = countsText(document);
+  const { spend } = document.totals;
   await ctx.ask({
-    intent: `Apply ${document.fleet}: ${counts}, ${dollars(toCents(document.totals.spend))} in all`,
+    intent: `Apply ${document.fleet}: ${counts}${spend === 0 ? '' : `, ${dollars(toCents(spend))} in all`}`,
     irreversible,
     command: 'the same command with --yes',
     ...((irreversible || mode === 'live') && { typed }),

@@ -58,7 +58,7 @@ async function applyNow(ctx: Context, named: NamedFleet, limits: Limits): Promis
   const lifeMs = USUAL_LIFE_MS;
   let made = await settledPlan(ctx, named, { allowed: {}, lifeMs });
   if (!ctx.dryRun) {
-    ctx.notice(planText(made.document).trimEnd());
+    for (const line of planText(made.document).trimEnd().split('\n')) ctx.notice(line);
     const allowed = await askForHeldBack(ctx, made.document);
     if (Object.keys(allowed).length > 0) made = await makePlan(ctx, named, { allowed, lifeMs });
   }
