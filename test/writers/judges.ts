@@ -22,6 +22,9 @@ export interface Judged {
   readonly expected: ReadonlyMap<string, number>;
 }
 
+/** Some readers take minutes for a hundred thousand lines, and many more beside other work. */
+const PATIENCE_MS = 1_800_000;
+
 /** libofx takes the square of the lines of a file; of longer statements the files of QuickBooks have all lines. */
 const LINES_OF_A_FILE = 16_000;
 
@@ -88,7 +91,7 @@ export async function judgesAgree({ statement, expected }: Judged): Promise<void
     return { sums: sums ?? {}, closing: closing ?? {}, ids };
   }
 
-  describe('readers that nobody here wrote agree to the cent', () => {
+  describe('readers that nobody here wrote agree to the cent', { timeout: PATIENCE_MS }, () => {
     it.skipIf(requires('hledger'))('hledger, and it refuses a changed cent', () => {
       const path = file('x.journal', textOf(journalFile(statement, 'hledger', DEFAULT_ACCOUNTS)));
       expect(run('hledger', ['-f', path, 'check', '--strict']).stderr).toBe('');
