@@ -31,7 +31,7 @@ export interface Standing {
   readonly usedThisMonth: Cents;
 }
 
-/** What a check compares, as a person reads it: `amount 95.00`, `available 90.00`. */
+/** What a check compares, and with what, as a person reads it: `amount 95.00`, `available 90.00`. */
 type Compared = readonly [left: string, right: string];
 
 interface Check {
@@ -41,8 +41,8 @@ interface Check {
 }
 
 const status =
-  (right: CardStatus): Check['compared'] =>
-  (_, { card }) => [`status ${card.status}`, right];
+  (other: CardStatus): Check['compared'] =>
+  (_, { card }) => [`status ${card.status}`, `not ${other}`];
 
 /** The order of A-48. */
 const CHECKS: readonly Check[] = [
@@ -100,7 +100,7 @@ const CHECKS: readonly Check[] = [
     declines: ({ challengeFailed }) => challengeFailed === true,
     compared: ({ challengeFailed }) => [
       challengeFailed === true ? 'challenge failed' : 'no failed challenge',
-      'failed',
+      'no failed challenge',
     ],
   },
 ];

@@ -22,9 +22,9 @@ const CASES: readonly (readonly [string, (here: Scene) => Promise<unknown>, obje
     here => act(here, `/cards/${here.card}/terminate`),
     { amount: 1 },
     'status terminated',
-    'terminated',
+    'not terminated',
   ],
-  ['card_frozen', here => act(here, `/cards/${here.card}/freeze`), { amount: 1 }, 'status frozen', 'frozen'],
+  ['card_frozen', here => act(here, `/cards/${here.card}/freeze`), { amount: 1 }, 'status frozen', 'not frozen'],
   [
     'card_expired',
     here => here.admin('PUT', '/clock', { mode: 'frozen', at: '2040-01-01T00:00:00Z' }),
