@@ -1,10 +1,10 @@
 /** `intent` of `cardwright/client`: one change of a program through the journal of a folder. Loaded when one is sent. */
-import { createHmac } from 'node:crypto';
 import process from 'node:process';
 import type { Input, WriteName } from './contract/calls.ts';
 import type { Service } from './contract/service.ts';
 import { CliError } from './core/errors.ts';
 import { intentFault } from './core/intent-name.ts';
+import { keyPrint } from './core/key-print.ts';
 import type { Secret } from './core/secret.ts';
 import { readerOf } from './journal/execution/run-context.ts';
 import { capabilitiesIn } from './journal/idempotency-support.ts';
@@ -72,7 +72,7 @@ function journalOf(around: LibraryJournal, signal = new AbortController().signal
       disk: createDisk({ ...files, lock: { pid, clock, random } }),
       random,
       pid,
-      keyPrint: async salt => createHmac('sha256', salt).update(key.expose()).digest('hex').slice(0, 8),
+      keyPrint: async salt => keyPrint(key, salt),
     }),
     clock,
     random,

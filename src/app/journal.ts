@@ -1,6 +1,7 @@
 /** The journal of this user, on the real disk, for the profile of this run. */
 import type { Globals } from '../cli/parsing/globals.ts';
 import { CliError } from '../core/errors.ts';
+import { keyPrint } from '../core/key-print.ts';
 import type { Cents } from '../core/money.ts';
 import { capabilitiesIn } from '../journal/idempotency-support.ts';
 import { knownStatesIn } from '../journal/known-states.ts';
@@ -15,7 +16,6 @@ import type { Journal } from '../journal/types.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
-import { keyPrint } from './key-print.ts';
 
 export interface JournalDependencies {
   readonly host: AppHost;
@@ -110,7 +110,7 @@ function localStoreFor({ host, opened, notice }: Pick<JournalDependencies, 'host
     disk: createDisk({ ...files, lock: { pid, clock, random, isRunning }, noise: host.noise }),
     random,
     pid,
-    keyPrint: salt => keyPrint(opened, salt),
+    keyPrint: async salt => keyPrint(await opened.key(), salt),
     knownStates: knownStatesIn({ configFolder: folders.config, stateFolder: folders.state, machine }, files),
   });
 }

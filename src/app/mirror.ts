@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import type { MoveRow } from '../books/rows.ts';
 import type { Reader } from '../contract/service.ts';
 import { SECOND } from '../core/durations.ts';
+import { keyPrint } from '../core/key-print.ts';
 import { cents } from '../core/money.ts';
 import { SECRET_VARIABLES } from '../core/redaction.ts';
 import type { Journal, OpRow } from '../journal/types.ts';
@@ -14,7 +15,6 @@ import type { Progress } from '../terminal/progress.ts';
 import type { SignOfLife } from '../terminal/sign-of-life.ts';
 import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
-import { keyPrint } from './key-print.ts';
 
 export interface MirrorDependencies {
   readonly host: AppHost;
@@ -55,7 +55,7 @@ export async function mirrorFor({
       profile,
       mode,
       origin: baseUrl,
-      keyPrint: mode === 'sandbox' ? undefined : salt => keyPrint(opened, salt),
+      keyPrint: mode === 'sandbox' ? undefined : async salt => keyPrint(await opened.key(), salt),
     }),
     reader,
     serviceNow: opened.serviceNow,

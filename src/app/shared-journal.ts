@@ -1,6 +1,6 @@
 /** The store of a shared journal for the account of this run, opened when it is first asked for. */
-import { createHmac } from 'node:crypto';
 import { CliError } from '../core/errors.ts';
+import { accountPrint } from '../core/key-print.ts';
 import type { OpStore } from '../journal/store/op-store.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { JournalConnection } from '../team/connect.ts';
@@ -34,7 +34,7 @@ export function sharedStoreFor(settings: SharedJournalSettings): OpStore {
       return ops;
     }),
     pushed: () => pushed(),
-    keyPrint: async () => accountPrint((await opened.key()).expose(), account),
+    keyPrint: async () => accountPrint(await opened.key(), account),
   });
 }
 
@@ -47,11 +47,6 @@ async function pushedBy(shared: SharedOps, notice: (text: string) => void): Prom
   for (const op of pushed.missing)
     notice(`warning: ${op} is not in the shared journal, and was begun there; tell an admin`);
   return pushed;
-}
-
-/** Print of an API key as the members of an account know it: 16 hexadecimal digits, the same on every machine. */
-export function accountPrint(key: string, account: string): string {
-  return createHmac('sha256', key).update(`journal:${account}`).digest('hex').slice(0, 16);
 }
 
 /** Throws `guarded` where the journal is not that of the account this run acts for. */

@@ -44,6 +44,7 @@ export const DIFFERENCES: Readonly<Record<DialectName, Reasons>> = {
     'bulk/select.md': NO_REQUEST_ID,
     'policy/idle-cards.md': NO_REQUEST_ID,
     'cards/fund.md': 'balances of a withdrawal are read again, and that is said',
+    'reconcile/a-month-of-life.md': 'a list that tells no totals is read otherwise, which the number of requests shows',
     'run/short-ids.md': 'a list that tells no count is read up to an empty page',
     'webhooks/life.md': 'a generated secret is not shown',
   },

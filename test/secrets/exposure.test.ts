@@ -23,7 +23,7 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'contract/signature/signature.ts': 'signing and checking',
   'contract/signature/mistakes.ts': 'explaining a wrong signature',
   'library-client.ts': 'values of an answer, for the program that asked by name',
-  'app/key-print.ts': 'a keyed digest of the key',
+  'core/key-print.ts': 'a keyed digest of the key',
   'profile/key.ts': 'its prefix',
   'profile/key-keeper.ts': 'checking its form',
   'profile/keychain.ts': 'the standard input of the keychain',
@@ -40,14 +40,18 @@ const SERVICE_SIDE = /^sandbox\//;
  * A digest of a card number is the number to whoever tries all of them, so none is made (docs/design/security.md, D14).
  */
 const MAY_HASH = [
-  'app/key-print.ts',
   'audit/entry.ts',
   'books/statement-lines.ts',
   'commands/statement/remembered.ts',
   'contract/signature/mistakes.ts',
   'contract/signature/signature.ts',
+  'core/key-print.ts',
   'events/event.ts',
+  'fleet/keys.ts',
+  'fleet/plan-document.ts',
+  'fleet/state-digest.ts',
   'journal/store/key-print.ts',
+  'journal/store/local-intents.ts',
   'journal/store/paths.ts',
   'journal/wal/op-id.ts',
   'mirror/sync.ts',

@@ -41,6 +41,7 @@ const MORE: Readonly<Record<string, string>> = {
   reconcile: '--wait-timeout 10s',
   statement: '--period 2026-11',
   export: '--format csv --period 2026-11',
+  'ops takeover': '--reason away --yes',
   'ops resolve': '--as done --note seen --yes',
   'sandbox simulate authorize': '--amount 5',
   'sandbox simulate increment': '--amount 5',

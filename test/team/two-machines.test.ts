@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accountPrint } from '../../src/app/shared-journal.ts';
+import { accountPrint } from '../../src/core/key-print.ts';
 import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
@@ -31,7 +31,7 @@ describe.skipIf(missing())('two machines', () => {
     const proxy = await startFaultProxy({ target: sandbox.url, stripKeys, delayMs });
     const key = sandbox.key.expose();
     const origin = new URL(proxy.url).origin;
-    const at = await testAccount(here, { origin, keyPrint: account => accountPrint(key, account) });
+    const at = await testAccount(here, { origin, keyPrint: account => accountPrint(sandbox.key, account) });
     const machines: World[] = [];
     const machine = async (role: 'ana' | 'ben', more: Readonly<Record<string, string>> = {}) => {
       const env = {

@@ -1,0 +1,19 @@
+/**
+ * Tells one API key from another without holding it: digests under a value that an outsider has not. The one home of
+ * them, so that whoever looks for what is made of a key reads this page.
+ */
+import { createHmac } from 'node:crypto';
+import type { Secret } from './secret.ts';
+
+const SALTED_DIGITS = 8;
+const ACCOUNT_DIGITS = 16;
+
+/** Print of a key under a random value that never leaves this machine: 8 hexadecimal digits. */
+export function keyPrint(key: Secret, salt: string): string {
+  return createHmac('sha256', salt).update(key.expose()).digest('hex').slice(0, SALTED_DIGITS);
+}
+
+/** Print of a key as the members of an account know it: 16 hexadecimal digits, the same on every machine. */
+export function accountPrint(key: Secret, account: string): string {
+  return createHmac('sha256', key.expose()).update(`journal:${account}`).digest('hex').slice(0, ACCOUNT_DIGITS);
+}
