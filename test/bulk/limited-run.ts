@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { READ_LAG } from '../../src/contract/spans.ts';
 import { serviceWorld } from './service-world.ts';
 
 const CARDS = 50;
@@ -26,6 +27,7 @@ export async function limitedRun(rows: number): Promise<number> {
   const before = here.proxy.seen.length;
   here.proxy.allow(PLACES);
   const { code, out, err } = await here.run('cards fund --file fund.csv --yes -o ndjson', {
+    longestPause: READ_LAG,
     // A pause is longer than an answer takes.
     async onPause() {
       await here.proxy.answered();

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { READ_LAG } from '../../src/contract/spans.ts';
 import { limitedRun } from './limited-run.ts';
 import { serviceWorld } from './service-world.ts';
 
@@ -18,7 +19,10 @@ test('a service that lets nothing through any more stops the run; its rows were 
   await here.run('cards create --file cards.csv --yes');
   await writeFile(join(here.folder, 'fund.csv'), 'card_id,amount\ncard_1,1\ncard_2,2\ncard_3,3\n');
   here.proxy.fail('POST', /fund/, ...Array<'throttled'>(40).fill('throttled'));
-  const { code, out, err } = await here.run('cards fund --file fund.csv --yes -o csv', { onPause: () => undefined });
+  const { code, out, err } = await here.run('cards fund --file fund.csv --yes -o csv', {
+    onPause: () => undefined,
+    longestPause: READ_LAG,
+  });
   expect([code, out.split('\n').slice(1, 4)]).toEqual([
     7,
     [1, 2, 3].map(row => `${row},not_sent,card_${row},,${row}.00,rate_limited,`),

@@ -6,6 +6,7 @@ import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { READ_LAG } from '../../src/contract/spans.ts';
 import { type ServiceWorld, serviceWorld } from '../bulk/service-world.ts';
 import type { Fault } from '../support/fault-proxy.ts';
 
@@ -25,7 +26,8 @@ interface Line {
 let here: ServiceWorld;
 let refused = 0;
 const env = { CARDWRIGHT_API_KEY: '', CARDWRIGHT_BASE_URL: '', CARDWRIGHT_PROFILE: 'team' };
-const run = (line: string) => here.run(line, { env, onPause: () => undefined });
+// The look for what may be behind waits longest.
+const run = (line: string) => here.run(line, { env, onPause: () => undefined, longestPause: READ_LAG });
 const lines = async () => (JSON.parse((await run('audit list --json')).out) as { data: Line[] }).data;
 const ops = () => readdirSync(join(here.folder, 'state', 'ops')).filter(name => name.startsWith('op_'));
 

@@ -1,0 +1,7 @@
+/** Sums of copies against all their records, for more services than `record-sums.test.ts`. */
+import { it } from 'vitest';
+import { expectSumsOfAllRecords } from './record-sums.ts';
+
+const SEEDS = Array.from({ length: 10 }, (_, at) => at + 3);
+
+it.each(SEEDS)('sums of SQLite are those of all records, service %i', seed => expectSumsOfAllRecords(seed));
