@@ -71,7 +71,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // The journal decides when the client may send; it knows the client's interface, which stands in the contract.
   journal: ['contract', 'files', 'core', 'platform'],
   // The journal that several people share: its database, and how it is reached.
-  team: ['contract', 'core', 'files', 'journal', 'platform', 'postgres'],
+  team: ['audit', 'contract', 'core', 'files', 'journal', 'platform', 'postgres'],
   // One connection to PostgreSQL.
   postgres: [],
   events: ['contract', 'files', 'core', 'platform'],

@@ -53,7 +53,7 @@ export function openContext(opening: Opening): OpenContext {
     }),
     async teamJournal() {
       const { teamJournalFor } = await import('./team-journal.ts');
-      return teamJournalFor({ host, keys: opening.keys, flag: opening.globals.journal });
+      return teamJournalFor({ host, keys: opening.keys, flag: opening.globals.journal, settings: opened.settings });
     },
     teamAccount: async () =>
       host.env['CARDWRIGHT_JOURNAL_ACCOUNT'] ?? (await opened.settings().catch(() => undefined))?.journal_account,

@@ -33,6 +33,7 @@ export function sharedStoreFor(settings: SharedJournalSettings): OpStore {
       await pushed();
       return ops;
     }),
+    opened: () => shared(),
     pushed: () => pushed(),
     keyPrint: async () => accountPrint(await opened.key(), account),
   });
@@ -70,6 +71,7 @@ async function openShared(settings: SharedJournalSettings): Promise<SharedOps> {
   });
   await disk.prepareFolder(places.root);
   const head = await chainHead(disk, places.head);
+  head.look(status.head.seq);
   return {
     statements: () => statements,
     account,

@@ -173,8 +173,8 @@ export interface Context {
   /** Writes and reveals of this machine; opened lazily. */
   audit(): Promise<AuditLog>;
   /**
-   * The journal that several people share, by `--journal` or the environment; connected to when it is asked. Throws `usage`
-   * where none is named.
+   * The journal that several people share, by `--journal`, the environment or the profile; connected to when it is asked.
+   * Throws `usage` where none is named.
    */
   teamJournal(): Promise<JournalConnection>;
   /** The account in it, where the environment or the profile names one. */

@@ -350,6 +350,35 @@ export interface PushedOps {
   readonly missing: readonly string[];
 }
 
+/** Something in a journal of several people that cannot be so. */
+export interface JournalFlaw {
+  /** `chain`: lines of its audit log; `op`: records; `intent`, `day`: what is kept beside them; `card`: made past it. */
+  readonly what: 'chain' | 'op' | 'intent' | 'day' | 'card';
+  readonly op?: string;
+  readonly card?: string;
+  /** Of the chain. */
+  readonly line?: number;
+  readonly text: string;
+}
+
+/** What a store says of itself. */
+export interface StoreCheck {
+  /** Lines of the chain. */
+  readonly lines: number;
+  readonly ops: ReadonlySet<string>;
+  readonly records: number;
+  /** When the account was made in it, ms UTC: what is older was done elsewhere. */
+  readonly since: number;
+  readonly flaws: readonly JournalFlaw[];
+}
+
+/** The same beside the cards of the service. */
+export interface CheckedJournal extends Pick<StoreCheck, 'lines' | 'records' | 'flaws'> {
+  readonly ops: number;
+  /** Cards that carry the marker of an operation. */
+  readonly cards: number;
+}
+
 /** All operations of this user. Every method throws `check_failed` for a damaged journal it must read. */
 export interface Journal {
   /** Makes the requests of a plan, once. Throws `usage` for rows that cannot be sent. Nothing is written or sent. */
@@ -388,6 +417,8 @@ export interface Journal {
   leases(): Promise<readonly OpLease[]>;
   /** Brings what was left to the shared journal. Throws as `leases`. */
   push(): Promise<PushedOps>;
+  /** Whether the shared journal is whole, and has every operation that made a card. Changes nothing. Throws as `leases`. */
+  check(): Promise<CheckedJournal>;
   show(op: string): Promise<OpDetail>;
   resolve(resolution: Resolution): Promise<Resolved>;
   /** Makes a probe of idempotency keys ready; nothing is sent by it. Throws `guarded` for a live key. */

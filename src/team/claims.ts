@@ -55,7 +55,7 @@ export function factsOf({ op, command, profile, mode, origin, rows, total_cents 
   return { event, profile, mode, origin, operation: command, op, rows, cents: total_cents };
 }
 
-type No = Exclude<ClaimResult, { readonly verdict: 'claimed' }>;
+type No = Exclude<ClaimResult, { readonly verdict: 'claimed' | 'changed' }>;
 
 export function refusalOf(no: No): CliError {
   const refused = (message: string, more: Partial<CliError['facts']> = {}) =>

@@ -106,7 +106,10 @@ export function refuseOtherSchema({ schema }: Pick<JournalStatus, 'schema'>, sho
     message: `the shared journal ${shown} has schema ${schema}, and this cardwright knows ${SCHEMA_NUMBER}`,
     ...(isNewer
       ? { hint: 'install the newer version and repeat the command' }
-      : { hint: 'cardwright journal init --print-sql' }),
+      : {
+          notes: ['An admin of the database runs what this prints; until then nothing is written.'],
+          hint: `cardwright journal init --print-sql --from ${schema}`,
+        }),
     outcome: 'not_sent',
   });
 }

@@ -25,6 +25,9 @@ export interface SharedOps {
 export interface ChainHead {
   known(): JournalHead | undefined;
   learn(head: JournalHead): void;
+  /** How far the chain was when the account was looked at last; nobody has compared it with what is known. */
+  looked(): number;
+  look(seq: number): void;
   /** Durable, for the next command. */
   keep(): Promise<void>;
 }
@@ -33,10 +36,16 @@ export interface ChainHead {
 export async function chainHead(disk: JournalDisk, path: string): Promise<ChainHead> {
   let head = headIn(await disk.read(path));
   let kept = head?.seq;
+  let looked = 0;
   return {
     known: () => head,
     learn(seen) {
       if (head === undefined || seen.seq >= head.seq) head = seen;
+      looked = Math.max(looked, seen.seq);
+    },
+    looked: () => looked,
+    look(seq) {
+      looked = Math.max(looked, seq);
     },
     async keep() {
       if (head === undefined || head.seq === kept) return;

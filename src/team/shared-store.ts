@@ -16,6 +16,7 @@ import { keyInUse, opInUse } from '../journal/store/refusals.ts';
 import type { OpLease } from '../journal/types.ts';
 import { decodeWhole } from '../journal/wal/codec.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
+import { checkShared } from './check.ts';
 import { factsOf, leaseMsFor, refusalOf, wantedOf } from './claims.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { sharedTape } from './shared-tape.ts';
@@ -26,6 +27,8 @@ import type { ClaimResult, OpHead, TakeResult } from './statements.ts';
 export interface SharedStoreSettings {
   /** Connects at the first call. Throws `guarded` where the journal cannot be used for what this run acts as. */
   readonly shared: () => Promise<SharedOps>;
+  /** The same, and nothing that was left is brought. */
+  readonly opened: () => Promise<SharedOps>;
   /** What earlier commands had left on this machine, and this one has brought when it connected. */
   readonly pushed: () => Promise<Pushed>;
   /** Print of the API key, 16 hexadecimal digits. */
@@ -34,7 +37,7 @@ export interface SharedStoreSettings {
 
 const PAGE = 1000;
 
-export function sharedStore({ shared, pushed, keyPrint }: SharedStoreSettings): OpStore {
+export function sharedStore({ shared, opened, pushed, keyPrint }: SharedStoreSettings): OpStore {
   return {
     ready: async () => void (await shared()),
     keyPrint: mode => (mode === 'sandbox' ? Promise.resolve('sandbox') : keyPrint()),
@@ -79,6 +82,7 @@ export function sharedStore({ shared, pushed, keyPrint }: SharedStoreSettings): 
       return pushed();
     },
     leases: async () => leasesOf(await shared()),
+    check: async () => checkShared(await opened()),
     forget: async op => forgetOp(await shared(), op),
     setAside: op => `tell an admin of the shared journal about ${op}`,
   };
@@ -161,9 +165,11 @@ async function claimed(
   const { statements, head, clock } = shared;
   const wanted = wantedOf(shared, claim, standing);
   const facts = factsOf(claim.record, 'begun');
-  for (let again = false; ; again = true) {
+  let again = false;
+  for (let changes = 0; ; ) {
     const since = clock.monotonic();
-    const answer = await statements().claim({ ...wanted, known: head.known() }, first, facts);
+    const looked = changes < MOST_CHANGES ? head.looked() : undefined;
+    const answer = await statements().claim({ ...wanted, known: head.known(), looked }, first, facts);
     head.learn(answer.head);
     if (answer.verdict === 'claimed') {
       const { epoch, n, lease_ms: leaseMs } = answer;
@@ -182,16 +188,24 @@ async function claimed(
       });
     }
     await claim.refuse();
+    if (answer.verdict === 'changed') {
+      changes += 1;
+      continue;
+    }
     if (again || !isPassing(answer)) throw refusedBy(answer, claim);
+    again = true;
   }
 }
+
+/** Where others claim all the time the rules are asked so often; then the database alone decides. */
+const MOST_CHANGES = 5;
 
 /** Somebody may be through by now. */
 function isPassing({ verdict }: ClaimResult): boolean {
   return verdict === 'twin' || verdict === 'repeated';
 }
 
-function refusedBy(answer: Exclude<ClaimResult, { verdict: 'claimed' }>, { record }: Claim): CliError {
+function refusedBy(answer: Exclude<ClaimResult, { verdict: 'claimed' | 'changed' }>, { record }: Claim): CliError {
   const refused = refusalOf(answer);
   const { given_key: key } = record;
   const isKey = key !== undefined && 'key' in answer && answer.key !== undefined;

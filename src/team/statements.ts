@@ -46,6 +46,8 @@ export interface WantedOp extends Entering, Holder {
   /** The same for each repetition of this call, whose first answer is given again. */
   readonly nonce: string;
   readonly key_print: string;
+  /** How far the chain was when other ops were looked at; what was claimed behind it is to be looked at first. */
+  readonly looked?: number | undefined;
   readonly command: string;
   readonly digest: string;
   readonly digest_in_order?: string | undefined;
@@ -98,6 +100,8 @@ export type ClaimResult =
       readonly day: string;
       readonly lease_ms: number;
     }
+  /** Somebody has claimed since the caller looked. */
+  | { readonly verdict: 'changed' }
   /** The API key is none of this account's. */
   | { readonly verdict: 'key' }
   /** A name or key of the caller's was used with other values. */
@@ -254,6 +258,16 @@ export interface JournalStatus {
   readonly used: number;
 }
 
+/** A day by its row and by the ops of the account, cents. */
+export interface DaySums {
+  /** UTC. */
+  readonly day: string;
+  readonly held: number;
+  readonly spent: number;
+  readonly ops_held: number;
+  readonly ops_spent: number;
+}
+
 /** Members of the JSON of an audit line, without those that the database writes. */
 export type Facts = Readonly<Record<string, unknown>>;
 
@@ -293,6 +307,10 @@ export interface Statements {
   hasKey(account: string, print: string): Promise<boolean>;
   /** Lines of the chain from a number on, a thousand at most. */
   auditPage(account: string, from: number): Promise<readonly string[]>;
+  /** Every day that something was held for or spent on. */
+  daySums(account: string): Promise<readonly DaySums[]>;
+  /** Names in use behind one, in order, a thousand at most. */
+  intentsPage(account: string, behind: string): Promise<readonly UsedIntent[]>;
   status(account: string): Promise<JournalStatus>;
 }
 
@@ -335,6 +353,8 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
       const rows = await call('select line from cardwright.audit_page($1, $2)', [account, from]);
       return rows.map(([line]) => line ?? '');
     },
+    daySums: account => one('select cardwright.day_sums($1)', [account]),
+    intentsPage: (account, behind) => one('select cardwright.intents_page($1, $2)', [account, behind]),
     status: account => one('select cardwright.status($1)', [account]),
   };
 }

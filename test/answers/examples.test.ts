@@ -106,6 +106,10 @@ const TOLD: Record<string, Told> = {
   'journal status --account main': { code: 2 },
   // Without a shared journal nobody else works on these operations.
   'journal push': { code: 2 },
+  'journal check': { code: 2 },
+  'journal check --json': { code: 2 },
+  'audit verify --shared': { code: 2 },
+  'audit list --shared --limit 20': { code: 2 },
   'journal push --json': { code: 2 },
   'ops locks': { code: 2 },
   'ops locks --json': { code: 2 },

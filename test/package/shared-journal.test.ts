@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SCHEMA_NUMBER } from '../../src/team/schema/tables.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database, PASSWORD } from '../postgres/shared.ts';
 import { type TestAccount, testAccount } from '../team/test-account.ts';
@@ -42,7 +43,7 @@ describe.skipIf(missing())('journal status', () => {
       account: at.account,
       role: 'ana',
       can: ['read', 'operate'],
-      schema: 1,
+      schema: SCHEMA_NUMBER,
       used: 0,
       caps: { max_per_day: 2_500 },
       moved: false,

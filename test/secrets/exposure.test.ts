@@ -63,6 +63,7 @@ const MAY_HASH = [
   'sandbox/data/draws.ts',
   'sandbox/requests/health.ts',
   'sandbox/requests/keys.ts',
+  'team/records-digest.ts',
   'writers/account-names.ts',
 ];
 

@@ -94,7 +94,15 @@ const LINES: Readonly<Record<string, string>> = {
  * Their output comes from deliveries, from another program or from a database; test/package/streams.test.ts has a real
  * full disk.
  */
-const OF_OTHERS = ['webhooks listen', 'webhooks expect', 'sandbox exec', 'journal status', 'journal push', 'ops locks'];
+const OF_OTHERS = [
+  'webhooks listen',
+  'webhooks expect',
+  'sandbox exec',
+  'journal status',
+  'journal push',
+  'journal check',
+  'ops locks',
+];
 
 const FULL = { message: 'cannot write standard output: no space is left (ENOSPC)' };
 const full = { onOut: () => Promise.reject(new OutputError('check_failed', FULL)) };

@@ -1,6 +1,9 @@
 /** The file of `journal init --print-sql`, run as an admin of a database would: no superuser, once. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { journalSql } from '../../src/team/schema/print.ts';
+import { journalSql, upgradeSql } from '../../src/team/schema/print.ts';
+import { SCHEMA_NUMBER } from '../../src/team/schema/tables.ts';
 import { missing } from '../postgres/server.ts';
 import { connect, type Database, database, statementsOf } from '../postgres/shared.ts';
 
@@ -28,7 +31,7 @@ describe.skipIf(missing())('the printed SQL', () => {
     expect(JSON.parse(status ?? '')).toMatchObject({
       account: 'main',
       mode: 'live',
-      schema: 1,
+      schema: SCHEMA_NUMBER,
       can: ['admin'],
       caps: { max_per_day: 500_000 },
     });
@@ -40,5 +43,36 @@ describe.skipIf(missing())('the printed SQL', () => {
     async function runAll(text: string) {
       for (const statement of statementsOf(text)) await dba.call(statement, []);
     }
+  });
+
+  /** What a journal of one number is made of: tables with their columns, functions, policies, grants. */
+  const SHAPE = [
+    `select table_name, column_name, data_type, is_nullable, column_default from information_schema.columns
+      where table_schema = 'cardwright' order by 1, 2`,
+    `select p.oid::regprocedure::text, md5(p.prosrc), p.prosecdef, pg_get_userbyid(p.proowner), p.proacl::text
+      from pg_proc p where p.pronamespace = 'cardwright'::regnamespace order by 1`,
+    `select tablename, policyname, qual from pg_policies where schemaname = 'cardwright' order by 1, 2`,
+    `select relname, relrowsecurity, relforcerowsecurity from pg_class
+      where relnamespace = 'cardwright'::regnamespace and relkind = 'r' order by 1`,
+  ];
+
+  it('brings a journal of an older release here, with what it keeps', async () => {
+    const root = await here.as('postgres');
+    const name = `${here.name}_old`;
+    await root.call(`create database ${name}`, []);
+    const old = await connect(here.server, 'postgres', name);
+    const run = async (text: string) => {
+      for (const statement of statementsOf(text)) await old.call(statement, []);
+    };
+    await run(await readFile(join(import.meta.dirname, 'schema-1.sql'), 'utf8'));
+    await run('commit');
+    await old.call(`select cardwright.add_account('main', 'https://api.example.com', 'test', 'postgres')`, []);
+    await old.call(`select cardwright.set_cap('main', 'max_per_day', 500000)`, []);
+    await run(upgradeSql(1));
+    const [[status] = []] = await old.call(`select cardwright.status('main')`, []);
+    expect(JSON.parse(status ?? '')).toMatchObject({ schema: SCHEMA_NUMBER, caps: { max_per_day: 500_000 } });
+    for (const question of SHAPE) expect(await old.call(question, [])).toEqual(await root.call(question, []));
+    await expect(run(upgradeSql(1))).rejects.toThrow(`the journal has schema ${SCHEMA_NUMBER}, and this file is for 1`);
+    await old.end();
   });
 });

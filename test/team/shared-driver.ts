@@ -64,6 +64,7 @@ export async function storeAt(
   };
   const store = sharedStore({
     shared: async () => shared,
+    opened: async () => shared,
     pushed: async () => ({ brought: [], missing: [] }),
     keyPrint: async () => KEY_PRINT,
   });

@@ -47,11 +47,13 @@ describe.skipIf(missing())('the shared store', () => {
             spoolFolder: async () => home,
           };
         };
+        const once = () => {
+          opened ??= shared();
+          return opened;
+        };
         return sharedStore({
-          shared() {
-            opened ??= shared();
-            return opened;
-          },
+          shared: once,
+          opened: once,
           pushed: async () => ({ brought: [], missing: [] }),
           keyPrint: async () => KEY_PRINT,
         });

@@ -1,18 +1,10 @@
 /** Two machines with one shared journal: what one of them has begun the other one knows, takes up, and never does again. */
-import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accountPrint } from '../../src/core/key-print.ts';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
 import { missing } from '../postgres/server.ts';
 import { type Database, database } from '../postgres/shared.ts';
-import { startFaultProxy } from '../support/fault-proxy.ts';
-import { ask } from '../support/sandbox-http.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { type World, world } from '../support/world.ts';
-import { testAccount } from './test-account.ts';
+import { cableTo, team } from './team.ts';
 
 describe.skipIf(missing())('two machines', () => {
   let here: Database;
@@ -21,49 +13,8 @@ describe.skipIf(missing())('two machines', () => {
   });
   afterAll(() => here.close());
 
-  let made = 0;
-  const urlOf = (role: string) =>
-    `postgres://${role}@${encodeURIComponent(here.server.socket)}:${here.server.port}/${here.name}`;
-
-  /** A service, an account in the journal, and machines of operators before both. */
-  async function team({ wallet = 100, stripKeys = true, delayMs = 0 } = {}) {
-    const sandbox = await startSandbox({ wallet, ids: 'counted', rateLimits: false });
-    const proxy = await startFaultProxy({ target: sandbox.url, stripKeys, delayMs });
-    const key = sandbox.key.expose();
-    const origin = new URL(proxy.url).origin;
-    const at = await testAccount(here, { origin, keyPrint: account => accountPrint(sandbox.key, account) });
-    const machines: World[] = [];
-    const machine = async (role: 'ana' | 'ben', more: Readonly<Record<string, string>> = {}) => {
-      const env = {
-        CARDWRIGHT_PROFILE: '',
-        CARDWRIGHT_API_KEY: key,
-        CARDWRIGHT_BASE_URL: proxy.url,
-        CARDWRIGHT_JOURNAL_URL: urlOf(role),
-        CARDWRIGHT_JOURNAL_ACCOUNT: at.account,
-        ...more,
-      };
-      made += 1;
-      // Ids of ops are those of the whole database.
-      const one = await world({ env, countFrom: 10_000 * made });
-      machines.push(one);
-      return one;
-    };
-    return {
-      at,
-      proxy,
-      machine,
-      cards: async () => (await ask(sandbox, { path: '/cards?per_page=100' })).json.data as { balance: number }[],
-      balance: async () => (await ask(sandbox, { path: '/wallet' })).json.balance as number,
-      async [Symbol.asyncDispose]() {
-        for (const each of machines) await each[Symbol.asyncDispose]();
-        await proxy[Symbol.asyncDispose]();
-        await sandbox.stop();
-      },
-    };
-  }
-
   it('a purchase of one is known to the other, and is not made again', async () => {
-    await using t = await team();
+    await using t = await team(here);
     const [one, other] = [await t.machine('ana'), await t.machine('ben')];
     const create = 'cards create --bin bin_1 --amount 10 --intent po-1 --json';
     const first = await one.run(create);
@@ -88,7 +39,7 @@ describe.skipIf(missing())('two machines', () => {
   });
 
   it('one file on two machines at once: one set of cards', async () => {
-    await using t = await team({ wallet: 500 });
+    await using t = await team(here, { wallet: 500 });
     const machines = [await t.machine('ana'), await t.machine('ben')];
     const rows = Array.from({ length: 6 }, (_, index) => `bin_1,${index + 2},row ${index + 1}`);
     for (const { folder } of machines)
@@ -105,7 +56,7 @@ describe.skipIf(missing())('two machines', () => {
   });
 
   it('what one leaves unknown the other resumes, and takes over with a reason when it was another operator', async () => {
-    await using t = await team();
+    await using t = await team(here);
     const [one, same, other] = [await t.machine('ana'), await t.machine('ana'), await t.machine('ben')];
     const lost = async () => {
       t.proxy.fail('POST', /\/cards$/, 'drop-after');
@@ -132,7 +83,7 @@ describe.skipIf(missing())('two machines', () => {
   });
 
   it('an outcome that only this machine has seen is brought by its next command, and nothing is sent again', async () => {
-    await using t = await team({ delayMs: 300 });
+    await using t = await team(here, { delayMs: 300 });
     await using cable = await cableTo(here.server);
     const machine = await t.machine('ana', {
       CARDWRIGHT_JOURNAL_URL: `postgres://ana@${encodeURIComponent(cable.folder)}:${cable.port}/${here.name}`,
@@ -156,7 +107,7 @@ describe.skipIf(missing())('two machines', () => {
   });
 
   it('without the database nothing is sent, and reading goes on', async () => {
-    await using t = await team();
+    await using t = await team(here);
     const away = { CARDWRIGHT_JOURNAL_URL: 'postgres://ana@127.0.0.1:1/journal' };
     const machine = await t.machine('ana', away);
     const { code, err } = await machine.run('cards create --bin bin_1 --amount 10', { onPause: () => undefined });
@@ -170,7 +121,7 @@ describe.skipIf(missing())('two machines', () => {
   });
 
   it('a database that has lost what this machine knows is told apart, and nothing is sent', async () => {
-    await using t = await team();
+    await using t = await team(here);
     const machine = await t.machine('ana');
     expect((await machine.run('cards create --bin bin_1 --amount 10 -q')).code).toBe(0);
     const root = join(machine.folder, 'state', 'team');
@@ -185,7 +136,7 @@ describe.skipIf(missing())('two machines', () => {
   });
 
   it('the caps of the account hold for all, and the key of another account is refused', async () => {
-    await using t = await team();
+    await using t = await team(here);
     await t.at.admin(`set_cap('max_per_day', 1500)`);
     const [one, other] = [await t.machine('ana'), await t.machine('ben')];
     expect((await one.run('cards create --bin bin_1 --amount 10 -q')).code).toBe(0);
@@ -196,35 +147,3 @@ describe.skipIf(missing())('two machines', () => {
     expect(await t.cards()).toHaveLength(2);
   });
 });
-
-/** A way to the server that can be cut. */
-async function cableTo({ socket, port }: { readonly socket: string; readonly port: number }) {
-  const place = await temporaryFolder();
-  const through = new Set<Socket>();
-  const server = createServer(near => {
-    const far = connect(join(socket, `.s.PGSQL.${port}`));
-    for (const each of [near, far]) {
-      through.add(each);
-      each.on('error', () => undefined).on('close', () => [near, far].map(end => end.destroy()));
-    }
-    near.pipe(far).pipe(near);
-  });
-  const path = join(place.path, `.s.PGSQL.${port}`);
-  const mend = async () => void (await once(server.listen(path), 'listening'));
-  const cut = async () => {
-    const closed = once(server.close(), 'close');
-    for (const each of through) each.destroy();
-    await closed;
-  };
-  await mend();
-  return {
-    folder: place.path,
-    port,
-    mend,
-    cut,
-    async [Symbol.asyncDispose]() {
-      if (server.listening) await cut();
-      await place[Symbol.asyncDispose]();
-    },
-  };
-}

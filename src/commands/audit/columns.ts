@@ -24,6 +24,11 @@ export const AUDIT_COLUMNS: readonly Column[] = [
   { field: 'op', title: 'OP', kind: 'id', priority: 6, wideOnly: true, shortTo: SHORT_ID },
 ];
 
+/** Of the log that several people share. */
+export const SHARED_COLUMNS: readonly Column[] = AUDIT_COLUMNS.map(column =>
+  column.field === 'user' ? { field: 'who', title: 'WHO', kind: 'text', priority: 1 } : column,
+);
+
 /** A line of the log; `prev` and `hash` chain them. */
 export const AUDIT_ENTRY = {
   seq: tells.count('Number of the line, from 1.'),
@@ -53,6 +58,24 @@ export const AUDIT_ENTRY = {
   kind: maybe(tells.text('Kind of the error.')),
   reason: maybe(tells.text("The service's word for why, or the status of its answer.")),
   of: maybe(tells.count('Line this is the outcome of.')),
+  prev: tells.text('Digest of the line before.'),
+  hash: tells.text('Digest of this line.'),
+} as const;
+
+/** A line of the log that several people share. */
+export const SHARED_ENTRY = {
+  seq: tells.count('Number of the line, from 1.'),
+  at: tells.time('When it was written, by the clock of the database.'),
+  who: tells.text('Role and machine, `ana@laptop`.'),
+  event: tells.text('What the line is: begun, outcome, taken, abandoned, write.'),
+  profile: maybe(tells.text('Profile.')),
+  mode: maybe(tells.word('Kind of key.', ['test', 'live'])),
+  origin: maybe(tells.text('Address of the service.')),
+  operation: maybe(tells.text('Command, or what an admin of the journal did.')),
+  op: maybe(tells.text('Operation in the journal.')),
+  rows: maybe(tells.count('Rows of a run.')),
+  reason: maybe(tells.text('Why an operation was taken over, or what an admin set.')),
+  records_sha256: maybe(tells.text('Of a line that ends an operation: digest over its records.')),
   prev: tells.text('Digest of the line before.'),
   hash: tells.text('Digest of this line.'),
 } as const;

@@ -1,5 +1,6 @@
+import { checkJournal } from './check.ts';
 import { initJournal } from './init.ts';
 import { pushJournal } from './push.ts';
 import { journalStatus } from './status.ts';
 
-export const JOURNAL_COMMANDS = [journalStatus, pushJournal, initJournal];
+export const JOURNAL_COMMANDS = [journalStatus, pushJournal, checkJournal, initJournal];

@@ -1,8 +1,9 @@
 import { command } from '../../cli/parsing/command.ts';
 import { OURS, option } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
-import { choice, flag, text } from '../../contract/field.ts';
-import { type FirstAccount, journalSql } from '../../team/schema/print.ts';
+import { choice, flag, integer, text } from '../../contract/field.ts';
+import { type FirstAccount, journalSql, upgradeSql } from '../../team/schema/print.ts';
+import { SCHEMA_NUMBER } from '../../team/schema/tables.ts';
 
 /** `https://host` or `https://host:port`; http for this machine. */
 const ORIGIN = /^(?:https:\/\/[^\s/?#@'"]+|http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?)$/;
@@ -16,6 +17,7 @@ export const initJournal = command({
   about: [
     'Prints roles, tables, row-level security, functions and grants for PostgreSQL 15 or newer, and examples for people and runners. Nothing is connected to: an admin of the database reads the file and runs it once.',
     'With --account, --origin and --mode the account is made too, and the user who runs the file is its first admin.',
+    'With --from the file brings a journal of an older schema here: nothing that is kept is changed, and operators of older versions are refused from then on.',
   ],
   flags: {
     printSql: option(flag({ doc: 'Print the SQL; there is no other way to make a journal.', basis: OURS })),
@@ -24,21 +26,34 @@ export const initJournal = command({
       '<name>',
     ),
     origin: option(text({ doc: 'Scheme and host of the service the account is at.', basis: OURS }), '<origin>'),
+    from: option(
+      integer({ doc: 'Print what brings a journal of this older schema here instead.', basis: OURS, min: 1 }),
+      '<number>',
+    ),
     mode: option(choice(['test', 'live'], { doc: 'Mode of its API keys.', basis: OURS })),
   },
   examples: [
     { does: 'To read it first', run: 'journal init --print-sql' },
+    { does: 'For a journal that an older cardwright has made', run: 'journal init --print-sql --from 1' },
     {
       does: 'With an account',
       run: 'journal init --print-sql --account main --origin https://api.example.com --mode live',
     },
   ],
-  run: async (_ctx, { printSql = false, account, origin, mode }) => {
+  run: async (_ctx, { printSql = false, from, account, origin, mode }) => {
     if (!printSql) throw usage('journal init prints SQL and runs none: give --print-sql');
+    if (from !== undefined) return upgradeFrom(from, { account, origin, mode });
     return journalSql(firstAccount({ account, origin, mode }));
   },
   show: sql => ({ noun: 'SQL', columns: [], data: sql, prose: sql }),
 });
+
+function upgradeFrom(from: number, given: Given): string {
+  if (Object.values(given).some(value => value !== undefined)) throw usage('--from makes no account');
+  if (from >= SCHEMA_NUMBER)
+    throw usage(`--from is an older schema than ${SCHEMA_NUMBER}, which this cardwright makes`);
+  return upgradeSql(from);
+}
 
 interface Given {
   readonly account: string | undefined;

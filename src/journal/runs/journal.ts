@@ -5,11 +5,11 @@ import { DAY, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { probeKeys, probeRequests, probeRows } from '../execution/probe-keys.ts';
 import { readerOf } from '../execution/run-context.ts';
-import type { OpStore } from '../store/op-store.ts';
 import { historyNamed, readHistory } from '../store/read-ops.ts';
 import type { Journal, OpView, PreparedRun, Probe, ReadBefore, ResumeOptions, Run, RunPlan } from '../types.ts';
 import type { History } from '../wal/replay.ts';
 import { beginOp } from './begin.ts';
+import { checkCards } from './check-cards.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { refuseEditedRows } from './edited-rows.ts';
 import { beginWithKey } from './given-key.ts';
@@ -75,7 +75,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     begunAs: name => begunAs(dependencies, name),
     holdFleet: fleet => holdFleet(dependencies, fleet),
     list: () => summaries(dependencies),
-    ...ofSeveral(store),
+    ...ofSeveral(dependencies),
     show: op => detailOf(dependencies, op),
     async resolve(resolution) {
       const settled = await resolveRows(dependencies, resolution);
@@ -129,7 +129,8 @@ function fleetIsShared(fleet: string): CliError {
 }
 
 /** What only a journal of several people has. */
-function ofSeveral(store: OpStore): Pick<Journal, 'leases' | 'push'> {
+function ofSeveral(dependencies: JournalDependencies): Pick<Journal, 'leases' | 'push' | 'check'> {
+  const { store } = dependencies;
   return {
     async leases() {
       if (store.leases === undefined) throw notShared();
@@ -138,6 +139,10 @@ function ofSeveral(store: OpStore): Pick<Journal, 'leases' | 'push'> {
     async push() {
       if (store.pushed === undefined) throw notShared();
       return store.pushed();
+    },
+    async check() {
+      if (store.check === undefined) throw notShared();
+      return checkCards(readerOf(await dependencies.service()), await store.check());
     },
   };
 }

@@ -146,6 +146,8 @@ const READING = [
   'given_key_of(text, text)',
   'has_key(text, text)',
   'audit_page(text, bigint)',
+  'day_sums(text)',
+  'intents_page(text, text)',
   'status(text)',
 ];
 const ADMINISTERING = [

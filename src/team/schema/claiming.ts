@@ -125,6 +125,12 @@ begin
   return null;
 end $f$;
 
+-- Whether somebody has claimed behind the line that the caller had seen when it asked its rules, which compare rows.
+create function changed_verdict(a account, wanted jsonb) returns jsonb language sql as $f$
+  select jsonb_build_object('verdict', 'changed') where exists
+    (select from op o where o.account = a.id and o.state <> 'finished' and o.claimed_seq > (wanted ->> 'looked')::bigint);
+$f$;
+
 create function check_wanted(wanted jsonb, bytes bytea) returns void language plpgsql as $f$
 begin
   if (wanted ->> 'op') is null or coalesce(wanted ->> 'nonce', '') = '' or coalesce(wanted ->> 'digest', '') = ''
@@ -165,7 +171,7 @@ exception
     perform bad_call('claim');
 end $f$;
 
--- wanted: account, known, op, nonce, by, host, command, digest, digest_in_order, bulk, moves, freely, rows, cents,
+-- wanted: account, known, looked, op, nonce, by, host, command, digest, digest_in_order, bulk, moves, freely, rows, cents,
 -- spending, counts {unknown, open}, ttl_ms, key_print, again, intents [{row, name, digest, op}], key {value, digest}.
 create function claim(wanted jsonb, bytes bytea, facts text) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
@@ -183,7 +189,7 @@ begin
     return jsonb_build_object('verdict', 'key', 'head', head_of(a));
   end if;
   verdict := coalesce(intent_verdict(a, wanted), given_key_verdict(a, wanted), twin_verdict(a, wanted),
-    cap_verdict(a, wanted -> 'spending'));
+    cap_verdict(a, wanted -> 'spending'), changed_verdict(a, wanted));
   if verdict is null then
     today := day_now(a);
     verdict := reserve(a, today, (wanted #>> '{spending,total}')::bigint);

@@ -3,7 +3,8 @@ import { ADMINISTRATION_SQL, GRANTS_SQL } from './administration.ts';
 import { CLAIMING_SQL } from './claiming.ts';
 import { ENTERING_SQL } from './entering.ts';
 import { READING_SQL } from './reading.ts';
-import { ROLES_SQL, TABLES_SQL } from './tables.ts';
+import { stepsFrom } from './steps.ts';
+import { OWNER, ROLES_SQL, SCHEMA_NUMBER, TABLES_SQL } from './tables.ts';
 import { WRITING_SQL } from './writing.ts';
 
 /** An account that the file makes along with the schema. */
@@ -13,19 +14,45 @@ export interface FirstAccount {
   readonly mode: 'test' | 'live';
 }
 
-const PARTS = [
-  ROLES_SQL,
-  TABLES_SQL,
-  ENTERING_SQL,
-  CLAIMING_SQL,
-  WRITING_SQL,
-  READING_SQL,
-  ADMINISTRATION_SQL,
-  GRANTS_SQL,
-];
+const FUNCTIONS = [ENTERING_SQL, CLAIMING_SQL, WRITING_SQL, READING_SQL, ADMINISTRATION_SQL, GRANTS_SQL];
+const PARTS = [ROLES_SQL, TABLES_SQL, stepsFrom(1), ...FUNCTIONS];
 
 /** Roles, schema, functions and grants, in one transaction that is not yet committed. */
 export const SCHEMA_SQL = `begin;\n${PARTS.join('')}reset role;\n`;
+
+/** What brings the schema of an older number here, in one transaction: its tables grow, its functions are made anew. */
+export function upgradeSql(from: number): string {
+  return [
+    `-- A shared journal of cardwright: from schema ${from} to ${SCHEMA_NUMBER}, in one transaction. Nothing that is kept is changed.`,
+    '-- Run it once as the role that has made the journal:',
+    '--   psql --set ON_ERROR_STOP=1 --file upgrade.sql <address of the database>',
+    '',
+    'begin;',
+    `set local role ${OWNER};`,
+    'set local search_path = cardwright;',
+    'do $from$',
+    'begin',
+    `  if (select schema_number from meta) <> ${from} then`,
+    `    raise exception 'the journal has schema %, and this file is for ${from}', (select schema_number from meta);`,
+    '  end if;',
+    'end $from$;',
+    // Nobody works with functions of one release and tables of another: they wait for this transaction.
+    'lock table meta, account, op in access exclusive mode;',
+    stepsFrom(from).trim(),
+    'do $functions$',
+    'declare',
+    '  old regprocedure;',
+    'begin',
+    "  for old in select p.oid from pg_proc p where p.pronamespace = 'cardwright'::regnamespace loop",
+    "    execute format('drop function %s', old);",
+    '  end loop;',
+    'end $functions$;',
+    FUNCTIONS.join('').trim(),
+    `update meta set schema_number = ${SCHEMA_NUMBER};`,
+    'commit;',
+    '',
+  ].join('\n');
+}
 
 const EXAMPLE: FirstAccount = { name: 'main', origin: 'https://api.example.com', mode: 'live' };
 

@@ -71,6 +71,29 @@ begin
   return query select u.seq, u.line from audit u where u.seq >= from_seq order by u.seq limit 1000;
 end $f$;
 
+-- Of each day what its row says and what the operations say, in one reading.
+create function day_sums(account_name text) returns jsonb
+language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+begin
+  perform enter_reading(account_name);
+  return (select coalesce(jsonb_agg(jsonb_build_object('day', day, 'held', coalesce(d.held, 0), 'spent', coalesce(d.spent, 0),
+      'ops_held', coalesce(o.held, 0), 'ops_spent', coalesce(o.spent, 0)) order by day), '[]')
+    from spend_day d full join (
+      select x.day, sum(x.reserved) filter (where x.state = 'running')::bigint as held,
+          sum(x.spent) filter (where x.state = 'finished')::bigint as spent
+        from op x group by x.day
+    ) o using (day));
+end $f$;
+
+-- A thousand names of callers behind one, in the order of their bytes.
+create function intents_page(account_name text, behind text) returns jsonb
+language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
+begin
+  perform enter_reading(account_name);
+  return (select coalesce(jsonb_agg(jsonb_build_object('name', i.name, 'digest', i.digest, 'op', i.op, 'row', i.row)), '[]')
+    from (select * from intent x where x.name collate "C" > behind order by x.name collate "C" limit 1000) i);
+end $f$;
+
 create function status(account_name text) returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare

@@ -1,7 +1,7 @@
 /** Roles and tables of a shared journal. Nobody is granted a table: everything is done by functions. */
 
 /** Text in the name of what is kept; it grows when tables or functions change. */
-export const SCHEMA_NUMBER = 1;
+export const SCHEMA_NUMBER = 2;
 
 /** Groups; who belongs to one may execute its functions. The first owns everything, and nobody logs in as one of them. */
 export const OWNER = 'cardwright_owner';
@@ -38,6 +38,21 @@ set local search_path = cardwright;
 
 /** Tables with a column account, whose rows are seen of one account only. */
 const GUARDED = ['account_key', 'cap', 'cap_bin', 'spend_day', 'op', 'intent', 'given_key', 'segment', 'audit', 'push'];
+
+/** Shows rows of these tables to whoever has entered their account, also to their owner. */
+export function guarding(tables: readonly string[]): string {
+  return `do $guard$
+declare
+  guarded text;
+begin
+  foreach guarded in array array['${tables.join("', '")}'] loop
+    execute format('alter table %I enable row level security', guarded);
+    execute format('alter table %I force row level security', guarded);
+    execute format('create policy own_account on %I using (account = nullif(current_setting(%L, true), %L)::int)',
+      guarded, 'cardwright.account', '');
+  end loop;
+end $guard$;`;
+}
 
 export const TABLES_SQL = `
 create table meta (
@@ -178,17 +193,7 @@ create table push (
   primary key (account, role, timeline)
 );
 
-do $guard$
-declare
-  guarded text;
-begin
-  foreach guarded in array array['${GUARDED.join("', '")}'] loop
-    execute format('alter table %I enable row level security', guarded);
-    execute format('alter table %I force row level security', guarded);
-    execute format('create policy own_account on %I using (account = nullif(current_setting(%L, true), %L)::int)',
-      guarded, 'cardwright.account', '');
-  end loop;
-end $guard$;
+${guarding(GUARDED)}
 
 -- An account is found by the name that was asked for, and a membership by who asks.
 alter table account enable row level security;

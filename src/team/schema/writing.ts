@@ -25,6 +25,17 @@ begin
   end if;
 end $f$;
 
+-- Digest over the records of an operation, a segment at a time: with it the chain covers them.
+create function records_digest(wanted text) returns text language sql as $f$
+  select encode(sha256(convert_to(string_agg(encode(sha256(s.bytes), 'hex'), '' order by s.n), 'UTF8')), 'hex')
+    from segment s where s.op = wanted and s.n > 0;
+$f$;
+
+create function ending_facts(wanted text, ending jsonb, facts text) returns text language sql as $f$
+  select case when coalesce((ending ->> 'finished')::boolean, false)
+    then facts || format(',"records_sha256":"%s"', records_digest(wanted)) else facts end;
+$f$;
+
 create function insert_segment(o op, new_n int, by_whom text, bytes bytea) returns void language plpgsql as $f$
 begin
   if by_whom !~ '^[0-9a-f]{8}$' or coalesce(octet_length(bytes), 0) = 0 then perform bad_call('records'); end if;
@@ -68,7 +79,7 @@ begin
   o := counted(o, call, bytes);
   if ending is not null then
     perform end_op(o, ending);
-    a := write_audit(a, facts, o.host);
+    a := write_audit(a, ending_facts(o.op, ending, facts), o.host);
   end if;
   return jsonb_build_object('verdict', 'appended', 'n', o.n, 'lease_ms', o.ttl_ms, 'head', head_of(a));
 end $f$;
@@ -89,7 +100,7 @@ begin
   end if;
   if o.state = 'running' then
     perform end_op(o, coalesce(nullif(call -> 'ending', 'null'), '{}'));
-    if is_end then a := write_audit(a, facts, o.host); end if;
+    if is_end then a := write_audit(a, ending_facts(o.op, call -> 'ending', facts), o.host); end if;
   end if;
   return jsonb_build_object('verdict', 'let_go', 'head', head_of(a));
 end $f$;
@@ -228,7 +239,7 @@ begin
   perform insert_segment(o, o.n + 1, call ->> 'by', bytes);
   o := counted(o, call, bytes);
   perform end_op(o, coalesce(nullif(call -> 'ending', 'null'), '{}'));
-  a := write_audit(a, facts, o.host);
+  a := write_audit(a, ending_facts(o.op, call -> 'ending', facts), o.host);
   return jsonb_build_object('verdict', 'resolved', 'n', o.n, 'head', head_of(a));
 end $f$;
 

@@ -1,0 +1,39 @@
+/** The audit log that several people share, for the commands that read either one. */
+
+import type { Flaw } from '../../audit/flaw.ts';
+import type { Context } from '../../cli/context.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import { flag } from '../../contract/field.ts';
+import { CliError } from '../../core/errors.ts';
+import type { SharedChain } from '../../team/chain.ts';
+import { refuseOtherSchema } from '../../team/refusals.ts';
+import { statementsOver } from '../../team/statements.ts';
+
+/** Of `audit list`, `verify` and `export`. */
+export const SHARED = option(
+  flag({ doc: 'The log of the account in the shared journal, in place of that of this machine.', basis: OURS }),
+);
+
+/** Throws `usage` where no shared journal or no account in it is named, `guarded` where it cannot be read. */
+export async function sharedChain(ctx: Context): Promise<SharedChain & { readonly place: string }> {
+  const account = await ctx.teamAccount();
+  if (account === undefined) {
+    throw usage('which account of the shared journal is not named', 'export CARDWRIGHT_JOURNAL_ACCOUNT=main');
+  }
+  const { readSharedChain } = await import('../../team/chain.ts');
+  await using connection = await ctx.teamJournal();
+  const statements = statementsOver(connection);
+  refuseOtherSchema(await statements.status(account), connection.shown);
+  return { ...(await readSharedChain(statements, account)), place: `${account} in ${connection.shown}` };
+}
+
+/** Exit 15, and the line. */
+export function brokenShared(place: string, { line, why }: Flaw): CliError {
+  return new CliError('check_failed', {
+    message: `the audit log of ${place} is broken at line ${line}: ${why}`,
+    notes: ['The lines before it are intact; the lines after it cannot be trusted. Tell an admin of the journal.'],
+    hint: 'cardwright audit export --shared --out shared-broken.jsonl',
+    evidence: { path: place, line, why },
+  });
+}

@@ -1,0 +1,74 @@
+import { maybe, tells } from '../../cli/answer-fields.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { CliError } from '../../core/errors.ts';
+import type { CheckedJournal } from '../../journal/types.ts';
+
+/** Reads a shared journal whole, and the cards of the service beside it. */
+export const checkJournal = command({
+  path: 'journal check',
+  summary: 'Check that a shared journal is whole, and that no card was made past it',
+  answers: {
+    one: {
+      ok: tells.yes('False with exit 15: something is in flaws.'),
+      lines: tells.count('Lines of its audit log.'),
+      ops: tells.count('Operations.'),
+      records: tells.count('Records of them.'),
+      cards: tells.count('Cards of the service that an operation has marked.'),
+      flaws: tells.rows(
+        {
+          what: tells.word('Where it is.', ['chain', 'op', 'intent', 'day', 'card']),
+          op: maybe(tells.text('Operation.')),
+          card: maybe(tells.text('Card.')),
+          line: maybe(tells.count('Line of the audit log.')),
+          text: tells.text('What is wrong.'),
+        },
+        'What cannot be so; empty for a journal that is whole.',
+      ),
+    },
+  },
+  about: [
+    'Follows the audit log from its first line to its last, and compares it with what this machine has seen. Reads the records of every operation, their digests, what is counted of them, what is spent and held of each day, and the names of --intent. Nothing is changed.',
+    'Then it reads all cards: one whose mark names an operation that is not in the journal was made by somebody who works past it, with another journal or with none that is shared. Cards that are older than the account in the journal are passed over.',
+  ],
+  ends: { guarded: 'The journal cannot be reached, or refuses the role.', check_failed: 'Something is wrong.' },
+  examples: [
+    { does: 'Every night', run: 'journal check' },
+    { does: 'As data', run: 'journal check --json' },
+  ],
+  async run(ctx) {
+    const { flaws, ...counts } = await (await ctx.journal()).check();
+    return { ok: flaws.length === 0, ...counts, flaws };
+  },
+  show: ({ ok, flaws, ...counts }) => ({
+    data: { ok, ...counts, flaws },
+    noun: 'check',
+    columns: [],
+    quiet: flaws.flatMap(({ op, card }) => card ?? op ?? []),
+    blocks: [
+      { kind: 'line', text: ok ? `Whole: ${countsOf(counts)}.` : `Not whole: ${countsOf(counts)}.` },
+      ...flaws.map(({ what, op, card, text }) => {
+        const where = card ?? op;
+        return { kind: 'line', text: where === undefined ? `${what}: ${text}` : `${what} ${where}: ${text}` } as const;
+      }),
+    ],
+    ...(!ok && { failure: notWhole(flaws) }),
+  }),
+});
+
+function countsOf({ lines, ops, records, cards }: Pick<CheckedJournal, 'lines' | 'ops' | 'records' | 'cards'>): string {
+  return `${lines} lines, ${ops} operations with ${records} records, ${cards} marked cards`;
+}
+
+function notWhole(flaws: CheckedJournal['flaws']): CliError {
+  const [first] = flaws;
+  const isPast = flaws.every(({ what }) => what === 'card');
+  return new CliError('check_failed', {
+    message: isPast
+      ? `${flaws.length === 1 ? 'one card was' : `${flaws.length} cards were`} made past the shared journal`
+      : `the shared journal is not what it was: ${flaws.length === 1 ? '1 flaw' : `${flaws.length} flaws`}`,
+    notes: isPast
+      ? ['Somebody works beside the journal: caps and names do not hold for him. Each card keeps its mark in metadata.']
+      : ['Nobody should move money through it until an admin has looked.'],
+    hint: first?.card === undefined ? 'cardwright journal status' : `cardwright cards get ${first.card}`,
+  });
+}

@@ -1,0 +1,187 @@
+/**
+ * Whether a shared journal is whole: its chain, the lines of its ops, names, and the sums that must hold. It reads, and
+ * changes nothing; while others work it sees what they have finished.
+ */
+import { CliError } from '../core/errors.ts';
+import { cents, dollars } from '../core/money.ts';
+import type { JournalFlaw, StoreCheck } from '../journal/types.ts';
+import { decodeLines } from '../journal/wal/codec.ts';
+import type { StoredRecord } from '../journal/wal/records.ts';
+import { readSharedChain } from './chain.ts';
+import { digestOfSegments } from './records-digest.ts';
+import type { SharedOps } from './shared-ops.ts';
+import { createStanding } from './standing.ts';
+import type { DaySums, OpenRows, OpHead, Segment } from './statements.ts';
+
+type Checked = Pick<SharedOps, 'statements' | 'account' | 'head'>;
+
+const PAGE = 1000;
+
+/** Throws `guarded` where the journal cannot be read; what is wrong with it is in the answer. */
+export async function checkShared(shared: Checked): Promise<StoreCheck> {
+  const chain = await checkChain(shared);
+  const ops = new Set<string>();
+  const named = new Map<string, string>();
+  const flaws = [...chain.flaws];
+  let records = 0;
+  for await (const head of allHeads(shared)) {
+    ops.add(head.op);
+    const found = await checkOp(shared, head, chain.digests);
+    records += found.records;
+    for (const name of found.names) named.set(name, head.op);
+    flaws.push(...found.texts.map(text => ({ what: 'op', op: head.op, text }) as const));
+  }
+  const known = await checkIntents(shared, named);
+  const days = await shared.statements().daySums(shared.account);
+  flaws.push(...known, ...days.flatMap(flawsOfDay));
+  return { lines: chain.lines, ops, records, since: chain.since, flaws };
+}
+
+interface CheckedChain {
+  readonly lines: number;
+  /** When the account was made, ms UTC. */
+  readonly since: number;
+  /** By op, what the line of its end says of its records. */
+  readonly digests: ReadonlyMap<string, string>;
+  readonly flaws: readonly JournalFlaw[];
+}
+
+async function checkChain({ statements, account, head }: Checked): Promise<CheckedChain> {
+  const { entries, flaw } = await readSharedChain(statements(), account);
+  const flaws: JournalFlaw[] = [];
+  const broken = (line: number, why: string) => void flaws.push({ what: 'chain', line, text: `line ${line}: ${why}` });
+  if (flaw !== undefined) broken(flaw.line, flaw.why);
+  const known = head.known();
+  if (flaw === undefined && known !== undefined && entries[known.seq - 1]?.hash !== known.hash)
+    broken(known.seq, 'it is not the one that this machine has seen');
+  const digests = new Map<string, string>();
+  for (const { op, records_sha256: digest } of entries)
+    if (op !== undefined && digest !== undefined) digests.set(op, digest);
+  return { lines: entries.length, since: Date.parse(entries[0]?.at ?? '') || 0, digests, flaws };
+}
+
+async function* allHeads({ statements, account }: Checked): AsyncIterable<OpHead> {
+  for (let skip = 0; ; skip += PAGE) {
+    const page = await statements().heads(account, { skip, most: PAGE });
+    yield* page;
+    if (page.length < PAGE) return;
+  }
+}
+
+interface CheckedOp {
+  readonly records: number;
+  /** Names of rows that are not known to have come to nothing. */
+  readonly names: readonly string[];
+  readonly texts: readonly string[];
+}
+
+async function checkOp(
+  { statements, account }: Checked,
+  seen: OpHead,
+  digests: ReadonlyMap<string, string>,
+): Promise<CheckedOp> {
+  for (let head = seen; ; ) {
+    const segments = await statements().readOp(account, head.op, 1);
+    const found = flawsOf(head, segments, digests.get(head.op));
+    if (found.texts.length === 0) return found;
+    // Somebody may have written between the two readings.
+    const [again] = await statements().heads(account, { op: head.op });
+    if (again === undefined) return { ...found, texts: [] };
+    if (again.n === head.n && again.state === head.state) return found;
+    head = again;
+  }
+}
+
+function flawsOf(head: OpHead, segments: readonly Segment[], digest: string | undefined): CheckedOp {
+  const inOrder = segments.filter(({ n }) => n > 0);
+  const texts: string[] = [];
+  if (inOrder.some(({ n }, index) => n !== index + 1) || inOrder.length !== head.n)
+    texts.push(`${head.n} segments were written, and ${inOrder.length} are there`);
+  const size = inOrder.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  if (size !== head.size) texts.push(`${head.size} bytes were written, and ${size} are there`);
+  if (digest !== undefined && digestOfSegments(inOrder) !== digest)
+    texts.push('its records are not those that the chain names');
+  const bytes = Buffer.concat(segments.map(segment => segment.bytes));
+  const written = writtenIn(bytes, head.op);
+  if (written instanceof CliError) return { records: 0, names: [], texts: [...texts, written.message] };
+  const standing = createStanding();
+  standing.read(Buffer.concat(inOrder.map(segment => segment.bytes)));
+  const before = standing.counts();
+  for (const late of segments.filter(({ n }) => n < 0)) standing.read(late.bytes);
+  texts.push(...planFlaws(head, written), ...endFlaws(head, { standing, before }));
+  const free = new Set(standing.unusedIntents());
+  const names = written.flatMap(({ record }) => (record.t === 'ITEM' && record.intent ? record.intent : []));
+  return { records: written.length, names: names.filter(name => !free.has(name)), texts };
+}
+
+function writtenIn(bytes: Uint8Array, op: string): readonly StoredRecord[] | CliError {
+  try {
+    return decodeLines(bytes, op).written;
+  } catch (thrown) {
+    if (thrown instanceof CliError) return thrown;
+    throw thrown;
+  }
+}
+
+function planFlaws({ op, command, rows, cents: total }: OpHead, [first]: readonly StoredRecord[]): string[] {
+  const plan = first?.record;
+  if (plan?.t !== 'PLAN') return ['it does not begin with its plan'];
+  const isSame = plan.op === op && plan.command === command && plan.rows === rows && plan.total_cents === total;
+  return isSame ? [] : ['its plan is that of another operation'];
+}
+
+interface Standings {
+  readonly standing: ReturnType<typeof createStanding>;
+  /** Without what former holders brought later: the holder may not have read that. */
+  readonly before: OpenRows;
+}
+
+function endFlaws(head: OpHead, { standing, before }: Standings): string[] {
+  const end = standing.end();
+  if (head.state !== 'finished') {
+    const counts = [before, standing.counts()];
+    const isTold = counts.some(({ unknown, open }) => unknown === head.unknown && open === head.open);
+    return isTold || head.state === 'pending' ? [] : ['the rows that are unknown or open are not those it counts'];
+  }
+  if (end === undefined) return ['it is finished, and its records do not say so'];
+  const spent = Math.min(end.cents, head.reserved);
+  return spent === head.spent
+    ? []
+    : [`its records say ${money(spent)} were spent, and ${money(head.spent)} are counted`];
+}
+
+/** Names of rows that may have been carried out, noted for nothing or for another op: they could be used once more. */
+async function checkIntents(shared: Checked, named: ReadonlyMap<string, string>): Promise<readonly JournalFlaw[]> {
+  const { statements, account } = shared;
+  const used = new Map<string, string>();
+  for (let behind = ''; ; ) {
+    const page = await statements().intentsPage(account, behind);
+    for (const { name, op } of page) used.set(name, op);
+    behind = page.at(-1)?.name ?? '';
+    if (page.length < PAGE) break;
+  }
+  const flaws: JournalFlaw[] = [];
+  for (const [name, op] of named) {
+    const noted = used.get(name);
+    if (noted === op || !(await stillHas(shared, op, name))) continue;
+    flaws.push({ what: 'intent', op, text: `its intent ${JSON.stringify(name)} is noted for ${noted ?? 'nothing'}` });
+  }
+  return flaws;
+}
+
+/** Its row may have come to nothing since it was read; then the name is free. */
+async function stillHas({ statements, account }: Checked, op: string, name: string): Promise<boolean> {
+  const standing = createStanding();
+  for (const { bytes } of await statements().readOp(account, op, 1)) standing.read(bytes);
+  return standing.writer() !== undefined && !standing.unusedIntents().includes(name);
+}
+
+function flawsOfDay({ day, held, spent, ops_held, ops_spent }: DaySums): readonly JournalFlaw[] {
+  if (held === ops_held && spent === ops_spent) return [];
+  const text = `${day} counts ${money(held)} held and ${money(spent)} spent; its operations have ${money(ops_held)} and ${money(ops_spent)}`;
+  return [{ what: 'day', text }];
+}
+
+function money(value: number): string {
+  return dollars(cents(value));
+}

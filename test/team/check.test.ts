@@ -1,0 +1,144 @@
+/** A shared journal is read whole: what was changed behind its back is named, and so is who works past it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { missing } from '../postgres/server.ts';
+import { type Database, database } from '../postgres/shared.ts';
+import { team, urlOf } from './team.ts';
+
+describe.skipIf(missing())('journal check', () => {
+  let here: Database;
+  beforeAll(async () => {
+    here = await database();
+  });
+  afterAll(() => here.close());
+
+  /** Two operators who have worked: a card with a name, a fund, a file, and one that is unknown. */
+  async function worked() {
+    const t = await team(here);
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    expect((await ana.run('cards create --bin bin_1 --amount 10 --intent po-1 -q')).code).toBe(0);
+    expect((await ben.run('cards fund card_1 --amount 5 -q')).code).toBe(0);
+    const check = async () => {
+      const { code, out, err } = await ben.run('journal check --json');
+      return { code, err, ...JSON.parse(out) };
+    };
+    return { ...t, ana, ben, check };
+  }
+  const inAccount = (account: string) => `(select id from cardwright.account where name = '${account}')`;
+
+  it('finds a journal whole, also while a row is unknown', async () => {
+    await using t = await worked();
+    t.proxy.fail('POST', /\/cards$/, 'drop-before');
+    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(9).fill('drop-before'));
+    expect((await t.ana.run('cards create --bin bin_1 --amount 3 --label ads')).code).toBe(11);
+    t.proxy.mend();
+    expect(await t.check()).toMatchObject({ code: 0, ok: true, ops: 3, cards: 1, flaws: [] });
+    const words = await t.ana.run('journal check', { terminal: 100 });
+    expect(words.out).toMatch(/^Whole: \d+ lines, 3 operations with \d+ records, 1 marked cards\.\n$/);
+  });
+
+  it.each([
+    [
+      'a segment that is gone',
+      'delete from cardwright.segment where n = 2 and account = ACCOUNT',
+      'op',
+      /segments were written/,
+    ],
+    [
+      'records that were changed',
+      `update cardwright.segment set bytes = convert_to(replace(convert_from(bytes, 'UTF8'), 'cards fund', 'cards funD'), 'UTF8')
+         where account = ACCOUNT and n = 1`,
+      'op',
+      /its records are not those that the chain names/,
+    ],
+    [
+      'a day that was lowered',
+      'update cardwright.spend_day set spent = spent - 1 where account = ACCOUNT',
+      'day',
+      /14\.99 spent; its operations have .*15\.00/,
+    ],
+    [
+      'a name that was freed',
+      'delete from cardwright.intent where account = ACCOUNT',
+      'intent',
+      /"po-1" is noted for nothing/,
+    ],
+    [
+      'a line that was changed',
+      `update cardwright.audit set line = replace(line, 'ben@', 'bob@') where account = ACCOUNT`,
+      'chain',
+      /digest does not match/,
+    ],
+    [
+      'lines that were cut off',
+      'delete from cardwright.audit u where u.account = ACCOUNT and u.seq = (select max(seq) from cardwright.audit x where x.account = u.account)',
+      'chain',
+      /names as its last/,
+    ],
+    [
+      'an amount that was changed',
+      'update cardwright.op set spent = 1 where account = ACCOUNT and moves',
+      'op',
+      /\$5\.00 were spent, and \$0\.01 are counted/,
+    ],
+  ])('names %s', async (_what, change, what, text) => {
+    await using t = await worked();
+    await t.at.root.call(change.replaceAll('ACCOUNT', inAccount(t.at.account)), []);
+    const found = await t.check();
+    expect(found).toMatchObject({ code: 15, ok: false });
+    expect(found.flaws).toContainEqual(expect.objectContaining({ what, text: expect.stringMatching(text) }));
+  });
+
+  it('names cards that were made past it, and leads to one of them', async () => {
+    await using t = await worked();
+    expect((await t.ana.run('cards create --bin bin_1 --amount 2 --journal local -q')).out).toBe('card_2\n');
+    const found = await t.check();
+    expect(found).toMatchObject({
+      code: 15,
+      flaws: [{ what: 'card', card: 'card_2', text: 'made past this journal' }],
+    });
+    expect(found.err).toContain('one card was made past the shared journal');
+    expect(found.err).toContain('cardwright cards get card_2');
+  });
+
+  it('reads the chain of the account for everybody who may read it', async () => {
+    await using t = await worked();
+    const eve = await t.machine('eve');
+    const verified = await eve.run('audit verify --shared --json');
+    expect(JSON.parse(verified.out)).toMatchObject({ ok: true, path: expect.stringContaining(t.at.account) });
+    const listed = JSON.parse((await eve.run('audit list --shared --json')).out).data;
+    expect(listed.at(-1)).toMatchObject({
+      event: 'outcome',
+      who: expect.stringMatching(/^ben@/),
+      operation: 'cards fund',
+    });
+    expect(listed.at(-1).records_sha256).toMatch(/^[0-9a-f]{64}$/);
+    const exported = await eve.run('audit export --shared');
+    expect(exported.out.trim().split('\n')).toHaveLength(listed.length);
+    await t.at.root.call(
+      `update cardwright.audit set line = replace(line, 'ana@', 'bob@') where account = ${inAccount(t.at.account)}`,
+      [],
+    );
+    const broken = await eve.run('audit verify --shared');
+    expect(broken.code).toBe(15);
+    expect(broken.err).toContain('is broken at line');
+  });
+
+  it('uses the journal that the profile keeps', async () => {
+    await using t = await worked();
+    const env = {
+      CARDWRIGHT_JOURNAL_URL: '',
+      CARDWRIGHT_JOURNAL_ACCOUNT: '',
+      CARDWRIGHT_API_KEY: '',
+      CARDWRIGHT_BASE_URL: '',
+    };
+    const run = (line: string, more = {}) => t.ana.run(line, { env, ...more });
+    expect((await run('journal check --profile team')).code).toBe(2);
+    const login = await run(`login --profile team --base-url ${t.proxy.url} --key-stdin`, { stdin: t.key });
+    expect(login).toMatchObject({ code: 0 });
+    await run(`profiles set team journal ${urlOf(here, 'ana')}`);
+    await run(`profiles set team journal_account ${t.at.account}`);
+    expect((await run('journal check --profile team --json --jq .ok')).out).toBe('true\n');
+    expect((await run('journal status --profile team --json --jq .role')).out).toBe('ana\n');
+    expect((await run('audit verify --shared --profile team')).code).toBe(0);
+  });
+});
