@@ -24,7 +24,10 @@ export function createPackedRows(
   let length = 0;
   return {
     push({ row, input, intent, asked }) {
-      loose.push(intent === undefined ? [row, input] : [row, input, { intent, ...(asked && { asked }) }]);
+      const isPlain = intent === undefined && asked === undefined;
+      loose.push(
+        isPlain ? [row, input] : [row, input, { ...(intent !== undefined && { intent }), ...(asked && { asked }) }],
+      );
       length += 1;
       if (loose.length < TOGETHER) return;
       packed.push(Buffer.from(JSON.stringify(loose)));

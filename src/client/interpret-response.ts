@@ -276,9 +276,10 @@ function judgeWritten({ exchange, body, judged, extra, received }: Succeeded): I
  * sent first; else this answer tells it.
  */
 function atServiceTime(evidence: Evidence, { headers }: Answered, answeredAt: number): Evidence {
-  if (evidence.serviceAt !== undefined) return { ...evidence, plannedAt: evidence.serviceAt };
+  if (evidence.serviceAt !== undefined) return { ...evidence, plannedAt: evidence.serviceAt, byServiceClock: true };
   const date = dateOf(headers);
-  return date === undefined ? evidence : { ...evidence, plannedAt: evidence.plannedAt + (date - answeredAt) };
+  if (date === undefined) return evidence;
+  return { ...evidence, plannedAt: evidence.plannedAt + (date - answeredAt), byServiceClock: true };
 }
 
 function decode(exchange: Answered, body: Body, judged: Judged): Decoded {

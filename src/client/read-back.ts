@@ -4,6 +4,7 @@ import {
   type Balances,
   balancesIn,
   type CardAndWallet,
+  carriesMark,
   type Evidence,
   notMadeNow,
   sameUrl,
@@ -95,11 +96,17 @@ export function isReadAfter({ target, evidence }: RequestFacts): boolean {
   return leadsTo !== undefined || (transfer !== undefined && evidence.before !== undefined);
 }
 
+export interface Confirmed {
+  readonly result: Values;
+  /** Of a new card: whether a reading of it shows the mark of this write. */
+  readonly carriesMark?: boolean;
+}
+
 /**
  * The result of a write whose answer shows its effect, once a reading shows it too; of a transfer with the balances that
  * were read. Throws `outcome_unknown` when the reading denies it or fails.
  */
-export async function confirmAnswer(asked: RequestFacts, verdict: Shown, settling: ReadBackParts): Promise<Values> {
+export async function confirmAnswer(asked: RequestFacts, verdict: Shown, settling: ReadBackParts): Promise<Confirmed> {
   const result = verdict.decoded.result as Values;
   const { leadsTo, makes } = asked.target.row;
   const judgedBy = { ...asked, evidence: verdict.evidence ?? asked.evidence };
@@ -113,7 +120,7 @@ export async function confirmAnswer(asked: RequestFacts, verdict: Shown, settlin
     if (pause === undefined || !(await rest(pause, settling.clock, settling.signal)))
       throw denied(asked, verdict, seen);
   }
-  return result;
+  return { result };
 }
 
 /** Waits for as long as the service asks it to: a rate limit must not make an effect unknown that an answer shows. */
@@ -136,9 +143,9 @@ function denied({ target, input }: RequestFacts, { status, requestId }: Shown, s
   return errorOf(classifyUnusable(target.row, false), { target, input, status, why, ...service });
 }
 
-async function stateAgrees(asked: RequestFacts, result: Values, settling: ReadBackParts): Promise<Values | string> {
+async function stateAgrees(asked: RequestFacts, result: Values, settling: ReadBackParts): Promise<Confirmed | string> {
   const resource = await settling.read(asked.target.row.readBack ?? '', paramsOf(asked));
-  return unshown(asked, resource, undefined) === undefined ? result : 'a read of the card does not';
+  return unshown(asked, resource, undefined) === undefined ? { result } : 'a read of the card does not';
 }
 
 /** The id may be that of a card that was there before, with everything else in the answer made up. */
@@ -146,7 +153,7 @@ async function cardAgrees(
   { evidence }: RequestFacts,
   result: Values,
   { read }: ReadBackParts,
-): Promise<Values | string> {
+): Promise<Confirmed | string> {
   const { id } = result;
   const card = await read(MADE.card.read, { [MADE.card.by]: id }).catch((failed: unknown) => {
     // A replica may not have it yet.
@@ -155,22 +162,28 @@ async function cardAgrees(
   });
   if (card === undefined) return `a read finds no card ${String(id)}`;
   const why = evidence && notMadeNow(card, evidence);
-  return why === undefined ? result : `a read of its id shows another card: ${why}`;
+  return why === undefined
+    ? { result, carriesMark: carriesMark(card, evidence) }
+    : `a read of its id shows another card: ${why}`;
 }
 
 /** One reading of the card for a row of a run: the wallet is moved by the other rows, and is not shown. */
-async function balancesAgree(asked: RequestFacts, result: Values, { read }: ReadBackParts): Promise<Values | string> {
+async function balancesAgree(
+  asked: RequestFacts,
+  result: Values,
+  { read }: ReadBackParts,
+): Promise<Confirmed | string> {
   const { target, input } = asked;
   const { card_id: cardId, amount } = input;
   const { before, alone, replay } = asked.evidence as Evidence & { readonly before: Balances };
   const after = alone ? await readBalances(read, cardId) : await readCard(read, cardId);
   const moved = { transfer: target.row.transfer ?? 'to-card', amount: amount as Cents };
   if (!transferAgrees(moved, { before, alone, replay }, after)) return 'a later read of the balance does not';
-  return {
-    ...result,
+  const balances = {
     card_balance: after.card / 100,
     ...(after.wallet !== undefined && { wallet_balance: after.wallet / 100 }),
   };
+  return { result: { ...result, ...balances } };
 }
 
 async function readCard(read: ReadBackParts['read'], cardId: unknown): Promise<Balances> {

@@ -153,7 +153,7 @@ async function confirmed(
 ): Promise<Delivered> {
   const done = doneOf(repeated, verdict, isChange(asked));
   try {
-    return { ...done, result: await confirmAnswer(asked, verdict, settling) };
+    return { ...done, ...(await confirmAnswer(asked, verdict, settling)) };
   } catch (thrown) {
     if (!(thrown instanceof CliError)) throw thrown;
     const { idempotencyKey } = plan;

@@ -40,6 +40,10 @@ export interface Evidence {
   readonly plannedAt: number;
   /** The clock of the service when it was sent first, ms UTC, where an answer before has told it. */
   readonly serviceAt?: number | undefined;
+  /** `plannedAt` is by the clock of the service, and not by ours. */
+  readonly byServiceClock?: true | undefined;
+  /** Nobody else can have sent its key: the answer to it is no older than the plan. */
+  readonly ownKey?: boolean | undefined;
   /** A metadata entry that no other card has. */
   readonly mark?: { readonly key: string; readonly value: string } | undefined;
 }
@@ -95,6 +99,8 @@ export function transferAgrees(
 
 /** Clocks of this machine and of the service may be so far apart. */
 export const CLOCK_MARGIN_MS = 10 * MINUTE;
+/** The clocks of one service may be so far apart: of its answers, and of its books. */
+const SERVICE_MARGIN_MS = 2 * MINUTE;
 
 export interface Proof {
   /** What tells the resource from any other: its mark, all that was asked for, or nothing. */
@@ -108,7 +114,8 @@ export interface Proof {
  * beside the id of another card. Its mark proves it then. Without one it must be as it was asked for, and show when it was
  * made; services that give no metadata back must do that much.
  */
-export function proofOfCard(card: Values, asked: Values, { plannedAt, mark }: Evidence): Proof {
+export function proofOfCard(card: Values, asked: Values, evidence: Evidence): Proof {
+  const { plannedAt, mark } = evidence;
   const metadata = membersOf(card['metadata']);
   const differences = cardDifferences(card, asked);
   const age = ageProblem(card['created_at'], plannedAt);
@@ -120,20 +127,33 @@ export function proofOfCard(card: Values, asked: Values, { plannedAt, mark }: Ev
       return { by: 'nothing', differences: ['the card carries the mark of another operation', ...differences] };
     }
   }
-  if (age !== undefined) differences.push(age);
+  const unmarked = ageProblem(card['created_at'], plannedAt, marginWithoutMark(evidence));
+  if (unmarked !== undefined) differences.push(unmarked);
   return { by: differences.length === 0 ? 'fields' : 'nothing', differences };
+}
+
+function marginWithoutMark({ byServiceClock, ownKey }: Evidence): number {
+  return byServiceClock && ownKey ? SERVICE_MARGIN_MS : CLOCK_MARGIN_MS;
 }
 
 /**
  * Why a card that was read cannot be the one that a create has made; undefined where nothing says so. What was spent of it
  * or changed by now says nothing, and neither does a service that gives no metadata back.
  */
-export function notMadeNow(card: Values, { plannedAt, mark }: Evidence): string | undefined {
+export function notMadeNow(card: Values, evidence: Evidence): string | undefined {
+  const { plannedAt, mark } = evidence;
   if (mark !== undefined) {
     const read = membersOf(card['metadata'])[mark.key];
     if (read !== undefined && read !== mark.value) return OTHER_MARK;
   }
-  return ageProblem(card['created_at'], plannedAt) === TOO_OLD ? TOO_OLD : undefined;
+  const margin = carriesMark(card, evidence) ? CLOCK_MARGIN_MS : marginWithoutMark(evidence);
+  return ageProblem(card['created_at'], plannedAt, margin) === TOO_OLD ? TOO_OLD : undefined;
+}
+
+/** Whether a card that was read shows the mark of this write. */
+export function carriesMark(card: Values, evidence: Pick<Evidence, 'mark'> | undefined): boolean {
+  const { mark } = evidence ?? {};
+  return mark !== undefined && membersOf(card['metadata'])[mark.key] === mark.value;
 }
 
 const OTHER_MARK = 'it carries the mark of another operation';
@@ -164,10 +184,10 @@ function isSaid(answered: unknown, asked: unknown): boolean {
   return typeof answered === 'string' && typeof asked === 'string' && answered === withoutCardNumbers(asked);
 }
 
-function ageProblem(createdAt: unknown, plannedAt: number): string | undefined {
+function ageProblem(createdAt: unknown, plannedAt: number, margin = CLOCK_MARGIN_MS): string | undefined {
   const made = typeof createdAt === 'string' ? Date.parse(createdAt) : Number.NaN;
   if (Number.isNaN(made)) return 'it carries neither our mark nor the time it was made';
-  return made < plannedAt - CLOCK_MARGIN_MS ? TOO_OLD : undefined;
+  return made < plannedAt - margin ? TOO_OLD : undefined;
 }
 
 /** Whether a subscription is the one that was asked for. */

@@ -113,6 +113,8 @@ export interface Delivery {
   readonly result?: unknown;
   readonly changed: boolean;
   readonly reread: boolean;
+  /** Of a done create whose card was read after its answer: whether that card shows the mark of this write. */
+  readonly carriesMark?: boolean;
   /** Of every delivery that is not done. */
   readonly error?: CliError | undefined;
   readonly refusal?: RefusalName | undefined;

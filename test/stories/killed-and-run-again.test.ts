@@ -10,9 +10,11 @@ import { type World, world } from '../support/world.ts';
 const ROWS = 'bin_id,amount,label\nbin_1,5,one\nbin_1,6,two\n';
 
 /** As if the last command had been killed: before END when `lines` of the journal are cut off, else before its answer. */
-async function asKilled({ folder }: World, lines: number): Promise<string> {
+async function asKilled({ folder, run }: World, lines: number, command?: string): Promise<string> {
   const ops = join(folder, 'state', 'ops');
-  const [op = ''] = (await readdir(ops)).filter(name => name.startsWith('op_'));
+  const all = (await readdir(ops)).filter(name => name.startsWith('op_'));
+  const { data } = JSON.parse((await run('ops list --json')).out) as { data: { op: string; command: string }[] };
+  const op = data.find(each => each.command === (command ?? each.command))?.op ?? all[0] ?? '';
   const journal = join(ops, op, 'journal');
   const text = await readFile(journal, 'utf8');
   const kept = text.split('\n').slice(0, -1 - lines);
@@ -87,6 +89,32 @@ test.each([
   expect(await cards(here)).toBe(1);
   expect((await here.run(create)).code).toBe(0);
   expect(await cards(here)).toBe(2);
+});
+
+test.each([
+  ['in flight', 2],
+  ['before END', 1],
+  ['while its program ran', 0],
+])('a lease, killed %s: the same lease is refused until its result was shown', async (_when, lines) => {
+  await using here = await world({ wallet: 100 });
+  const lease = "cards lease --amount 25 --reveal --yes -- node -e ''";
+  expect((await here.run(lease)).code).toBe(0);
+  const op = await asKilled(here, lines, 'cards create');
+  for (const way of [
+    lease,
+    lease.replace('--yes', '--yes --ttl 5m'),
+    lease.replace('--reveal', '--reveal --dry-run'),
+  ]) {
+    const { code, err } = await here.run(way);
+    expect({ way, code }).toEqual({ way, code: 14 });
+    expect(err).toContain(op);
+    expect(err).toContain('cardwright cards lease --reap');
+  }
+  expect(await cards(here)).toBe(1);
+  expect((await here.run(lease.replace('25', '20'))).code).toBe(0);
+  expect((await here.run(`ops resume ${op} --yes`)).code).toBe(0);
+  expect((await here.run(lease)).code).toBe(0);
+  expect(await cards(here)).toBe(3);
 });
 
 test('a run whose end cannot be found out is closed by hand', async () => {

@@ -194,7 +194,7 @@ export function plannedRow(given: InputRecord, rules: RowRules): PlannedRow | re
   if (faults.length > 0) return faults;
   const row = rowOf(record.row, values, rules);
   // Another BIN may be the best one when the file is run again.
-  return intent.name === undefined ? row : { ...row, intent: intent.name, ...(asked && { asked }) };
+  return { ...row, ...(intent.name !== undefined && { intent: intent.name }), ...(asked && { asked }) };
 }
 
 interface IntentCell {

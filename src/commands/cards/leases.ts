@@ -38,10 +38,14 @@ export async function makeLease(
   await ctx.read('wallet.get', {});
   const until = isoTime(ctx.serviceNow() + ttlMs);
   const body = { ...asked, metadata: { [LEASE_MARK]: `${id} until ${until}` } };
-  // The mark of the lease is ours, and another one each time.
-  const asks = { ...named.asked, metadata: undefined };
+  // The mark of the lease is ours, and another one each time: what is asked for is a lease.
+  const asks = { ...named.asked, metadata: { [LEASE_MARK]: 'lease' } };
   const options = { intent: 'Lease a card', confirmed: true, intentName: named.intentName, asked: asks };
-  if (ctx.dryRun) await ctx.write('cards.create', body, options);
+  const create = () =>
+    ctx.write('cards.create', body, options).catch((error: unknown) => {
+      throw begunBefore(error);
+    });
+  if (ctx.dryRun) await create();
   const { profile, baseUrl } = await ctx.identity();
   const now = ctx.clock.now();
   const noted = await (await ctx.cleanupLog()).note({
@@ -53,7 +57,7 @@ export async function makeLease(
     facts: { lease: id },
   });
   try {
-    const { result, intent } = await ctx.write('cards.create', body, options);
+    const { result, intent } = await create();
     if (intent?.repeated) {
       await noted.forget();
       throw leasedBefore(intent, result.id);
@@ -66,6 +70,15 @@ export async function makeLease(
     if (outcome === 'refused' || outcome === 'not_sent') await noted.forget();
     throw error;
   }
+}
+
+/** An earlier lease of the same card is in the way: its program may have paid, and its card may be there. */
+function begunBefore(error: unknown): unknown {
+  if (!(error instanceof CliError) || error.kind !== 'guarded' || error.facts.op === undefined) return error;
+  const { notes = [] } = error.facts;
+  return error.with({
+    notes: [...notes, 'A card that it has left, once that is settled: cardwright cards lease --reap'],
+  });
 }
 
 /** Its program has run, or was stopped, and may have paid: run again it would pay with a card that is over. */

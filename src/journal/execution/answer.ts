@@ -6,6 +6,7 @@ import { isResentOnCheck } from '../wal/replay.ts';
 import { doneRecord } from './done-record.ts';
 import type { EvidenceCheck } from './evidence.ts';
 import { isKeyTaken, recordKeyTaken } from './key-taken.ts';
+import { olderCard } from './older-card.ts';
 import { factsOf } from './outcome.ts';
 import { wasThere } from './reconcile.ts';
 import { ambiguityOf, decidesFirst, doneAllTheSame, NOT_SHOWN, SHOWS } from './refusal.ts';
@@ -18,7 +19,13 @@ type Values = Readonly<Record<string, unknown>>;
 /** The step `answer`. Rejects when the journal cannot take it. */
 export async function recordAnswer(context: RunContext, number: number, answered: Answered): Promise<Step> {
   const { delivery, sending } = answered;
-  if (delivery.class === 'done') return ended(await recordDone(context, number, answered));
+  if (delivery.class === 'done') {
+    const { result, carriesMark } = delivery;
+    const older = await olderCard(context, number, { result: (result ?? {}) as Values, carriesMark });
+    return older === undefined
+      ? ended(await recordDone(context, number, answered))
+      : recordOlder(context, number, { delivery, reason: older });
+  }
   const error = delivery.error ?? new CliError('internal', { message: 'a delivery without an error' });
   const at = context.clock.now();
   const resent = delivery.resentOnCheck || isResentOnCheck(context.row(number)) || undefined;
@@ -43,6 +50,19 @@ export async function recordAnswer(context: RunContext, number: number, answered
       await context.write({ t: 'AMBIG', ...doubted, at });
       return reconcileOnce(delivery.throttled, saysItFailed(delivery) && wasThere(context.row(number)));
   }
+}
+
+/** The service said yes and told a card that is not the new one. */
+async function recordOlder(
+  context: RunContext,
+  number: number,
+  { delivery, reason }: { readonly delivery: Delivery; readonly reason: string },
+): Promise<Step> {
+  const { requestId, resentOnCheck } = delivery;
+  const again = resentOnCheck || isResentOnCheck(context.row(number)) || undefined;
+  const at = context.clock.now();
+  await context.write({ t: 'ACK', row: number, reason, request_id: requestId, resent_on_check: again, at });
+  return reconcileOnce(delivery.throttled);
 }
 
 /** Words of failure in a 2xx answer. */

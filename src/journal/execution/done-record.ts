@@ -35,9 +35,16 @@ export function doneRecord(context: RunContext, number: number, facts: DoneFacts
     request_id: requestId,
     echo: marked ? metadata?.[MARKER_KEY] === rowMarker(context.plan.op, item) : undefined,
     balance,
+    made_at: created ? timeOf(result['created_at']) : undefined,
     resent_on_check: resentOnCheck === true || isResentOnCheck(row) || undefined,
     at: context.clock.now(),
   };
+}
+
+/** ms UTC; undefined for what is no time. */
+export function timeOf(value: unknown): number | undefined {
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
 }
 
 export function textOf(value: unknown): string | undefined {

@@ -237,14 +237,16 @@ function tooOld(context: RunContext, number: number): Promise<Step> {
 }
 
 /** What the answer is judged by: of a row that is sent again the balances before it was sent first. */
-function evidenceOf({ plan, row }: RunContext, number: number): Evidence {
-  const { item, firstSent } = row(number);
+function evidenceOf(context: RunContext, number: number): Evidence {
+  const { plan } = context;
+  const { item, firstSent } = context.row(number);
   const before = firstSent?.before;
   const marked = plan.marker && item.operation === 'cards.create';
   return {
     alone: !plan.bulk,
     plannedAt: plan.at,
     serviceAt: firstSent?.service_at,
+    ownKey: !isKeyOfCaller(context, number),
     ...(before !== undefined && { before: balancesFrom(before) }),
     ...(firstSent?.was !== undefined && { was: firstSent.was }),
     ...(marked && { mark: { key: MARKER_KEY, value: rowMarker(plan.op, item) } }),

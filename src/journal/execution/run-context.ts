@@ -11,6 +11,20 @@ import { createMarkerIndex, type MarkerIndex } from './marker-index.ts';
 import { type KeyAge, keyIsFresh, keyIsSure, type Moment } from './policy.ts';
 import type { RowIndex } from './row-index.ts';
 
+/** A row of another operation that has made the card. */
+export interface MadeBefore {
+  readonly op: string;
+  readonly row: number;
+  readonly key: string | undefined;
+  /** ms UTC by the clock of the service. */
+  readonly madeAt: number | undefined;
+  /** ms UTC by the clock of this machine. */
+  readonly doneAt: number;
+}
+
+/** All rows of other operations that have made this card. */
+export type MadeBeforeBy = (id: string) => Promise<readonly MadeBefore[]>;
+
 export interface RunContextSettings {
   readonly plan: PlanRecord;
   readonly rowIndex: RowIndex;
@@ -29,6 +43,8 @@ export interface RunContextSettings {
   /** Cuts off what is on the wire; comes after `stop`. */
   readonly cut: AbortSignal;
   readonly notice: (text: string) => void;
+  /** Which other operations have made a card. */
+  readonly madeBefore: MadeBeforeBy;
   readonly quietPeriodMs: number;
   readonly resendAbsent: boolean;
   /** It was begun by an earlier command. */

@@ -8,14 +8,7 @@ import { readOrError } from '../store/read-ops.ts';
 import type { History } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { secondTime } from './second-time.ts';
-import {
-  countedDigests,
-  createDigests,
-  rowWithoutMarker,
-  type Sharing,
-  sharedRowsOf,
-  standingOf,
-} from './shared-rows.ts';
+import { countedDigests, createDigests, rowAsAsked, type Sharing, sharedRowsOf, standingOf } from './shared-rows.ts';
 
 /** An unfinished run that was last worked on longer ago is no file that was just edited. */
 const EDITED_MS = DAY;
@@ -50,10 +43,10 @@ export async function refuseEditedRows(dependencies: JournalDependencies, { plan
   }
 }
 
-function targetOf(row: Parameters<typeof rowWithoutMarker>[0]): string {
-  const { operation, input } = row;
+function targetOf(row: Parameters<typeof rowAsAsked>[0]): string {
+  const { operation, input, asked } = row;
   const { amount: _, ...target } = input;
-  return rowWithoutMarker({ operation, input: target });
+  return rowAsAsked({ operation, input: target, asked });
 }
 
 function targetsIn({ rows }: History): ReadonlyMap<string, number> {

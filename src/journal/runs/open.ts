@@ -16,6 +16,7 @@ import { decodeLines, wholeLength } from '../wal/codec.ts';
 import { type History, historyOf } from '../wal/replay.ts';
 import { type Log, openLog } from '../wal/writer.ts';
 import type { JournalDependencies } from './dependencies.ts';
+import { madeBeforeBy } from './made-before.ts';
 import { movedMeanwhile } from './moved-meanwhile.ts';
 import { releasing } from './release.ts';
 import { countsOf, createRun, plannedOf, sumOf } from './run.ts';
@@ -169,6 +170,7 @@ export async function runContextFor(
     mayLeave: tape?.mayLeave ?? (async () => true),
     cut: dependencies.cut,
     notice: dependencies.notice,
+    madeBefore: madeBeforeBy(dependencies.store, plan),
     quietPeriodMs: quietPeriodMs(plan.mode, dependencies.writeTotalMs),
   });
 }

@@ -214,7 +214,8 @@ export function plannedOf(item: ItemRecord): PlannedRow {
     ...(amount !== undefined && { amount: cents(amount) }),
     ...(card !== undefined && { cardId: card }),
     ...(label !== undefined && { label }),
-    ...(intent !== undefined && { intent, ...(asked && { asked }) }),
+    ...(intent !== undefined && { intent }),
+    ...(asked && { asked }),
     ...(phase !== undefined && { phase }),
     ...(needs !== undefined && { needs }),
   };

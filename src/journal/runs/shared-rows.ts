@@ -45,7 +45,7 @@ export async function refuseSharedRows(
   const { plan, record } = sharing;
   // Rows of a fleet are known by their markers and keys, whichever run has them.
   if (plan.markerPrefix !== undefined) return;
-  const wanted = createDigests(plan.rows);
+  const wanted = createLikeness(plan.rows);
   if (!wanted.any()) return;
   for await (const head of dependencies.store.heads(among)) {
     const other = await head.plan();
@@ -58,7 +58,7 @@ export async function refuseSharedRows(
 
 interface Looked {
   readonly op: string;
-  readonly wanted: Digests;
+  readonly wanted: RowLikeness;
 }
 
 async function refuseSharedWith(
@@ -68,8 +68,7 @@ async function refuseSharedWith(
 ): Promise<void> {
   const history = await readOrError(store, op);
   if (history instanceof CliError) {
-    const items = countedDigests((await readItems(store, op)).map(rowWithoutMarker));
-    if (wanted.sharedWith(items) > 0) throw damagedTwin(store.setAside(op), history);
+    if (wanted.sharedWith(await readItems(store, op)).length > 0) throw damagedTwin(store.setAside(op), history);
     return;
   }
   if (history?.planned !== true) return;
@@ -78,7 +77,7 @@ async function refuseSharedWith(
   // Somebody who says that a row is not done has taken it out of the run.
   const inTheWay = (row: RowHistory) => (both ? row.resolved?.as !== 'not-done' : isInTheWay(row, history, held));
   const rows = [...history.rows.values()].filter(inTheWay);
-  const shared = wanted.sharedWith(countedDigests(rows.map(({ item }) => rowWithoutMarker(item))));
+  const shared = wanted.sharedWith(rows.map(({ item }) => item)).length;
   if (shared === 0) return;
   throw sharedRows(history, { shared, of: plan.rows.length, held });
 }
@@ -100,6 +99,36 @@ interface Digests {
   any(): boolean;
   /** How many of the rows are there too; of equal rows as many as both have. */
   sharedWith(digests: ReadonlyMap<string, number>): number;
+}
+
+type ComparedRow = Pick<PlannedRow, 'operation' | 'input' | 'asked' | 'marker'>;
+
+/** The rows of a plan, to be compared with those of other operations. */
+interface RowLikeness {
+  /** Whether there is any row that must not be done twice. */
+  any(): boolean;
+  /**
+   * Those that are among the others too: sent alike, or asked for alike where a value was chosen for the caller, who may be
+   * given another one the next time. Of equal rows as many as both have.
+   */
+  sharedWith(others: readonly ComparedRow[]): readonly PlannedRow[];
+}
+
+function createLikeness(rows: Iterable<PlannedRow>): RowLikeness {
+  const sent = createDigests(rows);
+  const asked = createDigests(rows, rowAsAsked);
+  let isChosen: boolean | undefined;
+  return {
+    any: () => sent.any(),
+    sharedWith(others) {
+      isChosen ??= [...rows].some(row => row.asked !== undefined);
+      const bySent = countedDigests(others.map(rowWithoutMarker));
+      const byAsked = isChosen ? countedDigests(others.map(rowAsAsked)) : new Map<string, number>();
+      const [same, alike] = [sent.sharedWith(bySent), asked.sharedWith(byAsked)];
+      if (same + alike === 0) return [];
+      return alike > same ? sharedRowsOf(rows, byAsked, rowAsAsked) : sharedRowsOf(rows, bySent);
+    },
+  };
 }
 
 /** The rows of a plan whose digests are among those given; of equal rows as many as both have. */
@@ -142,6 +171,11 @@ export function rowWithoutMarker({
 }: Pick<PlannedRow, 'operation' | 'input' | 'marker'>): string {
   // The marker of a fleet is what was asked for: which of its cards it is.
   return rowDigest({ operation, input: marker === undefined ? withoutMarker(input) : input });
+}
+
+/** The same of what was asked for, where the input holds what was chosen for the caller. */
+export function rowAsAsked({ input, asked, ...row }: ComparedRow): string {
+  return rowWithoutMarker({ ...row, input: { ...input, ...asked } });
 }
 
 /** What was asked for. */
@@ -217,7 +251,7 @@ export async function refuseFinishedRows(dependencies: JournalDependencies, { pl
   const { store, clock, notice } = dependencies;
   // What a card is brought to is moved at most once, whatever was moved before.
   if (!plan.bulk || [...firstOf(plan.rows)].some(({ aim }) => aim !== undefined)) return;
-  const wanted = createDigests(plan.rows);
+  const wanted = createLikeness(plan.rows);
   if (!wanted.any()) return;
   const named = isNamed(plan.rows);
   for await (const head of store.heads()) {
@@ -233,8 +267,8 @@ export async function refuseFinishedRows(dependencies: JournalDependencies, { pl
     // Rows that are named otherwise than ours are other purchases; one without a name may be the same.
     const mayBeOurs = ({ item }: RowHistory) => !named || item.intent === undefined;
     const rows = [...history.rows.values()].filter(row => row.state === 'done' && mayBeOurs(row));
-    const digests = countedDigests(rows.map(({ item }) => rowWithoutMarker(item)));
-    const shared = wanted.sharedWith(digests);
+    const sharing = wanted.sharedWith(rows.map(({ item }) => item));
+    const shared = sharing.length;
     if (shared === 0) continue;
     const of = plan.rows.length;
     const some =
@@ -242,7 +276,7 @@ export async function refuseFinishedRows(dependencies: JournalDependencies, { pl
     const these = of === 1 ? 'this row is' : some;
     const message = `${these} done in ${op}, finished ${new Date(end.at).toISOString()}`;
     if (plan.again !== true) {
-      const again = secondTime(sharedRowsOf(plan.rows, digests), of);
+      const again = secondTime(sharing, of);
       throw finishedRows(op, { message, again, left: of - shared });
     }
     notice(`warning: ${message}`);

@@ -37,7 +37,12 @@ export function attemptKey(
   return chain === undefined ? keyOf(op, row, attempt) : `${chain}.${attempt}`;
 }
 
-type DigestedRow = { readonly operation: string; readonly input: unknown };
+interface DigestedRow {
+  readonly operation: string;
+  readonly input: unknown;
+  /** Values in place of those that were chosen for the caller: the same command may choose others the next time. */
+  readonly asked?: object | undefined;
+}
 
 /**
  * Digest of wanted changes, the same for the same input however it was written: the members of a row are sorted, and
@@ -59,26 +64,23 @@ export function rowDigest(row: DigestedRow): string {
 }
 
 /**
- * Digest of what a caller's name stands for: the one change, and the caller's idempotency key where one is given. `asked`
- * takes the place of values that were chosen for the caller.
+ * Digest of what a caller's name stands for: the one change, and the caller's idempotency key where one is given.
  */
-export function intentDigest(
-  { operation, input, asked }: { operation: string; input: object; asked?: object | undefined },
-  key: string | undefined,
-): string {
-  const change = inputDigest([{ operation, input: { ...input, ...asked } }]);
+export function intentDigest(row: DigestedRow, key: string | undefined): string {
+  const change = inputDigest([row]);
   return key === undefined ? change : createHash('sha256').update(`${change}\n${key}`).digest('hex');
 }
 
 /** As releases up to 0.1.0 wrote it: the rows in their order. For runs that such a release left unfinished. */
 export function digestInOrder(rows: Iterable<DigestedRow>): string {
   const hash = createHash('sha256');
-  for (const row of rows) hash.update(lineOf(row));
+  for (const { operation, input } of rows) hash.update(lineOf({ operation, input }));
   return hash.digest('hex');
 }
 
-function lineOf({ operation, input }: DigestedRow): string {
-  return `${operation} ${sortedJson(input)}\n`;
+function lineOf({ operation, input, asked }: DigestedRow): string {
+  const wanted = asked === undefined ? input : { ...(input as object), ...asked };
+  return `${operation} ${sortedJson(wanted)}\n`;
 }
 
 function sortedJson(value: unknown): string {

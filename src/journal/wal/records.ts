@@ -58,7 +58,7 @@ export interface ItemRecord {
   readonly label?: string | undefined;
   /** The caller's own name for this change. */
   readonly intent?: string | undefined;
-  /** Of a row with a name: what was asked for where `input` holds our choice. */
+  /** What was asked for where `input` holds our choice. */
   readonly asked?: Values | undefined;
   /** Its keys follow from the intention: `<chain>.<attempt>`. */
   readonly chain?: string | undefined;
@@ -116,6 +116,8 @@ export interface DoneRecord {
   readonly otherwise?: string | undefined;
   /** Balance of a created card in its answer, cents. */
   readonly balance?: number | undefined;
+  /** When the service says that a created card was made, ms UTC by its clock. */
+  readonly made_at?: number | undefined;
   /** It was sent again because a look showed nothing of it: the verification looks whether it was done twice. */
   readonly resent_on_check?: true | undefined;
   readonly at: number;
