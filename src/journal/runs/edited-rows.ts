@@ -8,7 +8,14 @@ import { readOrError } from '../store/read-ops.ts';
 import type { History } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { secondTime } from './second-time.ts';
-import { countedDigests, createDigests, rowAsAsked, type Sharing, sharedRowsOf, standingOf } from './shared-rows.ts';
+import {
+  countedDigests,
+  createDigests,
+  rowBeforeChoice,
+  type Sharing,
+  sharedRowsOf,
+  standingOf,
+} from './shared-rows.ts';
 
 /** An unfinished run that was last worked on longer ago is no file that was just edited. */
 const EDITED_MS = DAY;
@@ -43,10 +50,10 @@ export async function refuseEditedRows(dependencies: JournalDependencies, { plan
   }
 }
 
-function targetOf(row: Parameters<typeof rowAsAsked>[0]): string {
+function targetOf(row: Parameters<typeof rowBeforeChoice>[0]): string {
   const { operation, input, asked } = row;
   const { amount: _, ...target } = input;
-  return rowAsAsked({ operation, input: target, asked });
+  return rowBeforeChoice({ operation, input: target, asked });
 }
 
 function targetsIn({ rows }: History): ReadonlyMap<string, number> {

@@ -116,17 +116,17 @@ interface RowLikeness {
 
 function createLikeness(rows: Iterable<PlannedRow>): RowLikeness {
   const sent = createDigests(rows);
-  const asked = createDigests(rows, rowAsAsked);
+  const asked = createDigests(rows, rowBeforeChoice);
   let isChosen: boolean | undefined;
   return {
     any: () => sent.any(),
     sharedWith(others) {
       isChosen ??= [...rows].some(row => row.asked !== undefined);
       const bySent = countedDigests(others.map(rowWithoutMarker));
-      const byAsked = isChosen ? countedDigests(others.map(rowAsAsked)) : new Map<string, number>();
+      const byAsked = isChosen ? countedDigests(others.map(rowBeforeChoice)) : new Map<string, number>();
       const [same, alike] = [sent.sharedWith(bySent), asked.sharedWith(byAsked)];
       if (same + alike === 0) return [];
-      return alike > same ? sharedRowsOf(rows, byAsked, rowAsAsked) : sharedRowsOf(rows, bySent);
+      return alike > same ? sharedRowsOf(rows, byAsked, rowBeforeChoice) : sharedRowsOf(rows, bySent);
     },
   };
 }
@@ -174,7 +174,7 @@ export function rowWithoutMarker({
 }
 
 /** The same of what was asked for, where the input holds what was chosen for the caller. */
-export function rowAsAsked({ input, asked, ...row }: ComparedRow): string {
+export function rowBeforeChoice({ input, asked, ...row }: ComparedRow): string {
   return rowWithoutMarker({ ...row, input: { ...input, ...asked } });
 }
 
