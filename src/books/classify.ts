@@ -1,12 +1,14 @@
 /** From residuals and evidence to findings: structure first, then own unknown rows, then what balances alone show. */
 import { type Finding, finding, findingOf } from './finding.ts';
+import type { Guess } from './guess.ts';
 import type { LateRow } from './late-rows.ts';
 import { rowName } from './position.ts';
 import type { NewRecord, RecordSums } from './purchases.ts';
 import type { Residuals } from './residuals.ts';
 import type { CardRow, MoveRow } from './rows.ts';
-import { type Guess, search } from './search.ts';
+import { search } from './search.ts';
 import type { Structure } from './structure.ts';
+import { isOpen, withUncertain } from './uncertain.ts';
 import { type Cause, operatorCause, recordCause, Unexplained } from './unexplained.ts';
 import { rowsDone, type UnknownRow } from './unknown-rows.ts';
 
@@ -70,7 +72,7 @@ class Classification {
     this.#leftOver();
     const { released, carried } = this.#inBounds();
     return {
-      findings: this.#findings,
+      findings: withUncertain(this.#findings, this.#rest),
       counted: this.#counted,
       others: this.#others,
       released,
@@ -266,14 +268,14 @@ class Classification {
   }
 
   /**
-   * Cards that others moved money on while something is held there: how much is not certain while ended cards of the first
-   * cut may have taken the difference. It is judged again from the same base once the holds have closed.
+   * Cards that others moved money on while a purchase is open there: ended cards of the first cut may have taken the
+   * difference. It is judged again from the same base once the holds have closed.
    */
   #blurred(): readonly string[] {
     const moved = this.#findings.filter(each => each.class.startsWith('other_')).flatMap(each => each.candidates);
     return [...new Set(moved)].filter(card => {
       const change = this.#rest.changes.get(card);
-      return change !== undefined && (change.high > 0 || change.low < 0);
+      return change !== undefined && isOpen(change);
     });
   }
 
@@ -290,8 +292,7 @@ class Classification {
     const { wallet } = this.#rest;
     if (wallet === 0 || !this.#rest.fitsWallet(wallet)) return { released, carried: 0 };
     const open = [...this.#rest.changes.values()].filter(({ isOver, low, high }) => isOver && (high > 0 || low < 0));
-    const isOpen = open.some(({ high, low }) => high > 0 || low === -Infinity);
-    const candidates = isOpen ? open.map(({ card_id }) => card_id) : this.#blurred();
+    const candidates = open.some(isOpen) ? open.map(({ card_id }) => card_id) : this.#blurred();
     if (candidates.length > 0) this.#add({ class: 'hold_released', candidates, cents: wallet });
     return { released, carried: wallet };
   }

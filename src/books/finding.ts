@@ -57,6 +57,8 @@ export interface Finding {
   readonly isWrong: boolean;
   /** A guess that holds may still explain otherwise; it is judged again until the authorization closes. */
   readonly isProvisional: boolean;
+  /** Holds may have had a part of the amount, and nothing tells how much. */
+  readonly isAbout: boolean;
   /** One, or all that explain the same amount equally well; none when it is about the wallet or the account. */
   readonly candidates: readonly string[];
   /** Signed effect on the card, or on the wallet; integer cents. */
@@ -80,6 +82,7 @@ export function finding(facts: FindingFacts, { soleOperator = false } = {}): Fin
     class: name,
     isWrong: facts.isWrong ?? (WRONG.has(name) || (isOther && soleOperator)),
     isProvisional: name === 'hold_released',
+    isAbout: false,
     candidates,
     cents,
     records,
@@ -88,9 +91,15 @@ export function finding(facts: FindingFacts, { soleOperator = false } = {}): Fin
   };
 }
 
+/** About what another spender moved, made or ended. */
+export function isOfOthers({ class: name }: Pick<Finding, 'class'>): boolean {
+  return OTHERS.has(name);
+}
+
 /** One sentence without a full stop. */
-export function sentence({ class: name, cents: amount, candidates, note }: Finding): string {
-  return `${TEXTS[name](amount, candidates)}${note === undefined ? '' : `; ${note}`}`;
+export function sentence({ class: name, cents: amount, candidates, note, isAbout }: Finding): string {
+  const about = isAbout ? ['about: holds blur how much'] : [];
+  return [TEXTS[name](amount, candidates), ...about, ...(note === undefined ? [] : [note])].join('; ');
 }
 
 /** What to do next: a command that works when it is copied, if anything is to be done. */
@@ -111,6 +120,8 @@ type Text = (amount: number, candidates: readonly string[]) => string;
 const shown = (amount: number) => dollars(cents(Math.abs(amount)));
 const where = (candidates: readonly string[]) =>
   candidates.length > 1 ? `, on one of ${candidates.length} cards` : '';
+const onSome = (candidates: readonly string[]) =>
+  candidates.length > 1 ? `, on one or more of ${candidates.length} cards` : '';
 
 const TEXTS: Readonly<Record<FindingClass, Text>> = {
   fx: amount => `settled ${shown(amount)} ${moreOrLess(amount)} than authorized, in another currency or country`,
@@ -125,8 +136,8 @@ const TEXTS: Readonly<Record<FindingClass, Text>> = {
       ? `${shown(amount)} held by purchases that do not show what they authorized${where(candidates)}`
       : `${shown(amount)} of open holds seem released${where(candidates)}`,
   unknown_row_done: amount => `${shown(amount)}: an own row of unknown outcome is done`,
-  other_funded: (amount, candidates) => `funded ${shown(amount)} by another spender${where(candidates)}`,
-  other_withdrew: (amount, candidates) => `${shown(amount)} withdrawn by another spender${where(candidates)}`,
+  other_funded: (amount, candidates) => `funded ${shown(amount)} by another spender${onSome(candidates)}`,
+  other_withdrew: (amount, candidates) => `${shown(amount)} withdrawn by another spender${onSome(candidates)}`,
   other_created: amount => `created with ${shown(amount)} by another spender`,
   other_terminated: amount => `terminated by another spender; ${shown(amount)} went back to the wallet`,
   done_without_effect: (amount, candidates) =>

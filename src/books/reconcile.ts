@@ -1,7 +1,7 @@
 /** One reconciliation: two positions, what explains their difference, the verdict and the cut that is kept. */
 import { cents } from '../core/money.ts';
 import { type Classified, classify } from './classify.ts';
-import { type Finding, finding, findingOf } from './finding.ts';
+import { type Finding, finding, findingOf, isOfOthers } from './finding.ts';
 import { type LateRow, residualsSince } from './late-rows.ts';
 import { ALL_RULES, type CardPosition, NOTHING_YET, type Position, positionOf, positionOfCut } from './position.ts';
 import type { RecordSums } from './purchases.ts';
@@ -87,7 +87,7 @@ export function reconcile(input: Reconciling): Reconciled {
     const explained = base === undefined ? ofBaseline(residuals, records) : classify(residuals, evidence);
     const classified = { ...explained, findings: [...explained.findings, ...totalsThatDiffer(input, now, rules)] };
     const wrong = classified.findings.filter(each => each.isWrong).length;
-    const others = classified.findings.filter(each => each.class.startsWith('other_')).length;
+    const others = classified.findings.filter(isOfOthers).length;
     const provisional = provisionalOf(classified, residuals, base === undefined);
     return { rules, residuals, classified, wrong, others, provisional };
   };
@@ -164,7 +164,8 @@ function judged(input: Reconciling, { before, now, readings, counted }: Judging)
   const { base } = input;
   const [best] = [...readings].sort(byFit);
   if (best === undefined) throw new RangeError('a cut without counting rules');
-  const { classified, residuals } = best;
+  const { residuals } = best;
+  const classified = namedAlike(best, readings);
   const isProvisional = classified.findings.some(each => each.isProvisional);
   const rules = best.wrong > 0 ? readings.map(each => each.rules) : fitting(readings);
   const good = base === undefined ? 'baseline' : isProvisional ? 'provisional' : 'balanced';
@@ -191,7 +192,7 @@ function judged(input: Reconciling, { before, now, readings, counted }: Judging)
     findings: classified.findings,
     residual: classified.findings.filter(each => each.isWrong).reduce((sum, each) => sum + Math.abs(each.cents), 0),
     changes: [...residuals.cards.values()],
-    wallet: walletChange(base?.cut, now, { residuals, classified }),
+    wallet: walletChange(base?.cut, now, best),
     rules,
     classified,
     cut,
@@ -213,6 +214,21 @@ function byFit(a: Reading, b: Reading): number {
     Math.sign(a.wrong) - Math.sign(b.wrong) ||
     (a.wrong > 0 ? 0 : a.others - b.others || Number(a.provisional > 0) - Number(b.provisional > 0))
   );
+}
+
+/**
+ * What other spenders moved is a guess while another way to count explains the cut with other amounts: a base on wrong
+ * rules would be wrong by the difference. Later cuts tell the two apart.
+ */
+function namedAlike({ classified, wrong }: Reading, readings: readonly Reading[]): Classified {
+  const named = (of: Classified) =>
+    JSON.stringify(of.findings.filter(isOfOthers).map(each => [each.class, each.candidates, each.cents, each.isAbout]));
+  const isAgreed = readings.every(each => each.wrong > 0 || named(each.classified) === named(classified));
+  if (wrong > 0 || isAgreed || !classified.findings.some(isOfOthers)) return classified;
+  const findings = classified.findings.map(each =>
+    isOfOthers(each) ? { ...each, isProvisional: true, isAbout: true } : each,
+  );
+  return { ...classified, findings };
 }
 
 /** Rules that explain this cut, the best first: a later cut may tell them apart. */

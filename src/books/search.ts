@@ -2,14 +2,9 @@
  * The fewest causes that leave the least unexplained: at most one record cause and one operator cause, then a kind for
  * each card. Causes that explain equally much are all candidates of one exact amount.
  */
+import type { Guess } from './guess.ts';
+import { sharedMoves } from './shared-moves.ts';
 import { type Cause, operatorCause, recordCause, type Unexplained } from './unexplained.ts';
-
-export interface Guess {
-  readonly kind: 'record' | 'operator';
-  /** Of the cause as in `recordCause` and `operatorCause`; exact, whichever candidate it is. */
-  readonly amount: number;
-  readonly candidates: readonly string[];
-}
 
 /** Beyond this many cards every kind for every card takes too long, and the cards are given one kind together. */
 const MOST_CARDS = 8;
@@ -23,14 +18,16 @@ export interface Hints {
 
 /** Guesses, already taken out of `rest` from the first candidate of each. */
 export function search(rest: Unexplained, { likely, created }: Hints): readonly Guess[] {
-  if (rest.spent === 0 && rest.wallet === 0) return [];
+  if (rest.spent === 0 && rest.wallet === 0)
+    return taken(rest, rest.outside.size > 1 ? sharedMoves(rest) : [], created);
   const single = bestSingle(rest, likely);
-  if (single.left > 0 && rest.outside.size > 0) {
-    const several = aKindEach(rest);
-    if (several !== undefined && several.left < single.left) return taken(rest, several.guesses, created);
-  }
-  const hidden = single.left > 0 && rest.outside.size === 0 ? hiddenMoves(rest) : [];
-  return taken(rest, hidden.length > 0 ? hidden : single.guesses, created);
+  if (single.left === 0) return taken(rest, single.guesses, created);
+  const several = rest.outside.size > 0 ? aKindEach(rest) : undefined;
+  const best = several !== undefined && several.left < single.left ? several : single;
+  if (best.left === 0) return taken(rest, best.guesses, created);
+  const hidden = rest.outside.size === 0 ? hiddenMoves(rest) : [];
+  const shared = hidden.length > 0 ? hidden : sharedMoves(rest);
+  return taken(rest, shared.length > 0 ? shared : best.guesses, created);
 }
 
 /**
@@ -56,12 +53,13 @@ function taken(rest: Unexplained, guesses: readonly Guess[], created: Hints['cre
     ...guess,
     candidates: [...guess.candidates].sort((a, b) => Number(created.has(b)) - Number(created.has(a))),
   }));
-  for (const guess of ordered) rest.take(causeOf(guess));
+  for (const guess of ordered) for (const cause of causesOf(guess)) rest.take(cause);
   return ordered;
 }
 
-function causeOf({ kind, amount, candidates: [card = ''] }: Guess): Cause {
-  return kind === 'record' ? recordCause(card, amount) : operatorCause(card, amount);
+function causesOf({ kind, amount, candidates: [card = ''], shares }: Guess): readonly Cause[] {
+  if (shares !== undefined) return [...shares].map(([each, share]) => operatorCause(each, share));
+  return [kind === 'record' ? recordCause(card, amount) : operatorCause(card, amount)];
 }
 
 interface Best {
@@ -133,7 +131,8 @@ function bestOperator(rest: Unexplained): Best {
   if (best.left < without.left - 1) return best;
   for (const { card_id, isOver, low, high } of rest.changes.values()) {
     const kept = rest.of(card_id) - whole;
-    if (!isOver && kept >= low && kept <= high && !rest.outside.has(card_id)) consider(card_id, whole);
+    if (!isOver && kept >= low && kept <= high && !rest.outside.has(card_id) && rest.mayHide(card_id, whole))
+      consider(card_id, whole);
   }
   return best;
 }
@@ -148,9 +147,10 @@ function aKindEach(rest: Unexplained): Best | undefined {
   const consider = (of: readonly Kind[]) => {
     const guesses = guessesOf(rest, cards, of);
     if (guesses === undefined) return;
-    for (const guess of guesses) rest.take(causeOf(guess));
+    const causes = guesses.flatMap(causesOf);
+    for (const cause of causes) rest.take(cause);
     const left = rest.count();
-    for (const guess of guesses) rest.take(causeOf(guess), -1);
+    for (const cause of causes) rest.take(cause, -1);
     const isBetter =
       best === undefined || left < best.left || (left === best.left && guesses.length < best.guesses.length);
     if (isBetter) best = { left, guesses };
@@ -191,6 +191,7 @@ function shared(rest: Unexplained, kind: Guess['kind'], cards: readonly string[]
   }
   const hiding = [...rest.changes.values()]
     .filter(({ card_id, isOver }) => !isOver && !rest.outside.has(card_id))
+    .filter(({ card_id }) => kind === 'record' || rest.mayHide(card_id, more))
     .filter(({ card_id }) => rest.fits(card_id, rest.of(card_id) - sign * more))
     .map(({ card_id }) => card_id);
   if (hiding.length > 0) return [...guesses(), { kind, amount: more, candidates: hiding }];

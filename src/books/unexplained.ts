@@ -53,6 +53,25 @@ export class Unexplained {
     return rest >= this.#residuals.walletLow && rest <= this.#residuals.walletHigh;
   }
 
+  /** Its balance is not what records and own rows say, or was not before something explained it. */
+  isTouched(card: string): boolean {
+    return this.of(card) !== 0 || this.changes.get(card)?.residual !== 0;
+  }
+
+  /**
+   * Whether others may have moved so much to the card unseen. Somebody may withdraw just what a hold released; that they
+   * fund just what a hold of the first cut was too high by is chance.
+   */
+  mayHide(card: string, amount: number): boolean {
+    return amount < 0 || this.isTouched(card);
+  }
+
+  /** Bounds of what other spenders may have taken out of the wallet, integer cents, inclusive. */
+  fromWallet(): { readonly least: number; readonly most: number } {
+    const { walletLow, walletHigh } = this.#residuals;
+    return { least: walletLow - this.wallet, most: walletHigh - this.wallet };
+  }
+
   /** How many of the sums nothing explains so far. */
   count(): number {
     return this.outside.size + Number(this.spent !== 0) + Number(!this.fitsWallet(this.wallet));

@@ -49,6 +49,7 @@ export async function bindAccount(
     throw another(
       account,
       'the key was changed, and none of the newest transactions known here is there: another account?',
+      { isAsked: true },
     );
   }
   db.commit(() => {
@@ -97,11 +98,12 @@ async function showsTheSameCards(db: MirrorDatabase, ask: PacedReader): Promise<
   return cards.length === 0;
 }
 
-function another({ profile }: Account, why: string): CliError {
+/** `isAsked`: requests that read were sent before it was seen. */
+function another({ profile }: Account, why: string, { isAsked = false } = {}): CliError {
   return new CliError('guarded', {
     message: `the mirror of profile ${profile} is of another account: ${why}`,
     notes: ['Nothing was written. The hint moves the old copy aside; nothing is deleted.'],
     hint: 'cardwright mirror reset',
-    outcome: 'not_sent',
+    ...(!isAsked && { outcome: 'not_sent' as const }),
   });
 }

@@ -60,6 +60,8 @@ export class Account {
   readonly authorizations = new Map<string, Authorization>();
   readonly records = new Map<string, TxRow>();
   readonly moves: MoveRow[] = [];
+  /** What other spenders moved from the wallet to a card, less what they moved back. */
+  readonly foreign = new Map<string, number>();
   #ids = 0;
   readonly #undone = new Set<string>();
   readonly counting: Counting;
@@ -105,6 +107,7 @@ export class Account {
     const card: Card = { id: this.id('card'), status: 'active', balance: amount, marker: undefined };
     this.cards.set(card.id, card);
     this.wallet -= amount;
+    if (!own) this.#byOther(card, amount);
     if (own) {
       const { op, row } = this.move('cards.create', outcome === 'done' ? card.id : null, amount, outcome);
       card.marker = `${op}.${row}`;
@@ -116,12 +119,14 @@ export class Account {
     card.balance += amount;
     this.wallet -= amount;
     if (own) this.move('cards.fund', card.id, amount, outcome);
+    else this.#byOther(card, amount);
   }
 
   withdraw(card: Card, amount: number, { own = true } = {}): void {
     card.balance -= amount;
     this.wallet += amount;
     if (own) this.move('cards.withdraw', card.id, amount);
+    else this.#byOther(card, -amount);
   }
 
   terminate(card: Card, { own = true } = {}): void {
@@ -248,6 +253,10 @@ export class Account {
     const found = this.cards.get(card);
     if (found === undefined) throw new RangeError(card);
     return found;
+  }
+
+  #byOther({ id }: Card, amount: number): void {
+    this.foreign.set(id, (this.foreign.get(id) ?? 0) + amount);
   }
 
   /** As the dialect `auth-single` shows a purchase. */

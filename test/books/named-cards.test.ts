@@ -81,3 +81,80 @@ it('of several funded cards the one that hides it behind a hold is named, and no
     ['other_funded', 7_00, hiding.id],
   ]);
 });
+
+it('money that somebody took from one card to another left no card without a record', () => {
+  const { account, reader } = begun();
+  const [one, other] = [account.create(100_00), account.create(100_00)];
+  reader.reconcile();
+  account.withdraw(one, 50_00, { own: false });
+  account.fund(other, 50_00, { own: false });
+  const done = reader.reconcile();
+  expect(said(done)).toEqual([
+    ['other_withdrew', -50_00, one.id],
+    ['other_funded', 50_00, other.id],
+  ]);
+  expect(done.verdict).toBe('balanced');
+  // A fee and a credit that are not the same to the cent are no such thing.
+  one.balance -= 3_00;
+  other.balance += 2_99;
+  expect(said(reader.reconcile())).toEqual([
+    ['unrecorded_debit', -3_00, one.id],
+    ['unrecorded_credit', 2_99, other.id],
+  ]);
+});
+
+/** A card whose purchase of $100.00 was open when the books began. */
+function heldAtFirst() {
+  const { account, reader } = begun(made => void made.authorize(made.create(100_00), 100_00));
+  const [[card], [of]] = [[...account.cards.values()], [...account.authorizations.values()]];
+  if (card === undefined || of === undefined) throw new RangeError('no card');
+  return { account, reader, card, of };
+}
+
+it('somebody may withdraw just what a hold released', () => {
+  const { account, reader, card, of } = heldAtFirst();
+  account.reverse(of, 30_00);
+  account.withdraw(card, 30_00, { own: false });
+  const done = reader.reconcile();
+  expect(done.verdict).toBe('provisional');
+  expect(said(done)).toEqual([
+    ['other_withdrew', -30_00, card.id],
+    ['hold_released', 30_00, card.id],
+  ]);
+});
+
+it('a drained wallet is not taken for a fund of just what a hold of the first cut was too high by', () => {
+  const { account, reader, of } = heldAtFirst();
+  account.settle(of, 70_00, true);
+  account.wallet -= 20_00;
+  const wrong = reader.reconcile().findings.filter(each => each.isWrong);
+  expect(wrong.map(each => [each.class, each.cents])).toEqual([['wallet_unexplained', -20_00]]);
+});
+
+it('amounts that holds blur are marked about, with every card that may have some of it', () => {
+  const cards: Card[] = [];
+  const { account, reader } = begun(made => {
+    for (let nth = 0; nth < 2; nth += 1) cards.push(made.create(100_00));
+  });
+  reader.reconcile();
+  const [one, other] = cards;
+  if (one === undefined || other === undefined) throw new RangeError('no cards');
+  for (const card of cards) account.reverse(account.authorize(card, 90_00), 20_00);
+  account.fund(one, 35_00, { own: false });
+  account.fund(other, 45_00, { own: false });
+  const [moved, ...holds] = reader.reconcile().findings;
+  expect(moved).toMatchObject({
+    class: 'other_funded',
+    cents: 80_00,
+    candidates: [one.id, other.id],
+    isAbout: true,
+    isProvisional: true,
+    isWrong: false,
+  });
+  expect(holds.map(each => each.class)).toEqual(['hold_released']);
+  for (const each of account.authorizations.values()) account.reverse(each, each.held);
+  expect(said(reader.reconcile())).toEqual([
+    ['other_funded', 35_00, one.id],
+    ['other_funded', 45_00, other.id],
+  ]);
+});

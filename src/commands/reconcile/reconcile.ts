@@ -52,6 +52,7 @@ const FINDING = {
   records: tells.texts('Transaction records that show it.'),
   rows: tells.texts('Own rows, as operation.row.'),
   provisional: tells.yes('Open holds may still explain it otherwise.'),
+  about: tells.yes('Another spender moved about this much: holds blur how much.'),
   wrong: tells.yes('It makes the verdict unexplained.'),
   text: tells.text('One sentence.'),
   next: orNull(tells.text('The next command.')),

@@ -11,6 +11,8 @@ export interface FindingAnswer {
   readonly records: readonly string[];
   readonly rows: readonly string[];
   readonly provisional: boolean;
+  /** Holds may have had a part of the amount. */
+  readonly about: boolean;
   /** The finding makes the verdict `unexplained`. */
   readonly wrong: boolean;
   readonly text: string;
@@ -115,6 +117,7 @@ function findingAnswer(found: Finding): FindingAnswer {
     records: found.records,
     rows: found.rows,
     provisional: found.isProvisional,
+    about: found.isAbout,
     wrong: found.isWrong,
     text: sentence(found),
     next: nextCommand(found) ?? null,

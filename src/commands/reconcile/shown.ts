@@ -38,6 +38,9 @@ const ROW_COLUMNS: readonly Column[] = [
 /** Findings of exit 0 are many in a month; the JSON has all of them. */
 const MOST_SHOWN = 20;
 
+/** Candidates whose names stand in the line of a finding. */
+const MOST_NAMED = 3;
+
 export function shownReport(report: Report): Shown {
   const rows = report.cards.map(card => ({ ...card, ...signed(card), card: cardName(report, card.card_id) }));
   return {
@@ -119,8 +122,7 @@ function findingLines(report: Report): Block[] {
   const { findings } = report;
   const ordered = findings.toSorted((a, b) => rank(a) - rank(b));
   const lines = ordered.slice(0, MOST_SHOWN).flatMap((each): Block[] => {
-    const [only] = each.candidates;
-    const where = each.candidates.length === 1 && only !== undefined ? `${cardName(report, only)}  ` : '';
+    const where = cardNames(report, each.candidates);
     const records = each.records.length === 0 ? '' : ` (${each.records.slice(0, 3).join(', ')})`;
     const text = `${'x!'[rank(each)] ?? ' '} ${where}${plainAmount(toCents(each.amount))}  ${each.text}${records}`;
     return each.wrong && each.next !== null
@@ -137,6 +139,13 @@ function findingLines(report: Report): Block[] {
 /** What is wrong first, then what others did or may turn out otherwise, then what is only unusual. */
 function rank({ wrong, provisional, class: name }: FindingAnswer): number {
   return wrong ? 0 : provisional || name.startsWith('other_') || name === 'unknown_row_done' ? 1 : 2;
+}
+
+/** The card, or the first ones of all that it may be about. */
+function cardNames(report: Report, candidates: readonly string[]): string {
+  const names = candidates.slice(0, MOST_NAMED).map(card => cardName(report, card));
+  const more = candidates.length - names.length;
+  return names.length === 0 ? '' : `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}  `;
 }
 
 function cardName({ cards }: Report, id: string): string {
