@@ -2,18 +2,21 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The ten that take longest, longest first: one of them begun last would run on alone. */
+/** Those that wait for real time, and those that take longest: one of them begun last would run on alone. */
 const LONGEST = [
+  'package/throttled',
   'crash/kill',
-  'secrets/canary',
-  'crash/random-kills',
   'answers/examples',
-  'dialects/transcripts',
-  'sandbox/model',
   'transcripts/transcripts',
-  'sandbox/mutants',
-  'sandbox/histories',
+  'hostile/table',
+  'secrets/canary',
+  'dialects/transcripts',
+  'crash/going-on',
+  'crash/random-kills',
   'secrets/confirmations',
+  'crash/intents',
+  'bulk/dead-service',
+  'journal/unknown',
 ];
 
 class LongestFirst extends BaseSequencer {
@@ -36,8 +39,8 @@ export default defineConfig({
     hookTimeout: 90_000,
     // Forks: the store's native module and process signals do not mix with worker threads.
     pool: 'forks',
-    // One more than there are cores: much of a story is waiting, for a program it has started or for a moment.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores: much of a story is waiting, for a program it has started or for a moment.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
     // One process serves many files: nothing is mocked and nothing is kept between them, and loading the code anew for
     // each of them took half of the time.

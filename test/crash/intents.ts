@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/serving/start.ts';
+import { type RunningSandbox, startSandbox } from '../../src/sandbox/serving/start.ts';
 import { type Program, program } from '../support/child.ts';
 import { waitingClock } from '../support/clocks.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
@@ -23,6 +23,7 @@ let child: Program;
 export function intentSweeps(sweeps: readonly { readonly honoured: boolean }[]): void {
   beforeAll(async () => {
     child = await program(SOURCE);
+    await runWhole();
   });
   afterAll(() => child[Symbol.asyncDispose]());
 
@@ -46,22 +47,26 @@ export function intentSweeps(sweeps: readonly { readonly honoured: boolean }[]):
   });
 }
 
+/** One that nobody kills, to its end; the others start with the code that was compiled for it. */
+async function runWhole(): Promise<void> {
+  await using sandbox = await startSandbox({ wallet: 100, ids: 'counted', rateLimits: false });
+  await using folder = await temporaryFolder();
+  await child.warm(JSON.stringify(await orderFor(sandbox, { url: sandbox.url, folder: folder.path, dieAt: 0 })));
+}
+
+async function orderFor(
+  sandbox: RunningSandbox,
+  rest: Pick<Order, 'url' | 'folder' | 'dieAt' | 'honoured'>,
+): Promise<Order> {
+  const { json: bins } = await ask(sandbox, { path: '/bins' });
+  return { key: sandbox.key.expose(), bin: bins.data[0].id, rows: 1, named: true, ...rest };
+}
+
 async function strike(honoured: boolean, dieAt: number): Promise<{ killed: boolean; broken: readonly string[] }> {
   await using sandbox = await startSandbox({ wallet: 100, ids: 'counted', rateLimits: false });
   await using proxy = await startFaultProxy({ target: sandbox.url, stripKeys: !honoured });
   await using folder = await temporaryFolder();
-  const { json: bins } = await ask(sandbox, { path: '/bins' });
-  const bin: string = bins.data[0].id;
-  const order: Order = {
-    url: proxy.url,
-    key: sandbox.key.expose(),
-    folder: folder.path,
-    bin,
-    rows: 1,
-    named: true,
-    dieAt,
-    honoured,
-  };
+  const order = await orderFor(sandbox, { url: proxy.url, folder: folder.path, dieAt, honoured });
   const [code, signal] = (await once(child.start(JSON.stringify(order)), 'close')) as [number | null, string | null];
   if (code !== 0 && signal !== 'SIGKILL') return { killed: false, broken: [`the driver ended with ${code ?? signal}`] };
   const told: string[] = [];

@@ -201,11 +201,19 @@ export const FULL: readonly Cell[] = [
   ...cellsOf(['create'], { road: 'lease end' }, ...answersTo('terminate').map(({ name }) => [name])),
 ];
 
-/** Every class once for create and fund, and one of each thing around it. */
+/** Classes that a create cannot meet, such as forged balances. */
+const CREATE_ANSWERS: ReadonlySet<string> = new Set(answersTo('create').map(({ name }) => name));
+const OF_FUND_ALONE = cellsFor(['fund'], 'every', {}).filter(
+  ({ answers: [name = ''] }) => !CREATE_ANSWERS.has(name) && !TYPICAL.has(name.slice(0, name.lastIndexOf(','))),
+);
+
+/** Every class once for create or fund, the typical ones for both, and one of each thing around it. */
 export const SHORT: readonly Cell[] = [
   ...FEW_REFUSAL_CELLS,
   ...FEW_LATE_CELLS,
-  ...cellsFor(['create', 'fund'], 'every', {}),
+  ...cellsFor(['create'], 'every', {}),
+  ...cellsFor(['fund'], 'typical', {}),
+  ...OF_FUND_ALONE,
   ...REPEATS.filter(({ operation, answers }) => operation === 'fund' && answers.join() === LOST_DONE),
   ...cellsOf(['fund'], { mode: 'live', known: 'other key honoured', keys: 'ignored' }, [LOST_DONE]),
   ...cellsOf(['fund'], { known: 'honoured', keys: 'forgotten', doze: true }, [LOST_DONE, THROTTLED]),

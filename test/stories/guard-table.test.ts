@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { FREEZING_ASKS } from '../../src/writes/guard.ts';
-import { type World, world } from '../support/world.ts';
+import { type World, type WorldOptions, world } from '../support/world.ts';
 
 const NO_PROFILE = { CARDWRIGHT_PROFILE: '' };
 const LIVE_KEY = 'sk_live_51f0c2d89ab34e67';
@@ -28,6 +28,12 @@ const FLAGS: Readonly<Record<Said, (name: string) => string>> = {
   'yes and live': name => `--yes --live ${name}`,
   another: () => '--yes --live other',
 };
+
+/** What cannot be reached is tried again at once, until its time is over. */
+async function hurriedWorld(options: WorldOptions = {}): Promise<World> {
+  const here = await world(options);
+  return { ...here, run: (line, how) => here.run(line, { onPause: () => undefined, ...how }) };
+}
 
 async function login(here: World, name: string, key: string) {
   const ran = await here.run(`login --profile ${name} --base-url ${ADDRESS} --key-stdin`, { stdin: key });
@@ -54,7 +60,7 @@ const OFF_A_TERMINAL: readonly (readonly ['test' | 'live', keyof typeof LINES, S
 
 describe('off a terminal', () => {
   test.each(OFF_A_TERMINAL)('%s key, %s, said %s: %i', async (mode, what, said, code) => {
-    await using here = await world({ env: NO_PROFILE });
+    await using here = await hurriedWorld({ env: NO_PROFILE });
     await login(here, 'shop', mode === 'live' ? LIVE_KEY : TEST_KEY);
     const saved = await here.run(`${LINES[what]} ${FLAGS[said]('shop')} --timeout 2s`);
     expect({ code: saved.code, err: saved.err }).toMatchObject({ code });
@@ -71,7 +77,7 @@ describe('off a terminal', () => {
   });
 
   test('no way of naming the profile stands for --yes, and a piped y answers nothing', async () => {
-    await using here = await world({ env: NO_PROFILE });
+    await using here = await hurriedWorld({ env: NO_PROFILE });
     await login(here, 'shop', LIVE_KEY);
     const line = `${LINES.write} --live shop --timeout 2s`;
     expect((await here.run(line, { stdin: 'y\n'.repeat(100) })).code).toBe(GUARDED);
@@ -88,7 +94,7 @@ describe('on a terminal', () => {
     ['write', [''], NOT_CONFIRMED],
     ['write', ['y'], SENT],
   ])('a live key, %s, typed %j: %i', async (what, typed, code) => {
-    await using here = await world({ env: NO_PROFILE });
+    await using here = await hurriedWorld({ env: NO_PROFILE });
     await login(here, 'shop', LIVE_KEY);
     const ran = await here.run(`${LINES[what]} --timeout 2s`, { terminal: 80, typed });
     expect({ code: ran.code, err: ran.err }).toMatchObject({ code });
@@ -109,20 +115,20 @@ describe('freezing, the safe direction', () => {
     ['cards fund card_1 --amount 5', NOT_CONFIRMED, true],
     ['cards terminate card_1 card_2', NOT_CONFIRMED, true],
   ] as const)('%s on a terminal', async (line, code, asks) => {
-    await using here = await world();
+    await using here = await hurriedWorld();
     const ran = await here.run(`${line} --timeout 2s`, { env: live, terminal: 80, typed: ['n'] });
     expect({ code: ran.code, asked: /\? .*/.test(ran.err), err: ran.err }).toMatchObject({ code, asked: asks });
   });
 
   test('several need --live alone off a terminal', async () => {
-    await using here = await world();
+    await using here = await hurriedWorld();
     const line = 'cards freeze card_1 card_2 --timeout 2s';
     expect((await here.run(line, { env: live })).code).toBe(GUARDED);
     expect((await here.run(`${line} --live env`, { env: live })).code).toBe(EACH_SENT);
   });
 
   test('is said alike by the guide, its help and help safety', async () => {
-    await using here = await world();
+    await using here = await hurriedWorld();
     const plain = (text: string) => text.replace(/[`\s]+/g, ' ');
     const guide = await readFile(new URL('../../docs/guide/service.md', import.meta.url), 'utf8');
     const pages = [guide, (await here.run('cards freeze --help')).out, (await here.run('help safety --json')).out];
@@ -139,7 +145,7 @@ describe('key, address and profile must agree', () => {
     ['a user name in front', { CARDWRIGHT_BASE_URL: 'https://service.invalid@evil.invalid/v1' }, 2],
     ['its own', { CARDWRIGHT_BASE_URL: ADDRESS }, SENT],
   ])('%s', async (_, env, code) => {
-    await using here = await world({ env: NO_PROFILE });
+    await using here = await hurriedWorld({ env: NO_PROFILE });
     await login(here, 'shop', TEST_KEY);
     const ran = await here.run('wallet --timeout 2s', { env });
     expect({ code: ran.code, err: ran.err }).toMatchObject({ code });
@@ -151,7 +157,7 @@ test('a live write that cannot be recorded is not sent; a test write goes on and
     [LIVE_KEY, GUARDED],
     [TEST_KEY, SENT],
   ] as const) {
-    await using here = await world({ env: NO_PROFILE });
+    await using here = await hurriedWorld({ env: NO_PROFILE });
     await login(here, 'shop', key);
     await here.spoil('state/audit.jsonl');
     const { code: ended, err } = await here.run('cards freeze card_1 --live shop --timeout 2s');

@@ -1,0 +1,15 @@
+/** Killed at every boundary: the sweeps that `kill.test.ts` leaves out. */
+import { expect, test } from 'vitest';
+import { type Sweep, sweepAll, withDriver } from './kill.ts';
+
+withDriver();
+
+test.each<Sweep>([
+  { rows: 1, honoured: false },
+  { rows: 6, honoured: true },
+  { rows: 6, honoured: false },
+])('killed at every boundary: %j', async sweep => {
+  const { kills, broken } = await sweepAll(sweep);
+  expect(broken).toEqual([]);
+  expect(kills).toBeGreaterThan(sweep.rows === 1 ? 30 : 60);
+});
