@@ -4,10 +4,11 @@ import { accountPrint } from '../core/key-print.ts';
 import type { OpStore } from '../journal/store/op-store.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { JournalConnection } from '../team/connect.ts';
+import { isBehind } from '../team/recover.ts';
 import { refuseOtherSchema } from '../team/refusals.ts';
 import { chainHead, placesOf, type SharedOps } from '../team/shared-ops.ts';
 import { sharedStore } from '../team/shared-store.ts';
-import { type Pushed, pushSpool } from '../team/spool.ts';
+import { leftCopies, pushSpool } from '../team/spool.ts';
 import { statementsOver } from '../team/statements.ts';
 import type { AppHost } from './app-host.ts';
 import { type Connections, once } from './connections.ts';
@@ -26,28 +27,26 @@ export function sharedStoreFor(settings: SharedJournalSettings): OpStore {
   const { opened, connection, account } = settings;
   opened.onClose(async () => connection[Symbol.asyncDispose]());
   const shared = once(() => openShared(settings));
-  const pushed = once(async () => pushedBy(await shared(), settings.notice));
   return sharedStore({
     shared: once(async () => {
       const ops = await shared();
-      await pushed();
+      await pushedBy(ops, settings.notice);
       return ops;
     }),
-    opened: () => shared(),
-    pushed: () => pushed(),
+    opened: shared,
     keyPrint: async () => accountPrint(await opened.key(), account),
   });
 }
 
 /** Before anything else: what is known here may decide what the rules say. */
-async function pushedBy(shared: SharedOps, notice: (text: string) => void): Promise<Pushed> {
+async function pushedBy(shared: SharedOps, notice: (text: string) => void): Promise<void> {
+  if ((await leftCopies(shared)).length === 0 || (await isBehind(shared))) return;
   const pushed = await pushSpool(shared);
   for (const { op, rows } of pushed.brought) {
     notice(`note: the outcome of ${rows === 1 ? '1 row' : `${rows} rows`} of ${op} was brought to the shared journal`);
   }
   for (const op of pushed.missing)
-    notice(`warning: ${op} is not in the shared journal, and was begun there; tell an admin`);
-  return pushed;
+    notice(`warning: ${op} is not in the shared journal, and was begun there: cardwright journal push`);
 }
 
 /** Throws `guarded` where the journal is not that of the account this run acts for. */

@@ -350,6 +350,16 @@ export interface PushedOps {
   readonly missing: readonly string[];
 }
 
+/** The same after a database has lost what was written last. */
+export interface RecoveredOps extends PushedOps {
+  /** Ops that were brought back, and how many rows each has. */
+  readonly recovered: readonly { readonly op: string; readonly rows: number }[];
+  /** Lines of the audit log that this machine had seen and the database does not hold. */
+  readonly lostLines: number;
+  /** Names of theirs that belong to another op since then. */
+  readonly clashes: readonly { readonly op: string; readonly with: string; readonly name: string }[];
+}
+
 /** Something in a journal of several people that cannot be so. */
 export interface JournalFlaw {
   /** `chain`: lines of its audit log; `op`: records; `intent`, `day`: what is kept beside them; `card`: made past it. */
@@ -416,7 +426,7 @@ export interface Journal {
   /** Throws `usage` for the journal of one machine, which has no other operators. */
   leases(): Promise<readonly OpLease[]>;
   /** Brings what was left to the shared journal. Throws as `leases`. */
-  push(): Promise<PushedOps>;
+  push(): Promise<RecoveredOps>;
   /** Whether the shared journal is whole, and has every operation that made a card. Changes nothing. Throws as `leases`. */
   check(): Promise<CheckedJournal>;
   show(op: string): Promise<OpDetail>;

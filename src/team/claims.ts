@@ -25,7 +25,6 @@ export function wantedOf(
   standing: RowStandings,
 ): WantedOp {
   const { op, command, digest, bulk, rows, total_cents, key_print, given_key } = record;
-  const operations = Object.keys(record.capability) as WriteName[];
   const { largest, total, cards, bins, untold } = spending();
   return {
     account: shared.account,
@@ -38,8 +37,7 @@ export function wantedOf(
     command,
     digest,
     bulk,
-    moves: operations.some(operation => operation === 'cards.fund' || operation === 'cards.withdraw'),
-    freely: operations.every(operation => CALLS[operation].repeat === 'freely'),
+    ...operationFacts(record),
     ...(again === true && { again }),
     rows,
     cents: total_cents,
@@ -47,6 +45,15 @@ export function wantedOf(
     counts: standing.counts(),
     ...(intents !== undefined && { intents }),
     ...(given_key !== undefined && { key: { value: given_key, digest } }),
+  };
+}
+
+/** What tells twins apart. */
+export function operationFacts({ capability }: Pick<PlanRecord, 'capability'>): Pick<WantedOp, 'moves' | 'freely'> {
+  const operations = Object.keys(capability) as WriteName[];
+  return {
+    moves: operations.some(operation => operation === 'cards.fund' || operation === 'cards.withdraw'),
+    freely: operations.every(operation => CALLS[operation].repeat === 'freely'),
   };
 }
 

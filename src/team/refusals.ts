@@ -30,11 +30,15 @@ const REFUSALS: Readonly<Record<string, Words>> = {
   CW004: { kind: 'guarded', notes: [ADMIN_GRANTS] },
   CW005: {
     kind: 'guarded',
-    notes: ['Nobody moves money until an admin has said that the database is right: cardwright.accept_failover.'],
+    notes: [
+      'Nobody moves money until every operator has brought what his machine knows, and an admin has said that the database is right: cardwright.accept_failover.',
+    ],
+    hint: 'cardwright journal push',
   },
   CW006: {
     kind: 'check_failed',
-    notes: ['What was written last may be lost. Nothing was sent; tell an admin of the journal.'],
+    notes: ['What was written last was lost with the database. Nothing was sent; tell an admin of the journal.'],
+    hint: 'cardwright journal push',
   },
   CW007: { kind: 'internal' },
   CW008: { kind: 'guarded' },

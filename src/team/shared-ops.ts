@@ -28,6 +28,8 @@ export interface ChainHead {
   /** How far the chain was when the account was looked at last; nobody has compared it with what is known. */
   looked(): number;
   look(seq: number): void;
+  /** The database has lost what this machine knew, and was told what else it knows: from here on its own head counts. */
+  forget(seen: JournalHead): void;
   /** Durable, for the next command. */
   keep(): Promise<void>;
 }
@@ -42,6 +44,9 @@ export async function chainHead(disk: JournalDisk, path: string): Promise<ChainH
     learn(seen) {
       if (head === undefined || seen.seq >= head.seq) head = seen;
       looked = Math.max(looked, seen.seq);
+    },
+    forget(seen) {
+      head = seen;
     },
     looked: () => looked,
     look(seq) {

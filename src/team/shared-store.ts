@@ -18,9 +18,10 @@ import { decodeWhole } from '../journal/wal/codec.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
 import { checkShared } from './check.ts';
 import { factsOf, leaseMsFor, refusalOf, wantedOf } from './claims.ts';
+import { pushAll } from './recover.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { sharedTape } from './shared-tape.ts';
-import { localCopy, type Pushed } from './spool.ts';
+import { localCopy } from './spool.ts';
 import { createStanding, type Standing } from './standing.ts';
 import type { ClaimResult, OpHead, TakeResult } from './statements.ts';
 
@@ -29,15 +30,13 @@ export interface SharedStoreSettings {
   readonly shared: () => Promise<SharedOps>;
   /** The same, and nothing that was left is brought. */
   readonly opened: () => Promise<SharedOps>;
-  /** What earlier commands had left on this machine, and this one has brought when it connected. */
-  readonly pushed: () => Promise<Pushed>;
   /** Print of the API key, 16 hexadecimal digits. */
   readonly keyPrint: () => Promise<string>;
 }
 
 const PAGE = 1000;
 
-export function sharedStore({ shared, opened, pushed, keyPrint }: SharedStoreSettings): OpStore {
+export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): OpStore {
   return {
     ready: async () => void (await shared()),
     keyPrint: mode => (mode === 'sandbox' ? Promise.resolve('sandbox') : keyPrint()),
@@ -77,10 +76,7 @@ export function sharedStore({ shared, opened, pushed, keyPrint }: SharedStoreSet
       const [head] = await statements().heads(account, { op });
       return head !== undefined && head.lease_ms > 0;
     },
-    pushed: async () => {
-      await shared();
-      return pushed();
-    },
+    push: async () => pushAll(await opened()),
     leases: async () => leasesOf(await shared()),
     check: async () => checkShared(await opened()),
     forget: async op => forgetOp(await shared(), op),
@@ -93,7 +89,7 @@ async function noted(
   { names }: NamedIntents,
 ): Promise<ReadonlyMap<string, NotedIntent>> {
   const known = await statements().intentsOf(account, [...names]);
-  return new Map(known.map(each => [each.name, each]));
+  return new Map(known.map(({ done, ...each }) => [each.name, { ...each, ...(done && { done }) }]));
 }
 
 /** Nobody is kept waiting: of two claims with one name the database takes the first. */
@@ -242,7 +238,7 @@ async function takeOp(shared: SharedOps, op: string, { reason }: TakeOver = {}):
 async function overTape(shared: SharedOps, op: string, by: string): Promise<Tape> {
   const segments = await shared.statements().readOp(shared.account, op, 1);
   const copy = await localCopy(shared, { op, by, bytes: Buffer.concat(segments.map(({ bytes }) => bytes)) });
-  const end = () => copy.end(false);
+  const end = () => copy.end('gone');
   return { op, file: copy.file, abandon: end, release: end };
 }
 

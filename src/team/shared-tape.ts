@@ -77,17 +77,17 @@ export function sharedTape(shared: SharedOps, hands: Hands): Tape {
       try {
         await abandonClaim();
       } finally {
-        await copy.end(false);
+        await copy.end('gone');
       }
     },
     async release(finished) {
       lease.end();
-      if (!isPushed) return copy.end(true);
+      if (!isPushed) return copy.end('left');
       try {
         await letGo(finished);
       } finally {
         // Every line of it is in the database, whatever became of the lease.
-        await copy.end(false);
+        await copy.end(standing.planned() ? (finished ? 'finished' : 'open') : 'gone');
       }
       await head.keep();
     },

@@ -3,35 +3,80 @@
  * next command brings it: an outcome that one process alone has seen must not be lost with its connection.
  */
 import { join } from 'node:path';
+import { DAY } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { decodeLines, encodeLines } from '../journal/wal/codec.ts';
 import type { JournalRecord, StoredRecord } from '../journal/wal/records.ts';
-import type { JournalFile } from '../journal/wal/storage.ts';
+import type { JournalDisk, JournalFile } from '../journal/wal/storage.ts';
 import type { SharedOps } from './shared-ops.ts';
 
 export interface LocalCopy {
   readonly file: JournalFile;
-  /** It is no longer worked on; with `keep` it stays for the next command. */
-  end(keep: boolean): Promise<void>;
+  /** It is no longer worked on. See `CopyEnd`. */
+  end(how: CopyEnd): Promise<void>;
 }
+
+/**
+ * `left`: the database does not have all of it, and the next command brings that. `finished` and `open`: it has everything,
+ * and the copy is kept for a week, in case it loses what was written last. `gone`: nobody needs it.
+ */
+type CopyEnd = 'left' | 'finished' | 'open' | 'gone';
+
+/** Below the folder of copies: a folder for each day. */
+const KEPT = 'kept';
+export const KEPT_DAYS = 7;
 
 /** A copy of an op in the hands of this process, whose bytes the database has. */
 export async function localCopy(
-  { disk, spoolFolder }: SharedOps,
+  { disk, spoolFolder, clock }: SharedOps,
   { op, by, bytes }: { readonly op: string; readonly by: string; readonly bytes: Uint8Array },
 ): Promise<LocalCopy> {
-  const path = join(await spoolFolder(), `${op}.${by}`);
+  const folder = await spoolFolder();
+  const path = join(folder, `${op}.${by}`);
   // While it is held no other command takes it for one that was left.
   const release = await disk.hold(`${path}.lock`);
   const file = await disk.create(path);
   await file.append(bytes);
   return {
     file,
-    async end(keep) {
-      if (!keep) await disk.remove(path);
+    async end(how) {
+      if (how === 'gone') await disk.remove(path);
+      else if (how !== 'left') {
+        const day = join(folder, KEPT, dayOf(clock.now()));
+        await disk.prepareFolder(join(folder, KEPT));
+        await disk.prepareFolder(day);
+        await disk.rename(path, join(day, `${op}.${how}`));
+      }
       await release();
     },
   };
+}
+
+function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+export interface KeptCopy {
+  readonly op: string;
+  readonly path: string;
+  readonly finished: boolean;
+}
+
+/** Copies of what the database had, oldest first; those of more than a week ago are removed. */
+export async function keptCopies({ disk, spoolFolder, clock }: SharedOps): Promise<readonly KeptCopy[]> {
+  const root = join(await spoolFolder(), KEPT);
+  const oldest = dayOf(clock.now() - KEPT_DAYS * DAY);
+  const kept: KeptCopy[] = [];
+  for (const day of [...(await disk.names(root))].sort()) {
+    if (day < oldest) await disk.remove(join(root, day));
+    else for (const name of await disk.names(join(root, day))) kept.push(...keptNamed(join(root, day), name));
+  }
+  return kept;
+}
+
+function keptNamed(folder: string, name: string): readonly KeptCopy[] {
+  const [, op, how] = /^(op_[0-9a-z]{26})\.(finished|open)$/.exec(name) ?? [];
+  return op === undefined ? [] : [{ op, path: join(folder, name), finished: how === 'finished' }];
 }
 
 /** What became of copies that were left. */
@@ -44,15 +89,24 @@ export interface Pushed {
 
 const COPY = /^(op_[0-9a-z]{26})\.[0-9a-f]{8}$/;
 
-/** Brings what other processes of this machine have left. Throws where the database cannot be asked. */
+/** Copies that were left, as they lie there; one that a process works on is among them. */
+export async function leftCopies({ disk, spoolFolder }: SharedOps): Promise<readonly KeptCopy[]> {
+  const folder = await spoolFolder();
+  return (await disk.names(folder)).flatMap(name => {
+    const [, op] = COPY.exec(name) ?? [];
+    return op === undefined ? [] : [{ op, path: join(folder, name), finished: false }];
+  });
+}
+
+/**
+ * Brings what other processes of this machine have left. Only where the database holds the chain as this machine knows it: a
+ * line that it has lost looks like one that was never sent. Throws where the database cannot be asked.
+ */
 export async function pushSpool(shared: SharedOps): Promise<Pushed> {
-  const folder = await shared.spoolFolder();
   const brought: { op: string; rows: number }[] = [];
   const missing: string[] = [];
-  for (const name of await shared.disk.names(folder)) {
-    const [, op] = COPY.exec(name) ?? [];
-    if (op === undefined) continue;
-    const rows = await pushCopy(shared, { op, path: join(folder, name) });
+  for (const { op, path } of await leftCopies(shared)) {
+    const rows = await pushCopy(shared, { op, path });
     if (rows === 'missing') missing.push(op);
     else if (rows !== 'in use' && rows > 0) brought.push({ op, rows });
   }
@@ -64,17 +118,17 @@ async function pushCopy(
   { op, path }: { readonly op: string; readonly path: string },
 ): Promise<number | 'in use' | 'missing'> {
   const { disk, statements, account, head } = shared;
-  const release = await disk.hold(`${path}.lock`).catch((thrown: unknown) => {
-    if (thrown instanceof CliError && thrown.kind === 'guarded') return undefined;
-    throw thrown;
-  });
+  const release = await lockCopy(disk, path);
   if (release === undefined) return 'in use';
   try {
     const segments = await statements().readOp(account, op, 1);
-    if (segments.length === 0) return 'missing';
-    const file = await disk.open(path);
-    const kept = decodeLines(file === undefined ? new Uint8Array() : await file.readAll(), op).written;
-    await file?.close();
+    const kept = decodeLines(await bytesAt(disk, path), op).written;
+    if (segments.length === 0) {
+      if (kept.some(({ record }) => record.t === 'SENT')) return 'missing';
+      // It was taken back, and nothing of it had left.
+      await disk.remove(path);
+      return 0;
+    }
     const there = decodeLines(Buffer.concat(segments.map(({ bytes }) => bytes)), op).written;
     let rows = 0;
     for (const [by, lines] of outcomesBeyond(kept, there)) {
@@ -90,6 +144,24 @@ async function pushCopy(
     return rows;
   } finally {
     await release();
+  }
+}
+
+/** Undefined while another process works on it. */
+export async function lockCopy(disk: JournalDisk, path: string): Promise<(() => Promise<void>) | undefined> {
+  return disk.hold(`${path}.lock`).catch((thrown: unknown) => {
+    if (thrown instanceof CliError && thrown.kind === 'guarded') return undefined;
+    throw thrown;
+  });
+}
+
+export async function bytesAt(disk: JournalDisk, path: string): Promise<Uint8Array> {
+  const file = await disk.open(path);
+  if (file === undefined) return new Uint8Array();
+  try {
+    return await file.readAll();
+  } finally {
+    await file.close();
   }
 }
 

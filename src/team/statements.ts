@@ -38,7 +38,53 @@ export interface ClaimedIntent {
 /** A name that is in use. */
 export interface UsedIntent extends Omit<ClaimedIntent, 'op'> {
   readonly op: string;
+  /** Of an op whose records were removed: the row was done, with this card. */
+  readonly done?: { readonly card?: string | undefined } | null | undefined;
 }
+
+/** An op that was written elsewhere, or a part of it. Cents throughout. */
+export interface ImportedOp extends Entering {
+  readonly op: string;
+  /** Bytes of it that are there. */
+  readonly from: number;
+  /** Nothing more of it follows. */
+  readonly whole: boolean;
+  /** The database has had it, and has lost it. */
+  readonly recovered: boolean;
+  /** Writer of its last line, eight hexadecimal digits. */
+  readonly by: string;
+  readonly host: string;
+  /** Print of the API key as the account knows it; null where it was another one. */
+  readonly key_print: string | null;
+  readonly command: string;
+  readonly digest: string;
+  readonly bulk: boolean;
+  readonly moves: boolean;
+  readonly freely: boolean;
+  readonly rows: number;
+  readonly cents: number;
+  readonly reserved: number;
+  /** UTC. */
+  readonly day: string;
+  /** ms UTC. */
+  readonly begun_ms: number;
+  readonly ended_ms: number | null;
+  readonly counts: OpenRows;
+  readonly ending: Ending;
+  readonly intents: readonly ClaimedIntent[];
+  readonly key?: { readonly value: string; readonly digest: string } | undefined;
+}
+
+/** A name or key that belongs to another op already. */
+export interface Clash {
+  readonly intent?: string;
+  readonly key?: string;
+  readonly op: string;
+}
+
+export type ImportResult =
+  | { readonly verdict: 'imported'; readonly clashes: readonly Clash[] }
+  | { readonly verdict: 'clash'; readonly clashes: readonly Clash[] };
 
 /** An op as it is to be claimed. Cents throughout. */
 export interface WantedOp extends Entering, Holder {
@@ -206,6 +252,8 @@ export interface HeadFilter {
   /** Leases that are not over. */
   readonly live?: boolean | undefined;
   readonly unfinished?: boolean | undefined;
+  /** Those too whose records were removed. */
+  readonly pruned?: boolean | undefined;
   /** Not finished, or ended less long ago, ms. */
   readonly since_ms?: number | undefined;
   /** Written at this time or later by the clock of the server, ms UTC. */
@@ -230,6 +278,10 @@ export interface OpHead extends Standing {
   /** ISO 8601. */
   readonly started_at: string;
   readonly ended_at: string | null;
+  /** Of the API key of an op that was brought from elsewhere. */
+  readonly key_print: string | null;
+  /** Its records were removed. */
+  readonly pruned: boolean;
   /** Its first line, where that was asked for. */
   readonly plan: string | null;
 }
@@ -298,7 +350,25 @@ export interface Statements {
     call: Entering & { readonly op: string; readonly by: string },
     bytes: Uint8Array,
   ): Promise<With<{ readonly verdict: string }>>;
-  pushed(call: Entering): Promise<With<unknown>>;
+  pushed(call: Entering & { readonly host: string; readonly lost: number }): Promise<With<unknown>>;
+  importOp(call: ImportedOp, bytes: Uint8Array, facts: Facts): Promise<With<ImportResult>>;
+  importNames(
+    call: Entering & { readonly op: string; readonly host: string; readonly names: readonly UsedIntent[] },
+  ): Promise<With<{ readonly verdict: 'imported' | 'clash'; readonly clashes?: readonly Clash[] }>>;
+  /** `kept`: it is not finished, or not for 90 days by the clock of the database. */
+  pruneOp(
+    call: Entering & {
+      readonly op: string;
+      readonly host: string;
+      readonly done: readonly { readonly name: string; readonly done: { readonly card?: string | undefined } }[];
+    },
+    facts: Facts,
+  ): Promise<With<{ readonly verdict: 'pruned' | 'gone' | 'kept' }>>;
+  forgetNames(call: Entering & { readonly before_ms: number }): Promise<With<unknown>>;
+  holdName(
+    call: Entering & Holder & { readonly name: string },
+  ): Promise<With<{ readonly verdict: 'holding' } | ({ readonly verdict: 'held'; readonly left_ms: number } & Held)>>;
+  releaseName(call: Entering & { readonly name: string; readonly by: string }): Promise<With<unknown>>;
   readOp(account: string, op: string, from: number): Promise<readonly Segment[]>;
   heads(account: string, filter: HeadFilter): Promise<readonly OpHead[]>;
   intentsOf(account: string, names: readonly string[]): Promise<readonly UsedIntent[]>;
@@ -328,6 +398,13 @@ export function statementsOver({ call }: Pick<PostgresSession, 'call'>): Stateme
     resolve: (told, bytes, facts) => one('select cardwright.resolve($1, $2, $3)', [json(told), bytes, members(facts)]),
     witness: (told, bytes) => one('select cardwright.witness($1, $2)', [json(told), bytes]),
     pushed: told => one('select cardwright.pushed($1)', [json(told)]),
+    importOp: (told, bytes, facts) =>
+      one('select cardwright.import_op($1, $2, $3)', [json(told), bytes, members(facts)]),
+    importNames: told => one('select cardwright.import_names($1)', [json(told)]),
+    pruneOp: (told, facts) => one('select cardwright.prune_op($1, $2)', [json(told), members(facts)]),
+    forgetNames: told => one('select cardwright.forget_names($1)', [json(told)]),
+    holdName: told => one('select cardwright.hold_name($1)', [json(told)]),
+    releaseName: told => one('select cardwright.release_name($1)', [json(told)]),
     async readOp(account, op, from) {
       const rows = await call('select n, epoch, writer, bytes from cardwright.read_op($1, $2, $3)', [
         account,

@@ -82,7 +82,7 @@ describe.skipIf(missing())('a server', () => {
       );
     await expect(accept('{}')).rejects.toMatchObject({ code: 'CW009', message: expect.stringMatching(/: ana$/) });
     for (let time = 0; time < 2; time += 1) {
-      await once('ana', session => statementsOver(session).pushed({ account: 'main' }));
+      await once('ana', session => statementsOver(session).pushed({ account: 'main', host: 'laptop', lost: 0 }));
     }
     await accept('{}');
     expect(await once('ben', noteBy)).toMatchObject({ verdict: 'noted' });

@@ -65,7 +65,6 @@ export async function storeAt(
   const store = sharedStore({
     shared: async () => shared,
     opened: async () => shared,
-    pushed: async () => ({ brought: [], missing: [] }),
     keyPrint: async () => KEY_PRINT,
   });
   return { store, end: () => session.end() };

@@ -54,7 +54,6 @@ describe.skipIf(missing())('the shared store', () => {
         return sharedStore({
           shared: once,
           opened: once,
-          pushed: async () => ({ brought: [], missing: [] }),
           keyPrint: async () => KEY_PRINT,
         });
       },

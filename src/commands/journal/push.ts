@@ -13,33 +13,84 @@ export const pushJournal = command({
         'What was brought.',
       ),
       missing: tells.texts('Operations that were begun there and are not there any longer.'),
+      recovered: tells.rows(
+        { op: tells.text('The operation.'), rows: tells.count('Its rows.') },
+        'Operations that the database had lost, brought back.',
+      ),
+      lost_lines: tells.count(
+        'Lines of its audit log that this machine had seen and that it does not hold; there may be more.',
+      ),
+      clashes: tells.rows(
+        {
+          op: tells.text('Operation that was brought back.'),
+          with: tells.text('Operation that has the name now.'),
+          name: tells.text('Name or idempotency key.'),
+        },
+        'Names of theirs that were used again since: both may have been carried out.',
+      ),
     },
   },
   reach: 'files',
   about: [
     'Every command that uses the shared journal does this first; this one does nothing else. An outcome that was brought is shown by ops show, and ops resume finishes its operation.',
-    'Operations that are not there any longer were lost with the database, or the address is that of another one. Their files stay on this machine.',
+    'After a failover, or when a backup was put in its place, the database lacks what was written last. Then this command brings back what this machine has begun there in the last week: an operation with a row that was sent counts as sent, and ops resume settles it. Every operator runs it before an admin accepts the database.',
   ],
-  ends: { guarded: 'The journal cannot be reached, or refuses the role.', check_failed: 'It has lost operations.' },
+  ends: {
+    guarded: 'The journal cannot be reached, or refuses the role.',
+    check_failed: 'It lacks operations that could not be brought back, or their names were used again.',
+  },
   examples: [
     { does: 'After the database was away', run: 'journal push' },
     { does: 'As data', run: 'journal push --json' },
   ],
-  run: async ctx => (await ctx.journal()).push(),
-  show: ({ brought, missing }) => ({
-    data: { brought, missing },
+  async run(ctx) {
+    const { lostLines: lost_lines, ...pushed } = await (await ctx.journal()).push();
+    return { ...pushed, lost_lines };
+  },
+  show: ({ brought, missing, recovered, lost_lines, clashes }) => ({
+    data: { brought, missing, recovered, lost_lines, clashes },
     noun: 'push',
     columns: [],
-    quiet: brought.map(({ op }) => op),
+    quiet: [...recovered, ...brought].map(({ op }) => op),
     blocks: [
-      ...brought.map(
-        ({ op, rows }) => ({ kind: 'line', text: `Brought ${op}: ${rows === 1 ? '1 row' : `${rows} rows`}.` }) as const,
-      ),
-      ...(brought.length === 0 ? [{ kind: 'line', text: 'Nothing was left on this machine.' } as const] : []),
+      ...lostLines(lost_lines),
+      ...recovered.map(({ op, rows }) => ({ kind: 'line', text: `Brought back ${op}: ${rowsOf(rows)}.` }) as const),
+      ...brought.map(({ op, rows }) => ({ kind: 'line', text: `Brought ${op}: ${rowsOf(rows)}.` }) as const),
+      ...(brought.length + recovered.length === 0
+        ? [{ kind: 'line', text: 'Nothing was left on this machine.' } as const]
+        : []),
     ],
     ...(missing.length > 0 && { failure: lostOps(missing) }),
+    ...(clashes.length > 0 && { failure: usedAgain(clashes) }),
   }),
 });
+
+function rowsOf(count: number): string {
+  return count === 1 ? '1 row' : `${count} rows`;
+}
+
+function lostLines(count: number) {
+  if (count === 0) return [];
+  const lines = count === 1 ? '1 line' : `${count} lines`;
+  return [
+    {
+      kind: 'line',
+      text: `The database lacks at least ${lines} of its audit log that this machine has seen.`,
+    } as const,
+  ];
+}
+
+function usedAgain(
+  clashes: readonly { readonly op: string; readonly with: string; readonly name: string }[],
+): CliError {
+  const [first] = clashes;
+  return new CliError('check_failed', {
+    message: `the name ${JSON.stringify(first?.name)} belongs to ${first?.op} and to ${first?.with}: one purchase may have been made twice`,
+    notes: ['Look at both, and at the cards themselves.'],
+    hint: `cardwright ops show ${first?.op}`,
+    outcome: 'unknown',
+  });
+}
 
 function lostOps(missing: readonly string[]): CliError {
   return new CliError('check_failed', {

@@ -137,8 +137,8 @@ function ofSeveral(dependencies: JournalDependencies): Pick<Journal, 'leases' | 
       return store.leases();
     },
     async push() {
-      if (store.pushed === undefined) throw notShared();
-      return store.pushed();
+      if (store.push === undefined) throw notShared();
+      return store.push();
     },
     async check() {
       if (store.check === undefined) throw notShared();

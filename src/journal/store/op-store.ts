@@ -4,7 +4,7 @@
  * twin and what a refusal tells is decided by its callers, once for every store (docs/decisions/0023-op-store.md).
  */
 import type { Spending } from '../../core/spending.ts';
-import type { OpLease, PushedOps, StoreCheck } from '../types.ts';
+import type { OpLease, RecoveredOps, StoreCheck } from '../types.ts';
 import type { EndRecord, PlanRecord } from '../wal/records.ts';
 import type { JournalFile } from '../wal/storage.ts';
 
@@ -42,8 +42,8 @@ export interface OpStore {
   isHeld(op: string): Promise<boolean>;
   /** Who has which op now; left out where one machine alone has them. */
   leases?(): Promise<readonly OpLease[]>;
-  /** What was brought there that earlier commands could not write; left out with `leases`. */
-  pushed?(): Promise<PushedOps>;
+  /** Brings there what earlier commands could not write, and what was lost since; left out with `leases`. */
+  push?(): Promise<RecoveredOps>;
   /** Whether everything in it is as it was written; left out with `leases`. */
   check?(): Promise<StoreCheck>;
   /** Removes an op for good, with the note of its given key. Names of rows that are done stay, those of others are free. */

@@ -1,6 +1,6 @@
 /** The file system as the journal uses it: few calls, each either durable or not done. Tests hand in their own. */
 import { constants, fdatasync, fstatSync, readSync, writeSync } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { CliError } from '../../core/errors.ts';
 import { createWhole } from '../../files/create-whole.ts';
 import { type LockOptions, withLock } from '../../files/lock.ts';
@@ -52,6 +52,8 @@ export interface JournalDisk {
   replace(path: string, text: string): Promise<void>;
   /** Makes the names in a folder durable. */
   syncNames(folder: string): Promise<void>;
+  /** Gives a file another name; one that has it is replaced. */
+  rename(from: string, to: string): Promise<void>;
   /** Removes a file or a folder with what is in it; fine when it is not there. */
   remove(path: string): Promise<void>;
   /**
@@ -123,6 +125,7 @@ export function createDisk(around: DiskDependencies): JournalDisk {
       ),
     replace: (path, text) => writePrivate(path, text, around),
     syncNames: folder => inOurWords(folder, () => syncFolder(folder, around.platform)),
+    rename: (from, to) => inOurWords(from, () => rename(from, to)),
     remove: path => inOurWords(path, () => rm(path, { recursive: true, force: true })),
     hold: (path, patienceMs = 0) => {
       const random = patienceMs > 0 ? around.noise : undefined;

@@ -88,7 +88,8 @@ begin
   perform admin_line(a, 'journal.freeze_account', why);
 end $f$;
 
--- A role has brought what only its machine knew, after a server took the place of another.
+-- A role has brought what only its machine knew, after a server took the place of another. call: account, host, lost
+-- (lines of the chain that its machine knew and the database does not hold).
 create function pushed(call jsonb) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
@@ -96,6 +97,9 @@ declare
 begin
   insert into push (account, role, timeline) select a.id, session_user, p.system_identifier || '/' || p.timeline
     from place_now() p on conflict do nothing;
+  if coalesce((call ->> 'lost')::bigint, 0) > 0 then
+    a := admin_line(a, 'journal.push', format('%s lines of the chain were lost', (call ->> 'lost')::bigint));
+  end if;
   return jsonb_build_object('verdict', 'pushed', 'head', head_of(a));
 end $f$;
 
@@ -138,6 +142,12 @@ const OPERATING = [
   'resolve(jsonb, bytea, text)',
   'witness(jsonb, bytea)',
   'pushed(jsonb)',
+  'import_op(jsonb, bytea, text)',
+  'import_names(jsonb)',
+  'prune_op(jsonb, text)',
+  'forget_names(jsonb)',
+  'hold_name(jsonb)',
+  'release_name(jsonb)',
 ];
 const READING = [
   'read_op(text, text, int)',

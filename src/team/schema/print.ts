@@ -2,6 +2,7 @@
 import { ADMINISTRATION_SQL, GRANTS_SQL } from './administration.ts';
 import { CLAIMING_SQL } from './claiming.ts';
 import { ENTERING_SQL } from './entering.ts';
+import { IMPORTING_SQL } from './importing.ts';
 import { READING_SQL } from './reading.ts';
 import { stepsFrom } from './steps.ts';
 import { OWNER, ROLES_SQL, SCHEMA_NUMBER, TABLES_SQL } from './tables.ts';
@@ -14,7 +15,7 @@ export interface FirstAccount {
   readonly mode: 'test' | 'live';
 }
 
-const FUNCTIONS = [ENTERING_SQL, CLAIMING_SQL, WRITING_SQL, READING_SQL, ADMINISTRATION_SQL, GRANTS_SQL];
+const FUNCTIONS = [ENTERING_SQL, CLAIMING_SQL, WRITING_SQL, IMPORTING_SQL, READING_SQL, ADMINISTRATION_SQL, GRANTS_SQL];
 const PARTS = [ROLES_SQL, TABLES_SQL, stepsFrom(1), ...FUNCTIONS];
 
 /** Roles, schema, functions and grants, in one transaction that is not yet committed. */

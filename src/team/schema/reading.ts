@@ -22,7 +22,7 @@ create function intents_of(account_name text, names jsonb) returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 begin
   perform enter_reading(account_name);
-  return (select coalesce(jsonb_agg(jsonb_build_object('name', i.name, 'digest', i.digest, 'op', i.op, 'row', i.row)), '[]')
+  return (select coalesce(jsonb_agg(jsonb_build_object('name', i.name, 'digest', i.digest, 'op', i.op, 'row', i.row, 'done', i.done)), '[]')
     from intent i where i.name in (select jsonb_array_elements_text(names)));
 end $f$;
 
@@ -41,17 +41,18 @@ begin
   return exists (select from account_key k where k.print = wanted);
 end $f$;
 
--- filter: plan (with its first line), written_since (ms UTC), op, intent, live (leases that are not over), unfinished, since_ms (ended less long ago), most, skip.
+-- filter: pruned (those too whose records were removed), plan (with its first line), written_since (ms UTC), op, intent, live (leases that are not over), unfinished, since_ms (ended less long ago), most, skip.
 create function heads(account_name text, filter jsonb) returns table (head jsonb)
 language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 begin
   perform enter_reading(account_name);
   return query select standing(o) || jsonb_build_object('command', o.command, 'rows', o.rows, 'cents', o.cents,
       'reserved', o.reserved, 'spent', o.spent, 'day', o.day, 'n', o.n, 'size', o.size,
-      'started_at', o.started_at, 'ended_at', o.ended_at,
+      'started_at', o.started_at, 'ended_at', o.ended_at, 'key_print', o.key_print, 'pruned', o.pruned_at is not null,
       'plan', case when (filter ->> 'plan')::boolean then plan_line(o.op) end)
     from op o
-    where (filter ->> 'op' is null or o.op = filter ->> 'op')
+    where (coalesce((filter ->> 'pruned')::boolean, false) or o.pruned_at is null)
+      and (filter ->> 'op' is null or o.op = filter ->> 'op')
       and (filter ->> 'intent' is null or o.op = (select i.op from intent i where i.name = filter ->> 'intent'))
       and (not coalesce((filter ->> 'live')::boolean, false) or o.lease_until > clock_timestamp())
       and (not coalesce((filter ->> 'unfinished')::boolean, false) or o.state <> 'finished')
@@ -90,7 +91,7 @@ create function intents_page(account_name text, behind text) returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 begin
   perform enter_reading(account_name);
-  return (select coalesce(jsonb_agg(jsonb_build_object('name', i.name, 'digest', i.digest, 'op', i.op, 'row', i.row)), '[]')
+  return (select coalesce(jsonb_agg(jsonb_build_object('name', i.name, 'digest', i.digest, 'op', i.op, 'row', i.row, 'done', i.done)), '[]')
     from (select * from intent x where x.name collate "C" > behind order by x.name collate "C" limit 1000) i);
 end $f$;
 

@@ -271,11 +271,11 @@ exception
 end $f$;
 
 -- What a former holder saw after it had lost the operation. It never ends it and takes no lease.
--- call: account, known, op, by.
+-- An outcome is heard always, also while nothing else may be written. call: account, known, op, by.
 create function witness(call jsonb, bytes bytea) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, cardwright, pg_temp as $f$
 declare
-  a account := enter(call, 'operate', false);
+  a account := enter(call - 'known', 'operate', false, true);
   o op;
   lowest int;
 begin

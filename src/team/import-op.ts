@@ -1,0 +1,136 @@
+/** An op that was written elsewhere, brought into a shared journal: its bytes as they are, what is counted of it, its names. */
+import { spendingOf } from '../core/spending.ts';
+import { plannedOf } from '../journal/runs/run.ts';
+import { withoutMarker } from '../journal/runs/shared-rows.ts';
+import { decodeLines } from '../journal/wal/codec.ts';
+import { intentDigest } from '../journal/wal/op-id.ts';
+import type { ItemRecord, PlanRecord, StoredRecord } from '../journal/wal/records.ts';
+import { factsOf, operationFacts } from './claims.ts';
+import type { SharedOps } from './shared-ops.ts';
+import { createStanding, type Standing } from './standing.ts';
+import type { ClaimedIntent, Clash, ImportedOp } from './statements.ts';
+
+export interface OpBytes {
+  readonly op: string;
+  readonly bytes: Uint8Array;
+  /** It says END, and that was told. */
+  readonly finished: boolean;
+  /** See `ImportedOp`. */
+  readonly keyPrint: string | null;
+  readonly recovered: boolean;
+  /** Names of its rows with what they stand for; made from the rows when left out. */
+  readonly intents?: readonly ClaimedIntent[] | undefined;
+  /** Whether its key of the caller's is still its own. */
+  readonly ownsKey?: boolean | undefined;
+}
+
+/** `nothing` where its plan was never whole, so that nothing was sent; `there` where everything is there already. */
+export type Imported = 'nothing' | 'there' | { readonly rows: number; readonly clashes: readonly Clash[] };
+
+/** Longer ops go in parts: a call has 20 seconds. */
+const PART_BYTES = 4 << 20;
+
+/**
+ * Brings what is not there. Throws `guarded` where the op is there with other bytes, or in other hands. `clashes` of what
+ * is not recovered: nothing was brought.
+ */
+export async function importOp(shared: SharedOps, written: OpBytes): Promise<Imported> {
+  const { op } = written;
+  const { written: lines, whole } = decodeLines(written.bytes, op);
+  const bytes = written.bytes.subarray(0, whole);
+  const standing = createStanding();
+  standing.read(bytes);
+  const first = lines[0]?.record;
+  if (first?.t !== 'PLAN' || !standing.planned()) return 'nothing';
+  const there = await sizeThere(shared, op, bytes);
+  if (there === 'whole') return 'there';
+  const call = callOf(shared, written, { plan: first, lines, standing });
+  const facts = factsOf(first, written.recovered ? 'recovered' : 'imported');
+  for (let from = there; from < bytes.length; ) {
+    const to = endOfPart(bytes, from);
+    const part = { ...call, from, whole: to === bytes.length };
+    const answer = await shared.statements().importOp(part, bytes.subarray(from, to), facts);
+    shared.head.learn(answer.head);
+    if (answer.verdict === 'clash') return { rows: 0, clashes: answer.clashes };
+    if (part.whole) return { rows: first.rows, clashes: answer.clashes };
+    from = to;
+  }
+  return 'there';
+}
+
+/** Bytes of it that are there, if they are the first of these. */
+async function sizeThere({ statements, account }: SharedOps, op: string, bytes: Uint8Array): Promise<number | 'whole'> {
+  const [head] = await statements().heads(account, { op, pruned: true });
+  if (head === undefined) return 0;
+  if (head.pruned) return 'whole';
+  const segments = await statements().readOp(account, op, 1);
+  const known = Buffer.concat(segments.filter(({ n }) => n > 0).map(segment => segment.bytes));
+  const isFirst = Buffer.compare(known.subarray(0, bytes.length), bytes.subarray(0, known.length)) === 0;
+  // Who went on with it there knows more.
+  if (isFirst && known.length >= bytes.length && head.state !== 'pending') return 'whole';
+  return isFirst ? known.length : 'whole';
+}
+
+function endOfPart(bytes: Uint8Array, from: number): number {
+  if (bytes.length - from <= PART_BYTES) return bytes.length;
+  return bytes.lastIndexOf(0x0a, from + PART_BYTES) + 1;
+}
+
+interface Known {
+  readonly plan: PlanRecord;
+  readonly lines: readonly StoredRecord[];
+  readonly standing: Standing;
+}
+
+function callOf(
+  { account, host, head }: SharedOps,
+  written: OpBytes,
+  known: Known,
+): Omit<ImportedOp, 'from' | 'whole'> {
+  const { op, keyPrint, recovered, finished, ownsKey = true } = written;
+  const { plan, lines, standing } = known;
+  const items = [...lastItems(lines).values()];
+  const reserved = spendingOf(items.map(plannedOf)).total;
+  const end = finished ? standing.end() : undefined;
+  const { given_key: key } = plan;
+  return {
+    account,
+    known: head.known(),
+    op,
+    recovered,
+    by: standing.writer() ?? '',
+    host,
+    key_print: keyPrint,
+    command: plan.command,
+    digest: plan.digest,
+    bulk: plan.bulk,
+    ...operationFacts(plan),
+    rows: plan.rows,
+    cents: plan.total_cents,
+    reserved,
+    day: new Date(plan.at).toISOString().slice(0, 10),
+    begun_ms: plan.at,
+    ended_ms: end?.at ?? null,
+    counts: standing.counts(),
+    ending: { finished: end !== undefined, spent: Math.min(end?.cents ?? 0, reserved) },
+    intents: written.intents ?? intentsOf(items, plan, standing),
+    ...(key !== undefined && ownsKey && { key: { value: key, digest: plan.digest } }),
+  };
+}
+
+/** Of each row the attempt that counts. */
+function lastItems(lines: readonly StoredRecord[]): ReadonlyMap<number, ItemRecord> {
+  const items = new Map<number, ItemRecord>();
+  for (const { record } of lines) if (record.t === 'ITEM') items.set(record.row, record);
+  return items;
+}
+
+/** Names of rows that are not known to have come to nothing. */
+function intentsOf(items: readonly ItemRecord[], plan: PlanRecord, standing: Standing): readonly ClaimedIntent[] {
+  const free = new Set(standing.unusedIntents());
+  return items.flatMap(({ row, intent: name, operation, input, asked }) => {
+    if (name === undefined || free.has(name)) return [];
+    const digest = intentDigest({ operation, input: withoutMarker(input), asked }, plan.given_key);
+    return [{ row, name, digest }];
+  });
+}

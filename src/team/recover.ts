@@ -1,0 +1,68 @@
+/**
+ * After a failover or a restore: what this machine has written to the database and the database does not have any more. The
+ * copies of its ops bring it back; an op whose row was sent counts as sent (docs/design/team.md, section 5).
+ */
+import type { RecoveredOps } from '../journal/types.ts';
+import { importOp } from './import-op.ts';
+import { type SharedOps, segmentRefused } from './shared-ops.ts';
+import { bytesAt, type KeptCopy, keptCopies, leftCopies, lockCopy, pushSpool } from './spool.ts';
+import type { JournalStatus } from './statements.ts';
+
+/** Lines of the chain that this machine has seen and the database does not hold; 0 where it holds the last of them. */
+export async function linesLost({ statements, account, head }: SharedOps, status: JournalStatus): Promise<number> {
+  const known = head.known();
+  if (known === undefined) return 0;
+  const [line] = await statements().auditPage(account, known.seq);
+  if (line?.endsWith(`"hash":"${known.hash}"}`)) return 0;
+  return Math.max(1, known.seq - status.head.seq);
+}
+
+/** Whether the database has lost what it had, or may have. */
+export async function isBehind(shared: SharedOps): Promise<boolean> {
+  const status = await shared.statements().status(shared.account);
+  return status.moved || (await linesLost(shared, status)) > 0;
+}
+
+/** Brings everything, says so in the database, and goes on from its chain as it is. */
+export async function pushAll(shared: SharedOps): Promise<RecoveredOps> {
+  const { statements, account, head, host } = shared;
+  const status = await statements().status(account);
+  const lost = await linesLost(shared, status);
+  const recovered: { op: string; rows: number }[] = [];
+  const clashes: { op: string; with: string; name: string }[] = [];
+  const behind = lost > 0 || status.moved;
+  const copies = [...(await leftCopies(shared)), ...(behind ? await keptCopies(shared) : [])];
+  for (const copy of copies) {
+    // Of what the database has, outcomes alone are brought: its rows may be in other hands.
+    if (!behind && (await statements().heads(account, { op: copy.op, pruned: true })).length > 0) continue;
+    const brought = await recoverCopy(shared, copy);
+    if (brought === undefined) continue;
+    recovered.push({ op: copy.op, rows: brought.rows });
+    for (const { intent, key, op } of brought.clashes)
+      clashes.push({ op: copy.op, with: op, name: intent ?? key ?? '' });
+  }
+  const { brought, missing } = await pushSpool(shared);
+  if (behind) await statements().pushed({ account, host, lost });
+  if (lost > 0) {
+    head.forget((await statements().status(account)).head);
+    await head.keep();
+  }
+  return { brought, missing, recovered, lostLines: lost, clashes };
+}
+
+/** Undefined where the database has it, or knows more of it. */
+async function recoverCopy(shared: SharedOps, { op, path, finished }: KeptCopy) {
+  const release = await lockCopy(shared.disk, path);
+  if (release === undefined) return undefined;
+  try {
+    const bytes = await bytesAt(shared.disk, path);
+    const done = await importOp(shared, { op, bytes, finished, keyPrint: null, recovered: true });
+    return typeof done === 'string' ? undefined : done;
+  } catch (thrown) {
+    // Somebody else has gone on with it: what this machine has seen of its rows is brought as theirs.
+    if (segmentRefused(thrown)) return undefined;
+    throw thrown;
+  } finally {
+    await release();
+  }
+}

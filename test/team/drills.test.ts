@@ -1,0 +1,104 @@
+/**
+ * The drills of docs/guide/teams.md: another server takes the place of the one that was written to, and lacks what was
+ * written last. Nobody moves money until every operator has brought what his machine knows; then nothing is lost or done twice.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { missing } from '../postgres/server.ts';
+import { type OwnServer, ownServer } from './own-server.ts';
+import { team } from './team.ts';
+
+describe.skipIf(missing())('a drill', () => {
+  /** Two operators; what they have done since the backup will be lost with the database. */
+  async function worked(server: OwnServer) {
+    const t = await team(server, { wallet: 500 });
+    const [ana, ben] = [await t.machine('ana'), await t.machine('ben')];
+    const run = async (machine: typeof ana, line: string) => {
+      const ran = await machine.run(line);
+      return { code: ran.code, err: ran.err, json: ran.out === '' ? undefined : JSON.parse(ran.out) };
+    };
+    expect(await run(ana, 'cards create --bin bin_1 --amount 10 --json')).toMatchObject({ code: 0 });
+    expect(await run(ben, 'cards fund card_1 --amount 1 --json')).toMatchObject({ code: 0 });
+    await server.backup();
+    expect(await run(ana, 'cards create --bin bin_1 --amount 20 --intent po-2 --json')).toMatchObject({ code: 0 });
+    await writeFile(join(ben.folder, 'team.csv'), 'bin_id,amount\nbin_1,2\nbin_1,3\n');
+    expect(await run(ben, 'cards create --file team.csv --yes --json')).toMatchObject({ code: 0 });
+    t.proxy.fail('POST', /\/cards$/, 'drop-after');
+    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(9).fill('drop-before'));
+    const unknown = await ana.run('cards create --bin bin_1 --amount 4 --label ads --json');
+    t.proxy.mend();
+    expect(unknown.code).toBe(11);
+    const op = String(JSON.parse(unknown.err.trim().split('\n').at(-1) ?? '').error.op);
+    const posts = t.proxy.posts().length;
+    const sentNothing = () => expect(t.proxy.posts().length).toBe(posts);
+    return { ...t, ana, ben, run, op, sentNothing };
+  }
+
+  /** Five cards, and each of them once. */
+  async function wholeAgain(t: Awaited<ReturnType<typeof worked>>) {
+    const { ana, ben, run } = t;
+    const again = await run(ana, 'cards create --bin bin_1 --amount 20 --intent po-2 --json');
+    expect(again).toMatchObject({ code: 0, json: { intent: { repeated: true } } });
+    expect(await ben.run('cards create --file team.csv --yes')).toMatchObject({ code: 14 });
+    expect(await ana.run('cards create --bin bin_1 --amount 4 --label ads')).toMatchObject({ code: 14 });
+    t.sentNothing();
+    expect(await ana.run(`ops resume ${t.op}`)).toMatchObject({ code: 0 });
+    t.sentNothing();
+    expect([(await t.cards()).length, await t.balance()]).toEqual([5, 500 - 10 - 1 - 20 - 5 - 4]);
+    const checked = await run(ben, 'journal check --json');
+    expect(checked).toMatchObject({ code: 0, json: { flaws: [] } });
+  }
+
+  it('failover: all are refused, all bring what they know, an admin accepts, and they go on', async () => {
+    await using server = await ownServer();
+    await using t = await worked(server);
+    await server.restore('promoted');
+    const { ana, ben, run } = t;
+    for (const machine of [ana, ben]) {
+      const refused = await machine.run('cards fund card_1 --amount 1');
+      expect(refused).toMatchObject({ code: 14 });
+      expect(refused.err).toContain('was restored, copied or failed over');
+      expect(refused.err).toContain('cardwright journal push');
+      expect(await run(machine, 'wallet --json')).toMatchObject({ code: 0 });
+      expect(await run(machine, 'journal status --json')).toMatchObject({ json: { moved: true } });
+    }
+    t.sentNothing();
+    const accept = async () =>
+      (await server.as('ada')).call(
+        `select cardwright.accept_failover('${t.at.account}', 'the disk of the primary failed')`,
+        [],
+      );
+    await expect(accept()).rejects.toThrow('have not pushed what their machines know: ana, ben');
+    const pushed = await run(ana, 'journal push --json');
+    expect(pushed).toMatchObject({ code: 0, json: { recovered: [{ rows: 1 }, { rows: 1 }], clashes: [] } });
+    expect(pushed.json.lost_lines).toBeGreaterThan(2);
+    await expect(accept()).rejects.toThrow('have not pushed what their machines know: ben');
+    const words = await ben.run('journal push', { terminal: 100 });
+    expect(words.code).toBe(0);
+    expect(words.out).toMatch(
+      /^The database lacks at least \d+ lines? of its audit log that this machine has seen\.\nBrought back op_\w+: 2 rows\.\n$/,
+    );
+    expect(await ana.run('cards fund card_1 --amount 1')).toMatchObject({ code: 14 });
+    await accept();
+    await wholeAgain(t);
+    // It is over: nothing is brought a second time.
+    expect(await run(ana, 'journal push --json')).toMatchObject({ code: 0, json: { recovered: [], lost_lines: 0 } });
+  });
+
+  it('restore of a backup that looks like the same server: who knows more is refused, and brings it', async () => {
+    await using server = await ownServer();
+    await using t = await worked(server);
+    await server.restore('backup');
+    const { ana, ben, run } = t;
+    for (const machine of [ana, ben]) {
+      const refused = await machine.run('cards fund card_1 --amount 1');
+      expect(refused).toMatchObject({ code: 15 });
+      expect(refused.err).toContain('cardwright journal push');
+    }
+    t.sentNothing();
+    expect(await run(ana, 'journal push --json')).toMatchObject({ code: 0, json: { recovered: [{}, {}] } });
+    expect(await run(ben, 'journal push --json')).toMatchObject({ code: 0, json: { recovered: [{ rows: 2 }] } });
+    await wholeAgain(t);
+  });
+});
