@@ -22,6 +22,9 @@ export interface WallTime {
 export class WallClock {
   readonly #format: Intl.DateTimeFormat | undefined;
   readonly #offsets = new Map<number, number>();
+  /** The day that was asked for last: lines come by their time. */
+  #day = Number.NaN;
+  #date = '';
 
   constructor(zone: string) {
     if (zone === 'UTC') return;
@@ -40,8 +43,16 @@ export class WallClock {
   }
 
   at(ms: number): WallTime {
-    const text = new Date(ms + this.#offsetAt(ms)).toISOString();
-    return { date: text.slice(0, 10), time: text.slice(11, 19) };
+    const local = ms + this.#offsetAt(ms);
+    const day = Math.floor(local / DAY);
+    if (day !== this.#day) {
+      this.#date = new Date(local).toISOString().slice(0, 10);
+      this.#day = day;
+    }
+    const seconds = Math.floor((local - day * DAY) / 1000);
+    const minutes = Math.floor(seconds / 60);
+    const time = `${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}:${twoDigits(seconds % 60)}`;
+    return { date: this.#date, time };
   }
 
   /** ms UTC of the midnight that begins a day. Where a clock jumps over it, the first instant of the day. */
@@ -66,6 +77,8 @@ export class WallClock {
     return offset;
   }
 }
+
+const twoDigits = (value: number) => (value < 10 ? `0${value}` : String(value));
 
 /** Reads `--period`. Throws `usage` for any other text, and for a period that ends before it begins. */
 export function readPeriod(name: string, clock: WallClock): Period {

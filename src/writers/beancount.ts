@@ -11,32 +11,31 @@ export function* beancountFile(statement: Statement, file: AccountsFile): Genera
   const { first, next } = statement.days;
   yield { text: `option "operating_currency" "USD"\n${first} open ${OPENING} USD\n`, lines: 0 };
   for (const { account, name, entries, fresh, held } of bookedAccounts(statement, file, FORMS)) {
-    const text = ['', ...fresh.map(each => `${first} open ${each} USD`)];
-    if (account.opening !== 0) {
-      text.push('', `${first} * "Opening balance"`, ...postings(name, account.opening, OPENING));
-    }
-    for (const { lines } of entries) text.push('', ...lines);
+    let text = '\n';
+    for (const each of fresh) text += `${first} open ${each} USD\n`;
+    if (account.opening !== 0) text += `\n${first} * "Opening balance"\n${postings(name, account.opening, OPENING)}`;
+    for (const entry of entries) text += `\n${entry.text}`;
     // With the holds below an account. A balance is asserted at the beginning of its day, and without a tolerance of its
     // own it lets a cent pass.
-    text.push('', `${next} balance ${name} ${amount(account.closing)} ~ 0.001 USD`);
-    if (held > 0) text.push(`${next} balance ${holdsName(account, file)} ${amount(held)} ~ 0.001 USD`);
-    yield { text: `${text.join('\n')}\n`, lines: account.lines.length };
+    text += `\n${next} balance ${name} ${amount(account.closing)} ~ 0.001 USD\n`;
+    if (held > 0) text += `${next} balance ${holdsName(account, file)} ${amount(held)} ~ 0.001 USD\n`;
+    yield { text, lines: account.lines.length };
   }
 }
 
 const FORMS: EntryForms = {
   line({ date, id, payee, type, memo, cents }, { name, other }) {
     const head = `${date} * ${quoted(payee || type)} ${quoted(memo)}`;
-    return [head, `  id: ${quoted(id)}`, ...postings(name, cents, other)];
+    return `${head}\n  id: ${quoted(id)}\n${postings(name, cents, other)}`;
   },
   pending({ date, id, payee, cents }, { name, other }) {
     const head = `${date} ! ${quoted(payee || 'authorization')} ""`;
-    return [head, `  id: ${quoted(id)}`, ...postings(name, -cents, other)];
+    return `${head}\n  id: ${quoted(id)}\n${postings(name, -cents, other)}`;
   },
 };
 
-function postings(name: string, cents: number, other: string): readonly string[] {
-  return [`  ${name}  ${amount(cents)} USD`, `  ${other}  ${amount(-cents)} USD`];
+function postings(name: string, cents: number, other: string): string {
+  return `  ${name}  ${amount(cents)} USD\n  ${other}  ${amount(-cents)} USD\n`;
 }
 
 function quoted(text: string): string {

@@ -119,6 +119,7 @@ const FORMS: Readonly<Record<Layout, Form>> = {
 
 /** Another order of the parts of `2026-10-31`. */
 export function day(date: string, format: DateFormat = 'YYYY-MM-DD'): string {
+  if (format === 'YYYY-MM-DD') return date;
   return format.replace('YYYY', date.slice(0, 4)).replace('MM', date.slice(5, 7)).replace('DD', date.slice(8));
 }
 

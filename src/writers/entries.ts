@@ -12,7 +12,7 @@ interface Entry {
   readonly at: number;
   readonly id: string;
   readonly other: string;
-  readonly lines: readonly string[];
+  readonly text: string;
 }
 
 /** An account and the one on the other side, by their names; cents go from the second to the first. */
@@ -21,11 +21,11 @@ export interface Sides {
   readonly other: string;
 }
 
-/** How a format writes an entry: its lines. */
+/** How a format writes an entry: lines, each with its end. */
 export interface EntryForms {
-  readonly line: (line: Line, sides: Sides) => readonly string[];
+  readonly line: (line: Line, sides: Sides) => string;
   /** An authorization that is open: its money is the card's and cannot be spent. */
-  readonly pending: (hold: OpenHold, sides: Sides) => readonly string[];
+  readonly pending: (hold: OpenHold, sides: Sides) => string;
 }
 
 export interface BookedAccount {
@@ -49,17 +49,15 @@ export function* bookedAccounts(
   for (const account of accounts) {
     // A name takes a digest, so it is made once and not for each line.
     const name = ledgerName(account, file);
-    const entries = account.lines.flatMap((line): readonly Entry[] => {
+    const entries: Entry[] = [];
+    for (const line of account.lines) {
       // A transfer stands on both sides of a statement and once in a journal: on the card's.
-      if (line.type === 'transfer' && account.kind === 'wallet') return [];
+      if (line.type === 'transfer' && account.kind === 'wallet') continue;
       const other = line.type === 'transfer' ? file.wallet : categoryOf(line, account.label, file);
-      return [{ at: line.at, id: line.id, other, lines: forms.line(line, { name, other }) }];
-    });
-    const held = open.of(account);
-    const other = holdsName(account, file);
-    for (const hold of held) {
-      entries.push({ at: hold.at, id: hold.id, other, lines: forms.pending(hold, { name, other }) });
+      entries.push({ at: line.at, id: line.id, other, text: forms.line(line, { name, other }) });
     }
+    const held = open.of(account);
+    if (held.length > 0) entries.push(...pendingEntries(held, { name, other: holdsName(account, file) }, forms));
     if (held.length > 0) entries.sort(byTime);
     const fresh: string[] = [];
     for (const each of [name, ...entries.map(entry => entry.other)]) {
@@ -68,6 +66,10 @@ export function* bookedAccounts(
     }
     yield { account, name, entries, fresh, held: open.sum(account) };
   }
+}
+
+function pendingEntries(held: readonly OpenHold[], sides: Sides, forms: EntryForms): readonly Entry[] {
+  return held.map(hold => ({ at: hold.at, id: hold.id, other: sides.other, text: forms.pending(hold, sides) }));
 }
 
 const byTime = (a: Entry, b: Entry) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);

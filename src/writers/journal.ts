@@ -26,12 +26,13 @@ export function* journalFile(
   let closings = `\n${days.last} * Closing balances\n`;
   for (const booked of bookedAccounts(statement, file, FORMS)) {
     const { account, name, entries, fresh } = booked;
-    const text = ['', ...fresh.map(each => `account ${each}`)];
+    let text = '\n';
+    for (const each of fresh) text += `account ${each}\n`;
     if (account.opening !== 0) {
-      text.push('', `${days.first} * Opening balance`, ...postings(name, account.opening, OPENING));
+      text += `\n${days.first} * Opening balance\n${postings(name, account.opening, OPENING)}`;
     }
-    for (const { lines } of entries) text.push('', ...lines);
-    yield { text: `${text.join('\n')}\n`, lines: account.lines.length };
+    for (const entry of entries) text += `\n${entry.text}`;
+    yield { text, lines: account.lines.length };
     closings += `${closing(booked, file).join('\n')}\n`;
   }
   yield { text: closings, lines: 0 };
@@ -46,15 +47,15 @@ function closing({ account, name, held }: BookedAccount, file: AccountsFile): re
 
 const FORMS: EntryForms = {
   line({ date, id, payee, type, cents }, { name, other }) {
-    return [`${date} * (${safeCode(id)}) ${safePayee(payee) || type}`, ...postings(name, cents, other)];
+    return `${date} * (${safeCode(id)}) ${safePayee(payee) || type}\n${postings(name, cents, other)}`;
   },
   pending({ date, id, payee, cents }, { name, other }) {
-    return [`${date} ! (${safeCode(id)}) ${safePayee(payee) || 'authorization'}`, ...postings(name, -cents, other)];
+    return `${date} ! (${safeCode(id)}) ${safePayee(payee) || 'authorization'}\n${postings(name, -cents, other)}`;
   },
 };
 
-function postings(name: string, cents: number, other: string): readonly string[] {
-  return [`    ${name}  ${amount(cents)} USD`, `    ${other}  ${amount(-cents)} USD`];
+function postings(name: string, cents: number, other: string): string {
+  return `    ${name}  ${amount(cents)} USD\n    ${other}  ${amount(-cents)} USD\n`;
 }
 
 const safePayee = (payee: string) => oneLine(payee).replace(/[;|]/g, ',');

@@ -31,17 +31,19 @@ export interface ExportedFile {
 
 /** What was written, counted while it goes by. */
 export class ExportCount {
-  readonly #all = createHash('sha256');
+  /** Of all files together, from the second one on: of one file its own hash says it. */
+  #all: Hash | undefined;
   readonly #files: { file: string; lines: number; hash: Hash }[] = [];
 
   /** The texts of the next file. */
   *file(pieces: Iterable<Piece>): Generator<string> {
     const hash = createHash('sha256');
     const file = { file: '', lines: 0, hash };
+    this.#all ??= this.#files[0]?.hash.copy();
     this.#files.push(file);
     for (const { text, lines } of pieces) {
       hash.update(text);
-      this.#all.update(text);
+      this.#all?.update(text);
       file.lines += lines;
       yield text;
     }
@@ -55,8 +57,9 @@ export class ExportCount {
 
   /** Call it once, at the end. */
   done(): { readonly sha256: string; readonly files: readonly ExportedFile[] } {
+    const all = this.#all ?? this.#files[0]?.hash.copy() ?? createHash('sha256');
     const files = this.#files.map(({ file, lines, hash }) => ({ file, lines, sha256: hash.digest('hex') }));
-    return { sha256: this.#all.digest('hex'), files };
+    return { sha256: all.digest('hex'), files };
   }
 }
 
