@@ -114,14 +114,23 @@ export async function confirmAnswer(asked: RequestFacts, verdict: Shown, settlin
   const patient = { ...settling, read: patiently(settling) };
   for (const pause of [...LAG_MS, undefined]) {
     const seen = await read(judgedBy, result, patient).catch((failed: unknown) => {
-      throw denied(asked, verdict, `reading it back: ${failed instanceof Error ? failed.message : 'it failed'}`);
+      const why = failed instanceof Error ? failed.message : 'it failed';
+      throw undenied(denied(asked, verdict, `reading it back: ${why}`), result);
     });
     if (typeof seen !== 'string') return seen;
-    if (pause === undefined || !(await rest(pause, settling.clock, settling.signal)))
-      throw denied(asked, verdict, seen);
+    if (pause !== undefined && (await rest(pause, settling.clock, settling.signal))) continue;
+    const error = denied(asked, verdict, seen);
+    throw seen.startsWith(OTHER_CARD) ? error : undenied(error, result);
   }
   return { result };
 }
+
+/** The answer shows the effect in full, and no reading says that it is another card: whoever judges it later is told. */
+function undenied(error: CliError, { id }: Values): CliError {
+  return error.with({ evidence: { answer_shows_it: true, ...(typeof id === 'string' && { answered_card: id }) } });
+}
+
+const OTHER_CARD = 'a read of its id shows another card';
 
 /** Waits for as long as the service asks it to: a rate limit must not make an effect unknown that an answer shows. */
 function patiently({ read, clock, signal }: ReadBackParts): ReadBackParts['read'] {
@@ -162,9 +171,7 @@ async function cardAgrees(
   });
   if (card === undefined) return `a read finds no card ${String(id)}`;
   const why = evidence && notMadeNow(card, evidence);
-  return why === undefined
-    ? { result, carriesMark: carriesMark(card, evidence) }
-    : `a read of its id shows another card: ${why}`;
+  return why === undefined ? { result, carriesMark: carriesMark(card, evidence) } : `${OTHER_CARD}: ${why}`;
 }
 
 /** One reading of the card for a row of a run: the wallet is moved by the other rows, and is not shown. */

@@ -142,7 +142,8 @@ async function afterOpen({ so, pause, doubted }: Open, repeating: Repeating): Pr
   if (doubted && !usable) return tooOld(so);
   if (isUndone === undefined || (usable && keySure?.() !== false)) return 'go';
   const isLimited = pause.because === 'throttled';
-  if (isLimited) await settled(pause, repeating);
+  // Readings may be behind what was lost as well.
+  await settled(pause, repeating);
   // What happens between the look and the attempt is seen by nobody.
   if (isLimited && alone) await waitMore(pause, repeating);
   // It has settled by now.

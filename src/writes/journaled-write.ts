@@ -65,7 +65,7 @@ export async function executeOnly(
     throw outcome.error ?? afterwards(thrown, operation, 'its journal could not be closed', run.op);
   });
   const error = outcome.error ?? doubted[0]?.error;
-  if (error !== undefined) throw error;
+  if (error !== undefined) throw objections.length === 0 ? error : alsoObjected(error, objections);
   if (objections.length > 0) throw objected(operation, run.op, objections);
   const { result, changed = true, reread = false } = outcome;
   if (result !== undefined || CALLS[operation].returns.kind === 'none') {
@@ -124,6 +124,12 @@ async function readNow(
   const wallet = await reader.read('wallet.get', {});
   const amount = (input['amount'] as number) / 100;
   return { card_id: card.id, amount, card_balance: card.balance, wallet_balance: wallet.balance };
+}
+
+/** What became of it is not known, and the verification has seen more than one effect: both are told. */
+function alsoObjected(error: CliError, objections: readonly string[]): CliError {
+  const { notes = [], evidence } = error.facts;
+  return error.with({ notes: [...objections, ...notes], evidence: { ...evidence, objections } });
 }
 
 function objected(operation: string, op: string, objections: readonly string[]): CliError {

@@ -3,6 +3,7 @@ import type { WriteOperation } from '../support/hostile-service.ts';
 import { answersTo } from './answers.ts';
 import type { Arena } from './arena.ts';
 import { type Cell, type HowFar, nameOf, type Played, playCell } from './cells.ts';
+import { FEW_FORGOTTEN_CELLS, FORGOTTEN_CELLS } from './forgotten-cells.ts';
 import { FEW_LATE_CELLS, LATE_CELLS } from './late-cells.ts';
 import { FEW_REFUSAL_CELLS, REFUSAL_CELLS } from './refusal-cells.ts';
 
@@ -198,6 +199,7 @@ export const FULL: readonly Cell[] = [
   ...LATER_CELLS,
   ...REFUSAL_CELLS,
   ...LATE_CELLS,
+  ...FORGOTTEN_CELLS,
   ...cellsOf(['create'], { road: 'lease end' }, ...answersTo('terminate').map(({ name }) => [name])),
 ];
 
@@ -211,6 +213,7 @@ const OF_FUND_ALONE = cellsFor(['fund'], 'every', {}).filter(
 export const SHORT: readonly Cell[] = [
   ...FEW_REFUSAL_CELLS,
   ...FEW_LATE_CELLS,
+  ...FEW_FORGOTTEN_CELLS,
   ...cellsFor(['create'], 'every', {}),
   ...cellsFor(['fund'], 'typical', {}),
   ...OF_FUND_ALONE,

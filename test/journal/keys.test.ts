@@ -96,7 +96,7 @@ test('a newer build sends what the older one has written down, byte by byte', as
 test('keys ignored, a wallet drained meanwhile: its refusal says nothing about the try before', async () => {
   await using b = await bench({ wallet: 30, stripKeys: true });
   b.proxy.fail('POST', createPath, 'drop-before');
-  const run = await b.journal.begin(planOf([createRow(b.bin)]));
+  const run = await b.journal.begin(planOf([createRow(b.bin)], { bulk: true }));
   expect(await run.perform(1)).toMatchObject({ outcome: 'unknown' });
   await run[Symbol.asyncDispose]();
   await b.service.send('cards.create', { bin_id: b.bin, amount: cents(2000) }, { key: 'somebody-else' });
@@ -105,4 +105,21 @@ test('keys ignored, a wallet drained meanwhile: its refusal says nothing about t
   expect([outcome, error?.exitCode]).toEqual(['unknown', 11]);
   expect(error?.message).toMatch(/asked again: .*insufficient_funds/);
   expect(await resumed.finish()).toMatchObject({ ended: false, counts: { unknown: 1, refused: 0 } });
+});
+
+test('a single create whose wallet has moved is not sent again, also where it was asked for: it may be its card', async () => {
+  await using b = await bench({ stripKeys: true });
+  b.proxy.fail('POST', createPath, 'drop-before');
+  const run = await b.journal.begin(planOf([createRow(b.bin)]));
+  expect(await run.perform(1)).toMatchObject({ outcome: 'unknown' });
+  await run[Symbol.asyncDispose]();
+  await b.service.send('cards.create', { bin_id: b.bin, amount: cents(2500) }, { key: 'somebody-else' });
+  const sent = b.proxy.posts().length;
+  await using resumed = await b.journal.resume(run.op, { resendAbsent: true });
+  const { outcome, next, error } = await resumed.perform(1);
+  expect([outcome, next, b.proxy.posts().length - sent]).toEqual(['unknown', 'decide', 0]);
+  expect(error?.facts.evidence).toMatchObject({
+    verdict: 'probably done',
+    verdict_because: 'the wallet holds $25.00 less, its amount',
+  });
 });

@@ -65,6 +65,7 @@ const ours =
       trace: 'marker',
       keyHonoured: honoured && state.age === 'young',
       lifeKnown: server === 'honoured',
+      isDenied: state.found === 'nothing',
       freely: false,
       quiet: state.settled,
       found: state.found ?? undefined,

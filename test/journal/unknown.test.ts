@@ -48,13 +48,14 @@ test('keys unknown, the request lost: exit 11 with all seven points, never sent 
     expect(text).toMatch(/was sent at .*no trustworthy answer came back \(.*\)\. It may or may not have happened/);
     expect(text).toContain('Asked: cards.create $25.00, from BIN');
     expect(text).toContain('label "ads", profile bench, TEST');
-    expect(text).toContain(`marker ${run.op}.1: none, at 2026-11-20T14:00:00Z`);
-    expect(text).toContain('Verdict: no trace yet (1 check until 2026-11-20T14:00:00Z)');
+    expect(text).toContain(`marker ${run.op}.1: none; wallet $1,000.00 -> $1,000.00, at 2026-11-20T14:00:00Z`);
+    expect(text).toContain('Verdict: no trace yet: the wallet has not moved (1 check until 2026-11-20T14:00:00Z)');
     expect(text).toContain('Do not run the command again: that is a new key and can charge the wallet twice');
     for (const as of ['done', 'not-done'])
       expect(text).toContain(`cardwright ops resolve ${run.op} 1 --as ${as} --note "why"`);
     expect(text).toContain(`key ${run.op}.1.1`);
-    expect(text).toContain(`cardwright ops resume ${run.op}`);
+    expect(text).toContain(`This only looks: cardwright ops resume ${run.op} --dry-run\n`);
+    expect(text).toContain(`may send it again where that is safe: cardwright ops resume ${run.op}\n`);
     expect(error?.facts).toMatchObject({
       op: run.op,
       idempotencyKey: `${run.op}.1.1`,

@@ -70,7 +70,7 @@ test('nothing to say of a wallet that adds up, or cannot be read', async () => {
 
 test('short by the amount of a row that was sent again: an objection that names it, and how to see its cards', async () => {
   const [objection] = await found({ rows: [PLAIN, RESENT], wallet: [10_000, 2_500] });
-  expect(objection).toMatch(/\$25\.00 less than \$100\.00 before and the done rows explain: row 2 was answered 429 /);
+  expect(objection).toMatch(/\$25\.00 less than \$100\.00 before and the done rows explain: row 2 was sent again /);
   expect(objection).toMatch(/cardwright cards list --bin bin_1 --where 'created_at>=2026-11-20T13:50:00Z'$/);
 });
 
@@ -95,19 +95,19 @@ test('explained by another operation of this machine: no objection, unless more 
     expect.stringContaining(`that is what other commands of this machine have moved meanwhile: ${OTHER}`),
   ]);
   const [objection] = await found({ rows: [PLAIN, RESENT], wallet: [10_000, 0], others });
-  expect(objection).toContain('row 2 was answered 429');
+  expect(objection).toContain('row 2 was sent again');
 });
 
 test('an unknown row explains its amount, and may have been done twice itself', async () => {
   const rows = [PLAIN, row(2, 2_500, 'resent, unknown')];
   expect(await found({ rows, wallet: [10_000, 5_000] })).toEqual(['', '']);
   const [objection] = await found({ rows, wallet: [10_000, 2_500] });
-  expect(objection).toContain('row 2 was answered 429');
+  expect(objection).toContain('row 2 was sent again');
 });
 
 test('withdrawals move the other way', async () => {
   const rows = [row(1, 500, 'plain', 'withdraw'), row(2, 500, 'resent', 'withdraw')];
   const [objection] = await found({ rows, wallet: [10_000, 11_500] });
-  expect(objection).toMatch(/\$5\.00 more than .* row 2 was answered 429 .*cardwright cards get card_1$/);
+  expect(objection).toMatch(/\$5\.00 more than .* row 2 was sent again .*cardwright cards get card_1$/);
   expect(await found({ rows, wallet: [10_000, 10_500] })).toEqual(['', expect.stringContaining('somebody else')]);
 });

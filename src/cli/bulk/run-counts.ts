@@ -93,6 +93,10 @@ export function createRunCounts({ total, single, resumed = false }: RunCountsSet
       ...(rest > 0 ? [`${rest} more: cardwright ops show ${end.op}`] : []),
       ...(sum.done > 0 ? [`The done rows come to ${dollars(cents(sum.done))}.`] : []),
       ...(count.unknown > 0 && !resumed ? ['Do not run the command again: unknown rows may have happened.'] : []),
+      ...(count.unknown > 0 ? [`This only looks: cardwright ops resume ${end.op} --dry-run`] : []),
+      ...(count.unknown > 0 && !resumed
+        ? [`This looks, and may send rows where that is safe: cardwright ops resume ${end.op}`]
+        : []),
       ...(resumed ? decisionNotes(end.op, decided, absent) : []),
     ];
   }

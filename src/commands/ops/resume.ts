@@ -27,9 +27,9 @@ export const resumeOp = command({
     guarded: 'A guard refused it. Nothing was sent.',
   },
   about: [
-    'First looks for the effect of each row without a trustworthy answer, again and again with growing pauses until no request can still be on its way: at most 150 s, unless --timeout is longer than 75 s. Such a row is sent again only with its own idempotency key, and only if the service is known to honour it. Rows that were never sent are sent.',
+    'First looks for the effect of each row without a trustworthy answer, again and again with growing pauses until no request can still be on its way: at most 150 s, unless --timeout is longer than 75 s. Such a row is sent again only with its own idempotency key, and only if the service is known to honour it; a service that was only probed may have forgotten the key, so nothing of the row must show 7.75 s later either, and the end looks whether it was done twice. Rows that were never sent are sent.',
     '--dry-run looks, and says of each row what a resume would do with it: send it, send it again, look for it once more, or leave it to a person. It ends with 0 when that is known of every row, and with 11 while a row stays unknown.',
-    '--resend-absent also sends rows again of which no trace was found, with the same key. If the service ignores keys and is slow, that can make a second card.',
+    '--resend-absent also sends rows again of which no trace was found, with the same key. If the service ignores keys and is slow, that can make a second card. A single create whose wallet has moved is not sent.',
   ],
   args: { op },
   flags: {

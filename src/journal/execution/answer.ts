@@ -3,13 +3,13 @@ import type { Delivery } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import type { RowOutcome } from '../types.ts';
 import { isResentOnCheck } from '../wal/replay.ts';
-import { doneRecord } from './done-record.ts';
+import { doneRecord, textOf } from './done-record.ts';
 import type { EvidenceCheck } from './evidence.ts';
 import { isKeyTaken, recordKeyTaken } from './key-taken.ts';
 import { olderCard } from './older-card.ts';
 import { factsOf } from './outcome.ts';
 import { wasThere } from './reconcile.ts';
-import { ambiguityOf, decidesFirst, doneAllTheSame, NOT_SHOWN, SHOWS } from './refusal.ts';
+import { ambiguityOf, checksUntilNow, decidesFirst, doneAllTheSame, NOT_SHOWN, SHOWS } from './refusal.ts';
 import type { RunContext } from './run-context.ts';
 import { type Answered, ended, reconcileOnce, type Step } from './step.ts';
 import { named, unsent } from './unsent.ts';
@@ -29,11 +29,14 @@ export async function recordAnswer(context: RunContext, number: number, answered
   const error = delivery.error ?? new CliError('internal', { message: 'a delivery without an error' });
   const at = context.clock.now();
   const resent = delivery.resentOnCheck || isResentOnCheck(context.row(number)) || undefined;
-  const doubted = { row: number, reason: error.message, request_id: delivery.requestId, resent_on_check: resent };
+  const doubted = () => {
+    const looks = checksUntilNow(context, number);
+    return { row: number, reason: error.message, request_id: delivery.requestId, looks, resent_on_check: resent };
+  };
   switch (delivery.class) {
     case 'unverified':
       if (error.facts.outcome === 'done') return ended(await recordOther(context, number, { delivery, error }));
-      await context.write({ t: 'ACK', ...doubted, at });
+      await context.write({ t: 'ACK', ...doubted(), ...shownBy(error), at });
       return reconcileOnce();
     case 'refused':
       return recordRefusal(context, number, { ...answered, error });
@@ -47,7 +50,7 @@ export async function recordAnswer(context: RunContext, number: number, answered
       await context.write({ t: 'NOTSENT', row: number, kind: error.kind, message: error.message, at });
       return ended({ ...unsent(context, context.row(number), error), ...(delivery.throttled && { throttled: true }) });
     default:
-      await context.write({ t: 'AMBIG', ...doubted, at });
+      await context.write({ t: 'AMBIG', ...doubted(), at });
       return reconcileOnce(delivery.throttled, saysItFailed(delivery) && wasThere(context.row(number)));
   }
 }
@@ -63,6 +66,11 @@ async function recordOlder(
   const at = context.clock.now();
   await context.write({ t: 'ACK', row: number, reason, request_id: requestId, resent_on_check: again, at });
   return reconcileOnce(delivery.throttled);
+}
+
+/** What an answer shows in full that no reading shows. */
+function shownBy({ facts: { evidence } }: CliError) {
+  return { shown: evidence?.['answer_shows_it'] === true || undefined, id: textOf(evidence?.['answered_card']) };
 }
 
 /** Words of failure in a 2xx answer. */
@@ -127,7 +135,8 @@ async function recordDoubt(
 ): Promise<Step> {
   const { request_id } = error.facts.service ?? {};
   const reason = `${error.message}; ${why}`;
-  await context.write({ t: 'AMBIG', row: number, reason, request_id, limited, at: context.clock.now() });
+  const looks = checksUntilNow(context, number);
+  await context.write({ t: 'AMBIG', row: number, reason, request_id, looks, limited, at: context.clock.now() });
   return reconcileOnce(limited);
 }
 
@@ -144,7 +153,8 @@ export async function recordRefusedAndDone(
   const shows = found === 'unclear' ? NOT_SHOWN : SHOWS;
   const reason = `${failed?.message ?? notSent?.message ?? 'it was refused'}; ${shows}: ${text}`;
   const limited = found === 'unclear' ? true : undefined;
-  await context.write({ t: 'AMBIG', row: number, reason, limited, at: context.clock.now() });
+  const looks = checksUntilNow(context, number);
+  await context.write({ t: 'AMBIG', row: number, reason, looks, limited, at: context.clock.now() });
   return reconcileOnce();
 }
 
@@ -156,6 +166,7 @@ export async function recordAmbiguousAgain(context: RunContext, number: number, 
     row: number,
     reason,
     request_id: error.facts.service?.request_id,
+    looks: checksUntilNow(context, number),
     resent_on_check: isResentOnCheck(context.row(number)) || undefined,
     at: context.clock.now(),
   });

@@ -5,7 +5,7 @@ import { CALLS } from '../../contract/raw.ts';
 import type { Reader } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
-import type { PlanRecord } from '../wal/records.ts';
+import type { PlanRecord, ShownByCheck } from '../wal/records.ts';
 import type { RowHistory } from '../wal/replay.ts';
 import { rowMarker } from './marker.ts';
 import type { MarkerIndex } from './marker-index.ts';
@@ -20,8 +20,15 @@ export interface EvidenceCheck {
   readonly cards: readonly Values[];
   /** Nothing could be read, or not twice the same: another look may tell more. */
   readonly failed?: true;
-  /** The marker is nowhere, and the wallet alone makes it unclear. */
-  readonly isWallets?: true;
+  /** What the wallet of a single create says where its marker is nowhere; undefined where the wallet is no evidence. */
+  readonly wallet?: 'same' | 'moved' | 'untold';
+  /** Changes since before the first sending, cents; a member is undefined where its change is not known. */
+  readonly moved?: { readonly card?: number | undefined; readonly wallet?: number | undefined };
+}
+
+/** What of a look is kept. */
+export function shownByCheck({ found, moved }: EvidenceCheck): ShownByCheck {
+  return { found, ...moved };
 }
 
 /** What of this row can be looked for. */
@@ -126,6 +133,7 @@ async function lookForBalances(reader: Reader, row: RowHistory, isBulk: boolean)
   const moved = row.item.operation === 'cards.fund' ? amount : -amount;
   const card = now.card - before.card;
   const wallet = both ? now.wallet - before.wallet : undefined;
-  if (card === moved && (isBulk || wallet === -moved)) return { found: 'it', text, cards: [] };
-  return { found: card === 0 && (isBulk || wallet === 0) ? 'nothing' : 'unclear', text, cards: [] };
+  const seen = { text, cards: [], moved: { card, wallet } };
+  if (card === moved && (isBulk || wallet === -moved)) return { ...seen, found: 'it' };
+  return { ...seen, found: card === 0 && (isBulk || wallet === 0) ? 'nothing' : 'unclear' };
 }

@@ -15,6 +15,7 @@ import { balancesOf, cardNow, traceOf } from './evidence.ts';
 import { isMadeAlready, mayTryNextKey, recordMadeAlready, unmarked } from './fleet-row.ts';
 import { MARKER_KEY, rowMarker } from './marker.ts';
 import { factsOf, recordedOutcome } from './outcome.ts';
+import { isLifeKnown } from './policy.ts';
 import { isQuiet } from './quiet.ts';
 import { reconcile } from './reconcile.ts';
 import { checkAfter, checkAfterLimit, isKeyOfCaller } from './refusal.ts';
@@ -106,9 +107,9 @@ async function prepare(context: RunContext, number: number, performing: Performi
   return { name: 'send', sending: { resent: false, keyHonoured: freshKeyHonoured(context, row), before, permit } };
 }
 
-/** It was answered 429 and did not show; under a key that is not known to be honoured a second sending may be a second one. */
+/** It was answered 429 and did not show; under a key that nobody surely remembers a second sending may be a second one. */
 function isAfterLimit(context: RunContext, { notSent, item }: RowHistory): boolean {
-  return notSent?.kind === 'rate_limited' && context.capability(item.operation).key !== 'honoured';
+  return notSent?.kind === 'rate_limited' && !isLifeKnown(context.capability(item.operation));
 }
 
 /**
@@ -159,8 +160,9 @@ async function send(context: RunContext, number: number, sending: Sending): Prom
   const serviceAt = context.serviceNow();
   const after = isAfterLimit(context, context.row(number)) || undefined;
   const at = context.clock.now();
-  await context.write({ t: 'SENT', row, attempt, at, service_at: serviceAt, before, was, wallet, after_429: after });
-  const { keyHonoured, permit } = sending;
+  const { keyHonoured, permit, onCheck } = sending;
+  const facts = { at, service_at: serviceAt, before, was, wallet, after_429: after, resent_on_check: onCheck };
+  await context.write({ t: 'SENT', row, attempt, ...facts });
   const may = permit?.acquire() ?? true;
   if (may !== true && !(await may)) return ended(await withheld(context, number, sending));
   if (!(await context.mayLeave())) throw takenOver(context.plan.op);
@@ -168,7 +170,9 @@ async function send(context: RunContext, number: number, sending: Sending): Prom
   // The way to here may have been long: a queue, a pause of all workers, a process that was stopped.
   if (sending.resent && keyHonoured && !(await keyUsable())) return tooOld(context, number);
   const { stop, cut } = context;
-  const evidence = { ...evidenceOf(context, number), replay: sending.resent && keyHonoured };
+  // The answer of a key that may be forgotten by now may be that of a second one.
+  const replay = sending.resent && keyHonoured && isLifeKnown(context.capability(item.operation));
+  const evidence = { ...evidenceOf(context, number), replay };
   const keySure = () => context.keySure(number);
   const leavesTrace = traceOf(context.row(number), context.markerUsable()) !== 'none';
   const find = async () => (await checkAfterLimit(context, number)).found;

@@ -15,6 +15,8 @@ export interface UnknownFacts {
   readonly keyHonoured: boolean;
   /** How long keys are remembered is told by the service, and not only trusted in. */
   readonly lifeKnown: boolean;
+  /** The latest look shows nothing, in the wallet of a single create neither, and readings have caught up since. */
+  readonly isDenied: boolean;
   /** Doing it twice is doing it once: freeze, terminate. */
   readonly freely: boolean;
   /** What is on the wire has had the time to arrive. */
@@ -38,7 +40,8 @@ export function nextStep(facts: UnknownFacts): Step {
   if (trace !== 'none' && found === undefined) return 'look';
   if (found === 'it') return trace === 'balances' ? 'leave' : 'done';
   if (found === 'several') return 'duplicate';
-  if (facts.keyHonoured) return 'resend';
+  // A key that is only trusted in may be forgotten by now: then what is sent again is a second one.
+  if (facts.keyHonoured && (facts.lifeKnown || facts.isDenied)) return 'resend';
   if (facts.freely && found === 'nothing') return 'resend';
   if (trace === 'none' || found === 'unclear') return 'leave';
   if (!facts.quiet) return facts.mayWait ? 'wait' : 'leave';

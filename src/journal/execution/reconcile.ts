@@ -7,16 +7,16 @@ import { isoSeconds } from '../../core/iso-time.ts';
 import type { RowOutcome } from '../types.ts';
 import { mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import { doneRecord } from './done-record.ts';
-import { absenceProves, checkForEffect, type EvidenceCheck, traceOf } from './evidence.ts';
+import { absenceProves, checkForEffect, type EvidenceCheck, shownByCheck, traceOf } from './evidence.ts';
 import { factsOf } from './outcome.ts';
 import { isLifeKnown, keyIsYoung, nextStep, type Trace } from './policy.ts';
-import { createPatience, isQuiet } from './quiet.ts';
+import { createPatience, isQuiet, readLagLeft } from './quiet.ts';
 import type { RunContext } from './run-context.ts';
 import { commandToSee } from './see-row.ts';
 import { ended, type Reconciling, type Step } from './step.ts';
 import { unknownError } from './unknown-error.ts';
 import { unsent } from './unsent.ts';
-import { walletAgrees } from './wallet-before.ts';
+import { walletAgrees, withWallet } from './wallet-before.ts';
 
 /** The step `reconcile`: the row is done, is sent again, or stays unknown with everything that is known about it. */
 export async function reconcile(context: RunContext, number: number, reconciling: Reconciling): Promise<Step> {
@@ -29,6 +29,8 @@ export async function reconcile(context: RunContext, number: number, reconciling
   const patience = createPatience(context, number);
   let look: EvidenceCheck | undefined;
   let lookedAt: number | undefined;
+  /** ms until readings catch up, as it was when the latest look began. */
+  let lag = 0;
   for (;;) {
     const row = context.row(number);
     const trace = traceOf(row, context.markerUsable());
@@ -39,36 +41,41 @@ export async function reconcile(context: RunContext, number: number, reconciling
     const blind = item.operation === 'cards.create' && trace !== 'marker';
     const { repeat } = CALLS[item.operation];
     const keyHonoured = mayResend && young && !blind && repeat !== 'never';
+    const lifeKnown = isLifeKnown(capability);
+    const isDenied = look?.found === 'nothing' && (look.wallet ?? 'same') === 'same';
     const step = nextStep({
       trace,
       keyHonoured,
-      lifeKnown: isLifeKnown(capability),
+      lifeKnown,
+      isDenied: isDenied && lag === 0,
       freely: mayResend && repeat === 'freely',
       quiet,
-      found: look?.found,
+      found: foundBy(look, quiet),
       resendAbsent: mayResend && (context.resendAbsent || absenceProves(context, trace)),
       mayWait: mayWait && !context.stop.aborted,
     });
     switch (step) {
       case 'look':
+        lag = context.lookOnly ? 0 : readLagLeft(context, number);
         look = await lookAgain(context, number, { row, trace });
         lookedAt = context.clock.now();
         if (look.found === 'nothing' || look.found === 'unclear' || trace === 'balances') {
-          const t = quiet && look.found === 'nothing' ? 'ABSENT' : 'LOOKED';
-          await context.write({ t, row: number, found: look.text, at: lookedAt });
+          const t = quiet && look.found === 'nothing' && look.wallet !== 'moved' ? 'ABSENT' : 'LOOKED';
+          await context.write({ t, row: number, found: look.text, seen: shownByCheck(look), at: lookedAt });
         }
         if (look.found === 'nothing' && isLimited(row))
           return notDone(context, number, { look, lookedAt, reconciling });
-        // Its card may be listed yet, as long as something may be on its way.
-        if (look.isWallets === true && !quiet) look = { ...look, found: 'nothing' };
         break;
       case 'wait':
-        await patience.rest();
+        await patience.rest({ seen: seenText(look), ...(keyHonoured && isDenied && { resendIn: lag }) });
         look = undefined;
         break;
-      case 'resend':
+      case 'resend': {
         if (context.lookOnly) return end({ ...leave(context, number, { look, lookedAt }), next: 'send_again' });
-        return { name: 'send', sending: { resent: true, keyHonoured, permit } };
+        const isSure = repeat === 'freely' || (keyHonoured && lifeKnown) || absenceProves(context, trace);
+        const onCheck = isSure ? undefined : true;
+        return { name: 'send', sending: { resent: true, keyHonoured, onCheck, permit } };
+      }
       case 'done':
         if (failedInWords) return end(leave(context, number, { look, lookedAt }));
         return end(await foundDone(context, number, look));
@@ -80,14 +87,29 @@ export async function reconcile(context: RunContext, number: number, reconciling
   }
 }
 
-/** Where nothing but 429 was answered, a marker that is nowhere says enough only with the wallet. */
+/** A marker that is nowhere says too little alone; where nothing but 429 was answered the wallet must have told as well. */
 async function lookAgain(
   context: RunContext,
   number: number,
   { row, trace }: { readonly row: RowHistory; readonly trace: Trace },
 ): Promise<EvidenceCheck> {
   const look = await checkForEffect(row, trace, context);
-  return look.found === 'nothing' && isLimited(row) ? walletAgrees(context, number, look) : look;
+  if (look.found !== 'nothing') return look;
+  return isLimited(row) ? walletAgrees(context, number, look) : withWallet(context, number, look);
+}
+
+/**
+ * What a look amounts to now. The card of a wallet that has moved may be listed yet, as long as something may be on its way;
+ * after that nobody can tell who has moved it.
+ */
+function foundBy(look: EvidenceCheck | undefined, quiet: boolean): EvidenceCheck['found'] | undefined {
+  if (look?.wallet === undefined || look.wallet === 'same') return look?.found;
+  if (!quiet) return 'nothing';
+  return look.wallet === 'moved' ? 'unclear' : look.found;
+}
+
+function seenText(look: EvidenceCheck | undefined): string {
+  return look?.wallet === 'moved' ? 'the wallet has moved, and its card does not show yet' : 'no trace yet';
 }
 
 /** The card of a change of state was in the wanted state before. */
@@ -153,29 +175,29 @@ interface Leaving {
 function leave(context: RunContext, number: number, { look, lookedAt, taken = false }: Leaving): RowOutcome {
   const row = context.row(number);
   const { doubt } = row;
+  const isQuietNow = isQuiet(context, number) || row.looks.at(-1)?.t === 'ABSENT';
+  const isNowhere = look?.found === 'nothing' && look.wallet !== 'moved';
+  const mayShowYet = (look?.found === 'nothing' || look?.wallet !== undefined) && !isQuietNow;
+  const next = look?.failed || mayShowYet ? 'look' : 'decide';
+  const absent = taken && isNowhere && isQuietNow && !context.resendAbsent;
+  const isStuck = taken && next === 'decide';
   const error = unknownError({
     plan: context.plan,
     row,
     look,
     lookedAt,
+    leadsOn: absent ? 'resend' : isStuck ? 'person' : 'resume',
     reason:
       doubt?.reason ??
       `the process ended at ${isoSeconds(row.lastSent?.at ?? context.plan.at)} before an answer was written down`,
     requestId: doubt?.request_id,
   });
-  const { op } = context.plan;
-  const isQuietNow = isQuiet(context, number) || row.looks.at(-1)?.t === 'ABSENT';
-  const isNowhere = look?.found === 'nothing';
-  const next = look?.failed || (isNowhere && !isQuietNow) ? 'look' : 'decide';
-  const absent = taken && isNowhere && isQuietNow && !context.resendAbsent;
-  const stuck = taken && next === 'decide' ? `cardwright ops show ${op}` : undefined;
-  const hint = absent ? `cardwright ops resume ${op} --resend-absent` : stuck;
-  const whereToLook = taken && next === 'decide' ? commandToSee(row) : undefined;
+  const whereToLook = isStuck ? commandToSee(row) : undefined;
   const notes = [...(error.facts.notes ?? []), ...(whereToLook === undefined ? [] : [whereToLook])];
   return {
     ...factsOf(row),
     outcome: 'unknown',
-    error: error.with({ notes, ...(hint !== undefined && { hint }) }),
+    error: error.with({ notes }),
     ...(taken && { next }),
     ...(absent && { absent }),
     ...(doubt?.request_id !== undefined && { requestId: doubt.request_id }),

@@ -11,7 +11,15 @@ import { walletAgrees } from './wallet-before.ts';
  */
 export function checkAfter(context: RunContext, number: number): Promise<EvidenceCheck> {
   const row = context.row(number);
+  context.unrecordedLooks.set(number, (context.unrecordedLooks.get(number) ?? 0) + 1);
   return checkForEffect(row, traceOf(row, context.markerUsable()), { plan: context.plan, ...context.aside });
+}
+
+/** How often a row was looked for by `checkAfter` until now, for the doubt that is about to be written; undefined for never. */
+export function checksUntilNow(context: RunContext, number: number): number | undefined {
+  const looks = (context.row(number).doubt?.looks ?? 0) + (context.unrecordedLooks.get(number) ?? 0);
+  context.unrecordedLooks.delete(number);
+  return looks === 0 ? undefined : looks;
 }
 
 export const SHOWS = 'its effect shows all the same';

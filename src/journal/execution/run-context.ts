@@ -57,6 +57,8 @@ export interface RunContext extends Omit<RunContextSettings, 'log'> {
   /** Readings that look what came of a request: a stopped run makes them too, once each. */
   readonly aside: { readonly reader: Reader; readonly marked: MarkerIndex };
   readonly lookOnly: boolean;
+  /** Looks at a row that no record of their own tells of, since its last doubt was written down. */
+  readonly unrecordedLooks: Map<number, number>;
   row(row: number): RowHistory;
   /** Makes a record durable, then counts on it. Rejects with `guarded` as the log does. */
   write(record: RowRecord): Promise<void>;
@@ -94,6 +96,7 @@ export function createRunContext(settings: RunContextSettings): RunContext {
     marked: createMarkerIndex(reader, plan),
     aside: { reader: aside, marked: createMarkerIndex(aside, plan) },
     lookOnly: log === undefined,
+    unrecordedLooks: new Map(),
     row(number) {
       const row = rowIndex.row(number);
       if (row === undefined) throw new RangeError(`${plan.op} has no row ${number}`);

@@ -18,6 +18,8 @@ export interface Sending extends Performing {
   /** Bytes of this attempt may have left before: only an answer given after the key was looked up decides the row. */
   readonly resent: boolean;
   readonly keyHonoured: boolean;
+  /** Nothing but looks that showed nothing makes it safe to send it again: the end of the run looks whether it was done twice. */
+  readonly onCheck?: true | undefined;
 }
 
 export interface Answered {

@@ -10,6 +10,7 @@ import { resolveCommand } from '../../core/row-words.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { ItemRecord, PlanRecord } from '../wal/records.ts';
 import type { RowHistory } from '../wal/replay.ts';
+import { assessmentOf, checksOf } from './assessment.ts';
 import type { EvidenceCheck } from './evidence.ts';
 import { MARKER_KEY } from './marker.ts';
 
@@ -23,42 +24,42 @@ export interface UnknownFactsToTell {
   /** Why the answer could not be trusted, in one clause. */
   readonly reason: string;
   readonly requestId?: string | undefined;
+  /** What is next: a resume; one that is asked to send again what left no trace; or a person decides. */
+  readonly leadsOn?: 'resume' | 'resend' | 'person' | undefined;
 }
-
-export type UnknownAssessment = 'probably done' | 'no trace yet' | 'cannot be determined';
 
 /** Exit 11, in words for a person and with the same facts for a script. */
 export function unknownError(facts: UnknownFactsToTell): CliError {
-  const { plan, row, look, reason, requestId } = facts;
+  const { plan, row, look, reason, requestId, leadsOn = 'resume' } = facts;
   const { op } = plan;
-  const { item } = row;
-  const checks = row.looks.length;
-  const verdict = assessmentOf(look);
-  const at = isoSeconds(row.lastSent?.at ?? plan.at);
+  const { item, firstSent, lastSent } = row;
+  const checks = checksNow(facts);
+  const { verdict, because } = assessmentOf(row, look);
+  const at = isoSeconds(lastSent?.at ?? plan.at);
+  const first = firstSent === undefined || firstSent === lastSent ? undefined : isoSeconds(firstSent.at);
+  const sent = first === undefined ? `at ${at}` : `at ${first}, and again at ${at} under the same key,`;
   const lookedAt = facts.lookedAt === undefined ? undefined : isoSeconds(facts.lookedAt);
+  const checked = look?.text ?? row.looks.at(-1)?.found;
+  const looking = `cardwright ops resume ${op} --dry-run`;
+  const { hint, says } = nextCommand(op, leadsOn);
   const byHand = { done: resolveCommand(op, [item.row], 'done'), notDone: resolveCommand(op, [item.row], 'not-done') };
-  const seen = look === undefined || lookedAt === undefined ? 'nothing yet' : `${look.text}, at ${lookedAt}`;
+  const seen = checked === undefined || lookedAt === undefined ? 'nothing yet' : `${checked}, at ${lookedAt}`;
   const count = `${checks} check${checks === 1 ? '' : 's'}`;
   const until = lookedAt === undefined || checks === 0 ? '' : ` (${count} until ${lookedAt})`;
-  const support = [
-    requestId === undefined ? 'no request id' : `request ${requestId}`,
-    `key ${item.key ?? 'none'}`,
-    at,
-    ...(item.amount === undefined ? [] : [dollars(cents(item.amount))]),
-    ...(item.card === undefined ? [] : [`card ${item.card}`]),
-  ];
   return new CliError('outcome_unknown', {
-    message: `${item.operation} was sent at ${at} but no trustworthy answer came back (${clause(reason)}). It may or may not have happened`,
+    message: `${item.operation} was sent ${sent} but no trustworthy answer came back (${clause(reason)}). It may or may not have happened`,
     notes: [
       `Asked: ${asked(row, plan)}.`,
       `Checked: ${seen}.`,
-      `Verdict: ${verdict}${until}.`,
-      `Do not run the command again: that is a new key and can ${danger(row)}.`,
+      `Verdict: ${verdict}${because === undefined ? '' : `: ${because}`}${until}.`,
+      runningAgain(row, plan),
+      `This only looks: ${looking}`,
+      ...(says === undefined ? [] : [`${says}: ${hint}`]),
       `When you know that it happened: ${byHand.done}`,
       `When you know that it did not: ${byHand.notDone}`,
-      `For support: ${support.join(', ')}`,
+      `For support: ${forSupport(row, at, requestId)}`,
     ],
-    hint: `cardwright ops resume ${op}`,
+    hint,
     outcome: 'unknown',
     operation: item.operation,
     op,
@@ -74,20 +75,59 @@ export function unknownError(facts: UnknownFactsToTell): CliError {
       mode: plan.mode,
       sent_at: at,
       reason: clause(reason),
-      checked: look?.text,
+      checked,
       checked_at: lookedAt,
       checks,
       verdict,
+      verdict_because: because,
+      first_sent_at: first,
+      look: looking,
       resolve_done: byHand.done,
       resolve_not_done: byHand.notDone,
     }),
   });
 }
 
-/** What a look amounts to; only an answer or a marker confirms, and then the row is not unknown. */
-export function assessmentOf(look: EvidenceCheck | undefined): UnknownAssessment {
-  if (look?.found === 'it') return 'probably done';
-  return look?.found === 'nothing' ? 'no trace yet' : 'cannot be determined';
+/** What somebody at the service finds it by. */
+function forSupport({ item: { key, amount, card } }: RowHistory, at: string, requestId: string | undefined): string {
+  return [
+    requestId === undefined ? 'no request id' : `request ${requestId}`,
+    `key ${key ?? 'none'}`,
+    at,
+    ...(amount === undefined ? [] : [dollars(cents(amount))]),
+    ...(card === undefined ? [] : [`card ${card}`]),
+  ].join(', ');
+}
+
+/** The hint, and what it does where it may send. */
+function nextCommand(op: string, leadsOn: 'resume' | 'resend' | 'person') {
+  const resume = `cardwright ops resume ${op}`;
+  switch (leadsOn) {
+    case 'resume':
+      return { hint: resume, says: 'This looks, and may send it again where that is safe' };
+    case 'resend':
+      return { hint: `${resume} --resend-absent`, says: `This sends it again under its own key; ${RISK}` };
+    case 'person':
+      return { hint: `cardwright ops show ${op}`, says: undefined };
+  }
+}
+
+/** Of sending again what left no trace. */
+const RISK = 'a service that is slow and ignores keys can then do it twice';
+
+/** Also the look of a process that writes nothing. */
+function checksNow({ row, look, lookedAt }: UnknownFactsToTell): number {
+  const isUnrecorded = look !== undefined && row.looks.at(-1)?.at !== lookedAt;
+  return checksOf(row) + (isUnrecorded ? 1 : 0);
+}
+
+/** Whether the same command is a second change, or is about this one. */
+function runningAgain(row: RowHistory, { given_key: givenKey, bulk }: PlanRecord): string {
+  const { item } = row;
+  const name =
+    item.intent !== undefined ? '--intent' : givenKey !== undefined && !bulk ? '--idempotency-key' : undefined;
+  if (name === undefined) return `Do not run the command again: that is a new key and can ${danger(row)}.`;
+  return `The same command with the same ${name} is about this operation, and does nothing twice. With another one, or without, it can ${danger(row)}.`;
 }
 
 function asked({ item }: RowHistory, { profile, mode }: PlanRecord): string {

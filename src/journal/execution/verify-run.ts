@@ -33,7 +33,9 @@ export async function auditRun(context: RunContext): Promise<Audit> {
 
 /** What a row that was sent again on nothing but a look has done twice may show a moment later. */
 async function untilSettled({ plan, rowIndex, clock, stop }: RunContext): Promise<void> {
-  const latest = Math.max(...resentOnCheck(rowIndex).map(({ done }) => done?.at ?? 0));
+  const latest = Math.max(
+    ...resentOnCheck(rowIndex).map(({ done, doubt, lastSent }) => done?.at ?? doubt?.at ?? lastSent?.at ?? 0),
+  );
   const left = latest + READ_LAG - clock.now();
   // The list of the built-in sandbox shows everything at once.
   if (plan.mode === 'sandbox' || !(left > 0)) return;

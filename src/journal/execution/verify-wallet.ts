@@ -34,8 +34,7 @@ const NOTHING: WalletFindings = { objections: [], remarks: [] };
 
 /**
  * A difference is a remark, for somebody else may use the wallet at the same time. It is an objection where the wallet moved
- * too much by the amount of a row that was answered 429 and sent again on nothing but a look, for it may have been done twice,
- * or of one that was refused in a word that nobody knows, for it may have been done. Nothing when the wallet was not read
+ * too much by the amount of a row that was sent again on nothing but a look, for it may have been done twice, or of one that was refused in a word that nobody knows, for it may have been done. Nothing when the wallet was not read
  * before, or cannot be read now.
  */
 export async function walletFindings(
@@ -65,7 +64,8 @@ export async function walletFindings(
     const once = refused.filter(fitting);
     if (once.length > 0) return { objections: [`${text}: ${maybeDone(once)}`], remarks: [] };
     if (!isSettled) return NOTHING;
-    return { objections: [], remarks: [`${text}: ${whoElse(meanwhile, now - wanted)}`] };
+    const because = now === before ? UNMOVED : whoElse(meanwhile, now - wanted);
+    return { objections: [], remarks: [`${text}: ${because}`] };
   } catch (thrown) {
     if (thrown instanceof CliError && thrown.kind !== 'internal') return NOTHING;
     throw thrown;
@@ -81,9 +81,9 @@ function refusedInOddWords(rowIndex: RunContext['rowIndex']): readonly RowHistor
   return [...rowIndex.held()].filter(({ state, failed }) => state === 'refused' && failed?.plausible === true);
 }
 
-/** Of a single operation the wallet is read where its key is not known to be honoured. */
+/** Of a single operation the wallet is read just before it is sent. */
 function walletOfOne({ plan }: RunContext, [only]: readonly RowHistory[]): number | undefined {
-  return plan.bulk ? undefined : only?.firstSent?.wallet;
+  return plan.bulk ? undefined : (only?.firstSent?.wallet ?? only?.firstSent?.before?.wallet);
 }
 
 function maybeTwice(rows: readonly RowHistory[]): string {
@@ -91,7 +91,7 @@ function maybeTwice(rows: readonly RowHistory[]): string {
   const [was, it] = rows.length === 1 ? ['was', 'it'] : ['were', 'one of them'];
   const place = first && commandToSee(first);
   const named = rowsNamed(rows.map(({ item }) => item.row));
-  return `${named} ${was} answered 429 and sent again, so that ${it} may have been done twice${place === undefined ? '' : `. ${place}`}`;
+  return `${named} ${was} sent again because no reading showed ${rows.length === 1 ? 'it' : 'them'}, so that ${it} may have been done twice${place === undefined ? '' : `. ${place}`}`;
 }
 
 function maybeDone(rows: readonly RowHistory[]): string {
@@ -101,6 +101,9 @@ function maybeDone(rows: readonly RowHistory[]): string {
   const named = rowsNamed(rows.map(({ item }) => item.row));
   return `${named} ${was} refused in a word that nobody knows, so that ${it} may have been done${place === undefined ? '' : `. ${place}`}`;
 }
+
+/** Nobody has used it: what was done is not charged yet, or the reading is behind. */
+const UNMOVED = 'it has not moved at all. Its reading may be behind: cardwright wallet';
 
 const MOST_NAMED = 3;
 

@@ -1,27 +1,26 @@
 /**
  * The wallet as evidence of a single create. Its card may be listed late, so that its marker alone says too little where the
- * create is sent again and nobody knows whether its key is honoured (docs/design/reliability.md, section 1).
+ * create is sent again (docs/design/reliability.md, section 1, and decision 0025).
  */
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, centsOf, dollars } from '../../core/money.ts';
 import { absenceProves, type EvidenceCheck, traceOf } from './evidence.ts';
 import type { RunContext } from './run-context.ts';
 
-/** Whether the wallet must say as well that a row was not done. The other rows of a bulk run move it too. */
-function isNeeded(context: RunContext, number: number): boolean {
+/** Whether the wallet says something of a row. The other rows of a bulk run move it too; the list of the built-in sandbox is exact. */
+function isEvidence(context: RunContext, number: number): boolean {
   const { item } = context.row(number);
   if (item.operation !== 'cards.create' || context.plan.bulk) return false;
-  if (context.capability(item.operation).key === 'honoured') return false;
   const trace = traceOf(context.row(number), context.markerUsable());
   return trace === 'marker' && !absenceProves(context, trace);
 }
 
 /**
- * The wallet just before a create is sent, where it is needed. Undefined where it is not, or cannot be read: then nothing is
+ * The wallet just before a create is sent, where it is evidence. Undefined where it is not, or cannot be read: then nothing is
  * sent again. An error where nothing more can be sent now, which costs no card.
  */
 export async function walletBefore(context: RunContext, number: number): Promise<Cents | undefined | CliError> {
-  if (!isNeeded(context, number)) return undefined;
+  if (!isEvidence(context, number)) return undefined;
   try {
     return await walletNow(context.reader);
   } catch (thrown) {
@@ -39,25 +38,27 @@ function unsentFor(operation: string, { message, ...error }: CliError): CliError
 
 /** A look for the marker that showed nothing, with what the wallet says of it: nothing as well, or it is unclear. */
 export async function walletAgrees(context: RunContext, number: number, look: EvidenceCheck): Promise<EvidenceCheck> {
-  if (!isNeeded(context, number)) return look;
+  const seen = await withWallet(context, number, look);
+  return seen.wallet === 'untold' || seen.wallet === 'moved' ? { ...seen, found: 'unclear' } : seen;
+}
+
+/** The same look, with what the wallet says of it where it is evidence. Reads at most. */
+export async function withWallet(context: RunContext, number: number, look: EvidenceCheck): Promise<EvidenceCheck> {
+  if (!isEvidence(context, number)) return look;
   const { item, firstSent } = context.row(number);
   const before = firstSent?.wallet;
-  const unclear = (text: string): EvidenceCheck => ({
-    ...look,
-    found: 'unclear',
-    text: `${look.text}; ${text}`,
-    isWallets: true,
-  });
-  if (before === undefined) return unclear('the wallet before is not known');
+  const untold = (text: string): EvidenceCheck => ({ ...look, text: `${look.text}; ${text}`, wallet: 'untold' });
+  if (before === undefined) return untold('the wallet before is not known');
   // A card without money moves nothing.
-  if (!item.amount) return unclear('its amount moves no wallet');
+  if (!item.amount) return untold('its amount moves no wallet');
   try {
     const now = await walletNow(context.aside.reader);
-    const text = `wallet ${dollars(cents(before))} -> ${dollars(now)}`;
-    return now === before ? { ...look, text: `${look.text}; ${text}` } : unclear(text);
+    const text = `${look.text}; wallet ${dollars(cents(before))} -> ${dollars(now)}`;
+    const moved = { ...look.moved, wallet: now - before };
+    return { ...look, text, moved, wallet: now === before ? 'same' : 'moved' };
   } catch (thrown) {
     if (!(thrown instanceof CliError) || thrown.kind === 'internal') throw thrown;
-    return { ...unclear(`the wallet could not be read: ${thrown.message}`), failed: true };
+    return { ...untold(`the wallet could not be read: ${thrown.message}`), failed: true };
   }
 }
 

@@ -3,6 +3,7 @@
 import { CliError } from '../../core/errors.ts';
 import { isoSeconds } from '../../core/iso-time.ts';
 import { cents } from '../../core/money.ts';
+import { checksOf } from '../execution/assessment.ts';
 import { recordedOutcome } from '../execution/outcome.ts';
 import { clause } from '../execution/unknown-error.ts';
 import { historyNamed, readOrError } from '../store/read-ops.ts';
@@ -76,7 +77,7 @@ function rowOf(row: RowHistory, { plan }: History): OpRow {
     ...(requestId !== undefined && { requestId }),
     ...(lastSent !== undefined && { sentAt: isoSeconds(lastSent.at), serviceSentAt: lastSent.service_at }),
     ...(reason !== undefined && { reason }),
-    ...(looks.length > 0 && { checks: looks.length, found: looks.at(-1)?.found }),
+    ...(looks.length > 0 && { checks: checksOf(row), found: looks.at(-1)?.found }),
     ...(checkedAt !== undefined && { checkedAt: isoSeconds(checkedAt) }),
     ...(resolved !== undefined && { resolved: { as: resolved.as, note: resolved.note, at: isoSeconds(resolved.at) } }),
     ...(duplicate !== undefined && { duplicate: duplicate.ids }),

@@ -170,7 +170,7 @@ async function doubtUnread(context: RunContext, unread: readonly MadeCard[]): Pr
   for (const { row, id } of unread) {
     const reason = `the answer shows the effect, but a read finds no card ${id}`;
     const { request_id } = context.row(row).done ?? {};
-    await context.write({ t: 'ACK', row, id, reason, request_id, at: context.clock.now() });
+    await context.write({ t: 'ACK', row, id, shown: true, reason, request_id, at: context.clock.now() });
     const outcome = recordedOutcome(context.row(row), context.plan);
     if (outcome !== undefined) doubted.push(outcome);
   }

@@ -95,10 +95,12 @@ export interface SentRecord {
   readonly before?: Seen | undefined;
   /** The state of the card before a change of it. */
   readonly was?: string | undefined;
-  /** The wallet before a single create whose key is not known to be honoured, cents. */
+  /** The wallet before a single create, cents; not in the built-in sandbox, whose list is exact. */
   readonly wallet?: number | undefined;
   /** It was answered 429 before, did not show, and is sent anew under a key that is not known to be honoured. */
   readonly after_429?: true | undefined;
+  /** It was sent before, no reading showed it, and nothing else makes it safe to send it again. */
+  readonly resent_on_check?: true | undefined;
 }
 
 export interface DoneRecord {
@@ -137,6 +139,23 @@ export interface FailedRecord {
   readonly at: number;
 }
 
+interface LookFacts {
+  readonly row: number;
+  /** What was looked at and seen, in one clause. */
+  readonly found: string;
+  /** The same for the verdict; absent in journals of older versions. */
+  readonly seen?: ShownByCheck | undefined;
+  readonly at: number;
+}
+
+/** What one look has shown, so that a later process can tell it as well. */
+export interface ShownByCheck {
+  readonly found: 'it' | 'several' | 'nothing' | 'unclear';
+  /** Changes since before the first sending, cents; undefined where the change is not known. */
+  readonly card?: number | undefined;
+  readonly wallet?: number | undefined;
+}
+
 export type RowRecord =
   | SentRecord
   | DoneRecord
@@ -146,8 +165,13 @@ export type RowRecord =
       readonly t: 'ACK';
       readonly row: number;
       readonly reason: string;
+      /** The answer shows the effect in full, and no reading does. */
+      readonly shown?: true | undefined;
+      /** The card of that answer. */
       readonly id?: string | undefined;
       readonly request_id?: string | undefined;
+      /** Looks for its effect before it, that have no record of their own. */
+      readonly looks?: number | undefined;
       /** As in DONE. */
       readonly resent_on_check?: true | undefined;
       readonly at: number;
@@ -157,6 +181,8 @@ export type RowRecord =
       readonly row: number;
       readonly reason: string;
       readonly request_id?: string | undefined;
+      /** As in ACK. */
+      readonly looks?: number | undefined;
       /** Everything that was sent was answered 429, and looking did not rule out that it was done all the same. */
       readonly limited?: true | undefined;
       /** As in DONE. */
@@ -172,9 +198,9 @@ export type RowRecord =
       readonly at: number;
     }
   /** Looked for before it had settled: nothing, or nothing that decides. */
-  | { readonly t: 'LOOKED'; readonly row: number; readonly found: string; readonly at: number }
+  | ({ readonly t: 'LOOKED' } & LookFacts)
   /** Looked for after it had settled, and not there. */
-  | { readonly t: 'ABSENT'; readonly row: number; readonly found: string; readonly at: number }
+  | ({ readonly t: 'ABSENT' } & LookFacts)
   | { readonly t: 'DUPLICATE'; readonly row: number; readonly ids: readonly string[]; readonly at: number }
   | {
       readonly t: 'RESOLVED';

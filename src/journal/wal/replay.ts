@@ -147,8 +147,9 @@ export function afterRecord(row: RowHistory, record: RowRecord): RowHistory {
 }
 
 /** Nothing but a look made it safe to send it again. */
-export function isResentOnCheck({ done, doubt, firstSent }: RowHistory): boolean {
-  return done?.resent_on_check === true || doubt?.resent_on_check === true || firstSent?.after_429 === true;
+export function isResentOnCheck({ done, doubt, firstSent, lastSent }: RowHistory): boolean {
+  if (done?.resent_on_check ?? doubt?.resent_on_check ?? lastSent?.resent_on_check) return true;
+  return firstSent?.after_429 === true;
 }
 
 /** That everything was answered 429 does not hold for what is sent now. */

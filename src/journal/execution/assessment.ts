@@ -1,0 +1,65 @@
+/** What the evidence of an unknown row amounts to, and what of it says so (docs/design/reliability.md, section 5). */
+import { cents, dollars } from '../../core/money.ts';
+import type { RowRecord, ShownByCheck } from '../wal/records.ts';
+import type { RowHistory } from '../wal/replay.ts';
+import { type EvidenceCheck, shownByCheck } from './evidence.ts';
+
+export type UnknownAssessment = 'probably done' | 'no trace yet' | 'cannot be determined';
+
+type Answer = Extract<RowRecord, { t: 'ACK' }>;
+
+export interface Assessment {
+  readonly verdict: UnknownAssessment;
+  /** What was seen, in a clause; undefined where nothing was. */
+  readonly because: string | undefined;
+}
+
+/** Looks for the effect of a row that the journal knows of. */
+export function checksOf({ looks, doubt }: RowHistory): number {
+  return looks.length + (doubt?.looks ?? 0);
+}
+
+/** `look` is the one of this process; without it the last one on record counts. Only an answer or a marker proves it. */
+export function assessmentOf(row: RowHistory, look: EvidenceCheck | undefined): Assessment {
+  const seen = look === undefined ? row.looks.at(-1)?.seen : shownByCheck(look);
+  const changes = seen === undefined ? [] : changesIn(row, seen);
+  const answer = row.doubt?.t === 'ACK' ? row.doubt : undefined;
+  const because = [...(answer === undefined ? [] : [answerText(answer)]), ...changes].join('; ') || undefined;
+  const verdict = wordFor(row, seen, answer?.shown === true);
+  // The service has said yes: that is a trace.
+  return { verdict: verdict === 'no trace yet' && answer !== undefined ? 'cannot be determined' : verdict, because };
+}
+
+function wordFor(row: RowHistory, seen: ShownByCheck | undefined, isAnswered: boolean): UnknownAssessment {
+  const isMoved = seen?.wallet !== undefined && seen.wallet !== 0;
+  if (seen?.found === 'it') return 'probably done';
+  if (row.item.operation === 'cards.create' && isMoved) {
+    return isAnswered || seen.wallet === -(row.item.amount ?? 0) ? 'probably done' : 'cannot be determined';
+  }
+  // An answer that shows its card, and a wallet that denies it, contradict each other.
+  if (isAnswered) return seen?.wallet === 0 ? 'cannot be determined' : 'probably done';
+  return seen?.found === 'nothing' && !isMoved ? 'no trace yet' : 'cannot be determined';
+}
+
+function answerText({ shown, id }: Answer): string {
+  if (shown !== true) return 'the answer was a success that does not show it';
+  return `the answer shows ${id === undefined ? 'it' : `card ${id}`}, and no reading does yet`;
+}
+
+function changesIn(row: RowHistory, { card, wallet }: ShownByCheck): readonly string[] {
+  const told = [
+    ...(card === undefined ? [] : [changeText(row, 'card', card)]),
+    ...(wallet === undefined ? [] : [changeText(row, 'wallet', wallet)]),
+  ];
+  const isStill = card === 0 && wallet === 0;
+  return isStill ? ['neither the card nor the wallet has moved'] : told;
+}
+
+function changeText({ item }: RowHistory, what: 'card' | 'wallet', change: number): string {
+  if (change === 0) return `the ${what} has not moved`;
+  const { amount = 0, operation } = item;
+  const leaves = what === 'wallet' ? operation !== 'cards.withdraw' : operation === 'cards.withdraw';
+  const times = amount === 0 ? 0 : (leaves ? -change : change) / amount;
+  const size = times === 1 ? ', its amount' : times === 2 ? ', twice its amount' : '';
+  return `the ${what} holds ${dollars(cents(Math.abs(change)))} ${change < 0 ? 'less' : 'more'}${size}`;
+}
