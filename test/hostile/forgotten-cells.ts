@@ -25,9 +25,6 @@ function cells(operation: WriteOperation, road: Road, behind: Behind, ways: read
   return ways.flatMap(goingOn => [ALL_LOST, NEVER_DONE].map((answers): Cell => ({ ...around, answers, goingOn })));
 }
 
-/** A lease that is typed again is a new one: its twin is another matter. */
-const LEASE_WAYS: readonly GoingOn[] = ['intent', 'resume', 'intent and resume'];
-
 /** The wallet tells in time what the list never does. */
 const NEVER_LISTED: Behind = { listMs: AN_HOUR, newMs: AN_HOUR };
 
@@ -35,10 +32,10 @@ export const FORGOTTEN_CELLS: readonly Cell[] = [
   ...CARDS_LATE.flatMap(behind => [
     ...cells('create', 'single', behind),
     ...cells('create', 'bulk', behind, ['same command', 'resume']),
-    ...cells('create', 'lease', behind, LEASE_WAYS),
+    ...cells('create', 'lease', behind),
   ]),
   ...cells('create', 'single', NEVER_LISTED),
-  ...cells('create', 'lease', NEVER_LISTED, LEASE_WAYS),
+  ...cells('create', 'lease', NEVER_LISTED),
   ...(['fund', 'withdraw'] as const).flatMap(operation => [
     ...BALANCES_LATE.flatMap(behind => [
       ...cells(operation, 'single', behind),
