@@ -63,6 +63,15 @@ describe('a create', () => {
     expect([resumed.code, effects(place), asked('create') - sent]).toEqual([0, 1, 0]);
   });
 
+  it('is not sent again by the same command either, once its key is older than what was proved', async () => {
+    await using place = await here.enter('honoured', 'test');
+    here.service.reset({ [place.key]: { ...FORGETS, behind: { listMs: 8_000, walletMs: 8_000 } } });
+    here.service.script({ operation: 'create', plays: [answerNamed('lost before-headers, done').play] });
+    here.clock.doze(5_000);
+    const { code } = await place.run(CREATE);
+    expect([code, effects(place), asked('create')]).toEqual([0, 1, 1]);
+  });
+
   it('that is never listed is not sent again, for the wallet has paid for it', async () => {
     await using place = await entered('create', 'lost before-headers, done', { behind: { listMs: 3_600_000 } });
     const { op, evidence } = errorIn((await place.run(CREATE)).err);

@@ -87,6 +87,14 @@ test('short by less than that, or where no row was sent again: somebody else', a
   }
 });
 
+test('a wallet that has not moved at all was used by nobody', async () => {
+  const told = await found({ rows: [PLAIN, RESENT], wallet: [10_000, 10_000] });
+  expect(told).toEqual([
+    '',
+    expect.stringMatching(/: it has not moved at all\. Its reading may be behind: cardwright wallet$/),
+  ]);
+});
+
 test('explained by another operation of this machine: no objection, unless more is missing', async () => {
   const others = [{ op: OTHER, cents: -2_500, untold: false }];
   const told = await found({ rows: [PLAIN, RESENT], wallet: [10_000, 2_500], others });
