@@ -55,6 +55,11 @@ export function openContext(opening: Opening): OpenContext {
       const { teamJournalFor } = await import('./team-journal.ts');
       return teamJournalFor({ host, keys: opening.keys, flag: opening.globals.journal, settings: opened.settings });
     },
+    async moveJournal(to) {
+      const { moveJournal } = await import('./move-journal.ts');
+      const localHead = async () => (await (await audit()).read()).entries.at(-1);
+      return moveJournal({ host, globals: opening.globals, opened, keys: opening.keys, notice, localHead }, to);
+    },
     teamAccount: async () =>
       host.env['CARDWRIGHT_JOURNAL_ACCOUNT'] ?? (await opened.settings().catch(() => undefined))?.journal_account,
     async diagnose() {

@@ -9,13 +9,14 @@ import type { AfterAnswer } from '../journal/runs/dependencies.ts';
 import { createJournal } from '../journal/runs/journal.ts';
 import { type SpentSince, spentByOp } from '../journal/runs/spent.ts';
 import { type StateStanding, stateStanding } from '../journal/store/key-print.ts';
-import { localStore } from '../journal/store/local-store.ts';
+import { type LocalStoreSettings, localStore } from '../journal/store/local-store.ts';
 import type { OpStore } from '../journal/store/op-store.ts';
 import { placesIn } from '../journal/store/paths.ts';
 import type { Journal } from '../journal/types.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
+import type { SharedJournalSettings } from './shared-journal.ts';
 
 export interface JournalDependencies {
   readonly host: AppHost;
@@ -58,33 +59,34 @@ export async function journalFor(surroundings: JournalDependencies): Promise<Jou
   });
 }
 
-interface Around extends Pick<JournalDependencies, 'host' | 'globals' | 'opened' | 'notice'> {
+export interface Around extends Pick<JournalDependencies, 'host' | 'globals' | 'opened' | 'notice'> {
   /** Filled with what must be taken out of all output. */
   readonly keys: Set<string>;
 }
 
 /** A journal that several people share where one is named; the files of this machine otherwise, and for a sandbox. */
 export async function storeFor(around: Around): Promise<OpStore> {
-  const { host, globals, opened, keys, notice } = around;
+  const { opened } = around;
   if (!isSharedNamed(around)) {
     const kept = await opened.settings().catch(() => undefined);
     if (kept?.journal === undefined && kept?.journal_url_file === undefined) return localStoreFor(around);
   }
   if ((await opened.identity()).mode === 'sandbox') return localStoreFor(around);
+  const settings = await sharedSettings(around);
+  if (settings === undefined) return localStoreFor(around);
+  const { sharedStoreFor } = await import('./shared-journal.ts');
+  return sharedStoreFor(settings);
+}
+
+/** Undefined where ops are kept on this machine. Nothing is connected to. Throws `usage` where no account is named. */
+export async function sharedSettings(around: Around): Promise<SharedJournalSettings | undefined> {
+  const { host, globals, opened, keys, notice } = around;
   const { namedJournal } = await import('./team-journal.ts');
   const connection = await namedJournal({ host, keys, flag: globals.journal, settings: opened.settings });
-  if (connection === undefined) return localStoreFor(around);
+  if (connection === undefined) return undefined;
   const account = host.env['CARDWRIGHT_JOURNAL_ACCOUNT'] ?? (await opened.settings()).journal_account;
   if (account === undefined) throw accountNotNamed(connection.shown);
-  const { sharedStoreFor } = await import('./shared-journal.ts');
-  return sharedStoreFor({
-    host,
-    opened,
-    connection,
-    account,
-    notice,
-    writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS,
-  });
+  return { host, opened, connection, account, notice, writeTotalMs: globals.timeoutMs ?? WRITE_TOTAL_MS };
 }
 
 function isSharedNamed({ host: { env }, globals }: Pick<Around, 'host' | 'globals'>): boolean {
@@ -101,18 +103,26 @@ function accountNotNamed(shown: string): CliError {
 }
 
 /** The files of this machine. */
-function localStoreFor({ host, opened, notice }: Pick<JournalDependencies, 'host' | 'opened' | 'notice'>): OpStore {
+function localStoreFor(around: Pick<JournalDependencies, 'host' | 'opened' | 'notice'>): OpStore {
+  return localStore(localSettings(around));
+}
+
+export function localSettings({
+  host,
+  opened,
+  notice,
+}: Pick<JournalDependencies, 'host' | 'opened' | 'notice'>): LocalStoreSettings {
   const { platform, random, clock, pid, folders, machine } = host;
   const files = { platform, random, warn: (text: string) => notice(`warning: ${text}`) };
   const isRunning = (other: number) => host.isRunning(other);
-  return localStore({
+  return {
     stateFolder: folders.state,
     disk: createDisk({ ...files, lock: { pid, clock, random, isRunning }, noise: host.noise }),
     random,
     pid,
     keyPrint: async salt => keyPrint(await opened.key(), salt),
     knownStates: knownStatesIn({ configFolder: folders.config, stateFolder: folders.state, machine }, files),
-  });
+  };
 }
 
 /** How the state folder stands by its journal and by the configuration. Nothing is changed. Throws as `stateStanding`. */

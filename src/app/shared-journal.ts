@@ -50,7 +50,7 @@ async function pushedBy(shared: SharedOps, notice: (text: string) => void): Prom
 }
 
 /** Throws `guarded` where the journal is not that of the account this run acts for. */
-async function openShared(settings: SharedJournalSettings): Promise<SharedOps> {
+export async function openShared(settings: SharedJournalSettings): Promise<SharedOps> {
   const { host, opened, connection, account, writeTotalMs, notice } = settings;
   const { platform, random, clock, pid, folders } = host;
   const statements = statementsOver(connection);

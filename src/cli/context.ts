@@ -8,7 +8,7 @@ import type { PlannedRequest, Reader, ReadOptions } from '../contract/service.ts
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
 import type { CleanupLog } from '../events/cleanup-log.ts';
-import type { Journal } from '../journal/types.ts';
+import type { Journal, MovedJournal } from '../journal/types.ts';
 import type { Mirror } from '../mirror/mirror.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../platform/host.ts';
 import type { JournalConnection } from '../team/connect.ts';
@@ -177,6 +177,8 @@ export interface Context {
    * Throws `usage` where none is named.
    */
   teamJournal(): Promise<JournalConnection>;
+  /** Moves the operations of this service into it, or back to this machine. Throws as it, and where it is not possible. */
+  moveJournal(to: MovedJournal['to']): Promise<MovedJournal>;
   /** The account in it, where the environment or the profile names one. */
   teamAccount(): Promise<string | undefined>;
   /** The local copy of the account; opened lazily, nothing is sent before it is asked. */

@@ -389,6 +389,18 @@ export interface CheckedJournal extends Pick<StoreCheck, 'lines' | 'records' | '
   readonly cards: number;
 }
 
+/** What was moved from one journal to another. */
+export interface MovedJournal {
+  readonly to: 'shared' | 'local';
+  /** Ops, and the rows in them. */
+  readonly moved: number;
+  readonly rows: number;
+  /** Ops that were there already. */
+  readonly there: number;
+  /** Names of callers whose ops were removed before. */
+  readonly names: number;
+}
+
 /** All operations of this user. Every method throws `check_failed` for a damaged journal it must read. */
 export interface Journal {
   /** Makes the requests of a plan, once. Throws `usage` for rows that cannot be sent. Nothing is written or sent. */

@@ -45,7 +45,11 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
       if (plan.key_print === print) return true;
       // A key that was replaced is one of the account's as ours is.
       const { statements, account } = await shared();
-      const [theirs, ours] = [plan.key_print, print].map(each => statements().hasKey(account, each));
+      const [head] = await statements().heads(account, { op: plan.op });
+      // Of an op that was brought from the files of a machine the print in its plan is that of the machine.
+      const wanted = head?.key_print ?? plan.key_print;
+      if (wanted === print) return true;
+      const [theirs, ours] = [wanted, print].map(each => statements().hasKey(account, each));
       return (await theirs) === true && (await ours) === true;
     },
     async holdKey({ key }) {

@@ -106,6 +106,9 @@ const TOLD: Record<string, Told> = {
   'journal status --account main': { code: 2 },
   // Without a shared journal nobody else works on these operations.
   'journal push': { code: 2 },
+  'journal move --to shared': { code: 2 },
+  'journal move --to shared --journal postgres://ana@db.example.com/journal': { code: 2 },
+  'journal move --to local': { code: 2 },
   'journal check': { code: 2 },
   'journal check --json': { code: 2 },
   'audit verify --shared': { code: 2 },

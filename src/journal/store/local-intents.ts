@@ -36,6 +36,44 @@ export async function notedIntents(local: LocalOps, wanted: NamedIntents): Promi
   return found;
 }
 
+/** Every name of a service, with what it stands for now. */
+export async function intentsOfService(
+  local: LocalOps,
+  service: Pick<PlanRecord, 'origin' | 'mode'>,
+): Promise<readonly NotedIntent[]> {
+  const found = new Map<string, NotedIntent>();
+  for (const file of await local.disk.names(local.places.intents)) {
+    if (!/^[0-9a-f]{2}$/.test(file)) continue;
+    for (const { t: _, origin, mode, at: __, ...line } of await linesIn(local, join(local.places.intents, file)))
+      if (origin === service.origin && mode === service.mode) found.set(line.name, line);
+  }
+  return [...found.values()];
+}
+
+/** Notes names of another store here, durably; those that are noted for the same op stay. */
+export async function addIntents(
+  local: LocalOps,
+  { origin, mode, at }: Pick<PlanRecord, 'origin' | 'mode' | 'at'>,
+  names: readonly NotedIntent[],
+): Promise<void> {
+  const release = await holdAll(local);
+  try {
+    const known = new Map((await intentsOfService(local, { origin, mode })).map(each => [each.name, each]));
+    const lines = names
+      .filter(
+        ({ name, op, done }) =>
+          known.get(name)?.op !== op || (done !== undefined && known.get(name)?.done === undefined),
+      )
+      .map((each): IntentLine => ({ t: 'INTENT', origin, mode, at, ...each }));
+    for (const [path, together] of grouped(lines, line => pathOf(local, line, line.name))) {
+      const before = await linesIn(local, path);
+      await local.disk.replace(path, Buffer.from(encodeLines(REWRITER, 0, [...before, ...together])).toString());
+    }
+  } finally {
+    await release();
+  }
+}
+
 /** See `OpStore.holdIntents`. */
 export async function holdIntents(local: LocalOps, wanted: NamedIntents): Promise<IntentsHold> {
   const release = await holdAll(local);

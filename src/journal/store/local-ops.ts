@@ -51,7 +51,8 @@ async function reading<T>(
 /** Of the first line: it holds names, an address and a few numbers. */
 const MOST_PLAN_BYTES = 1 << 16;
 
-function planOf(local: LocalOps, op: string): Promise<PlanRecord | undefined> {
+/** Of the first line; undefined where it cannot be read. */
+export function planOf(local: LocalOps, op: string): Promise<PlanRecord | undefined> {
   return reading(local, op, async file => {
     try {
       const bytes = file.readAt(0, MOST_PLAN_BYTES);

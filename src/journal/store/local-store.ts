@@ -7,7 +7,8 @@ import { isLocked } from '../../files/lock.ts';
 import type { JournalFile } from '../wal/storage.ts';
 import { isOwnPlan, type KeyPrintDependencies, printOf } from './key-print.ts';
 import { forgetIntents, holdIntents, keepDoneIntents, notedIntents, noteIntents } from './local-intents.ts';
-import { bytesOf, type LocalOps, localHeads } from './local-ops.ts';
+import { bytesOf, type LocalOps, localHeads, planOf } from './local-ops.ts';
+import { refuseMoved } from './moved.ts';
 import type { Claim, GivenKey, KeyHold, OpStore, Tape } from './op-store.ts';
 import { placesIn } from './paths.ts';
 import { readHistory } from './read-ops.ts';
@@ -42,6 +43,7 @@ export function localStore(settings: LocalStoreSettings): OpStore {
       // Two commands that look for twins at the same time would each find none.
       const unclaim = await disk.hold(places.claim(origin, digest), CLAIM_PATIENCE_MS);
       try {
+        await refuseMoved(local, claim.record);
         await claim.refuse();
         return await writeDown(local, claim);
       } finally {
@@ -112,11 +114,20 @@ async function take(local: LocalOps, op: string): Promise<Tape> {
   try {
     const file = await disk.open(places.journal(op));
     if (file === undefined) throw new CliError('internal', { message: `${op} has no journal` });
+    await refuseMovedOp(local, op).catch(async (thrown: unknown) => {
+      await file.close();
+      throw thrown;
+    });
     return tapeOf(local, { op, file, unlock });
   } catch (thrown) {
     await unlock();
     throw thrown;
   }
+}
+
+async function refuseMovedOp(local: LocalOps, op: string): Promise<void> {
+  const plan = await planOf(local, op);
+  if (plan !== undefined) await refuseMoved(local, plan);
 }
 
 interface Hands<File extends JournalFile | undefined> {

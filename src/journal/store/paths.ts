@@ -7,6 +7,8 @@ export interface Places {
   readonly saltFile: string;
   /** One empty file for each op that is not finished, so that twins are found without reading a long history. */
   readonly unfinished: string;
+  /** Services whose ops were moved to a shared journal. */
+  readonly moved: string;
   readonly givenKeys: string;
   folder(op: string): string;
   journal(op: string): string;
@@ -34,6 +36,7 @@ export function placesIn(stateFolder: string): Places {
     root,
     saltFile: join(root, 'salt'),
     unfinished,
+    moved: join(root, 'moved.json'),
     givenKeys,
     folder,
     journal: op => join(folder(op), 'journal'),

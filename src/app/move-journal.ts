@@ -1,0 +1,44 @@
+/** `journal move`: the files of this machine and the shared journal of this run, put side by side. */
+import { CliError } from '../core/errors.ts';
+import { accountPrint } from '../core/key-print.ts';
+import { localStore } from '../journal/store/local-store.ts';
+import { placesIn } from '../journal/store/paths.ts';
+import type { MovedJournal } from '../journal/types.ts';
+import { moveToLocal, moveToShared } from '../team/move.ts';
+import { type Around, localSettings, sharedSettings } from './journal.ts';
+import { openShared } from './shared-journal.ts';
+
+/** Throws `usage` where no shared journal is named, and what each direction refuses. */
+export async function moveJournal(
+  around: Around & { readonly localHead: () => Promise<{ readonly seq: number; readonly hash: string } | undefined> },
+  to: 'shared' | 'local',
+): Promise<MovedJournal> {
+  const { host, opened } = around;
+  const { mode, baseUrl: origin } = await opened.identity();
+  const settings = mode === 'sandbox' ? undefined : await sharedSettings(around);
+  if (settings === undefined || mode === 'sandbox') throw notNamed(mode);
+  opened.onClose(async () => settings.connection[Symbol.asyncDispose]());
+  const shared = await openShared(settings);
+  const kept = localSettings(around);
+  const parts = {
+    local: { disk: kept.disk, places: placesIn(host.folders.state) },
+    shared,
+    service: { origin, mode },
+    pid: host.pid,
+    keyPrint: accountPrint(await opened.key(), settings.account),
+    isOwnPlan: localStore(kept).isOwnPlan,
+    localHead: around.localHead,
+  };
+  return to === 'shared' ? moveToShared(parts) : moveToLocal(parts);
+}
+
+function notNamed(mode: string): CliError {
+  return new CliError('usage', {
+    message:
+      mode === 'sandbox'
+        ? 'the operations of a sandbox stay on this machine'
+        : 'no shared journal is named: give --journal, or set CARDWRIGHT_JOURNAL_URL',
+    hint: 'cardwright journal move --help',
+    outcome: 'not_sent',
+  });
+}

@@ -1,0 +1,63 @@
+import { tells } from '../../cli/answer-fields.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import { choice, must } from '../../contract/field.ts';
+
+/** Takes the operations of one service from the files of this machine into a shared journal, or back. */
+export const moveJournal = command({
+  path: 'journal move',
+  summary: 'Move the operations of this machine into a shared journal, or back',
+  answers: {
+    one: {
+      to: tells.word('Where they are now.', ['shared', 'local']),
+      moved: tells.count('Operations that were moved.'),
+      rows: tells.count('Rows in them.'),
+      there: tells.count('Operations that were there already, by an earlier run of this command.'),
+      names: tells.count('Names of --intent whose operations were removed before.'),
+    },
+  },
+  about: [
+    'With --to shared the operations of the service of this profile go into the shared journal that this run names (--journal, a variable, the profile): their records as they are, names of --intent, idempotency keys, and what was spent on each day. From its first moment on this machine begins nothing more of that service in its own files. The files stay where they are.',
+    'Killed at any point it is run again, and goes on. It is refused while another command of this machine is at work. Caps of the account are not asked: what was moved is done.',
+    'With --to local everything comes back to this machine, and its own files count again. That is refused until every operation there is finished, and an admin has frozen the account, so that nobody begins anything meanwhile.',
+    'No request is sent to the service.',
+  ],
+  effect: 'reversible',
+  effectSays: 'moves records of this machine; nothing is sent to the service',
+  ends: {
+    guarded: 'A command is at work, an operation is not finished, or the journal cannot be reached.',
+    check_failed: 'A name or an operation is there with other values.',
+  },
+  flags: {
+    to: option(must(choice(['shared', 'local'], { doc: 'Where to.', basis: OURS }))),
+  },
+  examples: [
+    { does: 'From this machine to all', run: 'journal move --to shared' },
+    {
+      does: 'To a journal that is named here',
+      run: 'journal move --to shared --journal postgres://ana@db.example.com/journal',
+    },
+    { does: 'Back to one machine', run: 'journal move --to local' },
+  ],
+  async run(ctx, { to }) {
+    if (to === undefined) throw usage('journal move needs --to shared or --to local', 'cardwright journal move --help');
+    return ctx.moveJournal(to);
+  },
+  show: moved => ({
+    data: { ...moved },
+    noun: 'journal',
+    idField: 'to',
+    columns: [
+      { field: 'to', title: 'TO', kind: 'word', priority: 1 },
+      { field: 'moved', title: 'MOVED', kind: 'integer', priority: 1 },
+      { field: 'rows', title: 'ROWS', kind: 'integer', priority: 1 },
+    ],
+    blocks: [
+      {
+        kind: 'line',
+        text: `Moved to ${moved.to === 'shared' ? 'the shared journal' : 'this machine'}: ${moved.moved === 1 ? '1 operation' : `${moved.moved} operations`}${moved.there > 0 ? `; ${moved.there} were there already` : ''}.`,
+      },
+    ],
+  }),
+});

@@ -1,0 +1,65 @@
+/**
+ * Services whose ops were moved from the files of this machine to a shared journal: nothing more is begun or gone on with
+ * here. The note of it is durable before the first op is moved (docs/design/team.md, section 6).
+ */
+import { CliError } from '../../core/errors.ts';
+import type { PlanRecord } from '../wal/records.ts';
+import type { LocalOps } from './local-ops.ts';
+
+export interface MovedTo extends Pick<PlanRecord, 'origin' | 'mode'> {
+  /** Identifier of the shared journal, and the account in it. */
+  readonly journal: string;
+  readonly account: string;
+}
+
+/** Throws `check_failed` for a file that nobody can read: it may name any service. */
+export async function movedFrom({ disk, places }: LocalOps): Promise<readonly MovedTo[]> {
+  const text = await disk.read(places.moved);
+  if (text === undefined) return [];
+  try {
+    const moved: unknown = JSON.parse(text);
+    if (Array.isArray(moved) && moved.every(isMoved)) return moved;
+  } catch {
+    // Not JSON.
+  }
+  throw new CliError('check_failed', {
+    message: `${places.moved} is damaged: which operations of this machine were moved to a shared journal is unknown`,
+    notes: ['Put the file back from a copy of the state folder.'],
+    hint: 'cardwright ops list',
+    outcome: 'not_sent',
+  });
+}
+
+function isMoved(entry: unknown): entry is MovedTo {
+  const { origin, mode, journal, account } = (entry ?? {}) as Partial<Record<string, unknown>>;
+  return [origin, mode, journal, account].every(value => typeof value === 'string');
+}
+
+/** Replaces what is noted of the service; undefined takes it away. Durable. */
+export async function noteMoved(local: LocalOps, of: Service, to: MovedTo | undefined): Promise<void> {
+  const others = (await movedFrom(local)).filter(each => !isOf(each, of));
+  await local.disk.replace(local.places.moved, `${JSON.stringify(to === undefined ? others : [...others, to])}\n`);
+}
+
+type Service = Pick<PlanRecord, 'origin' | 'mode'>;
+
+export function isOf(one: Service, other: Service): boolean {
+  return one.origin === other.origin && one.mode === other.mode;
+}
+
+/**
+ * Throws `guarded` where the ops of its service were moved. Asked with a lock in hand that `refuseWorking` looks at, so that
+ * of a move and an op that is begun at least the later one sees the other. Freezing a card waits for nobody.
+ */
+export async function refuseMoved(local: LocalOps, plan: Service & Pick<PlanRecord, 'capability'>): Promise<void> {
+  const to = (await movedFrom(local)).find(each => isOf(each, plan));
+  if (to === undefined || Object.keys(plan.capability).every(operation => operation === 'cards.freeze')) return;
+  throw new CliError('guarded', {
+    message: `the operations of ${plan.origin} were moved to the account ${to.account} of the shared journal ${to.journal}`,
+    notes: [
+      'Begun here, the same change could be made a second time. A profile keeps the address: cardwright profiles set <name> journal <address>',
+    ],
+    hint: 'cardwright journal status --help',
+    outcome: 'not_sent',
+  });
+}

@@ -1,0 +1,202 @@
+/**
+ * The ops of one service from the files of a machine into a shared journal, and back. What lies on this machine stays there;
+ * a note says first that it counts no more (docs/design/team.md, section 6). Killed at any point it is run again.
+ */
+import { CliError } from '../core/errors.ts';
+import { type LocalOp, opsOfService, refuseWorking, saveOp } from '../journal/store/local-export.ts';
+import { addIntents, intentsOfService } from '../journal/store/local-intents.ts';
+import type { LocalOps } from '../journal/store/local-ops.ts';
+import { isOf, type MovedTo, movedFrom, noteMoved } from '../journal/store/moved.ts';
+import type { NotedIntent } from '../journal/store/op-store.ts';
+import type { MovedJournal } from '../journal/types.ts';
+import { decodeWhole } from '../journal/wal/codec.ts';
+import type { PlanRecord } from '../journal/wal/records.ts';
+import { importOp } from './import-op.ts';
+import type { SharedOps } from './shared-ops.ts';
+import type { ClaimedIntent, Clash, JournalStatus, UsedIntent } from './statements.ts';
+
+export interface MoveParts {
+  readonly local: LocalOps;
+  readonly shared: SharedOps;
+  readonly service: Pick<PlanRecord, 'origin' | 'mode'>;
+  readonly pid: number;
+  /** Print of the API key as the account knows it. */
+  readonly keyPrint: string;
+  /** Whether a plan of this machine was made with that key. */
+  readonly isOwnPlan: (plan: PlanRecord) => Promise<boolean>;
+  /** Where the audit log of this machine stands: its last line, for the chain of the account. */
+  readonly localHead: () => Promise<{ readonly seq: number; readonly hash: string } | undefined>;
+}
+
+const PAGE = 1000;
+
+/** Throws `guarded` while a command of this machine is at work, and for a service that was moved to another journal. */
+export async function moveToShared(parts: MoveParts): Promise<MovedJournal> {
+  const { local, shared, service, pid } = parts;
+  const status = await shared.statements().status(shared.account);
+  await refuseWorking(local, pid);
+  const before = (await movedFrom(local)).find(each => isOf(each, service));
+  if (before !== undefined && !isHere(before, status)) throw movedElsewhere(before);
+  await local.disk.prepareFolder(local.places.root);
+  if (before === undefined) {
+    await noteMoved(local, service, { ...service, journal: status.journal_id, account: shared.account });
+    // Who began before the note was there holds a lock.
+    await refuseWorking(local, pid);
+  }
+  const names = grouped(await intentsOfService(local, service));
+  let [moved, rows, there] = [0, 0, 0];
+  for await (const op of opsOfService(local, service)) {
+    const done = await importLocal(parts, op, names.get(op.plan.op) ?? []);
+    if (done === 'there') there += 1;
+    else if (done !== 'nothing') {
+      moved += 1;
+      rows += done.rows;
+    }
+    names.delete(op.plan.op);
+  }
+  const kept = await importNames(parts, names);
+  await noteInChain(parts, `${moved} operations`);
+  await shared.head.keep();
+  return { to: 'shared', moved, rows, there, names: kept };
+}
+
+function isHere({ journal, account }: MovedTo, status: JournalStatus): boolean {
+  return journal === status.journal_id && account === status.account;
+}
+
+/** The chain of this machine ends in that of the account. */
+async function noteInChain({ shared, service, localHead }: MoveParts, what: string): Promise<void> {
+  const { statements, account, host, random, head } = shared;
+  const last = await localHead();
+  const after = last === undefined ? 'without an audit log' : `after line ${last.seq} of its audit log, ${last.hash}`;
+  const reason = `${what}, ${after}`;
+  const nonce = Buffer.from(random.bytes(16)).toString('hex');
+  const facts = { event: 'write', profile: '', ...service, operation: 'journal.move', reason };
+  head.learn((await statements().note({ account, known: head.known(), host, nonce }, facts)).head);
+}
+
+async function importLocal(
+  { shared, keyPrint, isOwnPlan }: MoveParts,
+  { plan, bytes, finished, ownsKey }: LocalOp,
+  noted: readonly NotedIntent[],
+) {
+  const { op } = plan;
+  const intents = noted.map(({ name, digest, row }): ClaimedIntent => ({ name, digest, row }));
+  const print = (await isOwnPlan(plan)) ? keyPrint : null;
+  const written = { op, bytes, finished, keyPrint: print, recovered: false, intents, ownsKey };
+  const done = await importOp(shared, written);
+  if (typeof done !== 'string' && done.clashes.length > 0) throw clashing(done.clashes, op);
+  return done;
+}
+
+/** Names of rows that are done, whose ops were removed. */
+async function importNames({ shared }: MoveParts, names: ReadonlyMap<string, readonly NotedIntent[]>): Promise<number> {
+  const { statements, account, host, head } = shared;
+  let kept = 0;
+  for (const [op, noted] of names) {
+    const done = noted.filter(each => each.done !== undefined) as readonly UsedIntent[];
+    if (done.length === 0) continue;
+    const answer = await statements().importNames({ account, known: head.known(), op, host, names: done });
+    head.learn(answer.head);
+    if (answer.verdict === 'clash') throw clashing(answer.clashes ?? [], op);
+    kept += done.length;
+  }
+  return kept;
+}
+
+/**
+ * The other way, for a journal that nobody else uses any more. Throws `guarded` while an op is not finished, and unless an
+ * admin has frozen the account, so that nothing is begun there meanwhile.
+ */
+export async function moveToLocal(parts: MoveParts): Promise<MovedJournal> {
+  const { local, shared, service, pid } = parts;
+  const { statements, account } = shared;
+  const status = await statements().status(account);
+  const before = (await movedFrom(local)).find(each => isOf(each, service));
+  if (before !== undefined && !isHere(before, status)) throw movedElsewhere(before);
+  const [open] = await statements().heads(account, { unfinished: true, most: 1 });
+  if (open !== undefined) throw notFinished(open.op);
+  if (status.frozen === null) throw notFrozen(account);
+  // From here on the files of this machine take nothing either, until all of it is there.
+  await local.disk.prepareFolder(local.places.root);
+  await noteMoved(local, service, { ...service, journal: status.journal_id, account });
+  await refuseWorking(local, pid);
+  const names = await allNames(shared);
+  let [moved, rows] = [0, 0];
+  for (let skip = 0; ; skip += PAGE) {
+    const page = await statements().heads(account, { skip, most: PAGE });
+    for (const { op } of page) {
+      rows += await saveLocal(parts, op);
+      moved += 1;
+    }
+    if (page.length < PAGE) break;
+  }
+  await addIntents(local, { ...service, at: shared.clock.now() }, names);
+  await noteMoved(local, service, undefined);
+  return { to: 'local', moved, rows, there: 0, names: names.length };
+}
+
+async function saveLocal({ local, shared, service }: MoveParts, op: string): Promise<number> {
+  const { statements, account } = shared;
+  const bytes = Buffer.concat((await statements().readOp(account, op, 1)).map(segment => segment.bytes));
+  const [plan] = decodeWhole(bytes);
+  if (plan?.t !== 'PLAN' || !isOf(plan, service)) return 0;
+  const { given_key: key } = plan;
+  const ownsKey = key !== undefined && (await statements().givenKeyOf(account, key)) === op;
+  await saveOp(local, { plan, bytes, ownsKey });
+  return plan.rows;
+}
+
+async function allNames({ statements, account }: SharedOps): Promise<readonly NotedIntent[]> {
+  const names: NotedIntent[] = [];
+  for (let behind = ''; ; behind = names.at(-1)?.name ?? '') {
+    const page = await statements().intentsPage(account, behind);
+    names.push(...page.map(({ done, ...each }) => ({ ...each, ...(done && { done }) })));
+    if (page.length < PAGE) return names;
+  }
+}
+
+function grouped(names: readonly NotedIntent[]): Map<string, NotedIntent[]> {
+  const groups = new Map<string, NotedIntent[]>();
+  for (const each of names) groups.set(each.op, [...(groups.get(each.op) ?? []), each]);
+  return groups;
+}
+
+function movedElsewhere({ journal, account }: MovedTo): CliError {
+  return new CliError('guarded', {
+    message: `the operations of this machine were moved to the account ${account} of the shared journal ${journal}`,
+    hint: 'cardwright journal status',
+    outcome: 'not_sent',
+  });
+}
+
+function clashing([first]: readonly Clash[], op: string): CliError {
+  const what = first?.intent === undefined ? `the idempotency key ${first?.key}` : `the intent ${first.intent}`;
+  return new CliError('check_failed', {
+    message: `${what} of ${op} belongs to ${first?.op} in the shared journal; ${op} was not moved`,
+    notes: ['Two machines have used one name: look at both operations. What was moved before stays moved.'],
+    hint: `cardwright ops show ${op} --journal local`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function notFinished(op: string): CliError {
+  return new CliError('guarded', {
+    message: `${op} is not finished, and a journal is moved back to one machine when everything in it is`,
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function notFrozen(account: string): CliError {
+  return new CliError('guarded', {
+    message: `other operators may still begin something in the account ${account}`,
+    notes: [
+      `An admin ends that in the database: select cardwright.freeze_account('${account}', 'moved to one machine');`,
+    ],
+    hint: 'cardwright journal status',
+    outcome: 'not_sent',
+  });
+}

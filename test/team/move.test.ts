@@ -1,0 +1,198 @@
+/** The operations of a machine go into a shared journal and back: nothing is lost, and nothing is sent twice. */
+import { cp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { placesIn } from '../../src/journal/store/paths.ts';
+import { createDisk } from '../../src/journal/wal/storage.ts';
+import { checkShared } from '../../src/team/check.ts';
+import { moveToShared } from '../../src/team/move.ts';
+import { chainHead } from '../../src/team/shared-ops.ts';
+import { missing } from '../postgres/server.ts';
+import { type Database, database } from '../postgres/shared.ts';
+import { random, realClock } from '../support/clocks.ts';
+import { team } from './team.ts';
+import { KEY_PRINT, type TestAccount, testAccount } from './test-account.ts';
+
+describe.skipIf(missing())('journal move', () => {
+  let here: Database;
+  beforeAll(async () => {
+    here = await database();
+  });
+  afterAll(() => here.close());
+
+  /** A machine that has worked alone: a name, a key, a file, a withdraw, and an outcome that is unknown. */
+  async function alone() {
+    const t = await team(here, { wallet: 500 });
+    const ana = await t.machine('ana');
+    const local = async (line: string) => {
+      const { code, err } = await ana.run(`${line} --journal local`);
+      return code === 0 || code === 11 ? { code } : { code, err };
+    };
+    await writeFile(join(ana.folder, 'team.csv'), 'bin_id,amount\nbin_1,2\nbin_1,3\n');
+    expect(await local('cards create --bin bin_1 --amount 10 --intent po-1')).toEqual({ code: 0 });
+    expect(await local('cards fund card_1 --amount 5 --idempotency-key key-of-ana-0001')).toEqual({ code: 0 });
+    expect(await local('cards withdraw card_1 --amount 1')).toEqual({ code: 0 });
+    expect(await local('cards create --file team.csv --yes')).toEqual({ code: 0 });
+    t.proxy.fail('POST', /\/cards$/, 'drop-after');
+    t.proxy.fail('GET', /\/cards\?/, ...Array<'drop-before'>(9).fill('drop-before'));
+    expect(await local('cards create --bin bin_1 --amount 4 --label ads')).toEqual({ code: 11 });
+    t.proxy.mend();
+    const posts = t.proxy.posts().length;
+    return { ...t, ana, posts, local };
+  }
+
+  class CutOff extends Error {}
+
+  /** Calls of the database and changes of the disk are cut off around the n-th: before it, or when it is done and nobody heard. */
+  async function partsOf(at: TestAccount, { folder, dieAt }: { readonly folder: string; readonly dieAt: number }) {
+    let effects = 0;
+    const cut = () => {
+      effects += 1;
+      if (effects === dieAt) throw new CutOff();
+    };
+    const around = <T extends object>(real: T, names: readonly (keyof T)[]): T => {
+      const cutting = names.map(name => [
+        name,
+        async (...asked: unknown[]) => {
+          cut();
+          const answer = await (real[name] as (...given: unknown[]) => Promise<unknown>)(...asked);
+          cut();
+          return answer;
+        },
+      ]);
+      return { ...real, ...Object.fromEntries(cutting) };
+    };
+    const disk = createDisk({
+      platform: 'linux',
+      random,
+      warn: () => undefined,
+      lock: { pid: process.pid, clock: realClock, random },
+    });
+    const statements = around(at.ana, ['importOp', 'importNames', 'note', 'heads', 'status']);
+    await disk.prepareFolder(folder);
+    return {
+      local: { disk: around(disk, ['replace']), places: placesIn(folder) },
+      shared: {
+        statements: () => statements,
+        account: at.account,
+        host: 'laptop',
+        clock: realClock,
+        random,
+        disk,
+        writeTotalMs: 75_000,
+        head: await chainHead(disk, join(folder, 'head')),
+        spoolFolder: async () => folder,
+      },
+      pid: process.pid,
+      keyPrint: KEY_PRINT,
+      isOwnPlan: async () => true,
+      localHead: async () => undefined,
+    };
+  }
+
+  const json = async (ran: Promise<{ out: string; code: number; err: string }>) => {
+    const { out, code, err } = await ran;
+    return { code, err, ...(out === '' ? {} : JSON.parse(out)) };
+  };
+
+  it('takes everything along: names, keys, files, what is unknown, what was spent', async () => {
+    await using t = await alone();
+    const [ana, ben] = [t.ana, await t.machine('ben')];
+    const moved = await json(ana.run('journal move --to shared --json'));
+    expect(moved).toMatchObject({ code: 0, to: 'shared', moved: 5, rows: 6, there: 0 });
+    expect(await json(ana.run('journal move --to shared --json'))).toMatchObject({ code: 0, moved: 0, there: 5 });
+    // Here nothing is begun or gone on with any more.
+    const refused = await ana.run('cards fund card_1 --amount 7 --journal local');
+    expect(refused.code).toBe(14);
+    expect(refused.err).toContain('were moved to the account');
+    // There all of it is known, to everybody.
+    expect(await json(ben.run('cards create --bin bin_1 --amount 10 --intent po-1 --json'))).toMatchObject({
+      code: 0,
+      intent: { repeated: true },
+    });
+    await writeFile(join(ben.folder, 'team.csv'), 'bin_id,amount\nbin_1,2\nbin_1,3\n');
+    expect((await ben.run('cards create --file team.csv --yes')).code).toBe(14);
+    expect((await ben.run('cards create --bin bin_1 --amount 4 --label ads')).code).toBe(14);
+    expect(t.proxy.posts()).toHaveLength(t.posts);
+    const { data } = await json(ana.run('ops list --state unknown --json'));
+    expect(data).toHaveLength(1);
+    expect(await json(ana.run(`ops resume ${data[0].op} --json`))).toMatchObject({ code: 0 });
+    expect(t.proxy.posts()).toHaveLength(t.posts);
+    expect([(await t.cards()).length, await t.balance()]).toEqual([4, 500 - 10 - 5 + 1 - 5 - 4]);
+    expect(await json(ana.run('journal check --json'))).toMatchObject({ code: 0, ops: 5, flaws: [] });
+    // The key of the caller's is the same purchase there.
+    expect((await ana.run('cards fund card_1 --amount 5 --idempotency-key key-of-ana-0001 -q')).code).toBe(0);
+    expect(await t.balance()).toBe(500 - 10 - 5 + 1 - 5 - 4);
+  });
+
+  it('comes back when everything is finished and nobody else can begin anything', async () => {
+    await using t = await alone();
+    const ana = t.ana;
+    expect((await ana.run('journal move --to shared')).code).toBe(0);
+    const early = await ana.run('journal move --to local');
+    expect(early).toMatchObject({ code: 14, err: expect.stringContaining('is not finished') });
+    const { data } = await json(ana.run('ops list --state unknown --json'));
+    expect((await ana.run(`ops resume ${data[0].op}`)).code).toBe(0);
+    const open = await ana.run('journal move --to local');
+    expect(open).toMatchObject({ code: 14, err: expect.stringContaining('cardwright.freeze_account') });
+    expect((await ana.run('cards create --bin bin_1 --amount 6 --intent po-2 -q')).code).toBe(0);
+    await t.at.admin(`freeze_account('moved to one machine')`);
+    expect(await json(ana.run('journal move --to local --json'))).toMatchObject({ code: 0, to: 'local', moved: 6 });
+    const posts = t.proxy.posts().length;
+    for (const [name, amount] of [
+      ['po-1', 10],
+      ['po-2', 6],
+    ]) {
+      const again = ana.run(`cards create --bin bin_1 --amount ${amount} --intent ${name} --journal local --json`);
+      expect(await json(again)).toMatchObject({ code: 0, intent: { repeated: true } });
+    }
+    expect((await ana.run('cards create --file team.csv --yes --journal local')).code).toBe(14);
+    expect(t.proxy.posts()).toHaveLength(posts);
+    expect((await ana.run('cards fund card_1 --amount 1 --journal local -q')).code).toBe(0);
+    expect((await ana.run('ops list --journal local --json --jq .page.total')).out).toBe('7\n');
+  });
+
+  it('is refused where another machine has used a name for another purchase, and what was moved stays', async () => {
+    await using t = await alone();
+    const ben = await t.machine('ben');
+    expect((await ben.run('cards create --bin bin_1 --amount 33 --intent po-1 -q')).code).toBe(0);
+    const clash = await t.ana.run('journal move --to shared');
+    expect(clash).toMatchObject({ code: 15, err: expect.stringContaining('the intent po-1 of') });
+    expect((await t.ana.run('cards fund card_1 --amount 7 --journal local')).code).toBe(14);
+  });
+
+  it('cut off around any call it is run again, and everything is there once', { timeout: 60_000 }, async () => {
+    await using t = await alone();
+    const state = join(t.ana.folder, 'state', 'ops');
+    const service = { origin: t.proxy.url, mode: 'test' } as const;
+    let cuts = 0;
+    for (let dieAt = 1; ; dieAt += 1) {
+      // An op belongs to one account of the database.
+      await t.at.root.call('truncate cardwright.op, cardwright.spend_day cascade', []);
+      const at = await testAccount(here, { origin: t.proxy.url });
+      const folder = join(t.ana.folder, `copy-${dieAt}`);
+      await cp(state, join(folder, 'ops'), { recursive: true });
+      const move = async (die: number) => {
+        const parts = await partsOf(at, { folder, dieAt: die });
+        return moveToShared({ ...parts, service });
+      };
+      const first = await move(dieAt).catch((thrown: unknown) => thrown);
+      if (first instanceof CutOff) cuts += 1;
+      else if (first instanceof Error) throw first;
+      const again = await move(0);
+      expect(again.moved + again.there, `cut off at ${dieAt}`).toBe(5);
+      const { flaws, ops } = await checkShared((await partsOf(at, { folder, dieAt: 0 })).shared);
+      expect({ flaws, ops: ops.size }, `cut off at ${dieAt}`).toEqual({ flaws: [], ops: 5 });
+      expect(await at.ana.heads(at.account, { unfinished: true })).toMatchObject([{ state: 'running', unknown: 1 }]);
+      if (!(first instanceof CutOff)) break;
+    }
+    expect(cuts).toBeGreaterThan(20);
+  });
+
+  it('keeps the sandbox on this machine', async () => {
+    await using t = await alone();
+    expect((await t.ana.run('journal move --to shared --sandbox')).code).toBe(2);
+    expect((await t.ana.run('journal move')).code).toBe(2);
+  });
+});
