@@ -35,8 +35,8 @@ async function main(records, cards) {
     const cases = {
       'mirror, filled': measured(ours('load'), home),
       'sqlite3 .import': sqlite(join(folder, 'import.db'), imported(join(folder, 'rows.csv')), home),
-      'reconcile, first': measured(ours('reconcile'), home),
-      'reconcile, offline': measured(ours('reconcile'), home),
+      'reconcile, first': measured([process.execPath, program, '--sandbox', 'reconcile', '--offline', '-q'], home),
+      'reconcile, offline': measured([process.execPath, program, '--sandbox', 'reconcile', '--offline', '-q'], home),
     };
     for (const format of ['hledger', 'ledger', 'beancount', 'csv', 'ofx', 'qif']) {
       cases[`export ${format}`] = exported(format, { period: '2025', home, out: join(folder, 'out') });
@@ -66,7 +66,6 @@ async function bundled(outfile) {
     export { openForSync } from './mirror/file.ts';
     export { storeRecords } from './mirror/store-records.ts';
     export { storeCards } from './mirror/store-cards.ts';
-    export { unprovedCut } from './mirror/reconcile.ts';
     export { growOnce } from './platform/v8-heap.ts';`;
   await build({
     stdin: { contents, resolveDir: join(root, 'src'), loader: 'ts' },
@@ -162,30 +161,9 @@ function storeAccount(writing, { spent, total, cards, storeCards }) {
     sync: 1,
     finished_sync: 1,
     totals: 'told',
+    moved: '',
   };
   for (const [name, value] of Object.entries(facts)) db.setFact(name, value);
-}
-
-/** Against the last exact cut, or from the beginning; keeps the cut as the command does. */
-async function reconcileOffline(bundle, path) {
-  const { openForSync, unprovedCut } = await import(pathToFileURL(bundle).href);
-  const clock = { now: () => NOW, monotonic: () => performance.now(), sleep: async () => {} };
-  const db = await openForSync({ path, platform: process.platform, clock });
-  const { cut, cards } = unprovedCut(db);
-  if (cut.exact !== 1) throw new Error('the account of the benchmark does not add up');
-  const known = db.get('select count(*) as n from cut').n;
-  const insert = (table, row) =>
-    db.run(
-      `insert into ${table} (${Object.keys(row).join(', ')}) values (${Object.keys(row)
-        .map(() => '?')
-        .join(', ')})`,
-      ...Object.values(row),
-    );
-  db.commit(() => {
-    insert('cut', { ...cut, cut_id: `cut_${known}`, sync: 1, changes: 0 });
-    for (const card of cards) insert('cut_card', { ...card, cut_id: `cut_${known}` });
-  });
-  db.close();
 }
 
 async function writeRows(path, { records, cards }) {
@@ -277,7 +255,6 @@ function check(path, { mirror, home }) {
   process.stdout.write(`sums of ${sums.size} cards: equal to sqlite3\n`);
 }
 
-const PARTS = { load, reconcile: reconcileOffline };
 const [word, ...words] = process.argv.slice(2);
-if (PARTS[word] !== undefined) await PARTS[word](...words);
+if (word === 'load') await load(...words);
 else await main(Number(word ?? 1_000_000), Number(words[0] ?? 10_000));

@@ -18,15 +18,19 @@ import type { ChallengeValues } from './records.ts';
 
 /** Marks the file as ours ("cwmr"); stands in its header. */
 export const APPLICATION_ID = 0x63776d72;
-export const SCHEMA = 3;
+export const SCHEMA = 4;
 
 /** Authorizations that are open, whatever the service calls that (A-44); columns of `record`. */
 export const IS_PENDING = `type = 'authorization' and lower(status) in ('pending', 'authorized')`;
+
+/** Records of types that the interface does not name; a column of `record`. */
+export const IS_OF_UNKNOWN_TYPE = `type not in ('authorization', 'settlement', 'refund', 'decline')`;
 
 const PENDING_INDEX = `create index record_pending on record (at_ms) where ${IS_PENDING}`;
 const AUTHORIZATION_INDEX = `create index record_by_authorization on record (authorization_id)
     where authorization_id is not null`;
 const GONE_INDEX = 'create index record_gone on record (gone_at) where gone_at is not null';
+const UNKNOWN_TYPE_INDEX = `create index record_of_unknown_type on record (at_ms) where ${IS_OF_UNKNOWN_TYPE}`;
 /** Sums of records that are no longer kept one by one, with how many they were and when the last of them was. */
 const FOLDED = `create table folded (
     card_id text primary key, settled_cents integer not null, refunded_cents integer not null,
@@ -59,6 +63,7 @@ export const TABLES = [
   PENDING_INDEX,
   AUTHORIZATION_INDEX,
   GONE_INDEX,
+  UNKNOWN_TYPE_INDEX,
   `create index record_by_sync on record (first_sync)`,
   FOLDED,
   `create table record_change (
@@ -122,6 +127,7 @@ export const UPGRADES: readonly (readonly string[])[] = [
     `update move set done_sync = 0 where outcome = 'done'`,
   ],
   ['drop index record_pending', PENDING_INDEX, AUTHORIZATION_INDEX, GONE_INDEX, FOLDED],
+  [UNKNOWN_TYPE_INDEX],
 ];
 
 export interface ViewColumn {

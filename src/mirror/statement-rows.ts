@@ -7,7 +7,7 @@ import type { ExactCut, PendingRow, PostedRow, StatementInput, StatementRecords 
 import type { MirrorDatabase } from './database.ts';
 import { refuseOlder } from './fold.ts';
 import { unprovedCut } from './reconcile.ts';
-import { IS_PENDING } from './schema.ts';
+import { IS_OF_UNKNOWN_TYPE, IS_PENDING } from './schema.ts';
 
 type StatementRows = Pick<StatementInput, 'cuts' | 'unproved' | 'cards' | 'records' | 'moves' | 'deposits'>;
 
@@ -51,10 +51,27 @@ const COLUMNS = `r.card_id, r.currency, r.decline_reason, r.created_at, r.first_
   r.cents, m.name as merchant, r.mcc, r.merchant_country, r.authorization_id, r.at_ms ${FROM}`;
 
 /** The records of a card in one text: a row that is handed over column by column costs more than all the rest of a line. */
-const POSTED = `select json_group_array(json_object('tx_id', r.tx_id, 'type', r.type, 'status', r.status, 'cents', r.cents,
-  'merchant', m.name, 'mcc', r.mcc, 'merchant_country', r.merchant_country, 'authorization_id', r.authorization_id,
-  'at_ms', r.at_ms)) as posted ${FROM} where r.card_id = ? and r.type in ('settlement', 'refund') and r.at_ms >= ?
+const POSTED = `select json_group_array(json_array(r.tx_id, r.type, r.status, r.cents, m.name, r.mcc, r.merchant_country,
+  r.authorization_id, r.at_ms)) as posted ${FROM} where r.card_id = ? and r.type in ('settlement', 'refund') and r.at_ms >= ?
   and r.first_sync <= ? and r.gone_at is null`;
+
+/** In the order of `POSTED`. */
+type PostedValues = readonly [
+  PostedRow['tx_id'],
+  PostedRow['type'],
+  PostedRow['status'],
+  PostedRow['cents'],
+  PostedRow['merchant'],
+  PostedRow['mcc'],
+  PostedRow['merchant_country'],
+  PostedRow['authorization_id'],
+  PostedRow['at_ms'],
+];
+
+function postedRow(values: PostedValues): PostedRow {
+  const [tx_id, type, status, cents, merchant, mcc, merchant_country, authorization_id, at_ms] = values;
+  return { tx_id, type, status, cents, merchant, mcc, merchant_country, authorization_id, at_ms };
+}
 
 /** By card, so that those of one card at a time are in memory. `sync`: the last one that is looked at. */
 function recordsOf(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>, sync: number): StatementRecords {
@@ -64,10 +81,12 @@ function recordsOf(db: MirrorDatabase, { from, to }: Pick<Period, 'from' | 'to'>
     ...[from, to, sync],
   );
   return {
-    of: card =>
-      JSON.parse(db.get<{ posted: string }>(POSTED, card, from, sync)?.posted ?? '[]') as readonly PostedRow[],
+    of(card) {
+      const read = db.get<{ posted: string }>(POSTED, card, from, sync);
+      return (JSON.parse(read?.posted ?? '[]') as readonly PostedValues[]).map(postedRow);
+    },
     unknownTypes: db.all<TxRow>(
-      `select ${COLUMNS} where r.type not in ('authorization', 'settlement', 'refund', 'decline') and r.at_ms >= ?
+      `select ${COLUMNS} where ${IS_OF_UNKNOWN_TYPE} and r.at_ms >= ?
         and r.first_sync <= ? and r.gone_at is null and r.card_id is not null`,
       ...[from, sync],
     ),

@@ -4,7 +4,7 @@ import type { AccountsFile } from './accounts-file.ts';
 import { bookedAccounts, type EntryForms, OPENING } from './entries.ts';
 import { holdsName } from './holds.ts';
 import type { Piece } from './piece.ts';
-import { amount, oneLine } from './text.ts';
+import { amount, bothSides, oneLine } from './text.ts';
 
 /** An account after the other, each opened before it is used. */
 export function* beancountFile(statement: Statement, file: AccountsFile): Generator<Piece> {
@@ -35,7 +35,8 @@ const FORMS: EntryForms = {
 };
 
 function postings(name: string, cents: number, other: string): string {
-  return `  ${name}  ${amount(cents)} USD\n  ${other}  ${amount(-cents)} USD\n`;
+  const [plus, minus] = bothSides(cents);
+  return `  ${name}  ${plus} USD\n  ${other}  ${minus} USD\n`;
 }
 
 function quoted(text: string): string {

@@ -50,6 +50,13 @@ export function* bookedAccounts(
     // A name takes a digest, so it is made once and not for each line.
     const name = ledgerName(account, file);
     const entries: Entry[] = [];
+    const fresh: string[] = [];
+    const use = (each: string) => {
+      if (used.has(each)) return;
+      used.add(each);
+      fresh.push(each);
+    };
+    use(name);
     for (const line of account.lines) {
       // A transfer stands on both sides of a statement and once in a journal: on the card's.
       if (line.type === 'transfer' && account.kind === 'wallet') continue;
@@ -59,11 +66,7 @@ export function* bookedAccounts(
     const held = open.of(account);
     if (held.length > 0) entries.push(...pendingEntries(held, { name, other: holdsName(account, file) }, forms));
     if (held.length > 0) entries.sort(byTime);
-    const fresh: string[] = [];
-    for (const each of [name, ...entries.map(entry => entry.other)]) {
-      if (!used.has(each)) fresh.push(each);
-      used.add(each);
-    }
+    for (const { other } of entries) use(other);
     yield { account, name, entries, fresh, held: open.sum(account) };
   }
 }

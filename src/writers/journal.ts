@@ -4,7 +4,7 @@ import type { AccountsFile } from './accounts-file.ts';
 import { type BookedAccount, bookedAccounts, type EntryForms, OPENING } from './entries.ts';
 import { holdsName } from './holds.ts';
 import type { Piece } from './piece.ts';
-import { amount, oneLine } from './text.ts';
+import { amount, bothSides, oneLine } from './text.ts';
 
 /** Programs that read it, and how each wants its commodity. */
 const COMMODITY = {
@@ -55,7 +55,8 @@ const FORMS: EntryForms = {
 };
 
 function postings(name: string, cents: number, other: string): string {
-  return `    ${name}  ${amount(cents)} USD\n    ${other}  ${amount(-cents)} USD\n`;
+  const [plus, minus] = bothSides(cents);
+  return `    ${name}  ${plus} USD\n    ${other}  ${minus} USD\n`;
 }
 
 const safePayee = (payee: string) => oneLine(payee).replace(/[;|]/g, ',');

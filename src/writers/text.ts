@@ -19,6 +19,12 @@ export function amount(value: number): string {
   return plainAmount(cents(value));
 }
 
+/** The amount of an entry and of its other side, which takes it back. */
+export function bothSides(value: number): readonly [string, string] {
+  const digits = amount(Math.abs(value));
+  return [value < 0 ? `-${digits}` : digits, value > 0 ? `-${digits}` : digits];
+}
+
 /** Cut to so many characters, and never within one. */
 export function short(text: string, most: number): string {
   return text.length <= most ? text : [...text].slice(0, most).join('').slice(0, most).trimEnd();
