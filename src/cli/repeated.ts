@@ -37,10 +37,22 @@ export function withRepeated(text: string, options: readonly string[]): string {
 /** The error, with those options in everything it tells to run. */
 export function errorWithRepeated(error: CliError, options: readonly string[]): CliError {
   if (options.length === 0) return error;
-  const { message, notes, hint } = error.facts;
+  const { message, notes, hint, evidence } = error.facts;
   return error.with({
+    ...(evidence && { evidence: evidenceWithRepeated(evidence, options) }),
     message: withRepeated(message, options),
     ...(notes && { notes: notes.map(note => withRepeated(note, options)) }),
     ...(hint !== undefined && { hint: withRepeated(hint, options) }),
   });
+}
+
+/** Members of the evidence that are whole commands; every other one is what was asked for or found. */
+const COMMANDS_IN_EVIDENCE: readonly string[] = ['look', 'resolve_done', 'resolve_not_done'];
+
+function evidenceWithRepeated(evidence: Typed, options: readonly string[]): Typed {
+  const members = Object.entries(evidence).map(([name, value]) => {
+    const isCommand = COMMANDS_IN_EVIDENCE.includes(name) && typeof value === 'string';
+    return [name, isCommand ? withRepeated(value, options) : value];
+  });
+  return Object.fromEntries(members);
 }

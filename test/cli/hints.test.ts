@@ -2,8 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SPEAK_TO_A_SERVICE, withRepeated } from '../../src/cli/repeated.ts';
+import { errorWithRepeated, SPEAK_TO_A_SERVICE, withRepeated } from '../../src/cli/repeated.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
+import { CliError } from '../../src/core/errors.ts';
 import { problemOf } from '../support/copied-hints.ts';
 
 const SOURCE = join(import.meta.dirname, '..', '..', 'src');
@@ -45,6 +46,16 @@ describe('a command that an error tells to run', () => {
 
 describe('options that say whom a run spoke to', () => {
   const options = ['--sandbox'];
+
+  it('go into the commands of the evidence, and into nothing else of it', () => {
+    const evidence = { label: 'cardwright cards list', look: 'cardwright ops resume op_1 --dry-run', checks: 2 };
+    expect(
+      errorWithRepeated(new CliError('outcome_unknown', { message: '', evidence }), options).facts.evidence,
+    ).toEqual({
+      ...evidence,
+      look: 'cardwright --sandbox ops resume op_1 --dry-run',
+    });
+  });
 
   it('go into commands of every group that asks a service, and into no sentence', () => {
     for (const group of SPEAK_TO_A_SERVICE) {
