@@ -19,6 +19,7 @@ const VALUES: readonly (readonly [RegExp, string])[] = [
   [/wanted/, 'install'],
   [/isStuck/, 'show'],
   [/shell\b/, 'bash'],
+  [/schema/, '1'],
 ];
 
 function filledIn(text: string): string {
