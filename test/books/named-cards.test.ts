@@ -158,3 +158,56 @@ it('amounts that holds blur are marked about, with every card that may have some
     ['other_funded', 45_00, other.id],
   ]);
 });
+
+it('cards that hide a fund equally well are all named, and one that holds nothing is not', () => {
+  const { account, reader } = begun();
+  const [one, other, empty] = [account.create(100_00), account.create(100_00), account.create(100_00)];
+  reader.reconcile();
+  for (const card of [one, other]) account.reverse(account.authorize(card, 80_00), 35_00);
+  account.authorize(account.create(50_00), 20_00);
+  account.fund(one, 30_00, { own: false });
+  const { findings } = reader.reconcile();
+  const [moved] = findings.filter(each => each.class === 'other_funded');
+  expect(moved).toMatchObject({ cents: 30_00, candidates: [one.id, other.id], isAbout: true });
+  expect(findings.every(each => !each.candidates.includes(empty.id))).toBe(true);
+});
+
+it('a missing settlement may be of every card whose holds hide it', () => {
+  const { account, reader } = begun();
+  const [one, other, little, empty] = [100_00, 100_00, 100_00, 100_00].map(amount => account.create(amount));
+  if (one === undefined || other === undefined || little === undefined) throw new RangeError('no cards');
+  const of = account.authorize(one, 80_00);
+  account.authorize(other, 50_00);
+  account.authorize(little, 19_99);
+  const settlement = account.settle(of, 20_00, false);
+  reader.lies.push(({ records }) => void records.delete(settlement));
+  const [missing] = reader.reconcile().findings;
+  expect(missing).toMatchObject({ class: 'record_missing', cents: -20_00, candidates: [one.id, other.id] });
+  expect(missing?.candidates).not.toContain(empty?.id);
+});
+
+it('where purchases are changing records a fee is a fee, and a changed purchase is none', () => {
+  const account = new Account({ oneRecord: true });
+  account.deposit(1_000_00);
+  const card = account.create(100_00);
+  const of = account.authorize(card, 30_00);
+  account.settle(of, 30_00, true);
+  const reader = new Reader(account);
+  reader.reconcile();
+  account.tick();
+  account.refund(of, 10_00);
+  card.balance -= 3_00;
+  account.record('fee', card.id, 3_00);
+  expect(said(reader.reconcile())).toEqual([['fee', -3_00, card.id]]);
+});
+
+it('what an own row of unknown outcome and somebody else brought to one card adds up', () => {
+  const { account, reader } = begun();
+  const card = account.create(50_00);
+  reader.reconcile();
+  account.fund(card, 5_00, { outcome: 'unknown' });
+  account.fund(card, 7_00, { own: false });
+  const done = reader.reconcile();
+  expect([...done.classified.others]).toEqual([[card.id, 12_00]]);
+  expect(done.wallet.other).toBe(-12_00);
+});

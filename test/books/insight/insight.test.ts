@@ -56,9 +56,12 @@ describe('spending', () => {
     at('SMALL', 1_00, 49_99);
     at('NEW', 0, 50_01);
     at('MORE', 220_10, 683_35);
+    at('EVEN', 0, 50_00);
     expect(spending.growing).toEqual([
       { merchant: 'MORE', spent: 683_35, before: 220_10, factor: 3.1 },
       { merchant: 'NEW', spent: 50_01, before: 0, factor: null },
+      // Of equals by name.
+      { merchant: 'EVEN', spent: 50_00, before: 0, factor: null },
       { merchant: 'TWICE', spent: 50_00, before: 25_00, factor: 2 },
     ]);
   });

@@ -228,7 +228,7 @@ describe('what a policy would change', () => {
     'version: 1',
     'rules:',
     '  - { name: rich,   when: { balance: "> 50" }, then: { withdraw: { keep: 20.00 } } }',
-    '  - { name: poorer, when: { balance: "> 50" }, then: { withdraw: { keep: 0 } } }',
+    '  - { name: poorer, when: { balance: "> 50" }, then: { withdraw: { keep: "0.00" } } }',
     '  - { name: idle,   when: { unused_days: ">= 30" }, then: freeze, severity: error }',
     '  - { name: cold,   cards: { status: frozen }, when: { unused_days: ">= 30" }, then: freeze }',
   ].join('\n');
