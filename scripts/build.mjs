@@ -120,10 +120,10 @@ const beside = [
 const packs = await packsByUse(groupBy(pieces.keys(), packOf));
 
 await mkdir(outdir, { recursive: true });
-const written = new Map([
-  ...programOf(packs),
-  ['notices.txt', await notices([...Object.keys(metafile.inputs), 'node_modules/jq-web/jq.js'])],
-]);
+const inspectorInputs = [];
+const page = await inspectorPage();
+const inputs = [...Object.keys(metafile.inputs), ...inspectorInputs, 'node_modules/jq-web/jq.js'];
+const written = new Map([...programOf(packs), ['inspector.json', page], ['notices.txt', await notices(inputs)]]);
 // jq runs in a thread of its own, which is handed these two.
 const jq = join(root, 'node_modules', 'jq-web');
 const { code: jqText } = await transform(await readFile(join(jq, 'jq.js'), 'utf8'), { minify: true, format: 'cjs' });
@@ -168,6 +168,37 @@ async function libraryText(entry) {
     write: false,
   });
   return outputFiles[0].text;
+}
+
+/** The inspector's page: its files with their types in one file, the tables of rows and commands inside of its script. */
+async function inspectorPage() {
+  const { pageTables } = await loaded('src/cli/docs/page-tables.ts');
+  const folder = join(root, 'src', 'inspector');
+  const { outputFiles: made, metafile: of } = await build({
+    absWorkingDir: root,
+    entryPoints: { app: join(folder, 'app.tsx'), style: join(folder, 'app.css') },
+    outdir: join(outdir, 'inspector'),
+    bundle: true,
+    format: 'esm',
+    platform: 'browser',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    target: ['es2022', 'chrome123', 'firefox120', 'safari17.5'],
+    define: { PAGE_TABLES: JSON.stringify(await pageTables(REGISTRY, version)) },
+    minify: true,
+    legalComments: 'none',
+    metafile: true,
+    write: false,
+  });
+  const text = end => made.find(({ path }) => path.endsWith(end)).text;
+  inspectorInputs.push(...Object.keys(of.inputs));
+  const utf8 = 'charset=utf-8';
+  return JSON.stringify({
+    'index.html': { type: `text/html; ${utf8}`, text: await readFile(join(folder, 'index.html'), 'utf8') },
+    'app.js': { type: `text/javascript; ${utf8}`, text: text('app.js') },
+    'app.css': { type: `text/css; ${utf8}`, text: text('style.css') },
+    'icon.svg': { type: 'image/svg+xml', text: await readFile(join(folder, 'icon.svg'), 'utf8') },
+  });
 }
 
 /** A module of src/, to be used here. */

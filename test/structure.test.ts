@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const root = join(import.meta.dirname, '..');
 const source = join(root, 'src');
 
-const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => /\.tsx?$/.test(name));
 const texts = new Map(files.map(name => [name, readFileSync(join(source, name), 'utf8')]));
 
 /** What a folder of `src/` may import besides itself. `app` puts everything together; only the entries import it. */
@@ -81,6 +81,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['contract', 'engine', 'files', 'core', 'platform'],
   // Opens SQLite, for the sandbox and the mirror.
   engine: [],
+  // The page in a browser: leaves alone, and what the build writes into it.
+  inspector: ['contract', 'core'],
   profile: ['files', 'contract', 'core', 'platform'],
   // Writes and reveals of this machine; commands and the writer know its types, composition opens it.
   audit: ['files', 'contract', 'core', 'platform'],
@@ -124,6 +126,7 @@ const HOMES: Readonly<Record<string, string>> = {
   undici: 'client/transport.ts',
   '@photostructure/sqlite': 'engine/open.ts',
   pg: 'postgres/client.ts',
+  preact: 'inspector/elements.ts',
 };
 
 /** Files that lead back to themselves, types counted too: each has its reason. */

@@ -5,7 +5,7 @@ import type { AppHost } from './app-host.ts';
 
 export type ContextPrograms = Pick<
   Context,
-  'reveal' | 'runWithCard' | 'checkRunWithCard' | 'takeSignals' | 'runProgram'
+  'reveal' | 'runWithCard' | 'checkRunWithCard' | 'takeSignals' | 'runProgram' | 'openBrowser'
 >;
 
 /** `gate` is opened when card details are first asked for. */
@@ -26,6 +26,10 @@ export function contextPrograms(
     async checkRunWithCard(options) {
       const { checkRunWithCard } = await import('../cli/reveal-destinations.ts');
       return checkRunWithCard(await gate(), options);
+    },
+    async openBrowser(address) {
+      const { openBrowser } = await import('./browser.ts');
+      return openBrowser(host, address);
     },
     takeSignals: onSignal => host.handOver(onSignal),
     async runProgram(program, variables) {

@@ -62,6 +62,7 @@ async function start(
   options: ServerOptions,
   here: (() => Promise<void>)[],
 ): Promise<StartedServer> {
+  const { pageFiles } = await import('./page-files.ts');
   const { removeAbandonedFolders } = await import('./ephemeral-sandbox.ts');
   await removeAbandonedFolders(host);
   const { startServer } = await import('../sandbox/serving/started.ts');
@@ -78,6 +79,7 @@ async function start(
       pid,
       platform,
       version,
+      pageFiles,
       warn,
       notice,
       isRunning: other => host.isRunning(other),

@@ -107,6 +107,13 @@ export interface SandboxDeliveries {
   settle(signal: AbortSignal): Promise<void>;
 }
 
+/** A browser that was asked to open an address. */
+export interface StartedBrowser {
+  readonly started: boolean;
+  /** Takes away the file that led to the address. */
+  remove(): Promise<void>;
+}
+
 /** A file that tells a script that waits for it that we are there. */
 export interface ReadyFile {
   write(address: string): Promise<void>;
@@ -200,6 +207,8 @@ export interface Context {
   takeSignals(onSignal: (signal: NodeJS.Signals) => void): () => void;
   /** Runs one program with our streams and these variables, without our keys. Resolves to its exit code. */
   runProgram(program: readonly string[], variables: Readonly<Record<string, string>>): Promise<number>;
+  /** Has the browser of this user open an address, by way of a private file. */
+  openBrowser(address: string): Promise<StartedBrowser>;
   /** Undefined when the service is not the embedded sandbox. */
   sandboxDeliveries(): Promise<SandboxDeliveries | undefined>;
   /** What must be taken away again, kept for whoever comes after a crash. */

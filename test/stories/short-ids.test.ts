@@ -60,6 +60,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   'sandbox simulate confirm deposit': 'no list of the service has deposits',
   'sandbox simulate fail deposit': 'no list of the service has deposits',
   'sandbox deliveries list --event-id': 'no list of the service has events',
+  'sandbox deliveries show delivery': 'no list of the service has deliveries',
   'sandbox deliveries redeliver delivery': 'no list of the service has deliveries',
   'sandbox faults remove fault': 'no list of the service has fault rules',
 };

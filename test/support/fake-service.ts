@@ -2,6 +2,7 @@
 
 import { cents } from '../../src/core/money.ts';
 import { Secret } from '../../src/core/secret.ts';
+import type { Clock } from '../../src/platform/host.ts';
 import { TIMER_ACTIONS } from '../../src/sandbox/account/timed.ts';
 import { ADMIN_HANDLERS, SERVICE_HANDLERS, TRACELESS_HANDLERS } from '../../src/sandbox/admin/table.ts';
 import { Archives } from '../../src/sandbox/archive/archives.ts';
@@ -11,6 +12,7 @@ import type { TimerActions } from '../../src/sandbox/clock/timers.ts';
 import { loadDataSet } from '../../src/sandbox/data/load.ts';
 import { ActiveDialect } from '../../src/sandbox/dialects/active-dialect.ts';
 import { HANDLERS } from '../../src/sandbox/handlers/table.ts';
+import { PageDoor, type PageFiles } from '../../src/sandbox/page/door.ts';
 import { RequestLog } from '../../src/sandbox/service/request-log.ts';
 import { RequestNumbers } from '../../src/sandbox/service/request-numbers.ts';
 import { ACCOUNT, type ServiceParts } from '../../src/sandbox/service/service.ts';
@@ -23,6 +25,12 @@ import { idSource, type Served, setClock } from './sandbox-http.ts';
 
 export const NOON = Date.parse('2026-11-20T12:00:00Z');
 
+/** A page of nothing, for what stands around it. */
+const PAGE_FILES: PageFiles = {
+  'index.html': { type: 'text/html; charset=utf-8', text: '<!doctype html><title>page</title>' },
+  'app.js': { type: 'text/javascript; charset=utf-8', text: 'void 0' },
+};
+
 export interface Wishes {
   readonly handlers?: Partial<Handlers>;
   readonly timerActions?: TimerActions;
@@ -31,6 +39,8 @@ export interface Wishes {
   /** Wraps the store, to let it fail. */
   readonly around?: (store: Store) => Store;
   readonly limits?: ServerLimits;
+  /** By which tickets and sessions end. */
+  readonly pageClock?: Pick<Clock, 'monotonic' | 'now'>;
   /** Told that it is to end. */
   readonly onStop?: () => void;
 }
@@ -84,6 +94,7 @@ export async function fakeService(options: Wishes = {}): Promise<FakeService> {
     turnedLog: new TurnedLog(),
     archives: new Archives({ clock, random: idSource, platform: process.platform, pid: process.pid }),
     platform: process.platform,
+    pageDoor: new PageDoor({ clock: options.pageClock ?? clock, random: idSource, files: () => PAGE_FILES }),
     version: '1.2.3',
     pid: 1,
     ...(options.onStop && { onStop: options.onStop }),

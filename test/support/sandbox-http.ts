@@ -56,7 +56,8 @@ export function ask(served: Served, { method = 'GET', path, headers = {}, body, 
       response.on('end', () => {
         const answer = Buffer.concat(parts).toString('utf8');
         try {
-          const json = answer === '' ? undefined : JSON.parse(answer);
+          const isJson = response.headers['content-type']?.startsWith('application/json');
+          const json = answer === '' || isJson === false ? undefined : JSON.parse(answer);
           resolve({ status: response.statusCode ?? 0, headers: response.headers, text: answer, json });
         } catch (error) {
           reject(error);

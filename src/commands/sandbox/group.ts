@@ -1,3 +1,5 @@
+import { sandboxCard } from './card.ts';
+import { sandboxCards } from './cards.ts';
 import { checkSandbox } from './check.ts';
 import { advanceSandboxClock } from './clock/advance.ts';
 import { setSandboxClock } from './clock/set.ts';
@@ -10,6 +12,7 @@ import { redeliver } from './deliveries/redeliver.ts';
 import { rotateSecret } from './deliveries/rotate.ts';
 import { sendDelivery } from './deliveries/send.ts';
 import { sendExample } from './deliveries/send-example.ts';
+import { showDelivery } from './deliveries/show.ts';
 import { sandboxEvents } from './events.ts';
 import { sandboxExecute } from './exec.ts';
 import { exportSandbox } from './export.ts';
@@ -18,6 +21,8 @@ import { clearFaults } from './faults/clear.ts';
 import { listFaults } from './faults/list.ts';
 import { removeFault } from './faults/remove.ts';
 import { importSandbox } from './import.ts';
+import { openInspector } from './open.ts';
+import { sandboxOverview } from './overview.ts';
 import { sandboxRequests } from './requests.ts';
 import { resetSandbox } from './reset.ts';
 import { simulateAnswer } from './simulate/answer.ts';
@@ -43,6 +48,7 @@ import { startSandbox } from './start.ts';
 import { sandboxStatus } from './status.ts';
 import { stopSandbox } from './stop.ts';
 import { cardTimeline } from './timeline.ts';
+import { sandboxWebhooks } from './webhooks.ts';
 import { whyDeclined } from './why.ts';
 
 export const SANDBOX_COMMANDS = [
@@ -50,6 +56,10 @@ export const SANDBOX_COMMANDS = [
   stopSandbox,
   sandboxExecute,
   sandboxStatus,
+  openInspector,
+  sandboxOverview,
+  sandboxCards,
+  sandboxCard,
   checkSandbox,
   whyDeclined,
   cardTimeline,
@@ -74,7 +84,9 @@ export const SANDBOX_COMMANDS = [
   setSandboxClock,
   advanceSandboxClock,
   clockTimers,
+  sandboxWebhooks,
   listDeliveries,
+  showDelivery,
   redeliver,
   recoverDeliveries,
   sendExample,

@@ -30,7 +30,10 @@ const TAGS = {
   import: 'Such a file, put back.',
   transactions: 'Why a purchase was declined.',
   cards: 'What happened to a card.',
+  overview: 'Where the money is, and what is open.',
   timers: 'What happens by itself.',
+  page: 'The inspector in a browser: how it is opened.',
+  marks: 'Whether anything changed.',
   openapi: 'This document, and that of the service.',
 } as const;
 

@@ -9,9 +9,11 @@ import { change, described, ours, reading, THOROUGH } from './basis.ts';
 import { CLOCK_OPERATIONS } from './clock.ts';
 import { DELIVERY_OPERATIONS } from './deliveries.ts';
 import { FAULT_OPERATIONS } from './faults.ts';
+import { HOLDING_OPERATIONS } from './holdings.ts';
 import { INSPECTOR_OPERATIONS } from './inspector.ts';
 import { KEY_OPERATIONS } from './keys.ts';
 import { LEDGER_OPERATIONS } from './ledger.ts';
+import { PAGE_OPERATIONS } from './page.ts';
 import { SERVER_OPERATIONS } from './server.ts';
 import { SIMULATIONS } from './simulations.ts';
 import { SNAPSHOT_OPERATIONS } from './snapshots.ts';
@@ -130,5 +132,7 @@ export const ADMIN_OPERATIONS = {
   ...SNAPSHOT_OPERATIONS,
   ...KEY_OPERATIONS,
   ...INSPECTOR_OPERATIONS,
+  ...HOLDING_OPERATIONS,
+  ...PAGE_OPERATIONS,
   ...DOCUMENTS,
 } as const;

@@ -6,6 +6,9 @@ export const ours: Basis = { why: 'control of the sandbox, not part of the servi
 /** Base path of the control surface. */
 export const ADMIN_PATH = '/_sandbox/v1';
 
+/** Header with the half of a session that the page keeps; the other half is a cookie. */
+export const PAGE_HALF_HEADER = 'X-Sandbox-Page';
+
 /** On every answer of the sandbox, so that nobody takes it for the service. */
 export const SANDBOX_MARK = 'X-Sandbox';
 

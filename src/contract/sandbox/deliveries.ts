@@ -2,7 +2,7 @@
  * What the sandbox sends to subscriptions, and what can be done about it (docs/design/sandbox.md, sections 4 and 9).
  */
 import { choice, flag, integer, list, map, must, nullable, object, text, time } from '../field.ts';
-import { one, operation, pageOf } from '../operation.ts';
+import { listOf, one, operation, pageOf } from '../operation.ts';
 import { WEBHOOK_ID } from '../resources.ts';
 import { change, described, ours, traceless } from './basis.ts';
 
@@ -39,9 +39,39 @@ export const DELIVERY = {
   attempts: list(object(ATTEMPT, described('One attempt.')), described('What was sent and what came back.')),
 } as const;
 
+/** A delivery with the exact text that it brings. */
+export const WHOLE_DELIVERY = {
+  ...DELIVERY,
+  body: must(text(described('Text that is sent; a one-time code in it is replaced.'))),
+  body_hidden: must(flag(described('A code was replaced: the text that is sent is another one.'))),
+  body_bytes: must(integer(described('Bytes that are sent.'))),
+  body_sha256: must(text(described('SHA-256 of the bytes that are sent, lowercase hex.'))),
+} as const;
+
 const event = text({ ...described('Event name.'), names: 'event' });
 
+/** A subscription, and how its deliveries went. */
+export const SUBSCRIPTION = {
+  id: must(text({ ...described('Subscription.'), names: 'webhook' })),
+  address: must(text(described('Scheme, host and port that it goes to.'))),
+  events: must(
+    list(text({ ...described('Event name.'), names: 'event' }), described('Events it asked for; * is all.')),
+  ),
+  status: must(choice(['active', 'disabled'], described('Whether anything goes to it.'))),
+  created_at: must(time(described('When it was made, on the clock of the sandbox.'))),
+  failing_since: nullable(time(described('The first failure after the last success.'))),
+  waiting: must(integer(described('Deliveries that are queued or on their way.'))),
+  delivered: must(integer(described('Deliveries that were taken.'))),
+  failed: must(integer(described('Deliveries that were given up or cancelled.'))),
+} as const;
+
 export const DELIVERY_OPERATIONS = {
+  webhooks: operation({
+    ...traceless,
+    summary: 'List subscriptions with how their deliveries went',
+    path: '/webhooks',
+    returns: listOf(SUBSCRIPTION, ours),
+  }),
   deliveries: operation({
     ...traceless,
     summary: 'List deliveries to subscriptions with their attempts, newest first',
@@ -55,6 +85,13 @@ export const DELIVERY_OPERATIONS = {
       per_page: integer({ ...described('Rows a page.'), min: 1, max: 100, defaults: 25 }),
     },
     returns: pageOf(DELIVERY, ours),
+  }),
+  'deliveries.get': operation({
+    ...traceless,
+    summary: 'Show a delivery with its attempts and the text that it brings',
+    path: '/deliveries/{delivery_id}',
+    params: { delivery_id: must(text(described('Delivery.'))) },
+    returns: one(WHOLE_DELIVERY, ours),
   }),
   'deliveries.redeliver': operation({
     ...change,

@@ -1,6 +1,7 @@
 /** Names of the control surface's operations as methods of a program: `simulate.force-post` is `simulate.forcePost`. */
 import type { Operation } from '../operation.ts';
 import { ADMIN_OPERATIONS } from './admin.ts';
+import { PAGE_OPERATIONS } from './page.ts';
 import { SERVER_OPERATIONS } from './server.ts';
 
 export interface AdminMethod {
@@ -13,11 +14,12 @@ export interface AdminMethod {
 }
 
 /**
- * Every operation but those that a server for other programs has: who started a sandbox in a program ends it there. A
+ * Every operation but those that a server for other programs has, and those of the page in a browser: who started a
+ * sandbox in a program ends it there. A
  * name without a dot that answers with rows is `list` of its group: `faults` is `faults.list`.
  */
 export const ADMIN_METHODS: readonly AdminMethod[] = Object.entries(ADMIN_OPERATIONS)
-  .filter(([operation]) => !Object.hasOwn(SERVER_OPERATIONS, operation))
+  .filter(([operation]) => !Object.hasOwn({ ...SERVER_OPERATIONS, ...PAGE_OPERATIONS }, operation))
   .map(([operation, row]) => ({ operation, row, ...placeOf(operation, row) }));
 
 function placeOf(operation: string, { returns: { kind } }: Operation): Pick<AdminMethod, 'group' | 'name'> {

@@ -1,15 +1,14 @@
 /** clock.show, clock.set. Moving it forward takes many transactions: advance.ts. */
 
 import { type AdminHandlers, impossible, Refused } from '../calls/handler.ts';
-import { type ClockRow, clockShowing, REAL_CLOCK, readClock, setClock } from '../clock/clock.ts';
+import { type ClockRow, clockRate, clockShowing, REAL_CLOCK, readClock, setClock } from '../clock/clock.ts';
 import { instantOf, isoTime } from '../rules/dates.ts';
 import type { MomentHandler } from '../service/service.ts';
 import { advanceRunning } from '../store/advances.ts';
 
 /** What the clock says about itself when it shows `now`. */
 export function wireClock(clock: ClockRow, now: number) {
-  const rates = { real: 1, offset: 1, frozen: 0, scaled: clock.rate_milli / 1000 } as const;
-  return { mode: clock.mode, now: isoTime(now), rate: rates[clock.mode] };
+  return { mode: clock.mode, now: isoTime(now), rate: clockRate(clock) };
 }
 
 export const showClock: MomentHandler<'clock.show'> = async ({ sql, account, now }) =>

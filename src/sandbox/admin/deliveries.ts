@@ -1,4 +1,6 @@
 /** deliveries, deliveries.redeliver, .recover, .example, .rotate */
+import { createHash } from 'node:crypto';
+import { withoutCode } from '../../contract/event-code.ts';
 import { EVENTS, type EventName } from '../../contract/events.ts';
 import type { CompleteOf } from '../../contract/field.ts';
 import type { AdminOperations } from '../../contract/sandbox/admin-calls.ts';
@@ -30,6 +32,21 @@ export const listDeliveries: MomentHandler<'deliveries'> = async ({ sql, account
   const data = [];
   for (const row of rows) data.push(wireDelivery(row, await attemptsOf(sql, account, row.id)));
   return { data, page: pageFacts(page, limit, total) };
+};
+
+/** The digest is that of the bytes, also where a code in the text is not shown. */
+export const showDelivery: MomentHandler<'deliveries.get'> = async ({ sql, account }, { delivery_id: id }) => {
+  const row = await deliveryById(sql, account, id);
+  if (row === undefined) throw new Refused('not_found', `no delivery ${id}`);
+  const body = await deliveryBody(sql, account, id);
+  const shown = row.edited === 1 ? body : withoutCode(row.event_type, body);
+  return {
+    ...wireDelivery(row, await attemptsOf(sql, account, id)),
+    body: shown,
+    body_hidden: shown !== body,
+    body_bytes: Buffer.byteLength(body),
+    body_sha256: createHash('sha256').update(body).digest('hex'),
+  };
 };
 
 /** A new delivery of the same event; what is still on its way cannot be repeated. */

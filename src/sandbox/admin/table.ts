@@ -26,8 +26,12 @@ import {
   simulateFail,
 } from '../handlers/simulate-deposits.ts';
 import { listEvents } from '../inspecting/events.ts';
+import { searchedCards, showOverview, showWholeCard } from '../inspecting/holdings.ts';
+import { showMarks } from '../inspecting/marks.ts';
+import { endSessions, makeTicket, showPage } from '../inspecting/page.ts';
 import { showRequest, turnedRequests } from '../inspecting/requests.ts';
 import { diffSnapshots } from '../inspecting/snapshots.ts';
+import { listSubscriptions } from '../inspecting/subscriptions.ts';
 import { showTimeline } from '../inspecting/timeline.ts';
 import { listTimers } from '../inspecting/timers.ts';
 import { whyDecided } from '../inspecting/why.ts';
@@ -35,7 +39,7 @@ import { createKey, listKeys } from '../requests/keys.ts';
 import { atOnce, type ServiceHandlers, type TracelessHandlers } from '../service/service.ts';
 import { advanceClock } from './advance-clock.ts';
 import { changeClock, showClock } from './clock.ts';
-import { listDeliveries, recover, redeliver, rotate, sendExample, sendOwn } from './deliveries.ts';
+import { listDeliveries, recover, redeliver, rotate, sendExample, sendOwn, showDelivery } from './deliveries.ts';
 import { addFault, clearFaults, getFault, listFaults, removeFault } from './faults.ts';
 import { checkLedger, listAccounts, listDeposits, listEntries } from './ledger.ts';
 import { listRequests, verifyRequests } from './requests.ts';
@@ -117,4 +121,13 @@ export const TRACELESS_HANDLERS: TracelessHandlers = {
   'requests.get': atOnce(showRequest),
   'requests.turned': atOnce(turnedRequests),
   'snapshots.diff': diffSnapshots,
+  overview: atOnce(showOverview),
+  cards: atOnce(searchedCards),
+  'cards.show': atOnce(showWholeCard),
+  'deliveries.get': atOnce(showDelivery),
+  webhooks: atOnce(listSubscriptions),
+  'page.tickets': makeTicket,
+  page: showPage,
+  'page.end': endSessions,
+  marks: atOnce(showMarks),
 };

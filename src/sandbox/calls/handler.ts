@@ -63,8 +63,8 @@ export type ServiceHandlerName =
 export type TracelessName = {
   [N in AdminName]: AdminOperations[N] extends { readonly leavesNoTrace: true } ? N : never;
 }[AdminName];
-/** Answered without a key, before anything is counted; see health.ts. */
-type OpenName = 'health';
+/** Answered without a key, before anything is counted; see health.ts and requests/page-session.ts. */
+type OpenName = 'health' | 'page.session';
 /** One handler for each other operation of the admin surface; replies may leave out what does not apply. */
 export type AdminHandlers = {
   readonly [N in Exclude<AdminName, ServiceHandlerName | TracelessName | OpenName>]: (

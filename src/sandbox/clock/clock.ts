@@ -27,6 +27,11 @@ export function shownTime(clock: ClockRow, real: number): number {
   }
 }
 
+/** Seconds of the clock in one real second. */
+export function clockRate({ mode, rate_milli }: Pick<ClockRow, 'mode' | 'rate_milli'>): number {
+  return { real: 1, offset: 1, frozen: 0, scaled: rate_milli / 1000 }[mode];
+}
+
 /**
  * The same clock showing `at` at the real time `real`. A real one runs ahead from then on
  * (docs/design/sandbox.md, section 6).

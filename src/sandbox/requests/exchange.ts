@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { HEADERS } from '../../contract/envelopes.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
+import { PAGE_PATH } from '../../contract/sandbox/page.ts';
 import { isFull } from '../../engine/faults.ts';
 import { wireCard } from '../account/objects.ts';
 import { idOf } from '../calls/deterministic-ids.ts';
@@ -16,6 +17,7 @@ import type { Allowance } from '../http/limits.ts';
 import type { AppliedFault } from '../http/request.ts';
 import { bodyOf, honouredKey, type Keying, type ParsedRequest, refuseProblem, scopeOf } from '../http/request.ts';
 import { findRoute, queryValues, type Route, type Routes, routesOf, surfaceOf } from '../http/routing.ts';
+import { PAGE_HEADERS } from '../page/browser-gate.ts';
 import { cleanText } from '../service/request-log.ts';
 import type { ServiceParts, StoreMoment } from '../service/service.ts';
 import { keyForm } from '../service/turned-log.ts';
@@ -27,6 +29,7 @@ import { executeRequest } from './execute.ts';
 import { turnedAway } from './gate.ts';
 import { healthAnswer } from './health.ts';
 import { admitMadeKey } from './keys.ts';
+import { admitSession, isOfPage, pageFileAnswer, sessionAnswer, withoutCodes } from './page-session.ts';
 
 export interface Exchanged {
   readonly answer: Answer;
@@ -70,15 +73,18 @@ export class Exchange {
 
   async answer(request: IncomingMessage): Promise<Exchanged> {
     const progress: Progress = { requestId: undefined, allowance: undefined, now: undefined, appliedFault: undefined };
-    const turned = turnedAway(request, this.hosts);
+    const { pageDoor, activeDialect } = this.#parts;
+    const turned = turnedAway(request, this.hosts, pageDoor);
     const answer = turned
       ? errorAnswer(turned, this.#named(progress))
       : await this.#served(request, progress).catch((error: unknown) => this.#failed(error, progress));
     this.#noted(request, answer, progress);
     const { appliedFault } = progress;
-    const bare = this.#parts.activeDialect.dialect.bareHeaders === true;
+    const bare = activeDialect.dialect.bareHeaders === true;
+    const isPage = pageDoor?.isOpen === true && request.url?.startsWith(PAGE_PATH) === true;
+    const shown = isPage ? { ...answer, headers: { ...PAGE_HEADERS, ...answer.headers } } : answer;
     return {
-      answer: bare ? answer : withAllowance(answer, progress.allowance),
+      answer: bare ? shown : withAllowance(shown, progress.allowance),
       requestId: this.#named(progress),
       now: progress.now,
       appliedFault,
@@ -99,7 +105,8 @@ export class Exchange {
   admitTransfer(request: IncomingMessage): { readonly answer: Answer | undefined; readonly requestId: string } {
     const progress: Progress = { requestId: undefined, allowance: undefined };
     const requestId = this.#named(progress);
-    const turned = turnedAway(request, this.hosts);
+    const { pageDoor } = this.#parts;
+    const turned = turnedAway(request, this.hosts, pageDoor);
     if (turned !== undefined) return { answer: errorAnswer(turned, requestId), requestId };
     try {
       this.#authorize.admin(request.headers.authorization);
@@ -119,13 +126,18 @@ export class Exchange {
   }
 
   async #served(request: IncomingMessage, progress: Progress): Promise<Answer> {
+    const { pageDoor } = this.#parts;
+    const file = pageFileAnswer(pageDoor, request.url ?? '', () => this.#named(progress));
+    if (file !== undefined) return file;
     const target = this.#target(request);
     if ('status' in target) return errorAnswer(target, this.#named(progress));
     const isOpen = target.route.row.credential === 'none';
-    if (!isOpen) await this.#letIn(target.route, request.headers.authorization);
+    if (!isOpen && isOfPage(pageDoor, request.headers)) admitSession(pageDoor, request.headers, target.route);
+    else if (!isOpen) await this.#letIn(target.route, request.headers.authorization);
     const parsed = await this.#asked(request, target);
     if (isOpen) {
       refuseProblem(parsed);
+      if (parsed.route.name === 'page.session') return sessionAnswer(pageDoor, parsed);
       return healthAnswer(this.#parts, this.hosts, parsed);
     }
     if (parsed.route.name === 'stop') return this.#ended(parsed);
@@ -165,7 +177,8 @@ export class Exchange {
     const reply = await handler({ parts, read }, input as never);
     // An answer carries the time of the sandbox, also one for which the store was not asked.
     if (progress.now === undefined) await read(async () => undefined);
-    return replyAnswer(route.row, reply);
+    const isPage = isOfPage(parts.pageDoor, parsed.headers);
+    return replyAnswer(route.row, isPage ? withoutCodes(route.name, reply) : reply);
   }
 
   /** Its end is nothing the store must take: that may be full, or held by another process. */

@@ -12,6 +12,7 @@ import type { Dispatcher } from '../delivery/dispatcher.ts';
 import type { ActiveDialect } from '../dialects/active-dialect.ts';
 import type { LimitsKept } from '../http/limits.ts';
 import { recordEvent } from '../outbox/outbox.ts';
+import type { PageDoor } from '../page/door.ts';
 import type { IdForm } from '../store/meta.ts';
 import type { Sql, Store } from '../store/sql.ts';
 import type { RequestLog } from './request-log.ts';
@@ -94,6 +95,8 @@ export interface ServiceParts {
   readonly webhookSecret?: Secret | undefined;
   /** Where deliveries are sent; without it they wait in their queue. */
   readonly dispatcher?: Dispatcher | undefined;
+  /** The way into the inspector; without it there is none. */
+  readonly pageDoor?: PageDoor | undefined;
   readonly version: string;
   readonly pid: number;
   /** Begins the end of a server that others may end. */

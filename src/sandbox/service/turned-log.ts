@@ -20,8 +20,15 @@ const MOST = 200;
 
 export class TurnedLog {
   #kept: TurnedAway[] = [];
+  #count = 0;
+
+  /** How many there were, those that are forgotten too. */
+  get count(): number {
+    return this.#count;
+  }
 
   keep(turned: TurnedAway): void {
+    this.#count += 1;
     this.#kept.push(turned);
     if (this.#kept.length > MOST) this.#kept = this.#kept.slice(-MOST);
   }

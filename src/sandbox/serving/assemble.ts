@@ -19,6 +19,7 @@ import { ActiveDialect } from '../dialects/active-dialect.ts';
 import { deliveryFaults } from '../faults/delivery-faults.ts';
 import { HANDLERS } from '../handlers/table.ts';
 import type { LimitsKept } from '../http/limits.ts';
+import { PageDoor, type PageFiles } from '../page/door.ts';
 import { runTimersUntil } from '../service/live-timers.ts';
 import { RequestLog } from '../service/request-log.ts';
 import { RequestNumbers } from '../service/request-numbers.ts';
@@ -71,6 +72,8 @@ export interface Plan {
   readonly deliveries: DeliveryOptions & { readonly live: boolean };
   /** Secret of subscriptions that name none. */
   readonly webhookSecret?: Secret | undefined;
+  /** Files of the inspector's page; without it there is none. */
+  readonly pageFiles?: (() => PageFiles) | undefined;
   readonly version: string;
   readonly onFault: (error: unknown) => void;
 }
@@ -157,7 +160,7 @@ export async function assemble(plan: Plan): Promise<Assembled> {
 }
 
 function partsFor(
-  { host, path, key, rateLimits, virtualLimits, dialect, webhookSecret, version, onStop, onFault }: Plan,
+  { host, path, key, rateLimits, virtualLimits, dialect, webhookSecret, pageFiles, version, onStop, onFault }: Plan,
   store: ServiceParts['store'],
 ): ServiceParts {
   const owner = ownerName(host.pid);
@@ -186,6 +189,7 @@ function partsFor(
     archives: new Archives({ ...host, folder: path === 'memory' ? undefined : join(dirname(path), 'snapshots') }),
     platform: host.platform,
     webhookSecret,
+    pageDoor: pageFiles && new PageDoor({ ...host, files: pageFiles }),
     version,
     onFault,
   };

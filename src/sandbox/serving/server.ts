@@ -127,6 +127,7 @@ export async function serve(
   });
   door = await doorsOpened(server, place, connections);
   exchange.hosts = hostsOf(server, place);
+  if ('port' in place) parts.pageDoor?.listensAt(String((server.address() as AddressInfo).port));
   return {
     origin: `http://${exchange.hosts[0]}`,
     stop: async () => {

@@ -11,6 +11,7 @@ import type { FileDependencies } from '../../files/private-files.ts';
 import { clearReadyFile, removeReadyFile, writeReadyFile } from '../../files/ready-file.ts';
 import type { Host } from '../../platform/host.ts';
 import { SERVICE_PATH } from '../http/routing.ts';
+import type { PageFiles } from '../page/door.ts';
 import { StoreBroken } from '../store/store-broken.ts';
 import { type Assembled, assemble, randomKey, randomSeed } from './assemble.ts';
 import { storeFile, storeFolder } from './private-socket.ts';
@@ -47,6 +48,8 @@ export interface StartDependencies extends Pick<Host, 'folders' | 'clock' | 'ran
   /** Names of files beside and of locks. */
   readonly noise: Host['random'];
   readonly version: string;
+  /** Files of the inspector's page. */
+  readonly pageFiles?: (() => PageFiles) | undefined;
   readonly warn: (text: string) => void;
   /** Told what takes long. */
   readonly notice: (text: string) => void;
@@ -134,6 +137,7 @@ async function open(around: StartDependencies, options: StartOptions, paths: Ser
     liveTimers: true,
     dialect: options.dialect,
     deliveries: { live: true, allowRemote: options.allowRemoteWebhooks },
+    pageFiles: around.pageFiles,
     version,
     onStop: () => end(),
     onFault: error => {

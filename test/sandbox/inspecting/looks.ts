@@ -26,6 +26,7 @@ export async function named(served: Served): Promise<Readonly<Record<string, str
     card_id: await first('/cards'),
     transaction_id: await first('/transactions'),
     request_id: await first(`${ADMIN}/requests`, 'request_id'),
+    delivery_id: await first(`${ADMIN}/deliveries`),
     name: 'before',
     fault_id: (await addFault(served)).json.id,
   };

@@ -1,0 +1,106 @@
+/** Rows and commands as the inspector's page needs them; the build writes the result into the page. */
+import { EVENTS } from '../../contract/events.ts';
+import type { AnyField, Shape } from '../../contract/field.ts';
+import type { Operation } from '../../contract/operation.ts';
+import { OPERATIONS } from '../../contract/operations.ts';
+import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
+import { FAULT_KINDS, isDeliveryKind, smallestAction } from '../../contract/sandbox/fault-rule.ts';
+import { pageMay } from '../../contract/sandbox/page.ts';
+import type { PageCommand, PageField, PageRow, PageTables } from '../../contract/sandbox/page-tables.ts';
+import type { Command, Registry } from '../parsing/command.ts';
+
+/** Rows whose command has another operation, or takes a field by another word. */
+const OTHERWISE: Readonly<Record<string, Partial<PageCommand>>> = {
+  'simulate.challenge-expire': { words: 'sandbox simulate expire', args: ['challenge_id'] },
+  'simulate.expire': { args: ['authorization_id'] },
+  'simulate.confirmations': {
+    words: 'sandbox simulate confirm',
+    args: ['deposit_id'],
+    flags: { add: '--blocks' },
+  },
+  'simulate.unlinked-refund': {
+    words: 'sandbox simulate refund',
+    flags: { card_id: '--card', amount: '--amount', merchant: '--merchant' },
+  },
+  'requests.get': { words: 'sandbox requests', args: ['request_id'] },
+  'requests.turned': { words: 'sandbox requests --turned-away' },
+  'snapshots.diff': { args: ['name', 'to'] },
+  'snapshots.restore': { end: '--yes' },
+  reset: { end: '--yes' },
+  'faults.get': { words: 'sandbox faults list' },
+  'requests.verify': { words: 'sandbox requests' },
+  'dialect.show': { words: 'sandbox status' },
+  marks: { words: 'sandbox status' },
+  page: { words: 'sandbox open' },
+  'page.end': { words: 'sandbox open --end' },
+};
+
+/** Everything a page may ask for, with the command that does the same. Throws for a row without one. */
+export async function pageTables(registry: Registry, version: string): Promise<PageTables> {
+  const sandbox = registry.find(({ name }) => name === 'sandbox');
+  const commands = (await sandbox?.load()) ?? [];
+  const rows = Object.entries(ADMIN_OPERATIONS as Readonly<Record<string, Operation>>)
+    .filter(([name, row]) => pageMay(name, row.leavesNoTrace === true, 'full'))
+    .map(([name, row]) => [name, pageRow(name, row, commands)] as const);
+  return {
+    version,
+    rows: Object.fromEntries(rows),
+    events: Object.keys(EVENTS),
+    operations: Object.keys(OPERATIONS),
+    faults: FAULT_KINDS.map(kind => ({ kind, action: smallestAction(kind), ofDeliveries: isDeliveryKind(kind) })),
+  };
+}
+
+function pageRow(name: string, row: Operation, commands: readonly Command[]): PageRow {
+  const { summary, method, path, params = {}, query = {}, body = {} } = row;
+  const fields = [...fieldsOf('params', params), ...fieldsOf('query', query), ...fieldsOf('body', body)];
+  return { summary, method, path, fields, command: commandOf(name, row, fields, commands) };
+}
+
+function fieldsOf(part: PageField['part'], shape: Shape): readonly PageField[] {
+  return Object.entries(shape).map(([name, field]) => ({ name, part, ...factsOf(field) }));
+}
+
+/** Amounts of a row are cents, those of a form USD. */
+function factsOf({ kind, doc, must, min, max, maxLength, choices, defaults, item }: AnyField) {
+  const unit = kind === 'money' ? 100 : 1;
+  return {
+    kind,
+    doc,
+    must,
+    min: min === undefined ? undefined : min / unit,
+    max: max === undefined ? undefined : max / unit,
+    maxLength,
+    choices: choices ?? item?.choices,
+    defaults,
+  };
+}
+
+function commandOf(
+  name: string,
+  row: Operation,
+  fields: readonly PageField[],
+  commands: readonly Command[],
+): PageCommand {
+  const other = OTHERWISE[name] ?? {};
+  const found = commands.find(({ operation }) => operation === name);
+  if (found === undefined && other.words === undefined) throw new Error(`${name}: no command does the same`);
+  const own = found === undefined ? {} : wordsOf(found, row, fields);
+  return { words: '', args: [], flags: {}, ...own, ...other };
+}
+
+/** Arguments stand for the parameters of the path in their order, or for the field of their name. */
+function wordsOf(
+  { path, args, flags }: Command,
+  { params = {} }: Operation,
+  fields: readonly PageField[],
+): PageCommand {
+  const inPath = Object.keys(params);
+  const named = (name: string) => fields.some(field => field.name === name);
+  const given = Object.entries(flags).flatMap(([key, source]): [string, string][] => {
+    const field = typeof source === 'string' ? source.replace(/^\w+\./, '') : key;
+    return named(field) ? [[field, `--${key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`]] : [];
+  });
+  const places = Object.keys(args).flatMap((key, nth) => inPath[nth] ?? (named(key) ? key : []));
+  return { words: path, args: places, flags: Object.fromEntries(given) };
+}

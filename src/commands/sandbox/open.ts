@@ -1,0 +1,118 @@
+import { maybe, tells } from '../../cli/answer-fields.ts';
+import type { Context } from '../../cli/context.ts';
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import { flag, text } from '../../contract/field.ts';
+import type { SandboxAdmin } from '../../contract/sandbox/admin-calls.ts';
+import { PAGE_VIEWS, pageAddress } from '../../contract/sandbox/page-views.ts';
+import { CliError } from '../../core/errors.ts';
+import type { Column } from '../../terminal/view.ts';
+
+const ours = (doc: string) => ({ doc, basis: OURS });
+
+/** ms until the address is shown as well: a browser in a box cannot read the file. */
+const SHOW_AFTER = 5_000;
+const LOOK_EVERY = 100;
+
+/** Opens the inspector in a browser. */
+export const openInspector = command({
+  path: 'sandbox open',
+  summary: 'Open the inspector of the started sandbox in a browser',
+  reach: 'service',
+  effect: 'reversible',
+  effectSays: 'opens a browser; changes nothing in the sandbox',
+  ends: {
+    unreachable: 'No sandbox is started for this store.',
+    wait_expired: 'No browser used the address within a minute.',
+  },
+  answers: {
+    one: {
+      opened: tells.yes('A browser has a session now.'),
+      ended: maybe(tells.count('Sessions that were ended, with --end.')),
+      url: maybe(tells.text('Address that opens it once, with --print.')),
+      expires_at: maybe(tells.time('Until when the address is good, with --print.')),
+    },
+  },
+  about: [
+    `What it opens: a view (${PAGE_VIEWS.join(', ')}), or the id of a card, a transaction, a request or a delivery. Without one it is the overview.`,
+    'The address is good once, for a minute. --print shows it, for a browser that cannot be started from here; a tunnel must keep the port. A session lasts 12 hours, or until the sandbox stops.',
+    'The page shows what the sandbox holds. It simulates merchants, the chain and time; it never acts as your code.',
+  ],
+  args: { what: optionalArgument(text(ours('A view, or an id.'))) },
+  flags: {
+    print: option(flag(ours('Print the address and start no browser.'))),
+    lookOnly: option(flag(ours('A session that changes nothing.'))),
+    end: option(flag(ours('End all sessions of the inspector.'))),
+  },
+  examples: [
+    { does: 'In a browser', run: 'sandbox open' },
+    { does: 'One card, and nothing can be changed', run: 'sandbox open card_1 --look-only' },
+    { does: 'End all sessions', run: 'sandbox open --end' },
+  ],
+  async run(ctx, { what, print, lookOnly, end }) {
+    if (ctx.dryRun) throw usage('sandbox open sends nothing to the service; it has no dry run');
+    if (end && (what !== undefined || print || lookOnly)) throw usage('--end goes alone');
+    const place = pageAddress(what);
+    if (place === undefined)
+      throw usage(`${JSON.stringify(what)} is no view and no id; views: ${PAGE_VIEWS.join(', ')}`);
+    const admin = await startedSandbox(ctx);
+    if (end) return { opened: false, ended: (await admin.send('page.end', {})).result.ended };
+    const access = lookOnly ? ('look' as const) : ('full' as const);
+    const { url: door, expires_at } = (await admin.send('page.tickets', { access })).result;
+    const url = `${door}&to=${encodeURIComponent(place)}`;
+    if (print) return { opened: false, url, expires_at };
+    await opened(ctx, admin, url);
+    return { opened: true };
+  },
+  show: ({ opened, ended, url }) => ({
+    noun: 'session',
+    columns: url === undefined ? COLUMNS : ADDRESS_COLUMNS,
+    blocks: [{ kind: 'line', text: url ?? (opened ? 'The inspector is open.' : sessionsEnded(ended ?? 0)) }],
+    ...(url !== undefined && { notes: ['Good once, for a minute. The first browser that opens it has the session.'] }),
+  }),
+});
+
+const COLUMNS: readonly Column[] = [
+  { field: 'opened', title: 'OPENED', kind: 'boolean', priority: 1 },
+  { field: 'ended', title: 'ENDED', kind: 'integer', priority: 1, unlessEmpty: true },
+];
+const ADDRESS_COLUMNS: readonly Column[] = [{ field: 'url', title: 'ADDRESS', kind: 'text', priority: 1 }];
+
+const sessionsEnded = (ended: number) => (ended === 1 ? 'Ended 1 session.' : `Ended ${ended} sessions.`);
+
+async function startedSandbox(ctx: Context): Promise<SandboxAdmin> {
+  const elsewhere = ctx.env['CARDWRIGHT_SANDBOX_URL'];
+  const admin = elsewhere ? await ctx.sandbox() : await ctx.servers.control();
+  if (admin !== undefined) return admin;
+  throw new CliError('unreachable', {
+    message: 'no sandbox is started for this store',
+    hint: 'cardwright sandbox start --detach',
+    outcome: 'not_sent',
+  });
+}
+
+/** Resolves when a browser has used the ticket. Throws `wait_expired` when none has until it is over. */
+async function opened(ctx: Context, admin: SandboxAdmin, url: string): Promise<void> {
+  const browser = await ctx.openBrowser(url);
+  const began = ctx.clock.monotonic();
+  let isShown = false;
+  const show = (why: string) => {
+    if (!isShown) ctx.notice(`${why} Open this address, it is good once: ${url}`);
+    isShown = true;
+  };
+  try {
+    if (!browser.started) show('No browser could be started.');
+    while ((await admin.send('page', {})).result.ticket_waits) {
+      if (ctx.clock.monotonic() - began > SHOW_AFTER) show('No browser has opened the page yet.');
+      await ctx.clock.sleep(LOOK_EVERY, ctx.signal);
+    }
+  } finally {
+    await browser.remove();
+  }
+  if ((await admin.send('page', {})).result.sessions > 0) return;
+  throw new CliError('wait_expired', {
+    message: 'no browser opened the inspector within a minute',
+    hint: 'cardwright sandbox open --print',
+  });
+}

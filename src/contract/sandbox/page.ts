@@ -1,0 +1,108 @@
+/**
+ * The inspector in a browser: how it is opened, what it may ask, and what it asks for all the time
+ * (docs/design/inspector.md, sections 10 to 12).
+ */
+import { choice, flag, integer, must, nullable, number, text, time } from '../field.ts';
+import { one, operation } from '../operation.ts';
+import { described, ours, traceless } from './basis.ts';
+import { CLOCK_MODES } from './clock.ts';
+
+/** Below it stand the page, its files, and the control surface. */
+export const PAGE_PATH = '/_sandbox/';
+
+/** What a session of the page may do: everything a page can, or nothing but look. */
+export const PAGE_ACCESS = ['full', 'look'] as const;
+export type PageAccess = (typeof PAGE_ACCESS)[number];
+
+/** A ticket is good for so long, ms, and for so many wrong tries. */
+export const TICKET_LIFE = 60_000;
+export const WRONG_TICKETS = 10;
+/** How many sessions there may be at once, and how long one is good, ms. */
+export const MOST_SESSIONS = 8;
+export const SESSION_LIFE = 12 * 3_600_000;
+
+const access = choice(PAGE_ACCESS, { ...described('Everything a page can do, or looking alone.'), defaults: 'full' });
+
+export const PAGE_OPERATIONS = {
+  'page.tickets': operation({
+    ...traceless,
+    summary: 'Make a ticket that opens the inspector in a browser, once',
+    method: 'POST',
+    path: '/page/tickets',
+    body: { access },
+    returns: one(
+      {
+        url: must(text({ ...described('Address that opens it; it holds the ticket.'), secret: true })),
+        expires_at: must(time(described('Until when, real time.'))),
+      },
+      ours,
+    ),
+  }),
+  page: operation({
+    ...traceless,
+    summary: 'Tell how many sessions of the inspector there are, and whether a ticket waits',
+    path: '/page',
+    returns: one(
+      {
+        sessions: must(integer(described('Sessions that are good now.'))),
+        ticket_waits: must(flag(described('A ticket was made that nobody has used yet.'))),
+      },
+      ours,
+    ),
+  }),
+  'page.session': operation({
+    section: 'sandbox',
+    method: 'POST',
+    basis: ours,
+    effect: 'read',
+    repeat: 'never',
+    credential: 'none',
+    summary: 'Exchange a ticket for a session; for the page alone',
+    path: '/page/session',
+    body: { ticket: must(text({ ...described('The ticket.'), maxLength: 64, secret: true })) },
+    returns: one(
+      {
+        half: must(text({ ...described('Half of the session; the other half is the cookie.'), secret: true })),
+        access: must(choice(PAGE_ACCESS, described('What it may do.'))),
+      },
+      ours,
+    ),
+  }),
+  'page.end': operation({
+    ...traceless,
+    summary: 'End all sessions of the inspector, and the ticket that waits',
+    method: 'DELETE',
+    path: '/page/sessions',
+    returns: one({ ended: must(integer(described('Sessions that were ended.'))) }, ours),
+  }),
+  marks: operation({
+    ...traceless,
+    summary: 'Tell what changes whenever anything of the sandbox does, and what its clock shows',
+    path: '/marks',
+    returns: one(
+      {
+        version: must(text(described('Version of cardwright that serves it.'))),
+        changes: must(text(described('Another text after every change; it has no other meaning.'))),
+        now: must(time(described('Clock of the sandbox.'))),
+        mode: must(choice(CLOCK_MODES, described('How the clock goes.'))),
+        rate: must(number(described('Its seconds in one real second; 0 when it stands.'))),
+        faults: must(integer(described('Fault rules that can still happen.'))),
+        ledger_ok: nullable(
+          flag(described('The ledger invariants held when they were last looked at; null when nobody did.')),
+        ),
+      },
+      ours,
+    ),
+  }),
+} as const;
+
+/** What a page may change besides looking: the world outside, time and faults; never what a client does. */
+const PAGE_CHANGES =
+  /^(?:simulate\..+|clock\.(?:set|advance)|faults\.(?:add|remove|clear)|deliveries\.(?:redeliver|recover|example|send)|snapshots\.(?:save|restore)|reset|ledger\.check|page\.end)$/;
+
+/** Whether a session may ask for this; looking never needs more. */
+export function pageMay(name: string, leavesNoTrace: boolean, access: PageAccess): boolean {
+  if (name === 'page.tickets') return false;
+  if (leavesNoTrace && name !== 'page.end') return true;
+  return access === 'full' && PAGE_CHANGES.test(name);
+}

@@ -1,0 +1,63 @@
+/** Where the page is: behind `#`, so that no address reaches the server and every view survives a reload. */
+import { useEffect, useState } from './elements.ts';
+
+export interface Place {
+  /** The first word: `cards`; empty for the overview. */
+  readonly view: string;
+  /** What follows it: an id. */
+  readonly id: string | undefined;
+  readonly filters: Readonly<Record<string, string>>;
+}
+
+export function placeOf(hash: string): Place {
+  const [path = '', query = ''] = hash.replace(/^#/, '').split('?');
+  const [, view = '', id] = path.split('/').map(decoded);
+  return { view, id: id === '' ? undefined : id, filters: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** The address of a view; filters that are empty are left out. */
+export function addressOf(view: string, id?: string, filters: Readonly<Record<string, string>> = {}): string {
+  const given = Object.entries(filters).filter(([, value]) => value !== '');
+  const query = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+  return `#/${view}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${query}`;
+}
+
+export function go(address: string): void {
+  location.hash = address;
+}
+
+/** Another filter of the same view, without a step of the history. */
+export function refine(address: string): void {
+  history.replaceState(null, '', address);
+  window.dispatchEvent(new HashChangeEvent('hashchange'));
+}
+
+export function usePlace(): Place {
+  const [place, setPlace] = useState(placeOf(location.hash));
+  useEffect(() => {
+    const listener = () => setPlace(placeOf(location.hash));
+    window.addEventListener('hashchange', listener);
+    return () => window.removeEventListener('hashchange', listener);
+  }, []);
+  return place;
+}
+
+/** Ids of the sandbox say what they are (A-130). */
+export function addressOfId(id: string): string | undefined {
+  const views: readonly (readonly [RegExp, string])[] = [
+    [/^card_\w+$/, 'cards'],
+    [/^txn_\w+$/, 'why'],
+    [/^req_\w+$/, 'requests'],
+    [/^dlv_\w+$/, 'webhooks'],
+  ];
+  const found = views.find(([form]) => form.test(id));
+  return found && addressOf(found[1], id);
+}

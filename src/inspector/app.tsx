@@ -1,0 +1,186 @@
+/** The page: its header, the views, the keys, and what is shown when the session or the server is gone. */
+import { PAGE_VIEWS } from '../contract/sandbox/page-views.ts';
+import { addressOf, go, usePlace } from './address.ts';
+import { render, useEffect, useState } from './elements.ts';
+import { KEYS, onKey } from './keys.ts';
+import { endSession, type Live, useLive, watch } from './live.ts';
+import { shortTime } from './printable.ts';
+import { begin } from './session.ts';
+import { TABLES } from './tables.ts';
+import { Card } from './views/card.tsx';
+import { Cards } from './views/cards.tsx';
+import { Clock } from './views/clock.tsx';
+import { Faults } from './views/faults.tsx';
+import { Invariants } from './views/invariants.tsx';
+import { Overview } from './views/overview.tsx';
+import { Request, Requests } from './views/requests.tsx';
+import { Simulate } from './views/simulate.tsx';
+import { Snapshots } from './views/snapshots.tsx';
+import { DeliveryView, Webhooks } from './views/webhooks.tsx';
+import { Why } from './views/why.tsx';
+
+const ADDRESSES = PAGE_VIEWS.map(name => ({ name, view: name === 'overview' ? '' : name }));
+
+function View() {
+  const { view, id } = usePlace();
+  useEffect(() => {
+    document.title = `${view === '' ? 'overview' : view} – cardwright sandbox`;
+    document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: false });
+    window.scrollTo(0, 0);
+  }, [view, id]);
+  switch (view) {
+    case '':
+      return <Overview />;
+    case 'cards':
+      return id === undefined ? <Cards /> : <Card key={id} id={id} />;
+    case 'requests':
+      return id === undefined ? <Requests /> : <Request id={id} />;
+    case 'webhooks':
+      return id === undefined ? <Webhooks /> : <DeliveryView key={id} id={id} />;
+    case 'why':
+      return id === undefined ? <NoView /> : <Why id={id} />;
+    case 'clock':
+      return <Clock />;
+    case 'faults':
+      return <Faults />;
+    case 'simulate':
+      return <Simulate id={id} />;
+    case 'snapshots':
+      return <Snapshots />;
+    case 'invariants':
+      return <Invariants />;
+    default:
+      return <NoView />;
+  }
+}
+
+const NoView = () => (
+  <section>
+    <h1 tabIndex={-1}>No such view</h1>
+    <p>
+      <a href={addressOf('')}>Overview</a>
+    </p>
+  </section>
+);
+
+function Header({ live: { marks, link } }: { readonly live: Live }) {
+  const { view } = usePlace();
+  return (
+    <header>
+      <p class="name">
+        <b>cardwright</b> <span class="badge">SANDBOX · no real money</span>
+      </p>
+      <p class="state">
+        {marks !== undefined && (
+          <span title={`real time ${new Date(performance.timeOrigin + performance.now()).toISOString()}`}>
+            {`${shortTime(marks.now)} ${marks.mode}`}
+          </span>
+        )}
+        {marks !== undefined && marks.faults > 0 && <a href={addressOf('faults')}>{`${marks.faults} faults`}</a>}
+        {marks?.ledger_ok === false && (
+          <a class="problem" href={addressOf('invariants')}>
+            Ledger broken
+          </a>
+        )}
+        <span class={`badge ${link === 'live' ? 'good' : 'bad'}`}>{link === 'live' ? 'live' : 'not live'}</span>
+      </p>
+      <nav aria-label="Views">
+        <ul>
+          {ADDRESSES.map(({ name, view: own }) => (
+            <li>
+              <a
+                href={addressOf(own)}
+                aria-label={name}
+                aria-current={own === view ? 'page' : undefined}
+                aria-keyshortcuts={KEYS[name]}
+              >
+                {name} <kbd>{KEYS[name]}</kbd>
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+    </header>
+  );
+}
+
+function Page() {
+  const live = useLive();
+  const [helps, help] = useState(false);
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => onKey(event, { go, help: () => help(shown => !shown) });
+    document.addEventListener('keydown', listener);
+    return () => document.removeEventListener('keydown', listener);
+  }, []);
+  if (live.link === 'over') return <Over />;
+  const other = live.marks !== undefined && live.marks.version !== TABLES.version;
+  return (
+    <div class={live.link === 'stopped' ? 'stopped' : ''}>
+      <Header live={live} />
+      {live.link === 'stopped' && (
+        <p class="bar" role="alert">
+          {`The sandbox does not answer${live.marks === undefined ? '' : `; this is as of ${shortTime(live.marks.now)}`}. Start it: `}
+          <code>cardwright sandbox start</code>
+        </p>
+      )}
+      {other && (
+        <p class="bar">
+          {`The server is version ${live.marks?.version}, this page ${TABLES.version}. `}
+          <button type="button" class="small" onClick={() => location.reload()}>
+            Load anew
+          </button>
+        </p>
+      )}
+      {helps && <KeyHelp />}
+      <main id="main">
+        <View />
+      </main>
+    </div>
+  );
+}
+
+function KeyHelp() {
+  const rows: readonly (readonly [string, string])[] = [
+    ...ADDRESSES.map(({ name }) => [KEYS[name] ?? '', name] as const),
+    ['/', 'search'],
+    ['j k', 'next and previous row'],
+    ['Enter', 'open the row'],
+    ['p', 'simulate a purchase on this card'],
+    ['y', 'copy the command of this view'],
+    ['?', 'this list'],
+  ];
+  return (
+    <section class="keys" aria-label="Keys">
+      <dl class="facts">
+        {rows.map(([key, does]) => (
+          <div>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="quiet">None of them in a field, or with Ctrl, Alt or Meta.</p>
+    </section>
+  );
+}
+
+const Over = () => (
+  <main class="over">
+    <h1 tabIndex={-1}>No session</h1>
+    <p>This page shows nothing without a session. Open one in a terminal:</p>
+    <p class="command">
+      <code>cardwright sandbox open</code>
+    </p>
+  </main>
+);
+
+const root = document.getElementById('page');
+if (root !== null) {
+  const hasSession = await begin();
+  if (!hasSession) endSession();
+  root.replaceChildren();
+  render(<Page />, root);
+  if (hasSession) void watch();
+}

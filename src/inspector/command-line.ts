@@ -1,0 +1,57 @@
+/** What is copied: the command, or the curl line, that does what the page does. Words pass the quoting of a POSIX shell. */
+import { shellWord } from '../core/shell-quote.ts';
+import { rowOf } from './tables.ts';
+
+export type Input = Readonly<Record<string, unknown>>;
+
+const PROGRAM = 'cardwright';
+
+/** The command that does the same as the row with this input. */
+export function commandLine(name: string, input: Input = {}): string {
+  if (name === 'faults.add') return piped('sandbox faults add -', JSON.stringify(input));
+  const { command } = rowOf(name);
+  const words = [PROGRAM, command.words];
+  for (const field of command.args) if (isGiven(input[field])) words.push(shellWord(textOf(input[field])));
+  for (const [field, flag] of Object.entries(command.flags)) {
+    if (isGiven(input[field]) && !isBody(name, field)) words.push(flag, shellWord(textOf(input[field])));
+  }
+  if (name === 'simulate.answer') words.push(answerWords(input));
+  if (name === 'simulate.settle' && input['final'] === false) words.push('--not-final');
+  if (command.end !== undefined) words.push(command.end);
+  const line = words.filter(word => word !== '').join(' ');
+  return isBody(name, 'body') && isGiven(input['body'])
+    ? piped(`${line.slice(PROGRAM.length + 1)} --body -`, textOf(input['body']))
+    : line;
+}
+
+const isBody = (name: string, field: string) => name === 'deliveries.send' && field === 'body';
+const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '';
+const textOf = (value: unknown) => (Array.isArray(value) ? value.join(',') : String(value));
+const piped = (words: string, text: string) => `printf %s ${shellWord(text)} | ${PROGRAM} ${words}`;
+
+function answerWords({ answer }: Input): string {
+  return answer === 'right' ? '--right' : answer === 'wrong' ? '--wrong' : '';
+}
+
+export interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+  readonly key: string | null;
+}
+
+/** The request once more. The key of the service stands in the file of the environment, never on the line. */
+export function curlLine({ method, path, body, key }: Sent, origin: string): string {
+  const headers = [
+    ...(key === null ? [] : [`X-Idempotency-Key: ${key}`]),
+    ...(body === null || body === undefined ? [] : ['Content-Type: application/json']),
+  ];
+  const words = [
+    'curl -sS -H @-',
+    ...headers.map(header => `-H ${shellWord(header)}`),
+    ...(method === 'GET' ? [] : [`-X ${method}`]),
+    ...(body === null || body === undefined ? [] : [`-d ${shellWord(JSON.stringify(body))}`]),
+    shellWord(origin + path),
+  ];
+  return `printf 'Authorization: Bearer %s\\n' "$(cat "$CARDWRIGHT_API_KEY_FILE")" | ${words.join(' ')}`;
+}

@@ -1,0 +1,46 @@
+/** Keys of the page: letters for the views, rows by `j` and `k`. None of them in a field or with a modifier. */
+import type { PageView } from '../contract/sandbox/page-views.ts';
+import { addressOf } from './address.ts';
+
+export const KEYS: Readonly<Record<PageView, string>> = {
+  overview: 'o',
+  cards: 'c',
+  requests: 'r',
+  webhooks: 'w',
+  clock: 't',
+  faults: 'f',
+  simulate: 'm',
+  snapshots: 's',
+  invariants: 'i',
+};
+
+interface Doing {
+  readonly go: (address: string) => void;
+  readonly help: () => void;
+}
+
+export function onKey(event: KeyboardEvent, { go, help }: Doing): void {
+  const { key, ctrlKey, altKey, metaKey, target } = event;
+  if (ctrlKey || altKey || metaKey || (target as HTMLElement).closest('input, select, textarea') !== null) return;
+  const view = Object.entries(KEYS).find(([, letter]) => letter === key)?.[0];
+  if (view !== undefined) go(addressOf(view === 'overview' ? '' : view));
+  else if (key === '/') focusOn('#search');
+  else if (key === 'j' || key === 'k') step(key === 'j' ? 1 : -1);
+  else if (key === 'p') focusOn('form[data-form="simulate.authorize"] input');
+  else if (key === 'y') document.querySelector<HTMLElement>('[data-command] button')?.click();
+  else if (key === '?') help();
+  else if (key === 'Escape') history.back();
+  else return;
+  event.preventDefault();
+}
+
+function focusOn(selector: string): void {
+  document.querySelector<HTMLElement>(selector)?.focus();
+}
+
+/** Rows that have an address; the link in one is what Enter opens. */
+function step(by: number): void {
+  const links = [...document.querySelectorAll<HTMLElement>('tr[data-row] a')];
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  links[Math.max(0, Math.min(links.length - 1, at + by))]?.focus();
+}

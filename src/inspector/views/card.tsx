@@ -1,0 +1,258 @@
+/** One card: facts and limits, its two accounts of the ledger, its life, and what the world outside can do to it. */
+import { addressOf, refine, usePlace } from '../address.ts';
+import { useState } from '../elements.ts';
+import { RowForm } from '../form.tsx';
+import { useRow } from '../live.ts';
+import { Badge, Facts, Head, Id, type PageFacts, Pages, Said, SameCommand, Table, Waiting } from '../parts.tsx';
+import { count, money, shortTime } from '../printable.ts';
+
+interface Entry {
+  readonly id: number;
+  readonly at: string;
+  readonly kind: string;
+  readonly ref: string;
+  readonly card: number;
+  readonly hold: number;
+  readonly card_after: number;
+  readonly hold_after: number;
+}
+
+interface WholeCard {
+  readonly id: string;
+  readonly bin_id: string;
+  readonly network: string;
+  readonly last4: string;
+  readonly status: string;
+  readonly balance: number;
+  readonly hold: number;
+  readonly spending_limit: number;
+  readonly used_this_month: number;
+  readonly max_transaction: number;
+  readonly max_monthly: number;
+  readonly agrees: boolean;
+  readonly label: string;
+  readonly allowed_categories: readonly string[];
+  readonly auto_freeze_at: number | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly entries_total: number;
+  readonly entries: readonly Entry[];
+}
+
+export function Card({ id }: { readonly id: string }) {
+  const { data: card, error } = useRow<WholeCard>('cards.show', { card_id: id });
+  if (card === undefined) {
+    return (
+      <section>
+        <Head title="Card" />
+        <Waiting error={error} />
+        {error !== undefined && <a href={addressOf('cards')}>All cards</a>}
+      </section>
+    );
+  }
+  return (
+    <section>
+      <Head
+        title={
+          <span>
+            {`Card •••• ${card.last4} `}
+            <Badge word={card.status} />
+          </span>
+        }
+      />
+      <CardFacts card={card} />
+      <SameCommand row="cards.show" input={{ card_id: id }} />
+      <div class="columns">
+        <Accounts card={card} />
+        <Life id={id} />
+      </div>
+      <Simulations id={id} />
+    </section>
+  );
+}
+
+function CardFacts({ card }: { readonly card: WholeCard }) {
+  const tags = Object.entries(card.metadata).map(([name, value]) => `${name}=${value}`);
+  return (
+    <Facts
+      facts={[
+        ['Available', money(card.balance)],
+        ['On hold', money(card.hold)],
+        [
+          'Month',
+          <span>
+            {`${money(card.used_this_month)} of ${money(card.spending_limit)} `}
+            <meter
+              min={0}
+              max={card.spending_limit}
+              value={card.used_this_month}
+              aria-label="Used of the monthly limit"
+            />
+          </span>,
+        ],
+        ['One purchase', `at most ${money(card.max_transaction)}`],
+        ['Auto-freeze', card.auto_freeze_at === null ? 'off' : `below ${money(card.auto_freeze_at)}`],
+        [
+          'Categories',
+          card.allowed_categories.length === 0 ? 'all' : <Said text={card.allowed_categories.join(', ')} />,
+        ],
+        ['Label', <Said text={card.label === '' ? '–' : card.label} />],
+        ['Metadata', tags.length === 0 ? '–' : <Said text={tags.join(', ')} />],
+        ['Network', `${card.network}, BIN ${card.bin_id}`],
+        ['Created', shortTime(card.created_at)],
+        ['Expires', shortTime(card.expires_at)],
+        ['Card', <Id id={card.id} />],
+      ]}
+    />
+  );
+}
+
+function Accounts({ card }: { readonly card: WholeCard }) {
+  const moved = (amount: number) => (amount === 0 ? '' : `${amount > 0 ? '+' : ''}${money(amount)}`);
+  return (
+    <section aria-labelledby="accounts">
+      <h2 id="accounts">Ledger: card and hold</h2>
+      <BalanceLine entries={card.entries} />
+      <Table
+        caption="Entries of the ledger, newest first"
+        cells={[
+          { title: 'Entry', number: true },
+          { title: 'What' },
+          { title: 'Card', number: true },
+          { title: 'Hold', number: true },
+          { title: 'Balance', number: true },
+        ]}
+        rows={card.entries.map(entry => ({
+          key: String(entry.id),
+          cells: [
+            count(entry.id),
+            <span title={`${shortTime(entry.at)} ${entry.ref}`}>{entry.kind}</span>,
+            moved(entry.card),
+            moved(entry.hold),
+            money(entry.card_after),
+          ],
+        }))}
+        empty="No entry yet."
+      />
+      <p class={card.agrees ? 'quiet' : 'problem'}>
+        {`I2: ${money(card.balance)} and ${money(card.hold)} on hold ${card.agrees ? 'are the sums of all entries ✓' : 'are NOT the sums of the entries ✗'}`}
+      </p>
+      {card.entries_total > card.entries.length && (
+        <p class="quiet">{`${count(card.entries_total - card.entries.length)} earlier`}</p>
+      )}
+    </section>
+  );
+}
+
+/** The balance after each of the entries shown; the table has the same numbers. */
+function BalanceLine({ entries }: { readonly entries: readonly Entry[] }) {
+  const balances = entries.map(({ card_after }) => card_after).toReversed();
+  if (balances.length < 2) return null;
+  const highest = Math.max(...balances, 1);
+  const lowest = Math.min(...balances, 0);
+  const y = (balance: number) => 38 - ((balance - lowest) / (highest - lowest)) * 36;
+  const step = 400 / (balances.length - 1);
+  const points = balances.map((balance, nth) => `${nth * step},${y(balance)}`).join(' ');
+  return (
+    <svg class="line" viewBox="0 0 400 40" preserveAspectRatio="none" aria-hidden="true">
+      <polyline points={points} />
+    </svg>
+  );
+}
+
+interface Item {
+  readonly at: string;
+  readonly kind: string;
+  readonly id: string;
+  readonly number: number | null;
+  readonly text: string;
+  readonly amount: number | null;
+}
+
+const KINDS = ['request', 'transaction', 'entry', 'challenge', 'event', 'delivery'];
+
+function Life({ id }: { readonly id: string }) {
+  const { filters } = usePlace();
+  const hidden = (filters['without'] ?? '').split(',').filter(kind => kind !== '');
+  const kinds = KINDS.filter(kind => !hidden.includes(kind)).join(',');
+  const page = Number(filters['page'] ?? '1');
+  const input = { card_id: id, ...(hidden.length > 0 && { kinds }), ...(page > 1 && { page }) };
+  const { data, error } = useRow<{ readonly data: readonly Item[]; readonly meta: PageFacts }>('cards.timeline', input);
+  const change = (without: readonly string[], to = 1) =>
+    refine(addressOf('cards', id, { without: without.join(','), page: to === 1 ? '' : String(to) }));
+  const toggle = (kind: string) =>
+    change(hidden.includes(kind) ? hidden.filter(each => each !== kind) : [...hidden, kind]);
+  return (
+    <section aria-labelledby="life">
+      <h2 id="life">Timeline</h2>
+      <fieldset class="choices">
+        <legend class="unseen">Kinds that are shown</legend>
+        {KINDS.map(kind => (
+          <label>
+            <input type="checkbox" checked={!hidden.includes(kind)} onChange={() => toggle(kind)} /> {kind}
+          </label>
+        ))}
+      </fieldset>
+      {data === undefined ? <Waiting error={error} /> : <LifeRows items={data.data} />}
+      {data !== undefined && <Pages facts={data.meta} goTo={to => change(hidden, to)} />}
+      <SameCommand row="cards.timeline" input={input} />
+    </section>
+  );
+}
+
+function LifeRows({ items }: { readonly items: readonly Item[] }) {
+  return (
+    <Table
+      caption="What happened to the card, newest first"
+      cells={[{ title: 'At' }, { title: 'What' }]}
+      rows={items.map(item => ({
+        key: `${item.kind} ${item.id}`,
+        cells: [
+          <time dateTime={item.at}>{shortTime(item.at)}</time>,
+          <span>
+            <b>{`${item.kind}${item.number === null ? '' : ` #${count(item.number)}`}`}</b> <Said text={item.text} />{' '}
+            <ItemLink item={item} />
+          </span>,
+        ],
+      }))}
+      empty="Nothing of these kinds happened to it."
+    />
+  );
+}
+
+function ItemLink({ item: { kind, id, text } }: { readonly item: Item }) {
+  if (kind === 'transaction')
+    return <a href={addressOf('why', id)}>{text.startsWith('decline') ? 'Why?' : 'Checks'}</a>;
+  if (kind === 'request' || kind === 'delivery')
+    return <a href={addressOf(kind === 'request' ? 'requests' : 'webhooks', id)}>Show</a>;
+  if (kind === 'challenge' && text.includes('pending'))
+    return <a href={addressOf('simulate', 'simulate.answer', { challenge_id: id })}>Answer</a>;
+  return null;
+}
+
+/** The purchase is the one that is needed most; `p` goes there. */
+function Simulations({ id }: { readonly id: string }) {
+  const [made, make] = useState<string | undefined>(undefined);
+  const more = ['simulate.challenge', 'simulate.force-post', 'simulate.unlinked-refund'];
+  return (
+    <section aria-labelledby="purchase">
+      <h2 id="purchase">Simulate a purchase</h2>
+      <RowForm
+        row="simulate.authorize"
+        fixed={{ card_id: id }}
+        label="Purchase"
+        done={answer => make(String(answer['transaction_id'] ?? ''))}
+      />
+      {made !== undefined && made !== '' && <a href={addressOf('why', made)}>The checks of this purchase</a>}
+      <p>
+        {'More: '}
+        {more.map(row => (
+          <a class="spaced" href={addressOf('simulate', row, { card_id: id })}>
+            {row.replace('simulate.', '')}
+          </a>
+        ))}
+      </p>
+    </section>
+  );
+}

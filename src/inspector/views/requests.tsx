@@ -1,0 +1,265 @@
+/** What the code sent and what it got: the log, one pair, and what was turned away before it was counted. */
+import { addressOf, refine, usePlace } from '../address.ts';
+import { curlLine } from '../command-line.ts';
+import { useRow } from '../live.ts';
+import {
+  Badge,
+  Copy,
+  Facts,
+  Head,
+  Id,
+  type PageFacts,
+  Pages,
+  Said,
+  SameCommand,
+  Table,
+  Text,
+  Waiting,
+} from '../parts.tsx';
+import { laidOut, shortTime } from '../printable.ts';
+import { TABLES } from '../tables.ts';
+
+interface RequestItem {
+  readonly request_id: string;
+  readonly at: string;
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly error: string | null;
+  readonly replayed: boolean;
+  readonly fault: string | null;
+  readonly idempotency_key: string | null;
+  readonly card_id: string | null;
+  readonly body: Readonly<Record<string, unknown>> | null;
+}
+
+export function Requests() {
+  const { filters } = usePlace();
+  const turned = filters['turned'] === '1';
+  return (
+    <section>
+      <Head title="Requests">
+        <label>
+          <input
+            type="checkbox"
+            checked={turned}
+            onChange={() => refine(addressOf('requests', undefined, { turned: turned ? '' : '1' }))}
+          />{' '}
+          only turned away
+        </label>
+      </Head>
+      {turned ? <TurnedAway /> : <Log />}
+    </section>
+  );
+}
+
+function Log() {
+  const { filters } = usePlace();
+  const { operation = '', status = '', card = '', page = '1' } = filters;
+  const input = { operation, status, card_id: card, page: Number(page), per_page: 50 };
+  const { data, error } = useRow<{ readonly data: readonly RequestItem[]; readonly meta: PageFacts }>(
+    'requests',
+    input,
+  );
+  const change = (next: Readonly<Record<string, string>>) =>
+    refine(addressOf('requests', undefined, { operation, status, card, ...next }));
+  const isFiltered = operation + status + card !== '';
+  return (
+    <div>
+      <form class="filters" onSubmit={event => event.preventDefault()}>
+        <label>
+          Operation{' '}
+          <select value={operation} onChange={event => change({ operation: event.currentTarget.value })}>
+            <option value="">all</option>
+            {TABLES.operations.map(each => (
+              <option value={each}>{each}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Status{' '}
+          <input
+            size={4}
+            inputMode="numeric"
+            value={status}
+            placeholder="201"
+            onChange={event => change({ status: event.currentTarget.value.replace(/\D/g, '') })}
+          />
+        </label>
+        <label>
+          Card{' '}
+          <input
+            id="search"
+            value={card}
+            placeholder="card_…"
+            onChange={event => change({ card: event.currentTarget.value })}
+          />
+        </label>
+      </form>
+      {data === undefined ? <Waiting error={error} /> : <LogRows items={data.data} isFiltered={isFiltered} />}
+      {data !== undefined && <Pages facts={data.meta} goTo={to => change({ page: String(to) })} />}
+      <SameCommand row="requests" input={{ operation, status, card_id: card, page: page === '1' ? '' : page }} />
+    </div>
+  );
+}
+
+function LogRows({ items, isFiltered }: { readonly items: readonly RequestItem[]; readonly isFiltered: boolean }) {
+  const empty = isFiltered ? (
+    <p>
+      No request fits. <a href={addressOf('requests')}>Clear the filters</a>
+    </p>
+  ) : (
+    <p>
+      No request yet. Point your code here: <code>cardwright sandbox status -o env</code>
+    </p>
+  );
+  return (
+    <Table
+      caption="Requests, newest first"
+      cells={[
+        { title: 'At', wide: true },
+        { title: 'Request' },
+        { title: 'Status', number: true },
+        { title: 'Notes', wide: true },
+        { title: 'Key', wide: true },
+      ]}
+      rows={items.map(item => ({
+        key: item.request_id,
+        href: addressOf('requests', item.request_id),
+        cells: [
+          <time dateTime={item.at}>{shortTime(item.at)}</time>,
+          <a href={addressOf('requests', item.request_id)}>
+            <Said text={`${item.method} ${item.path}`} />
+          </a>,
+          <Badge word={String(item.status)} />,
+          <Said text={notesOf(item)} />,
+          <Said text={item.idempotency_key ?? ''} />,
+        ],
+      }))}
+      empty={empty}
+    />
+  );
+}
+
+const notesOf = ({ error, replayed, fault }: RequestItem) =>
+  [error, replayed ? 'replayed' : null, fault === null ? null : `fault: ${fault}`].filter(Boolean).join(', ');
+
+interface Pair extends RequestItem {
+  readonly answer: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly key_last4: string | null;
+  readonly took_ms: number | null;
+  readonly on_the_wire: string;
+}
+
+export function Request({ id }: { readonly id: string }) {
+  const { data: pair, error } = useRow<Pair>('requests.get', { request_id: id });
+  return (
+    <section>
+      <Head title="Request">
+        <a href={addressOf('requests')}>All requests</a>
+      </Head>
+      {pair === undefined ? <Waiting error={error} /> : <PairShown pair={pair} />}
+      <SameCommand row="requests.get" input={{ request_id: id }} />
+    </section>
+  );
+}
+
+function PairShown({ pair }: { readonly pair: Pair }) {
+  const { method, path, body, idempotency_key: key, card_id: card } = pair;
+  const again = { method, path, body, key };
+  return (
+    <div>
+      <Facts
+        facts={[
+          ['Request', <Said text={`${method} ${path}`} />],
+          ['Operation', pair.operation],
+          ['Status', <Badge word={String(pair.status)} />],
+          ['Notes', <Said text={notesOf(pair) || '–'} />],
+          ['On the wire', <Said text={pair.on_the_wire} />],
+          ['At', shortTime(pair.at)],
+          ['Took', pair.took_ms === null ? '–' : `${pair.took_ms} ms`],
+          ['Idempotency key', <Said text={key ?? 'none'} />],
+          ['API key', pair.key_last4 === null ? '–' : `ends in ${pair.key_last4}`],
+          ['Card', card === null ? '–' : <Id id={card} />],
+          ['Identifier', <Id id={pair.request_id} />],
+        ]}
+      />
+      <p class="buttons">
+        <Copy text={curlLine(again, location.origin)} label={key === null ? 'Copy curl' : 'Copy curl, same key'} />{' '}
+        {key !== null && (
+          <Copy text={curlLine({ ...again, key: newKey() }, location.origin)} label="Copy curl, new key" />
+        )}
+      </p>
+      <div class="columns">
+        <section aria-labelledby="sent">
+          <h2 id="sent">Sent</h2>
+          <Facts facts={Object.entries(pair.headers).map(([name, value]) => [name, <Said text={value} />] as const)} />
+          {body === null ? (
+            <p class="quiet">No body.</p>
+          ) : (
+            <Text label="Body that was sent" text={JSON.stringify(body, undefined, 2)} />
+          )}
+        </section>
+        <section aria-labelledby="answered">
+          <h2 id="answered">Answered</h2>
+          {pair.answer === null ? (
+            <p class="quiet">The answer to a successful read is not kept.</p>
+          ) : (
+            <Text label="Body of the answer" text={laidOut(pair.answer)} />
+          )}
+        </section>
+      </div>
+    </div>
+  );
+}
+
+const newKey = () => `again-${crypto.randomUUID().slice(0, 8)}`;
+
+interface Turned {
+  readonly at: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly error: string;
+  readonly why: string;
+  readonly nearest: string | null;
+  readonly key: string;
+}
+
+function TurnedAway() {
+  const { data, error } = useRow<{ readonly data: readonly Turned[] }>('requests.turned');
+  return (
+    <div>
+      {data === undefined ? (
+        <Waiting error={error} />
+      ) : (
+        <Table
+          caption="Requests that were turned away, newest first"
+          cells={[
+            { title: 'Request' },
+            { title: 'Status', number: true },
+            { title: 'Why' },
+            { title: 'Nearest route', wide: true },
+            { title: 'Key', wide: true },
+            { title: 'At', wide: true },
+          ]}
+          rows={data.data.map((turned, nth) => ({
+            key: `${turned.at} ${nth}`,
+            cells: [
+              <Said text={`${turned.method} ${turned.path}`} />,
+              <Badge word={String(turned.status)} />,
+              <Said text={turned.why} />,
+              <Said text={turned.nearest ?? ''} />,
+              <Said text={turned.key} />,
+              shortTime(turned.at),
+            ],
+          }))}
+          empty="Nothing was turned away: every request had a key, a route and a host that are known here."
+        />
+      )}
+      <SameCommand row="requests.turned" />
+    </div>
+  );
+}

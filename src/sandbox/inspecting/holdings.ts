@@ -1,0 +1,121 @@
+/** overview, cards, cards.show: where the money is, cards that are looked for, and one card with its entries. */
+import { type Cents, cents, sumCents, toUsd } from '../../core/money.ts';
+import { cardOf } from '../account/acting.ts';
+import { wireCard } from '../account/objects.ts';
+import { pageFacts } from '../handlers/paging.ts';
+import { isoTime, monthOf } from '../rules/dates.ts';
+import type { MomentHandler } from '../service/service.ts';
+import { binById } from '../store/bins.ts';
+import { type EntryOfCard, entriesOfCard } from '../store/card-life.ts';
+import { changeCount } from '../store/change-count.ts';
+import { countAll } from '../store/counts.ts';
+import { holdingsOf, openCounts, searchCards } from '../store/holdings.ts';
+import { timersInOrder } from '../store/timer-pages.ts';
+import { usedBetween } from '../store/transactions.ts';
+import { walletOf } from '../store/wallet.ts';
+
+const NOTHING = 0 as Cents;
+
+export const showOverview: MomentHandler<'overview'> = async ({ sql, account, now }) => {
+  const wallet = await walletOf(sql, account);
+  const held = await holdingsOf(sql, account);
+  const open = await openCounts(sql, account);
+  const { transactions, webhooks, events } = await countAll(sql, account);
+  const { faults } = await changeCount(sql, account, now);
+  const { rows, total: timers } = await timersInOrder(sql, account, { limit: 1, offset: 0 });
+  const [next] = rows;
+  return {
+    now: isoTime(now),
+    data_set: wallet?.data_set ?? 'none',
+    deposited: toUsd(wallet?.deposited ?? NOTHING),
+    wallet: toUsd(wallet?.balance ?? NOTHING),
+    on_cards: toUsd(held?.on_cards ?? NOTHING),
+    on_hold: toUsd(held?.on_hold ?? NOTHING),
+    spent: toUsd(wallet?.spent ?? NOTHING),
+    cards_active: held?.cards_active ?? 0,
+    cards_frozen: held?.cards_frozen ?? 0,
+    cards_terminated: held?.cards_terminated ?? 0,
+    transactions,
+    open_holds: open?.open_holds ?? 0,
+    open_challenges: open?.open_challenges ?? 0,
+    pending_deposits: open?.pending_deposits ?? 0,
+    webhooks,
+    failed_deliveries: open?.failed_deliveries ?? 0,
+    events,
+    faults,
+    timers,
+    next_timer: next === undefined ? null : { due_at: isoTime(next.due_at), kind: next.kind, ref: next.ref },
+  };
+};
+
+export const searchedCards: MomentHandler<'cards'> = async ({ sql, account }, input) => {
+  const { page = 1, per_page: limit = 50, ...search } = input;
+  const { rows, total } = await searchCards(sql, account, search, { limit, offset: (page - 1) * limit });
+  const data = rows.map(row => ({
+    ...row,
+    balance: toUsd(row.balance),
+    hold: toUsd(row.hold),
+    created_at: isoTime(row.created_at),
+  }));
+  return { data, page: pageFacts(page, limit, total) };
+};
+
+/** The newest of them are shown. */
+const SHOWN_ENTRIES = 50;
+
+/** Of a card with more entries than are looked at, the sums of those behind are what its cached balances leave. */
+export const showWholeCard: MomentHandler<'cards.show'> = async ({ sql, account, now }, { card_id: id }) => {
+  const card = await cardOf({ sql, account }, id);
+  const bin = await binById(sql, account, card.bin_id);
+  const used = await usedBetween(sql, account, { card: id, ...monthOf(now) });
+  const entries = withBalances(await entriesOfCard(sql, account, id), id);
+  const last = entries.at(-1);
+  return {
+    ...wireCard(card),
+    hold: toUsd(card.hold),
+    used_this_month: toUsd(used),
+    max_transaction: toUsd(bin?.max_transaction ?? NOTHING),
+    max_monthly: toUsd(bin?.max_monthly ?? NOTHING),
+    agrees: (last?.card_after ?? 0) === card.balance && (last?.hold_after ?? 0) === card.hold,
+    entries_total: entries.length,
+    entries: entries
+      .slice(-SHOWN_ENTRIES)
+      .toReversed()
+      .map(({ id, at, kind, ref, card, hold, card_after, hold_after }) => ({
+        id,
+        at: isoTime(at),
+        kind,
+        ref,
+        card: toUsd(card),
+        hold: toUsd(hold),
+        card_after: toUsd(card_after),
+        hold_after: toUsd(hold_after),
+      })),
+  };
+};
+
+interface CardEntry {
+  readonly id: number;
+  readonly at: number;
+  readonly kind: string;
+  readonly ref: string;
+  readonly card: Cents;
+  readonly hold: Cents;
+  readonly card_after: Cents;
+  readonly hold_after: Cents;
+}
+
+/** Rows of one entry stand together, oldest first. */
+function withBalances(rows: readonly EntryOfCard[], card: string): readonly CardEntry[] {
+  const byEntry = new Map<number, EntryOfCard[]>();
+  for (const row of rows) byEntry.set(row.id, [...(byEntry.get(row.id) ?? []), row]);
+  let [onCard, onHold] = [NOTHING, NOTHING];
+  return [...byEntry.values()].map(postings => {
+    const [{ id, kind, ref, created_at: at }] = postings as [EntryOfCard];
+    const came = (ledger: string) => sumCents(postings.filter(row => row.ledger === ledger).map(row => row.amount));
+    const moved = { card: came(`card:${card}`), hold: came(`hold:${card}`) };
+    onCard = cents(onCard + moved.card);
+    onHold = cents(onHold + moved.hold);
+    return { id, at, kind, ref, ...moved, card_after: onCard, hold_after: onHold };
+  });
+}
