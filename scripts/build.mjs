@@ -173,7 +173,7 @@ async function libraryText(entry) {
 /** The inspector's page: its files with their types in one file, the tables of rows and commands inside of its script. */
 async function inspectorPage() {
   const { pageTables } = await loaded('src/cli/docs/page-tables.ts');
-  const folder = join(root, 'src', 'inspector');
+  const folder = join(root, 'src', 'inspector', 'page');
   const { outputFiles: made, metafile: of } = await build({
     absWorkingDir: root,
     entryPoints: { app: join(folder, 'app.tsx'), style: join(folder, 'app.css') },

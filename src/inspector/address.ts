@@ -1,7 +1,7 @@
 /** Where the page is: behind `#`, so that no address reaches the server and every view survives a reload. */
 import { useEffect, useState } from './elements.ts';
 
-export interface Place {
+export interface Address {
   /** The first word: `cards`; empty for the overview. */
   readonly view: string;
   /** What follows it: an id. */
@@ -9,7 +9,7 @@ export interface Place {
   readonly filters: Readonly<Record<string, string>>;
 }
 
-export function placeOf(hash: string): Place {
+export function addressIn(hash: string): Address {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?');
   const [, view = '', id] = path.split('/').map(decoded);
   return { view, id: id === '' ? undefined : id, filters: Object.fromEntries(new URLSearchParams(query)) };
@@ -40,10 +40,10 @@ export function refine(address: string): void {
   window.dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
-export function usePlace(): Place {
-  const [place, setPlace] = useState(placeOf(location.hash));
+export function useAddress(): Address {
+  const [place, setPlace] = useState(addressIn(location.hash));
   useEffect(() => {
-    const listener = () => setPlace(placeOf(location.hash));
+    const listener = () => setPlace(addressIn(location.hash));
     window.addEventListener('hashchange', listener);
     return () => window.removeEventListener('hashchange', listener);
   }, []);

@@ -4,7 +4,7 @@ import { commandLine, type Input } from './command-line.ts';
 import { type ComponentChildren, useState } from './elements.ts';
 import { Copy, Id, Said, useCanChange } from './parts.tsx';
 import { money, printable } from './printable.ts';
-import { accessOf, ask, Failed, NoAnswer } from './session.ts';
+import { accessOf, callRow, Failed, NoAnswer } from './session.ts';
 import { rowOf } from './tables.ts';
 
 type Values = Readonly<Record<string, string>>;
@@ -109,7 +109,7 @@ export function RowForm(props: RowFormProps) {
 async function outcomeOf(row: string, input: Input, first: RowFormProps['first']): Promise<Outcome> {
   try {
     await first?.(input);
-    return { answer: (await ask<Readonly<Record<string, unknown>> | undefined>(row, input)) ?? {} };
+    return { answer: (await callRow<Readonly<Record<string, unknown>> | undefined>(row, input)) ?? {} };
   } catch (error) {
     if (error instanceof Failed) {
       const nothing = error.status === 503 ? ' Nothing happened.' : '';

@@ -2,7 +2,7 @@
 
 import type { Input } from './command-line.ts';
 import { useEffect, useRef, useState } from './elements.ts';
-import { ask, Failed, forget, NoAnswer } from './session.ts';
+import { callRow, Failed, forget, NoAnswer } from './session.ts';
 
 export interface Marks {
   readonly version: string;
@@ -50,7 +50,7 @@ export async function watch(): Promise<void> {
   while (live.link !== 'over') {
     if (document.hidden) await seen();
     try {
-      const marks = await ask<Marks>('marks');
+      const marks = await callRow<Marks>('marks');
       if (marks.changes !== live.marks?.changes) changedAt = performance.now();
       failures = 0;
       tell({ link: 'live', marks, at: performance.now() });
@@ -101,7 +101,7 @@ export function useRow<Answer>(name: string, input: Input = {}, paused = false):
   if (!paused) changes.current = marks?.changes;
   useEffect(() => {
     const given = new AbortController();
-    ask<Answer>(name, input, given.signal).then(
+    callRow<Answer>(name, input, given.signal).then(
       data => {
         if (!given.signal.aborted) tellIt({ data, error: undefined, of: question });
       },

@@ -95,7 +95,7 @@ function send(method: string, path: string, body?: Input, signal?: AbortSignal):
 }
 
 /** Asks a row. Throws `Failed` with what the server says, `NoAnswer` where it says nothing. */
-export async function ask<Answer>(name: string, input: Input = {}, signal?: AbortSignal): Promise<Answer> {
+export async function callRow<Answer>(name: string, input: Input = {}, signal?: AbortSignal): Promise<Answer> {
   const { method, path, fields } = rowOf(name);
   const partOf = (part: string) =>
     Object.fromEntries(

@@ -59,6 +59,7 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   'sandbox deliveries rotate': [HOOK],
   'sandbox why': [PURCHASE],
   'sandbox timeline': [PURCHASE],
+  'sandbox deliveries show': [HOOK, 'cards freeze card_1'],
   'cards presets list': ['cards presets save ads --amount 5'],
   'cards presets remove': ['cards presets save ads --amount 5'],
   'sandbox snapshot list': ['sandbox snapshot save before'],
@@ -131,6 +132,9 @@ for (const run of [
   'sandbox start --detach -o env',
   'sandbox stop',
   'sandbox stop --json',
+  'sandbox open',
+  'sandbox open card_1 --look-only',
+  'sandbox open --end',
 ]) {
   TOLD[run] = { not: 'starts or ends a process' };
 }

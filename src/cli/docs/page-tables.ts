@@ -31,7 +31,7 @@ const OTHERWISE: Readonly<Record<string, Partial<PageCommand>>> = {
   'requests.verify': { words: 'sandbox requests' },
   'dialect.show': { words: 'sandbox status' },
   marks: { words: 'sandbox status' },
-  page: { words: 'sandbox open' },
+  'page.show': { words: 'sandbox open' },
   'page.end': { words: 'sandbox open --end' },
 };
 

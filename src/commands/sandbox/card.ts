@@ -40,7 +40,6 @@ function showCard(whole: WholeCard): Shown {
     noun: 'card',
     idField: 'id',
     columns: COLUMNS,
-    rows: { columns: ENTRY_COLUMNS, rows: entries },
     blocks: [
       {
         kind: 'pairs',

@@ -103,14 +103,14 @@ async function opened(ctx: Context, admin: SandboxAdmin, url: string): Promise<v
   };
   try {
     if (!browser.started) show('No browser could be started.');
-    while ((await admin.send('page', {})).result.ticket_waits) {
+    while ((await admin.send('page.show', {})).result.ticket_waits) {
       if (ctx.clock.monotonic() - began > SHOW_AFTER) show('No browser has opened the page yet.');
       await ctx.clock.sleep(LOOK_EVERY, ctx.signal);
     }
   } finally {
     await browser.remove();
   }
-  if ((await admin.send('page', {})).result.sessions > 0) return;
+  if ((await admin.send('page.show', {})).result.sessions > 0) return;
   throw new CliError('wait_expired', {
     message: 'no browser opened the inspector within a minute',
     hint: 'cardwright sandbox open --print',

@@ -38,7 +38,7 @@ export const PAGE_OPERATIONS = {
       ours,
     ),
   }),
-  page: operation({
+  'page.show': operation({
     ...traceless,
     summary: 'Tell how many sessions of the inspector there are, and whether a ticket waits',
     path: '/page',

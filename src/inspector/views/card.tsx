@@ -1,5 +1,5 @@
 /** One card: facts and limits, its two accounts of the ledger, its life, and what the world outside can do to it. */
-import { addressOf, refine, usePlace } from '../address.ts';
+import { addressOf, refine, useAddress } from '../address.ts';
 import { useState } from '../elements.ts';
 import { RowForm } from '../form.tsx';
 import { useRow } from '../live.ts';
@@ -173,7 +173,7 @@ interface Item {
 const KINDS = ['request', 'transaction', 'entry', 'challenge', 'event', 'delivery'];
 
 function Life({ id }: { readonly id: string }) {
-  const { filters } = usePlace();
+  const { filters } = useAddress();
   const hidden = (filters['without'] ?? '').split(',').filter(kind => kind !== '');
   const kinds = KINDS.filter(kind => !hidden.includes(kind)).join(',');
   const page = Number(filters['page'] ?? '1');

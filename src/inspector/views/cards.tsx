@@ -1,5 +1,5 @@
 /** All cards, newest first, and the search. */
-import { addressOf, refine, usePlace } from '../address.ts';
+import { addressOf, refine, useAddress } from '../address.ts';
 import { useRow } from '../live.ts';
 import { Badge, Head, type PageFacts, Pages, Said, SameCommand, Table, Waiting } from '../parts.tsx';
 import { money, shortTime } from '../printable.ts';
@@ -16,7 +16,7 @@ interface CardItem {
 }
 
 export function Cards() {
-  const { filters } = usePlace();
+  const { filters } = useAddress();
   const { q = '', status = '', bin = '', page = '1' } = filters;
   const input = { q, status, bin, page: Number(page), per_page: 50 };
   const { data, error } = useRow<{ readonly data: readonly CardItem[]; readonly meta: PageFacts }>('cards', input);

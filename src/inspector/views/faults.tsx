@@ -4,7 +4,7 @@ import { useState } from '../elements.ts';
 import { RowForm } from '../form.tsx';
 import { useRow } from '../live.ts';
 import { Badge, Copy, Head, Said, SameCommand, Table, useCanChange, Waiting } from '../parts.tsx';
-import { accessOf, ask } from '../session.ts';
+import { accessOf, callRow } from '../session.ts';
 import { TABLES } from '../tables.ts';
 
 interface Rule {
@@ -77,7 +77,8 @@ function Rules({ rules }: { readonly rules: readonly Rule[] }) {
 function RemoveRule({ id }: { readonly id: string }) {
   const [problem, tell] = useState('');
   const canChange = useCanChange() && accessOf() === 'full';
-  const remove = () => ask('faults.remove', { fault_id: id }).catch((error: unknown) => tell((error as Error).message));
+  const remove = () =>
+    callRow('faults.remove', { fault_id: id }).catch((error: unknown) => tell((error as Error).message));
   return (
     <span>
       <button
@@ -102,7 +103,7 @@ function Builder() {
   const add = async (event: Event) => {
     event.preventDefault();
     if (rule === undefined) return say({ text: 'This is no JSON object.', isProblem: true });
-    await ask<Rule>('faults.add', rule).then(
+    await callRow<Rule>('faults.add', rule).then(
       ({ id }) => say({ text: `Added ${id}.`, isProblem: false }),
       (error: unknown) => say({ text: (error as Error).message, isProblem: true }),
     );

@@ -1,5 +1,5 @@
 /** Where the money is, what is open, and the events as they come. */
-import { addressOf, refine, usePlace } from '../address.ts';
+import { addressOf, refine, useAddress } from '../address.ts';
 import { useState } from '../elements.ts';
 import { useRow } from '../live.ts';
 import { Facts, Head, Id, SameCommand, Table, Waiting } from '../parts.tsx';
@@ -135,7 +135,7 @@ function about(body: string): string {
 }
 
 function Events() {
-  const { filters } = usePlace();
+  const { filters } = useAddress();
   const [paused, pause] = useState(false);
   const type = filters['type'] ?? '';
   const input = { type, order: 'desc', per_page: 30 };

@@ -1,5 +1,5 @@
 /** What the code sent and what it got: the log, one pair, and what was turned away before it was counted. */
-import { addressOf, refine, usePlace } from '../address.ts';
+import { addressOf, refine, useAddress } from '../address.ts';
 import { curlLine } from '../command-line.ts';
 import { useRow } from '../live.ts';
 import {
@@ -35,7 +35,7 @@ interface RequestItem {
 }
 
 export function Requests() {
-  const { filters } = usePlace();
+  const { filters } = useAddress();
   const turned = filters['turned'] === '1';
   return (
     <section>
@@ -55,7 +55,7 @@ export function Requests() {
 }
 
 function Log() {
-  const { filters } = usePlace();
+  const { filters } = useAddress();
   const { operation = '', status = '', card = '', page = '1' } = filters;
   const input = { operation, status, card_id: card, page: Number(page), per_page: 50 };
   const { data, error } = useRow<{ readonly data: readonly RequestItem[]; readonly meta: PageFacts }>(

@@ -1,5 +1,5 @@
 /** What the world outside does: merchants, card holders, the chain. Each form is made from its row. */
-import { addressOf, refine, usePlace } from '../address.ts';
+import { addressOf, refine, useAddress } from '../address.ts';
 import { RowForm } from '../form.tsx';
 import { Head } from '../parts.tsx';
 import { TABLES } from '../tables.ts';
@@ -7,7 +7,7 @@ import { TABLES } from '../tables.ts';
 const SIMULATIONS = Object.keys(TABLES.rows).filter(name => name.startsWith('simulate.'));
 
 export function Simulate({ id }: { readonly id: string | undefined }) {
-  const { filters } = usePlace();
+  const { filters } = useAddress();
   const chosen = id !== undefined && SIMULATIONS.includes(id) ? id : 'simulate.authorize';
   return (
     <section>

@@ -1,12 +1,12 @@
 /** Snapshots: kept, compared, put back; and starting over. */
-import { addressOf, usePlace } from '../address.ts';
+import { addressOf, useAddress } from '../address.ts';
 import type { Input } from '../command-line.ts';
 import { useState } from '../elements.ts';
 import { RowForm } from '../form.tsx';
 import { useRow } from '../live.ts';
 import { Head, Said, SameCommand, Table, Waiting } from '../parts.tsx';
 import { count, money, shortTime } from '../printable.ts';
-import { ask } from '../session.ts';
+import { callRow } from '../session.ts';
 
 interface Snapshot {
   readonly name: string;
@@ -19,7 +19,7 @@ interface Snapshot {
 }
 
 export function Snapshots() {
-  const { id, filters } = usePlace();
+  const { id, filters } = useAddress();
   // Saving and removing one changes no row of the store: the list is asked for anew by hand.
   const [asked, askAnew] = useState(0);
   return (
@@ -162,7 +162,7 @@ const SAVED_FIRST = 'before-restore';
 
 /** What is there now is kept, unless that is the very snapshot which is put back. */
 async function saveFirst({ name }: Input): Promise<void> {
-  if (name !== SAVED_FIRST) await ask('snapshots.save', { name: SAVED_FIRST });
+  if (name !== SAVED_FIRST) await callRow('snapshots.save', { name: SAVED_FIRST });
 }
 
 /** Both replace everything: the name is typed, and what is there now is saved first. */

@@ -1,5 +1,5 @@
 /** Subscriptions, deliveries with their attempts, one delivery whole, and how its signature comes about. */
-import { addressOf, refine, usePlace } from '../address.ts';
+import { addressOf, refine, useAddress } from '../address.ts';
 import { RowForm } from '../form.tsx';
 import { useRow } from '../live.ts';
 import { Badge, Facts, Head, Id, type PageFacts, Pages, Said, SameCommand, Table, Text, Waiting } from '../parts.tsx';
@@ -105,7 +105,7 @@ function lastOf({ attempts }: Delivery): string {
 }
 
 function Deliveries() {
-  const { filters } = usePlace();
+  const { filters } = useAddress();
   const { webhook = '', state = '', page = '1' } = filters;
   const input = { webhook_id: webhook, state, page: Number(page) };
   const { data, error } = useRow<{ readonly data: readonly Delivery[]; readonly meta: PageFacts }>('deliveries', input);
@@ -172,7 +172,7 @@ function SendForms({ items }: { readonly items: readonly Subscription[] }) {
     <section aria-labelledby="send">
       <h2 id="send">Send</h2>
       <details>
-        <summary>An example, or a body of your own, signed as you ask</summary>
+        <summary>An example, or a body of your own, signed as you callRow</summary>
         <RowForm row="deliveries.send" begins={{ webhook_id: first, event: 'card.created' }} label="Send" />
       </details>
       <details>

@@ -127,7 +127,7 @@ export const TRACELESS_HANDLERS: TracelessHandlers = {
   'deliveries.get': atOnce(showDelivery),
   webhooks: atOnce(listSubscriptions),
   'page.tickets': makeTicket,
-  page: showPage,
+  'page.show': showPage,
   'page.end': endSessions,
   marks: atOnce(showMarks),
 };

@@ -1,4 +1,4 @@
-/** page.tickets, page, page.end: the way into the inspector in a browser. */
+/** page.tickets, page.show, page.end: the way into the inspector in a browser. */
 import { PAGE_PATH } from '../../contract/sandbox/page.ts';
 import { impossible } from '../calls/handler.ts';
 import type { PageDoor } from '../page/door.ts';
@@ -18,7 +18,7 @@ export const makeTicket: TracelessHandlers['page.tickets'] = async ({ parts }, {
   return { url: `http://${door.host}${PAGE_PATH}#t=${ticket}`, expires_at: isoTime(expiresAt) };
 };
 
-export const showPage: TracelessHandlers['page'] = async ({ parts }) => {
+export const showPage: TracelessHandlers['page.show'] = async ({ parts }) => {
   const { sessions, ticketWaits } = doorOf(parts);
   return { sessions, ticket_waits: ticketWaits };
 };

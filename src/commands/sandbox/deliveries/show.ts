@@ -26,7 +26,6 @@ function show(whole: WholeDelivery): Shown {
     noun: 'delivery',
     idField: 'id',
     columns: COLUMNS,
-    rows: { columns: ATTEMPT_COLUMNS, rows },
     blocks: [
       {
         kind: 'pairs',

@@ -1,6 +1,6 @@
 /** Keys of the page: letters for the views, rows by `j` and `k`. None of them in a field or with a modifier. */
-import type { PageView } from '../contract/sandbox/page-views.ts';
-import { addressOf } from './address.ts';
+import type { PageView } from '../../contract/sandbox/page-views.ts';
+import { addressOf } from '../address.ts';
 
 export const KEYS: Readonly<Record<PageView, string>> = {
   overview: 'o',

@@ -1,28 +1,28 @@
 /** The page: its header, the views, the keys, and what is shown when the session or the server is gone. */
-import { PAGE_VIEWS } from '../contract/sandbox/page-views.ts';
-import { addressOf, go, usePlace } from './address.ts';
-import { render, useEffect, useState } from './elements.ts';
+import { PAGE_VIEWS } from '../../contract/sandbox/page-views.ts';
+import { addressOf, go, useAddress } from '../address.ts';
+import { render, useEffect, useState } from '../elements.ts';
+import { endSession, type Live, useLive, watch } from '../live.ts';
+import { shortTime } from '../printable.ts';
+import { begin } from '../session.ts';
+import { TABLES } from '../tables.ts';
+import { Card } from '../views/card.tsx';
+import { Cards } from '../views/cards.tsx';
+import { Clock } from '../views/clock.tsx';
+import { Faults } from '../views/faults.tsx';
+import { Invariants } from '../views/invariants.tsx';
+import { Overview } from '../views/overview.tsx';
+import { Request, Requests } from '../views/requests.tsx';
+import { Simulate } from '../views/simulate.tsx';
+import { Snapshots } from '../views/snapshots.tsx';
+import { DeliveryView, Webhooks } from '../views/webhooks.tsx';
+import { Why } from '../views/why.tsx';
 import { KEYS, onKey } from './keys.ts';
-import { endSession, type Live, useLive, watch } from './live.ts';
-import { shortTime } from './printable.ts';
-import { begin } from './session.ts';
-import { TABLES } from './tables.ts';
-import { Card } from './views/card.tsx';
-import { Cards } from './views/cards.tsx';
-import { Clock } from './views/clock.tsx';
-import { Faults } from './views/faults.tsx';
-import { Invariants } from './views/invariants.tsx';
-import { Overview } from './views/overview.tsx';
-import { Request, Requests } from './views/requests.tsx';
-import { Simulate } from './views/simulate.tsx';
-import { Snapshots } from './views/snapshots.tsx';
-import { DeliveryView, Webhooks } from './views/webhooks.tsx';
-import { Why } from './views/why.tsx';
 
 const ADDRESSES = PAGE_VIEWS.map(name => ({ name, view: name === 'overview' ? '' : name }));
 
 function View() {
-  const { view, id } = usePlace();
+  const { view, id } = useAddress();
   useEffect(() => {
     document.title = `${view === '' ? 'overview' : view} – cardwright sandbox`;
     document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: false });
@@ -64,7 +64,7 @@ const NoView = () => (
 );
 
 function Header({ live: { marks, link } }: { readonly live: Live }) {
-  const { view } = usePlace();
+  const { view } = useAddress();
   return (
     <header>
       <p class="name">
@@ -175,6 +175,11 @@ const Over = () => (
     </p>
   </main>
 );
+
+// An address with a ticket, typed over that of this page, loads nothing by itself.
+window.addEventListener('hashchange', () => {
+  if (location.hash.startsWith('#t=')) location.reload();
+});
 
 const root = document.getElementById('page');
 if (root !== null) {

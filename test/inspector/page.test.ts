@@ -1,0 +1,69 @@
+/** The inspector in a real browser: opened once, by the keyboard, with text from outside that stays text. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { complaintsOf, type Inspected, inspected, launched, noBrowser } from '../support/browser.ts';
+
+const HOSTILE = '<img src=x onerror=alert(1)>\u202etxt 珈琲店 مقهى';
+
+describe.skipIf(noBrowser !== undefined)('the inspector', () => {
+  let sandbox: Inspected;
+  let browser: Awaited<ReturnType<typeof launched>>;
+
+  beforeAll(async () => {
+    [sandbox, browser] = await Promise.all([inspected(['--data', 'demo', '--seed', '7']), launched()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await sandbox?.[Symbol.asyncDispose]();
+  });
+
+  it('opens once, checks the books by the keyboard, and is empty when the session ends', async () => {
+    await using browser = await launched();
+    const page = await browser.newPage();
+    const said = complaintsOf(page);
+
+    // Without a ticket there is nothing, and after it the ticket stands in no address.
+    const early = await browser.newPage();
+    expect((await early.goto(`${sandbox.origin}/_sandbox/`))?.status()).toBe(404);
+    const address = await sandbox.address();
+    await page.goto(address);
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    expect(page.url()).toBe(`${sandbox.origin}/_sandbox/#/`);
+    expect(said).toEqual([]);
+
+    await page.keyboard.press('i');
+    await page.getByRole('heading', { level: 1, name: 'Invariants' }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByText('All invariants hold.').waitFor();
+
+    // Used once, it opens nothing again.
+    const other = await (await browser.newContext()).newPage();
+    await other.goto(address);
+    await other.getByRole('heading', { level: 1, name: 'No session' }).waitFor();
+    expect(await other.locator('body').innerText()).not.toContain('Overview');
+    await sandbox.run('sandbox open --end -q');
+    await page.getByRole('heading', { level: 1, name: 'No session' }).waitFor();
+  });
+
+  it('text from outside stays text, and nothing of it turns the line around', async () => {
+    await using browser = await launched();
+    const [card] = (await sandbox.run('sandbox cards --q search -o id')).split('\n');
+    const page = await browser.newPage();
+    const said = complaintsOf(page);
+    await page.goto(await sandbox.address(card));
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('p');
+    await page.keyboard.type('4000');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(HOSTILE);
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('declined', { exact: true }).waitFor();
+    const decline = page.getByRole('row').filter({ hasText: 'Why?' }).first();
+    await decline.waitFor();
+    expect(await decline.innerText()).toContain('<img src=x onerror=alert(1)>\\u202etxt 珈琲店 مقهى');
+    expect(await page.locator('img, iframe, script:not([src])').count()).toBe(0);
+    await page.getByRole('link', { name: 'Why?' }).first().press('Enter');
+    await page.getByText(/insufficient_funds: amount 4000\.00 against/).waitFor();
+    expect(said).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+/** A real browser, and a sandbox of the built program whose inspector it opens; the home of playwright-core. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import process from 'node:process';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Home, home } from '../package/built.ts';
+import { requires } from './programs.ts';
+import { words } from './words.ts';
+
+export type { BrowserContext, Page };
+
+/** Why tests with a browser are skipped here; undefined where there is one. */
+export const noBrowser = process.env['CARDWRIGHT_BROWSER'] === undefined ? requires('chromium') : undefined;
+
+/** Root may not use the sandbox of Chromium. */
+export function launched(flags: readonly string[] = []): Promise<Browser> {
+  const isRoot = process.getuid?.() === 0;
+  return chromium.launch({
+    executablePath: process.env['CARDWRIGHT_BROWSER'] ?? '/usr/bin/chromium',
+    args: [...(isRoot ? ['--no-sandbox'] : []), ...flags],
+  });
+}
+
+export interface Inspected extends AsyncDisposable {
+  readonly place: Home;
+  /** Of the service, with `/v1`. */
+  readonly url: string;
+  readonly origin: string;
+  /** Runs a line of the built program; throws where it does not end with 0. */
+  run(line: string): Promise<string>;
+  /** The same as data. */
+  json(line: string): Promise<unknown>;
+  /** An address that opens the page once. */
+  address(what?: string): Promise<string>;
+}
+
+/** `sandbox start` of the built program, in a process of its own. */
+export async function inspected(flags: readonly string[] = []): Promise<Inspected> {
+  const place = await home();
+  const child = place.start(['sandbox', 'start', '--json', '--no-rate-limits', ...flags]);
+  const row = await new Promise<{ readonly url: string }>((resolve, reject) => {
+    let text = '';
+    child.stdout?.on('data', (part: Buffer) => {
+      text += part;
+      if (text.includes('\n}') || /\}\s*$/.test(text)) resolve(JSON.parse(text));
+    });
+    child.once('exit', code => reject(new Error(`sandbox start ended with ${code}`)));
+  });
+  const run = async (line: string) => {
+    const { code, out, err } = await place.run(words(line));
+    if (code !== 0) throw new Error(`${line}: ${code}: ${err}`);
+    return out.trim();
+  };
+  return {
+    place,
+    url: row.url,
+    origin: new URL(row.url).origin,
+    run,
+    json: async line => JSON.parse(await run(line)),
+    address: async (what = '') => run(`sandbox open ${what} --print -o tsv`),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await new Promise(resolve => child.once('exit', resolve));
+      await place[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What the page said that it should not: errors, and lines of the console. */
+export function complaintsOf(page: Page): string[] {
+  const said: string[] = [];
+  page.on('console', message => said.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', error => said.push(`error: ${error.message}`));
+  return said;
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe objects to. It goes in by the protocol: the policy of the page stops a script tag. */
+export async function objections(context: BrowserContext, page: Page): Promise<readonly string[]> {
+  const session = await context.newCDPSession(page);
+  await session.send('Runtime.evaluate', { expression: AXE });
+  const { result } = await session.send('Runtime.evaluate', {
+    expression: `axe.run(document).then(({ violations }) => JSON.stringify(violations.map(v => v.id + ': ' + v.nodes.map(n => n.target.join(' ') + ' ' + (n.any[0]?.message ?? '')).join('; '))))`,
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  await session.detach();
+  return JSON.parse(String(result.value)) as string[];
+}
