@@ -17,7 +17,6 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
   });
 
   it('opens once, checks the books by the keyboard, and is empty when the session ends', async () => {
-    await using browser = await launched();
     const page = await browser.newPage();
     const said = complaintsOf(page);
 
@@ -46,7 +45,6 @@ describe.skipIf(noBrowser !== undefined)('the inspector', () => {
   });
 
   it('text from outside stays text, and nothing of it turns the line around', async () => {
-    await using browser = await launched();
     const [card] = (await sandbox.run('sandbox cards --q search -o id')).split('\n');
     const page = await browser.newPage();
     const said = complaintsOf(page);

@@ -11,7 +11,7 @@ import {
   type Page,
 } from '../support/browser.ts';
 
-const LONG = '广告 التسويق <b>bold</b> a label as long as one may be, and no more';
+const LONG = '广告 التسويق <b>bold</b> a label as long as one may be, no more';
 
 describe.skipIf(noBrowser !== undefined)('every view', () => {
   let sandbox: Inspected;
