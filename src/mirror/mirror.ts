@@ -1,6 +1,6 @@
 /** The mirror of an account as commands use it: brought up to date, looked at, read, put aside. */
 
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ExportRow } from '../books/rows.ts';
 import type { Reader } from '../contract/service.ts';
@@ -15,7 +15,6 @@ import { copyReader, type Found, findCards, findTransactions } from './copy.ts';
 import type { MirrorDatabase } from './database.ts';
 import { keepExport } from './exports.ts';
 import { Damaged, damagedCopy, moveAway, openForReading, openForSync, removeMirror } from './file.ts';
-import { foldedRecords } from './fold.ts';
 import { hasMovedSince, type OwnOperation } from './own-rows.ts';
 import { PacedReader } from './paced-reader.ts';
 import { type QueryAnswer, queryCopy } from './query.ts';
@@ -29,38 +28,13 @@ import {
 } from './reconcile.ts';
 import type { Card, Transaction } from './records.ts';
 import type { CardQuery, TransactionQuery } from './search.ts';
+import { type MirrorStatus, mirrorStatus } from './status.ts';
 import { openWindows, type SyncParts, type SyncReport, syncMirror } from './sync.ts';
 
 export interface SyncOptions {
   readonly full?: boolean | undefined;
   /** Requests a minute; when left out 300, and no limit for the sandbox of this user. */
   readonly rate?: number | undefined;
-}
-
-export interface MirrorStatus {
-  readonly path: string;
-  readonly exists: boolean;
-  /** Bytes, with what is not yet written back. */
-  readonly size: number;
-  readonly as_of: string | null;
-  readonly cards: number;
-  readonly transactions: number;
-  readonly gone: number;
-  readonly merchants: number;
-  readonly changes: number;
-  readonly moves: number;
-  readonly open_windows: number;
-  /** Older records of closed purchases were left out; null where all are kept. */
-  readonly kept_since: string | null;
-  /** Records that were left out and are counted in sums alone. */
-  readonly folded: number;
-  readonly last_exact_cut: string | null;
-  /** What was found out about the service; null while nobody knows. */
-  readonly totals: string | null;
-  readonly filters: string | null;
-  readonly order: string | null;
-  /** Fields that the contract does not know: how often each was seen on a new record. */
-  readonly unknown_fields: Readonly<Record<string, number>>;
 }
 
 export interface Mirror {
@@ -84,7 +58,7 @@ export interface Mirror {
   keepExport(row: ExportRow): Promise<ExportRow | undefined>;
 }
 
-export type { Found };
+export type { Found, MirrorStatus };
 
 export interface Copy extends Disposable {
   readonly db: MirrorDatabase;
@@ -137,7 +111,7 @@ export function createMirror(parts: MirrorParts): Mirror {
   return {
     path,
     sync: options => locked(parts, () => syncOnce(parts, options ?? {})),
-    status: () => statusOf(parts),
+    status: () => mirrorStatus(parts),
     reset: ({ hard }) => locked(parts, () => resetMirror(path, hard)),
     read: () => readCopy(parts),
     reconcile(options) {
@@ -280,58 +254,11 @@ async function readCopy(parts: MirrorParts): Promise<Copy> {
   };
 }
 
-async function statusOf(parts: MirrorParts): Promise<MirrorStatus> {
-  const { path } = parts;
-  const db = await openForReading(parts).catch(error => {
-    throw error instanceof Damaged ? damagedCopy(path, error) : error;
-  });
-  const count = (table: string) => db?.get<{ n: number }>(`select count(*) as n from ${table}`)?.n ?? 0;
-  try {
-    const asOf = db?.number('as_of');
-    const unknown = db?.all<{ name: string; times: number }>(
-      `select of || '.' || name as name, times from unknown_field order by 1`,
-    );
-    const cut = db?.get<{ cut_id: string }>('select cut_id from cut where exact = 1 order by at_ms desc limit 1');
-    return {
-      path,
-      exists: db !== undefined,
-      size: ['', '-wal'].map(part => sizeOf(path + part)).reduce((sum, size) => sum + size, 0),
-      as_of: asOf === undefined ? null : isoTime(asOf),
-      cards: count('card where gone_at is null'),
-      transactions: count('record where gone_at is null'),
-      gone: count('record where gone_at is not null'),
-      merchants: count('merchant'),
-      changes: count('record_change'),
-      moves: count('move'),
-      open_windows: count('open_window'),
-      ...keptOf(db),
-      last_exact_cut: cut?.cut_id ?? null,
-      totals: db?.fact('totals') ?? null,
-      filters: db?.fact('filters') ?? null,
-      order: db?.fact('order') ?? null,
-      unknown_fields: Object.fromEntries((unknown ?? []).map(({ name, times }) => [name, times])),
-    };
-  } finally {
-    db?.close();
-  }
-}
-
-/** A copy of an older program has folded nothing yet. */
-function keptOf(db: MirrorDatabase | undefined): Pick<MirrorStatus, 'kept_since' | 'folded'> {
-  const since = db?.number('kept_since');
-  if (db === undefined || since === undefined) return { kept_since: null, folded: 0 };
-  return { kept_since: isoTime(since), folded: foldedRecords(db) };
-}
-
 async function resetMirror(path: string, hard: boolean): Promise<{ existed: boolean; moved_to?: string }> {
   if (!existsSync(path)) return { existed: false };
   if (!hard) return { existed: true, moved_to: moveAway(path, 'reset') };
   await removeMirror(path);
   return { existed: true };
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 async function refuseForbidden({ forbidden, account }: MirrorParts): Promise<void> {

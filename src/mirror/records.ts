@@ -3,6 +3,7 @@
  * number or a key. Unknown fields of the service are counted by their name; their values are dropped.
  */
 
+import type { CardRow, TxRow, WalletRow } from '../books/rows.ts';
 import type { Item, Result } from '../contract/calls.ts';
 import { CARD } from '../contract/card.ts';
 import { TRANSACTION } from '../contract/resources.ts';
@@ -15,50 +16,20 @@ export type Card = Item<'cards.list'>;
 export type Wallet = Result<'wallet.get'>;
 export type Challenge = Item<'challenges.list'>;
 
-/** Columns of a transaction that may be seen to change. */
-export interface RecordValues {
-  readonly card_id: string | null;
-  readonly type: string;
-  readonly status: string | null;
-  readonly cents: Cents;
-  readonly currency: string | null;
-  readonly merchant: string | null;
-  readonly mcc: string | null;
-  readonly merchant_country: string | null;
-  readonly authorization_id: string | null;
-  readonly decline_reason: string | null;
-  /** ms UTC; null where the service does not tell it. */
+type KeptRow = 'first_seen' | 'gone_at';
+
+/** Columns of a transaction that may be seen to change. Both times are null where the service does not tell them. */
+export type RecordValues = Omit<TxRow, KeptRow | 'tx_id' | 'at_ms' | 'created_at'> & {
   readonly at_ms: number | null;
   readonly created_at: string | null;
-}
+};
 
-export interface CardValues {
-  readonly bin_id: string | null;
-  readonly network: string | null;
-  readonly last4: string | null;
-  readonly label: string | null;
-  readonly status: string;
-  readonly balance_cents: Cents | null;
-  readonly spending_limit_cents: Cents | null;
-  readonly auto_freeze_cents: Cents | null;
-  /** JSON. */
-  readonly allowed_categories: string;
-  /** JSON. */
-  readonly metadata: string;
-  readonly created_ms: number | null;
+export type CardValues = Omit<CardRow, KeptRow | 'card_id'> & {
   readonly created_at: string | null;
-  readonly expires_ms: number | null;
   readonly expires_at: string | null;
-}
+};
 
-export interface WalletValues {
-  readonly balance_cents: Cents;
-  readonly pending_deposits_cents: Cents | null;
-  readonly total_deposited_cents: Cents | null;
-  readonly total_spent_cents: Cents | null;
-  readonly cards_active: number | null;
-  readonly cards_total_balance_cents: Cents | null;
-}
+export type WalletValues = Omit<WalletRow, 'at_ms'>;
 
 export interface ChallengeValues {
   readonly challenge_id: string;
