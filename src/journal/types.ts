@@ -430,8 +430,8 @@ export interface Journal {
   /** The run of many that was begun under a name, and when it ended, ms UTC; undefined for none that was written whole. */
   begunAs(name: string): Promise<{ readonly op: string; readonly ended: number | undefined } | undefined>;
   /**
-   * Keeps other processes of this machine from changing the same fleet at once; resolves to the letting go. Throws `guarded`
-   * while another one holds it.
+   * Keeps other processes that use this journal from changing the same fleet at once; resolves to the letting go. Throws
+   * `guarded` while another one holds it.
    */
   holdFleet(fleet: string): Promise<() => Promise<void>>;
   list(): Promise<readonly OpSummary[]>;

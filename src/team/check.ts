@@ -26,6 +26,7 @@ export async function checkShared(shared: Checked): Promise<StoreCheck> {
   let records = 0;
   for await (const head of allHeads(shared)) {
     ops.add(head.op);
+    if (head.pruned) continue;
     const found = await checkOp(shared, head, chain.digests);
     records += found.records;
     for (const name of found.names) named.set(name, head.op);
@@ -62,7 +63,7 @@ async function checkChain({ statements, account, head }: Checked): Promise<Check
 
 async function* allHeads({ statements, account }: Checked): AsyncIterable<OpHead> {
   for (let skip = 0; ; skip += PAGE) {
-    const page = await statements().heads(account, { skip, most: PAGE });
+    const page = await statements().heads(account, { skip, most: PAGE, pruned: true });
     yield* page;
     if (page.length < PAGE) return;
   }

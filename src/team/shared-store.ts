@@ -14,11 +14,13 @@ import type {
 } from '../journal/store/op-store.ts';
 import { keyInUse, opInUse } from '../journal/store/refusals.ts';
 import type { OpLease } from '../journal/types.ts';
-import { decodeWhole } from '../journal/wal/codec.ts';
+import { decodeLines, decodeWhole } from '../journal/wal/codec.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
+import { historyOf } from '../journal/wal/replay.ts';
 import { checkShared } from './check.ts';
 import { factsOf, leaseMsFor, refusalOf, wantedOf } from './claims.ts';
 import { pushAll } from './recover.ts';
+import { holdName } from './shared-name.ts';
 import type { SharedOps } from './shared-ops.ts';
 import { sharedTape } from './shared-tape.ts';
 import { localCopy } from './spool.ts';
@@ -58,7 +60,8 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
     },
     notedIntents: async wanted => noted(await shared(), wanted),
     holdIntents: async wanted => held(await shared(), wanted),
-    forgetIntents: async () => undefined,
+    forgetIntents: async before => forgetNames(await shared(), before),
+    holdName: async name => holdName(await shared(), name),
     claim: async claim => claimOp(await shared(), claim),
     take: async (op, how) => takeOp(await shared(), op, how),
     async read(op) {
@@ -270,14 +273,23 @@ function notTaken(op: string, answer: Exclude<TakeResult, { verdict: 'taken' | '
   });
 }
 
-/** Ops of several people are kept: what one of them has forgotten another one could do a second time. */
-async function forgetOp({ statements, account }: SharedOps, op: string): Promise<void> {
-  const [head] = await statements().heads(account, { op });
-  if (head === undefined) return;
-  throw new CliError('guarded', {
-    message: `${op} is kept in a journal that several people share, and nothing is removed there`,
-    hint: `cardwright ops show ${op}`,
-    outcome: 'not_sent',
-    op,
+/** Its records go; that it was there stays, with the names of rows that are done. */
+async function forgetOp({ statements, account, head, host }: SharedOps, op: string): Promise<boolean> {
+  const bytes = Buffer.concat((await statements().readOp(account, op, 1)).map(segment => segment.bytes));
+  const history = historyOf(decodeLines(bytes, op).written);
+  if (history === undefined) return false;
+  const done = [...history.rows.values()].flatMap(({ item, state, done: made }) => {
+    const card = made?.id ?? item.card;
+    const named = item.intent !== undefined && state === 'done';
+    return named ? [{ name: item.intent, done: card === undefined ? {} : { card } }] : [];
   });
+  const call = { account, known: head.known(), op, host, done };
+  const answer = await statements().pruneOp(call, factsOf(history.plan, 'pruned'));
+  head.learn(answer.head);
+  await head.keep();
+  return answer.verdict !== 'kept';
+}
+
+async function forgetNames({ statements, account, head }: SharedOps, before: number): Promise<void> {
+  head.learn((await statements().forgetNames({ account, known: head.known(), before_ms: before })).head);
 }

@@ -7,7 +7,10 @@ export const pruneOps = command({
   summary: 'Remove the journals of operations finished more than 90 days ago',
   answers: { list: { op: tells.text('Operation whose journal was removed.') } },
   effect: 'irreversible',
-  about: ['Open and unknown operations are always kept. --dry-run lists what would be removed.'],
+  about: [
+    'Open and unknown operations are always kept. --dry-run lists what would be removed.',
+    'In a shared journal the clock of the database says what is old enough; that an operation was there stays, so that journal check still knows its cards.',
+  ],
   examples: [
     { does: 'Look first', run: 'ops prune --dry-run' },
     { does: 'Remove them', run: 'ops prune' },

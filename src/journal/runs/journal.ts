@@ -86,8 +86,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
       const removed: string[] = [];
       for (const { op, state, last_at } of await summaries(dependencies)) {
         if (state !== 'finished' || clock.now() - Date.parse(last_at) < KEEP_MS) continue;
-        removed.push(op);
-        if (!dryRun) await store.forget(op);
+        if (dryRun || (await store.forget(op))) removed.push(op);
       }
       if (!dryRun) await store.forgetIntents(clock.now() - KEEP_INTENTS_MS);
       return removed;
@@ -109,23 +108,15 @@ async function begunAs({ store, acting }: JournalDependencies, key: string): Ret
 
 async function holdFleet({ store, acting }: JournalDependencies, fleet: string): Promise<() => Promise<void>> {
   const { origin } = await acting();
-  // Of two machines both would hold the name there.
-  if (store.leases !== undefined) throw fleetIsShared(fleet);
   await store.ready();
-  const held = await store.holdKey({ origin, key: `fleet/${fleet}` }).catch((thrown: unknown) => {
+  const name = `fleet/${fleet}`;
+  if (store.holdName !== undefined) return store.holdName(name);
+  const held = await store.holdKey({ origin, key: name }).catch((thrown: unknown) => {
     if (!(thrown instanceof CliError) || thrown.kind !== 'guarded') throw thrown;
     const message = `another apply of the fleet ${fleet} is under way on this machine`;
     throw new CliError('guarded', { message, hint: 'cardwright ops list', outcome: 'not_sent', cause: thrown });
   });
   return () => held.release();
-}
-
-function fleetIsShared(fleet: string): CliError {
-  return new CliError('guarded', {
-    message: `the fleet ${fleet} is applied over the journal of one machine; a journal that several people share does not hold fleets yet`,
-    hint: 'the same command with --journal local',
-    outcome: 'not_sent',
-  });
 }
 
 /** What only a journal of several people has. */

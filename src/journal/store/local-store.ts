@@ -167,7 +167,7 @@ async function forgetPlan({ disk, places }: LocalOps, op: string): Promise<void>
   await disk.remove(places.unfinishedMark(op));
 }
 
-async function forget(local: LocalOps, op: string): Promise<void> {
+async function forget(local: LocalOps, op: string): Promise<boolean> {
   const { disk, places } = local;
   const history = await readHistory({ read: other => bytesOf(local, other) }, op);
   const { given_key: given, origin } = history?.plan ?? {};
@@ -177,4 +177,5 @@ async function forget(local: LocalOps, op: string): Promise<void> {
   }
   await disk.remove(places.unfinishedMark(op));
   await disk.remove(places.folder(op));
+  return true;
 }

@@ -18,6 +18,11 @@ export interface OpStore {
   isOwnPlan(plan: PlanRecord): Promise<boolean>;
   /** Throws `guarded` while another command uses the key; see `keyInUse`. */
   holdKey(given: GivenKey): Promise<KeyHold>;
+  /**
+   * Holds a name for this process among all that use the store; resolves to the letting go. Throws `guarded` while another
+   * has it. Left out where `holdKey` does that.
+   */
+  holdName?(name: string): Promise<() => Promise<void>>;
   /** What names were used for; of what is noted meanwhile it may see nothing. */
   notedIntents(wanted: NamedIntents): Promise<ReadonlyMap<string, NotedIntent>>;
   /**
@@ -46,8 +51,11 @@ export interface OpStore {
   push?(): Promise<RecoveredOps>;
   /** Whether everything in it is as it was written; left out with `leases`. */
   check?(): Promise<StoreCheck>;
-  /** Removes an op for good, with the note of its given key. Names of rows that are done stay, those of others are free. */
-  forget(op: string): Promise<void>;
+  /**
+   * Removes an op for good, with the note of its given key. Names of rows that are done stay, those of others are free. False
+   * where the store keeps it: by its own clock it is not old enough.
+   */
+  forget(op: string): Promise<boolean>;
   /** How a person takes a damaged op out of the way who knows what it has done: the end of a sentence. */
   setAside(op: string): string;
 }

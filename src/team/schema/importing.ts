@@ -162,15 +162,15 @@ begin
     perform bad_call('hold_name');
   end if;
   select * into h from name_hold x where x.name = call ->> 'name';
-  if h.until > clock_timestamp() and h.by <> call ->> 'by' then
-    return jsonb_build_object('verdict', 'held', 'holder', h.holder, 'host', h.host, 'left_ms', ms_until(h.until),
+  if h.lease_until > clock_timestamp() and h.writer <> call ->> 'by' then
+    return jsonb_build_object('verdict', 'held', 'holder', h.holder, 'host', h.host, 'left_ms', ms_until(h.lease_until),
       'head', head_of(a));
   end if;
-  insert into name_hold (account, name, by, holder, host, until)
+  insert into name_hold (account, name, writer, holder, host, lease_until)
     values (a.id, call ->> 'name', call ->> 'by', session_user, call ->> 'host',
       clock_timestamp() + (call ->> 'ttl_ms')::int * interval '1 millisecond')
     on conflict (account, name) do update
-      set by = excluded.by, holder = excluded.holder, host = excluded.host, until = excluded.until;
+      set writer = excluded.writer, holder = excluded.holder, host = excluded.host, lease_until = excluded.lease_until;
   return jsonb_build_object('verdict', 'holding', 'head', head_of(a));
 exception
   when check_violation or not_null_violation then perform bad_call('hold_name');
@@ -182,7 +182,7 @@ language plpgsql security definer set search_path = pg_catalog, cardwright, pg_t
 declare
   a account := enter(call, 'operate', true);
 begin
-  delete from name_hold h where h.name = call ->> 'name' and h.by = call ->> 'by';
+  delete from name_hold h where h.name = call ->> 'name' and h.writer = call ->> 'by';
   return jsonb_build_object('verdict', 'released', 'head', head_of(a));
 end $f$;
 `;

@@ -21,10 +21,10 @@ alter table intent add column done jsonb;
 create table name_hold (
   account int not null references account,
   name text not null check (length(name) between 1 and 200),
-  by text not null check (by ~ '^[0-9a-f]{8}$'),
+  writer text not null check (writer ~ '^[0-9a-f]{8}$'),
   holder text not null,
   host text not null,
-  until timestamptz not null,
+  lease_until timestamptz not null,
   primary key (account, name)
 );
 ${guarding(['name_hold'])}
