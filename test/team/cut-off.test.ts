@@ -3,5 +3,5 @@ import { cutOff } from './cut-off.ts';
 
 cutOff([
   { away: 'server', after: [8] },
-  { away: 'cable', after: [1, 20] },
+  { away: 'cable', after: [1] },
 ]);
