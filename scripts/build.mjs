@@ -406,8 +406,8 @@ async function loaderParts() {
     minify: true,
     write: false,
   });
-  const loadGroups = Promise.all(REGISTRY.map(group => group.load()));
-  const words = new Set((await loadGroups).flat().flatMap(({ path }) => path.split(' ')));
+  const leaves = await Promise.all(REGISTRY.map(group => group.leaves()));
+  const words = new Set(leaves.flatMap(Object.keys).flatMap(path => path.split(' ')));
   // Options that make the same command use other code.
   for (const option of ['--help', '-h', '--version', '-V', '--json', '--sandbox', '__complete']) words.add(option);
   return {

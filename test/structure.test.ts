@@ -379,14 +379,16 @@ function sleepsIn(text: string): readonly string[] {
 
 /** A command or a group says what it is for by its summary; any other file of `commands/` by a sentence. */
 function says(text: string): boolean {
-  return /^\s*summary: |\/\*\*|_COMMANDS = \[/m.test(text);
+  return /^\s*summary: |\/\*\*|_COMMANDS: Leaves = \{/m.test(text);
 }
 
 describe('house rules', () => {
   it('the path of a command is its file', async () => {
     const { REGISTRY } = await import('../src/commands/registry.ts');
     for (const group of REGISTRY) {
-      for (const { path, summary } of await group.load()) {
+      for (const [words, load] of Object.entries(await group.leaves())) {
+        const { path, summary } = await load();
+        expect(words).toBe(path);
         const file = `commands/${path.split(' ').join('/')}.ts`;
         const alone = `commands/${path}/${path}.ts`;
         expect(files.includes(file) || files.includes(alone), `${path}: no ${file}`).toBe(true);

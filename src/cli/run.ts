@@ -264,7 +264,7 @@ function readsAsPage({ format, fields, columns, sort }: Globals): boolean {
 
 async function help(machine: Machine, located: Located): Promise<number> {
   const { helpText } = await import('./docs/help.ts');
-  return print(machine, helpText(located, machine.registry));
+  return print(machine, await helpText(located, machine.registry));
 }
 
 async function start(machine: Machine): Promise<number> {

@@ -1,8 +1,7 @@
 import { orNull, tells } from '../cli/answer-fields.ts';
 import { endingsOf } from '../cli/docs/exit-kinds.ts';
 import { wholeListing } from '../cli/listing.ts';
-import type { Command } from '../cli/parsing/command.ts';
-import { command } from '../cli/parsing/command.ts';
+import { type Command, command, commandsOf } from '../cli/parsing/command.ts';
 import { effectOf, flagsOf } from '../cli/parsing/resolved-flags.ts';
 import type { AnyField } from '../contract/field.ts';
 import { REGISTRY } from './registry.ts';
@@ -49,11 +48,8 @@ export const listCommands = command({
     { does: 'The whole tree, for a program', run: 'commands --json' },
   ],
   async run() {
-    const groups = await Promise.all(REGISTRY.map(group => group.load()));
-    return groups
-      .flat()
-      .filter(({ hidden }) => !hidden)
-      .map(describe);
+    const groups = await Promise.all(REGISTRY.map(commandsOf));
+    return groups.flat().map(describe);
   },
   show: rows => ({
     listing: wholeListing({ data: rows, page: { total: rows.length } }, { noun: 'command' }),

@@ -1,5 +1,4 @@
-import type { Command } from '../cli/parsing/command.ts';
-import { command } from '../cli/parsing/command.ts';
+import { type Command, command, commandsOf } from '../cli/parsing/command.ts';
 import { OURS, optionalArguments } from '../cli/parsing/flag.ts';
 import { quote, usage } from '../cli/parsing/values.ts';
 import { text } from '../contract/field.ts';
@@ -28,8 +27,7 @@ export const printSchema = command({
     { does: 'Everything, for a generator of types', run: 'schema --json' },
   ],
   async run(_ctx, { command: words = [] }) {
-    const loaded = (await Promise.all(REGISTRY.map(({ load }) => load()))).flat();
-    const commands = loaded.filter(({ hidden }) => !hidden);
+    const commands = (await Promise.all(REGISTRY.map(commandsOf))).flat();
     const { commandSchema } = await import('../cli/docs/answers.ts');
     const { errorSchema } = await import('../cli/docs/error-answer.ts');
     const path = words.join(' ');

@@ -2,14 +2,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { commandSchema } from '../../src/cli/docs/answers.ts';
 import { errorSchema } from '../../src/cli/docs/error-answer.ts';
-import type { Command } from '../../src/cli/parsing/command.ts';
+import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-export const commands: readonly Command[] = (await Promise.all(REGISTRY.map(({ load }) => load())))
-  .flat()
-  .filter(({ hidden }) => !hidden);
+export const commands: readonly Command[] = (await Promise.all(REGISTRY.map(commandsOf))).flat();
 
 const ajv = new Ajv2020({
   strict: true,

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Candidate, completionText, type ValueProvider } from '../../src/cli/completion/complete.ts';
 import { contractValues } from '../../src/cli/completion/contract-values.ts';
+import { commandsOf } from '../../src/cli/parsing/command.ts';
 import { flagName } from '../../src/cli/parsing/flag.ts';
 import { tokenize } from '../../src/cli/parsing/tokenize.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
@@ -22,7 +23,7 @@ const words = (text: string) => text.split(' ').filter(word => word !== '');
 const TYPED_BY_HAND = ['--yes', '--again', '--resend-absent', '--no-marker', '--reveal'];
 
 it('no flag that can make something happen twice is ever offered, alone, first or among others', async () => {
-  const groups = await Promise.all(REGISTRY.map(group => group.load()));
+  const groups = await Promise.all(REGISTRY.map(commandsOf));
   const seen = new Set<string>();
   for (const { path, args, flags } of groups.flat()) {
     for (const name of Object.keys(flags).map(flagName)) if (TYPED_BY_HAND.includes(name)) seen.add(name);

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT } from '../../src/cli/docs/environment.ts';
 import { endingsOf } from '../../src/cli/docs/exit-kinds.ts';
 import { helpText, startText } from '../../src/cli/docs/help.ts';
+import { commandsOf } from '../../src/cli/parsing/command.ts';
 import { GLOBALS, type GlobalOption } from '../../src/cli/parsing/globals.ts';
 import { locate } from '../../src/cli/parsing/locate.ts';
 import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
@@ -12,7 +13,7 @@ import { ERROR_KINDS } from '../../src/core/errors.ts';
 import { OUTPUT_FORMATS } from '../../src/terminal/view.ts';
 import { runWords } from './line.ts';
 
-const commands = (await Promise.all(REGISTRY.map(group => group.load()))).flat();
+const commands = (await Promise.all(REGISTRY.map(commandsOf))).flat();
 const TOPICS = ['options', 'environment', 'exit-codes', 'output', 'safety', 'scripting', 'scenarios'];
 
 /** A page of help: on stdout alone, within 80 columns, without trailing blanks. */
@@ -115,12 +116,12 @@ describe('help of groups and the root', () => {
   });
 
   it('the topics named there are the topics there are', async () => {
-    const { commands: topics } = await locate(['help'], REGISTRY);
-    expect(topics.map(({ path }) => path)).toEqual(TOPICS.map(topic => `help ${topic}`));
+    const { paths } = await locate(['help'], REGISTRY);
+    expect(paths).toEqual(TOPICS.map(topic => `help ${topic}`));
   });
 
   it('a subcommand beside a command is listed too', async () => {
-    expect(helpText(await locate(['wallet'], REGISTRY), REGISTRY)).toContain('wallet addresses');
+    expect(await helpText(await locate(['wallet'], REGISTRY), REGISTRY)).toContain('wallet addresses');
   });
 });
 

@@ -66,14 +66,14 @@ describe('locate', () => {
 
   it('knows the words that may follow', async () => {
     const group = REGISTRY.find(({ name }) => name === 'sandbox');
-    expect(nextWords(['sandbox'], (await group?.load()) ?? [])).toContain('simulate');
+    expect(nextWords(['sandbox'], Object.keys((await group?.leaves()) ?? {}))).toContain('simulate');
     expect(plainWords(['-o', 'json', 'a', '--', 'b'])).toEqual(['a']);
   });
 });
 
 describe('help as a word', () => {
   it('means a group of that name, however near a topic it is', async () => {
-    const group = { name: 'outputs', heading: 'Mine', summary: '', load: async () => [] };
+    const group = { name: 'outputs', heading: 'Mine', summary: '', leaves: async () => ({}) };
     const { argv } = await asHelp(['help', 'outputs'], [...REGISTRY, group]);
     expect(argv).toEqual(['outputs']);
   });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { llmsText, skillText } from '../../src/cli/docs/agent-pages.ts';
 import { manualPages } from '../../src/cli/docs/manual-pages.ts';
 import { referencePages } from '../../src/cli/docs/reference-pages.ts';
+import { commandsOf } from '../../src/cli/parsing/command.ts';
 import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { requires } from '../support/programs.ts';
@@ -26,7 +27,7 @@ const groff = judge('groff', '-mdoc', '-Tutf8', '-ww', '-z');
 describe('every command, with its options and examples', () => {
   it.each(REGISTRY.map(group => [group.name, group] as const))('%s', async (name, group) => {
     const [page = '', markdown = ''] = [manual.get(`cardwright-${name}.1`), reference.get(`${name}.md`)];
-    for (const command of (await group.load()).filter(({ hidden }) => !hidden)) {
+    for (const command of await commandsOf(group)) {
       expect(page).toContain(`\n.Ss ${command.path}\n`);
       expect(markdown).toContain(`\n## ${command.path}\n`);
       for (const flag of flagsOf(command)) {
@@ -67,8 +68,7 @@ describe('llms.txt and the skill', () => {
   it('name every command, and every one that changes something at the service with its effect', async () => {
     const [text, skill] = [await llmsText(REGISTRY), await skillText(REGISTRY, advice)];
     for (const group of REGISTRY) {
-      for (const { path } of (await group.load()).filter(({ hidden }) => !hidden))
-        expect(text).toContain(`\`${path}\``);
+      for (const { path } of await commandsOf(group)) expect(text).toContain(`\`${path}\``);
     }
     expect(skill).toContain('- **repeating**: Never blindly on 11.');
     for (const row of [

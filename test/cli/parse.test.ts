@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Command } from '../../src/cli/parsing/command.ts';
+import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
 import { GLOBALS, readGlobals } from '../../src/cli/parsing/globals.ts';
 import { locate } from '../../src/cli/parsing/locate.ts';
 import { parseCommand } from '../../src/cli/parsing/parse.ts';
@@ -131,7 +131,7 @@ describe('refusals', () => {
   });
 });
 
-const commands: readonly Command[] = (await Promise.all(REGISTRY.map(group => group.load()))).flat();
+const commands: readonly Command[] = (await Promise.all(REGISTRY.map(commandsOf))).flat();
 const examples = commands.flatMap(({ path, examples: all }) => all.map(({ run }) => [run, path] as const));
 
 it('no flag of a command hides an option of every command', () => {

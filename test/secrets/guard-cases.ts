@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Command } from '../../src/cli/parsing/command.ts';
+import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { LIVE_ADDRESS, liveFront } from '../support/live-front.ts';
@@ -43,7 +43,7 @@ export function isChosen(line: string): boolean {
 
 /** Every command with lines to try: the first of its examples, or all. */
 export async function everyCommand(all = false): Promise<readonly Case[]> {
-  const groups = await Promise.all(REGISTRY.map(group => group.load()));
+  const groups = await Promise.all(REGISTRY.map(commandsOf));
   return groups.flat().flatMap(command => {
     const lines = command.examples.map(({ run }) =>
       run

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Command } from '../../src/cli/parsing/command.ts';
+import { type Command, commandsOf } from '../../src/cli/parsing/command.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import { ERROR_KINDS, type ErrorKind } from '../../src/core/errors.ts';
 import { objections, pathOf } from '../answers/schema.ts';
@@ -13,8 +13,8 @@ const ELSEWHERE =
   /^(contract|journal|ops|commands|completion|explain|doctor|audit|api|help|wait|schema|mirror|policy|reconcile|statement|export|fleet)\b|^sandbox (?!status|reset|simulate)|^sandbox simulate run\b|^cards (exec|lease)\b|^webhooks (listen|verify|sign|expect|events)\b|^3ds (wait|watch)\b|^(cards|tx) search\b|^tx (tail|summary)\b/;
 
 const commands = async (): Promise<readonly Command[]> => {
-  const loaded = await Promise.all(REGISTRY.map(({ load }) => load()));
-  return loaded.flat().filter(({ path, hidden }) => !hidden && !ELSEWHERE.test(path));
+  const loaded = await Promise.all(REGISTRY.map(commandsOf));
+  return loaded.flat().filter(({ path }) => !ELSEWHERE.test(path));
 };
 
 /** For each command a line that works in the demo data, in an order in which one prepares the next. */

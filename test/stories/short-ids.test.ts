@@ -1,6 +1,7 @@
 /** Wherever a command takes an id, a beginning of it is looked up: told of every declared argument and option. */
 import { expect, test } from 'vitest';
 import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
+import { commandsOf } from '../../src/cli/parsing/command.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import type { AnyField } from '../../src/contract/field.ts';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
@@ -70,7 +71,7 @@ const SAYS_ID =
   /^(?:Id of|Challenge|Deposit|Delivery|Authorization|Only (?:for|about|lines about|those (?:of|to)) this)\b/i;
 
 async function places() {
-  const commands = (await Promise.all(REGISTRY.map(({ load }) => load()))).flat();
+  const commands = (await Promise.all(REGISTRY.map(commandsOf))).flat();
   return commands.flatMap(command => [
     ...Object.entries(command.args).map(([key, { field }]) => ({ command, name: key, field: field.item ?? field })),
     ...flagsOf(command).map(({ name, field }) => ({ command, name, field: field.item ?? field })),

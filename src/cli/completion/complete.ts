@@ -96,18 +96,21 @@ async function candidates(words: readonly string[], settings: CompletionSettings
 }
 
 /** Words that lead further down from here. */
-function nextOf({ group, commands, words }: Located, registry: Registry): readonly Candidate[] {
+async function nextOf({ group, paths, words }: Located, registry: Registry): Promise<readonly Candidate[]> {
   if (group === undefined) return registry.map(({ name, summary }) => ({ value: name, means: summary }));
-  return nextWords(words, commands).map(value => {
-    const means = commands.find(({ path }) => path === [...words, value].join(' '))?.summary;
-    return { value, ...(means === undefined ? {} : { means }) };
-  });
+  const leaves = await group.leaves();
+  return Promise.all(
+    nextWords(words, paths).map(async value => {
+      const path = [...words, value].join(' ');
+      return { value, ...(paths.includes(path) && { means: (await leaves[path]?.())?.summary ?? '' }) };
+    }),
+  );
 }
 
 /** After `help`: its topics, and the words of every command. */
 async function helpCandidates(located: Located, registry: Registry): Promise<readonly Candidate[]> {
-  const topics = located.group === undefined ? nextOf(await locate(['help'], registry), registry) : [];
-  return [...topics, ...nextOf(located, registry)];
+  const topics = located.group === undefined ? await nextOf(await locate(['help'], registry), registry) : [];
+  return [...topics, ...(await nextOf(located, registry))];
 }
 
 /** A half-typed line, as far as it is understood. */
@@ -156,7 +159,7 @@ async function operandCandidates(
 ): Promise<readonly Candidate[]> {
   const { located, scanned, current } = place;
   const operands = scanned.operands.slice(located.words.length);
-  const below = operands.length === 0 ? nextOf(located, settings.registry) : [];
+  const below = operands.length === 0 ? await nextOf(located, settings.registry) : [];
   const args = Object.entries(command.args);
   const last = args.at(-1);
   const [name, argument] = args[operands.length] ?? (last?.[1].many ? last : []);

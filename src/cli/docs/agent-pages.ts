@@ -1,6 +1,6 @@
 /** What a program that drives this one reads first: `llms.txt` and a skill, from the declarations. */
 import { ERROR_KINDS } from '../../core/errors.ts';
-import type { Command, Registry } from '../parsing/command.ts';
+import { type Command, commandsOf, type Registry } from '../parsing/command.ts';
 import { effectOf } from '../parsing/resolved-flags.ts';
 
 const PURPOSE =
@@ -16,7 +16,7 @@ export interface Advice {
 export async function llmsText(registry: Registry): Promise<string> {
   const lines = await Promise.all(
     registry.map(async group => {
-      const commands = (await group.load()).filter(({ hidden }) => !hidden);
+      const commands = await commandsOf(group);
       const paths = commands.map(({ path }) => `\`${path}\``).join(', ');
       return `- [${group.name}](docs/reference/${group.name}.md): ${group.summary}. ${paths}`;
     }),
@@ -43,7 +43,7 @@ ${lines.join('\n')}
 
 /** The skill: rules first, then what changes anything, then the exit codes. */
 export async function skillText(registry: Registry, advice: readonly Advice[]): Promise<string> {
-  const commands = (await Promise.all(registry.map(group => group.load()))).flat().filter(({ hidden }) => !hidden);
+  const commands = (await Promise.all(registry.map(commandsOf))).flat();
   const changing = commands.filter(command => command.operation !== undefined && isOfService(command));
   const exits = Object.entries(ERROR_KINDS).map(([kind, { exit, means }]) => `| ${exit} | ${kind} | ${means} |`);
   return `---

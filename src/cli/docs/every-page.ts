@@ -4,17 +4,18 @@ import { helpText, startText } from './help.ts';
 import { pageHead } from './kept-pages.ts';
 
 export async function everyPage(registry: Registry): Promise<string> {
-  const nowhere = { group: undefined, commands: [], command: undefined, words: [] };
+  const nowhere = { group: undefined, paths: [], command: undefined, words: [] };
   const start = pageHead('start', '') + startText(registry);
-  const pages = [start, pageHead('group', '') + helpText(nowhere, registry)];
+  const pages = [start, pageHead('group', '') + (await helpText(nowhere, registry))];
   for (const group of registry) {
-    const commands = await group.load();
-    const paths = commands.map(({ path }) => path.split(' '));
-    const places = new Set(paths.flatMap(path => path.map((_, length) => path.slice(0, length + 1).join(' '))));
+    const leaves = await group.leaves();
+    const paths = Object.keys(leaves);
+    const ways = paths.map(path => path.split(' '));
+    const places = new Set(ways.flatMap(way => way.map((_, length) => way.slice(0, length + 1).join(' '))));
     for (const place of places) {
-      const command = commands.find(({ path }) => path === place);
-      const located = { group, commands, command, words: place.split(' ') };
-      pages.push(pageHead(command === undefined ? 'group' : 'command', place) + helpText(located, registry));
+      const command = paths.includes(place) ? await leaves[place]?.() : undefined;
+      const located = { group, paths, command, words: place.split(' ') };
+      pages.push(pageHead(command === undefined ? 'group' : 'command', place) + (await helpText(located, registry)));
     }
   }
   return pages.join('');

@@ -2,23 +2,20 @@
  * Help pages, all from the declarations and the contract; plain text, 80 columns. The order is fixed: what it does,
  * usage, options, effect, the JSON it prints, exit codes with the errors behind them, examples.
  */
-import type { Command, Example, Registry } from '../parsing/command.ts';
+import { type Command, commandsOf, type Example, type Registry } from '../parsing/command.ts';
 import { GLOBALS, type GlobalOption } from '../parsing/globals.ts';
 import type { Located } from '../parsing/locate.ts';
 import { type Page, pageOf } from './page.ts';
 import { hang, wrap, wrapCommand } from './wrap.ts';
 
 /** Help of the root, of a group or of a command, by where the words led. */
-export function helpText(located: Located, registry: Registry): string {
-  if (located.command) {
-    const page = commandHelp(located.command);
-    const below = located.commands.filter(
-      ({ hidden, path }) => !hidden && path.startsWith(`${located.command?.path} `),
-    );
-    return below.length === 0 ? page : `${page}\nAlso\n${verbList(below)}`;
-  }
-  if (located.group) return groupHelp(located);
-  return rootHelp(registry);
+export async function helpText({ group, command, words }: Located, registry: Registry): Promise<string> {
+  if (group === undefined) return rootHelp(registry);
+  const path = words.join(' ');
+  const below = (await commandsOf(group)).filter(each => each.path.startsWith(`${path} `));
+  if (command === undefined) return groupHelp(words.length === 1 ? `${path}: ${group.summary}` : path, path, below);
+  const page = commandHelp(command);
+  return below.length === 0 ? page : `${page}\nAlso\n${verbList(below)}`;
 }
 
 const PURPOSE = 'Issue, fund, freeze and watch virtual cards from a terminal, a script or CI.';
@@ -74,10 +71,7 @@ Examples
 ${topics === undefined ? '' : `\n${hang('Topics: help ', topics.summary)}`}`;
 }
 
-function groupHelp({ group, commands, words }: Located): string {
-  const path = words.join(' ');
-  const below = commands.filter(command => !command.hidden && command.path.startsWith(`${path} `));
-  const summary = words.length === 1 ? `${path}: ${group?.summary}` : path;
+function groupHelp(summary: string, path: string, below: readonly Command[]): string {
   return `${summary}
 
 Usage: cardwright ${path} <command> [options]

@@ -1,6 +1,6 @@
 /** The manual pages in mdoc(7): one of the program, one a group, from the same data as help. */
 import { ERROR_KINDS } from '../../core/errors.ts';
-import type { Command, Group, Registry } from '../parsing/command.ts';
+import { type Command, commandsOf, type Group, type Registry } from '../parsing/command.ts';
 import { GLOBALS, type GlobalOption } from '../parsing/globals.ts';
 import { ENVIRONMENT } from './environment.ts';
 import { type Page, pageOf } from './page.ts';
@@ -12,7 +12,7 @@ const DATE = 'November 21, 2026';
 export async function manualPages(registry: Registry): Promise<ReadonlyMap<string, string>> {
   const pages = new Map([['cardwright.1', programPage(registry)]]);
   for (const group of registry) {
-    const commands = (await group.load()).filter(({ hidden }) => !hidden);
+    const commands = await commandsOf(group);
     pages.set(`cardwright-${group.name}.1`, groupPage(group, commands));
   }
   return pages;

@@ -1,6 +1,6 @@
 /** The reference as Markdown: one page a group, from the same data as help. */
 import { ERROR_KINDS } from '../../core/errors.ts';
-import type { Command, Group, Registry } from '../parsing/command.ts';
+import { type Command, commandsOf, type Group, type Registry } from '../parsing/command.ts';
 import { type Page, pageOf } from './page.ts';
 import { commandTable, exitCodeTable, REPEATABLE } from './reference-tables.ts';
 
@@ -9,7 +9,7 @@ export async function referencePages(registry: Registry): Promise<ReadonlyMap<st
   const pages = new Map<string, string>();
   const index: string[] = [];
   for (const group of registry) {
-    const commands = (await group.load()).filter(({ hidden }) => !hidden);
+    const commands = await commandsOf(group);
     pages.set(`${group.name}.md`, groupPage(group, commands));
     index.push(`- [${group.name}](${group.name}.md): ${group.summary}`);
   }

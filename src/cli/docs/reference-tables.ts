@@ -1,11 +1,11 @@
 /** Tables of the reference, made from the declarations. */
 import { ERROR_KINDS } from '../../core/errors.ts';
-import type { Command, Registry } from '../parsing/command.ts';
+import { type Command, commandsOf, type Registry } from '../parsing/command.ts';
 import { flagsOf } from '../parsing/resolved-flags.ts';
 
 /** Markdown table of every command: what it is typed as, what it does, the operation behind it. */
 export async function commandTable(registry: Registry): Promise<string> {
-  const commands = (await Promise.all(registry.map(group => group.load()))).flat().filter(({ hidden }) => !hidden);
+  const commands = (await Promise.all(registry.map(commandsOf))).flat();
   const rows = commands.map(command => `| \`${usage(command)}\` | ${command.summary} | ${command.operation ?? ''} |`);
   return ['| command | what it does | operation |', '|---|---|---|', ...rows].join('\n');
 }

@@ -52,8 +52,6 @@ export interface Declaration<N extends RowName | undefined, Args extends Argumen
    * Takes many rows too, from `--file` or a selection of cards, in place of one operation (docs/design/cli.md, "Bulk").
    */
   readonly bulk?: N extends BulkOperation ? BulkDeclaration : never;
-  /** Not in help and completion. */
-  readonly hidden?: true;
   /** Words after `--` are another program's command line, in `ctx.rest`, and no operands; whether its exit code is ours. */
   readonly rest?: 'run for its exit code' | 'kept';
   /** Words the line stands for besides those typed, such as those of a preset; they are checked like typed ones. */
@@ -86,7 +84,6 @@ export interface Command {
   readonly args: Readonly<Record<string, Argument>>;
   readonly flags: Readonly<Record<string, string | OwnFlag>>;
   readonly examples: readonly Example[];
-  readonly hidden: boolean;
   readonly rest: 'run for its exit code' | 'kept' | undefined;
   /** Flags of a run of many rows; undefined for a command without such runs. */
   readonly runFlags: RunFlags | undefined;
@@ -119,7 +116,6 @@ export function command<
     answers: declaration.answers,
     args: declaration.args ?? {},
     flags: { ...declaration.flags, ...runFlags?.declared } as Command['flags'],
-    hidden: declaration.hidden ?? false,
     rest: declaration.rest,
     fill: declaration.fill,
     asks: declaration.asks ?? [],
@@ -135,7 +131,10 @@ export function command<
   };
 }
 
-/** A word that groups commands, loaded when it is named on the command line. */
+/** The commands of a group by their words, in the order of help; each is loaded when it is named. */
+export type Leaves = Readonly<Record<string, () => Promise<Command>>>;
+
+/** A word that groups commands. */
 export interface Group {
   readonly name: string;
   /** Heading of the root help it stands under. */
@@ -143,7 +142,12 @@ export interface Group {
   readonly summary: string;
   /** No line of the root help; its last line names the topics of `help`. */
   readonly unlisted?: true;
-  readonly load: () => Promise<readonly Command[]>;
+  readonly leaves: () => Promise<Leaves>;
+}
+
+/** Loads every command of a group: for its help, and for documents. */
+export async function commandsOf(group: Group): Promise<readonly Command[]> {
+  return Promise.all(Object.values(await group.leaves()).map(load => load()));
 }
 
 /** Every group and top-level command, in the order of the root help. */

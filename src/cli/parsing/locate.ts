@@ -10,7 +10,8 @@ import { quote, usage } from './values.ts';
 
 export interface Located {
   readonly group: Group | undefined;
-  readonly commands: readonly Command[];
+  /** Words of every command of the group. */
+  readonly paths: readonly string[];
   /** The leaf the words name, if they name one. */
   readonly command: Command | undefined;
   /** Words that lead there, `['sandbox', 'simulate']`; a group when `command` is undefined. */
@@ -49,60 +50,65 @@ export async function asHelp(
   if (argv[at] !== 'help' || topics === undefined) return { argv, asksHelp: false };
   const word = argv[next];
   const isGroup = registry.some(({ name }) => name === word);
-  if (word !== undefined && !isGroup && nearest(word, nextWords(['help'], await topics.load())) !== undefined) {
+  if (
+    word !== undefined &&
+    !isGroup &&
+    nearest(word, nextWords(['help'], Object.keys(await topics.leaves()))) !== undefined
+  ) {
     return { argv, asksHelp: false };
   }
   return { argv: argv.filter((_, index) => index !== at), asksHelp: true };
 }
 
-/** Loads the named group and follows the words as far as they lead. Throws `usage` with the nearest name. */
+/** Follows the words as far as they lead, and loads the command they name. Throws `usage` with the nearest name. */
 export async function locate(argv: readonly string[], registry: Registry): Promise<Located> {
   const words = plainWords(argv);
   const [first] = words;
-  if (first === undefined) return { group: undefined, commands: [], command: undefined, words: [] };
+  if (first === undefined) return { group: undefined, paths: [], command: undefined, words: [] };
   const group = registry.find(({ name }) => name === first);
   if (group === undefined) {
     throw refusedBefore(argv, first) ?? unknownWord(first, await meantAtHead(first, registry), '');
   }
-  const commands = await group.load();
-  const found = follow(words, commands);
-  if (found.command === undefined && found.words.length < words.length) {
-    const next = words[found.words.length] ?? '';
-    const where = found.words.join(' ');
-    throw refusedBefore(argv, next) ?? unknownWord(next, meantBelow(next, nextWords(found.words, commands)), where);
+  const leaves = await group.leaves();
+  const paths = Object.keys(leaves);
+  const found = follow(words, paths);
+  const where = found.join(' ');
+  const isCommand = paths.includes(where);
+  if (!isCommand && found.length < words.length) {
+    const next = words[found.length] ?? '';
+    throw refusedBefore(argv, next) ?? unknownWord(next, meantBelow(next, nextWords(found, paths)), where);
   }
-  return { group, commands, ...found };
+  return { group, paths, command: isCommand ? await leaves[where]?.() : undefined, words: found };
 }
 
-function follow(words: readonly string[], commands: readonly Command[]): Pick<Located, 'command' | 'words'> {
-  const paths = commands.map(({ path }) => path.split(' '));
+/** The words that lead to a command or on the way to one. */
+function follow(words: readonly string[], paths: readonly string[]): readonly string[] {
+  const ways = paths.map(path => path.split(' '));
   let length = 1;
   const leadsOn = (count: number) =>
     count <= words.length &&
-    paths.some(path => path.length >= count && path.slice(0, count).every((word, i) => word === words[i]));
+    ways.some(way => way.length >= count && way.slice(0, count).every((word, i) => word === words[i]));
   while (leadsOn(length + 1)) length++;
-  const path = words.slice(0, length).join(' ');
-  return { command: commands.find(command => command.path === path), words: words.slice(0, length) };
+  return words.slice(0, length);
 }
 
 /**
  * Throws `usage` where no command was named and words stand behind `--`: help in their place would end with 0 although
  * what was asked for did not happen.
  */
-export function checkBehindDashes(argv: readonly string[], { commands, words }: Located, registry: Registry): void {
+export function checkBehindDashes(argv: readonly string[], { paths, words }: Located, registry: Registry): void {
   const at = argv.indexOf('--');
   const [next] = argv.slice(at + 1);
   if (at < 0 || next === undefined) return;
-  const known = words.length === 0 ? registry.map(({ name }) => name) : nextWords(words, commands);
+  const known = words.length === 0 ? registry.map(({ name }) => name) : nextWords(words, paths);
   const meant = known.includes(next) ? argv.toSpliced(at, 1).map(shellWord).join(' ') : [...words, '--help'].join(' ');
   throw usage('nothing was run: words after "--" are never a command', `cardwright ${meant}`);
 }
 
-/** Words that may follow the given ones. */
-export function nextWords(words: readonly string[], commands: readonly Command[]): string[] {
-  const next = commands
-    .filter(({ hidden }) => !hidden)
-    .map(({ path }) => path.split(' '))
+/** Words that may follow the given ones, of commands with these words. */
+export function nextWords(words: readonly string[], paths: readonly string[]): string[] {
+  const next = paths
+    .map(path => path.split(' '))
     .filter(path => path.length > words.length && words.every((word, index) => word === path[index]))
     .map(path => path[words.length] ?? '');
   return [...new Set(next)];
@@ -136,8 +142,8 @@ async function meantAtHead(word: string, registry: Registry): Promise<readonly s
   const verbs = [word, ...meantWords(word)];
   // The likeliest of each group, in the order of the root help: cards first.
   const found = await Promise.all(
-    listed.map(async ({ name, load }) => {
-      const known = nextWords([name], await load());
+    listed.map(async ({ name, leaves }) => {
+      const known = nextWords([name], Object.keys(await leaves()));
       const verb = verbs.find(each => known.includes(each));
       return verb === undefined ? [] : [`${name} ${verb}`];
     }),

@@ -1,5 +1,7 @@
-import { listChallenges } from './list.ts';
-import { waitChallenge } from './wait.ts';
-import { watchChallenges } from './watch.ts';
+import type { Leaves } from '../../cli/parsing/command.ts';
 
-export const CHALLENGE_COMMANDS = [listChallenges, waitChallenge, watchChallenges];
+export const CHALLENGE_COMMANDS: Leaves = {
+  '3ds list': async () => (await import('./list.ts')).listChallenges,
+  '3ds wait': async () => (await import('./wait.ts')).waitChallenge,
+  '3ds watch': async () => (await import('./watch.ts')).watchChallenges,
+};

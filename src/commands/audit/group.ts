@@ -1,5 +1,7 @@
-import { exportAudit } from './export.ts';
-import { listAudit } from './list.ts';
-import { verifyAudit } from './verify.ts';
+import type { Leaves } from '../../cli/parsing/command.ts';
 
-export const AUDIT_COMMANDS = [listAudit, verifyAudit, exportAudit];
+export const AUDIT_COMMANDS: Leaves = {
+  'audit list': async () => (await import('./list.ts')).listAudit,
+  'audit verify': async () => (await import('./verify.ts')).verifyAudit,
+  'audit export': async () => (await import('./export.ts')).exportAudit,
+};

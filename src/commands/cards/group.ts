@@ -1,33 +1,19 @@
-import { createCard } from './create.ts';
-import { cardDetails } from './details.ts';
-import { cardExec } from './exec.ts';
-import { freezeCards } from './freeze.ts';
-import { fundCard } from './fund.ts';
-import { getCard } from './get.ts';
-import { leaseCard } from './lease.ts';
-import { listCards } from './list.ts';
-import { listPresets } from './presets/list.ts';
-import { removePreset } from './presets/remove.ts';
-import { savePreset } from './presets/save.ts';
-import { searchCards } from './search.ts';
-import { terminateCards } from './terminate.ts';
-import { unfreezeCards } from './unfreeze.ts';
-import { withdrawCard } from './withdraw.ts';
+import type { Leaves } from '../../cli/parsing/command.ts';
 
-export const CARD_COMMANDS = [
-  createCard,
-  listCards,
-  getCard,
-  searchCards,
-  cardDetails,
-  cardExec,
-  leaseCard,
-  fundCard,
-  withdrawCard,
-  freezeCards,
-  unfreezeCards,
-  terminateCards,
-  savePreset,
-  listPresets,
-  removePreset,
-];
+export const CARD_COMMANDS: Leaves = {
+  'cards create': async () => (await import('./create.ts')).createCard,
+  'cards list': async () => (await import('./list.ts')).listCards,
+  'cards get': async () => (await import('./get.ts')).getCard,
+  'cards search': async () => (await import('./search.ts')).searchCards,
+  'cards details': async () => (await import('./details.ts')).cardDetails,
+  'cards exec': async () => (await import('./exec.ts')).cardExec,
+  'cards lease': async () => (await import('./lease.ts')).leaseCard,
+  'cards fund': async () => (await import('./fund.ts')).fundCard,
+  'cards withdraw': async () => (await import('./withdraw.ts')).withdrawCard,
+  'cards freeze': async () => (await import('./freeze.ts')).freezeCards,
+  'cards unfreeze': async () => (await import('./unfreeze.ts')).unfreezeCards,
+  'cards terminate': async () => (await import('./terminate.ts')).terminateCards,
+  'cards presets save': async () => (await import('./presets/save.ts')).savePreset,
+  'cards presets list': async () => (await import('./presets/list.ts')).listPresets,
+  'cards presets remove': async () => (await import('./presets/remove.ts')).removePreset,
+};

@@ -1,5 +1,7 @@
-import { checkContract } from './check.ts';
-import { printOpenApi } from './openapi.ts';
-import { showContract } from './show.ts';
+import type { Leaves } from '../../cli/parsing/command.ts';
 
-export const CONTRACT_COMMANDS = [checkContract, showContract, printOpenApi];
+export const CONTRACT_COMMANDS: Leaves = {
+  'contract check': async () => (await import('./check.ts')).checkContract,
+  'contract show': async () => (await import('./show.ts')).showContract,
+  'contract openapi': async () => (await import('./openapi.ts')).printOpenApi,
+};

@@ -1,6 +1,8 @@
-import { applyFleet } from './apply.ts';
-import { importFleet } from './import.ts';
-import { planFleetFile } from './plan.ts';
-import { validateFleet } from './validate.ts';
+import type { Leaves } from '../../cli/parsing/command.ts';
 
-export const FLEET_COMMANDS = [validateFleet, planFleetFile, applyFleet, importFleet];
+export const FLEET_COMMANDS: Leaves = {
+  'fleet validate': async () => (await import('./validate.ts')).validateFleet,
+  'fleet plan': async () => (await import('./plan.ts')).planFleetFile,
+  'fleet apply': async () => (await import('./apply.ts')).applyFleet,
+  'fleet import': async () => (await import('./import.ts')).importFleet,
+};

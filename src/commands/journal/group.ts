@@ -1,7 +1,9 @@
-import { checkJournal } from './check.ts';
-import { initJournal } from './init.ts';
-import { moveJournal } from './move.ts';
-import { pushJournal } from './push.ts';
-import { journalStatus } from './status.ts';
+import type { Leaves } from '../../cli/parsing/command.ts';
 
-export const JOURNAL_COMMANDS = [journalStatus, pushJournal, checkJournal, moveJournal, initJournal];
+export const JOURNAL_COMMANDS: Leaves = {
+  'journal status': async () => (await import('./status.ts')).journalStatus,
+  'journal push': async () => (await import('./push.ts')).pushJournal,
+  'journal check': async () => (await import('./check.ts')).checkJournal,
+  'journal move': async () => (await import('./move.ts')).moveJournal,
+  'journal init': async () => (await import('./init.ts')).initJournal,
+};

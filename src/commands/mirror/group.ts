@@ -1,7 +1,9 @@
-import { mirrorPath } from './path.ts';
-import { queryMirror } from './query.ts';
-import { resetMirror } from './reset.ts';
-import { mirrorState } from './status.ts';
-import { syncMirror } from './sync.ts';
+import type { Leaves } from '../../cli/parsing/command.ts';
 
-export const MIRROR_COMMANDS = [syncMirror, mirrorState, mirrorPath, queryMirror, resetMirror];
+export const MIRROR_COMMANDS: Leaves = {
+  'mirror sync': async () => (await import('./sync.ts')).syncMirror,
+  'mirror status': async () => (await import('./status.ts')).mirrorState,
+  'mirror path': async () => (await import('./path.ts')).mirrorPath,
+  'mirror query': async () => (await import('./query.ts')).queryMirror,
+  'mirror reset': async () => (await import('./reset.ts')).resetMirror,
+};

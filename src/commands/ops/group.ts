@@ -1,9 +1,11 @@
-import { listOps } from './list.ts';
-import { lockedOps } from './locks.ts';
-import { pruneOps } from './prune.ts';
-import { resolveOp } from './resolve.ts';
-import { resumeOp } from './resume.ts';
-import { showOp } from './show.ts';
-import { takeoverOp } from './takeover.ts';
+import type { Leaves } from '../../cli/parsing/command.ts';
 
-export const OP_COMMANDS = [listOps, showOp, resumeOp, resolveOp, lockedOps, takeoverOp, pruneOps];
+export const OP_COMMANDS: Leaves = {
+  'ops list': async () => (await import('./list.ts')).listOps,
+  'ops show': async () => (await import('./show.ts')).showOp,
+  'ops resume': async () => (await import('./resume.ts')).resumeOp,
+  'ops resolve': async () => (await import('./resolve.ts')).resolveOp,
+  'ops locks': async () => (await import('./locks.ts')).lockedOps,
+  'ops takeover': async () => (await import('./takeover.ts')).takeoverOp,
+  'ops prune': async () => (await import('./prune.ts')).pruneOps,
+};

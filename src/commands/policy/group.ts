@@ -1,4 +1,6 @@
-import { applyPolicy } from './apply.ts';
-import { checkPolicy } from './check.ts';
+import type { Leaves } from '../../cli/parsing/command.ts';
 
-export const POLICY_COMMANDS = [checkPolicy, applyPolicy];
+export const POLICY_COMMANDS: Leaves = {
+  'policy check': async () => (await import('./check.ts')).checkPolicy,
+  'policy apply': async () => (await import('./apply.ts')).applyPolicy,
+};

@@ -1,107 +1,56 @@
-import { sandboxCard } from './card.ts';
-import { sandboxCards } from './cards.ts';
-import { checkSandbox } from './check.ts';
-import { advanceSandboxClock } from './clock/advance.ts';
-import { setSandboxClock } from './clock/set.ts';
-import { showSandboxClock } from './clock/show.ts';
-import { clockTimers } from './clock/timers.ts';
-import { sandboxClock } from './clock.ts';
-import { listDeliveries } from './deliveries/list.ts';
-import { recoverDeliveries } from './deliveries/recover.ts';
-import { redeliver } from './deliveries/redeliver.ts';
-import { rotateSecret } from './deliveries/rotate.ts';
-import { sendDelivery } from './deliveries/send.ts';
-import { sendExample } from './deliveries/send-example.ts';
-import { showDelivery } from './deliveries/show.ts';
-import { sandboxEvents } from './events.ts';
-import { sandboxExecute } from './exec.ts';
-import { exportSandbox } from './export.ts';
-import { addFaults } from './faults/add.ts';
-import { clearFaults } from './faults/clear.ts';
-import { listFaults } from './faults/list.ts';
-import { removeFault } from './faults/remove.ts';
-import { importSandbox } from './import.ts';
-import { openInspector } from './open.ts';
-import { sandboxOverview } from './overview.ts';
-import { sandboxRequests } from './requests.ts';
-import { resetSandbox } from './reset.ts';
-import { simulateAnswer } from './simulate/answer.ts';
-import { simulateAuthorize } from './simulate/authorize.ts';
-import { simulateCancel } from './simulate/cancel.ts';
-import { simulateChallenge } from './simulate/challenge.ts';
-import { simulateConfirm } from './simulate/confirm.ts';
-import { simulateDeposit } from './simulate/deposit.ts';
-import { simulateExpire } from './simulate/expire.ts';
-import { simulateFail } from './simulate/fail.ts';
-import { simulateForcePost } from './simulate/force-post.ts';
-import { simulateIncrement } from './simulate/increment.ts';
-import { simulateRefund } from './simulate/refund.ts';
-import { simulateReverse } from './simulate/reverse.ts';
-import { runSandboxScenario } from './simulate/run.ts';
-import { simulateSettle } from './simulate/settle.ts';
-import { diffSnapshots } from './snapshot/diff.ts';
-import { listSnapshots } from './snapshot/list.ts';
-import { removeSnapshot } from './snapshot/remove.ts';
-import { restoreSnapshot } from './snapshot/restore.ts';
-import { saveSnapshot } from './snapshot/save.ts';
-import { startSandbox } from './start.ts';
-import { sandboxStatus } from './status.ts';
-import { stopSandbox } from './stop.ts';
-import { cardTimeline } from './timeline.ts';
-import { sandboxWebhooks } from './webhooks.ts';
-import { whyDeclined } from './why.ts';
+import type { Leaves } from '../../cli/parsing/command.ts';
 
-export const SANDBOX_COMMANDS = [
-  startSandbox,
-  stopSandbox,
-  sandboxExecute,
-  sandboxStatus,
-  openInspector,
-  sandboxOverview,
-  sandboxCards,
-  sandboxCard,
-  checkSandbox,
-  whyDeclined,
-  cardTimeline,
-  sandboxEvents,
-  resetSandbox,
-  simulateAuthorize,
-  simulateIncrement,
-  simulateSettle,
-  simulateReverse,
-  simulateExpire,
-  simulateRefund,
-  simulateForcePost,
-  simulateChallenge,
-  simulateAnswer,
-  simulateCancel,
-  simulateDeposit,
-  simulateConfirm,
-  simulateFail,
-  runSandboxScenario,
-  sandboxClock,
-  showSandboxClock,
-  setSandboxClock,
-  advanceSandboxClock,
-  clockTimers,
-  sandboxWebhooks,
-  listDeliveries,
-  showDelivery,
-  redeliver,
-  recoverDeliveries,
-  sendExample,
-  sendDelivery,
-  rotateSecret,
-  addFaults,
-  listFaults,
-  removeFault,
-  clearFaults,
-  sandboxRequests,
-  saveSnapshot,
-  listSnapshots,
-  diffSnapshots,
-  restoreSnapshot,
-  removeSnapshot,
-  exportSandbox,
-  importSandbox,
-];
+export const SANDBOX_COMMANDS: Leaves = {
+  'sandbox start': async () => (await import('./start.ts')).startSandbox,
+  'sandbox stop': async () => (await import('./stop.ts')).stopSandbox,
+  'sandbox exec': async () => (await import('./exec.ts')).sandboxExecute,
+  'sandbox status': async () => (await import('./status.ts')).sandboxStatus,
+  'sandbox open': async () => (await import('./open.ts')).openInspector,
+  'sandbox overview': async () => (await import('./overview.ts')).sandboxOverview,
+  'sandbox cards': async () => (await import('./cards.ts')).sandboxCards,
+  'sandbox card': async () => (await import('./card.ts')).sandboxCard,
+  'sandbox check': async () => (await import('./check.ts')).checkSandbox,
+  'sandbox why': async () => (await import('./why.ts')).whyDeclined,
+  'sandbox timeline': async () => (await import('./timeline.ts')).cardTimeline,
+  'sandbox events': async () => (await import('./events.ts')).sandboxEvents,
+  'sandbox reset': async () => (await import('./reset.ts')).resetSandbox,
+  'sandbox simulate authorize': async () => (await import('./simulate/authorize.ts')).simulateAuthorize,
+  'sandbox simulate increment': async () => (await import('./simulate/increment.ts')).simulateIncrement,
+  'sandbox simulate settle': async () => (await import('./simulate/settle.ts')).simulateSettle,
+  'sandbox simulate reverse': async () => (await import('./simulate/reverse.ts')).simulateReverse,
+  'sandbox simulate expire': async () => (await import('./simulate/expire.ts')).simulateExpire,
+  'sandbox simulate refund': async () => (await import('./simulate/refund.ts')).simulateRefund,
+  'sandbox simulate force-post': async () => (await import('./simulate/force-post.ts')).simulateForcePost,
+  'sandbox simulate challenge': async () => (await import('./simulate/challenge.ts')).simulateChallenge,
+  'sandbox simulate answer': async () => (await import('./simulate/answer.ts')).simulateAnswer,
+  'sandbox simulate cancel': async () => (await import('./simulate/cancel.ts')).simulateCancel,
+  'sandbox simulate deposit': async () => (await import('./simulate/deposit.ts')).simulateDeposit,
+  'sandbox simulate confirm': async () => (await import('./simulate/confirm.ts')).simulateConfirm,
+  'sandbox simulate fail': async () => (await import('./simulate/fail.ts')).simulateFail,
+  'sandbox simulate run': async () => (await import('./simulate/run.ts')).runSandboxScenario,
+  'sandbox clock': async () => (await import('./clock.ts')).sandboxClock,
+  'sandbox clock show': async () => (await import('./clock/show.ts')).showSandboxClock,
+  'sandbox clock set': async () => (await import('./clock/set.ts')).setSandboxClock,
+  'sandbox clock advance': async () => (await import('./clock/advance.ts')).advanceSandboxClock,
+  'sandbox clock timers': async () => (await import('./clock/timers.ts')).clockTimers,
+  'sandbox webhooks': async () => (await import('./webhooks.ts')).sandboxWebhooks,
+  'sandbox deliveries list': async () => (await import('./deliveries/list.ts')).listDeliveries,
+  'sandbox deliveries show': async () => (await import('./deliveries/show.ts')).showDelivery,
+  'sandbox deliveries redeliver': async () => (await import('./deliveries/redeliver.ts')).redeliver,
+  'sandbox deliveries recover': async () => (await import('./deliveries/recover.ts')).recoverDeliveries,
+  'sandbox deliveries send-example': async () => (await import('./deliveries/send-example.ts')).sendExample,
+  'sandbox deliveries send': async () => (await import('./deliveries/send.ts')).sendDelivery,
+  'sandbox deliveries rotate': async () => (await import('./deliveries/rotate.ts')).rotateSecret,
+  'sandbox faults add': async () => (await import('./faults/add.ts')).addFaults,
+  'sandbox faults list': async () => (await import('./faults/list.ts')).listFaults,
+  'sandbox faults remove': async () => (await import('./faults/remove.ts')).removeFault,
+  'sandbox faults clear': async () => (await import('./faults/clear.ts')).clearFaults,
+  'sandbox requests': async () => (await import('./requests.ts')).sandboxRequests,
+  'sandbox snapshot save': async () => (await import('./snapshot/save.ts')).saveSnapshot,
+  'sandbox snapshot list': async () => (await import('./snapshot/list.ts')).listSnapshots,
+  'sandbox snapshot diff': async () => (await import('./snapshot/diff.ts')).diffSnapshots,
+  'sandbox snapshot restore': async () => (await import('./snapshot/restore.ts')).restoreSnapshot,
+  'sandbox snapshot remove': async () => (await import('./snapshot/remove.ts')).removeSnapshot,
+  'sandbox export': async () => (await import('./export.ts')).exportSandbox,
+  'sandbox import': async () => (await import('./import.ts')).importSandbox,
+};

@@ -1,15 +1,10 @@
-import { chartTransactions } from './chart.ts';
-import { getTransaction } from './get.ts';
-import { listTransactions } from './list.ts';
-import { searchTransactions } from './search.ts';
-import { summarizeTransactions } from './summary.ts';
-import { tailTransactions } from './tail.ts';
+import type { Leaves } from '../../cli/parsing/command.ts';
 
-export const TRANSACTION_COMMANDS = [
-  listTransactions,
-  getTransaction,
-  searchTransactions,
-  tailTransactions,
-  summarizeTransactions,
-  chartTransactions,
-];
+export const TRANSACTION_COMMANDS: Leaves = {
+  'tx list': async () => (await import('./list.ts')).listTransactions,
+  'tx get': async () => (await import('./get.ts')).getTransaction,
+  'tx search': async () => (await import('./search.ts')).searchTransactions,
+  'tx tail': async () => (await import('./tail.ts')).tailTransactions,
+  'tx summary': async () => (await import('./summary.ts')).summarizeTransactions,
+  'tx chart': async () => (await import('./chart.ts')).chartTransactions,
+};

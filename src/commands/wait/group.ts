@@ -1,5 +1,7 @@
-import { waitCard } from './card.ts';
-import { waitTransaction } from './tx.ts';
-import { waitWallet } from './wallet.ts';
+import type { Leaves } from '../../cli/parsing/command.ts';
 
-export const WAIT_COMMANDS = [waitCard, waitWallet, waitTransaction];
+export const WAIT_COMMANDS: Leaves = {
+  'wait card': async () => (await import('./card.ts')).waitCard,
+  'wait wallet': async () => (await import('./wallet.ts')).waitWallet,
+  'wait tx': async () => (await import('./tx.ts')).waitTransaction,
+};

@@ -1,23 +1,14 @@
-import { createWebhook } from './create.ts';
-import { deleteWebhook } from './delete.ts';
-import { listEvents } from './events.ts';
-import { expectEvents } from './expect.ts';
-import { getWebhook } from './get.ts';
-import { listWebhooks } from './list.ts';
-import { listenWebhooks } from './listen.ts';
-import { signPayload } from './sign.ts';
-import { updateWebhook } from './update.ts';
-import { verifySignature } from './verify.ts';
+import type { Leaves } from '../../cli/parsing/command.ts';
 
-export const WEBHOOK_COMMANDS = [
-  createWebhook,
-  listWebhooks,
-  getWebhook,
-  updateWebhook,
-  deleteWebhook,
-  listenWebhooks,
-  expectEvents,
-  verifySignature,
-  signPayload,
-  listEvents,
-];
+export const WEBHOOK_COMMANDS: Leaves = {
+  'webhooks create': async () => (await import('./create.ts')).createWebhook,
+  'webhooks list': async () => (await import('./list.ts')).listWebhooks,
+  'webhooks get': async () => (await import('./get.ts')).getWebhook,
+  'webhooks update': async () => (await import('./update.ts')).updateWebhook,
+  'webhooks delete': async () => (await import('./delete.ts')).deleteWebhook,
+  'webhooks listen': async () => (await import('./listen.ts')).listenWebhooks,
+  'webhooks expect': async () => (await import('./expect.ts')).expectEvents,
+  'webhooks verify': async () => (await import('./verify.ts')).verifySignature,
+  'webhooks sign': async () => (await import('./sign.ts')).signPayload,
+  'webhooks events': async () => (await import('./events.ts')).listEvents,
+};
