@@ -1,7 +1,7 @@
 /** Wherever a command takes an id, a beginning of it is looked up: told of every declared argument and option. */
 import { expect, test } from 'vitest';
-import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { commandsOf } from '../../src/cli/parsing/command.ts';
+import { flagsOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { REGISTRY } from '../../src/commands/registry.ts';
 import type { AnyField } from '../../src/contract/field.ts';
 import { openEmbedded } from '../../src/sandbox/serving/embedded.ts';
