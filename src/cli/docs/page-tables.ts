@@ -7,7 +7,7 @@ import { ADMIN_OPERATIONS } from '../../contract/sandbox/admin.ts';
 import { FAULT_KINDS, isDeliveryKind, smallestAction } from '../../contract/sandbox/fault-rule.ts';
 import { pageMay } from '../../contract/sandbox/page.ts';
 import type { PageCommand, PageField, PageRow, PageTables } from '../../contract/sandbox/page-tables.ts';
-import type { Command, Registry } from '../parsing/command.ts';
+import { type Command, commandsOf, type Registry } from '../parsing/command.ts';
 
 /** Rows whose command has another operation, or takes a field by another word. */
 const OTHERWISE: Readonly<Record<string, Partial<PageCommand>>> = {
@@ -38,7 +38,7 @@ const OTHERWISE: Readonly<Record<string, Partial<PageCommand>>> = {
 /** Everything a page may ask for, with the command that does the same. Throws for a row without one. */
 export async function pageTables(registry: Registry, version: string): Promise<PageTables> {
   const sandbox = registry.find(({ name }) => name === 'sandbox');
-  const commands = (await sandbox?.load()) ?? [];
+  const commands = sandbox === undefined ? [] : await commandsOf(sandbox);
   const rows = Object.entries(ADMIN_OPERATIONS as Readonly<Record<string, Operation>>)
     .filter(([name, row]) => pageMay(name, row.leavesNoTrace === true, 'full'))
     .map(([name, row]) => [name, pageRow(name, row, commands)] as const);
