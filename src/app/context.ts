@@ -1,9 +1,11 @@
 /** What a command's context can do, put together by concern. Costly things are opened once, when first asked for. */
+
 import type { Context } from '../cli/context.ts';
 import type { OpenContext } from '../cli/run.ts';
 import type { ReadName } from '../contract/calls.ts';
 import type { Reader, ReadOptions, Service } from '../contract/service.ts';
 import { asCliError } from '../core/errors.ts';
+import { sameCommandWith, withTypedWords } from '../core/same-command.ts';
 import { type Connections, connections, once } from './connections.ts';
 import { contextFiles } from './context-files.ts';
 import { contextPrograms } from './context-programs.ts';
@@ -106,7 +108,7 @@ function openConnections(opening: Opening, { notice, trace, life, watched }: Run
     const { isMirrored } = await import('../mirror/file.ts');
     const { profile } = await opened.identity();
     if (isMirrored(host.folders.data, profile))
-      notice('The mirror of this account answers at once: the same command with --offline');
+      notice(withTypedWords(`The mirror of this account answers at once: ${sameCommandWith('--offline')}`, host.argv));
   });
   const canSuggest = opening.couldBeOffline && watched;
   const onThrottled = canSuggest ? () => void suggestMirror().catch(() => undefined) : undefined;

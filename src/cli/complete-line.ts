@@ -20,12 +20,13 @@ export interface LineToComplete {
 export async function complete(command: Command, typed: Parsed, line: LineToComplete): Promise<Parsed> {
   const { context } = line;
   const filled = (await command.fill?.(context, typed.typed)) ?? [];
-  const parsed = filled.length === 0 ? typed : parseCommand(command, withWords(line.argv, filled));
+  const parsed =
+    filled.length === 0 ? typed : { ...parseCommand(command, withWords(line.argv, filled)), argv: line.argv };
   const answers = context.canAsk ? await asked(command, parsed, line) : [];
   if (answers.length === 0) return parsed;
   const whole = withWords(line.argv, answers);
   context.notice(`Command: cardwright ${shellLine(whole)}`);
-  return parseCommand(command, withWords(whole, filled));
+  return { ...parseCommand(command, withWords(whole, filled)), argv: whole };
 }
 
 /** Words stay in front of `--`, behind which another program's begin. */

@@ -2,7 +2,9 @@
  * Commands to copy, with the options that say whom this run spoke to. Whoever prints one writes `cardwright cards list`;
  * here, and nowhere else, it becomes `cardwright --sandbox cards list`, so that it does what it promises when copied.
  */
+
 import type { CliError } from '../core/errors.ts';
+import { withTypedWords } from '../core/same-command.ts';
 import { shellWord } from '../core/shell-quote.ts';
 
 type Typed = Readonly<Record<string, unknown>>;
@@ -34,15 +36,21 @@ export function withRepeated(text: string, options: readonly string[]): string {
   );
 }
 
-/** The error, with those options in everything it tells to run. */
-export function errorWithRepeated(error: CliError, options: readonly string[]): CliError {
-  if (options.length === 0) return error;
+interface TypedLine {
+  readonly argv: readonly string[];
+  /** As `repeatedOptions` makes them. */
+  readonly repeated: readonly string[];
+}
+
+/** The error, with those options, or the words of its own command, in everything it tells to run. */
+export function errorWithRepeated(error: CliError, { argv, repeated }: TypedLine): CliError {
   const { message, notes, hint, evidence } = error.facts;
+  const told = (text: string) => withTypedWords(withRepeated(text, repeated), argv);
   return error.with({
-    ...(evidence && { evidence: evidenceWithRepeated(evidence, options) }),
-    message: withRepeated(message, options),
-    ...(notes && { notes: notes.map(note => withRepeated(note, options)) }),
-    ...(hint !== undefined && { hint: withRepeated(hint, options) }),
+    ...(evidence && repeated.length > 0 && { evidence: evidenceWithRepeated(evidence, repeated) }),
+    message: withRepeated(message, repeated),
+    ...(notes && { notes: notes.map(told) }),
+    ...(hint !== undefined && { hint: told(hint) }),
   });
 }
 

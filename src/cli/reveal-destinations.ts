@@ -1,6 +1,7 @@
 /** Where revealed details go: the alternate screen, the ordinary one, a private file, the clipboard, one child. */
 
 import { CliError } from '../core/errors.ts';
+import { sameCommandWith } from '../core/same-command.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import type { Clipboard } from '../terminal/clipboard.ts';
 import type { Column } from '../terminal/view.ts';
@@ -68,7 +69,7 @@ export async function revealCard(
   const command =
     sink === 'screen'
       ? `cardwright cards details ${shellWord(cardId)}${options.field === undefined ? '' : ` --field ${options.field}`} --reveal --print`
-      : 'the same command with --reveal';
+      : sameCommandWith('--reveal');
   const { out } = options;
   if (out !== undefined) await inFile(out, () => settings.checkNew(out));
   const opened = await throughGate(settings, { cardId, sink, reveal: options.reveal, command });
@@ -86,8 +87,7 @@ export async function checkRunWithCard(
   { program, reveal }: Omit<RunWithCard, 'mask'>,
 ): Promise<void> {
   await settings.checkProgram(program[0]);
-  // Amount, BIN and label stand on the line as typed; the words of the program may hold what no log should.
-  const command = 'the same command with --reveal and --yes';
+  const command = sameCommandWith('--reveal', '--yes');
   await checkGate(settings, { cardId: undefined, sink: 'child', reveal, command });
 }
 
@@ -97,7 +97,7 @@ export async function runWithCard(
   cardId: string,
   { program, reveal, mask }: RunWithCard,
 ): Promise<number> {
-  const command = 'the same command with --reveal';
+  const command = sameCommandWith('--reveal');
   await settings.checkProgram(program[0]);
   const opened = await throughGate(settings, { cardId, sink: 'child', reveal, command });
   const { number, cvv, month, year, cardId: id } = partsOf(opened, cardId);

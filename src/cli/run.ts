@@ -43,6 +43,8 @@ export async function run(machine: Machine): Promise<number> {
   const { argv: typed, env } = machine.host;
   const [first = ''] = typed;
   let look: Look | undefined;
+  /** What a person was asked for is part of the line from then on. */
+  const line: { argv: readonly string[] } = { argv: typed };
   try {
     if (first === '-V' || first === '--version') return await print(machine, `${machine.version}\n`);
     if (first === '__complete') return await complete(machine, typed.slice(1));
@@ -65,15 +67,20 @@ export async function run(machine: Machine): Promise<number> {
     const parsed = parseCommand(located.command, argv);
     const globals = readGlobals(parsed.globals, env);
     look = lookOf(globals);
-    return await execute(machine, located.command, { globals, parsed, argv });
+    return await execute(machine, located.command, { globals, parsed, argv, line });
   } catch (thrown) {
-    return await fail(machine, asCliError(thrown), look ?? (await lookAsTyped(machine.host)));
+    return await fail(machine, asCliError(thrown), { ...(look ?? (await lookAsTyped(machine.host))), ...line });
   }
 }
 
 /** How an error is told. */
 interface Look extends Pick<Globals, 'debug' | 'colour' | 'repeated'> {
   readonly json: boolean;
+}
+
+/** Words of the command that an error is about. */
+interface Words {
+  readonly argv: readonly string[];
 }
 
 function lookOf({ machine, debug, colour, repeated }: Globals): Look {
@@ -111,11 +118,11 @@ type Parsed = import('./parsing/parse.ts').Parsed;
 async function execute(
   machine: Machine,
   command: Command,
-  line: { globals: Globals; parsed: Parsed; argv: readonly string[] },
+  given: { globals: Globals; parsed: Parsed; argv: readonly string[]; line: { argv: readonly string[] } },
 ): Promise<number> {
-  const { globals, parsed: typed, argv } = line;
+  const { globals, parsed: typed, argv, line } = given;
   const { host } = machine;
-  if (globals.fields !== undefined || globals.columns !== undefined || globals.sort !== undefined) {
+  if (namesFields(globals)) {
     const { checkNamedFields } = await import('./named-fields.ts');
     const { rowSource } = await import('./bulk/flags.ts');
     checkNamedFields(command, globals, command.runFlags !== undefined && rowSource(typed.typed) !== undefined);
@@ -133,10 +140,12 @@ async function execute(
     const now = isOfService ? wholeSeconds(await context.askServiceTime()) : host.clock.now();
     const settings = { now, grouped: host.streams.stdin.isTerminal };
     const parsed = await completed(command, typed, { context, argv, settings });
+    line.argv = parsed.argv;
     const input = await parsed.values(settings, () => context.stdin.readAll(WHOLE_INPUT_BYTES));
     const found = await withIds(command, { context, argv, input });
     const shown = offline?.mark(found) ?? found;
-    await answer(machine, globals, { shown, jq, now: () => context.serviceNow() }).catch(async thrown => {
+    const promised = await promisedFields(command, globals, typed);
+    await answer(machine, globals, { shown, jq, promised, now: () => context.serviceNow() }).catch(async thrown => {
       told = 'lost';
       const { carriedOut, onlyLost } = await import('./post-effect-error.ts');
       if (!globals.dryRun) throw carriedOut(thrown, command, { shown, ops: context.ops });
@@ -152,7 +161,7 @@ async function execute(
     if (host.streams.stdout.isNowhere && !globals.dryRun) await sayLost(host, command, { shown, quiet: globals.quiet });
     await shown.goesOn?.();
     const failure = typeof shown.failure === 'function' ? shown.failure() : shown.failure;
-    if (failure) return await fail(machine, failure, lookOf(globals));
+    if (failure) return await fail(machine, failure, { ...lookOf(globals), ...line });
     return (typeof shown.exit === 'function' ? shown.exit() : shown.exit) ?? 0;
   } finally {
     offline?.[Symbol.dispose]();
@@ -222,17 +231,40 @@ async function filterOf(expression: string, { signal }: Host) {
 interface Answer {
   readonly shown: Shown;
   readonly jq: JqFilter | undefined;
+  /** Undefined where no field was asked for, or nobody promised any. */
+  readonly promised: Iterable<string> | undefined;
   /** The clock of the service, ms UTC; asked when ages are written, for the rows tell it. */
   readonly now: () => number;
 }
 
-async function answer({ host }: Machine, globals: Globals, { shown, jq, now }: Answer): Promise<void> {
+function namesFields({ fields, columns, sort }: Globals): boolean {
+  return fields !== undefined || columns !== undefined || sort !== undefined;
+}
+
+async function promisedFields(
+  command: Command,
+  globals: Globals,
+  { typed }: Parsed,
+): Promise<Iterable<string> | undefined> {
+  if (!namesFields(globals)) return undefined;
+  const { fieldNames } = await import('./docs/answers.ts');
+  const { rowSource } = await import('./bulk/flags.ts');
+  const fromFile = command.runFlags !== undefined && rowSource(typed) !== undefined;
+  return fieldNames(command, { dryRun: globals.dryRun, fromFile });
+}
+
+async function answer({ host }: Machine, globals: Globals, { shown, jq, promised, now }: Answer): Promise<void> {
   const { verbatim, prose, failure: _failure, exit: _exit, goesOn: _goesOn, ...presentation } = shown;
   const text = jq === undefined ? (verbatim ?? (readsAsPage(globals) ? prose : undefined)) : undefined;
   if (text !== undefined || verbatim === '') return host.streams.stdout.write(text ?? '');
   const { present } = await import('../terminal/present.ts');
   const { format, byName, fields, columns, sort, quiet, accessible, csvRaw, colour } = globals;
-  const chosen = { ...(fields && { fields }), ...(columns && { columns }), ...(sort !== undefined && { sort }) };
+  const chosen = {
+    ...(fields && { fields }),
+    ...(columns && { columns }),
+    ...(sort !== undefined && { sort }),
+    ...(promised && { promised }),
+  };
   const filter = jq === undefined ? {} : { jq: (value: unknown) => jq.apply(value) };
   const settings = {
     ...{ format, byName, quiet, accessible, csvRaw, colour, ...chosen, ...filter },
@@ -279,15 +311,15 @@ async function print({ host }: Machine, text: string): Promise<number> {
 
 /** Reports what nothing caught, as far as the words alone tell how it must look. Resolves to the exit code. */
 export async function report(machine: Machine, error: CliError): Promise<number> {
-  return fail(machine, error, await lookAsTyped(machine.host));
+  return fail(machine, error, { ...(await lookAsTyped(machine.host)), argv: machine.host.argv });
 }
 
-async function fail(machine: Machine, thrown: CliError, look: Look): Promise<number> {
+async function fail(machine: Machine, thrown: CliError, look: Look & Words): Promise<number> {
   const { errorLine, errorText, errorOnScreen } = await import('../terminal/error-text.ts');
   const { errorWithRepeated } = await import('./repeated.ts');
   const { env, streams } = machine.host;
   const { stderr } = streams;
-  const error = errorWithRepeated(thrown, look.repeated);
+  const error = errorWithRepeated(thrown, look);
   // Before the lines are broken: a secret that goes on in the next line would not be known.
   const text = machine.redact(look.json ? errorLine(error) : errorText(error));
   await stderr.write(look.json ? text : await errorOnScreen(text, { choice: look.colour, env, stream: stderr }));

@@ -3,10 +3,11 @@
  * four digits of a card. What is written is tried as an exact id first; only where there is no such id, or where the
  * word cannot be one, the ids of the account are read, over all pages.
  */
+
 import type { Effect } from '../contract/operation.ts';
 import { CliError } from '../core/errors.ts';
 import type { RawRows } from '../core/raw-rows.ts';
-import { shellWord } from '../core/shell-quote.ts';
+import { typedCommand } from '../core/same-command.ts';
 import type { Listing, Row } from '../terminal/view.ts';
 import { cannotConfirm, declined } from '../writes/question.ts';
 import { rowSource } from './bulk/flags.ts';
@@ -354,5 +355,5 @@ function wholeCommand({ argv }: Line, resolved: readonly Resolved[]): string {
     const match = resolved.find(({ word }) => each === word || each.endsWith(`=${word}`));
     return match === undefined ? each : `${each.slice(0, each.length - match.word.length)}${match.found.id}`;
   });
-  return `cardwright ${words.map(shellWord).join(' ')}`;
+  return typedCommand(words);
 }

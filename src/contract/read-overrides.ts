@@ -3,6 +3,7 @@
  * one.
  */
 import { CliError } from '../core/errors.ts';
+import { notJson } from '../core/json-place.ts';
 import { HEADERS } from './envelopes.ts';
 import type { Method } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
@@ -24,7 +25,7 @@ export function readOverrides(json: string, file: string): Overrides {
   try {
     parsed = JSON.parse(json);
   } catch {
-    throw wrong('not JSON');
+    throw wrong(notJson(json));
   }
   const top = record(parsed, wrong, 'the file');
   for (const key of Object.keys(top)) {

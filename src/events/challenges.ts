@@ -1,9 +1,11 @@
 /** Which 3DS challenges count: open, not expired by the service's clock, and the one that is meant. */
+
 import type { Item } from '../contract/calls.ts';
 import { FINISHED_CHALLENGE } from '../contract/resources.ts';
 import { CHALLENGE_LIFE } from '../contract/spans.ts';
 import { CliError } from '../core/errors.ts';
 import { dollars, toCents } from '../core/money.ts';
+import { sameCommandWith } from '../core/same-command.ts';
 
 export type Challenge = Item<'challenges.list'>;
 
@@ -25,7 +27,7 @@ export function theOne(matching: readonly Challenge[], latest: boolean): Challen
   throw new CliError('usage', {
     message: `${matching.length} open challenges match, and only one can be meant`,
     notes: [...matching.map(facts), 'Narrow it with --card, --merchant or --amount, or take the newest with --latest.'],
-    hint: 'the same command with --latest',
+    hint: sameCommandWith('--latest'),
   });
 }
 

@@ -2,7 +2,9 @@
  * Questions to a person. Home of fuzzysort, by which a long list of choices is searched. Asked on stderr, only when stdin and stderr are terminals: a piped `y` is never an answer (the library itself would take it, and
  * its default is Yes).
  */
+
 import { CliError } from '../core/errors.ts';
+import { sameCommandWith } from '../core/same-command.ts';
 import { Secret } from '../core/secret.ts';
 import type { Streams } from '../platform/host.ts';
 import { fold } from './fold.ts';
@@ -127,7 +129,7 @@ function promptError(thrown: unknown, signal: AbortSignal, noAnswer: CliError): 
 function unconfirmed(why: string, { flag }: Substitute): CliError {
   return new CliError('not_confirmed', {
     message: `${why}: this needs a confirmation`,
-    hint: `the same command with ${flag}`,
+    hint: sameCommandWith(flag),
     outcome: 'not_sent',
   });
 }
@@ -135,7 +137,7 @@ function unconfirmed(why: string, { flag }: Substitute): CliError {
 function missing(why: string, { flag }: Substitute): CliError {
   return new CliError('usage', {
     message: `${why}: ${flag} is missing`,
-    hint: `the same command with ${flag}`,
+    hint: `give ${flag} on the command line`,
     outcome: 'not_sent',
   });
 }

@@ -41,7 +41,7 @@ function sortField(sort: string): string {
   return sort.startsWith('-') ? sort.slice(1) : sort;
 }
 
-type AskedNames = Pick<OutputSettings, 'fields' | 'columns' | 'sort'>;
+type AskedNames = Pick<OutputSettings, 'fields' | 'columns' | 'sort' | 'promised'>;
 
 /**
  * Throws `usage` for the first name of `--fields`, `--columns` or `--sort` that no row and no column has. A
@@ -55,6 +55,7 @@ export function checkNames(settings: AskedNames, rows: readonly Row[], columns: 
   ];
   if (asked.length === 0) return;
   const known = knownNames(rows, columns);
+  if (rows.length === 0) for (const name of settings.promised ?? []) known.add(name);
   for (const [option, name] of asked) {
     const head = name.split('.')[0] ?? name;
     if (known.has(name) || (head !== name && known.has(head))) continue;

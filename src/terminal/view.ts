@@ -142,6 +142,8 @@ export interface OutputSettings {
   readonly columns?: readonly string[];
   /** A field name, with a leading `-` for descending order. */
   readonly sort?: string;
+  /** Fields that a row of this answer may have: of an answer without rows they may be asked for all the same. */
+  readonly promised?: Iterable<string>;
   readonly quiet: boolean;
   readonly accessible: boolean;
   readonly csvRaw: boolean;

@@ -1,10 +1,12 @@
 /** One write of a command: what it asks for, what is asked of a person, and what its refusal is called. */
+
 import type { Input, Result, WriteName } from '../contract/calls.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { CALLS } from '../contract/raw.ts';
 import type { PlannedRequest, Reader, Service } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, cents, dollars, plainAmount, toCents } from '../core/money.ts';
+import { sameCommandWithout } from '../core/same-command.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { type Spending, spendingOf } from '../core/spending.ts';
 import type { Journal, Run, RunPlan } from '../journal/types.ts';
@@ -249,7 +251,7 @@ async function confirmCount(settings: WriteSettings, operation: WriteName, ids: 
 function notNamed(operation: WriteName): CliError {
   return new CliError('usage', {
     message: `--intent is for operations that move money, and ${operation} does not`,
-    hint: 'the same command without --intent',
+    hint: sameCommandWithout('--intent'),
     outcome: 'not_sent',
     operation,
   });

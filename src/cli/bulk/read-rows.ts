@@ -1,10 +1,12 @@
 /** Reads and checks a whole input before anything is sent. One pass: what was checked is what is planned. */
+
 import { createPackedRows } from '../../bulk/packed-rows.ts';
 import { type Fault, faultLine } from '../../bulk/position.ts';
 import { type InputRecord, readRecords } from '../../bulk/records.ts';
 import type { Item } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents } from '../../core/money.ts';
+import { sameCommandWith } from '../../core/same-command.ts';
 import type { PlannedRow, RowOutcome, Rows } from '../../journal/types.ts';
 import { digestInOrder, inputDigest } from '../../journal/wal/op-id.ts';
 import type { Context } from '../context.ts';
@@ -166,10 +168,11 @@ function createFaults() {
     error(name: string, rows: number, keptGoing: boolean): CliError {
       const are = wrong === 1 ? '1 row is' : `${wrong} rows are`;
       const more = untold > 0 ? [`and ${untold} more`] : [];
+      const maySkip = !keptGoing && wrong < rows;
       return new CliError('usage', {
         message: `${name}: ${are} wrong of ${rows}. Nothing was sent`,
-        notes: [...[...alike.values()].map(toldLine), ...more],
-        ...(!keptGoing && wrong < rows && { hint: 'the same command with --keep-going skips wrong rows' }),
+        notes: [...[...alike.values()].map(toldLine), ...more, ...(maySkip ? ['--keep-going skips wrong rows.'] : [])],
+        ...(maySkip && { hint: sameCommandWith('--keep-going') }),
         evidence: { faults: told },
         outcome: 'not_sent',
       });

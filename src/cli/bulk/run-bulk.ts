@@ -2,9 +2,11 @@
  * Many rows, from a file or a selection: checked, sums held against wallet and limits, confirmed, run
  * (docs/design/cli.md, "Bulk").
  */
+
 import { OPERATIONS } from '../../contract/operations.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
+import { sameCommandWith } from '../../core/same-command.ts';
 import { spendingOf } from '../../core/spending.ts';
 import type { RunPlan } from '../../journal/types.ts';
 import type { Change } from '../../writes/pipeline.ts';
@@ -160,7 +162,7 @@ async function askForAll(ctx: Context, { operations, intent, read }: RowsToRun):
   await ctx.ask({
     intent,
     irreversible,
-    command: 'the same command with --yes',
+    command: sameCommandWith('--yes'),
     ...((irreversible || mode === 'live') && { typed }),
   });
 }

@@ -1,10 +1,12 @@
 /** Rows of a run chosen by what the cards are: `--where`, `--idle`. Chosen once; what was chosen is what is planned. */
+
 import type { Item } from '../../contract/calls.ts';
 import { CARD } from '../../contract/card.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import { violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
+import { sameCommandWith } from '../../core/same-command.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
 import { inputDigest } from '../../journal/wal/op-id.ts';
 import { printable } from '../../terminal/printable.ts';
@@ -174,8 +176,12 @@ function cannotBe(name: string, texts: readonly string[], others: number): CliEr
   const more = texts.length - TOLD_CARDS;
   return new CliError('usage', {
     message: `${name}: ${texts.length} of ${texts.length + others} cards cannot reach that balance. Nothing was sent`,
-    notes: [...texts.slice(0, TOLD_CARDS), ...(more > 0 ? [`and ${more} more`] : [])],
-    ...(others > 0 && { hint: 'the same command with --keep-going skips them' }),
+    notes: [
+      ...texts.slice(0, TOLD_CARDS),
+      ...(more > 0 ? [`and ${more} more`] : []),
+      ...(others > 0 ? ['--keep-going skips them.'] : []),
+    ],
+    ...(others > 0 && { hint: sameCommandWith('--keep-going') }),
     outcome: 'not_sent',
   });
 }

@@ -11,6 +11,8 @@ import { countsFromNow } from './time-words.ts';
 import { parseList, parseMap, parseValue, quote, usage, type ValueSettings } from './values.ts';
 
 export interface Parsed {
+  /** The words as typed, with those that a person was asked for. */
+  readonly argv: readonly string[];
   /** Global options as typed, camel case. */
   readonly globals: Readonly<Record<string, unknown>>;
   /** Checks and converts arguments and flags; later, because time words need the clock and `-` needs stdin. */
@@ -51,6 +53,7 @@ export function parseCommand(command: Command, argv: readonly string[]): Parsed 
   const typed = program.opts();
   const operands = program.args.slice(command.path.split(' ').length);
   return {
+    argv,
     globals: typed,
     rest,
     typed,

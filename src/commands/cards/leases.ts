@@ -5,6 +5,7 @@ import type { Input, Result } from '../../contract/calls.ts';
 import { CliError } from '../../core/errors.ts';
 import { isoTime } from '../../core/iso-time.ts';
 import { randomName } from '../../core/random-name.ts';
+import { sameCommandWith } from '../../core/same-command.ts';
 import { shellWord } from '../../core/shell-quote.ts';
 import type { Noted } from '../../events/cleanup-log.ts';
 import type { GuardDecision } from '../../writes/guard.ts';
@@ -142,7 +143,7 @@ export async function terminate(ctx: Context, cardId: string): Promise<void> {
 /** `amount` as a person reads it. Throws `not_confirmed`. */
 export async function confirmLease(ctx: Context, verdict: GuardDecision, amount: string): Promise<void> {
   if (ctx.yes) return;
-  const command = 'the same command with --yes';
+  const command = sameCommandWith('--yes');
   if (ctx.canAsk) return verdict === 'go' ? undefined : ctx.ask({ intent: `Lease a card with ${amount}`, command });
   throw cannotConfirm(`a lease makes a card with ${amount} and terminates it`, command);
 }

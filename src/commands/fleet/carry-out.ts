@@ -1,4 +1,5 @@
 /** The steps of a plan, sent through the journal in their phases. */
+
 import { driveRun } from '../../cli/bulk/drive-run.ts';
 import { RESULT_COLUMNS } from '../../cli/bulk/result-row.ts';
 import type { Context } from '../../cli/context.ts';
@@ -6,6 +7,7 @@ import { showPlanned } from '../../cli/dry-run.ts';
 import type { Shown } from '../../cli/shown.ts';
 import { CliError } from '../../core/errors.ts';
 import { type Cents, cents, dollars, toCents, toUsd } from '../../core/money.ts';
+import { sameCommandWith } from '../../core/same-command.ts';
 import { spendingOf } from '../../core/spending.ts';
 import { markPrefix } from '../../fleet/names.ts';
 import type { PlanDocument } from '../../fleet/plan-document.ts';
@@ -150,7 +152,7 @@ async function askForAll(ctx: Context, document: PlanDocument): Promise<void> {
   await ctx.ask({
     intent: `Apply ${document.fleet}: ${counts}${spend === 0 ? '' : `, ${dollars(toCents(spend))} in all`}`,
     irreversible,
-    command: 'the same command with --yes',
+    command: sameCommandWith('--yes'),
     ...((irreversible || mode === 'live') && { typed }),
   });
 }

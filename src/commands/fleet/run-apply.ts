@@ -98,7 +98,7 @@ async function askForHeldBack(ctx: Context, { held_back: held }: PlanDocument): 
   const allowed: Record<string, number> = {};
   for (const { class: name, count } of held) {
     const question = `Plan ${name} of ${count} too? Type the count to allow it`;
-    if (await ctx.prompts.typed(question, { expect: String(count), flag: '--plan' })) allowed[name] = count;
+    if (await ctx.prompts.typed(question, { expect: String(count), flag: '--plan <plan.json>' })) allowed[name] = count;
   }
   return allowed;
 }

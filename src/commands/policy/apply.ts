@@ -22,6 +22,7 @@ import { OPERATIONS } from '../../contract/operations.ts';
 import { violation } from '../../contract/violation.ts';
 import { CliError } from '../../core/errors.ts';
 import { dollars, parseAmount, toUsd } from '../../core/money.ts';
+import { sameCommandWith } from '../../core/same-command.ts';
 import type { PlannedRow, RowOutcome } from '../../journal/types.ts';
 import { accountRows } from '../../mirror/account-rows.ts';
 import { cardValues } from '../../mirror/records.ts';
@@ -223,7 +224,7 @@ function tooMany({ touched, of, broken }: CapsBroken, { maxCards, maxShare }: Ca
   return new CliError('guarded', {
     reason: 'policy_caps',
     message: `the policy would change ${countOf(touched)}, over ${over.join(' and ')}. Nothing was sent`,
-    notes: [`What it would change is right? The same command with ${flags.join(' ')}`],
+    notes: [`If what it would change is right: ${sameCommandWith(...flags)}`],
     hint: `cardwright policy check ${word}`,
     outcome: 'not_sent',
   });

@@ -2,8 +2,10 @@
  * Rows that ask for other amounts of the same targets than a run that was killed. Where every amount of a file was edited
  * no row is shared any more, and yet its cards would be paid for a second time.
  */
+
 import { DAY } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
+import { sameCommandWith } from '../../core/same-command.ts';
 import { readOrError } from '../store/read-ops.ts';
 import type { History } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
@@ -66,7 +68,7 @@ function editedRows(op: string, message: string, again: string): CliError {
     message,
     notes: [
       `If this is its file with other amounts: what it has done is done. cardwright ops show ${op} -o csv tells which rows; a resume sends the rest with the amounts of before.`,
-      `If these amounts are meant on top of it: the same command with --again. ${again}`,
+      `If these amounts are meant on top of it: ${sameCommandWith('--again')}. ${again}`,
     ],
     hint: `cardwright ops show ${op}`,
     outcome: 'not_sent',

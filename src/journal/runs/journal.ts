@@ -1,6 +1,7 @@
 /**
  * The journal of one user: its methods put together from the files beside it (docs/design/reliability.md, section 6).
  */
+
 import { DAY, SECOND } from '../../core/durations.ts';
 import { CliError } from '../../core/errors.ts';
 import { probeKeys, probeRequests, probeRows } from '../execution/probe-keys.ts';

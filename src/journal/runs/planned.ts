@@ -1,8 +1,10 @@
 /** A plan as records: the op it will have, and each of its rows as the exact request. Nothing of it is written here. */
+
 import { LIMITS } from '../../contract/limits.ts';
 import type { PlannedRequest, Service } from '../../contract/service.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents } from '../../core/money.ts';
+import { sameCommandWith } from '../../core/same-command.ts';
 import { Secret } from '../../core/secret.ts';
 import { MARKER_KEY, rowMarker } from '../execution/marker.ts';
 import { type Capability, capabilityOf } from '../idempotency-support.ts';
@@ -139,7 +141,7 @@ function itemsOf(service: Service, plan: RunPlan, op: string): Iterable<ItemReco
 function withMarker({ row, input, marker }: PlannedRow, op: string): Readonly<Record<string, unknown>> {
   const metadata = (input['metadata'] ?? {}) as Readonly<Record<string, unknown>>;
   const refuse = (why: string) =>
-    new CliError('usage', { message: why, hint: 'the same command with --no-marker', outcome: 'not_sent' });
+    new CliError('usage', { message: why, hint: sameCommandWith('--no-marker'), outcome: 'not_sent' });
   if (Object.hasOwn(metadata, MARKER_KEY)) {
     throw refuse(`the metadata key ${MARKER_KEY} is taken: it marks which operation made a card`);
   }

@@ -2,6 +2,7 @@
 import type { Context } from '../../../cli/context.ts';
 import { type FaultRule, faultProblem } from '../../../contract/sandbox/fault-rule.ts';
 import { CliError } from '../../../core/errors.ts';
+import { notJson } from '../../../core/json-place.ts';
 import { nearest } from '../../../core/nearest.ts';
 
 const MOST_BYTES = 1_048_576;
@@ -21,7 +22,7 @@ export async function readRules(ctx: Pick<Context, 'stdin' | 'readFile'>, file: 
     parsed = JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw wrong('not JSON');
+    throw wrong(notJson(text));
   }
   const rules = Array.isArray(parsed) ? parsed : [parsed];
   if (rules.length === 0) throw wrong('no rule in it');
