@@ -3,7 +3,7 @@
  * one.
  */
 import { CliError } from '../core/errors.ts';
-import { notJson } from '../core/json-place.ts';
+import { notJson } from '../core/json-position.ts';
 import { HEADERS } from './envelopes.ts';
 import type { Method } from './operation.ts';
 import { OPERATIONS } from './operations.ts';

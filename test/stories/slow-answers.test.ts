@@ -84,7 +84,7 @@ describe('a service that asks to wait', () => {
   });
 
   it('can be left alone where the mirror has the answer, which is said once on a terminal', async () => {
-    const line = /The mirror of this account answers at once: the same command with --offline\r?\n/g;
+    const line = /The mirror of this account answers at once: cardwright cards list --offline\r?\n/g;
     const hints = async (command: string, run: RunOptions) =>
       (await slowly(command, { ...run, ...passing }, { refusals: 2 })).err.match(line)?.length ?? 0;
     expect(await hints('cards list', { terminal: 80 })).toBe(0);

@@ -2,7 +2,7 @@
 import type { Context } from '../../../cli/context.ts';
 import { type FaultRule, faultProblem } from '../../../contract/sandbox/fault-rule.ts';
 import { CliError } from '../../../core/errors.ts';
-import { notJson } from '../../../core/json-place.ts';
+import { notJson } from '../../../core/json-position.ts';
 import { nearest } from '../../../core/nearest.ts';
 
 const MOST_BYTES = 1_048_576;

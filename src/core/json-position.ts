@@ -1,6 +1,6 @@
 /** Where a text stops being JSON: the parser of the platform says so only of some faults, and in words of its version. */
 
-export interface Place {
+export interface JsonPosition {
   /** From 1. */
   readonly line: number;
   /** From 1, in code points. */
@@ -14,15 +14,15 @@ const ATOM = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?!
 /** What may come next. */
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or end' | 'nothing';
 
-/** The first place that no JSON text has; undefined where all of it is JSON. */
-export function brokenJsonAt(text: string): Place | undefined {
+/** The first position that no JSON text has; undefined where all of it is JSON. */
+export function brokenJsonAt(text: string): JsonPosition | undefined {
   const open: ('[' | '{')[] = [];
   let expected: Expected = 'value';
   for (let at = skip(text, 0, SPACE); ; at = skip(text, at, SPACE)) {
     const sign = text[at];
-    if (sign === undefined) return expected === 'nothing' ? undefined : placeOf(text, at);
+    if (sign === undefined) return expected === 'nothing' ? undefined : positionOf(text, at);
     const step = stepOf(text, at, { expected, sign, open });
-    if (step === undefined) return placeOf(text, at);
+    if (step === undefined) return positionOf(text, at);
     at = step.end;
     expected = step.next;
   }
@@ -67,13 +67,13 @@ function skip(text: string, at: number, pattern: RegExp): number {
   return at + (pattern.exec(text)?.[0].length ?? 0);
 }
 
-function placeOf(text: string, at: number): Place {
+function positionOf(text: string, at: number): JsonPosition {
   const before = text.slice(0, at).split('\n');
   return { line: before.length, column: [...(before.at(-1) ?? '')].length + 1 };
 }
 
 /** `line 3, column 9: not JSON`, of a text that is none. */
 export function notJson(text: string): string {
-  const place = brokenJsonAt(text);
-  return place === undefined ? 'not JSON' : `line ${place.line}, column ${place.column}: not JSON`;
+  const position = brokenJsonAt(text);
+  return position === undefined ? 'not JSON' : `line ${position.line}, column ${position.column}: not JSON`;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { brokenJsonAt, notJson } from '../../src/core/json-place.ts';
+import { brokenJsonAt, notJson } from '../../src/core/json-position.ts';
 
 test.each([
   ['', 1, 1],
