@@ -32,7 +32,12 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   define: { CARDWRIGHT_VERSION: JSON.stringify('0.0.0-test') },
   test: {
-    globalSetup: ['scripts/test-surroundings.mjs', 'scripts/test-postgres.mjs', 'scripts/leaves-nothing.mjs'],
+    globalSetup: [
+      'scripts/browser-tests.mjs',
+      'scripts/test-surroundings.mjs',
+      'scripts/test-postgres.mjs',
+      'scripts/leaves-nothing.mjs',
+    ],
     include: ['test/**/*.test.ts'],
     // For what hangs, and not for what is slow: on a busy machine work takes ten times as long.
     testTimeout: 90_000,

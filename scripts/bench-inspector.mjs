@@ -3,12 +3,15 @@
  * no trace, asked of a server in a second process, and creates with and without somebody who looks all the time.
  * `--cards N`, `--transactions N`, `--rounds N`, `--seconds N` for one run of creates, `--json`.
  */
-import { fork } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { get, once, post, repeat } from './bench-load.mjs';
 import { bundle, bundled } from './bench-servers.mjs';
 
@@ -45,7 +48,7 @@ try {
   await answer(admin, post(`${ADMIN}/reset`, { data: 'load', seed: 7, ...size }));
   const looks = await looksOf(admin, service);
   const writes = await writesOf(admin, service, looks.asked);
-  const report = { ...size, rows: looks.rows, writes };
+  const report = { ...size, rows: looks.rows, writes, page: { bytes: sizeOfPage(), ...(await paintsOfPage(folder)) } };
   process.stdout.write(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : text(report));
 } finally {
   child?.kill();
@@ -71,6 +74,12 @@ async function looksOf(admin, service) {
   const { data: requests } = await answer(admin, get(`${ADMIN}/requests?per_page=1`));
   for (const name of ['before', 'after']) await answer(admin, post(`${ADMIN}/snapshots`, { name }));
   const paths = {
+    marks: '/marks',
+    overview: '/overview',
+    cards: '/cards',
+    'search cards': '/cards?q=seat',
+    card: `/cards/${card.id}`,
+    webhooks: '/webhooks',
     why: `/transactions/${declined.id}/why`,
     timeline: `/cards/${card.id}/timeline`,
     events: '/events?order=desc',
@@ -91,7 +100,7 @@ async function looksOf(admin, service) {
     const times = await repeat(admin, { connections: 1, request, count });
     rows.push({ name, median: median(times), longest: Math.max(...times) });
   }
-  return { rows, asked: ADMIN + paths.timers };
+  return { rows, asked: ADMIN + paths.marks };
 }
 
 /** Creates a second alone, and beside somebody who asks every 500 ms; in pairs, so that a busy machine slows both. */
@@ -125,11 +134,52 @@ async function lookUntil(admin, path, signal) {
   }
 }
 
+/** All files of the page, compressed: what would go over a wire. */
+function sizeOfPage() {
+  const files = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'dist', 'inspector.json'), 'utf8'));
+  return Object.values(files).reduce((sum, { text: each }) => sum + gzipSync(each, { level: 9 }).length, 0);
+}
+
+const COLD_LOADS = 15;
+
+/** First paint and first data of the built page, each in a browser that knows nothing yet; undefined without one. */
+async function paintsOfPage(place) {
+  const browser = await launched();
+  if (browser === undefined) return {};
+  const program = join(import.meta.dirname, '..', 'bin', 'cardwright.js');
+  const how = { env: { ...process.env, CARDWRIGHT_CONFIG_DIR: join(place, 'page') }, encoding: 'utf8' };
+  const run = (...words) => execFileSync(process.execPath, [program, 'sandbox', ...words], how).trim();
+  run('start', '--detach', '--data', 'demo', '-q');
+  try {
+    const times = { paint: [], data: [] };
+    for (let nth = 0; nth < COLD_LOADS; nth += 1) {
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.goto(run('open', '--print', '-o', 'tsv'));
+      await page.locator('.amounts').waitFor();
+      times.data.push(await page.evaluate('performance.now()'));
+      times.paint.push(await page.evaluate("performance.getEntriesByName('first-paint')[0]?.startTime ?? 0"));
+      await context.close();
+    }
+    return { paint: median(times.paint), data: median(times.data) };
+  } finally {
+    run('stop', '-q');
+    await browser.close();
+  }
+}
+
+async function launched() {
+  const { chromium } = await import('playwright-core');
+  const executablePath = process.env.CARDWRIGHT_BROWSER ?? '/usr/bin/chromium';
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  return chromium.launch({ executablePath, args }).catch(() => undefined);
+}
+
 function median(values) {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
-function text({ cards, transactions, rows, writes }) {
+function text({ cards, transactions, rows, writes, page }) {
   const lines = rows.map(({ name, median: middle, longest }) => {
     const verdict = isDiff(name) ? '' : middle <= GOAL ? 'within' : 'above';
     return `| ${name.padEnd(13)} | ${middle.toFixed(1).padStart(9)} | ${longest.toFixed(1).padStart(10)} | ${verdict.padEnd(6)} |`;
@@ -142,6 +192,10 @@ function text({ cards, transactions, rows, writes }) {
     ...lines,
     '',
     `Creates beside somebody who looks every 500 ms: ${writes.ratio.toFixed(2)} of those alone (${writes.alone.toFixed(0)} a second); goal 0.95`,
+    `Page: ${(page.bytes / 1000).toFixed(1)} kB compressed; limit 60, warning at 45`,
+    page.paint === undefined
+      ? 'No browser: not measured when it is painted first.'
+      : `First paint ${page.paint.toFixed(0)} ms, goal 200; with data ${page.data.toFixed(0)} ms, aim 400`,
     '',
   ].join('\n');
 }

@@ -116,7 +116,8 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [string, C
 }
 
 export const Text = ({ text, label }: { readonly text: string; readonly label: string }) => (
-  <section class="text" aria-label={label}>
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls is reached by the keyboard
+  <section class="text" aria-label={label} tabIndex={0}>
     <pre>{printableLines(text)}</pre>
   </section>
 );

@@ -168,6 +168,7 @@ describe.skipIf(noBrowser !== undefined)('with the keyboard alone', () => {
     await page.getByText('authorization.expiry').first().waitFor();
     await press('s');
     await heading('Snapshots');
+    await page.getByRole('link', { name: 'Compare with now' }).waitFor();
     await press('j', 'Enter');
     await page.getByRole('heading', { level: 2, name: 'From before to now' }).waitFor();
     await page.getByRole('cell', { name: `hold:${card}` }).waitFor();

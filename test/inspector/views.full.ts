@@ -68,7 +68,7 @@ describe.skipIf(noBrowser !== undefined)('every view', () => {
       location.hash = to;
     }, hash);
     await page.getByRole('heading', { level: 1, name }).waitFor();
-    await expect.poll(() => page.getByText('Loading …').count()).toBe(0);
+    await expect.poll(() => page.getByText('Loading …').count(), { timeout: 20_000 }).toBe(0);
   };
 
   for (const width of [1280, 390])

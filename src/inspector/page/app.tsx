@@ -88,12 +88,7 @@ function Header({ live: { marks, link } }: { readonly live: Live }) {
         <ul>
           {ADDRESSES.map(({ name, view: own }) => (
             <li>
-              <a
-                href={addressOf(own)}
-                aria-label={name}
-                aria-current={own === view ? 'page' : undefined}
-                aria-keyshortcuts={KEYS[name]}
-              >
+              <a href={addressOf(own)} aria-current={own === view ? 'page' : undefined} aria-keyshortcuts={KEYS[name]}>
                 {name} <kbd>{KEYS[name]}</kbd>
               </a>
             </li>

@@ -54,7 +54,7 @@ function Rules({ rules }: { readonly rules: readonly Rule[] }) {
         { title: 'Does' },
         { title: 'Seen', number: true },
         { title: 'Struck', number: true },
-        { title: '' },
+        { title: 'Change' },
       ]}
       rows={rules.map(rule => ({
         key: rule.id,

@@ -57,7 +57,7 @@ function List() {
             { title: 'Cards', number: true, wide: true },
             { title: 'Transactions', number: true, wide: true },
             { title: 'Bytes', number: true, wide: true },
-            { title: '' },
+            { title: 'Difference' },
           ]}
           rows={data.data.map(each => ({
             key: each.name,
