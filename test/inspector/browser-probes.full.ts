@@ -230,7 +230,7 @@ describe.skipIf(noBrowser !== undefined)('another page', () => {
       run(() => {
         setTimeout('globalThis.ran = true', 0);
       });
-      await new Promise(resolve => setTimeout(resolve, 100));
+      await new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)));
       return { ran: 'ran' in globalThis, seen: [...new Set(seen)].sort() };
     });
     expect(violated.ran).toBe(false);
