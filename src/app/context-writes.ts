@@ -25,7 +25,7 @@ export interface WriteParts {
 export interface ContextWrites {
   readonly context: Pick<
     Context,
-    'planned' | 'ops' | 'write' | 'confirmCount' | 'pipeline' | 'ask' | 'journal' | 'audit' | 'recorder'
+    'planned' | 'ops' | 'write' | 'confirmCount' | 'pipeline' | 'ask' | 'journal' | 'approvals' | 'audit' | 'recorder'
   >;
   /** What may show card details; opened when they are first asked for. */
   readonly gate: () => Promise<DestinationSettings>;
@@ -60,7 +60,11 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
   const journal = once(async () => {
     const { journalFor } = await import('./journal.ts');
     const keep = (work: AfterAnswer) => void afterAnswer.push(work);
-    return journalFor({ host, globals, opened, store, begunAt, notice, afterAnswer: keep });
+    return journalFor({ host, globals, opened, store, reader, begunAt, notice, afterAnswer: keep });
+  });
+  const approvals = once(async () => {
+    const { approvalDesk } = await import('./approval-desk.ts');
+    return approvalDesk({ host, globals, opened, store, reader, notice });
   });
   const kept = auditDependencies(opening, warn);
   const audit = once(async () => {
@@ -84,6 +88,7 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
       pipeline,
       ask: question => confirmWithPerson(settings, question),
       journal,
+      approvals,
       audit,
       recorder,
     },

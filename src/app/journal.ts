@@ -1,5 +1,6 @@
 /** The journal of this user, on the real disk, for the profile of this run. */
 import type { Globals } from '../cli/parsing/globals.ts';
+import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { keyPrint } from '../core/key-print.ts';
 import type { Cents } from '../core/money.ts';
@@ -15,6 +16,7 @@ import { placesIn } from '../journal/store/paths.ts';
 import type { Journal } from '../journal/types.ts';
 import { createDisk } from '../journal/wal/storage.ts';
 import type { AppHost } from './app-host.ts';
+import { approvalGate } from './approval-gate.ts';
 import type { Connections } from './connections.ts';
 import type { SharedJournalSettings } from './shared-journal.ts';
 
@@ -23,6 +25,7 @@ export interface JournalDependencies {
   readonly globals: Globals;
   readonly opened: Connections;
   readonly store: () => Promise<OpStore>;
+  readonly reader: () => Promise<Reader>;
   /** When this command began, ms UTC. */
   readonly begunAt: number;
   readonly notice: (text: string) => void;
@@ -56,6 +59,7 @@ export async function journalFor(surroundings: JournalDependencies): Promise<Jou
     hold: () => host.holdCut(),
     notice,
     afterAnswer,
+    approvals: approvalGate(surroundings),
   });
 }
 

@@ -28,6 +28,8 @@ export interface AuditFacts {
   readonly kind?: ErrorKind;
   /** The service's word for why, or the status of its answer. */
   readonly reason?: string;
+  /** Who approved it, where it was held. */
+  readonly approved_by?: string;
   /** Number of the line this is the outcome of. */
   readonly of?: number;
   /** For a line that is written later than it happened: when it happened, and in which process. */

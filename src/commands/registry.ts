@@ -101,6 +101,12 @@ export const REGISTRY: Registry = [
     leaves: async () => (await import('./journal/group.ts')).JOURNAL_COMMANDS,
   },
   {
+    name: 'approvals',
+    heading: 'Safety',
+    summary: 'operations that are held until other persons approve them',
+    load: async () => (await import('./approvals/group.ts')).APPROVAL_COMMANDS,
+  },
+  {
     name: 'audit',
     heading: 'Safety',
     summary: 'the record of writes and reveals: list, verify, export',

@@ -48,6 +48,10 @@ export const ERROR_KINDS = {
       'A check failed: bad signature, broken audit chain, damaged journal or store, doctor. Or the answer could not be written to standard output.',
   },
   differs: { exit: 16, means: 'What is there differs from what is wanted. Nothing was sent.' },
+  pending_approval: {
+    exit: 17,
+    means: 'Held until other persons have approved it. Nothing was sent.',
+  },
   interrupted: { exit: 130, means: 'Stopped by Ctrl-C (SIGINT).' },
   terminated: { exit: 143, means: 'Stopped by SIGTERM.' },
 } as const satisfies Record<string, KindRow>;
@@ -63,6 +67,21 @@ export interface ServiceRefusal {
   readonly message?: string;
   readonly code?: number;
   readonly request_id?: string;
+}
+
+/** A request that waits for other persons. */
+export interface ApprovalFacts {
+  readonly id: string;
+  /** Persons who must agree, and how many have. */
+  readonly needed: number;
+  readonly have: number;
+  /** ISO 8601 UTC. */
+  readonly expires_at: string;
+  readonly command: string;
+  /** Base64 of the bytes that are signed. */
+  readonly payload: string;
+  /** The same for people: names and words. */
+  readonly render: readonly (readonly [string, string])[];
 }
 
 /** What is wrong in a file, and where. */
@@ -93,6 +112,8 @@ export interface ErrorFacts {
   readonly evidence?: Readonly<Record<string, unknown>>;
   /** Every fault of a file, each with its place; lines and columns from 1. */
   readonly faults?: readonly FileFault[];
+  /** An operation that is held. */
+  readonly approval?: ApprovalFacts;
   /** Our own word for why, such as the name of a limit; for the audit log, where the service said none. */
   readonly reason?: string;
   /** How long the service asked us to wait, in milliseconds. */
@@ -166,6 +187,7 @@ export function errorDocument(error: CliError): { error: Record<string, unknown>
     retry_after_ms: facts.retryAfterMs,
     evidence: facts.evidence,
     faults: facts.faults,
+    approval: facts.approval,
   };
   return { error: Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) };
 }

@@ -27,6 +27,30 @@ const KEPT = {
     form: 'BIN ids separated by commas, or none',
     example: 'bin_1,bin_2',
   },
+  approve_above: {
+    means: 'most one operation may take from the wallet without approval of other persons',
+    ...usd('1000.00'),
+  },
+  approve_day: {
+    means: 'most that may leave the wallet on a day (UTC) without approval',
+    ...usd('2000.00'),
+  },
+  approve_irreversible: { means: 'hold what cannot be undone until it is approved', ...trueOrFalse },
+  approve_rows: {
+    means: 'most rows of one run without approval; rows that freeze cards do not count',
+    form: 'a whole number, or none',
+    example: '50',
+  },
+  approvals_needed: {
+    means: 'persons who must approve, 1 when not set',
+    form: 'a whole number from 1 to 9, or none',
+    example: '2',
+  },
+  approvers_file: {
+    means: 'file of those who may approve, one key a line',
+    form: 'a path, or none',
+    example: './approvers',
+  },
   journal: {
     means: 'shared journal that operations are kept in, without a password',
     form: 'an address, local, or none',

@@ -217,6 +217,8 @@ export interface Run extends AsyncDisposable {
    * when the journal cannot be written or another process has taken over: then nothing more was sent.
    */
   perform(row: number, permit?: SendPermit): Promise<RowOutcome>;
+  /** Who has approved it, where it was held. */
+  readonly approvedBy?: readonly string[] | undefined;
   /** Audits, and closes the journal when no row is open or unknown. Call it after the last row came back. */
   finish(): Promise<Finished>;
 }
@@ -254,7 +256,7 @@ export interface OpView {
   takeOver(options?: ResumeOptions): Promise<Run>;
 }
 
-export type OpState = 'running' | 'open' | 'unknown' | 'finished' | 'damaged' | 'newer';
+export type OpState = 'running' | 'pending' | 'open' | 'unknown' | 'finished' | 'damaged' | 'newer';
 
 export interface OpSummary {
   readonly op: string;

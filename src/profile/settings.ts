@@ -14,6 +14,13 @@ export interface ProfileSettings extends Partial<Record<KeptSetting, SettingValu
   readonly max_per_day?: string;
   readonly max_cards?: number;
   readonly bins?: readonly string[];
+  readonly approve_above?: string;
+  readonly approve_day?: string;
+  readonly approve_irreversible?: boolean;
+  readonly approve_rows?: number;
+  readonly approvals_needed?: number;
+  /** Absolute path. */
+  readonly approvers_file?: string;
   /** Absolute path. */
   readonly policy?: string;
   /** `local`, or the address of a shared journal, without a password. */
@@ -93,6 +100,12 @@ export const PROFILE_SETTINGS = {
   max_per_day: limit,
   max_cards: { home: 'settings', parse: parseCount },
   bins: { home: 'settings', parse: parseBins },
+  approve_above: limit,
+  approve_day: limit,
+  approve_irreversible: onOff,
+  approve_rows: { home: 'settings', parse: parseCount },
+  approvals_needed: { home: 'settings', parse: text => (/^[1-9]$/.test(text) ? Number(text) : undefined) },
+  approvers_file: { home: 'settings', ...path },
   journal: { home: 'settings', parse: parseJournal },
   journal_url_file: { home: 'settings', ...path },
   journal_account: { home: 'settings', parse: text => (/^[A-Za-z0-9][\w.-]{0,63}$/.test(text) ? text : undefined) },

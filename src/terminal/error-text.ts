@@ -7,7 +7,7 @@ import { printable, printableJson } from './printable.ts';
 import { screenWidth } from './screen.ts';
 
 /** Kinds that stop a command before its request, where a person wants to read that nothing went out. */
-const STOPPED_BEFORE: ReadonlySet<ErrorKind> = new Set(['not_confirmed', 'guarded']);
+const STOPPED_BEFORE: ReadonlySet<ErrorKind> = new Set(['not_confirmed', 'guarded', 'pending_approval']);
 
 function serviceLine({ facts }: CliError): string | undefined {
   const { service, httpStatus } = facts;

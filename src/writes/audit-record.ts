@@ -10,7 +10,7 @@ import type { Decided, RowOutcome } from '../journal/types.ts';
 export type Recorded = Omit<AuditFacts, 'profile' | 'mode' | 'origin' | 'of' | 'outcome'>;
 
 /** Facts that are known after the act: the id of a new card, its last four, why it was refused. */
-export type Learned = Pick<AuditFacts, 'card_id' | 'last4' | 'op' | 'kind' | 'reason'>;
+export type Learned = Pick<AuditFacts, 'card_id' | 'last4' | 'op' | 'kind' | 'reason' | 'approved_by'>;
 
 /** What became of one row of a run. */
 export interface RecordedRow extends Learned {

@@ -10,11 +10,14 @@
  * | confirm | the question to a person | nothing was sent |
  * | audit begin | a line that it begins; with a live key nothing goes on without it | nothing was sent |
  * | hold | the limits of the profile; what may be spent is held for the day | nothing was sent |
+ * | approval | a rule holds the plan until other persons agree; of an op that was held, whether they have | nothing was sent |
  * | journal | the plan is durable, or the op is taken over | nothing was sent |
  * | carry out | the requests | as each of them says |
  * | audit end | what became of it; what is held is let go | |
  *
- * Whatever refuses it, in whatever stage, the audit log has a line of it.
+ * Whatever refuses it, in whatever stage, the audit log has a line of it. A plan that is held is durable, and what was
+ * held of the day is let go: its resume is held against the limits anew. The journal asks for approval itself, in `open`,
+ * because no other way leads to a run (`journal/runs/approval-gate.ts`).
  */
 import type { WriteName } from '../contract/calls.ts';
 import { CALLS } from '../contract/raw.ts';
@@ -240,7 +243,9 @@ interface Held {
 }
 
 async function end({ audited }: Change, { run, lines, hold }: Held, ending: Ending): Promise<void> {
-  const { failure, learned, unspent = cents(0) } = ending;
+  const { failure, unspent = cents(0) } = ending;
+  const { approvedBy } = run ?? {};
+  const learned = { ...ending.learned, ...(approvedBy && { approved_by: approvedBy.join(', ') }) };
   let lost: unknown;
   const attempt = async (what: string, work: () => PromiseLike<void> | undefined) => {
     try {

@@ -19,6 +19,7 @@ const EXIT_CODES: Readonly<Record<ErrorKind, number>> = {
   guarded: 14,
   check_failed: 15,
   differs: 16,
+  pending_approval: 17,
   interrupted: 130,
   terminated: 143,
 };

@@ -1,6 +1,6 @@
 /**
  * Console blocks in Markdown as tests; test/README.md shows how to write one. A block opens with ```console and
- * options (`sandbox`, `wallet=15`, `data=demo`, `terminal=80`, `fresh`); each line that begins with `$ ` is a
+ * options (`sandbox`, `served`, `wallet=15`, `data=demo`, `terminal=80`, `fresh`); each line that begins with `$ ` is a
  * command, what follows is exactly its output, stdout and stderr as they came.
  */
 import { readFile, writeFile } from 'node:fs/promises';
@@ -93,6 +93,9 @@ function escapeForRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
+/** In place of the address of a served sandbox, whose port is another one each time. */
+const SHOWN_ADDRESS = 'https://api.example.com/v1';
+
 export interface TranscriptWishes {
   /** Writes what came into the file instead of comparing. */
   readonly update: boolean;
@@ -124,10 +127,15 @@ export async function runTranscript(path: string, wishes: TranscriptWishes): Pro
         await current?.[Symbol.asyncDispose]();
         current = await world({ ...worldOptions(options), dialect, between });
         variables = new Map();
+        if (options.has('served')) {
+          variables.set('address', current.sandbox.url);
+          await writeFile(join(current.folder, 'key.txt'), `${current.sandbox.key.expose()}\n`, { mode: 0o600 });
+        }
       }
       for (const { name, content } of files) await writeFile(join(current.folder, name), content);
       for (const step of steps) {
-        const actual = shownAs(await inShell(current, step, { options, variables })).replaceAll(current.folder, '~');
+        const shown = shownAs(await inShell(current, step, { options, variables })).replaceAll(current.folder, '~');
+        const actual = options.has('served') ? shown.replaceAll(current.sandbox.url, SHOWN_ADDRESS) : shown;
         if (fits(anyRequest ? anyNumber(step.expected) : step.expected, actual)) continue;
         replacements.push({ step, actual });
         problems.push(`${path}:${step.at + 1}\n$ ${step.line}\n--- expected\n${step.expected}\n--- came\n${actual}`);
@@ -151,6 +159,7 @@ function worldOptions(options: ReadonlyMap<string, string>) {
   return {
     ...(wallet === undefined ? {} : { wallet: Number(wallet) }),
     ...(options.get('data') === 'demo' ? { data: 'demo' as const } : {}),
+    ...(options.has('served') ? { served: true } : {}),
   };
 }
 

@@ -47,6 +47,8 @@ export interface WorldOptions {
   readonly data?: 'empty' | 'demo';
   /** Both output streams and standard input are terminals of this width; a run may say otherwise. */
   readonly terminal?: number;
+  /** The sandbox has an address of its own, as a service for profiles with settings. */
+  readonly served?: boolean | undefined;
   /** How the sandbox speaks. */
   readonly dialect?: string | undefined;
   readonly env?: Environment;
@@ -118,7 +120,7 @@ export interface World extends AsyncDisposable {
 export async function world(options: WorldOptions = {}): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'cardwright-world-'));
   const sandbox = await startSandbox({
-    listen: 'socket',
+    listen: options.served ? 'tcp' : 'socket',
     ids: 'counted',
     deliveries: 'queued',
     data: options.data ?? 'empty',
@@ -197,7 +199,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
       writeTerminal: text => streams.note('stderr', text),
       onCrash: () => () => undefined,
       noise: { bytes: count => countedBytes(count, ++noise), fraction: () => 0.5 },
-      user: 'tester',
+      user: told.env?.['USER'] ?? 'tester',
       machine: 'desk',
       execArgv: told.execArgv ?? [],
       inspected: () => false,

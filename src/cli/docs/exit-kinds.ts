@@ -67,6 +67,10 @@ function ofEffect(command: Command): readonly ErrorKind[] {
   return [
     ...(effect === 'irreversible' || effect === 'reveals-secret' || writes ? (['not_confirmed'] as const) : []),
     ...(writes ? (['outcome_unknown', 'guarded'] as const) : []),
+    // What the journal keeps can be held by a rule.
+    ...(effect === 'moves-money' || (writes && (effect === 'irreversible' || command.runFlags !== undefined))
+      ? (['pending_approval'] as const)
+      : []),
     // A request in the caller's own words may be every operation.
     ...(command.operation !== undefined && 'raw' in rowOf(command.operation) ? (['insufficient_funds'] as const) : []),
     ...(command.runFlags === undefined ? [] : (['partly_failed'] as const)),

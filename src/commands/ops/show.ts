@@ -1,3 +1,4 @@
+import { requestIdOf } from '../../approvals/payload.ts';
 import { ITEM_COLUMNS } from '../../cli/bulk/result-row.ts';
 import { command } from '../../cli/parsing/command.ts';
 import type { Shown } from '../../cli/shown.ts';
@@ -72,6 +73,7 @@ function times(count: number): string {
 }
 
 function nextSteps({ op, state }: OpDetail): readonly string[] {
+  if (state === 'pending') return [`What is asked of approvers: cardwright approvals show ${requestIdOf(op)}`];
   if (state !== 'unknown' && state !== 'open') return [];
   return [
     `Look and finish: cardwright ops resume ${op}`,

@@ -5,8 +5,9 @@ import { identify } from '../../files/process-identity.ts';
 import { placedRows } from '../execution/row-index.ts';
 import type { Tape } from '../store/op-store.ts';
 import type { Run } from '../types.ts';
-import type { RunRecord } from '../wal/records.ts';
+import { type RunRecord, VERSION_WITH_APPROVAL } from '../wal/records.ts';
 import { openLog } from '../wal/writer.ts';
+import { heldElsewhere } from './approval-gate.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { movedMeanwhile } from './moved-meanwhile.ts';
 import { namedIn } from './named-rows.ts';
@@ -18,27 +19,57 @@ import { createRun } from './run.ts';
 import { refuseSharedRows } from './shared-rows.ts';
 import { refuseTwins } from './twins.ts';
 
-/** Makes the plan durable and takes it in hand. Throws `guarded` for twins and for a store that does not take it. */
+/**
+ * Makes the plan durable and takes it in hand. Throws `guarded` for twins and for a store that does not take it, and
+ * `pending_approval` for a plan that is held: then it is durable, and nobody has it in hand.
+ */
 export async function beginOp(dependencies: JournalDependencies, planned: PlannedOp): Promise<Run> {
-  const { store } = dependencies;
-  const { plan, record } = planned;
+  const { approvals } = dependencies;
+  if (approvals === undefined) return begunOp(dependencies, planned);
+  return approvals.judge(planned, async request => {
+    if (request === undefined) return begunOp(dependencies, planned);
+    const record = { ...planned.record, version: VERSION_WITH_APPROVAL, approval: request };
+    throw await heldOp(dependencies, { ...planned, record });
+  });
+}
+
+async function begunOp(dependencies: JournalDependencies, planned: PlannedOp): Promise<Run> {
   const writing = writingOf(dependencies, planned);
   try {
-    const tape = await store.claim({
-      record,
-      again: plan.again,
-      spending: () => spendingOf(plan.rows),
-      intents: namedIn(plan)?.claimed,
-      refuse: () => refuseTwins(dependencies, planned),
-      lines: writing.lines,
-      // Two runs with some rows in common are two claims: of those, whoever looks later sees the plan of the other.
-      refuseAgain: async () => (plan.bulk ? refuseSharedRows(dependencies, planned, { unfinished: true }) : undefined),
-    });
+    const tape = await claimed(dependencies, planned, writing);
     return await runOf(dependencies, planned, { ...writing, tape });
   } catch (thrown) {
     writing.letGo();
     throw thrown;
   }
+}
+
+function claimed(dependencies: JournalDependencies, planned: PlannedOp, { lines }: Writing): Promise<Tape> {
+  const { plan, record } = planned;
+  return dependencies.store.claim({
+    record,
+    again: plan.again,
+    spending: () => spendingOf(plan.rows),
+    intents: namedIn(plan)?.claimed,
+    refuse: () => refuseTwins(dependencies, planned),
+    lines,
+    // Two runs with some rows in common are two claims: of those, whoever looks later sees the plan of the other.
+    refuseAgain: async () => (plan.bulk ? refuseSharedRows(dependencies, planned, { unfinished: true }) : undefined),
+  });
+}
+
+/** Resolves to the refusal of an op that is held. */
+async function heldOp(dependencies: JournalDependencies, planned: PlannedOp): Promise<CliError> {
+  const writing = writingOf(dependencies, planned);
+  try {
+    const tape = await claimed(dependencies, planned, writing);
+    await tape.file.close();
+    await tape.release(false);
+  } finally {
+    writing.letGo();
+  }
+  const held = { plan: planned.record };
+  return (await dependencies.approvals?.pending(held)) ?? heldElsewhere(held);
 }
 
 /** The plan as it is written down. */

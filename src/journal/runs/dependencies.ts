@@ -3,6 +3,7 @@ import type { Service } from '../../contract/service.ts';
 import type { Clock, Randomness } from '../../platform/host.ts';
 import type { Capabilities } from '../idempotency-support.ts';
 import type { OpStore } from '../store/op-store.ts';
+import type { ApprovalGate } from './approval-gate.ts';
 
 /** Who this process acts as. */
 export interface Acting {
@@ -41,6 +42,8 @@ export interface JournalDependencies {
    * it has not been told. At once when left out.
    */
   readonly afterAnswer?: (work: AfterAnswer) => void;
+  /** What holds plans until other persons have agreed; when left out no plan is held, and none that was is sent. */
+  readonly approvals?: ApprovalGate | undefined;
 }
 
 /** What is left to do for an op once its answer was written, or was lost on the way to whoever reads it. */

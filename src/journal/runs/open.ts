@@ -9,12 +9,13 @@ import { quietPeriodMs } from '../execution/policy.ts';
 import { type RowIndex, rowsInMemory } from '../execution/row-index.ts';
 import { createRunContext, type RunContext } from '../execution/run-context.ts';
 import { type Capability, capabilityOf, UNKNOWN } from '../idempotency-support.ts';
-import type { Tape } from '../store/op-store.ts';
+import type { TakeOver, Tape } from '../store/op-store.ts';
 import { historyNamed } from '../store/read-ops.ts';
 import type { ResumeOptions, Run, RunPlan } from '../types.ts';
 import { decodeLines, wholeLength } from '../wal/codec.ts';
-import { type History, historyOf } from '../wal/replay.ts';
+import { type History, historyOf, isPending } from '../wal/replay.ts';
 import { type Log, openLog } from '../wal/writer.ts';
+import { cameToNothing, heldElsewhere, type VerifiedApprovals } from './approval-gate.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { madeBeforeBy } from './made-before.ts';
 import { movedMeanwhile } from './moved-meanwhile.ts';
@@ -41,25 +42,55 @@ export async function readOnlyRun(
   });
 }
 
-/** Takes the op over. Throws `guarded` when another process works on it. */
+/**
+ * Takes the op over. Throws `guarded` when another process works on it, and for one whose request came to nothing;
+ * `pending_approval` and what else `ApprovalGate.verify` throws for one that is held.
+ */
 export async function openOp(
   dependencies: JournalDependencies,
   op: string,
   { resendAbsent = false, reason }: ResumeOptions,
 ): Promise<Run> {
   const { notice } = dependencies;
-  const { history, log, tape } = await takeOver(dependencies, op, reason);
+  // Before it is in hand: a card that must be read for it may take long, and a shared journal hands out what was approved.
+  const approved = await approvedOf(dependencies, op);
+  const { history, log, tape } = await takeOver(dependencies, op, { reason, approved });
   const release = releasing(dependencies, tape, dependencies.hold());
   try {
+    if (history.denied !== undefined) throw cameToNothing(history);
+    if (isPending(history)) await useApprovals(dependencies, { history, log, approved });
     const context = await runContextFor(dependencies, { ...wishesOf(history, { log, resendAbsent }), tape });
     const others = () => movedMeanwhile(dependencies, history.plan);
-    const kept = { end: history.end, isNew: false };
+    const approvedBy = history.approved?.persons ?? approved?.persons;
+    const kept = { end: history.end, isNew: false, approvedBy };
     return createRun({ context, plan: planOf(history), log, release, notice, others, ...kept });
   } catch (thrown) {
     await log.close();
     await release(false);
     throw thrown;
   }
+}
+
+/** Undefined for an op that is not held. */
+async function approvedOf(
+  { store, approvals }: JournalDependencies,
+  op: string,
+): Promise<VerifiedApprovals | undefined> {
+  const history = await historyNamed(store, op);
+  if (history.denied !== undefined) throw cameToNothing(history);
+  if (!isPending(history)) return undefined;
+  if (approvals === undefined) throw heldElsewhere(history);
+  return approvals.verify(history);
+}
+
+/** From here on the request is used up: the op is one that was begun, and is settled like any other. */
+async function useApprovals(
+  { clock }: JournalDependencies,
+  { history, log, approved }: Pick<Held, 'history' | 'log'> & { readonly approved: VerifiedApprovals | undefined },
+): Promise<void> {
+  if (approved === undefined) throw heldElsewhere(history);
+  const { persons, envelopes } = approved;
+  await log.append({ t: 'APPROVED', persons, envelopes, at: clock.now() });
 }
 
 interface Held {
@@ -75,9 +106,9 @@ interface Held {
 async function takeOver(
   { store, random, pid, clock }: JournalDependencies,
   op: string,
-  reason?: string,
+  how: TakeOver = {},
 ): Promise<Held> {
-  const tape = await store.take(op, { reason });
+  const tape = await store.take(op, how);
   const { file } = tape;
   try {
     const before = await file.readAll();

@@ -1,9 +1,10 @@
 /** Rows that a person settles by hand: which ones are meant, what is agreed to, and what stays open behind it. */
+import { requestIdOf } from '../../approvals/payload.ts';
 import { CliError } from '../../core/errors.ts';
 import { rowsNamed } from '../../core/row-words.ts';
 import { historyNamed } from '../store/read-ops.ts';
 import type { Closing, Resolution } from '../types.ts';
-import { type History, mayBePerformed, type RowHistory } from '../wal/replay.ts';
+import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { underLock } from './open.ts';
 
@@ -20,7 +21,9 @@ export interface Settled {
  */
 export async function resolveRows(dependencies: JournalDependencies, resolution: Resolution): Promise<Settled> {
   const { op, as, note, agree } = resolution;
-  const seen = chosenOf(await historyNamed(dependencies.store, op), resolution);
+  const history = await historyNamed(dependencies.store, op);
+  if (isPending(history)) throw stillHeld(op);
+  const seen = chosenOf(history, resolution);
   await agree?.(seen.closed);
   await underLock(dependencies, op, async ({ history, log, end }) => {
     const now = chosenOf(history, resolution);
@@ -31,6 +34,15 @@ export async function resolveRows(dependencies: JournalDependencies, resolution:
     if (now.left.unknown.length + now.left.unsent.length === 0) await end();
   });
   return seen;
+}
+
+function stillHeld(op: string): CliError {
+  return new CliError('guarded', {
+    message: `${op} is held for approval: nothing of it was sent`,
+    hint: `cardwright approvals reject ${requestIdOf(op)} --reason "why"`,
+    outcome: 'not_sent',
+    op,
+  });
 }
 
 function chosenOf(history: History, { op, rows, as }: Resolution): Settled {

@@ -25,6 +25,8 @@ export interface OpenRun {
   readonly others: () => Promise<readonly MovedMeanwhile[]>;
   /** What the journal says at its END, where it has one. */
   readonly end: EndRecord | undefined;
+  /** Who has approved it, where it was held. */
+  readonly approvedBy?: readonly string[] | undefined;
   /** By the command that has begun it. What another one takes up, and cannot send either, stays open for the next resume. */
   readonly isNew: boolean;
 }
@@ -109,6 +111,7 @@ export function createRun(open: OpenRun): Run {
   return {
     op,
     plan,
+    approvedBy: open.approvedBy,
     total: cents(context.plan.total_cents),
     rows: {
       length: context.rowIndex.size,

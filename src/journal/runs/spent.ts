@@ -11,6 +11,8 @@ export interface SpentSince {
   readonly since: number;
   /** Journals that were last written before it, by the store's own clock, are not read; ms. */
   readonly writtenSince: number;
+  /** Leaves out what other persons have approved. */
+  readonly unapproved?: boolean | undefined;
 }
 
 /**
@@ -19,24 +21,30 @@ export interface SpentSince {
  */
 export async function spentByOp(
   store: OpStore,
-  { profile, since, writtenSince }: SpentSince,
+  { profile, since, writtenSince, unapproved = false }: SpentSince,
 ): Promise<ReadonlyMap<string, Cents>> {
   const spent = new Map<string, Cents>();
   for await (const head of store.heads({ writtenSince })) {
     const { op } = head;
     const plan = await head.plan();
     if (plan !== undefined && plan.profile !== profile) continue;
+    if (unapproved && plan?.approval !== undefined) continue;
     const history = await readOrError(store, op);
     if (history instanceof CliError) throw unknownSpending(store.setAside(op), history);
-    if (history !== undefined) spent.set(op, spentIn(history, since));
+    if (history !== undefined) spent.set(op, spentIn(history, since, unapproved ? spentOrPlanned : spentBy));
   }
   return spent;
 }
 
-function spentIn({ rows, plan }: History, since: number): Cents {
+function spentIn(history: History, since: number, amountOf: (row: RowHistory, history: History) => number): Cents {
   let sum = 0;
-  for (const row of rows.values()) if (sentAt(row, plan.at) >= since) sum += spentBy(row);
+  for (const row of history.rows.values()) if (sentAt(row, history.plan.at) >= since) sum += amountOf(row, history);
   return cents(sum);
+}
+
+/** With rows that may still be sent: of two commands at once each must see the other. */
+function spentOrPlanned(row: RowHistory, { end }: History): number {
+  return row.state === 'open' && end === undefined ? spentBy({ ...row, state: 'unknown' }) : spentBy(row);
 }
 
 function spentBy({ item, state, duplicate }: RowHistory): number {

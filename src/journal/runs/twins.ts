@@ -5,7 +5,7 @@ import { CliError } from '../../core/errors.ts';
 import { readOrError } from '../store/read-ops.ts';
 import type { RunPlan } from '../types.ts';
 import type { PlanRecord } from '../wal/records.ts';
-import type { History, RowHistory } from '../wal/replay.ts';
+import { type History, isPending, type RowHistory } from '../wal/replay.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { isNamed } from './named-rows.ts';
 import { refuseOverlaps } from './overlap.ts';
@@ -53,6 +53,7 @@ async function refuseTwin(
 ): Promise<void> {
   const { store, clock, begunAt } = dependencies;
   const { op, bulk } = history.plan;
+  if (isPending(history)) throw heldTwin(op);
   if (history.end !== undefined && !marked) {
     const isRecent = clock.now() - history.end.at < AGAIN_MS;
     const endedMeanwhile = history.end.at > begunAt && history.end.at <= clock.now();
@@ -87,6 +88,17 @@ function isAnother(written: PlanRecord | undefined, { plan, record }: Likeness):
   if (written === undefined) return false;
   const isSame = written.digest === record.digest || written.digest === plan.digestInOrder;
   return !isSame || written.origin !== record.origin;
+}
+
+/** Asked for a second time, it could be approved and sent twice. */
+function heldTwin(op: string): CliError {
+  return new CliError('pending_approval', {
+    message: `the same operation is held until other persons have approved it: ${op}`,
+    notes: ['When it is approved, its resume sends it once.'],
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
 }
 
 function twinUnknown(op: string, held: boolean): CliError {

@@ -8,6 +8,7 @@ import type { JournalFile } from '../wal/storage.ts';
 import { isOwnPlan, type KeyPrintDependencies, printOf } from './key-print.ts';
 import { forgetIntents, holdIntents, keepDoneIntents, notedIntents, noteIntents } from './local-intents.ts';
 import { bytesOf, type LocalOps, localHeads, planOf } from './local-ops.ts';
+import { localRequests } from './local-requests.ts';
 import { refuseMoved } from './moved.ts';
 import type { Claim, GivenKey, KeyHold, OpStore, Tape } from './op-store.ts';
 import { placesIn } from './paths.ts';
@@ -51,6 +52,7 @@ export function localStore(settings: LocalStoreSettings): OpStore {
       }
     },
     take: op => take(local, op),
+    requests: localRequests({ ...local, random: settings.random, take: op => take(local, op) }),
     read: op => bytesOf(local, op),
     heads: filter => localHeads(local, filter),
     isHeld: op => isLocked(places.lock(op), { pid }),

@@ -5,7 +5,7 @@
  */
 import type { Spending } from '../../core/spending.ts';
 import type { OpLease, RecoveredOps, StoreCheck } from '../types.ts';
-import type { EndRecord, PlanRecord } from '../wal/records.ts';
+import type { ApprovalRecord, DeniedRecord, EndRecord, PlanRecord } from '../wal/records.ts';
 import type { JournalFile } from '../wal/storage.ts';
 
 /** Where ops are kept and claimed. Every method throws `guarded` (14) where the store cannot be used; nothing was sent. */
@@ -41,6 +41,8 @@ export interface OpStore {
   take(op: string, how?: TakeOver): Promise<Tape>;
   /** All bytes of its journal; undefined when there is none. */
   read(op: string): Promise<Uint8Array | undefined>;
+  /** Absent where no op can be held. */
+  readonly requests?: HeldRequests;
   /** Ops in any order, those that are not finished first. Of what is begun meanwhile it may see nothing. */
   heads(filter?: HeadFilter): AsyncIterable<OpHead>;
   /** Whether a process that is not provably gone has it. */
@@ -63,6 +65,20 @@ export interface OpStore {
 /** An op of another person, which a store of several people has, is taken over with a reason. */
 export interface TakeOver {
   readonly reason?: string | undefined;
+  /** Of an op that is held: the approvals that count. */
+  readonly approved?: { readonly persons: readonly string[]; readonly envelopes: readonly string[] } | undefined;
+}
+
+/** What other persons say to an op that is held. */
+export interface HeldRequests {
+  /** Name of this journal in what they sign: random, made once. */
+  journal(): Promise<string>;
+  /** Approvals that were brought for the op, as their texts. */
+  approvals(op: string): Promise<readonly string[]>;
+  /** Keeps one more. Throws `guarded` where the op is not held any longer. */
+  keep(op: string, approval: ApprovalRecord): Promise<void>;
+  /** Ends the op: no row of it is ever sent. Throws as `keep`. */
+  deny(op: string, denied: DeniedRecord): Promise<void>;
 }
 
 export interface HeadFilter {

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 export interface Places {
   readonly root: string;
   readonly saltFile: string;
+  /** Random name of this journal, for what approvers sign. */
+  readonly nameFile: string;
   /** One empty file for each op that is not finished, so that twins are found without reading a long history. */
   readonly unfinished: string;
   /** Services whose ops were moved to a shared journal. */
@@ -35,6 +37,7 @@ export function placesIn(stateFolder: string): Places {
   return {
     root,
     saltFile: join(root, 'salt'),
+    nameFile: join(root, 'name'),
     unfinished,
     moved: join(root, 'moved.json'),
     givenKeys,

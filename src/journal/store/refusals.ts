@@ -24,3 +24,14 @@ export function keyInUse(key: string, thrown: unknown): unknown {
     cause: thrown,
   });
 }
+
+/** An op that waits for no approval: it was used, rejected or never held. */
+export function notHeld(op: string): CliError {
+  return new CliError('guarded', {
+    message: `${op} is not held for approval any longer`,
+    reason: 'approval_used',
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}

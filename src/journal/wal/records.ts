@@ -10,7 +10,9 @@ type Values = Readonly<Record<string, unknown>>;
 type Mode = 'sandbox' | 'test' | 'live';
 
 /** Newer journals are refused, not guessed at. */
-export const JOURNAL_VERSION = 1;
+export const JOURNAL_VERSION = 2;
+/** What is held for approval: a release that knows no approvals must not send it. Other plans are of version 1. */
+export const VERSION_WITH_APPROVAL = 2;
 
 export interface PlanRecord {
   readonly t: 'PLAN';
@@ -37,6 +39,8 @@ export interface PlanRecord {
   readonly marker_prefix?: string | undefined;
   /** Its rows have phases. */
   readonly phased?: true | undefined;
+  /** What approvers sign, as its one text: nothing is sent before APPROVED. */
+  readonly approval?: string | undefined;
   readonly at: number;
 }
 
@@ -211,6 +215,34 @@ export type RowRecord =
       readonly at: number;
     };
 
+/** An approval of the request in PLAN, kept until it is used. */
+export interface ApprovalRecord {
+  readonly t: 'APPROVAL';
+  /** Text of the approval file. */
+  readonly envelope: string;
+  readonly at: number;
+}
+
+/** The request was approved, and from here on its rows may be sent. Stands once. */
+export interface ApprovedRecord {
+  readonly t: 'APPROVED';
+  readonly persons: readonly string[];
+  readonly envelopes: readonly string[];
+  readonly at: number;
+}
+
+/** The request came to nothing: no row of it is ever sent. */
+export interface DeniedRecord {
+  readonly t: 'DENIED';
+  readonly why: 'rejected' | 'expired' | 'stale';
+  /** In words, for whoever asked. */
+  readonly note: string;
+  readonly who: string;
+  readonly at: number;
+}
+
+export type RequestRecord = ApprovalRecord | ApprovedRecord | DeniedRecord;
+
 export interface EndRecord {
   readonly t: 'END';
   readonly done: number;
@@ -222,7 +254,14 @@ export interface EndRecord {
   readonly at: number;
 }
 
-export type JournalRecord = PlanRecord | ItemRecord | { readonly t: 'PLANNED' } | RunRecord | RowRecord | EndRecord;
+export type JournalRecord =
+  | PlanRecord
+  | ItemRecord
+  | { readonly t: 'PLANNED' }
+  | RunRecord
+  | RowRecord
+  | RequestRecord
+  | EndRecord;
 
 /** A record with who wrote it: eight hexadecimal digits, new for every process that works on the op. */
 export interface StoredRecord<Kept = JournalRecord> {

@@ -1,7 +1,16 @@
 /** What the records of a journal amount to: the plan, and where every row stands. */
 import { CliError } from '../../core/errors.ts';
 import type { OpState, RowResult } from '../types.ts';
-import type { EndRecord, ItemRecord, PlanRecord, RowRecord, SentRecord, StoredRecord } from './records.ts';
+import type {
+  ApprovedRecord,
+  DeniedRecord,
+  EndRecord,
+  ItemRecord,
+  PlanRecord,
+  RowRecord,
+  SentRecord,
+  StoredRecord,
+} from './records.ts';
 import { JOURNAL_VERSION } from './records.ts';
 
 type OfKind<T extends RowRecord['t']> = Extract<RowRecord, { t: T }>;
@@ -35,6 +44,10 @@ export interface History {
   /** How many processes have worked on it: the first, and each that took it up again. */
   readonly runs: number;
   readonly end: EndRecord | undefined;
+  /** Approvals that were brought for the request of the plan, as their texts. */
+  readonly approvals: readonly string[];
+  readonly approved: ApprovedRecord | undefined;
+  readonly denied: DeniedRecord | undefined;
   /** ms UTC of the latest record that tells a time. */
   readonly latest: number;
 }
@@ -53,6 +66,9 @@ export function historyOf(written: readonly StoredRecord[]): History | undefined
   let holder: string | undefined;
   const processes = new Map<string, number>();
   let end: EndRecord | undefined;
+  let approved: ApprovedRecord | undefined;
+  let denied: DeniedRecord | undefined;
+  const approvals: string[] = [];
   for (const { by, record } of written) {
     if ('at' in record) latest = Math.max(latest, record.at);
     switch (record.t) {
@@ -69,6 +85,16 @@ export function historyOf(written: readonly StoredRecord[]): History | undefined
       case 'END':
         end = record;
         break;
+      case 'APPROVAL':
+        approvals.push(record.envelope);
+        break;
+      case 'APPROVED':
+        approved ??= record;
+        break;
+      case 'DENIED':
+        denied ??= record;
+        giveUp(rows, record);
+        break;
       case 'ITEM':
         rows.set(record.row, openRow(record));
         break;
@@ -84,7 +110,19 @@ export function historyOf(written: readonly StoredRecord[]): History | undefined
         change(rows, record, processes.get(by));
     }
   }
-  return { plan, planned, rows, holder, runs, end, latest };
+  return { plan, planned, rows, holder, runs, end, approvals, approved, denied, latest };
+}
+
+/** Rows of a request that came to nothing are as those that a person declared not done. */
+function giveUp(rows: Map<number, RowHistory>, { note, who, at }: DeniedRecord): void {
+  for (const [row, standing] of rows) {
+    if (standing.state === 'open') change(rows, { t: 'RESOLVED', row, as: 'not-done', note, who, at });
+  }
+}
+
+/** Held until other persons have agreed: nothing of it was sent. */
+export function isPending({ plan, planned, approved, end }: History): boolean {
+  return planned && plan.approval !== undefined && approved === undefined && end === undefined;
 }
 
 const NO_LOOKS: RowHistory['looks'] = [];
@@ -169,6 +207,7 @@ export function mayBePerformed(row: RowHistory, bulk: boolean): boolean {
 
 export function stateOf(history: History): Exclude<OpState, 'running' | 'damaged' | 'newer'> {
   if (history.end !== undefined || !history.planned) return 'finished';
+  if (isPending(history)) return 'pending';
   // Without END nobody has compared its rows with the service, whatever the rows say: a resume does.
   return [...history.rows.values()].some(row => row.state === 'unknown') ? 'unknown' : 'open';
 }

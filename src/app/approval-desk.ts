@@ -1,0 +1,169 @@
+/** Requests of the journal for whoever looks at them and answers, and the key of an approver. */
+import { approverLine, isRequester } from '../approvals/approvers.ts';
+import { countedApprovals } from '../approvals/counted.ts';
+import type { ApprovalDesk, HeldRequest, RequestState } from '../approvals/desk.ts';
+import { signEnvelope } from '../approvals/envelope.ts';
+import { type ApprovalPayload, opOfRequest, type PlannedItem } from '../approvals/payload.ts';
+import { type CheckedRequest, checkedRequest } from '../approvals/request-file.ts';
+import { createKeyFile, openKeyFile, readKeyFile } from '../approvals/signing-key.ts';
+import { CliError } from '../core/errors.ts';
+import { createPrivate, preparePrivateFolder, systemCode } from '../files/private-files.ts';
+import { readOrError } from '../journal/store/read-ops.ts';
+import { notHeld } from '../journal/store/refusals.ts';
+import type { History } from '../journal/wal/replay.ts';
+import { type ApprovalParts, type ApprovalSurroundings, approvalParts } from './approval-parts.ts';
+
+interface Around extends ApprovalSurroundings {
+  readonly parts: ApprovalParts;
+}
+
+export function approvalDesk(surroundings: ApprovalSurroundings): ApprovalDesk {
+  const around: Around = { ...surroundings, parts: approvalParts(surroundings) };
+  const { host, parts } = around;
+  return {
+    list: ({ all }) => listed(around, all),
+    find: id => found(around, id),
+    refuse: request => refuse(around, request),
+    async sign(request, passphrase) {
+      await refuse(around, request);
+      const signing = openKeyFile(await ownKey(parts), parts.keyFile, passphrase);
+      return signEnvelope(request.bytes, signing);
+    },
+    async keep({ payload, bytes }, approval) {
+      const asked = { payload, bytes, approvers: await parts.approvers() };
+      const [refused] = countedApprovals(asked, [{ name: 'this approval', text: approval }]).refused;
+      if (refused !== undefined) throw refused;
+      const record = { t: 'APPROVAL', envelope: approval, at: host.clock.now() } as const;
+      await (await parts.requests()).keep(payload.op, record);
+      return found(around, payload.id);
+    },
+    async reject(id, reason) {
+      const { payload } = await found(around, id);
+      const who = (await parts.requester()).requested_by;
+      const record = { t: 'DENIED', why: 'rejected', note: reason, who, at: host.clock.now() } as const;
+      await (await parts.requests()).deny(payload.op, record);
+      return found(around, id);
+    },
+    async createKey(passphrase) {
+      await preparePrivateFolder(host.folders.config, files(around));
+      await createPrivate(parts.keyFile, createKeyFile(passphrase, count => host.random.bytes(count))).catch((error: unknown) => {
+        throw systemCode(error) === 'EEXIST' ? keyIsThere(parts.keyFile) : error;
+      });
+      return parts.keyFile;
+    },
+    async keyLine() {
+      const { publicKey, keyid } = readKeyFile(await ownKey(parts), parts.keyFile);
+      return { person: host.user, keyid, line: approverLine(host.user, publicKey) };
+    },
+  };
+}
+
+function files({ host, notice }: Around) {
+  return { platform: host.platform, random: host.noise, warn: (text: string) => notice(`warning: ${text}`) };
+}
+
+async function listed(around: Around, all: boolean): Promise<readonly HeldRequest[]> {
+  const store = await around.store();
+  const requests: HeldRequest[] = [];
+  for await (const head of store.heads({ unfinished: !all })) {
+    if ((await head.plan())?.approval === undefined) continue;
+    const history = await readOrError(store, head.op);
+    if (history === undefined || history instanceof CliError) continue;
+    const request = await standingOf(around, history);
+    if (all || request.state === 'pending' || request.state === 'approved') requests.push(request);
+  }
+  return requests.sort((one, other) => (one.payload.requested_at < other.payload.requested_at ? 1 : -1));
+}
+
+async function found(around: Around, id: string): Promise<HeldRequest> {
+  const op = opOfRequest(id);
+  const history = await readOrError(await around.store(), op);
+  if (history instanceof CliError) throw history;
+  if (history?.plan.approval !== undefined) return standingOf(around, history);
+  throw new CliError('usage', {
+    message: `there is no request ${id} in this journal`,
+    hint: 'cardwright approvals list',
+    outcome: 'not_sent',
+  });
+}
+
+async function standingOf({ parts, host }: Around, history: History): Promise<HeldRequest> {
+  const items = [...history.rows.values()].map(({ item }) => plannedItem(item));
+  const request = checkedRequest(Buffer.from(history.plan.approval ?? ''), items);
+  const approvals = await (await parts.requests()).approvals(history.plan.op);
+  const approvers = await parts.approvers().catch(nobody);
+  const given = approvals.map(text => ({ name: request.payload.id, text }));
+  const counted = countedApprovals({ ...request, approvers }, given).approvals.map(({ person }) => person);
+  const persons = history.approved?.persons ?? counted;
+  const { needed } = request.payload;
+  return { ...request, persons, needed, state: stateOf(history, { ...request, persons, now: host.clock.now() }) };
+}
+
+/** Whoever only looks may do so without the file of approvers: then nobody counts. */
+function nobody(thrown: unknown): [] {
+  if (thrown instanceof CliError && thrown.kind !== 'check_failed') return [];
+  throw thrown;
+}
+
+function stateOf(
+  { denied, approved, end }: History,
+  { payload, persons, now }: { payload: ApprovalPayload; persons: readonly string[]; now: number },
+): RequestState {
+  if (denied !== undefined) return denied.why;
+  if (approved !== undefined) return 'used';
+  if (end !== undefined) return 'closed';
+  if (now >= Date.parse(payload.expires_at)) return 'expired';
+  return persons.length >= payload.needed ? 'approved' : 'pending';
+}
+
+async function refuse({ parts, host }: Around, request: CheckedRequest): Promise<void> {
+  const { payload } = request;
+  const state = 'state' in request ? (request as HeldRequest).state : 'pending';
+  if (state !== 'pending' && state !== 'approved') throw notHeld(payload.op);
+  if (host.clock.now() >= Date.parse(payload.expires_at)) throw expired(payload);
+  const { publicKey, keyid } = readKeyFile(await ownKey(parts), parts.keyFile);
+  const own = { person: host.user, key: publicKey, keyid, users: [] };
+  if (isRequester(own, [own], payload)) throw ownRequest(payload);
+}
+
+async function ownKey(parts: ApprovalParts): Promise<string> {
+  const text = await parts.keyText();
+  if (text !== undefined) return text;
+  throw new CliError('usage', {
+    message: `there is no approval key on this machine: ${parts.keyFile}`,
+    hint: 'cardwright approvals key create',
+    outcome: 'not_sent',
+  });
+}
+
+function plannedItem({ row, operation, method, path, body, key }: PlannedItem): PlannedItem {
+  return { row, operation, method, path, body, key };
+}
+
+function keyIsThere(path: string): CliError {
+  return new CliError('usage', {
+    message: `there is an approval key already, and it is not overwritten: ${path}`,
+    hint: 'cardwright approvals key show',
+    outcome: 'not_sent',
+  });
+}
+
+function expired({ id, op, expires_at }: ApprovalPayload): CliError {
+  return new CliError('guarded', {
+    message: `${id} has expired: it stood until ${expires_at}`,
+    reason: 'approval_expired',
+    hint: `cardwright approvals show ${id}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+function ownRequest({ id, op, requested_by: who }: ApprovalPayload): CliError {
+  return new CliError('guarded', {
+    message: `${id} was asked for by ${who}; nobody approves his own request`,
+    reason: 'approval_own',
+    hint: `cardwright approvals show ${id}`,
+    outcome: 'not_sent',
+    op,
+  });
+}

@@ -1,0 +1,117 @@
+/** What is asked of approvers for a plan: its facts, the cards it is about, and the digest of its requests. */
+import {
+  type ApprovalPayload,
+  type ApprovalTarget,
+  type CardBefore,
+  MOST_TARGETS,
+  planDigest,
+  requestIdOf,
+} from '../approvals/payload.ts';
+import type { ApprovalRule } from '../approvals/rule.ts';
+import { CALLS } from '../contract/raw.ts';
+import type { Reader } from '../contract/service.ts';
+import { CliError } from '../core/errors.ts';
+import { isoSeconds } from '../core/iso-time.ts';
+import { toCents } from '../core/money.ts';
+import type { PlannedOp } from '../journal/runs/planned.ts';
+import type { ItemRecord } from '../journal/wal/records.ts';
+import type { Requester } from './approval-parts.ts';
+
+export interface Asking {
+  readonly planned: PlannedOp;
+  readonly rule: ApprovalRule;
+  /** Why it is held, in words. */
+  readonly why: string;
+  readonly requester: Requester;
+  readonly journal: string;
+  readonly reader: Reader;
+}
+
+/** Reads the cards that are named; what the service does not know is left out. */
+export async function requestPayload({
+  planned,
+  rule,
+  why,
+  requester,
+  journal,
+  reader,
+}: Asking): Promise<ApprovalPayload> {
+  const { record, items, plan } = planned;
+  const named: ItemRecord[] = [];
+  let largest = 0;
+  for (const item of items) {
+    largest = Math.max(largest, item.amount ?? 0);
+    if (named.length < MOST_TARGETS) named.push(item);
+  }
+  const irreversible = isIrreversible(plan.rows);
+  const [first] = named;
+  const single = irreversible && record.rows === 1 ? first?.card : undefined;
+  return {
+    type: 'cardwright-approval',
+    v: 1,
+    id: requestIdOf(record.op),
+    journal,
+    account: record.profile,
+    origin: record.origin,
+    mode: record.mode,
+    op: record.op,
+    ...(first?.intent !== undefined && record.rows === 1 && { intent: first.intent }),
+    command: record.command,
+    rows: record.rows,
+    cents: record.total_cents,
+    largest_cents: largest,
+    irreversible,
+    targets: await Promise.all(named.map(item => targetOf(item, reader))),
+    plan_sha256: planDigest(items),
+    ...(single !== undefined && { before: await cardBefore(single, reader) }),
+    rule: normal(why),
+    needed: rule.needed,
+    requested_by: normal(requester.requested_by),
+    ...(requester.requester_key !== undefined && { requester_key: requester.requester_key }),
+    requested_at: isoSeconds(record.at),
+    expires_at: isoSeconds(record.at + rule.standsMs),
+  };
+}
+
+/** What a raw request does is known to nobody here; it is judged by itself. */
+export function isIrreversible(rows: Iterable<{ readonly operation: keyof typeof CALLS }>): boolean {
+  for (const { operation } of rows) if (CALLS[operation].effect === 'irreversible') return true;
+  return false;
+}
+
+/** Status and balance of a card, which an irreversible change must still find as they were. */
+export async function cardBefore(card: string, reader: Reader): Promise<CardBefore | undefined> {
+  const found = await readCard(card, reader);
+  return found && { status: found.status, balance_cents: toCents(found.balance) };
+}
+
+async function targetOf({ row, card, label, input }: ItemRecord, reader: Reader): Promise<ApprovalTarget> {
+  if (card === undefined) {
+    const { bin_id: bin } = input;
+    return {
+      row,
+      ...(typeof bin === 'string' && { bin_id: normal(bin) }),
+      ...(label !== undefined && { label: normal(label) }),
+    };
+  }
+  const found = await readCard(card, reader);
+  const shown = found?.label ?? undefined;
+  return {
+    row,
+    card_id: normal(card),
+    ...(found !== undefined && { last4: found.last4 }),
+    ...(shown !== undefined && { label: normal(shown) }),
+  };
+}
+
+async function readCard(card: string, reader: Reader) {
+  return reader.read('cards.get', { card_id: card }).catch((thrown: unknown) => {
+    if (thrown instanceof CliError && thrown.kind === 'not_found') return undefined;
+    throw thrown;
+  });
+}
+
+/** What is signed has one spelling. */
+function normal(text: string): string {
+  return text.toWellFormed().normalize('NFC');
+}

@@ -1,0 +1,112 @@
+/**
+ * The key of an approver: ed25519, as PKCS8 under AES-256-GCM with a key that scrypt makes of a passphrase. Whoever takes
+ * the file has nothing without the passphrase, and no program approves with it unattended.
+ */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  scryptSync,
+} from 'node:crypto';
+import { CliError } from '../core/errors.ts';
+import type { Secret } from '../core/secret.ts';
+import { keyIdOf } from './approvers.ts';
+import { base64, publicBytes } from './envelope.ts';
+
+export interface SigningKey {
+  readonly key: KeyObject;
+  readonly keyid: string;
+}
+
+/** What the file tells without its passphrase. */
+export interface KeyFile {
+  readonly publicKey: Uint8Array;
+  readonly keyid: string;
+}
+
+/** 32 MB and a tenth of a second a try. */
+const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 2 ** 20 } as const;
+const CIPHER = 'aes-256-gcm';
+
+interface KeptKey {
+  readonly type: 'cardwright-approval-key';
+  readonly v: 1;
+  readonly public: string;
+  readonly salt: string;
+  readonly iv: string;
+  readonly tag: string;
+  readonly sealed: string;
+}
+
+/** PrivateKeyInfo of ed25519 (RFC 8410) before the 32 bytes of the key. */
+const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** A new key as the text of its file. */
+export function createKeyFile(passphrase: Secret, random: (count: number) => Uint8Array): string {
+  const der = Buffer.concat([PKCS8_ED25519, random(32)]);
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const publicKey = createPublicKey(privateKey);
+  const [salt, iv] = [Buffer.from(random(16)), Buffer.from(random(12))];
+  const cipher = createCipheriv(CIPHER, wrappingKey(passphrase, salt), iv);
+  const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' });
+  const sealed = Buffer.concat([cipher.update(pkcs8), cipher.final()]);
+  const kept: KeptKey = {
+    type: 'cardwright-approval-key',
+    v: 1,
+    public: Buffer.from(publicBytes(publicKey)).toString('base64'),
+    salt: salt.toString('base64'),
+    iv: iv.toString('base64'),
+    tag: cipher.getAuthTag().toString('base64'),
+    sealed: sealed.toString('base64'),
+  };
+  return `${JSON.stringify(kept, undefined, 2)}\n`;
+}
+
+/** Throws `check_failed` for another file. */
+export function readKeyFile(text: string, path: string): KeyFile {
+  const publicKey = Buffer.from(keptIn(text, path).public, 'base64');
+  return { publicKey, keyid: keyIdOf(publicKey) };
+}
+
+/** Throws `not_confirmed` for another passphrase, `check_failed` for another file. */
+export function openKeyFile(text: string, path: string, passphrase: Secret): SigningKey {
+  const kept = keptIn(text, path);
+  const part = (name: 'salt' | 'iv' | 'tag' | 'sealed') => Buffer.from(kept[name], 'base64');
+  try {
+    const decipher = createDecipheriv(CIPHER, wrappingKey(passphrase, part('salt')), part('iv'));
+    decipher.setAuthTag(part('tag'));
+    const pkcs8 = Buffer.concat([decipher.update(part('sealed')), decipher.final()]);
+    const key = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+    return { key, keyid: keyIdOf(publicBytes(createPublicKey(key))) };
+  } catch (cause) {
+    throw new CliError('not_confirmed', {
+      message: `the passphrase of ${path} is another one. Nothing was signed`,
+      reason: 'passphrase',
+      outcome: 'not_sent',
+      cause,
+    });
+  }
+}
+
+function wrappingKey(passphrase: Secret, salt: Uint8Array): Buffer {
+  return scryptSync(passphrase.expose().normalize('NFC'), salt, 32, SCRYPT);
+}
+
+function keptIn(text: string, path: string): KeptKey {
+  try {
+    const kept = JSON.parse(text) as KeptKey;
+    const parts = [kept.public, kept.salt, kept.iv, kept.tag, kept.sealed];
+    if (kept.type === 'cardwright-approval-key' && kept.v === 1 && parts.every(part => base64(part) !== undefined))
+      return kept;
+  } catch {
+    // Falls through to the one refusal.
+  }
+  throw new CliError('check_failed', {
+    message: `${path} is no approval key`,
+    notes: ['Move it away before a new one is made.'],
+    hint: 'cardwright approvals key create',
+    outcome: 'not_sent',
+  });
+}

@@ -1,0 +1,27 @@
+/** Which request is meant: one of the journal by its id, or one of a file. */
+import type { HeldRequest } from '../../approvals/desk.ts';
+import { type CheckedRequest, readRequestFile } from '../../approvals/request-file.ts';
+import type { Context } from '../../cli/context.ts';
+import { argument, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
+import { usage } from '../../cli/parsing/values.ts';
+import { must, text } from '../../contract/field.ts';
+
+const idField = must(text({ doc: 'Id of a request, apr_ and 26 characters.', basis: OURS, maxLength: 30 }));
+
+export const request = argument(idField);
+export const requestOrFile = optionalArgument(idField);
+
+export const file = option(
+  must(text({ doc: 'A file that --approval-out has written, in place of an id.', basis: OURS })),
+  '<file>',
+);
+
+/** Throws `usage` where both or none are named, and as `ApprovalDesk.find` and `readRequestFile`. */
+export async function requestNamed(
+  ctx: Context,
+  { request: id, file: path }: { readonly request?: string | undefined; readonly file?: string | undefined },
+): Promise<CheckedRequest | HeldRequest> {
+  if ((id === undefined) === (path === undefined)) throw usage('name one request: its id, or --file');
+  if (path !== undefined) return readRequestFile(await ctx.readFile(path), path);
+  return (await ctx.approvals()).find(id ?? '');
+}

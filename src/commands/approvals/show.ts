@@ -1,0 +1,42 @@
+import { command } from '../../cli/parsing/command.ts';
+import { OURS, option } from '../../cli/parsing/flag.ts';
+import { flag, must, text } from '../../contract/field.ts';
+import { file, requestNamed, requestOrFile } from './arguments.ts';
+import { REQUEST_COLUMNS, REQUEST_DETAIL, requestBlocks, requestDetail, requestText } from './columns.ts';
+
+/** What would be sent, checked against the digest that approvers sign. */
+export const showRequest = command({
+  path: 'approvals show',
+  summary: 'Show what is held, and what would be sent',
+  answers: { one: REQUEST_DETAIL },
+  reach: 'files',
+  ends: { check_failed: 'The rows are not those that were asked for. Do not approve it.' },
+  about: [
+    'Everything is read from the bytes that approvers sign. --rows shows every request that would be sent; all of them are always held against the digest in those bytes. Letters that are not ASCII stand as \\u{…}.',
+  ],
+  args: { request: requestOrFile },
+  flags: {
+    file,
+    rows: option(flag({ doc: 'Show every request that would be sent.', basis: OURS })),
+    out: option(must(text({ doc: 'Write the request to a new file, for a pull request.', basis: OURS })), '<file>'),
+  },
+  examples: [
+    { does: 'One of the journal', run: 'approvals show apr_00000000000000000000000001' },
+    { does: 'The file of a pull request, whole', run: 'approvals show --file request.json --rows' },
+  ],
+  async run(ctx, { request: id, file: path, rows = false, out }) {
+    const request = await requestNamed(ctx, { request: id, file: path });
+    if (out !== undefined) await ctx.createFile(out, requestText(request));
+    return { request, rows, out };
+  },
+  show: ({ request, rows, out }) => ({
+    data: requestDetail(request, rows),
+    noun: 'request',
+    idField: 'id',
+    columns: REQUEST_COLUMNS,
+    blocks: [
+      ...requestBlocks(request, rows),
+      ...(out === undefined ? [] : [{ kind: 'line', text: `Written to ${out}.` } as const]),
+    ],
+  }),
+});

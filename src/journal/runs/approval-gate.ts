@@ -1,0 +1,56 @@
+/**
+ * Plans that other persons must agree to. Whoever begins an op asks here whether it is held, and whoever takes one up asks
+ * here whether it was approved: no other way leads to a run that sends.
+ */
+import { CliError } from '../../core/errors.ts';
+import type { History } from '../wal/replay.ts';
+import type { PlannedOp } from './planned.ts';
+
+export interface ApprovalGate {
+  /**
+   * Begins a plan by `begin`, with what is to be signed where a rule holds it. No other plan that the same sum of the day
+   * counts for is judged meanwhile. Throws `guarded` for a rule that nobody can meet.
+   */
+  judge<T>(planned: PlannedOp, begin: (request: string | undefined) => Promise<T>): Promise<T>;
+  /**
+   * The approvals that count, of an op that is held. Throws `pending_approval` where there are too few, `guarded` and
+   * `check_failed` for an approval that must not count and for a request that came to nothing.
+   */
+  verify(history: History): Promise<VerifiedApprovals>;
+  /** The refusal of an op that is held. */
+  pending(history: Pick<History, 'plan'>): Promise<CliError>;
+}
+
+export interface VerifiedApprovals {
+  readonly persons: readonly string[];
+  /** Their texts. */
+  readonly envelopes: readonly string[];
+}
+
+/** An op that is held, where nothing here knows approvals. */
+export function heldElsewhere({ plan: { op } }: Pick<History, 'plan'>): CliError {
+  return new CliError('pending_approval', {
+    message: `${op} is held until other persons have approved it; only the command line can send it`,
+    hint: `cardwright ops resume ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}
+
+/** An op whose request came to nothing. */
+export function cameToNothing({ plan: { op }, denied }: Pick<History, 'plan' | 'denied'>): CliError {
+  const { why, who, note } = denied ?? { why: 'rejected', who: 'nobody', note: '' };
+  const words = {
+    rejected: `the request was rejected by ${who}: ${note}`,
+    expired: `the request has expired: ${note}`,
+    stale: `the request no longer fits: ${note}`,
+  }[why];
+  return new CliError('guarded', {
+    message: `${words}. Nothing of ${op} was or will be sent`,
+    notes: ['The same command again asks anew.'],
+    reason: `approval_${why}`,
+    hint: `cardwright ops show ${op}`,
+    outcome: 'not_sent',
+    op,
+  });
+}

@@ -1,0 +1,298 @@
+/** What must not count as an approval: each is refused before anything is sent (docs/design/team.md, section 8). */
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { approverLine, keyIdOf } from '../../src/approvals/approvers.ts';
+import { canonicalJson } from '../../src/approvals/canonical-json.ts';
+import { publicBytes, signEnvelope } from '../../src/approvals/envelope.ts';
+import { ask } from '../support/sandbox-http.ts';
+import { WORLD_TIME, world } from '../support/world.ts';
+
+interface Person {
+  readonly name: string;
+  readonly key: KeyObject;
+  readonly line: string;
+  approves(bytes: Uint8Array): string;
+}
+
+function person(name: string, more = ''): Person {
+  const { privateKey: key, publicKey } = generateKeyPairSync('ed25519');
+  const bytes = publicBytes(publicKey);
+  const line = `${approverLine(name, bytes)}${more}`;
+  return { name, key, line, approves: payload => signEnvelope(payload, { keyid: keyIdOf(bytes), key }) };
+}
+
+const HOUR = 3_600_000;
+
+/** A runner with a profile that holds what is above $20, and a card with $10. */
+async function team(approvers: readonly Person[], settings: Readonly<Record<string, string>> = { approve_above: '20' }) {
+  const here = await world({ served: true, wallet: 500, env: { CARDWRIGHT_PROFILE: 'team' } });
+  const write = (name: string, text: string) => writeFile(join(here.folder, name), text, { mode: 0o600 });
+  const read = (name: string) => readFile(join(here.folder, name), 'utf8');
+  await write('key.txt', here.sandbox.key.expose());
+  await write('approvers', approvers.map(({ line }) => `${line}\n`).join(''));
+  const done = async (line: string) => {
+    const ran = await here.run(line);
+    expect({ line, code: ran.code, err: ran.err }).toMatchObject({ code: 0 });
+    return ran.out.trim();
+  };
+  await done(`login --profile team --base-url ${here.sandbox.url} --key-file key.txt`);
+  await done('profiles set team approvers_file ./approvers');
+  await done('cards create --bin bin_1 --amount 10 -q');
+  for (const [name, value] of Object.entries(settings)) await done(`profiles set team ${name} ${value}`);
+  const error = (err: string) => JSON.parse(err.trim().split('\n').at(-1) ?? '{}').error;
+  let requests = 0;
+  return {
+    here,
+    write,
+    done,
+    error,
+    balance: async () => (await ask(here.sandbox, { path: '/cards/card_1' })).json.balance as number,
+    /** Asks, and is held: the op and the bytes to be signed. */
+    async held(line: string) {
+      requests += 1;
+      const ran = await here.run(`${line} --json --approval-out request-${requests}.json`);
+      expect({ line, code: ran.code, err: ran.err }).toMatchObject({ code: 17 });
+      const { op, approval } = error(ran.err);
+      expect(JSON.parse(await read(`request-${requests}.json`)).payload).toBe(approval.payload);
+      return { op: String(op), id: String(approval.id), bytes: Buffer.from(approval.payload, 'base64') };
+    },
+    async resume(op: string, files: readonly string[]) {
+      const ran = await here.run(`ops resume ${op} --approval ${files.join(',')} --json`);
+      return { ...ran, error: ran.code === 0 ? undefined : error(ran.err) };
+    },
+    [Symbol.asyncDispose]: () => here[Symbol.asyncDispose](),
+  };
+}
+
+const FUND = 'cards fund card_1 --amount 25';
+
+describe('an approval counts', () => {
+  test('once: what it was given for is done once, whoever asks again', async () => {
+    const bo = person('bo');
+    await using t = await team([bo]);
+    const { op, bytes } = await t.held(FUND);
+    await t.write('bo.json', bo.approves(bytes));
+    expect((await t.resume(op, ['bo.json'])).code).toBe(0);
+    expect(await t.balance()).toBe(35);
+    expect((await t.resume(op, ['bo.json'])).code).toBe(0);
+    expect(await t.balance()).toBe(35);
+    // The same change anew is another request, and the approval of the first is not one of it.
+    const again = await t.held(FUND);
+    expect(again.op).not.toBe(op);
+    expect(await t.resume(again.op, ['bo.json'])).toMatchObject({ code: 15 });
+    expect(await t.balance()).toBe(35);
+  });
+
+  test('of two runners at once, one sends', async () => {
+    const bo = person('bo');
+    await using t = await team([bo]);
+    const { op, bytes } = await t.held(FUND);
+    await t.write('bo.json', bo.approves(bytes));
+    const codes = (await Promise.all([t.resume(op, ['bo.json']), t.resume(op, ['bo.json'])])).map(({ code }) => code);
+    expect(codes).toContain(0);
+    expect(await t.balance()).toBe(35);
+  });
+
+  test('by persons, not by keys, and as many as the rule asks for', async () => {
+    const [bo, second, cy] = [person('bo'), person('bo'), person('cy')];
+    await using t = await team([bo, second, cy], { approve_above: '20', approvals_needed: '2' });
+    const { op, bytes } = await t.held(FUND);
+    await t.write('bo.json', bo.approves(bytes));
+    await t.write('second.json', second.approves(bytes));
+    await t.write('cy.json', cy.approves(bytes));
+    expect(await t.resume(op, ['bo.json', 'second.json'])).toMatchObject({
+      code: 17,
+      error: { approval: { have: 1, needed: 2 } },
+    });
+    expect(await t.balance()).toBe(10);
+    expect((await t.resume(op, ['bo.json', 'cy.json'])).code).toBe(0);
+    expect(await t.balance()).toBe(35);
+    const lines = JSON.parse(await t.done('audit list --json')).data;
+    expect(lines.at(-1)).toMatchObject({ outcome: 'done', approved_by: 'bo, cy', user: 'tester', host: 'desk', op });
+  });
+
+  test('under the rule of now, when that asks for more than the rule of then', async () => {
+    const bo = person('bo');
+    await using t = await team([bo]);
+    const { op, bytes } = await t.held(FUND);
+    await t.write('bo.json', bo.approves(bytes));
+    await t.done('profiles set team approvals_needed 2');
+    expect((await t.resume(op, ['bo.json'])).code).toBe(17);
+    expect(await t.balance()).toBe(10);
+  });
+
+  test('and does not pass a limit of the profile', async () => {
+    const bo = person('bo');
+    await using t = await team([bo]);
+    const { op, bytes } = await t.held(FUND);
+    await t.write('bo.json', bo.approves(bytes));
+    await t.done('profiles set team max_per_call 24');
+    expect(await t.resume(op, ['bo.json'])).toMatchObject({ code: 14, error: { message: /max_per_call/ } });
+    expect(await t.balance()).toBe(10);
+    await t.done('profiles set team max_per_call none');
+    expect((await t.resume(op, ['bo.json'])).code).toBe(0);
+  });
+});
+
+describe('refused, with nothing sent', () => {
+  type Attack = (facts: {
+    bo: Person;
+    own: Person;
+    stranger: Person;
+    bytes: Buffer;
+    t: Awaited<ReturnType<typeof team>>;
+  }) => Promise<string> | string;
+  const changed = (bytes: Buffer, change: Readonly<Record<string, unknown>>) =>
+    Buffer.from(canonicalJson({ ...JSON.parse(bytes.toString()), ...change }));
+  const ATTACKS: Readonly<Record<string, readonly [code: number, reason: string, attack: Attack]>> = {
+    'another amount': [15, 'approval_other', ({ bo, bytes }) => bo.approves(changed(bytes, { cents: 999 }))],
+    'another account': [15, 'approval_other', ({ bo, bytes }) => bo.approves(changed(bytes, { account: 'other' }))],
+    'another journal': [15, 'approval_other', ({ bo, bytes }) => bo.approves(changed(bytes, { journal: 'jrn_x' }))],
+    'a later end': [
+      15,
+      'approval_other',
+      ({ bo, bytes }) => bo.approves(changed(bytes, { expires_at: '2036-01-01T00:00:00Z' })),
+    ],
+    'the same with other spaces': [15, 'approval_other', ({ bo, bytes }) => bo.approves(Buffer.concat([bytes, Buffer.from(' ')]))],
+    'a signature of other bytes': [
+      15,
+      'approval_signature',
+      ({ bo, bytes }) => {
+        const good = JSON.parse(bo.approves(bytes));
+        const other = JSON.parse(bo.approves(Buffer.from('other')));
+        return JSON.stringify({ ...good, signatures: other.signatures });
+      },
+    ],
+    'a key of a stranger': [14, 'approval_untrusted', ({ stranger, bytes }) => stranger.approves(bytes)],
+    'a key of a stranger under the id of an approver': [
+      15,
+      'approval_signature',
+      ({ bo, stranger, bytes }) => {
+        const good = JSON.parse(bo.approves(bytes));
+        const [{ sig }] = JSON.parse(stranger.approves(bytes)).signatures;
+        return JSON.stringify({ ...good, signatures: [{ keyid: good.signatures[0].keyid, sig }] });
+      },
+    ],
+    'his own': [14, 'approval_own', ({ own, bytes }) => own.approves(bytes)],
+    'a key that was revoked': [
+      14,
+      'approval_untrusted',
+      async ({ bo, own, stranger, bytes, t }) => {
+        await t.write('approvers', `${own.line}\n${stranger.line}\n`);
+        return bo.approves(bytes);
+      },
+    ],
+    'no approval at all': [15, 'approval_form', () => '{"payload":"aaaa"}'],
+  };
+  test.each(Object.entries(ATTACKS))('%s', async (_, [code, reason, attack]) => {
+    const [bo, own, stranger] = [person('bo'), person('ana', ' users=tester'), person('eve')];
+    await using t = await team([bo, own]);
+    const { op, bytes } = await t.held(FUND);
+    await t.write('file.json', await attack({ bo, own, stranger, bytes, t }));
+    const refused = await t.resume(op, ['file.json']);
+    expect({ code: refused.code, outcome: refused.error.outcome }).toEqual({ code, outcome: 'not_sent' });
+    expect(await t.balance()).toBe(10);
+    const lines = JSON.parse(await t.done('audit list --json')).data;
+    expect(lines.at(-1)).toMatchObject({ outcome: 'not_sent', reason, op });
+    // What was an approval before still is one.
+    await t.write('approvers', `${bo.line}\n`);
+    await t.write('bo.json', bo.approves(bytes));
+    expect((await t.resume(op, ['bo.json'])).code).toBe(0);
+    expect(await t.balance()).toBe(35);
+  });
+
+  test('expired, also when the clock is set back', async () => {
+    const bo = person('bo');
+    await using t = await team([bo]);
+    const { op, bytes } = await t.held(FUND);
+    await t.write('bo.json', bo.approves(bytes));
+    const late = Date.parse(WORLD_TIME) + 25 * HOUR;
+    const sleep = (ms: number, signal?: AbortSignal) => wait(ms, undefined, { ref: false, ...(signal && { signal }) });
+    const clock = { now: () => late, monotonic: () => performance.now(), sleep };
+    expect((await t.here.run('cards fund card_1 --amount 1', { clock })).code).toBe(0);
+    expect(await t.resume(op, ['bo.json'])).toMatchObject({ code: 14 });
+    expect(await t.resume(op, ['bo.json'])).toMatchObject({ code: 14 });
+    expect(await t.balance()).toBe(11);
+    const shown = JSON.parse(await t.done('approvals list --all --json')).data;
+    expect(shown).toMatchObject([{ op, state: 'expired' }]);
+  });
+
+  test('rejected: the reason is told, and the name is free', async () => {
+    const bo = person('bo');
+    await using t = await team([bo]);
+    const { op, id, bytes } = await t.held(`${FUND} --intent po-1`);
+    await t.write('bo.json', bo.approves(bytes));
+    await t.done(`approvals reject ${id} --reason "wrong card" --yes`);
+    const refused = await t.resume(op, ['bo.json']);
+    expect(refused).toMatchObject({ code: 14 });
+    expect(refused.error.message).toContain('wrong card');
+    expect(await t.here.run(`approvals reject ${id} --reason again --yes`)).toMatchObject({ code: 14 });
+    const again = await t.held(`${FUND} --intent po-1`);
+    expect(again.op).not.toBe(op);
+    await t.write('again.json', bo.approves(again.bytes));
+    expect((await t.here.run(`${FUND} --intent po-1 --approval again.json`)).code).toBe(0);
+    expect(await t.balance()).toBe(35);
+  });
+
+  test('stale: what cannot be undone was approved for a card as it was', async () => {
+    const bo = person('bo');
+    await using t = await team([bo], { approve_irreversible: 'true' });
+    const { op, bytes } = await t.held('cards terminate card_1 --yes');
+    await t.write('bo.json', bo.approves(bytes));
+    await t.done('cards fund card_1 --amount 5 -q');
+    expect(await t.resume(op, ['bo.json'])).toMatchObject({ code: 14 });
+    expect(await t.balance()).toBe(15);
+  });
+
+  test('rows that were edited in the file of the request are not signed', async () => {
+    await using t = await team([person('bo')]);
+    await t.held(FUND);
+    const text = await readFile(join(t.here.folder, 'request-1.json'), 'utf8');
+    await t.write('request-1.json', text.replace('{\\"amount\\":25}', '{\\"amount\\":95}'));
+    expect(await t.here.run('approvals show --file request-1.json')).toMatchObject({ code: 15 });
+    expect(await t.here.run('approvals approve --file request-1.json')).toMatchObject({ code: 15 });
+  });
+});
+
+describe('what is held', () => {
+  test('a sum of the day, so that nobody splits it; what was approved does not count', async () => {
+    const bo = person('bo');
+    await using t = await team([bo], { approve_day: '40' });
+    await t.done('cards fund card_1 --amount 15 -q');
+    const { op, bytes } = await t.held('cards fund card_1 --amount 20');
+    await t.write('bo.json', bo.approves(bytes));
+    expect((await t.resume(op, ['bo.json'])).code).toBe(0);
+    await t.done('cards fund card_1 --amount 15 -q');
+    expect((await t.here.run('cards fund card_1 --amount 1')).code).toBe(17);
+    expect(await t.balance()).toBe(60);
+  });
+
+  test('of two commands at once that are together above the day, one', async () => {
+    await using t = await team([person('bo')], { approve_day: '40' });
+    const lines = ['cards fund card_1 --amount 18', 'cards fund card_1 --amount 19'];
+    const codes = (await Promise.all(lines.map(line => t.here.run(line)))).map(({ code }) => code).sort();
+    expect(codes).toEqual([0, 17]);
+  });
+
+  test('many rows, and never those that freeze', async () => {
+    const bo = person('bo');
+    await using t = await team([bo], { approve_rows: '1' });
+    await t.write('freeze.csv', 'card_id\ncard_1\n');
+    await t.done('cards create --bin bin_1 --amount 5 -q');
+    await t.write('two.csv', 'card_id\ncard_1\ncard_2\n');
+    await t.done('cards freeze --file two.csv --yes');
+    const { op, bytes } = await t.held('cards unfreeze --file two.csv --yes');
+    await t.write('bo.json', bo.approves(bytes));
+    expect((await t.resume(op, ['bo.json'])).code).toBe(0);
+    expect((await ask(t.here.sandbox, { path: '/cards/card_2' })).json.status).toBe('active');
+  });
+
+  test('nothing, where nobody could approve it', async () => {
+    await using t = await team([person('ana', ' users=tester')]);
+    expect(await t.here.run(FUND)).toMatchObject({ code: 14 });
+    expect(JSON.parse(await t.done('ops list --json')).data).toHaveLength(1);
+  });
+});
