@@ -4,7 +4,7 @@ import { isRequester } from '../approvals/approvers.ts';
 import { type Counted, countedApprovals } from '../approvals/counted.ts';
 import { type ApprovalPayload, type PlannedItem, payloadText, readPayload } from '../approvals/payload.ts';
 import { checkedRequest, requestFile } from '../approvals/request-file.ts';
-import { heldBecause, isAnyRule } from '../approvals/rule.ts';
+import { isAnyRule, whyPending } from '../approvals/rule.ts';
 import { shownRequest } from '../approvals/shown-request.ts';
 import { DAY, SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
@@ -13,20 +13,19 @@ import { shellWord } from '../core/shell-quote.ts';
 import { spendingOf } from '../core/spending.ts';
 import { withLock } from '../files/lock.ts';
 import { createPrivate, preparePrivateFolder, systemCode } from '../files/private-files.ts';
-import { type ApprovalGate, cameToNothing } from '../journal/runs/approval-gate.ts';
-import type { PlannedOp } from '../journal/runs/planned.ts';
+import { type ApprovalGate, cameToNothing, type UnwrittenPlan } from '../journal/runs/approval-gate.ts';
 import { spentByOp } from '../journal/runs/spent.ts';
 import { historyNamed } from '../journal/store/read-ops.ts';
 import type { DeniedRecord } from '../journal/wal/records.ts';
 import type { History } from '../journal/wal/replay.ts';
-import { type ApprovalParts, type ApprovalSurroundings, approvalParts } from './approval-parts.ts';
+import { type ApprovalDependencies, type ApprovalParts, approvalParts } from './approval-parts.ts';
 import { cardBefore, isIrreversible, requestPayload } from './approval-request.ts';
 
-interface Around extends ApprovalSurroundings {
+interface Around extends ApprovalDependencies {
   readonly parts: ApprovalParts;
 }
 
-export function approvalGate(surroundings: ApprovalSurroundings): ApprovalGate {
+export function approvalGate(surroundings: ApprovalDependencies): ApprovalGate {
   const around = { ...surroundings, parts: approvalParts(surroundings) };
   return {
     judge: (planned, begin) => judge(around, planned, begin),
@@ -38,14 +37,14 @@ export function approvalGate(surroundings: ApprovalSurroundings): ApprovalGate {
   };
 }
 
-async function judge<T>(around: Around, planned: PlannedOp, begin: (request?: string) => Promise<T>): Promise<T> {
+async function judge<T>(around: Around, planned: UnwrittenPlan, begin: (request?: string) => Promise<T>): Promise<T> {
   const rule = await around.parts.rule();
   if (!isAnyRule(rule)) return begin(undefined);
   const { plan } = planned;
   const spending = spendingOf(plan.rows);
   const ofDay = rule.day !== undefined && spending.total > 0;
   const judged = async () => {
-    const why = heldBecause(rule, {
+    const why = whyPending(rule, {
       spending,
       irreversible: isIrreversible(plan.rows),
       rows: [...plan.rows].filter(({ operation }) => operation !== 'cards.freeze').length,
@@ -62,7 +61,7 @@ async function judge<T>(around: Around, planned: PlannedOp, begin: (request?: st
 }
 
 /** Two commands at once would each find the sum of the day below the rule. */
-async function oneAtATime<T>({ host }: Around, { record }: PlannedOp, work: () => Promise<T>): Promise<T> {
+async function oneAtATime<T>({ host }: Around, { record }: UnwrittenPlan, work: () => Promise<T>): Promise<T> {
   const { platform, noise: random, clock, pid, folders } = host;
   const folder = join(folders.state, 'spend');
   await preparePrivateFolder(folder, { platform, random, warn: () => undefined });
@@ -71,7 +70,7 @@ async function oneAtATime<T>({ host }: Around, { record }: PlannedOp, work: () =
   return withLock(join(folder, `${record.profile}.approval.lock`), options, work);
 }
 
-async function leftToday({ store }: Around, { record }: PlannedOp): Promise<Cents> {
+async function leftToday({ store }: Around, { record }: UnwrittenPlan): Promise<Cents> {
   const since = Math.floor(record.at / DAY) * DAY;
   const asked = { profile: record.profile, since, writtenSince: since - DAY, unapproved: true };
   return sumCents([...(await spentByOp(await store(), asked)).values()]);
@@ -182,7 +181,8 @@ async function pendingError(around: Around, { plan, rows }: History, { approvals
   const command = `cardwright approvals approve ${payload.id}`;
   const have = approvals.length;
   const who = payload.requested_by;
-  const until = needed === 1 ? `somebody other than ${who} approves it` : `${needed} persons other than ${who} approve it`;
+  const until =
+    needed === 1 ? `somebody other than ${who} approves it` : `${needed} persons other than ${who} approve it`;
   const known = have === 0 ? 'nobody has' : `${have} ${have === 1 ? 'has' : 'have'}`;
   return new CliError('pending_approval', {
     message: `${plan.op} is held until ${until}; ${known}`,

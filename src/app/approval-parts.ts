@@ -8,11 +8,11 @@ import type { Globals } from '../cli/parsing/globals.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { readPrivate } from '../files/private-files.ts';
-import type { HeldRequests, OpStore } from '../journal/store/op-store.ts';
+import type { OpStore, PendingRequests } from '../journal/store/op-store.ts';
 import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';
 
-export interface ApprovalSurroundings {
+export interface ApprovalDependencies {
   readonly host: AppHost;
   readonly globals: Globals;
   readonly opened: Connections;
@@ -27,7 +27,7 @@ export interface ApprovalParts {
   approvers(): Promise<readonly Approver[]>;
   requester(): Promise<Requester>;
   /** Throws `guarded` for a store in which no op can be held. */
-  requests(): Promise<HeldRequests>;
+  requests(): Promise<PendingRequests>;
   /** ms UTC, and never before what the journal has written since: a clock that is set back makes no request young. */
   now(since: number): Promise<number>;
   /** Those of `--approval`. */
@@ -42,7 +42,7 @@ export interface Requester {
   readonly requester_key?: string;
 }
 
-export function approvalParts({ host, globals, opened, store, notice }: ApprovalSurroundings): ApprovalParts {
+export function approvalParts({ host, globals, opened, store, notice }: ApprovalDependencies): ApprovalParts {
   const keyFile = join(host.folders.config, 'approval-key.json');
   const files = { platform: host.platform, random: host.noise, warn: (text: string) => notice(`warning: ${text}`) };
   const keyText = () => readPrivate(keyFile, files);

@@ -13,12 +13,12 @@ import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { isoSeconds } from '../core/iso-time.ts';
 import { toCents } from '../core/money.ts';
-import type { PlannedOp } from '../journal/runs/planned.ts';
+import type { UnwrittenPlan } from '../journal/runs/approval-gate.ts';
 import type { ItemRecord } from '../journal/wal/records.ts';
 import type { Requester } from './approval-parts.ts';
 
 export interface Asking {
-  readonly planned: PlannedOp;
+  readonly planned: UnwrittenPlan;
   readonly rule: ApprovalRule;
   /** Why it is held, in words. */
   readonly why: string;

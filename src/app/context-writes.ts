@@ -63,8 +63,8 @@ export function contextWrites(opening: Opening, parts: WriteParts): ContextWrite
     return journalFor({ host, globals, opened, store, reader, begunAt, notice, afterAnswer: keep });
   });
   const approvals = once(async () => {
-    const { approvalDesk } = await import('./approval-desk.ts');
-    return approvalDesk({ host, globals, opened, store, reader, notice });
+    const { approvalReview } = await import('./approval-review.ts');
+    return approvalReview({ host, globals, opened, store, reader, notice });
   });
   const kept = auditDependencies(opening, warn);
   const audit = once(async () => {

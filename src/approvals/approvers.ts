@@ -67,7 +67,7 @@ export function isRequester(
 
 function unreadable(why: string): CliError {
   return new CliError('guarded', {
-    message: `the approvers cannot be told: ${why}`,
+    message: `the approvers cannot be read: ${why}`,
     reason: 'approvers_file',
     hint: 'cardwright approvals key show',
     outcome: 'not_sent',

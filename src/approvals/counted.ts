@@ -10,7 +10,7 @@ export interface GivenApproval {
   readonly text: string;
 }
 
-export interface Asked {
+export interface ApprovalQuestion {
   readonly payload: ApprovalPayload;
   /** What was signed, or was to be. */
   readonly bytes: Uint8Array;
@@ -30,7 +30,7 @@ export interface Counted {
 }
 
 /** The persons, each once, by whatever number of keys. */
-export function countedApprovals(asked: Asked, given: readonly GivenApproval[]): Counted {
+export function countedApprovals(asked: ApprovalQuestion, given: readonly GivenApproval[]): Counted {
   const approvals = new Map<string, CountedApproval>();
   const refusals: CliError[] = [];
   for (const { name, text } of given) {
@@ -45,7 +45,7 @@ export function countedApprovals(asked: Asked, given: readonly GivenApproval[]):
 }
 
 /** Throws `check_failed` for other bytes and for a signature that is none, `guarded` for a key that must not count. */
-function personsOf({ payload, bytes, approvers }: Asked, { name, text }: GivenApproval): readonly string[] {
+function personsOf({ payload, bytes, approvers }: ApprovalQuestion, { name, text }: GivenApproval): readonly string[] {
   const { payload: signed, signatures } = readEnvelope(text, name);
   if (Buffer.compare(signed, bytes) !== 0) {
     throw refused('check_failed', 'approval_other', {

@@ -30,7 +30,7 @@ export interface JudgedPlan {
 }
 
 /** Why it is held, in words with the name of the setting; undefined when it is not. */
-export function heldBecause(rule: ApprovalRule, plan: JudgedPlan): string | undefined {
+export function whyPending(rule: ApprovalRule, plan: JudgedPlan): string | undefined {
   const { total, untold = false } = plan.spending;
   if (rule.above !== undefined && total > rule.above)
     return `approve_above is ${dollars(rule.above)}, and ${dollars(total)} are asked for`;

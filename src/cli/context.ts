@@ -1,5 +1,5 @@
 /** What a command may ask for. Costly or failing things are functions; nothing here names a stream or a format. */
-import type { ApprovalDesk } from '../approvals/desk.ts';
+import type { ApprovalReview } from '../approvals/review.ts';
 import type { AuditLog } from '../audit/log.ts';
 import type { Input, ReadName, Result, WriteName } from '../contract/calls.ts';
 import type { ResultOf } from '../contract/operation.ts';
@@ -196,7 +196,7 @@ export interface Context {
   /** Money operations and bulk runs of this machine; opened lazily, nothing is read before it is asked. */
   journal(): Promise<Journal>;
   /** Requests that wait for other persons, and the key of an approver. */
-  approvals(): Promise<ApprovalDesk>;
+  approvals(): Promise<ApprovalReview>;
   /** Card details behind the gate. */
   reveal(cardId: string, options: RevealOptions): Promise<Shown>;
   /** Card details into the environment of one program and nowhere else. Resolves to its exit code. */

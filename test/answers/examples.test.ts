@@ -5,6 +5,7 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { someRequest } from '../support/some-request.ts';
 import { pipeline } from '../support/transcript.ts';
 import { type World, world } from '../support/world.ts';
 import { commands, objections } from './schema.ts';
@@ -122,6 +123,16 @@ const TOLD: Record<string, Told> = {
   'journal status --account main --journal postgres://ana@db.example.com/journal --json': {
     not: 'the server is of the user',
   },
+  // Nothing is held here, and no key was made: test/transcripts/approvals tells that story.
+  'approvals show apr_00000000000000000000000001': { code: 2 },
+  'approvals approve apr_00000000000000000000000001': { code: 2 },
+  'approvals approve --file request.json': { code: 2 },
+  'approvals reject apr_00000000000000000000000001 --reason "the card is the wrong one" --yes': { code: 2 },
+  'approvals reject apr_00000000000000000000000001 --reason "budget is spent"': { typed: ['y'], code: 2 },
+  'approvals key create': { typed: ['correct horse', 'correct horse'] },
+  'approvals key create -q': { typed: ['correct horse', 'correct horse'], code: 2 },
+  'approvals key show': { code: 2 },
+  'approvals key show --json': { code: 2 },
   'profiles remove team': { typed: ['y'] },
   'sandbox snapshot remove before': { typed: ['y'] },
 };
@@ -142,6 +153,7 @@ for (const run of [
 TOLD['sandbox status -o env'] = { code: 12 };
 
 const FILES: Readonly<Record<string, string>> = {
+  'request.json': someRequest(),
   'team.csv': 'bin_id,amount,label\nbin_1,5,one\nbin_1,6,two\n',
   'key.txt': 'sk_test_0123456789abcdef\n',
   'event.json': '{"id":"evt_1","type":"card.created"}',

@@ -31,6 +31,8 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'profile/store.ts': 'checking its form',
   'app/team-journal.ts': 'what must be taken out of all output',
   'team/connect.ts': 'the login of a shared journal',
+  'approvals/signing-key.ts': 'a passphrase, for the key that opens an approval key',
+  'commands/approvals/key/create.ts': 'a new passphrase: its length, and whether it was typed twice the same',
 };
 
 /** The sandbox is the service's side; it checks and sends what it handed out. */
@@ -40,6 +42,8 @@ const SERVICE_SIDE = /^sandbox\//;
  * A digest of a card number is the number to whoever tries all of them, so none is made (docs/design/security.md, D14).
  */
 const MAY_HASH = [
+  'approvals/approvers.ts',
+  'approvals/payload.ts',
   'audit/entry.ts',
   'books/statement-lines.ts',
   'commands/statement/remembered.ts',

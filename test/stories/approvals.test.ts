@@ -1,4 +1,4 @@
-/** What must not count as an approval: each is refused before anything is sent (docs/design/team.md, section 8). */
+/** What must not count as an approval: each is refused before anything is sent (docs/design/approvals.md). */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,7 +27,10 @@ function person(name: string, more = ''): Person {
 const HOUR = 3_600_000;
 
 /** A runner with a profile that holds what is above $20, and a card with $10. */
-async function team(approvers: readonly Person[], settings: Readonly<Record<string, string>> = { approve_above: '20' }) {
+async function team(
+  approvers: readonly Person[],
+  settings: Readonly<Record<string, string>> = { approve_above: '20' },
+) {
   const here = await world({ served: true, wallet: 500, env: { CARDWRIGHT_PROFILE: 'team' } });
   const write = (name: string, text: string) => writeFile(join(here.folder, name), text, { mode: 0o600 });
   const read = (name: string) => readFile(join(here.folder, name), 'utf8');
@@ -156,7 +159,11 @@ describe('refused, with nothing sent', () => {
       'approval_other',
       ({ bo, bytes }) => bo.approves(changed(bytes, { expires_at: '2036-01-01T00:00:00Z' })),
     ],
-    'the same with other spaces': [15, 'approval_other', ({ bo, bytes }) => bo.approves(Buffer.concat([bytes, Buffer.from(' ')]))],
+    'the same with other spaces': [
+      15,
+      'approval_other',
+      ({ bo, bytes }) => bo.approves(Buffer.concat([bytes, Buffer.from(' ')])),
+    ],
     'a signature of other bytes': [
       15,
       'approval_signature',

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { effectOf } from '../../src/cli/parsing/resolved-flags.ts';
 import { OutputError } from '../../src/core/errors.ts';
 import { commands } from '../answers/schema.ts';
+import { someRequest } from '../support/some-request.ts';
 import { world } from '../support/world.ts';
 
 /** A line for every command that reads. */
@@ -35,6 +36,9 @@ const LINES: Readonly<Record<string, string>> = {
   'wait tx': 'wait tx --card CARD --until amount=20',
   'ops list': 'ops list',
   'ops show': 'ops show OP',
+  'approvals list': 'approvals list --json',
+  'approvals show': 'approvals show --file request.json',
+  'approvals key show': 'approvals key show',
   'audit list': 'audit list',
   'audit verify': 'audit verify',
   'audit export': 'audit export',
@@ -130,6 +134,9 @@ it('ends with 15 and says so, whichever command reads', async () => {
     'version: 1\nfleet: ads\ncaps: {per_apply: 9, cards: 9}\ncards:\n  one: {amount: 5}\n',
   );
   await writeFile(join(here.folder, 'overrides.json'), '{"headers":{"idempotency_key":"X-Key"}}');
+  await writeFile(join(here.folder, 'request.json'), someRequest());
+  const typed = ['correct horse', 'correct horse'];
+  expect((await here.run('approvals key create', { terminal: 100, typed })).code).toBe(0);
   const id = async (line: string) => (await here.run(line)).out.trim();
   await here.run('webhooks create --url https://example.com/hook --events *');
   const card = await id('cards create --bin bin_1 --amount 60 -q');

@@ -58,6 +58,9 @@ const MORE: Readonly<Record<string, string>> = {
 /** Why these take whole ids; `help output` says it. */
 const WHOLE: Readonly<Record<string, string>> = {
   'cards presets save --bin': 'nothing is asked of the service when a preset is saved',
+  'approvals show request': 'what is approved is named whole',
+  'approvals approve request': 'what is approved is named whole',
+  'approvals reject request': 'what is approved is named whole',
   'sandbox simulate confirm deposit': 'no list of the service has deposits',
   'sandbox simulate fail deposit': 'no list of the service has deposits',
   'sandbox deliveries list --event-id': 'no list of the service has events',

@@ -50,16 +50,16 @@ export const approveRequest = command({
     if (ctx.dryRun) throw usage('approvals approve sends nothing to the service; approvals show is its dry run');
     if (ctx.yes) throw usage('approvals approve is answered at a terminal alone, and not by --yes');
     const request = await requestNamed(ctx, { request: id, file: path });
-    const desk = await ctx.approvals();
-    await desk.refuse(request);
+    const review = await ctx.approvals();
+    await review.refuse(request);
     if (!ctx.canAsk) throw noTerminal(request, path);
     for (const line of requestLines(request)) ctx.notice(line);
     await typed(ctx, request);
     const passphrase = await ctx.prompts.secret('Passphrase of your approval key', { flag: 'a terminal' });
-    const approval = await desk.sign(request, passphrase);
+    const approval = await review.sign(request, passphrase);
     const place = path === undefined ? out : (out ?? `${request.payload.id}.approval.json`);
     if (place !== undefined) await ctx.createFile(place, approval);
-    const standing = path === undefined ? await desk.keep(request, approval) : undefined;
+    const standing = path === undefined ? await review.keep(request, approval) : undefined;
     await recordAnswer(ctx, request, { operation: 'approvals.approve' });
     return { request: standing ?? request, place, have: standing?.persons.length ?? 1 };
   },

@@ -1,6 +1,7 @@
 /** Which request is meant: one of the journal by its id, or one of a file. */
-import type { HeldRequest } from '../../approvals/desk.ts';
+
 import { type CheckedRequest, readRequestFile } from '../../approvals/request-file.ts';
+import type { StoredRequest } from '../../approvals/review.ts';
 import type { Context } from '../../cli/context.ts';
 import { argument, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
@@ -16,11 +17,11 @@ export const file = option(
   '<file>',
 );
 
-/** Throws `usage` where both or none are named, and as `ApprovalDesk.find` and `readRequestFile`. */
+/** Throws `usage` where both or none are named, and as `ApprovalReview.find` and `readRequestFile`. */
 export async function requestNamed(
   ctx: Context,
   { request: id, file: path }: { readonly request?: string | undefined; readonly file?: string | undefined },
-): Promise<CheckedRequest | HeldRequest> {
+): Promise<CheckedRequest | StoredRequest> {
   if ((id === undefined) === (path === undefined)) throw usage('name one request: its id, or --file');
   if (path !== undefined) return readRequestFile(await ctx.readFile(path), path);
   return (await ctx.approvals()).find(id ?? '');

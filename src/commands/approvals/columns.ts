@@ -1,14 +1,14 @@
 /** How requests are shown. Amounts are JSON numbers in USD. */
-import type { HeldRequest } from '../../approvals/desk.ts';
+
 import { type CheckedRequest, requestFile } from '../../approvals/request-file.ts';
+import type { StoredRequest } from '../../approvals/review.ts';
 import { shownRequest, visible } from '../../approvals/shown-request.ts';
 import { maybe, tells } from '../../cli/answer-fields.ts';
-import { SHORT_ID } from '../../cli/columns.ts';
 import { cents, toUsd } from '../../core/money.ts';
 import type { Block, Column, Row } from '../../terminal/view.ts';
 
 export const REQUEST_COLUMNS: readonly Column[] = [
-  { field: 'id', title: 'ID', kind: 'id', priority: 1, shortTo: SHORT_ID },
+  { field: 'id', title: 'ID', kind: 'id', priority: 1 },
   { field: 'command', title: 'COMMAND', kind: 'text', priority: 2 },
   { field: 'rows', title: 'ROWS', kind: 'integer', priority: 3 },
   { field: 'amount', title: 'AMOUNT', kind: 'money', priority: 1 },
@@ -60,7 +60,7 @@ export const REQUEST_DETAIL = {
   ),
 } as const;
 
-type AnyRequest = CheckedRequest & Partial<HeldRequest>;
+type AnyRequest = CheckedRequest & Partial<StoredRequest>;
 
 export function requestRow({ payload, state, persons, needed = payload.needed }: AnyRequest): Row {
   return {

@@ -18,11 +18,11 @@ export const rejectRequest = command({
   reach: 'files',
   ends: { guarded: 'The request is over.', not_confirmed: 'Declined, or nobody could be asked. Nothing was changed.' },
   about: [
-    'Whoever asked gets exit code 14 and the reason. The name of its --intent is free again. Whoever asked may end his own request as well.',
+    'The requester gets exit code 14 and the reason. The name of its --intent is free again. Requesters may end their own requests as well.',
   ],
   args: { request },
   flags: {
-    reason: needs(must(text({ doc: 'Why, for whoever asked.', basis: OURS, maxLength: 200 })), '<text>'),
+    reason: needs(must(text({ doc: 'Why, for the requester.', basis: OURS, maxLength: 200 })), '<text>'),
   },
   examples: [
     {

@@ -3,15 +3,23 @@
  * here whether it was approved: no other way leads to a run that sends.
  */
 import { CliError } from '../../core/errors.ts';
+import type { RunPlan } from '../types.ts';
+import type { ItemRecord, PlanRecord } from '../wal/records.ts';
 import type { History } from '../wal/replay.ts';
-import type { PlannedOp } from './planned.ts';
+
+/** A plan with its requests, before anything of it is written. */
+export interface UnwrittenPlan {
+  readonly plan: RunPlan;
+  readonly record: PlanRecord;
+  readonly items: Iterable<ItemRecord>;
+}
 
 export interface ApprovalGate {
   /**
    * Begins a plan by `begin`, with what is to be signed where a rule holds it. No other plan that the same sum of the day
    * counts for is judged meanwhile. Throws `guarded` for a rule that nobody can meet.
    */
-  judge<T>(planned: PlannedOp, begin: (request: string | undefined) => Promise<T>): Promise<T>;
+  judge<T>(planned: UnwrittenPlan, begin: (request: string | undefined) => Promise<T>): Promise<T>;
   /**
    * The approvals that count, of an op that is held. Throws `pending_approval` where there are too few, `guarded` and
    * `check_failed` for an approval that must not count and for a request that came to nothing.
@@ -28,7 +36,7 @@ export interface VerifiedApprovals {
 }
 
 /** An op that is held, where nothing here knows approvals. */
-export function heldElsewhere({ plan: { op } }: Pick<History, 'plan'>): CliError {
+export function pendingElsewhere({ plan: { op } }: Pick<History, 'plan'>): CliError {
   return new CliError('pending_approval', {
     message: `${op} is held until other persons have approved it; only the command line can send it`,
     hint: `cardwright ops resume ${op}`,

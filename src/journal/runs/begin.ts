@@ -7,7 +7,7 @@ import type { Tape } from '../store/op-store.ts';
 import type { Run } from '../types.ts';
 import { type RunRecord, VERSION_WITH_APPROVAL } from '../wal/records.ts';
 import { openLog } from '../wal/writer.ts';
-import { heldElsewhere } from './approval-gate.ts';
+import { pendingElsewhere } from './approval-gate.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { movedMeanwhile } from './moved-meanwhile.ts';
 import { namedIn } from './named-rows.ts';
@@ -69,7 +69,7 @@ async function heldOp(dependencies: JournalDependencies, planned: PlannedOp): Pr
     writing.letGo();
   }
   const held = { plan: planned.record };
-  return (await dependencies.approvals?.pending(held)) ?? heldElsewhere(held);
+  return (await dependencies.approvals?.pending(held)) ?? pendingElsewhere(held);
 }
 
 /** The plan as it is written down. */

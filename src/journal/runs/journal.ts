@@ -34,7 +34,7 @@ export function createJournal(dependencies: JournalDependencies): Journal {
     const history = await historyNamed(store, op);
     await sameAccount(dependencies, history);
     const run = await readOnlyRun(dependencies, history, options);
-    return { run, takeOver: again => openOp(dependencies, op, again ?? options) };
+    return { run, takeOver: again => openOp(dependencies, history, again ?? options) };
   }
 
   async function resume(op: string, options?: ResumeOptions): Promise<Run> {

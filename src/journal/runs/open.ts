@@ -15,7 +15,7 @@ import type { ResumeOptions, Run, RunPlan } from '../types.ts';
 import { decodeLines, wholeLength } from '../wal/codec.ts';
 import { type History, historyOf, isPending } from '../wal/replay.ts';
 import { type Log, openLog } from '../wal/writer.ts';
-import { cameToNothing, heldElsewhere, type VerifiedApprovals } from './approval-gate.ts';
+import { cameToNothing, pendingElsewhere, type VerifiedApprovals } from './approval-gate.ts';
 import type { JournalDependencies } from './dependencies.ts';
 import { madeBeforeBy } from './made-before.ts';
 import { movedMeanwhile } from './moved-meanwhile.ts';
@@ -48,12 +48,13 @@ export async function readOnlyRun(
  */
 export async function openOp(
   dependencies: JournalDependencies,
-  op: string,
+  seen: History,
   { resendAbsent = false, reason }: ResumeOptions,
 ): Promise<Run> {
   const { notice } = dependencies;
+  const { op } = seen.plan;
   // Before it is in hand: a card that must be read for it may take long, and a shared journal hands out what was approved.
-  const approved = await approvedOf(dependencies, op);
+  const approved = await approvedOf(dependencies, seen);
   const { history, log, tape } = await takeOver(dependencies, op, { reason, approved });
   const release = releasing(dependencies, tape, dependencies.hold());
   try {
@@ -73,13 +74,12 @@ export async function openOp(
 
 /** Undefined for an op that is not held. */
 async function approvedOf(
-  { store, approvals }: JournalDependencies,
-  op: string,
+  { approvals }: JournalDependencies,
+  history: History,
 ): Promise<VerifiedApprovals | undefined> {
-  const history = await historyNamed(store, op);
   if (history.denied !== undefined) throw cameToNothing(history);
   if (!isPending(history)) return undefined;
-  if (approvals === undefined) throw heldElsewhere(history);
+  if (approvals === undefined) throw pendingElsewhere(history);
   return approvals.verify(history);
 }
 
@@ -88,7 +88,7 @@ async function useApprovals(
   { clock }: JournalDependencies,
   { history, log, approved }: Pick<Held, 'history' | 'log'> & { readonly approved: VerifiedApprovals | undefined },
 ): Promise<void> {
-  if (approved === undefined) throw heldElsewhere(history);
+  if (approved === undefined) throw pendingElsewhere(history);
   const { persons, envelopes } = approved;
   await log.append({ t: 'APPROVED', persons, envelopes, at: clock.now() });
 }

@@ -5,15 +5,15 @@ import { decodeLines, encodeLines, wholeLength } from '../wal/codec.ts';
 import type { DeniedRecord, JournalRecord } from '../wal/records.ts';
 import { type History, historyOf, isPending } from '../wal/replay.ts';
 import { bytesOf, type LocalOps } from './local-ops.ts';
-import type { HeldRequests, Tape } from './op-store.ts';
-import { notHeld } from './refusals.ts';
+import type { PendingRequests, Tape } from './op-store.ts';
+import { notPending } from './refusals.ts';
 
 export interface LocalRequests extends LocalOps {
   readonly random: Randomness;
   take(op: string): Promise<Tape>;
 }
 
-export function localRequests(around: LocalRequests): HeldRequests {
+export function localRequests(around: LocalRequests): PendingRequests {
   const { disk, places, random } = around;
   return {
     async journal() {
@@ -48,7 +48,7 @@ async function write(around: LocalRequests, op: string, work: (history: History)
     const whole = wholeLength(before, op);
     if (whole < before.length) await file.truncate(whole);
     const history = historyOf(decodeLines(before.subarray(0, whole), op).written);
-    if (history === undefined || !isPending(history)) throw notHeld(op);
+    if (history === undefined || !isPending(history)) throw notPending(op);
     const written = work(history);
     const by = Buffer.from(around.random.bytes(4)).toString('hex');
     await file.append(encodeLines(by, 0, written.records));

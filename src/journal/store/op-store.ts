@@ -42,7 +42,7 @@ export interface OpStore {
   /** All bytes of its journal; undefined when there is none. */
   read(op: string): Promise<Uint8Array | undefined>;
   /** Absent where no op can be held. */
-  readonly requests?: HeldRequests;
+  readonly requests?: PendingRequests;
   /** Ops in any order, those that are not finished first. Of what is begun meanwhile it may see nothing. */
   heads(filter?: HeadFilter): AsyncIterable<OpHead>;
   /** Whether a process that is not provably gone has it. */
@@ -70,7 +70,7 @@ export interface TakeOver {
 }
 
 /** What other persons say to an op that is held. */
-export interface HeldRequests {
+export interface PendingRequests {
   /** Name of this journal in what they sign: random, made once. */
   journal(): Promise<string>;
   /** Approvals that were brought for the op, as their texts. */

@@ -26,7 +26,7 @@ export function keyInUse(key: string, thrown: unknown): unknown {
 }
 
 /** An op that waits for no approval: it was used, rejected or never held. */
-export function notHeld(op: string): CliError {
+export function notPending(op: string): CliError {
   return new CliError('guarded', {
     message: `${op} is not held for approval any longer`,
     reason: 'approval_used',

@@ -21,11 +21,11 @@ export const createApprovalKey = command({
   reach: 'files',
   ends: { not_confirmed: 'The passphrases differ, or this is no terminal. Nothing was written.' },
   about: [
-    'An ed25519 key, kept under a passphrase of 8 characters or more that is typed twice. The line that is printed goes into the approvers_file of a profile, by whoever looks after it. A key that is there is not overwritten.',
+    'An ed25519 key, kept under a passphrase of 8 characters or more that is typed twice. The line that is printed goes into the approvers_file of a profile. A key that is there is not overwritten.',
   ],
   examples: [
     { does: 'Once for each approver', run: 'approvals key create' },
-    { does: 'As data', run: 'approvals key show --json' },
+    { does: 'Its line alone', run: 'approvals key create -q' },
   ],
   async run(ctx) {
     if (ctx.dryRun) throw usage('approvals key create sends nothing to the service; it has no dry run');
@@ -35,9 +35,9 @@ export const createApprovalKey = command({
       throw refusal(`a passphrase has ${SHORTEST_PASSPHRASE} characters or more`, 'passphrase');
     const again = await ctx.prompts.secret('The same once more', { flag: 'a terminal' });
     if (again.expose() !== passphrase.expose()) throw refusal('the passphrases differ', 'passphrase');
-    const desk = await ctx.approvals();
-    const path = await desk.createKey(passphrase);
-    const { keyid, line } = await desk.keyLine();
+    const review = await ctx.approvals();
+    const path = await review.createKey(passphrase);
+    const { keyid, line } = await review.keyLine();
     return { path, keyid, line };
   },
   show: ({ path, keyid, line }) => ({

@@ -1,23 +1,23 @@
 /** Requests of the journal for whoever looks at them and answers, and the key of an approver. */
 import { approverLine, isRequester } from '../approvals/approvers.ts';
 import { countedApprovals } from '../approvals/counted.ts';
-import type { ApprovalDesk, HeldRequest, RequestState } from '../approvals/desk.ts';
 import { signEnvelope } from '../approvals/envelope.ts';
 import { type ApprovalPayload, opOfRequest, type PlannedItem } from '../approvals/payload.ts';
 import { type CheckedRequest, checkedRequest } from '../approvals/request-file.ts';
+import type { ApprovalReview, RequestState, StoredRequest } from '../approvals/review.ts';
 import { createKeyFile, openKeyFile, readKeyFile } from '../approvals/signing-key.ts';
 import { CliError } from '../core/errors.ts';
 import { createPrivate, preparePrivateFolder, systemCode } from '../files/private-files.ts';
 import { readOrError } from '../journal/store/read-ops.ts';
-import { notHeld } from '../journal/store/refusals.ts';
+import { notPending } from '../journal/store/refusals.ts';
 import type { History } from '../journal/wal/replay.ts';
-import { type ApprovalParts, type ApprovalSurroundings, approvalParts } from './approval-parts.ts';
+import { type ApprovalDependencies, type ApprovalParts, approvalParts } from './approval-parts.ts';
 
-interface Around extends ApprovalSurroundings {
+interface Around extends ApprovalDependencies {
   readonly parts: ApprovalParts;
 }
 
-export function approvalDesk(surroundings: ApprovalSurroundings): ApprovalDesk {
+export function approvalReview(surroundings: ApprovalDependencies): ApprovalReview {
   const around: Around = { ...surroundings, parts: approvalParts(surroundings) };
   const { host, parts } = around;
   return {
@@ -46,7 +46,10 @@ export function approvalDesk(surroundings: ApprovalSurroundings): ApprovalDesk {
     },
     async createKey(passphrase) {
       await preparePrivateFolder(host.folders.config, files(around));
-      await createPrivate(parts.keyFile, createKeyFile(passphrase, count => host.random.bytes(count))).catch((error: unknown) => {
+      await createPrivate(
+        parts.keyFile,
+        createKeyFile(passphrase, count => host.random.bytes(count)),
+      ).catch((error: unknown) => {
         throw systemCode(error) === 'EEXIST' ? keyIsThere(parts.keyFile) : error;
       });
       return parts.keyFile;
@@ -62,9 +65,9 @@ function files({ host, notice }: Around) {
   return { platform: host.platform, random: host.noise, warn: (text: string) => notice(`warning: ${text}`) };
 }
 
-async function listed(around: Around, all: boolean): Promise<readonly HeldRequest[]> {
+async function listed(around: Around, all: boolean): Promise<readonly StoredRequest[]> {
   const store = await around.store();
-  const requests: HeldRequest[] = [];
+  const requests: StoredRequest[] = [];
   for await (const head of store.heads({ unfinished: !all })) {
     if ((await head.plan())?.approval === undefined) continue;
     const history = await readOrError(store, head.op);
@@ -75,7 +78,7 @@ async function listed(around: Around, all: boolean): Promise<readonly HeldReques
   return requests.sort((one, other) => (one.payload.requested_at < other.payload.requested_at ? 1 : -1));
 }
 
-async function found(around: Around, id: string): Promise<HeldRequest> {
+async function found(around: Around, id: string): Promise<StoredRequest> {
   const op = opOfRequest(id);
   const history = await readOrError(await around.store(), op);
   if (history instanceof CliError) throw history;
@@ -87,7 +90,7 @@ async function found(around: Around, id: string): Promise<HeldRequest> {
   });
 }
 
-async function standingOf({ parts, host }: Around, history: History): Promise<HeldRequest> {
+async function standingOf({ parts, host }: Around, history: History): Promise<StoredRequest> {
   const items = [...history.rows.values()].map(({ item }) => plannedItem(item));
   const request = checkedRequest(Buffer.from(history.plan.approval ?? ''), items);
   const approvals = await (await parts.requests()).approvals(history.plan.op);
@@ -118,8 +121,8 @@ function stateOf(
 
 async function refuse({ parts, host }: Around, request: CheckedRequest): Promise<void> {
   const { payload } = request;
-  const state = 'state' in request ? (request as HeldRequest).state : 'pending';
-  if (state !== 'pending' && state !== 'approved') throw notHeld(payload.op);
+  const state = 'state' in request ? (request as StoredRequest).state : 'pending';
+  if (state !== 'pending' && state !== 'approved') throw notPending(payload.op);
   if (host.clock.now() >= Date.parse(payload.expires_at)) throw expired(payload);
   const { publicKey, keyid } = readKeyFile(await ownKey(parts), parts.keyFile);
   const own = { person: host.user, key: publicKey, keyid, users: [] };
