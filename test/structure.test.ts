@@ -14,7 +14,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'library-client.ts': ['client', 'contract', 'core', 'events', 'library-journal.ts', 'platform', 'profile'],
   'library-journal.ts': ['contract', 'core', 'journal', 'platform', 'writes'],
   app: [
-    'approvals',
     'audit',
     'bulk',
     'cli',
@@ -40,7 +39,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Commands and the pipeline speak to the journal through its types and `inputDigest`; who opens it is composition.
   // What a command waits for and listens to is in `events`; it knows the client's interface, which stands in the contract.
   commands: [
-    'approvals',
     'books',
     'writers',
     'cli',
@@ -61,20 +59,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Looks at everything and changes nothing.
   doctor: ['client', 'profile', 'sandbox', 'audit', 'files', 'cli', 'contract', 'core', 'platform'],
   // The context hands out the cleanup log of `events` by its type.
-  cli: [
-    'approvals',
-    'writes',
-    'bulk',
-    'mirror',
-    'team',
-    'terminal',
-    'contract',
-    'journal',
-    'audit',
-    'events',
-    'core',
-    'platform',
-  ],
+  cli: ['writes', 'bulk', 'mirror', 'team', 'terminal', 'contract', 'journal', 'audit', 'events', 'core', 'platform'],
   // The one order of every change; the journal, the audit log and the limits are handed in.
   writes: ['terminal', 'contract', 'journal', 'audit', 'core'],
   // Reads inputs of rows and drives the rows of a run; what one row takes is behind the journal's types.
@@ -84,9 +69,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // Cards as code: a file, the cards there are, and the steps between them; nothing here reads or sends.
   fleet: ['terminal', 'contract', 'core'],
   // The journal decides when the client may send; it knows the client's interface, which stands in the contract.
-  journal: ['approvals', 'contract', 'files', 'core', 'platform'],
-  // What is signed and who has signed it; what keeps requests is handed in.
-  approvals: ['core'],
+  journal: ['contract', 'files', 'core', 'platform'],
   // The journal that several people share: its database, and how it is reached.
   team: ['audit', 'contract', 'core', 'files', 'journal', 'platform', 'postgres'],
   // One connection to PostgreSQL.

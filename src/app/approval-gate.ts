@@ -1,11 +1,5 @@
 /** The gate of the journal: which plans are held, and whether those that were may be sent (docs/design/approvals.md). */
 import { join, resolve } from 'node:path';
-import { isRequester } from '../approvals/approvers.ts';
-import { type Counted, countedApprovals } from '../approvals/counted.ts';
-import { type ApprovalPayload, type PlannedItem, payloadText, readPayload } from '../approvals/payload.ts';
-import { checkedRequest, requestFile } from '../approvals/request-file.ts';
-import { isAnyRule, whyPending } from '../approvals/rule.ts';
-import { shownRequest } from '../approvals/shown-request.ts';
 import { DAY, SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { type Cents, sumCents } from '../core/money.ts';
@@ -13,6 +7,12 @@ import { shellWord } from '../core/shell-quote.ts';
 import { spendingOf } from '../core/spending.ts';
 import { withLock } from '../files/lock.ts';
 import { createPrivate, preparePrivateFolder, systemCode } from '../files/private-files.ts';
+import { isRequester } from '../journal/approvals/approvers.ts';
+import { type Counted, countedApprovals } from '../journal/approvals/counted.ts';
+import { type ApprovalPayload, type PlannedItem, payloadText, readPayload } from '../journal/approvals/payload.ts';
+import { checkedRequest, requestFile } from '../journal/approvals/request-file.ts';
+import { isAnyRule, whyPending } from '../journal/approvals/rule.ts';
+import { shownRequest } from '../journal/approvals/shown-request.ts';
 import { type ApprovalGate, cameToNothing, type UnwrittenPlan } from '../journal/runs/approval-gate.ts';
 import { spentByOp } from '../journal/runs/spent.ts';
 import { historyNamed } from '../journal/store/read-ops.ts';

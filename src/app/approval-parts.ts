@@ -1,13 +1,13 @@
 /** What requests and approvals of a run are judged by: rule, approvers, requester, time. */
 import { join, resolve } from 'node:path';
-import { type Approver, readApprovers } from '../approvals/approvers.ts';
-import type { GivenApproval } from '../approvals/counted.ts';
-import { type ApprovalRule, ruleOfProfile } from '../approvals/rule.ts';
-import { readKeyFile } from '../approvals/signing-key.ts';
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
 import { readPrivate } from '../files/private-files.ts';
+import { type Approver, readApprovers } from '../journal/approvals/approvers.ts';
+import type { GivenApproval } from '../journal/approvals/counted.ts';
+import { type ApprovalRule, ruleOfProfile } from '../journal/approvals/rule.ts';
+import { readKeyFile } from '../journal/approvals/signing-key.ts';
 import type { OpStore, PendingRequests } from '../journal/store/op-store.ts';
 import type { AppHost } from './app-host.ts';
 import type { Connections } from './connections.ts';

@@ -1,4 +1,10 @@
 /** What is asked of approvers for a plan: its facts, the cards it is about, and the digest of its requests. */
+
+import { CALLS } from '../contract/raw.ts';
+import type { Reader } from '../contract/service.ts';
+import { CliError } from '../core/errors.ts';
+import { isoSeconds } from '../core/iso-time.ts';
+import { toCents } from '../core/money.ts';
 import {
   type ApprovalPayload,
   type ApprovalTarget,
@@ -6,13 +12,8 @@ import {
   MOST_TARGETS,
   planDigest,
   requestIdOf,
-} from '../approvals/payload.ts';
-import type { ApprovalRule } from '../approvals/rule.ts';
-import { CALLS } from '../contract/raw.ts';
-import type { Reader } from '../contract/service.ts';
-import { CliError } from '../core/errors.ts';
-import { isoSeconds } from '../core/iso-time.ts';
-import { toCents } from '../core/money.ts';
+} from '../journal/approvals/payload.ts';
+import type { ApprovalRule } from '../journal/approvals/rule.ts';
 import type { UnwrittenPlan } from '../journal/runs/approval-gate.ts';
 import type { ItemRecord } from '../journal/wal/records.ts';
 import type { Requester } from './approval-parts.ts';

@@ -1,13 +1,14 @@
 /** Requests of the journal for whoever looks at them and answers, and the key of an approver. */
-import { approverLine, isRequester } from '../approvals/approvers.ts';
-import { countedApprovals } from '../approvals/counted.ts';
-import { signEnvelope } from '../approvals/envelope.ts';
-import { type ApprovalPayload, opOfRequest, type PlannedItem } from '../approvals/payload.ts';
-import { type CheckedRequest, checkedRequest } from '../approvals/request-file.ts';
-import type { ApprovalReview, RequestState, StoredRequest } from '../approvals/review.ts';
-import { createKeyFile, openKeyFile, readKeyFile } from '../approvals/signing-key.ts';
+
 import { CliError } from '../core/errors.ts';
 import { createPrivate, preparePrivateFolder, systemCode } from '../files/private-files.ts';
+import { approverLine, isRequester } from '../journal/approvals/approvers.ts';
+import { countedApprovals } from '../journal/approvals/counted.ts';
+import { signEnvelope } from '../journal/approvals/envelope.ts';
+import { type ApprovalPayload, opOfRequest, type PlannedItem } from '../journal/approvals/payload.ts';
+import { type CheckedRequest, checkedRequest } from '../journal/approvals/request-file.ts';
+import type { ApprovalReview, RequestState, StoredRequest } from '../journal/approvals/review.ts';
+import { createKeyFile, openKeyFile, readKeyFile } from '../journal/approvals/signing-key.ts';
 import { readOrError } from '../journal/store/read-ops.ts';
 import { notPending } from '../journal/store/refusals.ts';
 import type { History } from '../journal/wal/replay.ts';

@@ -1,5 +1,5 @@
 /** What a command may ask for. Costly or failing things are functions; nothing here names a stream or a format. */
-import type { ApprovalReview } from '../approvals/review.ts';
+
 import type { AuditLog } from '../audit/log.ts';
 import type { Input, ReadName, Result, WriteName } from '../contract/calls.ts';
 import type { ResultOf } from '../contract/operation.ts';
@@ -9,6 +9,7 @@ import type { PlannedRequest, Reader, ReadOptions } from '../contract/service.ts
 import type { Identity } from '../core/identity.ts';
 import type { Secret } from '../core/secret.ts';
 import type { CleanupLog } from '../events/cleanup-log.ts';
+import type { ApprovalReview } from '../journal/approvals/review.ts';
 import type { Journal, MovedJournal } from '../journal/types.ts';
 import type { Mirror } from '../mirror/mirror.ts';
 import type { Clock, Environment, InputStream, Randomness } from '../platform/host.ts';

@@ -31,7 +31,7 @@ const MAY_EXPOSE: Readonly<Record<string, string>> = {
   'profile/store.ts': 'checking its form',
   'app/team-journal.ts': 'what must be taken out of all output',
   'team/connect.ts': 'the login of a shared journal',
-  'approvals/signing-key.ts': 'a passphrase, for the key that opens an approval key',
+  'journal/approvals/signing-key.ts': 'a passphrase, for the key that opens an approval key',
   'commands/approvals/key/create.ts': 'a new passphrase: its length, and whether it was typed twice the same',
 };
 
@@ -42,8 +42,6 @@ const SERVICE_SIDE = /^sandbox\//;
  * A digest of a card number is the number to whoever tries all of them, so none is made (docs/design/security.md, D14).
  */
 const MAY_HASH = [
-  'approvals/approvers.ts',
-  'approvals/payload.ts',
   'audit/entry.ts',
   'books/statement-lines.ts',
   'commands/statement/remembered.ts',
@@ -54,6 +52,8 @@ const MAY_HASH = [
   'fleet/keys.ts',
   'fleet/plan-document.ts',
   'fleet/state-digest.ts',
+  'journal/approvals/approvers.ts',
+  'journal/approvals/payload.ts',
   'journal/store/key-print.ts',
   'journal/store/local-intents.ts',
   'journal/store/paths.ts',

@@ -4,9 +4,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { approverLine, keyIdOf } from '../../src/approvals/approvers.ts';
-import { canonicalJson } from '../../src/approvals/canonical-json.ts';
-import { publicBytes, signEnvelope } from '../../src/approvals/envelope.ts';
+import { approverLine, keyIdOf } from '../../src/journal/approvals/approvers.ts';
+import { canonicalJson } from '../../src/journal/approvals/canonical-json.ts';
+import { publicBytes, signEnvelope } from '../../src/journal/approvals/envelope.ts';
 import { ask } from '../support/sandbox-http.ts';
 import { WORLD_TIME, world } from '../support/world.ts';
 

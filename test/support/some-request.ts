@@ -1,6 +1,6 @@
 /** The file of a request for one card, such as `--approval-out` writes it. */
-import { type ApprovalPayload, payloadText, planDigest } from '../../src/approvals/payload.ts';
-import { requestFile } from '../../src/approvals/request-file.ts';
+import { type ApprovalPayload, payloadText, planDigest } from '../../src/journal/approvals/payload.ts';
+import { requestFile } from '../../src/journal/approvals/request-file.ts';
 
 export const SOME_OP = 'op_0000000000000000000000000a';
 

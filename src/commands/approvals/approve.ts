@@ -1,4 +1,3 @@
-import type { CheckedRequest } from '../../approvals/request-file.ts';
 import { tells } from '../../cli/answer-fields.ts';
 import type { Context } from '../../cli/context.ts';
 import { command } from '../../cli/parsing/command.ts';
@@ -8,6 +7,7 @@ import { must, text } from '../../contract/field.ts';
 import { CliError } from '../../core/errors.ts';
 import { cents, plainAmount } from '../../core/money.ts';
 import { shellWord } from '../../core/shell-quote.ts';
+import type { CheckedRequest } from '../../journal/approvals/request-file.ts';
 import { file, requestNamed, requestOrFile } from './arguments.ts';
 import { REQUEST_COLUMNS, requestLines, requestRow } from './columns.ts';
 import { recordAnswer } from './recorded.ts';

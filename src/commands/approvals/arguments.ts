@@ -1,11 +1,11 @@
 /** Which request is meant: one of the journal by its id, or one of a file. */
 
-import { type CheckedRequest, readRequestFile } from '../../approvals/request-file.ts';
-import type { StoredRequest } from '../../approvals/review.ts';
 import type { Context } from '../../cli/context.ts';
 import { argument, OURS, option, optionalArgument } from '../../cli/parsing/flag.ts';
 import { usage } from '../../cli/parsing/values.ts';
 import { must, text } from '../../contract/field.ts';
+import { type CheckedRequest, readRequestFile } from '../../journal/approvals/request-file.ts';
+import type { StoredRequest } from '../../journal/approvals/review.ts';
 
 const idField = must(text({ doc: 'Id of a request, apr_ and 26 characters.', basis: OURS, maxLength: 30 }));
 

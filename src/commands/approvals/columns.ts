@@ -1,10 +1,10 @@
 /** How requests are shown. Amounts are JSON numbers in USD. */
 
-import { type CheckedRequest, requestFile } from '../../approvals/request-file.ts';
-import type { StoredRequest } from '../../approvals/review.ts';
-import { shownRequest, visible } from '../../approvals/shown-request.ts';
 import { maybe, tells } from '../../cli/answer-fields.ts';
 import { cents, toUsd } from '../../core/money.ts';
+import { type CheckedRequest, requestFile } from '../../journal/approvals/request-file.ts';
+import type { StoredRequest } from '../../journal/approvals/review.ts';
+import { shownRequest, visible } from '../../journal/approvals/shown-request.ts';
 import type { Block, Column, Row } from '../../terminal/view.ts';
 
 export const REQUEST_COLUMNS: readonly Column[] = [

@@ -1,7 +1,8 @@
 /** The line of an answer to a request. The log adds who ran the command, and where. */
-import type { CheckedRequest } from '../../approvals/request-file.ts';
+
 import type { Context } from '../../cli/context.ts';
 import { cents, toUsd } from '../../core/money.ts';
+import type { CheckedRequest } from '../../journal/approvals/request-file.ts';
 
 /** A line that is lost is a warning: the answer is kept already. */
 export async function recordAnswer(

@@ -1,8 +1,8 @@
-import { requestIdOf } from '../../approvals/payload.ts';
 import { ITEM_COLUMNS } from '../../cli/bulk/result-row.ts';
 import { command } from '../../cli/parsing/command.ts';
 import type { Shown } from '../../cli/shown.ts';
 import { dollars } from '../../core/money.ts';
+import { requestIdOf } from '../../journal/approvals/payload.ts';
 import type { OpDetail, OpRow } from '../../journal/types.ts';
 import { op } from './arguments.ts';
 import { detailRow, itemRow, OP_COLUMNS, OP_DETAIL } from './columns.ts';

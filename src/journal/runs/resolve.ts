@@ -1,7 +1,8 @@
 /** Rows that a person settles by hand: which ones are meant, what is agreed to, and what stays open behind it. */
-import { requestIdOf } from '../../approvals/payload.ts';
+
 import { CliError } from '../../core/errors.ts';
 import { rowsNamed } from '../../core/row-words.ts';
+import { requestIdOf } from '../approvals/payload.ts';
 import { historyNamed } from '../store/read-ops.ts';
 import type { Closing, Resolution } from '../types.ts';
 import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';

@@ -1,5 +1,5 @@
 /** Where requests are looked at and answered. What keeps them, and the key of an approver, is handed in. */
-import type { Secret } from '../core/secret.ts';
+import type { Secret } from '../../core/secret.ts';
 import type { CheckedRequest } from './request-file.ts';
 
 export type RequestState = 'pending' | 'approved' | 'used' | 'rejected' | 'expired' | 'stale' | 'closed';

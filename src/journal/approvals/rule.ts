@@ -1,7 +1,7 @@
 /** Which operations are held until other persons have agreed. Freezing is the safe direction and is never held. */
-import { DAY } from '../core/durations.ts';
-import { type Cents, dollars, parseAmount } from '../core/money.ts';
-import type { Spending } from '../core/spending.ts';
+import { DAY } from '../../core/durations.ts';
+import { type Cents, dollars, parseAmount } from '../../core/money.ts';
+import type { Spending } from '../../core/spending.ts';
 
 /** What is absent holds nothing. */
 export interface ApprovalRule {

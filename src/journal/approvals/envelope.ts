@@ -1,6 +1,6 @@
 /** An approval as a file: DSSE, a signature over the type and the bytes of what was asked for. */
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { CliError } from '../core/errors.ts';
+import { CliError } from '../../core/errors.ts';
 
 export const PAYLOAD_TYPE = 'application/vnd.cardwright.approval+json';
 

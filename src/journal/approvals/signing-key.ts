@@ -10,8 +10,8 @@ import {
   type KeyObject,
   scryptSync,
 } from 'node:crypto';
-import { CliError } from '../core/errors.ts';
-import type { Secret } from '../core/secret.ts';
+import { CliError } from '../../core/errors.ts';
+import type { Secret } from '../../core/secret.ts';
 import { keyIdOf } from './approvers.ts';
 import { base64, publicBytes } from './envelope.ts';
 

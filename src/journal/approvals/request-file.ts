@@ -1,5 +1,5 @@
 /** A request as a file, for a pull request: the bytes to be signed, and every request that would be sent. */
-import { CliError } from '../core/errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { base64 } from './envelope.ts';
 import { type ApprovalPayload, type PlannedItem, planDigest, readPayload } from './payload.ts';
 

@@ -1,6 +1,6 @@
 /** What an approver signs: one operation of one journal, with the digest of every request that it would send. */
 import { createHash } from 'node:crypto';
-import { CliError } from '../core/errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { canonicalJson, readCanonicalJson } from './canonical-json.ts';
 
 /** Card or new card of one row, for showing. */

@@ -3,7 +3,7 @@
  * other names on machines and in journals. The person is what counts, however many keys there are.
  */
 import { createHash } from 'node:crypto';
-import { CliError } from '../core/errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { base64 } from './envelope.ts';
 
 export interface Approver {

@@ -1,5 +1,5 @@
 /** Which persons have approved a request, by signatures over its very bytes. */
-import { CliError } from '../core/errors.ts';
+import { CliError } from '../../core/errors.ts';
 import { type Approver, isRequester } from './approvers.ts';
 import { isSignedBy, readEnvelope } from './envelope.ts';
 import type { ApprovalPayload } from './payload.ts';

@@ -1,5 +1,5 @@
 /** A request as a person reads it, from the bytes that are signed and from nothing else. */
-import { cents, dollars } from '../core/money.ts';
+import { cents, dollars } from '../../core/money.ts';
 import type { ApprovalPayload, ApprovalTarget } from './payload.ts';
 
 /** What each fact is called, and its words. */
