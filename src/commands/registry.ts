@@ -104,7 +104,7 @@ export const REGISTRY: Registry = [
     name: 'approvals',
     heading: 'Safety',
     summary: 'operations that are held until other persons approve them',
-    load: async () => (await import('./approvals/group.ts')).APPROVAL_COMMANDS,
+    leaves: async () => (await import('./approvals/group.ts')).APPROVAL_COMMANDS,
   },
   {
     name: 'audit',

@@ -1,15 +1,10 @@
-import { approveRequest } from './approve.ts';
-import { createApprovalKey } from './key/create.ts';
-import { showApprovalKey } from './key/show.ts';
-import { listRequests } from './list.ts';
-import { rejectRequest } from './reject.ts';
-import { showRequest } from './show.ts';
+import type { Leaves } from '../../cli/parsing/command.ts';
 
-export const APPROVAL_COMMANDS = [
-  listRequests,
-  showRequest,
-  approveRequest,
-  rejectRequest,
-  createApprovalKey,
-  showApprovalKey,
-];
+export const APPROVAL_COMMANDS: Leaves = {
+  'approvals list': async () => (await import('./list.ts')).listRequests,
+  'approvals show': async () => (await import('./show.ts')).showRequest,
+  'approvals approve': async () => (await import('./approve.ts')).approveRequest,
+  'approvals reject': async () => (await import('./reject.ts')).rejectRequest,
+  'approvals key create': async () => (await import('./key/create.ts')).createApprovalKey,
+  'approvals key show': async () => (await import('./key/show.ts')).showApprovalKey,
+};
