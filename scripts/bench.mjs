@@ -1,5 +1,5 @@
 /**
- * Runs every benchmark and prints its table: start-up, one request and lists, a long list, bulk runs, the sandbox, looking into a large one, the books, fleets, each beside the
+ * Runs every benchmark and prints its table: start-up, one request and lists, a long list, bulk runs, the sandbox, looking into a large one, the books, fleets, a shared journal, each beside the
  * peers that are installed. `npm run bench -- start` runs one of them; words after its name are its own options.
  */
 import { spawnSync } from 'node:child_process';
@@ -13,6 +13,7 @@ const BENCHES = {
   inspector: 'bench-inspector.mjs',
   books: 'bench-books.mjs',
   fleet: 'bench-fleet.mjs',
+  team: 'bench-team.mjs',
 };
 
 const [name, ...options] = process.argv.slice(2);

@@ -4,7 +4,7 @@ import { CliError } from '../core/errors.ts';
 import type { JournalDisk } from '../journal/wal/storage.ts';
 import type { Clock, Randomness } from '../platform/host.ts';
 import { PostgresRefusal } from '../postgres/refusal.ts';
-import type { JournalHead, Statements } from './statements.ts';
+import type { JournalHead, OpHead, Statements } from './statements.ts';
 
 export interface SharedOps {
   statements(): Statements;
@@ -17,6 +17,8 @@ export interface SharedOps {
   /** Longest life of one write, ms. */
   readonly writeTotalMs: number;
   readonly head: ChainHead;
+  /** While the rules of one claim look: what of the unfinished ops they have read already. */
+  looking?: Map<string, Promise<readonly OpHead[]>> | undefined;
   /** Where copies of ops lie while they are worked on, and afterwards those that could not be written to the end. */
   spoolFolder(): Promise<string>;
 }

@@ -25,7 +25,7 @@ import type { SharedOps } from './shared-ops.ts';
 import { sharedTape } from './shared-tape.ts';
 import { localCopy } from './spool.ts';
 import { createStanding, type Standing } from './standing.ts';
-import type { ClaimResult, OpHead, TakeResult } from './statements.ts';
+import type { ClaimResult, HeadFilter, OpHead, TakeResult } from './statements.ts';
 
 export interface SharedStoreSettings {
   /** Connects at the first call. Throws `guarded` where the journal cannot be used for what this run acts as. */
@@ -72,8 +72,7 @@ export function sharedStore({ shared, opened, keyPrint }: SharedStoreSettings): 
     async *heads({ unfinished, writtenSince } = {}) {
       const ops = await shared();
       for (let skip = 0; ; skip += PAGE) {
-        const filter = { unfinished, written_since: writtenSince, plan: true, skip, most: PAGE };
-        const page = await ops.statements().heads(ops.account, filter);
+        const page = await headsPage(ops, { unfinished, written_since: writtenSince, plan: true, skip, most: PAGE });
         for (const head of page) yield headOf(ops, head);
         if (page.length < PAGE) return;
       }
@@ -102,6 +101,24 @@ async function noted(
 /** Nobody is kept waiting: of two claims with one name the database takes the first. */
 async function held(shared: SharedOps, wanted: NamedIntents): Promise<IntentsHold> {
   return { noted: await noted(shared, wanted), release: async () => undefined };
+}
+
+/** The rules of one claim ask several times; what came between is told by the claim itself. */
+function headsPage(shared: SharedOps, filter: HeadFilter): Promise<readonly OpHead[]> {
+  const { statements, account, looking } = shared;
+  const name = JSON.stringify(filter);
+  const page = looking?.get(name) ?? statements().heads(account, filter);
+  looking?.set(name, page);
+  return page;
+}
+
+async function refuseFrom(shared: SharedOps, claim: Claim): Promise<void> {
+  shared.looking = new Map();
+  try {
+    await claim.refuse();
+  } finally {
+    shared.looking = undefined;
+  }
 }
 
 async function leasesOf({ statements, account }: SharedOps): Promise<readonly OpLease[]> {
@@ -133,7 +150,7 @@ function planIn(line: Uint8Array | undefined): PlanRecord | undefined {
 }
 
 async function claimOp(shared: SharedOps, claim: Claim): Promise<Tape> {
-  await claim.refuse();
+  await refuseFrom(shared, claim);
   const lines = claim.lines()[Symbol.iterator]();
   const standing = createStanding();
   let first = new Uint8Array();
@@ -190,7 +207,7 @@ async function claimed(
         copy,
       });
     }
-    await claim.refuse();
+    await refuseFrom(shared, claim);
     if (answer.verdict === 'changed') {
       changes += 1;
       continue;

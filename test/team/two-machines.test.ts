@@ -122,6 +122,8 @@ describe.skipIf(missing())('two machines', () => {
     expect((await machine.run('cards create --bin bin_1 --amount 10 --journal local -q')).out).toBe('card_1\n');
     // Stopping a card waits for no database.
     expect((await machine.run('cards freeze card_1 --json --jq .status')).out).toBe('frozen\n');
+    await writeFile(join(machine.folder, 'stolen.csv'), 'card_id\ncard_1\n');
+    expect((await machine.run('cards freeze --file stolen.csv --journal local --yes')).code).toBe(0);
   });
 
   it('a database that has lost what this machine knows is told apart, and nothing is sent', async () => {
