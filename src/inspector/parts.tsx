@@ -3,10 +3,20 @@ import { addressOfId } from './address.ts';
 import { commandLine, type Input } from './command-line.ts';
 import { type ComponentChildren, useState } from './elements.ts';
 import { useLive } from './live.ts';
-import { printable, printableLines } from './printable.ts';
+import { printable, printableLines, shortTime } from './printable.ts';
 
 /** Text from outside: visible, and apart from the direction of the text around it. */
 export const Said = ({ text }: { readonly text: string }) => <bdi>{printable(text)}</bdi>;
+
+/** A time of the sandbox's clock, UTC; on a narrow screen in two lines. */
+export function Time({ iso }: { readonly iso: string }) {
+  const [date, time] = shortTime(iso).split(' ');
+  return (
+    <time dateTime={iso}>
+      <span>{date}</span> <span>{time}</span>
+    </time>
+  );
+}
 
 /** An id, as a link where a view shows it. */
 export function Id({ id }: { readonly id: string }) {

@@ -27,6 +27,7 @@ function View() {
     document.title = `${view === '' ? 'overview' : view} – cardwright sandbox`;
     document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: false });
     window.scrollTo(0, 0);
+    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [view, id]);
   switch (view) {
     case '':
@@ -76,7 +77,9 @@ function Header({ live: { marks, link } }: { readonly live: Live }) {
             {`${shortTime(marks.now)} ${marks.mode}`}
           </span>
         )}
-        {marks !== undefined && marks.faults > 0 && <a href={addressOf('faults')}>{`${marks.faults} faults`}</a>}
+        {marks !== undefined && marks.faults > 0 && (
+          <a href={addressOf('faults')}>{`${marks.faults} ${marks.faults === 1 ? 'fault' : 'faults'}`}</a>
+        )}
         {marks?.ledger_ok === false && (
           <a class="problem" href={addressOf('invariants')}>
             Ledger broken

@@ -3,7 +3,7 @@ import { addressOf, refine, useAddress } from '../address.ts';
 import { useState } from '../elements.ts';
 import { RowForm } from '../form.tsx';
 import { useRow } from '../live.ts';
-import { Badge, Facts, Head, Id, type PageFacts, Pages, Said, SameCommand, Table, Waiting } from '../parts.tsx';
+import { Badge, Facts, Head, Id, type PageFacts, Pages, Said, SameCommand, Table, Time, Waiting } from '../parts.tsx';
 import { count, money, shortTime } from '../printable.ts';
 
 interface Entry {
@@ -209,7 +209,7 @@ function LifeRows({ items }: { readonly items: readonly Item[] }) {
       rows={items.map(item => ({
         key: `${item.kind} ${item.id}`,
         cells: [
-          <time dateTime={item.at}>{shortTime(item.at)}</time>,
+          <Time iso={item.at} />,
           <span>
             <b>{`${item.kind}${item.number === null ? '' : ` #${count(item.number)}`}`}</b> <Said text={item.text} />{' '}
             <ItemLink item={item} />

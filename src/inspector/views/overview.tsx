@@ -2,8 +2,8 @@
 import { addressOf, refine, useAddress } from '../address.ts';
 import { useState } from '../elements.ts';
 import { useRow } from '../live.ts';
-import { Facts, Head, Id, SameCommand, Table, Waiting } from '../parts.tsx';
-import { count, fromNow, money, shortTime } from '../printable.ts';
+import { Facts, Head, Id, SameCommand, Table, Time, Waiting } from '../parts.tsx';
+import { count, fromNow, money } from '../printable.ts';
 import { TABLES } from '../tables.ts';
 
 interface OverviewData {
@@ -170,12 +170,7 @@ function Events() {
           cells={[{ title: 'No', number: true }, { title: 'Type' }, { title: 'At', wide: true }, { title: 'About' }]}
           rows={data.data.map(event => ({
             key: String(event.seq),
-            cells: [
-              count(event.seq),
-              event.type,
-              <time dateTime={event.created_at}>{shortTime(event.created_at)}</time>,
-              <Id id={about(event.body)} />,
-            ],
+            cells: [count(event.seq), event.type, <Time iso={event.created_at} />, <Id id={about(event.body)} />],
           }))}
           empty={type === '' ? 'No event yet. Your code makes one when it creates a card.' : 'No event of this type.'}
         />

@@ -14,6 +14,7 @@ import {
   SameCommand,
   Table,
   Text,
+  Time,
   Waiting,
 } from '../parts.tsx';
 import { laidOut, shortTime } from '../printable.ts';
@@ -128,7 +129,7 @@ function LogRows({ items, isFiltered }: { readonly items: readonly RequestItem[]
         key: item.request_id,
         href: addressOf('requests', item.request_id),
         cells: [
-          <time dateTime={item.at}>{shortTime(item.at)}</time>,
+          <Time iso={item.at} />,
           <a href={addressOf('requests', item.request_id)}>
             <Said text={`${item.method} ${item.path}`} />
           </a>,
