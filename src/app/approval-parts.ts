@@ -1,8 +1,10 @@
 /** What requests and approvals of a run are judged by: rule, approvers, requester, time. */
+
 import { join, resolve } from 'node:path';
 import type { Globals } from '../cli/parsing/globals.ts';
 import type { Reader } from '../contract/service.ts';
 import { CliError } from '../core/errors.ts';
+import { sameCommandWith } from '../core/same-command.ts';
 import { readPrivate } from '../files/private-files.ts';
 import { type Approver, readApprovers } from '../journal/approvals/approvers.ts';
 import type { GivenApproval } from '../journal/approvals/counted.ts';
@@ -96,7 +98,7 @@ function notInShared(): CliError {
   return new CliError('guarded', {
     message: 'the profile holds this for approval, and approvals are kept in the journal of one machine only',
     reason: 'approvals_local',
-    hint: 'the same command with --journal local',
+    hint: sameCommandWith('--journal local'),
     outcome: 'not_sent',
   });
 }
