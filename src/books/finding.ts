@@ -133,7 +133,7 @@ const TEXTS: Readonly<Record<FindingClass, Text>> = {
   fee: amount => `a record of an unknown type explains ${shown(amount)}`,
   hold_released: (amount, candidates) =>
     amount < 0
-      ? `${shown(amount)} held by purchases that do not show what they authorized${where(candidates)}`
+      ? `${shown(amount)} less was held when the books began than shown, or a purchase does not show what it authorized${where(candidates)}`
       : `${shown(amount)} of open holds seem released${where(candidates)}`,
   unknown_row_done: amount => `${shown(amount)}: an own row of unknown outcome is done`,
   other_funded: (amount, candidates) => `funded ${shown(amount)} by another spender${onSome(candidates)}`,

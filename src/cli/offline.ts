@@ -32,14 +32,16 @@ export async function openOffline(context: Context): Promise<Offline> {
   const copy = await (await context.mirror()).read();
   const { reader, as_of } = copy;
   context.notice(`offline · as of ${as_of}`);
+  // The service may be ahead of this machine: it is never before what the copy shows.
+  const now = () => Math.max(context.clock.now(), Date.parse(as_of));
   return {
     context: {
       ...context,
       reader: async () => reader,
       read: (operation, input) => reader.read(operation, input),
       write: () => Promise.reject(notOffline()),
-      serviceNow: () => context.clock.now(),
-      askServiceTime: async () => context.clock.now(),
+      serviceNow: now,
+      askServiceTime: async () => now(),
     },
     mark(shown) {
       const { listing, data } = shown;

@@ -91,7 +91,7 @@ interface Wish {
   readonly pending: boolean;
 }
 
-async function readStatement(ctx: Context, { db }: Copy, wish: Wish): Promise<Statement> {
+async function readStatement(ctx: Context, { db, as_of }: Copy, wish: Wish): Promise<Statement> {
   const { period, clock, card, label } = wish;
   const [{ pendingRows, statementRows }, { statementOf }] = await Promise.all([
     import('../../mirror/statement-rows.ts'),
@@ -113,7 +113,9 @@ async function readStatement(ctx: Context, { db }: Copy, wish: Wish): Promise<St
     ...(fits && { only: isLike(fits) }),
   };
   const pending = wish.pending ? pendingRows(db, period) : [];
-  return statementOf({ ...rows, ...only, pending, period, clock, now: ctx.serviceNow() });
+  // Where nothing was sent the clock of this machine is all there is, and the copy may be of a later time.
+  const now = Math.max(ctx.serviceNow(), Date.parse(as_of));
+  return statementOf({ ...rows, ...only, pending, period, clock, now });
 }
 
 const isCard = (card: string) => (row: { readonly card_id: string }) => row.card_id === card;
