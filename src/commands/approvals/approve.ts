@@ -103,10 +103,11 @@ async function typed(ctx: Context, { payload }: CheckedRequest): Promise<void> {
 const declined = { message: 'not confirmed. Nothing was signed.', reason: 'declined', outcome: 'not_sent' } as const;
 
 function noTerminal({ payload: { id, op } }: CheckedRequest, path: string | undefined): CliError {
+  const request = path === undefined ? id : `--file ${shellWord(path)}`;
   return new CliError('not_confirmed', {
     message: `${id} is approved by a person at a terminal, and this is none. Nothing was signed`,
     reason: 'nobody_to_ask',
-    hint: `cardwright approvals show ${path === undefined ? id : `--file ${shellWord(path)}`}`,
+    hint: `cardwright approvals show ${request}`,
     outcome: 'not_sent',
     op,
   });
