@@ -211,3 +211,13 @@ it('what an own row of unknown outcome and somebody else brought to one card add
   expect([...done.classified.others]).toEqual([[card.id, 12_00]]);
   expect(done.wallet.other).toBe(-12_00);
 });
+
+it('one fund is certain to the cent, whatever its card released', () => {
+  const { account, reader } = begun();
+  const card = account.create(100_00);
+  reader.reconcile();
+  account.reverse(account.authorize(card, 80_00), 35_00);
+  account.fund(card, 30_00, { own: false });
+  const [moved] = reader.reconcile().findings;
+  expect(moved).toMatchObject({ class: 'other_funded', cents: 30_00, candidates: [card.id], isAbout: false });
+});
