@@ -5,12 +5,14 @@
 import { CliError } from '../core/errors.ts';
 import { type LocalOp, opsOfService, refuseWorking, saveOp } from '../journal/store/local-export.ts';
 import { addIntents, intentsOfService } from '../journal/store/local-intents.ts';
-import type { LocalOps } from '../journal/store/local-ops.ts';
+import { bytesOf, type LocalOps, localHeads } from '../journal/store/local-ops.ts';
 import { isOf, type MovedTo, movedFrom, noteMoved } from '../journal/store/moved.ts';
 import type { NotedIntent } from '../journal/store/op-store.ts';
+import { readHistory } from '../journal/store/read-ops.ts';
 import type { MovedJournal } from '../journal/types.ts';
 import { decodeWhole } from '../journal/wal/codec.ts';
 import type { PlanRecord } from '../journal/wal/records.ts';
+import { isPending } from '../journal/wal/replay.ts';
 import { importOp } from './import-op.ts';
 import type { SharedOps } from './shared-ops.ts';
 import type { ClaimedIntent, Clash, JournalStatus, UsedIntent } from './statements.ts';
@@ -39,9 +41,14 @@ export async function moveToShared(parts: MoveParts): Promise<MovedJournal> {
   if (before !== undefined && !isHere(before, status)) throw movedElsewhere(before);
   await local.disk.prepareFolder(local.places.root);
   if (before === undefined) {
+    await refusePending(local, service);
     await noteMoved(local, service, { ...service, journal: status.journal_id, account: shared.account });
     // Who began before the note was there holds a lock.
     await refuseWorking(local, pid);
+    await refusePending(local, service).catch(async (thrown: unknown) => {
+      await noteMoved(local, service, undefined);
+      throw thrown;
+    });
   }
   const names = grouped(await intentsOfService(local, service));
   let [moved, rows, there] = [0, 0, 0];
@@ -58,6 +65,23 @@ export async function moveToShared(parts: MoveParts): Promise<MovedJournal> {
   await noteInChain(parts, `${moved} operations`);
   await shared.head.keep();
   return { to: 'shared', moved, rows, there, names: kept };
+}
+
+/** What approvers sign names the journal that it is in: in another one their signatures are worth nothing. */
+async function refusePending(local: LocalOps, service: MoveParts['service']): Promise<void> {
+  for await (const { op, plan: planOf } of localHeads(local, { unfinished: true })) {
+    const plan = await planOf();
+    if (plan?.approval === undefined || !isOf(plan, service)) continue;
+    const history = await readHistory({ read: other => bytesOf(local, other) }, op);
+    if (history === undefined || !isPending(history)) continue;
+    throw new CliError('guarded', {
+      message: `${op} waits for approval in the journal of this machine, and its request is for no other journal`,
+      notes: ['Have it approved and sent, or rejected; then the journal can be moved.'],
+      hint: 'cardwright approvals list',
+      outcome: 'not_sent',
+      op,
+    });
+  }
 }
 
 function isHere({ journal, account }: MovedTo, status: JournalStatus): boolean {

@@ -1,4 +1,5 @@
 /** The operations of a machine go into a shared journal and back: nothing is lost, and nothing is sent twice. */
+import { generateKeyPairSync } from 'node:crypto';
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -192,6 +193,24 @@ describe.skipIf(missing())('journal move', () => {
       if (!(first instanceof CutOff)) break;
     }
     expect(cuts).toBeGreaterThan(20);
+  });
+
+  it('waits for operations that are held for approval: their request names this journal', async () => {
+    await using t = await alone();
+    const { ana } = t;
+    const env = { CARDWRIGHT_API_KEY: '', CARDWRIGHT_BASE_URL: '' };
+    const { publicKey } = generateKeyPairSync('ed25519');
+    const raw = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64');
+    await writeFile(join(ana.folder, 'approvers'), `carl ed25519 ${raw}\n`, { mode: 0o600 });
+    await ana.run(`login --profile held --base-url ${t.proxy.url} --key-stdin`, { env, stdin: t.key });
+    await ana.run(`profiles set held approvers_file ${join(ana.folder, 'approvers')}`, { env });
+    await ana.run('profiles set held approve_above 1', { env });
+    const held = await ana.run('cards create --bin bin_1 --amount 9 --journal local --profile held', { env });
+    expect(held, held.err).toMatchObject({ code: 17 });
+    const moved = await ana.run('journal move --to shared');
+    expect(moved).toMatchObject({ code: 14, err: expect.stringContaining('waits for approval') });
+    // Nothing has changed: this machine goes on alone.
+    expect((await ana.run('cards fund card_1 --amount 1 --journal local -q')).code).toBe(0);
   });
 
   it('keeps the sandbox on this machine', async () => {
