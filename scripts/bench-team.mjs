@@ -1,6 +1,6 @@
 /**
  * Measures a shared journal beside the files of one machine, with the built program, a sandbox and a PostgreSQL of its own:
- * calls of the database for each money operation and each reading one; the time of a whole `cards fund` over a socket and
+ * transactions of the database for each money operation and each reading one; the time of a whole `cards fund` over a socket and
  * over TLS; a bulk run. `--rows N`, `--repeats N`, `--json`. Needs `(cd test/postgres && npm ci)`, or another server by
  * `CARDWRIGHT_TEST_POSTGRES_BIN`.
  */
@@ -187,7 +187,7 @@ async function timeBulk() {
 function show({ calls, fund, bulk }) {
   const ms = value => `${Math.round(value)} ms`;
   const lines = [
-    `calls of the database: fund ${calls.fund}, create ${calls.create}, get ${calls.get}`,
+    `transactions of the database, one of them the login: fund ${calls.fund}, create ${calls.create}, get ${calls.get}`,
     `cards fund, whole process, median of ${repeats}: local ${ms(fund.local)}, socket ${ms(fund.socket)} (${fund.socketRatio.toFixed(2)}), TLS ${ms(fund.tls)} (${fund.tlsRatio.toFixed(2)})`,
     `${bulk.rows} creates, 64 workers: local ${Math.round(bulk.local)} rows/s, shared ${Math.round(bulk.shared)} rows/s (${bulk.ratio.toFixed(2)})`,
   ];
