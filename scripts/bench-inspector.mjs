@@ -27,6 +27,8 @@ const { values: options } = parseArgs({
 const ADMIN = '/_sandbox/v1';
 /** ms, of docs/design/inspector.md; of the others nothing is promised. */
 const GOAL = 100;
+/** Of the page, each in a browser that knows nothing yet. */
+const COLD_LOADS = 15;
 
 const folder = await mkdtemp(join(tmpdir(), 'cardwright-bench-'));
 let child;
@@ -139,8 +141,6 @@ function sizeOfPage() {
   const files = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'dist', 'inspector.json'), 'utf8'));
   return Object.values(files).reduce((sum, { text: each }) => sum + gzipSync(each, { level: 9 }).length, 0);
 }
-
-const COLD_LOADS = 15;
 
 /** First paint and first data of the built page, each in a browser that knows nothing yet; undefined without one. */
 async function paintsOfPage(place) {

@@ -11,8 +11,9 @@ import type { Column } from '../../terminal/view.ts';
 
 const ours = (doc: string) => ({ doc, basis: OURS });
 
-/** ms until the address is shown as well: a browser in a box cannot read the file. */
-const SHOW_AFTER = 5_000;
+/** ms until it is said that nobody came yet: a browser in a box cannot read the file that leads it. */
+const SAY_AFTER = 5_000;
+const PRINT = 'cardwright sandbox open --print';
 const LOOK_EVERY = 100;
 
 /** Opens the inspector in a browser. */
@@ -23,7 +24,7 @@ export const openInspector = command({
   effect: 'reversible',
   effectSays: 'opens a browser; changes nothing in the sandbox',
   ends: {
-    unreachable: 'No sandbox is started for this store.',
+    unreachable: 'No sandbox is started for this store, or no browser can be started.',
     wait_expired: 'No browser used the address within a minute.',
   },
   answers: {
@@ -59,10 +60,11 @@ export const openInspector = command({
     const admin = await startedSandbox(ctx);
     if (end) return { opened: false, ended: (await admin.send('page.end', {})).result.ended };
     const access = lookOnly ? ('look' as const) : ('full' as const);
+    const { opened: before } = (await admin.send('page.show', {})).result;
     const { url: door, expires_at } = (await admin.send('page.tickets', { access })).result;
     const url = `${door}&to=${encodeURIComponent(place)}`;
     if (print) return { opened: false, url, expires_at };
-    await opened(ctx, admin, url);
+    await opened(ctx, admin, { url, before });
     return { opened: true };
   },
   show: ({ opened, ended, url }) => ({
@@ -92,27 +94,38 @@ async function startedSandbox(ctx: Context): Promise<SandboxAdmin> {
   });
 }
 
-/** Resolves when a browser has used the ticket. Throws `wait_expired` when none has until it is over. */
-async function opened(ctx: Context, admin: SandboxAdmin, url: string): Promise<void> {
+/** Resolves when a browser has used the ticket. Throws `unreachable` without one, `wait_expired` when it is over. */
+async function opened(
+  ctx: Context,
+  admin: SandboxAdmin,
+  { url, before }: { url: string; before: number },
+): Promise<void> {
   const browser = await ctx.openBrowser(url);
+  if (!browser.started) {
+    await browser.remove();
+    throw new CliError('unreachable', {
+      message: 'no browser could be started from here',
+      hint: PRINT,
+      outcome: 'not_sent',
+    });
+  }
   const began = ctx.clock.monotonic();
-  let isShown = false;
-  const show = (why: string) => {
-    if (!isShown) ctx.notice(`${why} Open this address, it is good once: ${url}`);
-    isShown = true;
-  };
+  let isSaid = false;
   try {
-    if (!browser.started) show('No browser could be started.');
-    while ((await admin.send('page.show', {})).result.ticket_waits) {
-      if (ctx.clock.monotonic() - began > SHOW_AFTER) show('No browser has opened the page yet.');
+    for (;;) {
+      const { opened: now, ticket_waits: waits } = (await admin.send('page.show', {})).result;
+      if (now > before) return;
+      if (!waits) throw nobodyCame();
+      if (!isSaid && ctx.clock.monotonic() - began > SAY_AFTER) {
+        ctx.notice(`No browser has opened the page yet. For its address: ${PRINT}`);
+        isSaid = true;
+      }
       await ctx.clock.sleep(LOOK_EVERY, ctx.signal);
     }
   } finally {
     await browser.remove();
   }
-  if ((await admin.send('page.show', {})).result.sessions > 0) return;
-  throw new CliError('wait_expired', {
-    message: 'no browser opened the inspector within a minute',
-    hint: 'cardwright sandbox open --print',
-  });
 }
+
+const nobodyCame = () =>
+  new CliError('wait_expired', { message: 'no browser opened the inspector within a minute', hint: PRINT });

@@ -45,6 +45,7 @@ export const PAGE_OPERATIONS = {
     returns: one(
       {
         sessions: must(integer(described('Sessions that are good now.'))),
+        opened: must(integer(described('Sessions that were ever made by this server.'))),
         ticket_waits: must(flag(described('A ticket was made that nobody has used yet.'))),
       },
       ours,

@@ -27,7 +27,6 @@ function View() {
     document.title = `${view === '' ? 'overview' : view} – cardwright sandbox`;
     document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: false });
     window.scrollTo(0, 0);
-    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [view, id]);
   switch (view) {
     case '':
@@ -66,6 +65,10 @@ const NoView = () => (
 
 function Header({ live: { marks, link } }: { readonly live: Live }) {
   const { view } = useAddress();
+  useEffect(() => {
+    const here = document.querySelector('nav [aria-current]');
+    here?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [view]);
   return (
     <header>
       <p class="name">

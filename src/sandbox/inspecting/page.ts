@@ -19,8 +19,8 @@ export const makeTicket: TracelessHandlers['page.tickets'] = async ({ parts }, {
 };
 
 export const showPage: TracelessHandlers['page.show'] = async ({ parts }) => {
-  const { sessions, ticketWaits } = doorOf(parts);
-  return { sessions, ticket_waits: ticketWaits };
+  const { sessions, opened, ticketWaits } = doorOf(parts);
+  return { sessions, opened, ticket_waits: ticketWaits };
 };
 
 export const endSessions: TracelessHandlers['page.end'] = async ({ parts }) => ({ ended: doorOf(parts).end() });

@@ -57,6 +57,7 @@ export class PageDoor {
   #ticket: Ticket | undefined;
   #sessions: Session[] = [];
   #isOpen = false;
+  #opened = 0;
 
   constructor(host: PageHost) {
     this.#host = host;
@@ -99,6 +100,7 @@ export class PageDoor {
       return undefined;
     }
     this.#ticket = undefined;
+    this.#opened += 1;
     const [half, cookie] = [this.#secret(), this.#secret()];
     const until = this.#host.clock.monotonic() + SESSION_LIFE;
     const session = { half: digestOf(half), cookie: digestOf(cookie), access: ticket.access, until };
@@ -121,6 +123,11 @@ export class PageDoor {
     this.#sessions = [];
     this.#ticket = undefined;
     return length;
+  }
+
+  /** Sessions that were ever made, those that are over too. */
+  get opened(): number {
+    return this.#opened;
   }
 
   get sessions(): number {
