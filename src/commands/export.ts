@@ -56,7 +56,7 @@ export const exportStatement = command({
     format: needs(choice(EXPORT_FORMATS, { doc: 'Format.', basis: OURS })),
     ...STATEMENT_FLAGS,
     out: option(text({ doc: 'Write files into this folder.', basis: OURS }), '<folder>'),
-    accounts: option(text({ doc: 'Journals and QIF: accounts file, YAML.', basis: OURS }), '<file>'),
+    accounts: option(text({ doc: 'Journals, QIF and CSV: accounts file, YAML.', basis: OURS }), '<file>'),
     pending: option(flag({ doc: 'Journals: open authorizations as pending entries.', basis: OURS })),
     layout: option(choice(LAYOUTS, { doc: 'CSV: columns; plain when left out.', basis: OURS })),
     dateFormat: option(choice(DATE_FORMATS, { doc: 'CSV: days; as in the layout when left out.', basis: OURS })),
@@ -67,13 +67,14 @@ export const exportStatement = command({
     { does: 'A quarter for Xero', run: 'export --format csv --layout xero --period 2026-Q3' },
     { does: 'Every account for QuickBooks, a file each', run: 'export --format qbo --period 2026-10 --out books' },
   ],
-  async run(ctx, { out, accounts, intuBid = DEFAULT_BID, format, layout, dateFormat, pending = false, ...asked }) {
-    refuseUnfit(format, { layout, dateFormat, pending: pending || undefined });
+  async run(ctx, { out, accounts, intuBid, format, layout, dateFormat, pending = false, ...asked }) {
+    refuseUnfit(format, { layout, dateFormat, pending: pending || undefined, accounts, intuBid });
     // A faulty file is told before anything else is looked at.
     const names = accounts === undefined ? DEFAULT_ACCOUNTS : await accountsOf(await ctx.readFile(accounts), accounts);
-    if (!/^\d{1,10}$/.test(intuBid)) throw usage(`--intu-bid ${JSON.stringify(intuBid)} is no number of a bank`);
+    if (intuBid !== undefined && !/^\d{1,10}$/.test(intuBid)) throw usage(`--intu-bid ${JSON.stringify(intuBid)} is no number of a bank`);
     if (out !== undefined && ctx.dryRun) throw usage('export sends no change to the service; it has no dry run');
-    const wish = { format, layout: layout ?? 'plain', dateFormat, accounts: names, raw: ctx.csvRaw, intuBid };
+    const bank = { intuBid: intuBid ?? DEFAULT_BID };
+    const wish = { format, layout: layout ?? 'plain', dateFormat, accounts: names, raw: ctx.csvRaw, ...bank };
     return statementFor(ctx, { ...asked, pending }, statement => given(ctx, statement, { ...asked, out, wish }));
   },
   show: shown,
@@ -143,13 +144,20 @@ function refuseUnfit(
     layout,
     dateFormat,
     pending,
-  }: Readonly<Record<'layout' | 'dateFormat', string | undefined>> & { pending?: true | undefined },
+    accounts,
+    intuBid,
+  }: Readonly<Record<'layout' | 'dateFormat' | 'accounts' | 'intuBid', string | undefined>> & {
+    pending?: true | undefined;
+  },
 ): void {
   if (format !== 'csv' && layout !== undefined) throw usage(`--layout is of --format csv; ${format} has one layout`);
   if (format !== 'csv' && dateFormat !== undefined)
     throw usage(`--date-format is of --format csv; ${format} has its own`);
   if (pending && !['hledger', 'ledger', 'beancount'].includes(format))
     throw usage(`--pending is of hledger, ledger and beancount; ${format} has no entries that are pending`);
+  if (accounts !== undefined && (format === 'ofx' || format === 'qbo'))
+    throw usage(`--accounts is of journals, qif and csv; ${format} names no account on the other side`);
+  if (format !== 'qbo' && intuBid !== undefined) throw usage(`--intu-bid is of --format qbo; ${format} names no bank`);
 }
 
 function severalFiles({ format }: ExportWish): Error {
