@@ -71,7 +71,8 @@ export const exportStatement = command({
     refuseUnfit(format, { layout, dateFormat, pending: pending || undefined, accounts, intuBid });
     // A faulty file is told before anything else is looked at.
     const names = accounts === undefined ? DEFAULT_ACCOUNTS : await accountsOf(await ctx.readFile(accounts), accounts);
-    if (intuBid !== undefined && !/^\d{1,10}$/.test(intuBid)) throw usage(`--intu-bid ${JSON.stringify(intuBid)} is no number of a bank`);
+    if (intuBid !== undefined && !/^\d{1,10}$/.test(intuBid))
+      throw usage(`--intu-bid ${JSON.stringify(intuBid)} is no number of a bank`);
     if (out !== undefined && ctx.dryRun) throw usage('export sends no change to the service; it has no dry run');
     const bank = { intuBid: intuBid ?? DEFAULT_BID };
     const wish = { format, layout: layout ?? 'plain', dateFormat, accounts: names, raw: ctx.csvRaw, ...bank };
