@@ -11,8 +11,8 @@ import {
   type CardBefore,
   MOST_TARGETS,
   planDigest,
-  requestIdOf,
 } from '../journal/approvals/payload.ts';
+import { requestIdOf } from '../journal/approvals/request-id.ts';
 import type { ApprovalRule } from '../journal/approvals/rule.ts';
 import type { UnwrittenPlan } from '../journal/runs/approval-gate.ts';
 import type { ItemRecord } from '../journal/wal/records.ts';

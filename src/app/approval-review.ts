@@ -5,8 +5,9 @@ import { createPrivate, preparePrivateFolder, systemCode } from '../files/privat
 import { approverLine, isRequester } from '../journal/approvals/approvers.ts';
 import { countedApprovals } from '../journal/approvals/counted.ts';
 import { signEnvelope } from '../journal/approvals/envelope.ts';
-import { type ApprovalPayload, opOfRequest, type PlannedItem } from '../journal/approvals/payload.ts';
+import type { ApprovalPayload, PlannedItem } from '../journal/approvals/payload.ts';
 import { type CheckedRequest, checkedRequest } from '../journal/approvals/request-file.ts';
+import { opOfRequest } from '../journal/approvals/request-id.ts';
 import type { ApprovalReview, RequestState, StoredRequest } from '../journal/approvals/review.ts';
 import { createKeyFile, openKeyFile, readKeyFile } from '../journal/approvals/signing-key.ts';
 import { readOrError } from '../journal/store/read-ops.ts';

@@ -8,6 +8,7 @@ import type { Overrides } from '../../src/contract/overrides.ts';
 import type { Service } from '../../src/contract/service.ts';
 import { type Cents, cents } from '../../src/core/money.ts';
 import { type Capabilities, type Capability, UNKNOWN } from '../../src/journal/idempotency-support.ts';
+import type { ApprovalGate } from '../../src/journal/runs/approval-gate.ts';
 import { createJournal } from '../../src/journal/runs/journal.ts';
 import { localStore } from '../../src/journal/store/local-store.ts';
 import type { Journal, PlannedRow, RunPlan } from '../../src/journal/types.ts';
@@ -24,6 +25,8 @@ export interface BenchWishes extends Partial<ProxySettings> {
   /** What a probe has found. */
   readonly capability?: Capability;
   readonly timeoutMs?: number;
+  /** What holds plans. */
+  readonly approvals?: ApprovalGate;
   readonly disk?: (real: JournalDisk) => JournalDisk;
 }
 
@@ -94,6 +97,7 @@ export async function bench(options: BenchWishes = {}): Promise<Bench> {
       clock,
       random,
       pid: process.pid,
+      approvals: options.approvals,
       begunAt: clock.now(),
       service: async () => other ?? service,
       acting: async () => ({ profile: 'bench', mode, origin }),

@@ -2,11 +2,17 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { approverLine, keyIdOf } from '../../src/journal/approvals/approvers.ts';
 import { canonicalJson } from '../../src/journal/approvals/canonical-json.ts';
 import { publicBytes, signEnvelope } from '../../src/journal/approvals/envelope.ts';
+import { refusePending } from '../../src/journal/store/local-export.ts';
+import { localStore } from '../../src/journal/store/local-store.ts';
+import { placesIn } from '../../src/journal/store/paths.ts';
+import { createDisk } from '../../src/journal/wal/storage.ts';
+import { random, realClock } from '../support/clocks.ts';
 import { ask } from '../support/sandbox-http.ts';
 import { WORLD_TIME, world } from '../support/world.ts';
 
@@ -87,6 +93,37 @@ describe('an approval counts', () => {
     expect(again.op).not.toBe(op);
     expect(await t.resume(again.op, ['bo.json'])).toMatchObject({ code: 15 });
     expect(await t.balance()).toBe(35);
+  });
+
+  test('never by the key that lies in the configuration of the requester', async () => {
+    await using t = await team([]);
+    const bo = { USER: 'bo', CARDWRIGHT_CONFIG_DIR: t.here.folder };
+    const at = { terminal: 200, env: bo } as const;
+    expect((await t.here.run('approvals key create', { ...at, typed: ['correct horse', 'correct horse'] })).code).toBe(
+      0,
+    );
+    await t.write('approvers', `${(await t.here.run('approvals key show -q', { env: bo })).out}`);
+    expect((await t.here.run(FUND)).code).toBe(14);
+  });
+
+  test('from the journal, where the approver shares it', async () => {
+    const bo = person('bo');
+    await using t = await team([bo]);
+    const { op, id, bytes } = await t.held(FUND);
+    const kept = `${JSON.stringify(JSON.parse(bo.approves(bytes)))}`;
+    const folder = join(t.here.folder, 'state');
+    const lock = { pid: process.pid, clock: realClock, random };
+    const disk = createDisk({ platform: 'linux', random, warn: () => undefined, lock });
+    const store = localStore({ stateFolder: folder, disk, random, pid: process.pid, keyPrint: async () => '' });
+    await store.requests?.keep(op, { t: 'APPROVAL', envelope: kept, at: Date.parse(WORLD_TIME) });
+    expect(JSON.parse(await t.done('approvals list --json')).data).toMatchObject([
+      { id, state: 'approved', have: 1, approved_by: ['bo'] },
+    ]);
+    await t.done(`ops resume ${op}`);
+    expect(await t.balance()).toBe(35);
+    await expect(store.requests?.keep(op, { t: 'APPROVAL', envelope: kept, at: 0 })).rejects.toMatchObject({
+      kind: 'guarded',
+    });
   });
 
   test('of two runners at once, one sends', async () => {
@@ -265,6 +302,19 @@ describe('refused, with nothing sent', () => {
 });
 
 describe('what is held', () => {
+  test('is not moved into a shared journal', async () => {
+    await using t = await team([person('bo')]);
+    const { op, id } = await t.held(FUND);
+    const folder = join(t.here.folder, 'state');
+    const lock = { pid: process.pid, clock: realClock, random };
+    const disk = createDisk({ platform: 'linux', random, warn: () => undefined, lock });
+    const local = { disk, places: placesIn(folder) };
+    const service = { origin: t.here.sandbox.url, mode: 'test' } as const;
+    await expect(refusePending(local, service)).rejects.toMatchObject({ kind: 'guarded', facts: { op } });
+    await t.done(`approvals reject ${id} --reason "it is moved" --yes`);
+    await refusePending(local, service);
+  });
+
   test('a sum of the day, so that nobody splits it; what was approved does not count', async () => {
     const bo = person('bo');
     await using t = await team([bo], { approve_day: '40' });

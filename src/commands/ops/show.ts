@@ -2,7 +2,7 @@ import { ITEM_COLUMNS } from '../../cli/bulk/result-row.ts';
 import { command } from '../../cli/parsing/command.ts';
 import type { Shown } from '../../cli/shown.ts';
 import { dollars } from '../../core/money.ts';
-import { requestIdOf } from '../../journal/approvals/payload.ts';
+import { requestIdOf } from '../../journal/approvals/request-id.ts';
 import type { OpDetail, OpRow } from '../../journal/types.ts';
 import { op } from './arguments.ts';
 import { detailRow, itemRow, OP_COLUMNS, OP_DETAIL } from './columns.ts';

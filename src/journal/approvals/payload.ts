@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { CliError } from '../../core/errors.ts';
 import { canonicalJson, readCanonicalJson } from './canonical-json.ts';
+import { requestIdOf } from './request-id.ts';
 
 /** Card or new card of one row, for showing. */
 export interface ApprovalTarget {
@@ -63,24 +64,6 @@ export interface PlannedItem {
 }
 
 export const MOST_TARGETS = 20;
-
-const OP_PREFIX = 'op_';
-const ID_PREFIX = 'apr_';
-
-/** An operation has one request. */
-export function requestIdOf(op: string): string {
-  return `${ID_PREFIX}${op.slice(OP_PREFIX.length)}`;
-}
-
-/** Throws `usage` for what is no id of a request. */
-export function opOfRequest(id: string): string {
-  if (/^apr_[0-9a-hjkmnp-tv-z]{26}$/.test(id)) return `${OP_PREFIX}${id.slice(ID_PREFIX.length)}`;
-  throw new CliError('usage', {
-    message: `${JSON.stringify(id)} is no request for approval; an id begins with apr_`,
-    hint: 'cardwright approvals list',
-    outcome: 'not_sent',
-  });
-}
 
 export function payloadText(payload: ApprovalPayload): string {
   return canonicalJson(payload);

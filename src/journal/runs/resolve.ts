@@ -2,7 +2,7 @@
 
 import { CliError } from '../../core/errors.ts';
 import { rowsNamed } from '../../core/row-words.ts';
-import { requestIdOf } from '../approvals/payload.ts';
+import { requestIdOf } from '../approvals/request-id.ts';
 import { historyNamed } from '../store/read-ops.ts';
 import type { Closing, Resolution } from '../types.ts';
 import { type History, isPending, mayBePerformed, type RowHistory } from '../wal/replay.ts';
