@@ -3,7 +3,7 @@
  * a note says first that it counts no more (docs/design/team.md, section 6). Killed at any point it is run again.
  */
 import { CliError } from '../core/errors.ts';
-import { type LocalOp, opsOfService, refusePending, refuseWorking, saveOp } from '../journal/store/local-export.ts';
+import { type LocalOp, opsOfService, refuseWorking, saveOp } from '../journal/store/local-export.ts';
 import { addIntents, intentsOfService } from '../journal/store/local-intents.ts';
 import { bytesOf, type LocalOps, localHeads } from '../journal/store/local-ops.ts';
 import { isOf, type MovedTo, movedFrom, noteMoved } from '../journal/store/moved.ts';

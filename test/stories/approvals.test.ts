@@ -8,9 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { approverLine, keyIdOf } from '../../src/journal/approvals/approvers.ts';
 import { canonicalJson } from '../../src/journal/approvals/canonical-json.ts';
 import { publicBytes, signEnvelope } from '../../src/journal/approvals/envelope.ts';
-import { refusePending } from '../../src/journal/store/local-export.ts';
 import { localStore } from '../../src/journal/store/local-store.ts';
-import { placesIn } from '../../src/journal/store/paths.ts';
 import { createDisk } from '../../src/journal/wal/storage.ts';
 import { random, realClock } from '../support/clocks.ts';
 import { ask } from '../support/sandbox-http.ts';
@@ -302,19 +300,6 @@ describe('refused, with nothing sent', () => {
 });
 
 describe('what is held', () => {
-  test('is not moved into a shared journal', async () => {
-    await using t = await team([person('bo')]);
-    const { op, id } = await t.held(FUND);
-    const folder = join(t.here.folder, 'state');
-    const lock = { pid: process.pid, clock: realClock, random };
-    const disk = createDisk({ platform: 'linux', random, warn: () => undefined, lock });
-    const local = { disk, places: placesIn(folder) };
-    const service = { origin: t.here.sandbox.url, mode: 'test' } as const;
-    await expect(refusePending(local, service)).rejects.toMatchObject({ kind: 'guarded', facts: { op } });
-    await t.done(`approvals reject ${id} --reason "it is moved" --yes`);
-    await refusePending(local, service);
-  });
-
   test('a sum of the day, so that nobody splits it; what was approved does not count', async () => {
     const bo = person('bo');
     await using t = await team([bo], { approve_day: '40' });

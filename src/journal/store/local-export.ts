@@ -2,13 +2,10 @@
 import { join } from 'node:path';
 import { CliError } from '../../core/errors.ts';
 import { isLocked } from '../../files/lock.ts';
-import { requestIdOf } from '../approvals/request-id.ts';
 import { isOp } from '../wal/op-id.ts';
 import type { PlanRecord } from '../wal/records.ts';
-import { isPending } from '../wal/replay.ts';
 import { bytesOf, type LocalOps, localHeads } from './local-ops.ts';
 import { isOf } from './moved.ts';
-import { readHistory } from './read-ops.ts';
 
 type Service = Pick<PlanRecord, 'origin' | 'mode'>;
 
@@ -31,22 +28,6 @@ export async function refuseWorking({ disk, places }: LocalOps, pid: number): Pr
       message: 'another command of this machine is at work; the journal is moved when it has ended',
       hint: 'cardwright ops list',
       outcome: 'not_sent',
-    });
-  }
-}
-
-/** Throws `guarded` for an op that is held for approval: a shared journal takes none. */
-export async function refusePending(local: LocalOps, service: Service): Promise<void> {
-  for await (const { op, plan: planOf } of localHeads(local, { unfinished: true })) {
-    const plan = await planOf();
-    if (plan?.approval === undefined || !isOf(plan, service)) continue;
-    const history = await readHistory({ read: other => bytesOf(local, other) }, op);
-    if (history === undefined || !isPending(history)) continue;
-    throw new CliError('guarded', {
-      message: `${op} is held for approval, and a shared journal takes no operation that is; nothing was moved`,
-      hint: `cardwright approvals show ${requestIdOf(op)}`,
-      outcome: 'not_sent',
-      op,
     });
   }
 }
