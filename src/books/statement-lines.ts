@@ -164,7 +164,7 @@ export function walletDrafts(
   const observed = [
     ...deposits.map(row => ({ at: row.at_ms, total: row.total_deposited_cents })),
     ...cuts.map(({ cut }) => ({ at: cut.at_ms, total: cut.total_deposited_cents })),
-  ].sort((a, b) => a.at - b.at);
+  ].sort((a, b) => a.at - b.at || (a.total ?? 0) - (b.total ?? 0));
   for (const { at, total } of observed) {
     if (total === null || at > end) continue;
     const cents = total - known;

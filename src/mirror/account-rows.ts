@@ -50,9 +50,9 @@ export function accountRows(db: MirrorDatabase, now: number, also?: AlsoCounts):
   };
 }
 
-/** The wallet as it was last read. */
+/** The wallet as it was last read. Not the one with the latest time: the clock of a service may go back. */
 export function newestWallet(db: MirrorDatabase): WalletRow | undefined {
-  return db.get<WalletRow>('select * from wallet_observations order by at_ms desc limit 1');
+  return db.get<WalletRow>('select * from wallet_state order by rowid desc limit 1');
 }
 
 /** Own rows that move money, from `since` on (ms UTC). */
@@ -62,5 +62,7 @@ export function movesSince(db: MirrorDatabase, since: number): Iterable<MoveRow>
 
 /** The newest reconciliation; undefined while there was none. */
 export function newestReport(db: MirrorDatabase): ReportRow | undefined {
-  return db.get<ReportRow>('select * from reports order by at_ms desc limit 1');
+  return db.get<ReportRow>(
+    `select r.* from reports r join cut c on c.cut_id = r.to_cut order by c.sync desc, r.at_ms desc limit 1`,
+  );
 }

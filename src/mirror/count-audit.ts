@@ -3,7 +3,7 @@
  * window it lies in is read again: rows that were deleted, dated back or missed.
  */
 import { DAY, SECOND } from '../core/durations.ts';
-import type { SyncRun } from './run.ts';
+import { isWithin, type SyncRun } from './run.ts';
 import type { Span } from './store-records.ts';
 import { AIM_PAGES, PAGE_ROWS, readWindow } from './windows.ts';
 
@@ -23,7 +23,7 @@ export async function auditCounts(run: SyncRun): Promise<void> {
     await auditSpan(run, kept, await totalOf(run, kept));
   }
   const last = db.number('days_at');
-  if (last === undefined || now - last >= DAY) {
+  if (!isWithin(DAY, { since: last, now })) {
     // The first sync has just read them.
     if (last !== undefined) await auditDays(run, beginning);
     db.commit(() => db.setFact('days_at', now));

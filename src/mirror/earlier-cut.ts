@@ -17,9 +17,9 @@ import { allRows, foldedSums } from './record-sums.ts';
 /** The wallet as that cut saw it. */
 export function walletAt(db: MirrorDatabase, to: KeptCut): WalletRow {
   const seen = db.get<WalletRow>(
-    `select * from wallet_state where at_ms <= ? and balance_cents = ? and total_deposited_cents = ?
-      and total_spent_cents = ? order by rowid desc limit 1`,
-    ...[to.at_ms, to.wallet_cents, to.total_deposited_cents, to.total_spent_cents],
+    `select * from wallet_state where balance_cents = ? and total_deposited_cents = ? and total_spent_cents = ?
+      order by at_ms <= ? desc, rowid desc limit 1`,
+    ...[to.wallet_cents, to.total_deposited_cents, to.total_spent_cents, to.at_ms],
   );
   if (seen !== undefined) return seen;
   throw new CliError('check_failed', { message: `the mirror no longer holds the wallet of ${to.cut_id}` });

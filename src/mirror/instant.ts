@@ -2,6 +2,7 @@
 import type { WalletRow } from '../books/rows.ts';
 import { SECOND } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
+import { newestWallet } from './account-rows.ts';
 import type { MirrorDatabase } from './database.ts';
 import { openWindows, type SyncParts, syncMirror } from './sync.ts';
 
@@ -30,7 +31,7 @@ export async function readInstant(parts: InstantParts, patienceMs: number): Prom
   let before: string | undefined;
   for (let pause = SECOND; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     await syncMirror({ ...parts, full: parts.full && before === undefined, readsCards: true });
-    const wallet = db.get<WalletRow>('select * from wallet_state order by rowid desc limit 1');
+    const wallet = newestWallet(db);
     if (wallet === undefined) throw new RangeError('a sync kept no wallet');
     const moved = movedIn(db);
     const isWhole = openWindows(db) === 0;
@@ -51,7 +52,7 @@ export async function readInstant(parts: InstantParts, patienceMs: number): Prom
  * later sync did not come to its end: what was read then is of no one instant.
  */
 export function keptInstant(db: MirrorDatabase): Instant {
-  const wallet = db.get<WalletRow>('select * from wallet_state order by rowid desc limit 1');
+  const wallet = newestWallet(db);
   const [at, sync] = [db.number('as_of'), db.number('finished_sync')];
   if (wallet === undefined || at === undefined || sync === undefined) throw new RangeError('a copy without a sync');
   const isOne = db.number('sync') === sync && openWindows(db) === 0 && db.fact('moved') === '';

@@ -7,6 +7,7 @@ import { MINUTE } from '../core/durations.ts';
 import { CliError } from '../core/errors.ts';
 import { randomName } from '../core/random-name.ts';
 import type { Randomness } from '../platform/host.ts';
+import { newestWallet } from './account-rows.ts';
 import type { MirrorDatabase } from './database.ts';
 import { cardsAt, movesAt, recordSumsAt, walletAt } from './earlier-cut.ts';
 import { foldOlder, refuseFolded } from './fold.ts';
@@ -151,7 +152,7 @@ function heldAgainst(db: MirrorDatabase, from: KeptCut | undefined, { soleOperat
  * proves nothing. Undefined where the copy has no wallet, or one that does not tell its totals.
  */
 export function unprovedCut(db: MirrorDatabase): ExactCut | undefined {
-  const wallet = db.get<WalletRow>('select * from wallet_observations order by at_ms desc limit 1');
+  const wallet = newestWallet(db);
   const at = db.number('as_of');
   if (wallet === undefined || at === undefined) return undefined;
   if (wallet.total_deposited_cents === null || wallet.total_spent_cents === null) return undefined;

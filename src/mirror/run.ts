@@ -21,6 +21,11 @@ export interface SyncCounts {
   windows: number;
 }
 
+/** Whether less than `ms` has passed since then. A clock that went back says nothing of it: false. */
+export function isWithin(ms: number, { since, now }: { readonly since: number | undefined; readonly now: number }) {
+  return since !== undefined && now >= since && now - since < ms;
+}
+
 /** The service takes no notice of from and to. */
 export class FiltersIgnored extends Error {
   override readonly name = 'FiltersIgnored';

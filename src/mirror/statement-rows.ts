@@ -41,8 +41,20 @@ export function statementRows(
     cards: db.all<CardRow>('select * from cards order by created_ms, card_id'),
     records: recordsOf(db, { from, to }, unproved === undefined ? (newest?.sync ?? 0) : Number.MAX_SAFE_INTEGER),
     moves: db.all<MoveRow>('select * from moves where at_ms >= ? and at_ms <= ? order by at_ms, op, row', from, end),
-    deposits: db.all<WalletRow>('select * from wallet_observations where at_ms <= ? order by at_ms', end),
+    deposits: readingsUpTo(db, end),
   };
+}
+
+/** Readings of the wallet in their order. One that came before another is dated no later, also where a clock went back. */
+function readingsUpTo(db: MirrorDatabase, end: number): readonly WalletRow[] {
+  return db
+    .all<WalletRow>('select * from wallet_state order by rowid desc')
+    .reduce<WalletRow[]>((later, row) => {
+      later.push({ ...row, at_ms: Math.min(row.at_ms, later.at(-1)?.at_ms ?? row.at_ms) });
+      return later;
+    }, [])
+    .filter(({ at_ms }) => at_ms <= end)
+    .reverse();
 }
 
 const FROM = 'from record r left join merchant m on m.id = r.merchant';

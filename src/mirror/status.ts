@@ -45,7 +45,9 @@ export async function mirrorStatus(place: Opening): Promise<MirrorStatus> {
     const unknown = db?.all<{ name: string; times: number }>(
       `select of || '.' || name as name, times from unknown_field order by 1`,
     );
-    const cut = db?.get<{ cut_id: string }>('select cut_id from cut where exact = 1 order by at_ms desc limit 1');
+    const cut = db?.get<{ cut_id: string }>(
+      'select cut_id from cut where exact = 1 order by sync desc, at_ms desc limit 1',
+    );
     return {
       path,
       exists: db !== undefined,

@@ -12,7 +12,7 @@ import { copyOwnRows, type OwnOperation } from './own-rows.ts';
 import type { PacedReader } from './paced-reader.ts';
 import { readCards } from './read-cards.ts';
 import { type Challenge, challengeValues, recordValues, type Wallet, walletValues } from './records.ts';
-import { FiltersIgnored, type SyncRun } from './run.ts';
+import { FiltersIgnored, isWithin, type SyncRun } from './run.ts';
 import { storeChallenges, storeWallet } from './store-cards.ts';
 import { type Counts, storeRecords } from './store-records.ts';
 import { walkAll } from './walk.ts';
@@ -80,7 +80,7 @@ export async function syncMirror(parts: SyncParts): Promise<SyncReport> {
   });
   const isQuiet = !full && nothingMoved(db, first.digest, now);
   const cardsAt = db.number('cards_at');
-  const isCardsTurn = parts.readsCards || cardsAt === undefined || now - cardsAt >= CARDS_AFTER_MS;
+  const isCardsTurn = parts.readsCards || !isWithin(CARDS_AFTER_MS, { since: cardsAt, now });
   if (!isQuiet || isCardsTurn) await readCards(run);
   if (!isQuiet) {
     const since = await readTransactions(run, { full, firstPage: first.page });
@@ -120,7 +120,7 @@ async function lookFirst(ask: PacedReader): Promise<First> {
 function nothingMoved(db: MirrorDatabase, digest: string, now: number): boolean {
   const isFinished = db.number('finished_sync') === (db.number('sync') ?? 0) - 1;
   const daysAt = db.number('days_at');
-  const isAudited = db.fact('totals') !== 'told' || (daysAt !== undefined && now - daysAt < DAYS_AFTER_MS);
+  const isAudited = db.fact('totals') !== 'told' || isWithin(DAYS_AFTER_MS, { since: daysAt, now });
   return isFinished && isAudited && openWindows(db) === 0 && db.fact('seen') === digest;
 }
 
@@ -198,7 +198,9 @@ function finish({ db, now, sync, clock }: SyncRun, { digest, moved }: Finishing)
 }
 
 function reportOf({ db, now, ask, counts, tally }: SyncRun): SyncReport {
-  const cut = db.get<{ cut_id: string; exact: number }>('select cut_id, exact from cut order by at_ms desc limit 1');
+  const cut = db.get<{ cut_id: string; exact: number }>(
+    'select cut_id, exact from cut order by sync desc, at_ms desc limit 1',
+  );
   return {
     as_of: isoTime(now),
     requests: ask.requests,

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { newestWallet } from '../../src/mirror/account-rows.ts';
 import { rateFor } from '../../src/mirror/rate.ts';
 import { history, MANNERS } from './histories.ts';
 import { MovingService } from './moving-service.ts';
@@ -199,4 +200,22 @@ it('brings a copy up to date that is older than allowed, and leaves a young one 
   expect(service.requests).toBe(before);
   service.now += HOUR;
   expect(await total(HOUR)).toBe(service.records.length);
+});
+
+it('shows the wallet and the cards as they were read last, also after the clock of the service went back', async () => {
+  const service = still(5);
+  await using world = await syncing(service);
+  service.now += 120_000;
+  await world.mirror.sync();
+  service.now -= 120_000;
+  const card = service.cards.find(({ status }) => status === 'active');
+  if (card === undefined) throw new Error('no card');
+  card.cents += 100_00;
+  await world.mirror.sync();
+  using copy = await world.mirror.read();
+  const shown = copy.db.get('select balance_cents from cards where card_id = ?', card.id);
+  expect(shown).toEqual({ balance_cents: card.cents });
+  const open = service.cards.filter(({ status }) => status !== 'terminated');
+  const total = open.reduce((sum, { cents }) => sum + cents, 0);
+  expect(newestWallet(copy.db)).toMatchObject({ cards_total_balance_cents: total });
 });
