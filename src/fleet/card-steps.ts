@@ -1,9 +1,10 @@
 /** The steps of one card that is wanted, and of one that no longer is. */
 import { cents, plainAmount, toUsd } from '../core/money.ts';
-import { MARKER_KEY, type ObservedCard } from './account.ts';
+import { type CardRecords, MARKER_KEY, type ObservedCard } from './account.ts';
 import { type Difference, differencesOf } from './compare.ts';
 import type { Wish } from './fleet-file.ts';
 import { createChain, fundChain } from './keys.ts';
+import { LEAST_AT_ONCE } from './layer.ts';
 import type { Matched } from './match.ts';
 import { markText } from './names.ts';
 import type { Candidate, PlanInput } from './plan-input.ts';
@@ -94,10 +95,7 @@ export class CardPlanner {
     const topUp = topUpOf(wish, card.balance, records);
     if (!topUp.due) return;
     if (topUp.amount === undefined) {
-      const used = plainAmount(records.usedThisMonth);
-      this.notes.push(
-        `${name} is below its floor; its month is used up: ${used} of ${plainAmount(monthlyCap ?? floor)}`,
-      );
+      this.notes.push(`${name} is below its floor and is not funded: ${whyNotFunded(wish, card, records)}`);
       return;
     }
     const { amount } = topUp;
@@ -213,4 +211,13 @@ function bodyOf(wish: Wish, { bin, marker }: { readonly bin: string; readonly ma
     ...(autoFreezeAt !== undefined && autoFreezeAt !== null && { auto_freeze_at: toUsd(autoFreezeAt) }),
     metadata: { ...Object.fromEntries(sorted), [MARKER_KEY]: marker },
   };
+}
+
+/** Why a top-up that is due has no amount: the cap of the month, or less missing than can be sent. */
+function whyNotFunded({ monthlyCap }: Wish, { balance }: ObservedCard, { usedThisMonth }: CardRecords): string {
+  const least = plainAmount(LEAST_AT_ONCE);
+  const left = monthlyCap === undefined ? LEAST_AT_ONCE : monthlyCap - usedThisMonth - balance;
+  if (monthlyCap === undefined || left >= LEAST_AT_ONCE) return `less than ${least} is missing`;
+  const [used, held, cap] = [usedThisMonth, balance, monthlyCap].map(plainAmount);
+  return `${used} spent this month and ${held} on the card leave less than ${least} of its ${cap}`;
 }

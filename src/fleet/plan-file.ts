@@ -1,5 +1,6 @@
 /** A plan file read back: its form is checked here, what it says is checked against the account. */
 import { CliError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { type PlanDocument, planIdOf } from './plan-document.ts';
 import { GUARDED_CLASSES, PHASES } from './step.ts';
 
@@ -12,7 +13,7 @@ export function readPlanFile(text: string, file: string): PlanDocument {
   if (document === undefined || fault !== undefined) {
     throw new CliError('usage', {
       message: `${file} is no plan: ${fault}`,
-      hint: 'cardwright fleet plan --out plan.json',
+      hint: `cardwright fleet plan --out ${shellWord(nextPlanName(file))}`,
       outcome: 'not_sent',
     });
   }
@@ -21,9 +22,15 @@ export function readPlanFile(text: string, file: string): PlanDocument {
   throw new CliError('guarded', {
     reason: 'plan_edited',
     message: `${file} was edited: it is not what its id says. Nothing was sent`,
-    hint: 'cardwright fleet plan --out plan.json',
+    hint: `cardwright fleet plan --out ${shellWord(nextPlanName(file))}`,
     outcome: 'not_sent',
   });
+}
+
+/** `plan.json` leads to `plan-2.json`, `plan-2.json` to `plan-3.json`: a plan file is never overwritten. */
+export function nextPlanName(path: string): string {
+  const [, stem = 'plan', number = '1'] = /^(.*?)(?:-(\d{1,4}))?(?:\.json)?$/s.exec(path) ?? [];
+  return `${stem}-${Number(number) + 1}.json`;
 }
 
 function parsed(text: string): Values | undefined {

@@ -109,7 +109,7 @@ describe('the commands around it', () => {
     expect((await here.run('sandbox faults clear --json')).out).toContain('"removed": 1');
     const wrong = async (rule: unknown) =>
       (await here.run('sandbox faults add -', { stdin: typeof rule === 'string' ? rule : JSON.stringify(rule) })).err;
-    expect(await wrong('{')).toContain('standard input: not JSON');
+    expect(await wrong('{')).toContain('standard input: line 1, column 2: not JSON');
     expect(await wrong({ action: { kind: 'truncate' } })).toContain('action.bytes is missing');
     expect(await wrong([{ action: { kind: 'reset' } }, { action: { kind: 'no' } }])).toContain('rule 2: action.kind');
     expect(await wrong({ kind: 'reset' })).toMatch(

@@ -3,6 +3,7 @@ import type { Context } from '../../cli/context.ts';
 import type { Shown } from '../../cli/shown.ts';
 import { CliError } from '../../core/errors.ts';
 import type { Cents } from '../../core/money.ts';
+import { shellWord } from '../../core/shell-quote.ts';
 import type { PlanDocument } from '../../fleet/plan-document.ts';
 import { readPlanFile } from '../../fleet/plan-file.ts';
 import type { Allowed } from '../../fleet/plan-input.ts';
@@ -10,7 +11,8 @@ import { planText } from '../../fleet/plan-text.ts';
 import { foreignReasons, staleReasons } from '../../fleet/stale.ts';
 import { type Carrying, carryOut } from './carry-out.ts';
 import { type MadePlan, makePlan, type PlanOptions } from './make-plan.ts';
-import { fleetOf, type NamedFleet } from './read-file.ts';
+import { planAgain } from './plan-again.ts';
+import { fleetOf, type NamedFleet, USUAL_FILE } from './read-file.ts';
 import { resumePlan } from './resume-plan.ts';
 import { USUAL_LIFE_MS } from './run-plan.ts';
 import { waitUntilSettled } from './settled.ts';
@@ -25,7 +27,7 @@ export interface ApplyFlags {
 
 /** Throws before anything is sent: `usage`, `guarded`, `insufficient_funds`, `not_confirmed`, and as `makePlan`. */
 export async function runApply(ctx: Context, { file, plan: path, maxTotal, concurrency }: ApplyFlags): Promise<Shown> {
-  if (path === undefined && !ctx.canAsk && !ctx.dryRun) throw planNeeded();
+  if (path === undefined && !ctx.canAsk && !ctx.dryRun) throw await planNeeded(ctx, file);
   const named = await fleetOf(ctx, file);
   const limits = { maxTotal, concurrency };
   if (path === undefined) return locked(ctx, named, release => applyNow(ctx, named, { ...limits, release }));
@@ -74,16 +76,19 @@ interface Reviewed extends Limits {
 /** A plan that was made before: made again, and sent only where it comes out the same. */
 async function applyPlan(ctx: Context, named: NamedFleet, { plan, path, ...limits }: Reviewed): Promise<Shown> {
   const lifeMs = USUAL_LIFE_MS;
-  const made = await settledPlan(ctx, named, { allowed: plan.allowed, lifeMs, of: plan }).catch((thrown: unknown) => {
+  const stale = async (reasons: readonly string[]) =>
+    staleError(path, { reasons, hint: await planAgain(ctx, { fleet: named.word, path }) });
+  const planned = settledPlan(ctx, named, { allowed: plan.allowed, lifeMs, of: plan });
+  const made = await planned.catch(async (thrown: unknown) => {
     // Another number than the plan's by now.
     if (!(thrown instanceof CliError) || thrown.facts.reason !== 'other_number') throw thrown;
-    throw stale(path, [thrown.message.replace('. Nothing was planned', '')]);
+    throw await stale([thrown.message.replace('. Nothing was planned', '')]);
   });
   const { document: fresh, account, records, scope } = made;
   const foreign = foreignReasons(plan, fresh);
   const reasons =
     foreign.length > 0 ? foreign : staleReasons(plan, { fresh, fleet: named.fleet, account, records, scope });
-  if (reasons.length > 0) throw stale(path, reasons);
+  if (reasons.length > 0) throw await stale(reasons);
   return carryOut(ctx, named, { ...limits, document: plan });
 }
 
@@ -103,21 +108,21 @@ async function askForHeldBack(ctx: Context, { held_back: held }: PlanDocument): 
   return allowed;
 }
 
-function planNeeded(): CliError {
+async function planNeeded(ctx: Context, file = USUAL_FILE): Promise<CliError> {
   return new CliError('usage', {
     message: 'fleet apply needs --plan <plan.json> where nobody can be asked',
     notes: ['A plan is made, reviewed, and then carried out.'],
-    hint: 'cardwright fleet plan --out plan.json',
+    hint: await planAgain(ctx, { fleet: shellWord(file), path: 'plan.json' }),
     outcome: 'not_sent',
   });
 }
 
-function stale(path: string, reasons: readonly string[]): CliError {
+function staleError(path: string, { reasons, hint }: { reasons: readonly string[]; hint: string }): CliError {
   return new CliError('guarded', {
     reason: 'plan_stale',
     message: `${path} is stale: ${reasons[0]}. Nothing was sent`,
     notes: reasons.slice(1),
-    hint: 'cardwright fleet plan --out plan.json',
+    hint,
     outcome: 'not_sent',
   });
 }

@@ -126,7 +126,7 @@ function showChecked({ judgement, as_of, failOn, named }: Checked): Shown {
       { kind: 'table', columns: COLUMNS, rows },
       ...[summary, ...missing].map(text => ({ kind: 'line', text }) as const),
     ],
-    ...(isWrong && { failure: wrongCards(named, wrong) }),
+    ...(isWrong && { failure: wrongCards(named, { wrong, milder: findings.length - wrong.length, failOn }) }),
   };
 }
 
@@ -165,11 +165,18 @@ function wouldOf({ change }: Finding): string {
   return change.do === 'freeze' ? 'freeze' : `withdraw ${dollars(change.amount)}`;
 }
 
-function wrongCards({ name, word }: NamedPolicy, wrong: readonly Finding[]): CliError {
+interface Wrong {
+  readonly wrong: readonly Finding[];
+  /** Findings that are not severe enough to fail. */
+  readonly milder: number;
+  readonly failOn: FailOn;
+}
+
+function wrongCards({ name, word }: NamedPolicy, { wrong, milder, failOn }: Wrong): CliError {
   const cards = new Set(wrong.map(({ card }) => card.card_id)).size;
   const changes = wrong.some(({ change }) => change !== undefined);
   return new CliError('check_failed', {
-    message: `${name}: ${countOf(wrong.length, 'finding')} on ${countOf(cards, 'card')}`,
+    message: `${name}: ${countOf(wrong.length, 'finding')} on ${countOf(cards, 'card')}${milder > 0 ? ` of severity ${mildest(failOn)} or worse; ${milder} milder` : ''}`,
     ...(changes && { hint: `cardwright policy apply ${word} --dry-run` }),
   });
 }

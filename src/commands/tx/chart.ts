@@ -39,10 +39,11 @@ export const chartTransactions = command({
       by: tells.word('What is charted by.', CHARTED_BY),
       total: tells.usd('Spent in all, also in groups beyond --top, USD.'),
       groups: tells.count('Groups there are.'),
+      later: tells.count('Records that are dated after today and are left out; with --to none are.'),
     },
   },
   about: [
-    'Spent is what was settled less what was refunded. Days are those of your time zone, a week begins on Monday; spans without a record are there too. A card, merchant or label has a line of its own: a level a day, · where nothing moved, ▿ where more was refunded than spent; over 30 days it joins neighbours.',
+    'Spent is what was settled less what was refunded. Days are those of your time zone, a week begins on Monday; spans without a record are there too; records dated after today are counted and left out, unless --to is given. A card, merchant or label has a line of its own: a level a day, · where nothing moved, ▿ where more was refunded than spent; over 30 days it joins neighbours.',
     'Lines and bars are on a terminal alone; --accessible and pipes get the numbers.',
     CONDITION_VALUES,
   ],
@@ -69,17 +70,22 @@ export const chartTransactions = command({
     const test = allOf(where ?? [], { shape: TRANSACTION, now: () => ctx.serviceNow(), flag: '--where' });
     const labels = by === 'label' || label !== undefined ? await labelsOf(ctx) : new Map<string, string>();
     const chart = new Chart(by);
+    const today = dayOf(ctx.serviceNow());
+    const isLater = (record: Transaction) => to === undefined && dayOf(Date.parse(record.created_at ?? '')) > today;
+    let later = 0;
     const pages = (await ctx.reader()).pages('transactions.list', { card_id: card, type, from, to });
     for await (const { data } of pagesWithProgress(pages, { noun: 'transaction', progress: ctx.progress })) {
       for (const record of data) {
         if (merchant !== undefined && !contains(record.merchant, merchant)) continue;
         if (label !== undefined && !contains(labels.get(record.card_id ?? ''), label)) continue;
-        if (test(record)) add(chart, record, groupOf(record, by, labels));
+        if (!test(record)) continue;
+        if (isLater(record)) later += 1;
+        else add(chart, record, groupOf(record, by, labels));
       }
     }
-    const groups = chart.groups(dayOf(ctx.serviceNow()));
+    const groups = chart.groups(today);
     const isCut = by === 'card' || by === 'merchant' || by === 'label';
-    return { by, groups: isCut ? groups.slice(0, top) : groups, of: groups.length, total: chart.total() };
+    return { by, groups: isCut ? groups.slice(0, top) : groups, of: groups.length, total: chart.total(), later };
   },
   show: showChart,
 });
@@ -128,9 +134,11 @@ interface Charted {
   /** Groups there are. */
   readonly of: number;
   readonly total: Cents;
+  /** Records dated after today, which are left out. */
+  readonly later: number;
 }
 
-function showChart({ by, groups, of, total }: Charted): Shown {
+function showChart({ by, groups, of, total, later }: Charted): Shown {
   const rows = groups.map(({ group, spent, transactions, days, buckets }) => ({
     group,
     spent: toUsd(spent),
@@ -147,11 +155,12 @@ function showChart({ by, groups, of, total }: Charted): Shown {
   return {
     listing: {
       batches: batches(),
-      page: () => ({ by, total: toUsd(total), groups: of }),
+      page: () => ({ by, total: toUsd(total), groups: of, later }),
       footer(count) {
-        if (count === 0) return 'No transactions.';
+        const leftOut = later === 0 ? '' : ` Dated after today and left out: ${later}. They are shown with --to.`;
+        if (count === 0) return `No transactions.${leftOut}`;
         const cut = count < of ? `, ${count} of ${of} shown` : '';
-        return `${dollars(total)} spent, the largest row ${dollars(cents(largest))}${cut}.${joinedText(groups)}`;
+        return `${dollars(total)} spent, the largest row ${dollars(cents(largest))}${cut}.${joinedText(groups)}${leftOut}`;
       },
     },
     noun: 'group',

@@ -152,6 +152,8 @@ function danger({ item }: RowHistory): string {
       return 'charge the wallet twice';
     case 'cards.withdraw':
       return 'take the money off the card twice';
+    case 'cards.terminate':
+      return 'be refused because this one has worked';
     // Nobody knows what it does.
     case 'api.write':
       return 'do it twice';

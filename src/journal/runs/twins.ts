@@ -69,9 +69,13 @@ async function refuseTwin(
   const rows = [...history.rows.values()];
   // The same card made by two commands at once is meant; beside a resume of the first, the second one is not.
   if (held ? rows.some(movesBalance) || history.runs > 1 : rows.some(row => row.state === 'unknown'))
-    throw twinUnknown(op, held);
+    throw twinUnknown(op, { held, movesMoney: rows.some(row => movesBalance(row) || makesCard(row)) });
   if (!held && rows.some(row => row.state === 'open')) throw twinOpen(op);
   if (!held && rows.some(isUntold)) throw twinUntold(op);
+}
+
+function makesCard({ item }: RowHistory): boolean {
+  return item.operation === 'cards.create';
 }
 
 function movesBalance({ item }: RowHistory): boolean {
@@ -101,11 +105,13 @@ function heldTwin(op: string): CliError {
   });
 }
 
-function twinUnknown(op: string, held: boolean): CliError {
+function twinUnknown(op: string, { held, movesMoney }: { held: boolean; movesMoney: boolean }): CliError {
   const why = held ? 'is under way in another process' : 'has an unknown outcome';
   return new CliError('guarded', {
     message: `the same operation ${why}: ${op}`,
-    notes: ['Running it again would be a new key and could move the money twice.'],
+    notes: [
+      `Running it again would be a new key and could ${movesMoney ? 'move the money twice' : 'change it twice'}.`,
+    ],
     hint: held ? `cardwright ops show ${op}` : `cardwright ops resume ${op}`,
     outcome: 'not_sent',
     op,
